@@ -1,5 +1,6 @@
 // What programs ask of the CUDA runtime, topic by topic: `./runtime TOPIC` ends with the number of claims that failed.
 #include <cooperative_groups.h>
+#include <cstdint>
 #include <thread>
 #include <vector>
 
@@ -105,6 +106,10 @@ static void boxes() {
     copy.extent = extent;
     copy.kind = cudaMemcpyHostToDevice;
     OK(cudaMemcpy3D(&copy));
+    OK(cudaMemset3D(box, 1, make_cudaExtent(0, 1, SIZE_MAX))); /* nothing, however often */
+    cudaPitchedPtr flat = box;
+    flat.ysize = 0;
+    CLAIM(cudaMemset3D(flat, 1, make_cudaExtent(1, 1, SIZE_MAX)) == cudaErrorInvalidValue);
     cudaMemcpy3DParms back = {};
     back.srcPtr = box;
     back.srcPos = make_cudaPos(2, 1, 1);
@@ -228,6 +233,8 @@ static void device() {
     OK(cudaDeviceGetAttribute(&value, cudaDevAttrMultiProcessorCount, 0));
     CLAIM(value == properties.multiProcessorCount);
     OK(cudaSetDevice(0));
+    OK(cudaSetDeviceFlags(cudaDeviceMapHost | cudaDeviceScheduleSpin));
+    CLAIM(cudaSetDeviceFlags(0x100) == cudaErrorInvalidValue);
     OK(cudaGetDevice(&current));
     CLAIM(current == 0);
     OK(cudaDriverGetVersion(&driver));

@@ -96,8 +96,9 @@ EXPORTED int cudaSetValidDevices(int *devices, int count) {
 }
 
 EXPORTED int cudaSetDeviceFlags(unsigned flags) {
+    enum { MAP_HOST = 8 }; /* as every device does: the driver is not told */
     int device = 0, failed = current_device(&device);
-    return told(failed ? failed : cuDevicePrimaryCtxSetFlags_v2(device, flags));
+    return told(failed ? failed : cuDevicePrimaryCtxSetFlags_v2(device, flags & ~(unsigned)MAP_HOST));
 }
 
 EXPORTED int cudaGetDeviceFlags(unsigned *flags) {

@@ -328,16 +328,24 @@ EXPORTED int cudaMemset2DAsync(char *at, size_t pitch, int value, size_t width, 
     return told(width && height ? cuMemsetD2D8Async(at, pitch, (unsigned char)value, width, height, stream) : SUCCESS);
 }
 
+/* Slices lie apart, so that there are no more of them than memory has room for. */
+static int slices_legal(struct pitched_pointer at, struct extent extent) {
+    if (extent.depth > 1 && (at.pitch < extent.width || at.ysize < extent.height)) return INVALID_VALUE;
+    return SUCCESS;
+}
+
+static int is_empty(struct extent extent) { return !extent.width || !extent.height || !extent.depth; }
+
 EXPORTED int cudaMemset3DAsync(struct pitched_pointer at, int value, struct extent extent, handle stream) {
-    int failed = SUCCESS;
-    for (size_t z = 0; z < extent.depth && !failed; z++)
+    int failed = is_empty(extent) ? SUCCESS : slices_legal(at, extent);
+    for (size_t z = 0; z < extent.depth && !failed && !is_empty(extent); z++)
         failed = cudaMemset2DAsync(at.pointer + z * at.pitch * at.ysize, at.pitch, value, extent.width, extent.height, stream);
-    return failed;
+    return told(failed);
 }
 
 EXPORTED int cudaMemset3D(struct pitched_pointer at, int value, struct extent extent) {
-    int failed = SUCCESS;
-    for (size_t z = 0; z < extent.depth && !failed; z++)
+    int failed = is_empty(extent) ? SUCCESS : slices_legal(at, extent);
+    for (size_t z = 0; z < extent.depth && !failed && !is_empty(extent); z++)
         failed = cudaMemset2D(at.pointer + z * at.pitch * at.ysize, at.pitch, value, extent.width, extent.height);
-    return failed;
+    return told(failed);
 }

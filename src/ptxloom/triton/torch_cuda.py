@@ -276,8 +276,26 @@ def _summed_in_f32(function: Callable[..., Any]) -> Callable[..., Any]:
     return called
 
 
-def _widened(value: Any, narrow: set[Any]) -> Any:
-    return value.float() if isinstance(value, torch.Tensor) and value.dtype in narrow else value
+def _widened(value: Any, narrow: set[Any], wide: Any = torch.float32) -> Any:
+    return value.to(wide) if isinstance(value, torch.Tensor) and value.dtype in narrow else value
+
+
+def _of_another_type(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A product whose result a GPU gives in a wider type, `out_dtype`, and the CPU does not."""
+
+    def called(*args: Any, **kwargs: Any) -> Any:
+        if args and isinstance(args[-1], torch.dtype):
+            args, kwargs = args[:-1], {**kwargs, "out_dtype": args[-1]}
+        wanted = kwargs.pop("out_dtype", None)
+        given = tuple(_tensors((*args, *kwargs.values())))
+        if wanted is None or not any(map(torch_memory.is_marked, given)):
+            return _on_cpu(function, args, kwargs)
+        types = {one.dtype for one in given} - {wanted}
+        result = function(*(_widened(one, types, wanted) for one in args), **kwargs)
+        _mark_results(result, given)
+        return result
+
+    return called
 
 
 _NARROW: Final = frozenset((torch.float16, torch.bfloat16))
@@ -313,4 +331,5 @@ _SPECIAL: Final[dict[Any, Callable[..., Any]]] = {
     torch.device: _device,
     torch._C._nn._parse_to: _parse_to,  # noqa: SLF001 - likewise
     **{function: _summed_in_f32(function) for function in _SUMS},
+    **{function: _of_another_type(function) for function in (torch.mm, torch.bmm, torch.addmm, torch.baddbmm)},
 }

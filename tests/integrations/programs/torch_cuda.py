@@ -135,4 +135,12 @@ assert torch.allclose(c, a @ b.T, atol=1e-2)
 d = torch.empty_like(c)
 blas.gemm(a, b, c, d, 2.0, 0.5)
 assert torch.allclose(d, 2 * (a @ b.T) + 0.5 * c, atol=2e-2)
+out = torch.empty(8, 4, device="cuda")
+torch.addmm(out.fill_(1), a, b.T, out_dtype=torch.float32, out=out)
+assert torch.equal(out, 1 + a.float() @ b.float().T)
+wide = torch.mm(a, b.T, torch.float32)
+assert wide.is_cuda
+assert torch.equal(wide, a.float() @ b.float().T)
+assert torch.mm(a, b.T).dtype == torch.float16
+assert torch.bmm(a[None], b.T[None], out_dtype=torch.float32).dtype == torch.float32
 print("products")

@@ -38,6 +38,7 @@ _HERE: Final = Path(__file__).parent
 _ROOT: Final = _HERE.parents[1]
 _OUT: Final = _ROOT / "bench" / "out" / "suites"
 _INTERRUPTED: Final = 130
+_SAID: Final = 200  # characters of what a test said
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +146,7 @@ def summary(outcomes: Mapping[str, Outcome], known: Mapping[str, str]) -> int:
     _listed("failed, as is known", [f"{test}: {why[test]}" for test in failed if why[test] is not None])
     mended = [test for test, one in outcomes.items() if one.what == "passed" and why[test] is not None]
     _listed("passed, and known.toml says that they fail", mended)
-    _listed("FAILED, and nothing is known of it", [f"{test}: {outcomes[test].said}" for test in new])
+    _listed("FAILED, and nothing is known of it", [f"{test}: {outcomes[test].said[:_SAID]}" for test in new])
     print(f"\n{f'{len(new)} new failures' if new else 'no new failures'}; what the tests wrote is in {_OUT}")
     return int(bool(new))
 

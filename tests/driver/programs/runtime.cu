@@ -217,8 +217,8 @@ static void errors() {
     CLAIM(std::strcmp(cudaGetErrorName(cudaErrorMemoryAllocation), "cudaErrorMemoryAllocation") == 0);
     CLAIM(std::strcmp(cudaGetErrorString(cudaSuccess), "no error") == 0);
     CLAIM(cudaGetLastError() == cudaErrorInvalidDeviceFunction);
-    unsigned extra;
-    CLAIM(cudaDeviceGetHostAtomicCapabilities(&extra, nullptr, 0, 0) == cudaErrorNotSupported);
+    cudaExternalMemory_t nobody;
+    CLAIM(cudaImportExternalMemory(&nobody, nullptr) == cudaErrorNotSupported);
 }
 
 static void device() {

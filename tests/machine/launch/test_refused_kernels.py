@@ -10,7 +10,7 @@ import pytest
 from machine.small_kernels import HEAD, entry
 from ptxloom.diagnostics import UsageError
 from ptxloom.machine import IllegalPtx, UnsupportedInstruction, kernel
-from ptxloom.machine.semantics.arithmetic import bits
+from ptxloom.machine.semantics import ROWS
 from ptxloom.syntax import parse
 
 if TYPE_CHECKING:
@@ -124,8 +124,8 @@ def test_a_mistake_of_ours_is_never_told_as_the_users(monkeypatch: pytest.Monkey
     def build(b: Builder, op: Op) -> None:
         raise planted
 
-    row = replace(bits.family.rows["popc"][0], build=build)
-    monkeypatch.setitem(bits.family.rows, "popc", [row])
+    row = replace(ROWS["popc"][0], build=build)
+    monkeypatch.setitem(ROWS, "popc", (row,))
     monkeypatch.setenv("PTXLOOM_CACHE", "")
     with pytest.raises(type(planted)) as caught:
         entry("popc.b32 %r1, %r2;")

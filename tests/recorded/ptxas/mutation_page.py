@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ptxloom.isa.matrix import MOVES
-from ptxloom.machine.semantics import FAMILIES
+from ptxloom.machine.semantics import ROWS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 PAGE = Path(__file__).parent / "mutations.md"
 CORE = frozenset(MOVES)
-MACHINE = frozenset(opcode for family in FAMILIES for opcode in family.rows)
+MACHINE = frozenset(ROWS)
 
 
 @dataclass(frozen=True, slots=True)

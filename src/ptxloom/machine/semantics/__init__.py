@@ -165,7 +165,7 @@ def find(op: Op) -> Row | None:
     """The row that covers an instruction; None if the machine cannot run it."""
     if _unknown(op.node.qualifiers):
         return None
-    return next((row for row in _ROWS.get(op.opcode, ()) if row.fits(op)), None)
+    return next((row for row in ROWS.get(op.opcode, ()) if row.fits(op)), None)
 
 
 def missing(op: Op) -> UnsupportedInstruction:
@@ -194,8 +194,9 @@ class Table:
         return op.opcode in _CUTTING and (row := find(op)) is not None and row.ends
 
 
-_ROWS: Final = {
+ROWS: Final = {
     opcode: tuple(row for family in FAMILIES for row in family.rows.get(opcode, ()))
     for opcode in {opcode for family in FAMILIES for opcode in family.rows}
 }
-_CUTTING: Final = frozenset(opcode for opcode, rows in _ROWS.items() if any(r.starts or r.ends for r in rows))
+"""The rows of all families by opcode, in the order in which they are asked."""
+_CUTTING: Final = frozenset(opcode for opcode, rows in ROWS.items() if any(r.starts or r.ends for r in rows))

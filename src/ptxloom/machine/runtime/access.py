@@ -256,7 +256,10 @@ class _Access:
         apart = e.compare("ne", e.apply("sub", addresses, e.splat(base)), row)
         lanes = self._active()
         contiguous = self._none(e.apply("and", apart, lanes))
-        e.do(f"br {contiguous}, label %contiguous, label %slow")
+        e.do(f"br {contiguous}, label %contiguous, label %{'slow' if self.store else 'apart'}")
+        if not self.store:
+            e.label("apart")
+            self._part_of_one(addresses, at, lanes)
         e.label("contiguous")
         first = e.apply("add", at, self._offset())
         covered = e.apply("sub", e.apply("sub", Value("i32", "32"), unused), lane)
@@ -274,6 +277,20 @@ class _Access:
             e.store(got, self._value(0), 16)
         e.do("ret i32 0")
         self._jump("slow")
+
+    def _part_of_one(self, addresses: Value, at: Value, lanes: Value) -> None:
+        """Some lanes that load from one address."""
+        e = self.e
+        others = e.apply("and", e.compare("ne", addresses, e.splat(at)), lanes)
+        e.do(f"br {self._none(others)}, label %same, label %slow")
+        e.label("same")
+        first = e.apply("add", at, self._offset())
+        self._check([first], self.bytes, "one", "slow")
+        e.label("one")
+        value = e.splat(e.load(self.scalar, self._host(first), self.size_bits // 8))
+        old = e.load(vector(self.scalar), self._value(0), 16)
+        e.store(e.select(lanes, value, old), self._value(0), 16)
+        e.do("ret i32 0")
 
     def _general(self, addresses: Value, lanes: Value | None = None) -> None:
         """Any addresses of a whole warp, or of some lanes: checked as vectors, then gathered or scattered."""

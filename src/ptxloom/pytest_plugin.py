@@ -242,7 +242,7 @@ def _tools(named: str | Iterable[str]) -> tuple[str, ...]:
 
     try:
         with needed():
-            from ptxloom.cli.hazard_options import read_checks  # noqa: PLC0415 - likewise
+            from ptxloom.machine.launch.options import read_checks  # noqa: PLC0415 - likewise
         return read_checks(named if isinstance(named, str) else ",".join(named))
     except PtxloomError as error:
         raise pytest.UsageError(f"ptxloom: {error}") from None

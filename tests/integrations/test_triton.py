@@ -49,9 +49,22 @@ def test_autotune_chooses_by_the_modelled_clock(tmp_path: Path) -> None:
     assert done.stdout.split() == ["1024", "right"], done.stderr
 
 
-@pytest.mark.parametrize("variable", ["PTXLOOM_DEVICE", "PTXLOOM_CHECKS", "PTXLOOM_ON_HAZARD"])
-def test_wrong_settings_are_told(variable: str, tmp_path: Path) -> None:
-    done = run("race.py", tmp_path, **{"PTXLOOM_CHECKS": "racecheck:global", variable: "nothing"})
+def test_autotune_takes_the_first_configuration_if_asked_to(tmp_path: Path) -> None:
+    done = run("tuned.py", tmp_path, PTXLOOM_AUTOTUNE="first", PTXLOOM_CHECKS="all")
+    assert done.stdout.split() == ["128", "right"], done.stderr
+
+
+@pytest.mark.parametrize(
+    ("variable", "program"),
+    [
+        ("PTXLOOM_DEVICE", "race.py"),
+        ("PTXLOOM_CHECKS", "race.py"),
+        ("PTXLOOM_ON_HAZARD", "race.py"),
+        ("PTXLOOM_AUTOTUNE", "tuned.py"),
+    ],
+)
+def test_wrong_settings_are_told(variable: str, program: str, tmp_path: Path) -> None:
+    done = run(program, tmp_path, **{"PTXLOOM_CHECKS": "racecheck:global", variable: "nothing"})
     assert done.returncode == 1
     assert "'nothing'; it must be" in done.stderr.splitlines()[-1]
 

@@ -9,12 +9,11 @@ import numpy as np  # sessions in this process forget what they imported, which 
 import pytest
 
 import ptxloom.machine
-from ptxloom.cli import hazard_options
 
 pytest_plugins = ["pytester"]
 
 PLUGINS: Final = ("-p", "ptxloom.pytest_plugin", "-p", "no:randomly", "-p", "no:asyncio", "-p", "no:pytest-lsp")
-IMPORTED: Final = (np, ptxloom.machine, hazard_options)
+IMPORTED: Final = (np, ptxloom.machine)
 
 KERNELS: Final = '''
 import numpy as np

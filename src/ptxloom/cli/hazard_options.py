@@ -1,4 +1,4 @@
-"""`--checks`, and a run in the format that was asked for."""
+"""A run in the format that was asked for."""
 
 from __future__ import annotations
 
@@ -6,30 +6,11 @@ from typing import TYPE_CHECKING
 
 from ptxloom import __version__
 from ptxloom.cli.output import style_for
-from ptxloom.diagnostics import TOOLS, UsageError
 from ptxloom.hazards.kinds import KINDS
-from ptxloom.machine.instruments.variable_bounds import VARIABLES
-from ptxloom.machine.launch.options import CHECKS, DEFAULT_CHECKS
 from ptxloom.views.runs import hazard_reports, run_reports
 
 if TYPE_CHECKING:
     from ptxloom.cli.command_line import Options
-
-
-def read_checks(text: str | None) -> tuple[str, ...]:
-    """The tools that `--checks` names, comma-separated; `all` stands for the four.
-
-    Raises:
-        UsageError: There is no such tool.
-    """
-    if text is None:
-        return DEFAULT_CHECKS
-    names: list[str] = []
-    for name in filter(None, (part.strip() for part in text.split(","))):
-        if name != "all" and name not in CHECKS:
-            raise UsageError("--checks", name, f"a list of {', '.join(CHECKS)}, or all")
-        names += (*TOOLS, VARIABLES) if name == "all" else [name]
-    return tuple(dict.fromkeys(names))
 
 
 def report(done: run_reports.Run, options: Options) -> str:

@@ -12,6 +12,7 @@ from ptxloom.descriptors import encode_im2col, encode_tiled
 from ptxloom.descriptors.tensor_types import DATA_TYPES, OOB_FILLS, SWIZZLES
 from ptxloom.isa.limits import MULTIPROCESSORS
 from ptxloom.machine import Device, Kernel
+from ptxloom.machine.launch.options import read_checks
 from ptxloom.triton.properties import FIRST_WITH_CLUSTERS, capability, properties
 
 if TYPE_CHECKING:
@@ -23,8 +24,8 @@ _TYPES: Final = tuple(DATA_TYPES)  # in the order of `CUtensorMapDataType`
 @cache
 def device() -> Device:
     """The one device, which the tools of `PTXLOOM_CHECKS` watch: by default memcheck and synccheck."""
-    checks = os.environ.get("PTXLOOM_CHECKS") or "memcheck,synccheck"
-    return Device(f"sm_{capability()}", checks=checks.split(","))
+    checks = read_checks(os.environ.get("PTXLOOM_CHECKS") or None, "PTXLOOM_CHECKS")
+    return Device(f"sm_{capability()}", checks=checks)
 
 
 class Scratch:

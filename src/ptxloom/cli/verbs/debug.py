@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ptxloom.cli.hazard_options import read_checks
 from ptxloom.cli.inputs import read
 from ptxloom.cli.kernels import chosen_kernel
 from ptxloom.cli.output import Outcome, style_for
 from ptxloom.machine import kernel
 from ptxloom.machine.compile import listing
+from ptxloom.machine.launch.options import read_checks
 from ptxloom.syntax import parse
 from ptxloom.views.runs import plans
 

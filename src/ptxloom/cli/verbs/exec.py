@@ -8,13 +8,13 @@ import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final, TextIO
 
-from ptxloom.cli.hazard_options import read_checks
 from ptxloom.cli.output import COULD_NOT_RUN, Outcome, talk
 from ptxloom.cuda_driver import build
 from ptxloom.cuda_driver.environment import environment
 from ptxloom.cuda_driver.report import Report
 from ptxloom.cuda_driver.server import Server
 from ptxloom.diagnostics import UsageError
+from ptxloom.machine.launch.options import read_checks
 from ptxloom.machine.memory.arena import default_limit
 from ptxloom.machine.tensor.recipe import architecture
 

@@ -12,7 +12,7 @@ from ptxloom.checker import check
 from ptxloom.cli import watch_options
 from ptxloom.cli.arguments.limit_arguments import limits
 from ptxloom.cli.findings import render
-from ptxloom.cli.hazard_options import read_checks, remark, report
+from ptxloom.cli.hazard_options import remark, report
 from ptxloom.cli.inputs import read
 from ptxloom.cli.kernels import chosen_kernel
 from ptxloom.cli.launch_files import arrays
@@ -23,6 +23,7 @@ from ptxloom.cli.pictures import drawn, wanted
 from ptxloom.cli.source_texts import source_texts
 from ptxloom.diagnostics import PtxloomError, Severity
 from ptxloom.machine.kernels import kernel
+from ptxloom.machine.launch.options import read_checks
 from ptxloom.machine.memory.arena import Budget
 from ptxloom.machine.results.outcome import LaunchError
 from ptxloom.machine.results.trace import Records

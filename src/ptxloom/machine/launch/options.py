@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Any
 
-from ptxloom.diagnostics import UsageError, must_be, must_be_several
+from ptxloom.diagnostics import TOOLS, UsageError, must_be, must_be_several
 from ptxloom.machine.instruments.variable_bounds import VARIABLES
 from ptxloom.machine.launch.launch_limits import whole
 from ptxloom.machine.launch.launch_state import LEAKS
@@ -62,6 +62,22 @@ def known_checks(checks: Sequence[str]) -> None:
     for name in checks:
         if name not in CHECKS:
             raise UsageError("checks", name, f"any of {', '.join(CHECKS)}")
+
+
+def read_checks(text: str | None, argument: str = "--checks") -> tuple[str, ...]:
+    """The tools that a text names, comma-separated; `all` stands for the four. The usual ones if there is none.
+
+    Raises:
+        UsageError: There is no such tool; the sentence is about `argument`.
+    """
+    if text is None:
+        return DEFAULT_CHECKS
+    names: list[str] = []
+    for name in filter(None, (part.strip() for part in text.split(","))):
+        if name != "all" and name not in CHECKS:
+            raise UsageError(argument, name, f"a list of {', '.join(CHECKS)}, or all")
+        names += (*TOOLS, VARIABLES) if name == "all" else [name]
+    return tuple(dict.fromkeys(names))
 
 
 def wanted_provenance(provenance: bool | Provenance) -> Provenance | None:

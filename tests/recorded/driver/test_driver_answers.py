@@ -1,4 +1,4 @@
-"""What a driver answers on an H100, 9,607 calls in right and wrong order.
+"""What a driver answers on an H100 to calls in right and wrong order.
 
 Ours answers the same, or why it does not stands in `differences.toml`.
 """
@@ -73,6 +73,12 @@ def test_our_driver_answers_as_one_on_silicon_did(recorded: dict[str, Rows], tmp
     assert unexplained == []
     assert used == set(range(len(kept))), "a difference that is kept is none any more"
     assert agreed >= 8700
+
+
+@pytest.mark.parametrize("page", ["docs/driver.md", "CHANGELOG.md"])
+def test_documents_say_how_many_calls_were_recorded(recorded: dict[str, Rows], page: str) -> None:
+    text = (HERE.parents[2] / page).read_text(encoding="utf-8")
+    assert f"{sum(map(len, recorded.values())):,} calls of every family" in text
 
 
 def explains(one: dict[str, Any], scenario: str, number: int, call: str) -> bool:

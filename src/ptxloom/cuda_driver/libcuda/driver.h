@@ -410,6 +410,7 @@ void *event_context(const void *event); /* in which it was made */
 int capture_join(struct stream *stream, void *graph, void *origin, void *node); /* a stream that waits for a recorded event */
 int capture_invalidate(void *graph); /* what is recorded is lost; gives the error of whoever asked for what cannot be recorded */
 int capture_lost(const struct stream *stream); /* an error if what it records is lost */
+void capture_drop(void *graph); /* its recording ends, and the graph goes if the recording made it */
 int capture_forbids(void);     /* whether this thread may not do now what waits for the device: an error, if so */
 int capture_forbids_all(void); /* the same, in any mode */
 

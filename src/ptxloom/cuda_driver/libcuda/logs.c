@@ -10,21 +10,29 @@ typedef void hearer(void *data, int level, char *message, size_t length);
 struct callback {
     hearer *function;
     void *data;
+    uint64_t number;
 };
 
 static char entries[ENTRIES][TEXT_BYTES]; /* the last ones */
 static unsigned written;
+static uint64_t registered;
+static __thread int is_heard; /* what a hearer leads to is written, and not told to this thread's */
 
 static void tell(const char *entry) {
+    const uint64_t last = registered;
     size_t place = 0;
+    if (is_heard) return;
     for (void *handle; (handle = handle_next(A_LOG_CALLBACK, &place));) {
         const struct callback *one = object_of(A_LOG_CALLBACK, handle);
+        if (one->number > last) continue;
         hearer *function = one->function;
         void *data = one->data;
         char message[TEXT_BYTES];
         strcpy(message, entry);
         int times = lock_release();
+        is_heard = 1;
         function(data, AN_ERROR, message, strlen(message));
+        is_heard = 0;
         lock_take(times);
     }
 }
@@ -43,7 +51,7 @@ EXPORTED int cuLogsRegisterCallback(hearer *function, void *data, void **handle)
     void *made = handle_new(A_LOG_CALLBACK, sizeof(struct callback));
     struct callback *one = object_of(A_LOG_CALLBACK, made);
     if (!one) return OUT_OF_MEMORY;
-    *one = (struct callback){function, data};
+    *one = (struct callback){function, data, ++registered};
     if (handle) *handle = made;
     return SUCCESS;
 }

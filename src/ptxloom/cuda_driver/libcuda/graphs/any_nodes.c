@@ -62,9 +62,7 @@ static int child_work(void *child, int ownership, struct work *work) {
     if (!graph || ownership < CLONED || ownership > GIVEN_AWAY) return INVALID_VALUE;
     if (graph->is_given || (ownership == CLONED && graph_allocates(child))) return NOT_SUPPORTED;
     if (ownership == GIVEN_AWAY && (graph->is_child || graph->is_recorded)) return INVALID_VALUE;
-    if (ownership == CLONED) TRY(graph_copy(child, &work->handle));
-    graph = object_of(A_GRAPH, work->handle);
-    graph->is_child = 1;
+    if (ownership == CLONED) return graph_copy(child, &work->handle);
     graph->is_given = ownership == GIVEN_AWAY;
     return SUCCESS;
 }
@@ -90,7 +88,7 @@ static int any_work(const struct any_node *p, struct work *work) {
 static void give_back(const struct work *work) {
     struct graph *child = work->kind == GRAPH_WORK ? object_of(A_GRAPH, work->handle) : NULL;
     if (work->kind == CONDITION_WORK) condition_drop(work->handle);
-    if (child && child->is_given) child->is_child = child->is_given = 0;
+    if (child && child->is_given) child->is_given = 0;
     else if (child) graph_destroy(work->handle);
 }
 
@@ -117,7 +115,7 @@ EXPORTED int cuGraphAddNode(void **node, void *graph, void *const *after, size_t
     return cuGraphAddNode_v2(node, graph, after, NULL, count, p);
 }
 
-static int set_any(struct work *place, const struct any_node *p) {
+static int set_any(void *graph, struct work *place, const struct any_node *p) {
     struct work work;
     if (!place) return INVALID_VALUE;
     TRY(any_legal(p));
@@ -125,20 +123,22 @@ static int set_any(struct work *place, const struct any_node *p) {
     if (p->type == FREE_NODE || p->type == CONDITION_NODE || (p->type == CHILD_NODE && p->child.ownership != CLONED)) return INVALID_VALUE;
     int error = any_work(p, &work);
     if (error) return error == INVALID_HANDLE ? INVALID_VALUE : error;
-    void *old = place->kind == GRAPH_WORK ? place->handle : NULL, *fresh = work.kind == GRAPH_WORK ? work.handle : NULL;
-    error = node_set(place, &work, work.kind);
-    graph_destroy(error ? fresh : old);
+    void *fresh = work.kind == GRAPH_WORK ? work.handle : NULL;
+    error = nest(graph, &work);
+    error = error ? error : node_set(place, &work, work.kind);
+    if (error) graph_destroy(fresh);
     return error;
 }
 EXPORTED int cuGraphNodeSetParams(void *node, const struct any_node *p) {
     GIVEN(node && p);
     CONTEXT;
-    return set_any(work_of_node(node), p);
+    const struct node *one = object_of(A_NODE, node);
+    return set_any(one ? one->graph : NULL, work_of_node(node), p);
 }
 EXPORTED int cuGraphExecNodeSetParams(void *exec, void *node, const struct any_node *p) {
     GIVEN(node && p);
     CONTEXT;
-    return set_any(work_in(exec, node), p);
+    return set_any(NULL, work_in(exec, node), p);
 }
 
 /* -- what such a node tells ------------------------------------------------------------------------------------------- */

@@ -12,6 +12,7 @@ struct condition_value {
     device_pointer place;
     uint32_t first; /* before each launch, */
     int assigned;   /* if so wanted */
+    unsigned uses;
 };
 
 struct condition {
@@ -29,14 +30,33 @@ EXPORTED int cuGraphConditionalHandleCreate(uint64_t *handle, void *graph_handle
     if (!context && !current_context()) return INVALID_CONTEXT;
     if (!context || !object_of(A_CONTEXT, context)) return INVALID_CONTEXT;
     device_pointer place;
-    TRY(memory_new(sizeof first, DEVICE_MEMORY, 0, &place));
+    TRY(memory_new(sizeof first, VARIABLE_MEMORY, 0, &place)); /* which no program frees */
     memory_written(place, sizeof first);
     void *made = handle_new(A_CONDITION_VALUE, sizeof(struct condition_value));
     struct condition_value *value = object_of(A_CONDITION_VALUE, made);
     if (!value) return OUT_OF_MEMORY;
-    *value = (struct condition_value){place, first, (int)flags};
+    *value = (struct condition_value){place, first, (int)flags, 1};
     *handle = place;
     return list_add(&graph->conditions, made);
+}
+
+int condition_values_keep(struct list *to, const struct list *from) {
+    for (size_t i = 0; i < from->count; i++) {
+        struct condition_value *one = object_of(A_CONDITION_VALUE, from->items[i]);
+        TRY(list_add(to, from->items[i]));
+        if (one) one->uses++;
+    }
+    return SUCCESS;
+}
+
+void condition_values_drop(struct list *values) {
+    for (size_t i = 0; i < values->count; i++) {
+        struct condition_value *one = object_of(A_CONDITION_VALUE, values->items[i]);
+        if (!one || --one->uses) continue;
+        memory_free(one->place, 1 << VARIABLE_MEMORY);
+        handle_free(values->items[i]);
+    }
+    list_drop(values);
 }
 
 /* Every value as it is at the beginning of a launch. */
@@ -70,9 +90,7 @@ int condition_make(const struct condition_params *p, struct work *work) {
     struct condition *one = object_of(A_CONDITION, work->handle);
     for (uint32_t i = 0; i < p->size; i++) {
         one->bodies[i] = graph_new();
-        struct graph *body = object_of(A_GRAPH, one->bodies[i]);
-        if (!body) return OUT_OF_MEMORY;
-        body->is_child = 1;
+        if (!one->bodies[i]) return OUT_OF_MEMORY;
     }
     return SUCCESS;
 }

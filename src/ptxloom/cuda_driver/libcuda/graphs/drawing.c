@@ -114,14 +114,12 @@ static void draw_work(FILE *out, const struct work *work, unsigned flags) {
 static void draw_graph(FILE *out, const void *handle, unsigned flags);
 
 static void draw_inner(FILE *out, const struct work *work, unsigned flags) {
-    struct condition_params p = {0};
-    if (work->kind == GRAPH_WORK) p = (struct condition_params){.bodies = (void *[]){work->handle}, .size = 1};
-    else if (work->kind != CONDITION_WORK || condition_tell(work->handle, &p)) return;
-    for (uint32_t i = 0; i < p.size; i++) {
-        const struct graph *inner = object_of(A_GRAPH, p.bodies[i]);
+    const struct inner all = graphs_in(work);
+    for (uint32_t i = 0; i < all.count; i++) {
+        const struct graph *inner = object_of(A_GRAPH, all.graphs[i]);
         if (!inner) continue;
         fprintf(out, "subgraph cluster_%u {\nlabel=\"graph %u\";\n", inner->id, inner->id);
-        draw_graph(out, p.bodies[i], flags);
+        draw_graph(out, all.graphs[i], flags);
         fprintf(out, "}\n");
     }
 }

@@ -62,6 +62,12 @@ EXPORTED int cuGraphGetRootNodes(void *handle, void **nodes, size_t *count) {
     return error;
 }
 
+/* No edge has data: what was given of them, if anything was. */
+static int without_data(int error, unsigned char *data, const size_t *count) {
+    if (!error && data) memset(data, 0, 8 * *count);
+    return error;
+}
+
 static int give_edges(void *handle, void **from, void **to, size_t *count) {
     DRIVER;
     struct graph *graph = object_of(A_GRAPH, handle);
@@ -85,8 +91,7 @@ static int give_edges(void *handle, void **from, void **to, size_t *count) {
 
 EXPORTED int cuGraphGetEdges(void *graph, void **from, void **to, size_t *count) { return give_edges(graph, from, to, count); }
 EXPORTED int cuGraphGetEdges_v2(void *graph, void **from, void **to, unsigned char *data, size_t *count) {
-    if (data && count) memset(data, 0, 8 * *count);
-    return give_edges(graph, from, to, count);
+    return without_data(give_edges(graph, from, to, count), from ? data : NULL, count);
 }
 
 EXPORTED int cuGraphNodeGetDependencies(void *handle, void **nodes, size_t *count) {
@@ -95,8 +100,7 @@ EXPORTED int cuGraphNodeGetDependencies(void *handle, void **nodes, size_t *coun
     return node ? give(&node->after, nodes, count) : INVALID_VALUE;
 }
 EXPORTED int cuGraphNodeGetDependencies_v2(void *handle, void **nodes, unsigned char *data, size_t *count) {
-    if (data && count) memset(data, 0, 8 * *count);
-    return cuGraphNodeGetDependencies(handle, nodes, count);
+    return without_data(cuGraphNodeGetDependencies(handle, nodes, count), nodes ? data : NULL, count);
 }
 
 EXPORTED int cuGraphNodeGetDependentNodes(void *handle, void **nodes, size_t *count) {
@@ -114,6 +118,5 @@ EXPORTED int cuGraphNodeGetDependentNodes(void *handle, void **nodes, size_t *co
     return error;
 }
 EXPORTED int cuGraphNodeGetDependentNodes_v2(void *handle, void **nodes, unsigned char *data, size_t *count) {
-    if (data && count) memset(data, 0, 8 * *count);
-    return cuGraphNodeGetDependentNodes(handle, nodes, count);
+    return without_data(cuGraphNodeGetDependentNodes(handle, nodes, count), nodes ? data : NULL, count);
 }

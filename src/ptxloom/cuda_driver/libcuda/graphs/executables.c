@@ -5,18 +5,14 @@
 #include "graphs/graphs.h"
 
 static void executable_drop(struct executable *one) {
-    for (size_t i = 0; one->works && i < one->nodes.count; i++) {
-        if (one->works[i].kind == GRAPH_WORK) graph_destroy(one->works[i].handle);
-        if (one->works[i].kind == CONDITION_WORK) condition_drop(one->works[i].handle);
-        work_drop(&one->works[i]);
-    }
-    struct list kept = one->kept;
-    free(one->works);
-    free(one->edges);
-    list_drop(&one->conditions);
-    list_drop(&one->nodes);
-    *one = (struct executable){0};
-    user_objects_drop(&kept);
+    struct executable old = *one;
+    *one = (struct executable){0}; /* the program may see it while its user objects go */
+    for (size_t i = 0; old.works && i < old.nodes.count; i++) retire(&old.works[i], NULL);
+    free(old.works);
+    free(old.edges);
+    list_drop(&old.nodes);
+    condition_values_drop(&old.conditions);
+    retire(NULL, &old.kept);
 }
 
 /* The works of a graph in an order in which they can be done; a copy, so that the graph may change or go. */
@@ -27,7 +23,7 @@ static int executable_fill(struct executable *one, const struct graph *graph) {
     one->works = calloc(graph->nodes.count + 1, sizeof *one->works);
     one->edges = calloc(graph->nodes.count + 1, sizeof *one->edges);
     int error = one->works && one->edges ? user_objects_keep(&one->kept, &graph->kept) : OUT_OF_MEMORY;
-    if (!error) error = list_add_all(&one->conditions, &graph->conditions);
+    if (!error) error = condition_values_keep(&one->conditions, &graph->conditions);
     for (size_t i = 0; !error && i < graph->nodes.count; i++) {
         struct node *node = object_of(A_NODE, order[i]);
         error = list_add(&one->nodes, order[i]);
@@ -120,8 +116,7 @@ EXPORTED int cuGraphLaunch(void *handle, void *where) {
     TRY(executable_prepare(one));
     executable_reserve(one);
     conditions_begin(&one->conditions);
-    for (size_t i = 0; i < one->nodes.count; i++) TRY(stream->capture ? work_submit(where, &one->works[i]) : work_do(&one->works[i]));
-    return SUCCESS;
+    return works_do(where, one->works, one->nodes.count);
 }
 
 EXPORTED int cuGraphUpload(void *handle, void *where) {
@@ -179,8 +174,9 @@ EXPORTED int cuGraphExecUpdate_v2(void *handle, void *graph_handle, struct updat
         executable_drop(&fresh);
         return GRAPH_EXEC_UPDATE_FAILURE;
     }
-    executable_drop(one);
+    struct executable old = *one;
     *one = fresh;
+    executable_drop(&old);
     return SUCCESS;
 }
 EXPORTED int cuGraphExecUpdate(void *handle, void *graph, void **node, int *result) {

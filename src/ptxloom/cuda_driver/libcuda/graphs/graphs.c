@@ -16,11 +16,6 @@ int list_add(struct list *list, void *item) {
     return SUCCESS;
 }
 
-int list_add_all(struct list *list, const struct list *more) {
-    for (size_t i = 0; i < more->count; i++) TRY(list_add(list, more->items[i]));
-    return SUCCESS;
-}
-
 int list_has(const struct list *list, const void *item) {
     for (size_t i = 0; i < list->count; i++)
         if (list->items[i] == item) return 1;
@@ -72,9 +67,56 @@ void graph_destroy(void *handle) {
     for (size_t i = 0; i < graph->nodes.count; i++) node_free(graph->nodes.items[i]);
     struct list kept = graph->kept;
     list_drop(&graph->nodes);
-    list_drop(&graph->conditions);
+    condition_values_drop(&graph->conditions);
     handle_free(handle);
     user_objects_drop(&kept);
+}
+
+/* -- graphs in graphs --------------------------------------------------------------------------------------------- */
+
+enum { MOST_NESTED = 256 };
+
+struct inner graphs_in(const struct work *work) {
+    struct condition_params p;
+    if (work->kind == GRAPH_WORK) return (struct inner){(void *const *)&work->handle, 1};
+    if (work->kind != CONDITION_WORK || condition_tell(work->handle, &p)) return (struct inner){0};
+    return (struct inner){p.bodies, p.size};
+}
+
+static unsigned depth_of(const struct work *work) {
+    const struct inner all = graphs_in(work);
+    unsigned most = 0;
+    for (uint32_t i = 0; i < all.count; i++) {
+        const struct graph *graph = object_of(A_GRAPH, all.graphs[i]);
+        for (size_t j = 0; graph && j < graph->nodes.count; j++) {
+            const struct node *node = object_of(A_NODE, graph->nodes.items[j]);
+            unsigned depth = 1 + depth_of(&node->work);
+            if (depth > most) most = depth;
+        }
+    }
+    return most;
+}
+
+static int has(const struct inner *all, const void *graph) {
+    for (uint32_t i = 0; i < all->count; i++)
+        if (all->graphs[i] == graph) return 1;
+    return 0;
+}
+
+int nest(void *within, const struct work *work) {
+    const struct inner all = graphs_in(work);
+    const struct graph *graph;
+    unsigned depth = all.count ? depth_of(work) : 0;
+    for (void *handle = within; all.count && (graph = object_of(A_GRAPH, handle)); handle = graph->outer, depth++)
+        if (has(&all, handle)) return INVALID_VALUE; /* it would run itself */
+    if (depth > MOST_NESTED) return NOT_SUPPORTED;
+    for (uint32_t i = 0; i < all.count; i++) {
+        struct graph *inner = object_of(A_GRAPH, all.graphs[i]);
+        if (!inner) continue;
+        inner->is_child = 1;
+        inner->outer = within;
+    }
+    return SUCCESS;
 }
 
 int graph_append(void *handle, const struct work *work, void *const *after, size_t count, void **made) {
@@ -86,6 +128,7 @@ int graph_append(void *handle, const struct work *work, void *const *after, size
         for (size_t j = 0; j < i; j++)
             if (after[i] == after[j]) return INVALID_VALUE;
     }
+    TRY(nest(handle, work));
     void *node_handle = handle_new(A_NODE, sizeof(struct node));
     struct node *node = object_of(A_NODE, node_handle);
     if (!node || work_copy(&node->work, work)) return OUT_OF_MEMORY;
@@ -98,27 +141,34 @@ int graph_append(void *handle, const struct work *work, void *const *after, size
     return SUCCESS;
 }
 
-void **graph_order(const struct graph *graph) {
-    size_t count = graph->nodes.count, done = 0;
-    struct list order = {0};
-    while (done < count) {
-        size_t before = done;
-        for (size_t i = 0; i < count; i++) {
-            void *handle = graph->nodes.items[i];
-            struct node *node = object_of(A_NODE, handle);
-            size_t ready = 0;
-            if (list_has(&order, handle)) continue;
-            while (ready < node->after.count && list_has(&order, node->after.items[ready])) ready++;
-            if (ready < node->after.count) continue;
-            if (list_add(&order, handle)) break;
-            done++;
-        }
-        if (done == before) { /* a circle */
-            list_drop(&order);
-            return NULL;
-        }
+/* All that a node waits for has its turn before it; if one of those waits for it, that is a circle. */
+static int put_before(struct list *waiting, struct node *node, uint64_t open) {
+    node->mark = open;
+    for (size_t i = node->after.count; i-- > 0;) {
+        const struct node *before = object_of(A_NODE, node->after.items[i]);
+        if (before->mark == open) return INVALID_VALUE;
+        TRY(list_add(waiting, node->after.items[i]));
     }
-    return order.items ? order.items : calloc(1, sizeof(void *));
+    return SUCCESS;
+}
+
+void **graph_order(const struct graph *graph) {
+    static uint64_t marks;
+    const uint64_t open = ++marks, done = ++marks;
+    struct list order = {0}, waiting = {0};
+    int error = SUCCESS;
+    for (size_t i = graph->nodes.count; !error && i-- > 0;) error = list_add(&waiting, graph->nodes.items[i]);
+    while (!error && waiting.count) {
+        void *handle = waiting.items[waiting.count - 1];
+        struct node *node = object_of(A_NODE, handle);
+        if (node->mark == open) error = list_add(&order, handle);
+        if (node->mark == open) node->mark = done;
+        if (node->mark == done) waiting.count--;
+        else error = put_before(&waiting, node, open);
+    }
+    list_drop(&waiting);
+    if (error) list_drop(&order);
+    return error || order.items ? order.items : calloc(1, sizeof(void *));
 }
 
 int graph_run(void *handle) {
@@ -159,7 +209,7 @@ int graph_clone(void *handle, void **clone, struct list *of_old, struct list *of
     if (!made) return OUT_OF_MEMORY;
     struct graph *new_graph = object_of(A_GRAPH, made);
     int error = user_objects_keep(&new_graph->kept, &graph->kept);
-    error = error ? error : list_add_all(&new_graph->conditions, &graph->conditions);
+    error = error ? error : condition_values_keep(&new_graph->conditions, &graph->conditions);
     for (size_t i = 0; !error && i < graph->nodes.count; i++) {
         struct node *node = object_of(A_NODE, graph->nodes.items[i]);
         struct work work = node->work;

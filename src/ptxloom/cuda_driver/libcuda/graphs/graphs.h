@@ -23,6 +23,7 @@ struct graph {
     int is_child;     /* of a node, and destroyed with it; */
     int is_given;     /* as it is, by a program */
     void *cloned_from;
+    void *outer; /* the graph of whose nodes it is */
     int is_recorded, is_invalid; /* by a stream; no longer, as something was asked that does not go with it */
     int mode, is_own; /* as it was made by the recording, and goes if nobody takes it */
     const void *thread; /* that began to record it */
@@ -35,6 +36,7 @@ struct node {
     struct list after;
     struct work work;
     void *cloned_from;
+    uint64_t mark; /* of `graph_order` */
     void **parameters; /* what the kernel's node tells of its parameters */
 };
 
@@ -74,10 +76,21 @@ void condition_drop(void *handle);
 int condition_copy(void *handle, void **copy);
 int condition_legal(void *handle);
 void conditions_begin(const struct list *values);
+int condition_values_keep(struct list *to, const struct list *from); /* graphs, and what was made ready of them, hold them */
+void condition_values_drop(struct list *values);
 
-int list_add_all(struct list *list, const struct list *more);
+/* What a graph that is made ready has no more: it goes behind all launches that are under way, as they may still do it. */
+void retire(struct work *work, struct list *kept);
+int works_do(void *stream, const struct work *works, size_t count); /* in their order; other threads may come in between */
+
 void *graph_new(void);
 void graph_destroy(void *handle);
+struct inner {
+    void *const *graphs;
+    uint32_t count;
+};
+struct inner graphs_in(const struct work *work); /* that a node runs */
+int nest(void *graph, const struct work *work);  /* they are this graph's from now on, if that may be */
 int graph_copy(void *handle, void **copy);
 int work_own(struct work *work);
 struct work *work_in(const void *executable, const void *node); /* what was made ready of a node */

@@ -33,25 +33,28 @@ static int copy_attributes(struct launch *to, const struct launch *from) {
     return SUCCESS;
 }
 
-static int set_kernel(struct work *place, const struct kernel_node *p, int version) {
+/* In a graph that is ready, if there is one. */
+static int set_kernel(void *exec, void *node, const struct kernel_node *p, int version) {
+    LOCKED;
+    struct work work, *place = exec ? work_in(exec, node) : work_of_node(node);
     GIVEN(place && p);
-    CONTEXT;
-    struct work work;
+    TRY(driver_error());
+    CURRENT;
     TRY(kernel_work(p, version, &work));
     int error = place->kind == KERNEL_WORK ? copy_attributes(&work.launch, &place->launch) : SUCCESS;
     if (!error) return node_set(place, &work, KERNEL_WORK);
     work_drop(&work);
     return error;
 }
-EXPORTED int cuGraphKernelNodeSetParams(void *node, const struct kernel_node *p) { return set_kernel(work_of_node(node), p, 1); }
-EXPORTED int cuGraphKernelNodeSetParams_v2(void *node, const struct kernel_node *p) { return set_kernel(work_of_node(node), p, 2); }
+EXPORTED int cuGraphKernelNodeSetParams(void *node, const struct kernel_node *p) { return set_kernel(NULL, node, p, 1); }
+EXPORTED int cuGraphKernelNodeSetParams_v2(void *node, const struct kernel_node *p) { return set_kernel(NULL, node, p, 2); }
 EXPORTED int cuGraphExecKernelNodeSetParams(void *exec, void *node, const struct kernel_node *p) {
     GIVEN(exec);
-    return set_kernel(work_in(exec, node), p, 1);
+    return set_kernel(exec, node, p, 1);
 }
 EXPORTED int cuGraphExecKernelNodeSetParams_v2(void *exec, void *node, const struct kernel_node *p) {
     GIVEN(exec);
-    return set_kernel(work_in(exec, node), p, 2);
+    return set_kernel(exec, node, p, 2);
 }
 
 /* The parameters as a program may give them back: pointers into the node. */

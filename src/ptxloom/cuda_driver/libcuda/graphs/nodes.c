@@ -16,8 +16,8 @@ int node_set(struct work *place, struct work *work, enum work_kind kind) {
         work_drop(work);
         return INVALID_VALUE;
     }
-    work_drop(place);
     work->is_off = place->is_off;
+    retire(place, NULL);
     *place = *work;
     return SUCCESS;
 }
@@ -185,7 +185,6 @@ EXPORTED int cuGraphAddChildGraphNode(void **node, void *graph, void *const *aft
     struct work work = {.kind = GRAPH_WORK};
     if (graph_allocates(child)) return NOT_SUPPORTED;
     TRY(graph_copy(child, &work.handle));
-    ((struct graph *)object_of(A_GRAPH, work.handle))->is_child = 1;
     int error = node_add(node, graph, after, count, &(struct work){.kind = GRAPH_WORK, .handle = work.handle});
     if (error) graph_destroy(work.handle);
     return error;
@@ -246,9 +245,7 @@ EXPORTED int cuGraphExecChildGraphNodeSetParams(void *exec, void *node, void *ch
     if (!work || work->kind != GRAPH_WORK || !fresh || !old) return INVALID_VALUE;
     if (fresh->nodes.count != old->nodes.count) return GRAPH_EXEC_UPDATE_FAILURE;
     TRY(graph_copy(child, &copy));
-    graph_destroy(work->handle);
-    work->handle = copy;
-    return SUCCESS;
+    return node_set(work, &(struct work){.kind = GRAPH_WORK, .handle = copy}, GRAPH_WORK);
 }
 
 EXPORTED int cuGraphNodeFindInClone(void **found, void *original, void *clone) {

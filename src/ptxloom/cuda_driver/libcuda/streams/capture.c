@@ -124,6 +124,18 @@ EXPORTED int cuStreamBeginCaptureToGraph(void *stream, void *handle, void *const
     return begin(stream, handle, 0, after, count, mode);
 }
 
+/* No stream is recorded in a graph any more; whether the recording made it. */
+static int capture_stop(void *recorded) {
+    streams_leave(recorded);
+    struct graph *made = object_of(A_GRAPH, recorded);
+    if (made) made->is_recorded = made->is_invalid = 0;
+    return made && made->is_own;
+}
+
+void capture_drop(void *recorded) {
+    if (capture_stop(recorded)) graph_destroy(recorded);
+}
+
 EXPORTED int cuStreamEndCapture(void *handle, void **graph) {
     CONTEXT;
     struct stream *stream;
@@ -135,10 +147,8 @@ EXPORTED int cuStreamEndCapture(void *handle, void **graph) {
         capture_invalidate(recorded);
         return lost ? lost : STREAM_CAPTURE_UNMATCHED;
     }
-    streams_leave(recorded);
-    struct graph *made = object_of(A_GRAPH, recorded);
-    if (made) made->is_recorded = made->is_invalid = 0;
-    if (lost || (made && made->is_own && !graph)) graph_destroy(recorded); /* if lost, a program's, too, as on silicon */
+    int is_own = capture_stop(recorded);
+    if (lost || (is_own && !graph)) graph_destroy(recorded); /* if lost, a program's, too, as on silicon */
     if (graph) *graph = lost ? NULL : recorded;
     return lost;
 }

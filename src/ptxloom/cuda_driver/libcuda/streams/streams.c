@@ -50,6 +50,7 @@ EXPORTED int cuStreamDestroy_v2(void *handle) {
     struct stream *stream = object_of(A_STREAM, handle);
     if (!stream) return handle_gone(handle) ? INVALID_CONTEXT : INVALID_HANDLE;
     TRY(failed);
+    if (stream->capture && stream->origin == handle) capture_drop(stream->capture); /* nobody else can */
     free(stream->last);
     handle_free(handle);
     return SUCCESS;

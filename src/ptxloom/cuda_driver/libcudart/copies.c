@@ -1,4 +1,4 @@
-/* Copies and fills: of bytes, of rows, of boxes, of variables. */
+/* Copies: of bytes, of rows, of boxes, of variables. */
 #include "runtime.h"
 
 enum { HOST_TO_HOST, HOST_TO_DEVICE, DEVICE_TO_HOST, DEVICE_TO_DEVICE, DEFAULT };
@@ -13,10 +13,6 @@ int cuMemcpyDtoD_v2(char *to, const char *from, size_t bytes);
 int cuMemcpyDtoDAsync_v2(char *to, const char *from, size_t bytes, handle stream);
 int cuMemcpy3D_v2(const struct copy *copy);
 int cuMemcpy3DAsync_v2(const struct copy *copy, handle stream);
-int cuMemsetD8_v2(char *at, unsigned char value, size_t bytes);
-int cuMemsetD8Async(char *at, unsigned char value, size_t bytes, handle stream);
-int cuMemsetD2D8_v2(char *at, size_t pitch, unsigned char value, size_t width, size_t height);
-int cuMemsetD2D8Async(char *at, size_t pitch, unsigned char value, size_t width, size_t height, handle stream);
 
 EXPORTED int cudaMemcpy(char *to, const char *from, size_t bytes, int kind) {
     START();
@@ -306,46 +302,4 @@ EXPORTED int cudaMemcpyPeer(char *to, int to_device, const char *from, int from_
 EXPORTED int cudaMemcpyPeerAsync(char *to, int to_device, const char *from, int from_device, size_t bytes, handle stream) {
     (void)to_device, (void)from_device;
     return cudaMemcpyAsync(to, from, bytes, DEVICE_TO_DEVICE, stream);
-}
-
-EXPORTED int cudaMemset(char *at, int value, size_t bytes) {
-    START();
-    return told(bytes ? cuMemsetD8_v2(at, (unsigned char)value, bytes) : SUCCESS);
-}
-
-EXPORTED int cudaMemsetAsync(char *at, int value, size_t bytes, handle stream) {
-    START();
-    return told(bytes ? cuMemsetD8Async(at, (unsigned char)value, bytes, stream) : SUCCESS);
-}
-
-EXPORTED int cudaMemset2D(char *at, size_t pitch, int value, size_t width, size_t height) {
-    START();
-    return told(width && height ? cuMemsetD2D8_v2(at, pitch, (unsigned char)value, width, height) : SUCCESS);
-}
-
-EXPORTED int cudaMemset2DAsync(char *at, size_t pitch, int value, size_t width, size_t height, handle stream) {
-    START();
-    return told(width && height ? cuMemsetD2D8Async(at, pitch, (unsigned char)value, width, height, stream) : SUCCESS);
-}
-
-/* Slices lie apart, so that there are no more of them than memory has room for. */
-static int slices_legal(struct pitched_pointer at, struct extent extent) {
-    if (extent.depth > 1 && (at.pitch < extent.width || at.ysize < extent.height)) return INVALID_VALUE;
-    return SUCCESS;
-}
-
-static int is_empty(struct extent extent) { return !extent.width || !extent.height || !extent.depth; }
-
-EXPORTED int cudaMemset3DAsync(struct pitched_pointer at, int value, struct extent extent, handle stream) {
-    int failed = is_empty(extent) ? SUCCESS : slices_legal(at, extent);
-    for (size_t z = 0; z < extent.depth && !failed && !is_empty(extent); z++)
-        failed = cudaMemset2DAsync(at.pointer + z * at.pitch * at.ysize, at.pitch, value, extent.width, extent.height, stream);
-    return told(failed);
-}
-
-EXPORTED int cudaMemset3D(struct pitched_pointer at, int value, struct extent extent) {
-    int failed = is_empty(extent) ? SUCCESS : slices_legal(at, extent);
-    for (size_t z = 0; z < extent.depth && !failed && !is_empty(extent); z++)
-        failed = cudaMemset2D(at.pointer + z * at.pitch * at.ysize, at.pitch, value, extent.width, extent.height);
-    return told(failed);
 }

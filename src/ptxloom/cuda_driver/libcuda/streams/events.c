@@ -48,14 +48,20 @@ static int recordable(const struct event *event, const struct stream *stream) {
     return stream->capture && event->flags & INTERPROCESS ? capture_invalidate(stream->capture) : SUCCESS;
 }
 
+/* The event and the stream of a call whose flags say whether its node, in a graph, is one for the event itself. */
+static int both_of(void *handle, void *where, unsigned flags, struct event **event, struct stream **stream) {
+    *event = object_of(AN_EVENT, handle);
+    if (!*event) return unknown_event(handle);
+    if (flags > 1) return INVALID_VALUE;
+    TRY(stream_of(where, stream));
+    return recordable(*event, *stream);
+}
+
 EXPORTED int cuEventRecordWithFlags(void *handle, void *where, unsigned flags) {
     CONTEXT;
     struct stream *stream;
-    struct event *event = object_of(AN_EVENT, handle);
-    if (!event) return unknown_event(handle);
-    if (flags > 1) return INVALID_VALUE;
-    TRY(stream_of(where, &stream));
-    TRY(recordable(event, stream));
+    struct event *event;
+    TRY(both_of(handle, where, flags, &event, &stream));
     if (!stream->capture) return flags ? ILLEGAL_STATE : event_record(handle);
     if (flags) {
         struct work work = {.kind = RECORD_WORK, .handle = handle};
@@ -72,11 +78,8 @@ EXPORTED int cuEventRecord(void *event, void *stream) { return cuEventRecordWith
 EXPORTED int cuStreamWaitEvent(void *where, void *handle, unsigned flags) {
     CONTEXT;
     struct stream *stream;
-    struct event *event = object_of(AN_EVENT, handle);
-    if (!event) return unknown_event(handle);
-    if (flags > 1) return INVALID_VALUE;
-    TRY(stream_of(where, &stream));
-    TRY(recordable(event, stream));
+    struct event *event;
+    TRY(both_of(handle, where, flags, &event, &stream));
     if (object_of(A_GRAPH, event->capture)) return capture_join(stream, event->capture, event->capture_stream, event->node);
     if (flags && !stream->capture) return ILLEGAL_STATE;
     if (flags) {

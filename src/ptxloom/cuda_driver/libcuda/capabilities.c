@@ -38,12 +38,12 @@ EXPORTED int cuFlushGPUDirectRDMAWrites(int target, int scope) {
 }
 
 EXPORTED int cuCtxGetExecAffinity(int *affinity, int type) {
-    enum { MULTIPROCESSOR_COUNT = 0 };
+    enum { BY_MULTIPROCESSORS = 0 };
     CONTEXT;
     if (!affinity) return INVALID_VALUE;
-    if (type != MULTIPROCESSOR_COUNT) return UNSUPPORTED_EXEC_AFFINITY;
+    if (type != BY_MULTIPROCESSORS) return UNSUPPORTED_EXEC_AFFINITY;
     affinity[0] = type;
-    affinity[1] = device.attributes[16];
+    affinity[1] = device.attributes[MULTIPROCESSOR_COUNT];
     return SUCCESS;
 }
 

@@ -185,6 +185,23 @@ int map_shared(uint64_t address, uint64_t size, int file); /* closes the file */
 /* -- the device --------------------------------------------------------------------------------------------------- */
 
 enum { ATTRIBUTES = 256 };
+enum device_attribute { /* those that are asked for here, of CUdevice_attribute */
+    MAX_THREADS_PER_BLOCK = 1,
+    MAX_BLOCK_DIM_X = 2,
+    MAX_GRID_DIM_X = 5,
+    MAX_SHARED_MEMORY_PER_BLOCK = 8,
+    MAX_PITCH = 11,
+    TEXTURE_ALIGNMENT = 14,
+    MULTIPROCESSOR_COUNT = 16,
+    MAX_THREADS_PER_MULTIPROCESSOR = 39,
+    MAX_SHARED_MEMORY_PER_MULTIPROCESSOR = 81,
+    MAX_REGISTERS_PER_MULTIPROCESSOR = 82,
+    MAX_SHARED_MEMORY_PER_BLOCK_OPTIN = 97,
+    MAX_BLOCKS_PER_MULTIPROCESSOR = 106,
+    MAX_PERSISTING_L2_CACHE_SIZE = 108,
+    RESERVED_SHARED_MEMORY_PER_BLOCK = 111,
+    CLUSTER_LAUNCH = 120,
+};
 struct device {
     uint64_t start, size; /* of the addresses that are the device's */
     uint64_t marks;       /* where a byte tells of each byte whether it has been written; 0 if nobody asks */
@@ -416,7 +433,16 @@ int capture_forbids_all(void); /* the same, in any mode */
 
 /* -- functions ---------------------------------------------------------------------------------------------------------- */
 
-enum { PARAMETERS = 4096, FUNCTION_ATTRIBUTES = 32, REQUIRED_BLOCK = FUNCTION_ATTRIBUTES - 3 };
+enum { PARAMETERS = 4096, FUNCTION_ATTRIBUTES = 32 };
+enum function_attribute { /* those that are asked for here, of CUfunction_attribute, and what the server tells beside them */
+    MAX_THREADS = 0,
+    STATIC_SHARED = 1,
+    REGISTERS = 4,
+    MAX_DYNAMIC_SHARED = 8,
+    REQUIRED_CLUSTER = 11, /* and the two behind it */
+    NON_PORTABLE_CLUSTER = 14,
+    REQUIRED_BLOCK = FUNCTION_ATTRIBUTES - 3, /* and the two behind it */
+};
 struct function {
     uint64_t number; /* the server's */
     void *module;    /* its handle */

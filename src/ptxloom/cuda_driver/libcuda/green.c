@@ -35,7 +35,7 @@ static int tell(struct resource *found, int type, uint32_t count) {
     return SUCCESS;
 }
 
-static uint32_t all(void) { return (uint32_t)device.attributes[16]; }
+static uint32_t all(void) { return (uint32_t)device.attributes[MULTIPROCESSOR_COUNT]; }
 
 static struct green *green_of_context(const void *context) {
     size_t place = 0;

@@ -16,7 +16,7 @@ EXPORTED int cuCtxGetLimit(size_t *value, int limit) {
     CONTEXT;
     if (!value) return INVALID_VALUE;
     TRY(limit_legal(limit));
-    *value = limit == SHARED_MEMORY ? (size_t)device.attributes[97] : limits[limit];
+    *value = limit == SHARED_MEMORY ? (size_t)device.attributes[MAX_SHARED_MEMORY_PER_BLOCK_OPTIN] : limits[limit];
     return SUCCESS;
 }
 
@@ -36,7 +36,7 @@ EXPORTED int cuCtxSetLimit(int limit, size_t value) {
     case FETCH_GRANULARITY:
         if (value > 128) return INVALID_VALUE;
         break;
-    case PERSISTING_L2: value = at_most(value, (size_t)device.attributes[108]); break;
+    case PERSISTING_L2: value = at_most(value, (size_t)device.attributes[MAX_PERSISTING_L2_CACHE_SIZE]); break;
     case SHARED_MEMORY:
     case GRAPHICS: return NOT_PERMITTED;
     default: break;

@@ -85,12 +85,12 @@ static void view_apply(const struct view *view, const struct array_description *
 /* -- memory ------------------------------------------------------------------------------------------------------------ */
 
 static int memory_image(const struct resource *resource, struct image *image) {
-    enum { ALIGNMENT = 14, PITCH_ALIGNMENT = 51, FLAT_WIDTH = 70, FLAT_HEIGHT = 71, FLAT_PITCH = 72 }; /* device attributes */
+    enum { PITCH_ALIGNMENT = 51, FLAT_WIDTH = 70, FLAT_HEIGHT = 71, FLAT_PITCH = 72 }; /* device attributes */
     const size_t width = resource->of.memory.width, height = resource->of.memory.height, pitch = resource->of.memory.pitch;
     const unsigned bytes = element_bytes(resource->of.memory.format, resource->of.memory.channels);
     const device_pointer address = resource->of.memory.address;
     if (!bytes || resource->of.memory.format >= UNORM_INT8X1) return INVALID_VALUE;
-    if (!address || address % (unsigned)device.attributes[ALIGNMENT]) return INVALID_VALUE;
+    if (!address || address % (unsigned)device.attributes[TEXTURE_ALIGNMENT]) return INVALID_VALUE;
     image->format = resource->of.memory.format;
     image->channels = resource->of.memory.channels;
     image->count = 1;

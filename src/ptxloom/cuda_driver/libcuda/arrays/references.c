@@ -140,7 +140,7 @@ EXPORTED int cuSurfRefSetArray(void *handle, void *array, unsigned flags) {
 /* An address that is not aligned is told how far it lies from one that is. */
 EXPORTED int cuTexRefSetAddress_v2(size_t *offset, void *handle, device_pointer address, size_t bytes) {
     FIND_REFERENCE(one, handle, 0);
-    const size_t beyond = address % (unsigned)device.attributes[14];
+    const size_t beyond = address % (unsigned)device.attributes[TEXTURE_ALIGNMENT];
     struct resource resource = {.type = LINEAR_RESOURCE};
     if (beyond && !offset) return INVALID_VALUE;
     if (address && !reachable(address, bytes)) return INVALID_VALUE;

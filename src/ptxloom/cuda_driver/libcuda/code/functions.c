@@ -63,7 +63,7 @@ void functions_forget(const void *module) {
 
 /* -- attributes ---------------------------------------------------------------------------------------------------- */
 
-enum { MAX_DYNAMIC_SHARED = 8, CARVEOUT = 9, NON_PORTABLE = 14, SCHEDULING = 15, LAST_SETTABLE = 15, KNOWN_ATTRIBUTES = 16 };
+enum { CARVEOUT = 9, CLUSTER_IS_REQUIRED = 10, SCHEDULING = 15, LAST_SETTABLE = SCHEDULING, KNOWN_ATTRIBUTES };
 
 static int attribute_get(int *value, int attribute, const void *handle) {
     struct function *function = function_of(handle);
@@ -76,11 +76,11 @@ static int attribute_get(int *value, int attribute, const void *handle) {
 static int attribute_set(void *handle, int attribute, int value) {
     struct function *function = function_of(handle);
     if (!function) return INVALID_HANDLE;
-    if (attribute < MAX_DYNAMIC_SHARED || attribute > LAST_SETTABLE || attribute == 10) return INVALID_VALUE;
-    if (attribute == MAX_DYNAMIC_SHARED && (value < 0 || value > device.attributes[97] - function->attributes[1]))
+    if (attribute < MAX_DYNAMIC_SHARED || attribute > LAST_SETTABLE || attribute == CLUSTER_IS_REQUIRED) return INVALID_VALUE;
+    if (attribute == MAX_DYNAMIC_SHARED && (value < 0 || value > device.attributes[MAX_SHARED_MEMORY_PER_BLOCK_OPTIN] - function->attributes[STATIC_SHARED]))
         return INVALID_VALUE;
     if (attribute == CARVEOUT && (value < -1 || value > 100)) return INVALID_VALUE;
-    if (attribute == NON_PORTABLE) value = value != 0;
+    if (attribute == NON_PORTABLE_CLUSTER) value = value != 0;
     if (attribute == SCHEDULING && (value < 0 || value > 2)) return INVALID_VALUE;
     function->attributes[attribute] = value;
     return SUCCESS;
@@ -209,12 +209,14 @@ static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
 static int fits(const struct function *f, int64_t threads, int64_t shared_bytes) {
     const int32_t *d = device.attributes;
-    int64_t warps = (threads + 31) / 32, count = d[106];
-    count = least(count, d[39] / 32 / warps);
-    int64_t shared = (f->attributes[1] + shared_bytes + SHARED_UNIT - 1) / SHARED_UNIT * SHARED_UNIT + d[111];
-    count = least(count, d[81] / (shared > 0 ? shared : 1));
-    int64_t registers = (f->attributes[4] + 7) / 8 * 8 * 32 * warps;
-    return (int)(registers ? least(count, d[82] > registers ? d[82] / registers : 1) : count);
+    int64_t warps = (threads + 31) / 32, count = d[MAX_BLOCKS_PER_MULTIPROCESSOR];
+    count = least(count, d[MAX_THREADS_PER_MULTIPROCESSOR] / 32 / warps);
+    int64_t shared = (f->attributes[STATIC_SHARED] + shared_bytes + SHARED_UNIT - 1) / SHARED_UNIT * SHARED_UNIT;
+    shared += d[RESERVED_SHARED_MEMORY_PER_BLOCK];
+    count = least(count, d[MAX_SHARED_MEMORY_PER_MULTIPROCESSOR] / (shared > 0 ? shared : 1));
+    int64_t registers = (f->attributes[REGISTERS] + 7) / 8 * 8 * 32 * warps;
+    int64_t most = d[MAX_REGISTERS_PER_MULTIPROCESSOR];
+    return (int)(registers ? least(count, most > registers ? most / registers : 1) : count);
 }
 
 int resident(const void *handle, int64_t threads, int64_t shared_bytes) {
@@ -227,7 +229,7 @@ EXPORTED int cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *count, vo
     struct function *f = function_of(handle);
     if (!count || threads <= 0 || flags > 1) return INVALID_VALUE;
     if (!f) return INVALID_HANDLE;
-    int possible = threads <= device.attributes[1] && shared_bytes <= (size_t)f->attributes[MAX_DYNAMIC_SHARED];
+    int possible = threads <= device.attributes[MAX_THREADS_PER_BLOCK] && shared_bytes <= (size_t)f->attributes[MAX_DYNAMIC_SHARED];
     *count = possible ? fits(f, threads, (int64_t)shared_bytes) : 0;
     return SUCCESS;
 }
@@ -242,7 +244,7 @@ EXPORTED int cuOccupancyMaxPotentialBlockSizeWithFlags(int *grid, int *block, vo
     int best = 0, most = 0, blocks = 0;
     if (!grid || !block || limit < 0 || flags > 1) return INVALID_VALUE;
     if (!f) return INVALID_HANDLE;
-    int from = limit && limit < f->attributes[0] ? limit : f->attributes[0];
+    int from = limit && limit < f->attributes[MAX_THREADS] ? limit : f->attributes[MAX_THREADS];
     for (int threads = (from + 31) / 32 * 32; threads > 0; threads -= 32) {
         int given = threads < from ? threads : from;
         size_t bytes = shared_of ? shared_of(given) : shared_bytes;
@@ -250,7 +252,7 @@ EXPORTED int cuOccupancyMaxPotentialBlockSizeWithFlags(int *grid, int *block, vo
         if (count * given > most) best = given, blocks = count, most = count * given;
     }
     *block = best;
-    *grid = blocks * device.attributes[16];
+    *grid = blocks * device.attributes[MULTIPROCESSOR_COUNT];
     return SUCCESS;
 }
 EXPORTED int cuOccupancyMaxPotentialBlockSize(int *grid, int *block, void *function, size_t (*shared_of)(int), size_t shared_bytes, int limit) {
@@ -262,8 +264,9 @@ EXPORTED int cuOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, void *handle
     struct function *f = function_of(handle);
     const int32_t *d = device.attributes;
     if (!f) return handle ? INVALID_HANDLE : INVALID_VALUE;
-    if (!bytes || blocks <= 0 || threads <= 0 || blocks > d[106] || threads > d[1]) return INVALID_VALUE;
-    int64_t each = d[81] / blocks / SHARED_UNIT * SHARED_UNIT - f->attributes[1];
+    if (!bytes || blocks <= 0 || threads <= 0) return INVALID_VALUE;
+    if (blocks > d[MAX_BLOCKS_PER_MULTIPROCESSOR] || threads > d[MAX_THREADS_PER_BLOCK]) return INVALID_VALUE;
+    int64_t each = d[MAX_SHARED_MEMORY_PER_MULTIPROCESSOR] / blocks / SHARED_UNIT * SHARED_UNIT - f->attributes[STATIC_SHARED];
     int64_t most = f->attributes[MAX_DYNAMIC_SHARED];
     *bytes = (size_t)(each < 0 ? 0 : least(each, most));
     return SUCCESS;

@@ -9,13 +9,14 @@ static int shape_legal(const struct function *f, const struct shape *shape) {
     const int32_t *d = device.attributes;
     uint64_t threads = 1;
     for (int i = 0; i < 3; i++) {
-        if (shape->grid[i] == 0 || shape->grid[i] > (uint32_t)d[5 + i]) return INVALID_VALUE;
-        if (shape->block[i] == 0 || shape->block[i] > (uint32_t)d[2 + i]) return INVALID_VALUE;
+        if (shape->grid[i] == 0 || shape->grid[i] > (uint32_t)d[MAX_GRID_DIM_X + i]) return INVALID_VALUE;
+        if (shape->block[i] == 0 || shape->block[i] > (uint32_t)d[MAX_BLOCK_DIM_X + i]) return INVALID_VALUE;
         threads *= shape->block[i];
     }
-    if (threads > (uint32_t)d[1]) return INVALID_VALUE;
-    if (threads > (uint32_t)f->attributes[0]) return INVALID_VALUE; /* more than its `.maxntid` */
-    int64_t most = f->attributes[8] > d[8] - f->attributes[1] ? f->attributes[8] : d[8] - f->attributes[1];
+    if (threads > (uint32_t)d[MAX_THREADS_PER_BLOCK]) return INVALID_VALUE;
+    if (threads > (uint32_t)f->attributes[MAX_THREADS]) return INVALID_VALUE; /* more than its `.maxntid` */
+    int64_t asked = f->attributes[MAX_DYNAMIC_SHARED], plain = d[MAX_SHARED_MEMORY_PER_BLOCK] - f->attributes[STATIC_SHARED];
+    int64_t most = asked > plain ? asked : plain;
     return (int64_t)shape->shared_bytes > most ? INVALID_VALUE : SUCCESS;
 }
 
@@ -64,7 +65,7 @@ int launch_of(void *handle, const struct shape *shape, void **parameters, void *
     launch->handle = handle;
     memcpy(launch->grid, shape->grid, sizeof launch->grid);
     memcpy(launch->block, shape->block, sizeof launch->block);
-    for (int i = 0; i < 3; i++) launch->cluster[i] = (uint32_t)f->attributes[11 + i];
+    for (int i = 0; i < 3; i++) launch->cluster[i] = (uint32_t)f->attributes[REQUIRED_CLUSTER + i];
     launch->shared_bytes = shape->shared_bytes;
     launch->size = f->parameter_bytes;
     launch->parameters = taken;
@@ -92,7 +93,7 @@ int launch_ended(int error, const struct answer *answer) {
 static int together(const struct launch *launch) {
     int64_t ctas = (int64_t)launch->grid[0] * launch->grid[1] * launch->grid[2];
     int64_t threads = (int64_t)launch->block[0] * launch->block[1] * launch->block[2];
-    return ctas <= (int64_t)resident(launch->handle, threads, launch->shared_bytes) * device.attributes[16] ? SUCCESS : 720;
+    return ctas <= (int64_t)resident(launch->handle, threads, launch->shared_bytes) * device.attributes[MULTIPROCESSOR_COUNT] ? SUCCESS : 720;
 }
 
 static int run(void *stream, struct work *work) {
@@ -153,7 +154,7 @@ int launch_clusters(struct launch *launch, const uint32_t *size) {
     const struct function *f = object_of(A_FUNCTION, launch->handle);
     if (!size[0] && !size[1] && !size[2]) return SUCCESS; /* none */
     uint64_t ctas = (uint64_t)size[0] * size[1] * size[2];
-    if (ctas == 0 || ctas > (f && f->attributes[14] ? LARGEST_CLUSTER : PORTABLE_CLUSTER)) return INVALID_CLUSTER_SIZE;
+    if (ctas == 0 || ctas > (f && f->attributes[NON_PORTABLE_CLUSTER] ? LARGEST_CLUSTER : PORTABLE_CLUSTER)) return INVALID_CLUSTER_SIZE;
     for (int i = 0; i < 3; i++)
         if (launch->grid[i] % size[i]) return INVALID_CLUSTER_SIZE;
     memcpy(launch->cluster, size, sizeof launch->cluster);
@@ -212,11 +213,11 @@ EXPORTED int cuLaunchKernelEx(const struct configuration *c, void *function, voi
 static int cluster_asked(const struct configuration *c, void *handle, struct launch *launch) {
     const struct function *f = object_of(A_FUNCTION, handle);
     if (!f) return INVALID_HANDLE;
-    if (!device.attributes[120]) return INVALID_CLUSTER_SIZE;
+    if (!device.attributes[CLUSTER_LAUNCH]) return INVALID_CLUSTER_SIZE;
     if ((c->count && !c->attributes) || c->count > 64) return INVALID_VALUE;
     *launch = (struct launch){.handle = handle};
     memcpy(launch->grid, c->grid, sizeof launch->grid);
-    memcpy(launch->cluster, f->attributes + 11, sizeof launch->cluster);
+    memcpy(launch->cluster, f->attributes + REQUIRED_CLUSTER, sizeof launch->cluster);
     for (int i = 0; i < 3; i++)
         if (!c->grid[i] || !c->block[i]) return INVALID_VALUE;
     for (uint32_t i = 0; i < c->count; i++) TRY(apply(launch, &c->attributes[i]));
@@ -231,8 +232,8 @@ EXPORTED int cuOccupancyMaxPotentialClusterSize(int *size, void *handle, const s
     struct launch launch;
     TRY(cluster_asked(c, handle, &launch));
     const struct function *f = object_of(A_FUNCTION, handle);
-    int fits = threads_of(c) <= device.attributes[1] && resident(handle, threads_of(c), c->shared_bytes);
-    *size = !fits ? 0 : f->attributes[14] ? LARGEST_CLUSTER : PORTABLE_CLUSTER;
+    int fits = threads_of(c) <= device.attributes[MAX_THREADS_PER_BLOCK] && resident(handle, threads_of(c), c->shared_bytes);
+    *size = !fits ? 0 : f->attributes[NON_PORTABLE_CLUSTER] ? LARGEST_CLUSTER : PORTABLE_CLUSTER;
     return SUCCESS;
 }
 
@@ -242,7 +243,7 @@ EXPORTED int cuOccupancyMaxActiveClusters(int *count, void *handle, const struct
     struct launch launch;
     TRY(cluster_asked(c, handle, &launch));
     int64_t ctas = (int64_t)launch.cluster[0] * launch.cluster[1] * launch.cluster[2];
-    int64_t each = threads_of(c) <= device.attributes[1] ? resident(handle, threads_of(c), c->shared_bytes) : 0;
-    *count = (int)(each * device.attributes[16] / (ctas ? ctas : 1));
+    int64_t each = threads_of(c) <= device.attributes[MAX_THREADS_PER_BLOCK] ? resident(handle, threads_of(c), c->shared_bytes) : 0;
+    *count = (int)(each * device.attributes[MULTIPROCESSOR_COUNT] / (ctas ? ctas : 1));
     return SUCCESS;
 }

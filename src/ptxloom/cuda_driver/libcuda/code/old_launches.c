@@ -30,11 +30,11 @@ static int block_legal(const struct function *f, const struct shape *shape) {
     const int32_t *d = device.attributes, *required = f->attributes + REQUIRED_BLOCK;
     uint64_t threads = 1;
     for (int i = 0; i < 3; i++) {
-        if (!shape->block[i] || shape->block[i] > (uint32_t)d[2 + i]) return INVALID_VALUE;
+        if (!shape->block[i] || shape->block[i] > (uint32_t)d[MAX_BLOCK_DIM_X + i]) return INVALID_VALUE;
         if (required[0] && shape->block[i] != (uint32_t)required[i]) return INVALID_VALUE;
         threads *= shape->block[i];
     }
-    return threads > (uint32_t)f->attributes[0] ? INVALID_VALUE : SUCCESS;
+    return threads > (uint32_t)f->attributes[MAX_THREADS] ? INVALID_VALUE : SUCCESS;
 }
 
 EXPORTED int cuFuncSetBlockShape(void *handle, int x, int y, int z) {
@@ -47,7 +47,7 @@ EXPORTED int cuFuncSetBlockShape(void *handle, int x, int y, int z) {
 
 EXPORTED int cuFuncSetSharedSize(void *handle, unsigned size) {
     OLD_FUNCTION;
-    if (size > (uint32_t)f->attributes[8]) return INVALID_VALUE;
+    if (size > (uint32_t)f->attributes[MAX_DYNAMIC_SHARED]) return INVALID_VALUE;
     f->old->shape.shared_bytes = size;
     return SUCCESS;
 }

@@ -162,7 +162,7 @@ EXPORTED int cuMemAlloc_v2(device_pointer *start, size_t size) {
 EXPORTED int cuMemAllocPitch_v2(device_pointer *start, size_t *pitch, size_t width, size_t height, unsigned element) {
     size_t wide = (width + 511) & ~(size_t)511;
     CONTEXT;
-    if (!pitch || width == 0 || height == 0 || wide < width || wide > (size_t)device.attributes[11]) return INVALID_VALUE;
+    if (!pitch || width == 0 || height == 0 || wide < width || wide > (size_t)device.attributes[MAX_PITCH]) return INVALID_VALUE;
     if (element != 4 && element != 8 && element != 16) return INVALID_VALUE;
     if (height > SIZE_MAX / wide) return OUT_OF_MEMORY;
     TRY(cuMemAlloc_v2(start, wide * height));

@@ -1,28 +1,25 @@
-"""What `torch.cuda` answers where there is no GPU: of one device, of streams, of memory, of random numbers."""
+"""What `torch.cuda` answers where there is no GPU: of one device, of its memory, of random numbers."""
 
 from __future__ import annotations
 
 from collections import Counter
-from contextlib import contextmanager, nullcontext
-from itertools import count
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, Final, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import torch as _torch
 
 from ptxloom.isa.limits import STATIC_SHARED_BYTES
 from ptxloom.machine.memory.arena import default_limit
-from ptxloom.triton import clock, properties, recorded, torch_graphs, torch_memory
+from ptxloom.triton import clock, properties, recorded, torch_graphs, torch_memory, torch_streams
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterable
+    from collections.abc import Callable, Iterable
 
 # nothing is known of the types of PyTorch, which nothing here brings
 Tensor: TypeAlias = Any
 torch: Any = _torch
 
 _CUDA: Final = torch.device("cuda", 0)
-_numbers: Final = count(1)
 
 
 def put_in_place() -> None:
@@ -35,90 +32,12 @@ def put_in_place() -> None:
                 setattr(place, name, value)
     for name in ("range_push", "range_pop", "range_start", "range_end", "mark"):
         setattr(torch.cuda.nvtx, name, _answering(name, None))
-    torch.cuda.nvtx.range = _nvtx_range
+    torch.cuda.nvtx.range = torch_streams.nvtx_range
     for name in ("start", "stop"):
         setattr(torch.cuda.profiler, name, _answering(name, None))
     torch._C._host_emptyCache = _answering("_host_emptyCache", None)  # noqa: SLF001 - what captures of graphs begin by
     for name, value in _for_accelerator().items():
         setattr(torch.accelerator, name, value)
-
-
-class Stream:
-    """An order of work, which is done when a call returns."""
-
-    device = _CUDA
-    device_index = 0
-    priority = 0
-
-    def __init__(self, *_: Any, **__: Any) -> None:
-        self.cuda_stream = self.stream_id = next(_numbers)
-
-    def synchronize(self, *_: Any) -> None:
-        """Its work is done."""
-
-    wait_stream = wait_event = synchronize
-
-    def record_event(self, event: clock.Event | None = None) -> clock.Event:
-        """A moment in it: now."""
-        made = event or clock.Event()
-        made.record()
-        return made
-
-    def query(self) -> bool:
-        """Whether its work is done."""
-        return True
-
-    def is_capturing(self) -> bool:
-        """Whether what is done in it becomes part of a graph."""
-        return recorded.is_on()
-
-    def __enter__(self) -> Self:
-        """As `torch.cuda.stream` does."""
-        self._before, _now["stream"] = _now["stream"], self
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """The one before is the current one again."""
-        _now["stream"] = self._before
-
-
-def _default_stream() -> Stream:
-    made = Stream()
-    made.cuda_stream = made.stream_id = 0
-    return made
-
-
-_DEFAULT: Final = _default_stream()
-_now: Final = {"stream": _DEFAULT}
-
-
-def _stream(stream: Stream | None) -> Any:
-    return nullcontext() if stream is None else stream
-
-
-def _set_stream(stream: Stream) -> None:
-    _now["stream"] = stream
-
-
-def _current_stream(*_: object, **__: object) -> Stream:
-    return _now["stream"]
-
-
-class DeviceGuard(nullcontext[None]):
-    """`with torch.cuda.device(0):`, which changes nothing, as there is one."""
-
-    def __init__(self, device: object = None) -> None:
-        super().__init__()
-        self.idx = device
-
-
-class _DeviceOf(DeviceGuard):
-    """The same, by a tensor."""
-
-
-@contextmanager
-def _nvtx_range(*_: object, **__: object) -> Generator[None]:
-    yield
 
 
 def _device_properties(*_: object, **__: object) -> SimpleNamespace:
@@ -236,23 +155,23 @@ def _plain_answers() -> dict[str, object]:
         "get_device_name": f"ptxloom sm_{number}",
         "get_device_capability": divmod(number, 10),
         "get_arch_list": [f"sm_{number}"],
-        "default_stream": _DEFAULT,
+        "default_stream": torch_streams.DEFAULT,
     }
     return {name: _answering(name, answer) for name, answer in answers.items()}
 
 
 _FUNCTIONS: Final[dict[str, object]] = {
     "Event": clock.Event,
-    "Stream": Stream,
-    "device": DeviceGuard,
-    "device_of": _DeviceOf,
+    "Stream": torch_streams.Stream,
+    "device": torch_streams.DeviceGuard,
+    "device_of": torch_streams.DeviceOf,
     "CUDAGraph": torch_graphs.CUDAGraph,
     **{
         name: _renamed(name, function)
         for name, function in {
-            "stream": _stream,
-            "set_stream": _set_stream,
-            "current_stream": _current_stream,
+            "stream": torch_streams.entered,
+            "set_stream": torch_streams.set_current,
+            "current_stream": torch_streams.current,
             "is_current_stream_capturing": recorded.is_on,
             "graph_pool_handle": torch_graphs.pool_handle,
             "get_device_properties": _device_properties,

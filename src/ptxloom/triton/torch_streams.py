@@ -1,0 +1,102 @@
+"""What `torch.cuda` says of streams where there is no GPU: orders of work that is done when a call returns."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager, nullcontext
+from itertools import count
+from typing import TYPE_CHECKING, Any, Final, Self
+
+import torch as _torch
+
+from ptxloom.triton import clock, recorded
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+# nothing is known of the types of PyTorch, which nothing here brings
+torch: Any = _torch
+
+_CUDA: Final = torch.device("cuda", 0)
+_numbers: Final = count(1)
+
+
+class Stream:
+    """An order of work, which is done when a call returns."""
+
+    device = _CUDA
+    device_index = 0
+    priority = 0
+
+    def __init__(self, *_: Any, **__: Any) -> None:
+        self.cuda_stream = self.stream_id = next(_numbers)
+
+    def synchronize(self, *_: Any) -> None:
+        """Its work is done."""
+
+    wait_stream = wait_event = synchronize
+
+    def record_event(self, event: clock.Event | None = None) -> clock.Event:
+        """A moment in it: now."""
+        made = event or clock.Event()
+        made.record()
+        return made
+
+    def query(self) -> bool:
+        """Whether its work is done."""
+        return True
+
+    def is_capturing(self) -> bool:
+        """Whether what is done in it becomes part of a graph."""
+        return recorded.is_on()
+
+    def __enter__(self) -> Self:
+        """As `torch.cuda.stream` does."""
+        self._before, _now["stream"] = _now["stream"], self
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """The one before is the current one again."""
+        _now["stream"] = self._before
+
+
+def _made_default() -> Stream:
+    made = Stream()
+    made.cuda_stream = made.stream_id = 0
+    return made
+
+
+DEFAULT: Final = _made_default()
+_now: Final = {"stream": DEFAULT}
+
+
+def entered(stream: Stream | None) -> Any:
+    """`with torch.cuda.stream(stream):`; without one nothing changes."""
+    return nullcontext() if stream is None else stream
+
+
+def set_current(stream: Stream) -> None:
+    """Let a stream be the current one."""
+    _now["stream"] = stream
+
+
+def current(*_: object, **__: object) -> Stream:
+    """The current stream."""
+    return _now["stream"]
+
+
+class DeviceGuard(nullcontext[None]):
+    """`with torch.cuda.device(0):`, which changes nothing, as there is one."""
+
+    def __init__(self, device: object = None) -> None:
+        super().__init__()
+        self.idx = device
+
+
+class DeviceOf(DeviceGuard):
+    """The same, by a tensor."""
+
+
+@contextmanager
+def nvtx_range(*_: object, **__: object) -> Generator[None]:
+    """A range that nobody looks at."""
+    yield

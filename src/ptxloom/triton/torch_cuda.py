@@ -11,18 +11,17 @@ import os
 import re
 from functools import cache, wraps
 from threading import Thread
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Final
 
 import torch as _torch
 import torch.utils._device as _torch_default
 
-from ptxloom.triton import recorded, torch_answers, torch_memory, torch_names
+from ptxloom.triton import recorded, torch_answers, torch_memory, torch_names, torch_tensors
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
 # nothing is known of the types of PyTorch, which nothing here brings
-Tensor: TypeAlias = Any
 torch: Any = _torch
 TorchFunctionMode: Any = torch.overrides.TorchFunctionMode
 BackwardCFunction: Any = torch.autograd.function.BackwardCFunction
@@ -53,8 +52,8 @@ def _marking(function: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(function)
     def called(self: Any, *gradients: Any) -> Any:
-        for one in _tensors(gradients):
-            _mark(one)
+        for one in torch_tensors.tensors_of(gradients):
+            torch_tensors.mark(one)
         return function(self, *gradients)
 
     return called
@@ -102,22 +101,15 @@ def _on_cpu(func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, A
     number = recorded.count()
     result = func(*args, **kwargs)
     if func == torch.Tensor.to:
-        return _moved(args[0], result, _goes_to_device(args, asked))
-    given = tuple(_tensors((*args, *kwargs.values())))
+        return torch_tensors.moved(args[0], result, _goes_to_device(args, asked))
+    given = tuple(torch_tensors.tensors_of((*args, *kwargs.values())))
     if asked[-1] if asked else any(map(torch_memory.is_marked, given)):
-        _mark_results(result, given)
+        torch_tensors.mark_results(result, given)
     else:
         recorded.drop_since(number)
         if is_pinned:
             torch_memory.mark_pinned(result)
     return result
-
-
-def _mark_results(result: Any, given: tuple[Tensor, ...]) -> None:
-    """Put results on the device; what is written in place stays where it is."""
-    for tensor in _tensors((result,)):
-        if not any(tensor is one for one in given):
-            _mark(tensor)
 
 
 def _is_made_by_default(func: Callable[..., Any], kwargs: dict[str, Any]) -> bool:
@@ -153,38 +145,6 @@ def _goes_to_device(args: tuple[Any, ...], asked: list[bool]) -> bool:
     return torch_memory.is_marked((others or args)[0])
 
 
-def _moved(tensor: Tensor, result: Tensor, on_device: bool) -> Tensor:
-    """A tensor on the other side is a copy; on the same side it may be itself."""
-    if on_device != torch_memory.is_marked(tensor) and result.untyped_storage() is tensor.untyped_storage():
-        result = result.clone()
-    if on_device:
-        _mark(result)
-    return result
-
-
-def _tensors(values: tuple[Any, ...]) -> Iterator[Tensor]:
-    """The tensors among values, and in tuples and lists among them."""
-    for value in values:
-        if isinstance(value, torch.Tensor):
-            yield value
-        elif isinstance(value, tuple | list):
-            yield from _tensors(tuple(cast("tuple[Any, ...]", value)))
-
-
-def _mark(tensor: Tensor) -> None:
-    """Put a tensor on the device."""
-    try:
-        storage = tensor.untyped_storage()
-    except (NotImplementedError, RuntimeError):  # sparse ones, and the like, have no storage
-        return
-    if not torch_memory.is_marked(tensor) and storage.device.type == "cpu" and storage.nbytes():
-        storage = torch_memory.on_device(torch, storage)
-        with recorded.aside():
-            there = torch.empty(0, dtype=tensor.dtype, device=_CPU)
-            tensor.data = there.set_(storage, tensor.storage_offset(), tensor.size(), tensor.stride())
-    torch_memory.mark(storage)
-
-
 def _named(*args: Any) -> tuple[Any, ...]:
     """Arguments of which the first may be the number of a device: then it is a device."""
     if args and isinstance(args[0], int) and not isinstance(args[0], bool):
@@ -201,76 +161,21 @@ def _parse_to(*args: Any, **kwargs: Any) -> Any:
     return torch._C._nn._parse_to(*_named(*args), **kwargs)  # noqa: SLF001 - PyTorch's own
 
 
-def _to_cuda(tensor: Tensor, *_: Any, **__: Any) -> Tensor:
-    return _moved(tensor, tensor, on_device=True)
-
-
-def _to_cpu(tensor: Tensor, *_: Any, **__: Any) -> Tensor:
-    return _moved(tensor, tensor, on_device=False)
-
-
-def _pinned(tensor: Tensor, *_: Any, **__: Any) -> Tensor:
-    """A copy that says so, if it does not yet."""
-    if torch_memory.is_pinned(tensor):
-        return tensor
-    copy = tensor.clone()
-    torch_memory.mark_pinned(copy)
-    return copy
-
-
 def _nothing(*_: Any, **__: Any) -> None:
     """There is nothing to do."""
-
-
-def _type(tensor: Tensor, *args: Any, **kwargs: Any) -> Any:
-    """The name of its type, or a tensor of another type."""
-    if not args and not kwargs:
-        name = str(tensor.type())
-        return name.replace("torch.", "torch.cuda.", 1) if torch_memory.is_marked(tensor) else name
-    wanted, *others = args or (kwargs.pop("dtype"),)
-    on_device = torch_memory.is_marked(tensor)
-    if isinstance(wanted, str):
-        on_device = wanted.startswith("torch.cuda.")
-        wanted = wanted.replace("torch.cuda.", "torch.", 1)
-    return _moved(tensor, tensor.type(wanted, *others, **kwargs), on_device)
-
-
-def _numpy(tensor: Tensor, *args: Any, **kwargs: Any) -> Any:
-    """What lies on the host is an array."""
-    if torch_memory.is_marked(tensor):
-        raise TypeError(
-            "can't convert cuda:0 device type tensor to numpy: use Tensor.cpu() to copy it to the host first"
-        )
-    return tensor.numpy(*args, **kwargs)
-
-
-def _array(tensor: Tensor, dtype: Any = None) -> Any:
-    array = _numpy(tensor)
-    return array if dtype is None else array.astype(dtype, copy=False)
-
-
-def _dlpack(tensor: Tensor, *args: Any, **kwargs: Any) -> object:
-    apart = torch_memory.is_apart() and torch_memory.is_marked(tensor)
-    capsule = tensor.__dlpack__(*args, **kwargs)
-    return torch_memory.said_to_be_on_device(capsule) if apart else capsule
-
-
-def _dlpack_device(tensor: Tensor) -> tuple[int, int]:
-    apart = torch_memory.is_apart() and torch_memory.is_marked(tensor)
-    return (torch_memory.DLPACK_CUDA, 0) if apart else tensor.__dlpack_device__()
 
 
 def _summed_in_f32(function: Callable[..., Any]) -> Callable[..., Any]:
     """A function that a GPU sums in f32 whatever its arguments are, and the CPU does not: it would round each sum."""
 
     def called(*args: Any, **kwargs: Any) -> Any:
-        given = _tensors((*args, *kwargs.values()))
+        given = torch_tensors.tensors_of((*args, *kwargs.values()))
         narrow = {one.dtype for one in given if one.dtype in _NARROW and torch_memory.is_marked(one)}
         if len(narrow) != 1:
             return _on_cpu(function, args, kwargs)
         wide = [_widened(one, narrow) for one in args]
         result = function(*wide, **{name: _widened(one, narrow) for name, one in kwargs.items()}).to(*narrow)
-        _mark(result)
+        torch_tensors.mark(result)
         return result
 
     return called
@@ -287,12 +192,12 @@ def _of_another_type(function: Callable[..., Any]) -> Callable[..., Any]:
         if args and isinstance(args[-1], torch.dtype):
             args, kwargs = args[:-1], {**kwargs, "out_dtype": args[-1]}
         wanted = kwargs.pop("out_dtype", None)
-        given = tuple(_tensors((*args, *kwargs.values())))
+        given = tuple(torch_tensors.tensors_of((*args, *kwargs.values())))
         if wanted is None or not any(map(torch_memory.is_marked, given)):
             return _on_cpu(function, args, kwargs)
         types = {one.dtype for one in given} - {wanted}
         result = function(*(_widened(one, types, wanted) for one in args), **kwargs)
-        _mark_results(result, given)
+        torch_tensors.mark_results(result, given)
         return result
 
     return called
@@ -318,16 +223,16 @@ _ANSWERS: Final[dict[Any, Any]] = {
 """What a tensor on the device says of itself."""
 
 _SPECIAL: Final[dict[Any, Callable[..., Any]]] = {
-    torch.Tensor.cuda: _to_cuda,
-    torch.Tensor.cpu: _to_cpu,
-    torch.Tensor.pin_memory: _pinned,
+    torch.Tensor.cuda: torch_tensors.to_cuda,
+    torch.Tensor.cpu: torch_tensors.to_cpu,
+    torch.Tensor.pin_memory: torch_tensors.pinned,
     torch.Tensor.is_pinned: torch_memory.is_pinned,
-    torch.Tensor.type: _type,
-    torch.Tensor.numpy: _numpy,
-    torch.Tensor.__array__: _array,
+    torch.Tensor.type: torch_tensors.type_of,
+    torch.Tensor.numpy: torch_tensors.numpy,
+    torch.Tensor.__array__: torch_tensors.array,
     torch.Tensor.record_stream: _nothing,
-    torch.Tensor.__dlpack__: _dlpack,
-    torch.Tensor.__dlpack_device__: _dlpack_device,
+    torch.Tensor.__dlpack__: torch_tensors.dlpack,
+    torch.Tensor.__dlpack_device__: torch_tensors.dlpack_device,
     torch.device: _device,
     torch._C._nn._parse_to: _parse_to,  # noqa: SLF001 - likewise
     **{function: _summed_in_f32(function) for function in _SUMS},

@@ -61,7 +61,7 @@ class Launcher:
         z: int,
         stream: int,
         function: Kernel,
-        _packed: object,
+        packed: object,
         launch_metadata: Any,
         enter_hook: Callable[[Any], None] | None,
         exit_hook: Callable[[Any], None] | None,
@@ -76,7 +76,7 @@ class Launcher:
             for tensor in _mapped(args):
                 _pointer(tensor, "the tensor of a descriptor", held)
             self._launch(function, (x, y, z), stream, args)
-        recorded.note(partial(self, x, y, z, stream, function, _packed, launch_metadata, enter_hook, exit_hook, *args))
+        recorded.note(partial(self, x, y, z, stream, function, packed, launch_metadata, enter_hook, exit_hook, *args))
         if exit_hook is not None:
             exit_hook(launch_metadata)
 

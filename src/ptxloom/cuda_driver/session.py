@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import threading
 from itertools import count
 from typing import TYPE_CHECKING, Final, TypeAlias
 
@@ -55,6 +56,7 @@ if TYPE_CHECKING:
 
 _TARGET_NUMBER: Final = 0xFFFF  # of a CUjit_target; the bits above say that it is architecture-specific
 _MOST_PREPARED: Final = 256  # launches
+_SHARING: Final = threading.Lock()  # no memory goes while another process opens it
 _HEAP_BYTES: Final = 8 << 20  # what cuCtxGetLimit tells of malloc's heap before anybody sets it
 
 
@@ -160,9 +162,10 @@ class Session:
         self._kernels.clear()
         self._modules.clear()
         self._virtual.close()
-        if not self._shares:
-            for region in self.regions:
-                region.close()
+        with _SHARING:
+            if not self._shares:
+                for region in self.regions:
+                    region.close()
 
     # -- memory
 
@@ -181,14 +184,19 @@ class Session:
     def _open(self, data: bytes) -> bytes:
         """Let kernels of this process reach an allocation of another one."""
         number, address = PAIR.unpack(data)
-        other = self._others(number)
-        piece = next((one for one in other.memory.pieces() if one.start == address), None) if other else None
-        if other is None or piece is None:
-            raise Refused(CudaError.INVALID_VALUE)
-        other._shares = True  # noqa: SLF001 - a session, too
-        if address not in self._opened:
-            self.memory.register(other.memory.view(address, piece.size), piece.name, constant=False)
-            self._opened[address] = piece.size
+        with _SHARING:
+            other = self._others(number)
+            piece = next((one for one in other.memory.pieces() if one.start == address), None) if other else None
+            if other is None or piece is None:
+                raise Refused(CudaError.INVALID_VALUE)
+            if address not in self._opened:
+                try:
+                    view = other.memory.view(address, piece.size)
+                except UsageError:  # freed since
+                    raise Refused(CudaError.INVALID_VALUE) from None
+                self.memory.register(view, piece.name, constant=False)
+                self._opened[address] = piece.size
+            other._shares = True  # noqa: SLF001 - a session, too
         region = other.regions[0]
         return SHARED.pack(region.address, region.nbytes, os.getpid(), region.file, piece.size)
 

@@ -56,7 +56,7 @@ oracles: $(VENV)/.oracles
 
 man: $(VENV)/.dev
 	@mkdir -p build
-	$(BIN)/argparse-manpage --module ptxloom.cli.arguments --function build_parser --prog ptxloom --project-name ptxloom \
+	$(BIN)/argparse-manpage --module ptxloom.cli.command_line --function build_parser --prog ptxloom --project-name ptxloom \
 		--description "reads, checks, runs and draws NVIDIA PTX" --manual-title "User Commands" --output build/ptxloom.1
 
 docs: $(VENV)/.docs

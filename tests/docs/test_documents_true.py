@@ -3,6 +3,7 @@
 import re
 import shlex
 import tomllib
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -156,3 +157,9 @@ def test_the_figures_about_verdicts_are_those_of_the_page() -> None:
 def test_the_changelog_has_an_entry_to_come_and_the_version_is_one_truth() -> None:
     assert "## [Unreleased]" in read("CHANGELOG.md")
     assert "version" in tomllib.loads(read("pyproject.toml"))["project"]["dynamic"]
+
+
+def test_what_the_makefile_calls_is_there() -> None:
+    called = re.findall(r"--module (\S+) --function (\S+)", (ROOT / "Makefile").read_text(encoding="utf-8"))
+    assert called
+    assert all(callable(getattr(import_module(module), function)) for module, function in called)

@@ -1,9 +1,11 @@
 """Programs on the driver: what they compute, what is told of them, threads, forks, a server that dies."""
 
+import shutil
 import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -141,7 +143,8 @@ def test_a_server_that_dies_leaves_errors_and_nobody_waiting(
     command = [sys.executable, "-m", "ptxloom.cuda_driver.server", "sm_80", "memcheck", str(1 << 28), "report"]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server:
         assert server.stdout is not None
-        variables = environment(build.folder(), server.stdout.readline().strip())
+        socket = Path(server.stdout.readline().strip())
+        variables = environment(build.folder(), str(socket))
         run = [sys.executable, str(PROGRAMS / program[0]), *program[1:]]
         with subprocess.Popen(
             run, env=variables, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
@@ -151,6 +154,7 @@ def test_a_server_that_dies_leaves_errors_and_nobody_waiting(
             server.kill()
             server.wait()
             said, complained = client.communicate("\n", timeout=300)
+    shutil.rmtree(socket.parent)  # as the server could not
     assert said.splitlines() == answers
     assert complained == "ptxloom: the process in which kernels run has ended\n"
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ctypes as ct
 import json
+import os
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 if TYPE_CHECKING:
@@ -83,7 +85,7 @@ class Calls:
 
         Args:
             name: Its symbol.
-            arguments: Integers (passed as 64 bits), None, bytes, or whatever ctypes passes.
+            arguments: Integers (passed as 64 bits), None, bytes, files of `file`, or whatever ctypes passes.
             gives: Boxes, or functions of nothing, whose values follow the error where there is none.
             about: What the arguments do not say.
 
@@ -132,6 +134,10 @@ class Calls:
         self.do("cuInit", 0)
         self.do("cuDevicePrimaryCtxRetain", ct.byref(self.context), 0)
         self.do("cuCtxSetCurrent", self.context)
+
+    def file(self, name: str) -> Path:
+        """Where a file of a scenario may lie; rows call it by its name."""
+        return Path(self._out.name).with_name(name)
 
     def memory(self, size: int) -> int:
         """The address of new device memory."""
@@ -194,11 +200,15 @@ def _said(one: Any) -> str:
             return str(one)
         case bytes() if 0 not in one[:40]:
             return repr(one[:40])[1:]
+        case Path():
+            return repr(one.name)
         case _:
             return "*"
 
 
 def _passed(one: Any) -> Any:
+    if isinstance(one, Path):
+        return os.fsencode(one)
     return N(one & (1 << 64) - 1) if isinstance(one, int) else one
 
 

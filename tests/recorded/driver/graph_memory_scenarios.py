@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes as ct
 import struct
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from recorded.driver.calls import I, N, P, at
@@ -599,7 +598,7 @@ def restricted(t: Calls) -> None:
 def drawn(t: Calls) -> None:
     """What graphs look like: that something is written."""
     t.begin()
-    graph, a, path = t.graph(), t.memory(64), b"/tmp/ptxloom-drawn.dot"
+    graph, a, file = t.graph(), t.memory(64), t.file("drawn.dot")
     one, last = Allocation(64), None
     for name, more in (
         ("EmptyNode", ()),
@@ -610,14 +609,13 @@ def drawn(t: Calls) -> None:
         ("EventRecordNode", (t.event(),)),
     ):
         last = _add(t, graph, name, *more, after=last)
-    file = Path(path.decode())
     for flags in (0, 1, 2, 3, 1 << 2, 1 << 10, 1 << 15, 1 << 16, 1 << 17, 1 << 31, (1 << 16) - 1):
         file.unlink(missing_ok=True)
-        t("cuGraphDebugDotPrint", graph, path, flags)
+        t("cuGraphDebugDotPrint", graph, file, flags)
         there = file.read_text() if file.exists() else ""
         t.told(f"written with flags {flags}", there.lstrip().startswith("digraph"), there.count("->"))
     t("cuGraphDebugDotPrint", graph, None, 0)
-    t("cuGraphDebugDotPrint", None, path, 0)
+    t("cuGraphDebugDotPrint", None, file, 0)
     t("cuGraphDebugDotPrint", graph, b"", 0)
     t("cuGraphDebugDotPrint", graph, b"/tmp", 0, about="a folder")
     file.unlink(missing_ok=True)

@@ -181,7 +181,7 @@ def building(t: Calls) -> None:
     t("cuGraphGetId", graph, ct.byref(number))
     t("cuGraphNodeGetToolsId", a, ct.byref(N()))
     t("cuGraphNodeGetLocalId", a, ct.byref(number))
-    t("cuGraphDebugDotPrint", graph, b"/tmp/ptxloom-graph.dot", 0)
+    t("cuGraphDebugDotPrint", graph, t.file("graph.dot"), 0)
     t("cuGraphDebugDotPrint", graph, b"/nowhere/at/all.dot", 0)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes as ct
 import struct
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from recorded.driver.calls import PTX, I, N, P, at
@@ -166,15 +165,14 @@ def messages(t: Calls) -> None:
         gives=(lambda: iterator.value == after.value, size),
         about="again",
     )
-    name = b"/tmp/ptxloom-logs.txt"
-    path = Path(name.decode())
+    path = t.file("logs.txt")
     path.unlink(missing_ok=True)
     iterator = ct.c_uint(before.value)
-    t("cuLogsDumpToFile", ct.byref(iterator), name, 0, gives=lambda: iterator.value == after.value)
+    t("cuLogsDumpToFile", ct.byref(iterator), path, 0, gives=lambda: iterator.value == after.value)
     t.told("the file", path.exists() and path.stat().st_size > 0)
     path.unlink(missing_ok=True)
-    t("cuLogsDumpToFile", None, name, 0)
-    t("cuLogsDumpToFile", None, name, 1)
+    t("cuLogsDumpToFile", None, path, 0)
+    t("cuLogsDumpToFile", None, path, 1)
     t("cuLogsDumpToFile", None, b"", 0)
     path.unlink(missing_ok=True)
     t("cuLogsDumpToMemory", ct.byref(ct.c_uint(1 << 30)), text, ct.byref(size), 0, about="an iterator of later")

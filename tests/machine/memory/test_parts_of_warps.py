@@ -103,3 +103,24 @@ def test_one_address_that_is_wrong_is_of_all_lanes_that_load(space: str, form: s
     (hazard,) = caught.value.hazards
     assert [*hazard.lanes] == [lane for lane in range(LANES) if mask >> lane & 1]
     assert hazard.kind == ("out-of-bounds" if at % 4 == 0 else "misaligned")
+
+
+@pytest.mark.parametrize("mask", [EVERY, 0x00F0F001])
+@pytest.mark.parametrize("step", [0, 4])
+def test_a_load_half_beyond_its_array_is_told_where_the_one_before_was_within(mask: int, step: int) -> None:
+    text = f"""{HEAD}.visible .entry k(.param .u64 data, .param .u64 beyond, .param .u32 mask) {{
+.reg .b32 %r<8>; .reg .b64 %at, %beyond, %rd; .reg .pred %on, %p;
+mov.u32 %r0, %tid.x; ld.param.u64 %at, [data]; ld.param.u64 %beyond, [beyond]; ld.param.u32 %r1, [mask];
+shr.u32 %r1, %r1, %r0; and.b32 %r1, %r1, 1; setp.ne.u32 %on, %r1, 0;
+mul.lo.u32 %r2, %r0, {step}; cvt.u64.u32 %rd, %r2; add.u64 %at, %at, %rd; mov.u32 %r3, 0;
+AGAIN:
+@%on ld.global.u32 %r4, [%at];
+add.u64 %at, %at, %beyond; add.u32 %r3, %r3, 1; setp.lt.u32 %p, %r3, 2; @%p bra AGAIN;
+ret; }}"""
+    last = mask.bit_length() - 1
+    data = np.zeros(BYTES + 2, np.uint8)
+    with pytest.raises(LaunchError) as caught:
+        of_any_target(text, "k").launch(1, LANES, [data, BYTES - step * last, mask])
+    (hazard,) = caught.value.hazards
+    assert hazard.kind == "out-of-bounds"
+    assert [*hazard.lanes] == ([last] if step else [lane for lane in range(LANES) if mask >> lane & 1])

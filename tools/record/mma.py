@@ -6,6 +6,7 @@ Needs cupy and ptxas. Writes, under `$OUT`:
 - `mma.npz`: for each form, selector and kind of input a digest over all warps and the first warps in full;
 - `wmma_fragments.npz`: where `wmma.load` puts, and `wmma.store` finds, each element;
 - `zeros.npz`: the same for nothing but zeros times zeros plus zeros and the smallest subnormals;
+- `floor.npz`: the same for products and C near the bottom of what D can hold;
 - `*_full.npz`: more warps in full, to find a rule with; not kept in the repository.
 """
 
@@ -23,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ptxloom.machine.tensor.recipe import known_forms
-from recorded.mma.mma_cases import cases, inputs, result_name, zero_cases
+from recorded.mma.mma_cases import cases, floor_cases, inputs, result_name, zero_cases
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -219,6 +220,7 @@ def main() -> None:
     print(properties["name"].decode(), "driver", cupy.cuda.runtime.driverGetVersion())
     record_forms(cupy, out, "mma", cases)
     record_forms(cupy, out, "zeros", zero_cases)
+    record_forms(cupy, out, "floor", floor_cases)
     record_fragments(cupy, out)
 
 

@@ -1,8 +1,8 @@
 """Record what an sm_90 GPU answers to `wgmma.mma_async`: every type, number of columns and layout of its operands.
 
 Run from the repository root on a machine with an NVIDIA GPU of sm_90, CuPy and ptxas:
-`PYTHONPATH=src:tests python3 tools/record/wgmma.py OUT` writes OUT/wgmma.npz, which belongs into tests/recorded/wgmma,
-and OUT/full.npz, which is not kept: the results themselves, of narrow instructions, to find a rule with.
+`PYTHONPATH=src:tests python3 tools/record/wgmma.py OUT` writes OUT/wgmma.npz and OUT/floor.npz, which belong into
+tests/recorded/wgmma, and OUT/*_full.npz, which are not kept: results of narrow instructions, to find a rule.
 """
 
 from __future__ import annotations
@@ -15,7 +15,18 @@ from typing import Any
 
 import numpy as np
 
-from recorded.wgmma.wgmma_cases import THREADS, digests, inputs, instructions, module
+from recorded.wgmma.wgmma_cases import (
+    FLOOR_CASES,
+    FLOOR_RECORDING,
+    RECORDING,
+    THREADS,
+    Instruction,
+    digests,
+    floor_instructions,
+    inputs,
+    instructions,
+    module,
+)
 
 _FULL_COLUMNS = 64
 _MODULE = 24  # instructions
@@ -29,13 +40,8 @@ def assembled(cupy: Any, folder: Path, text: str, number: int) -> Any:
     return cupy.RawModule(path=str(binary))
 
 
-def main(out: Path) -> None:
-    """Record every instruction."""
-    import cupy  # noqa: PLC0415 - only where there is a GPU
-
-    gpu: Any = cupy
-    out.mkdir(parents=True, exist_ok=True)
-    chosen = instructions()
+def record(gpu: Any, path: Path, chosen: tuple[Instruction, ...], cases: tuple[str, ...] = ()) -> None:
+    """Record instructions on their own kinds of numbers, or on others."""
     found: list[Any] = []
     full: dict[str, Any] = {}
     with tempfile.TemporaryDirectory() as folder:
@@ -43,7 +49,7 @@ def main(out: Path) -> None:
             some = chosen[start : start + _MODULE]
             loaded = assembled(gpu, Path(folder), module(some), start)
             for number, it in enumerate(some):
-                given = inputs(it)
+                given = inputs(it, cases)
                 blocks = len(given.scaled)
                 d = gpu.zeros((blocks, it.d_registers, THREADS), np.uint32)
                 operands = [gpu.asarray(x) for x in (given.image, given.registers, given.descriptors, given.scaled)]
@@ -58,9 +64,18 @@ def main(out: Path) -> None:
     names = np.array([it.name for it in chosen])
     counts = np.array([len(one) for one in found], np.uint32)
     values = np.concatenate(found)
-    np.savez_compressed(out / "wgmma.npz", names=names, counts=counts, digests=values, where=np.array(where))
-    np.savez_compressed(out / "full.npz", **full)
+    np.savez_compressed(path, names=names, counts=counts, digests=values, where=np.array(where))
+    np.savez_compressed(path.with_stem(f"{path.stem}_full"), **full)
     print(where, len(chosen), "instructions,", len(values), "digests")
+
+
+def main(out: Path) -> None:
+    """Record every instruction."""
+    import cupy  # noqa: PLC0415 - only where there is a GPU
+
+    out.mkdir(parents=True, exist_ok=True)
+    record(cupy, out / RECORDING.name, instructions())
+    record(cupy, out / FLOOR_RECORDING.name, floor_instructions(), FLOOR_CASES)
 
 
 if __name__ == "__main__":

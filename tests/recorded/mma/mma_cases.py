@@ -38,6 +38,11 @@ def zero_cases(form: MatrixForm) -> tuple[str, ...]:
     return ("zeros",) if form.a_type in FLOATS else ()
 
 
+def floor_cases(form: MatrixForm) -> tuple[str, ...]:
+    """Recorded apart from the others: products, and C, near the bottom of what D can hold."""
+    return ("floor",) if form.a_type in FLOATS and form.a_type != "f64" else ()
+
+
 @dataclass(frozen=True, slots=True)
 class Inputs:
     """Operands of one case; `e` is the metadata of sparse forms."""
@@ -89,6 +94,8 @@ def _integers(rng: np.random.Generator, case: str, kind: str, count: tuple[int, 
 
 
 def _floats(rng: np.random.Generator, case: str, kind: str, count: tuple[int, ...], name: str) -> NDArray[np.uint64]:
+    if case == "floor":
+        return _floor(rng, kind, count, name)
     exponent_bits, mantissa_bits = FLOATS[kind]
     bias = (1 << (exponent_bits - 1)) - 1
     sign = rng.integers(0, 2, count, np.uint64)
@@ -132,6 +139,37 @@ def _exponents(
     if case == "huge" and name != "c" and largest > 100:
         exponent = exponent // 2 + bias // 2 + rng.integers(0, 3, count)
     return np.clip(exponent, 0, largest).astype(np.uint64)
+
+
+def _floor(rng: np.random.Generator, kind: str, count: tuple[int, ...], name: str) -> NDArray[np.uint64]:
+    """Few bits far down, so that what is cut off decides how a sum is rounded; every fourth warp another way."""
+    exponent_bits, mantissa_bits = FLOATS[kind]
+    way = (np.arange(count[0]) % 4).reshape(-1, 1, 1, 1)
+    if name == "c":
+        low, high = (0, 0, 0, 0), (0, 1, 2, 3)
+    elif exponent_bits == 8:
+        low, high = (43, 49, 0 if name == "a" else 97, 52), (63, 61, 0 if name == "a" else 127, 54)
+    elif exponent_bits == 5:
+        low, high = (1, 1, 0 if name == "a" else 1, 2), (6, 3, 0 if name == "a" else 14, 3)
+    else:
+        low, high = (0, 0, 0, 0), (1, 3, 0 if name == "a" else 6, 7)
+    exponent = rng.integers(np.choose(way, low), np.choose(way, high), count, np.int64, endpoint=True).astype(np.uint64)
+    mantissa = rng.integers(0, 1 << mantissa_bits, count, np.uint64)
+    single = np.uint64(1) << rng.integers(0, mantissa_bits, count, np.uint64)
+    how = rng.integers(0, 4, count)
+    mantissa = np.where(how < 2, np.uint64(0), np.where(how == 2, single, mantissa))
+    word = exponent << np.uint64(mantissa_bits) | mantissa
+    least = rng.random(count) < (0.25 if exponent_bits < 8 else 0.05)
+    word = np.where(least, np.uint64(1), word)
+    zero = rng.random(count) < (0.75 if name == "c" else 0.15)
+    if mantissa_bits > 3 and name != "c":  # few sums that are even, or ties, and far less beside them
+        odd = np.arange(count[-1] if count[-1] > 1 else count[-2]) % 2 == 1
+        odd = odd if count[-1] > 1 else odd.reshape(-1, 1)
+        tiny = np.uint64(1) if exponent_bits == 5 else exponent - np.uint64(6) << np.uint64(mantissa_bits)
+        word = np.where(way == 3, np.where(odd, tiny, exponent << np.uint64(mantissa_bits)), word)
+        zero |= (way == 3) & (rng.random(count) < 0.5)
+    sign = rng.integers(0, 2, count, np.uint64) << np.uint64(exponent_bits + mantissa_bits)
+    return np.where(zero, np.uint64(0), word) | sign
 
 
 def _sprinkle(

@@ -16,7 +16,7 @@ import pytest
 
 from ptxloom.machine.tensor.batch import mma
 from ptxloom.machine.tensor.recipe import known_forms
-from recorded.mma.mma_cases import cases, inputs, result_name, zero_cases
+from recorded.mma.mma_cases import cases, floor_cases, inputs, result_name, zero_cases
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 DATA = Path(__file__).parent / "mma.npz"
 ZEROS = DATA.with_name("zeros.npz")
+FLOOR = DATA.with_name("floor.npz")
 
 
 @cache
@@ -77,6 +78,15 @@ def test_sums_of_zeros_are_those_of_the_hardware(kind: str) -> None:
         for selector in range(form.selectors):
             for case in zero_cases(form):
                 check(form, selector, case, ZEROS)
+
+
+@pytest.mark.sample(every=5)
+@pytest.mark.parametrize("kind", groups())
+def test_sums_near_the_bottom_are_those_of_the_hardware(kind: str) -> None:
+    for form in groups()[kind]:
+        for selector in range(form.selectors):
+            for case in floor_cases(form):
+                check(form, selector, case, FLOOR)
 
 
 def test_the_data_give_exactly_the_forms_that_were_recorded() -> None:

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 RECORDING: Final = Path(__file__).parent / "wgmma.npz"
+FLOOR_RECORDING: Final = RECORDING.with_name("floor.npz")
+FLOOR_CASES: Final = ("floor",) * 8  # of blocks
 THREADS: Final = 128
 IMAGE_BYTES: Final = 40960
 LAYOUT_BLOCKS: Final = 48
@@ -135,6 +137,11 @@ def instructions() -> tuple[Instruction, ...]:
     return tuple(dict.fromkeys((*_by_types(), *_by_layouts())))
 
 
+def floor_instructions() -> tuple[Instruction, ...]:
+    """Those that are recorded on numbers near the bottom of what D can hold, too."""
+    return tuple(it for it in instructions() if it.types.a in FLOATS and not it.layouts)
+
+
 def _by_types() -> Iterator[Instruction]:
     number = 0
     for sparse in (False, True):
@@ -172,17 +179,18 @@ def _by_layouts() -> Iterator[Instruction]:
             yield Instruction(types, 64, sparse, layouts=True)
 
 
-def inputs(instruction: Instruction) -> Inputs:
-    """What the blocks of an instruction's launch are given: the same on every machine."""
+def inputs(instruction: Instruction, cases: tuple[str, ...] = ()) -> Inputs:
+    """What the blocks of an instruction's launch are given, its own kinds of numbers or others, on every machine."""
     rng = np.random.Generator(np.random.PCG64(crc32(instruction.name.encode())))
-    made = [_block(rng, instruction, case) for case in instruction.cases]
+    made = [_block(rng, instruction, case) for case in cases or instruction.cases]
     image, registers, descriptors, scaled = (np.stack([one[n] for one in made]) for n in range(4))
     return Inputs(image, registers, descriptors, scaled)
 
 
 def _block(rng: np.random.Generator, it: Instruction, case: str) -> tuple[Any, ...]:
     half = IMAGE_BYTES // 2
-    image = np.concatenate([_words(rng, case, kind, half // 4).view(np.uint8) for kind in (it.types.a, it.types.b)])
+    sides = (("a", it.types.a), ("b", it.types.b))
+    image = np.concatenate([_words(rng, case, kind, half // 4, name).view(np.uint8) for name, kind in sides])
     registers = [
         _words(rng, case, it.types.d, it.d_registers * THREADS, "c"),
         _words(rng, case, it.types.a, 4 * THREADS),

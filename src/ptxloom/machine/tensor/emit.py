@@ -230,7 +230,7 @@ def _scaled(
 
 
 def _rule(rule: Recipe) -> Rule:
-    return Rule(rule.fraction_bits, rule.wide, rule.least, rule.group)
+    return Rule(rule.fraction_bits, rule.wide, rule.least, rule.group, rule.floor_depth)
 
 
 def _fused(

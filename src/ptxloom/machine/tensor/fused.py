@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 
 from ptxloom.machine.native.ir import Value, vector
 from ptxloom.machine.tensor.doubles import half_value
+from ptxloom.machine.tensor.exponents import FLOOR
 from ptxloom.machine.tensor.factors import COLUMNS, Window
 from ptxloom.machine.tensor.wide import Rule, WideSum, shortened
 
@@ -179,6 +180,8 @@ class FusedSum:
             zero = b.compare("eq", field, b.like(field, 0))
             own = b.select(zero, own, b.both("smax", own, b.like(own, self.rule.least_c)))
         most = b.both("smax", exponents, own)
+        if self.rule.floor > FLOOR:
+            most = b.both("smax", most, b.like(most, self.rule.floor))
         shift = b.shift_left(most, 23)
         scale = b.float_of(b.apply("sub", b.like(shift, (127 + fraction) << 23), shift))
         total = b.number(rows, "i32", 0)

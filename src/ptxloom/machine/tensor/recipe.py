@@ -6,13 +6,16 @@ below reproduce every bit (`tests/recorded/mma`). What the tensor core does by i
 - *Fused sum* (`.f16 .bf16 .tf32`, sparse or not): all products and C are cut, toward zero, to 25 fractional bits under
   the largest exponent among them, added exactly, and rounded once: toward zero to `.f32`, to nearest even to `.f16`.
   A product's exponent is the sum of its factors' exponents, not normalised; subnormals count as the format's smallest
-  exponent; zeros do not count. Too large becomes infinity, what rounds to zero is +0, every NaN is 0x7fffffff (0x7fff).
+  exponent; zeros do not count. The largest exponent counts as -133 at the least where the result is `.f32`, and as -21
+  where it is `.f16`: 7 below the type's own least. Too large becomes infinity, what rounds to zero is +0, every NaN is
+  0x7fffffff (0x7fff).
 - *Double precision*: a chain of IEEE fused multiply-adds from C over rising k. A NaN operand is passed on, quieted,
   B's before C's before A's; a NaN that arises is 0xfff8000000000000.
 - *Integers*: exact, and modulo 2^32 or saturated once at the end.
 
 `wgmma` adds up `.f16 .bf16 .tf32` and integers as `mma` does. Its 8-bit floats are a unit of their own: 13 fractional
-bits are kept, and an `.f32` result is cut, toward zero, to 13 bits behind its first (`tests/recorded/wgmma`).
+bits are kept, and an `.f32` result is cut, toward zero, to 13 bits behind its first (`tests/recorded/wgmma`). Where the
+largest exponent stops counting does not show there: no product has a bit so far down.
 
 What ptxas builds from other instructions, since Hopper lacks the unit (read in the SASS, confirmed by the results):
 
@@ -23,15 +26,17 @@ What ptxas builds from other instructions, since Hopper lacks the unit (read in 
 - `wmma`: two `mma.m16n8k16` (`.m8n32k16` with A and B exchanged), a D of another type converted at the end;
   `.m16n16k8` with `.tf32` sums k 0-3 first, then 4-7.
 
-Not measured by us (arXiv 2511.10909 published them, and its authors' MMA-Sim):
+Not measured by us (arXiv 2511.10909 published them, and its authors' MMA-Sim; least exponents: arXiv 2512.07004):
 
-- `sm_75` to `sm_89` keep 24 fractional bits, and sum the longest k of a type in two halves, the lower first. The fp8 of
-  `sm_89` keep 13, and each half's `.f32` is cut to 13 bits behind its first, as `wgmma` does it.
+- `sm_75` to `sm_89` keep 24 fractional bits, and sum the longest k of a type in two halves, the lower first. The
+  largest exponent counts as -132 or -20 at the least: 6 below the type's own. The fp8 of `sm_89` keep 13, and the
+  `.f32` of each half is cut to 13 bits behind its first, as `wgmma` does it.
 - `sm_100`, `sm_103`, `sm_110`: as Hopper, whose sequence of instructions ptxas writes for them, fp8 included.
 - `sm_120`, `sm_121`: as Hopper, but that formats of 8, 6 and 4 bits have a unit: one fused sum over all of k, 25 bits,
   each format's own smallest exponent. Scales of `.mxf8f6f4` are added to the exponents of the products. `.mxf4` and
   `.mxf4nvf4` add up 16 products exactly, multiply the sum by its scales, and align it by their exponents, with 35 bits.
-  A scale that is NaN makes all NaN. Sparse forms are taken to do the same with what is stored.
+  A scale that is NaN makes all NaN. Scaled forms are taken to have no least exponent, sparse forms to do the same with
+  what is stored.
 """
 
 from __future__ import annotations
@@ -82,6 +87,7 @@ class Recipe:
         from_zero: The first step starts from zero and C is added at the end by itself.
         least: Of a fused sum: the exponents of the subnormals of A and of B.
         group: Of a fused sum: so many products are added exactly before they are aligned.
+        floor_depth: Of a fused sum: the largest exponent counts as this much less than the result's least, or as more.
     """
 
     sum: Sum
@@ -91,6 +97,7 @@ class Recipe:
     from_zero: bool = False
     least: tuple[int, int] = (-14, -14)
     group: int = 1
+    floor_depth: int = 7
 
 
 #: The `sm_` numbers whose arithmetic is known.
@@ -187,7 +194,7 @@ def _fused(form: MatrixForm, *, hopper: bool) -> Recipe:
         least = _LEAST_EXPONENTS[form.a_type], _LEAST_EXPONENTS[form.b_type]
     longest = len(places) * element_type(form.a_type).packed_bits == 256
     bits = _BYTE_BITS if fp8 else 24
-    return Recipe(Sum.FUSED, halves if longest else (places,), bits, wide, least=least)
+    return Recipe(Sum.FUSED, halves if longest else (places,), bits, wide, least=least, floor_depth=6)
 
 
 def tensor_target(module: Module) -> str:

@@ -30,17 +30,24 @@ class Rule:
         wide: The result is `.f32`, else `.f16`.
         least: The least exponents that the multiplicands of A and of B have.
         group: So many products are added exactly, and aligned as one.
+        floor_depth: How far below the result's least exponent the one may be that terms are aligned by.
     """
 
     fraction_bits: int
     wide: bool
     least: tuple[int, int]
     group: int = 1
+    floor_depth: int = 7
 
     @property
     def least_c(self) -> int:
         """The least exponent that C has, which is of the result's type."""
         return -126 if self.wide else -14
+
+    @property
+    def floor(self) -> int:
+        """The least exponent that terms are aligned by: smaller ones lose what lies too far under it."""
+        return self.least_c - self.floor_depth
 
     @property
     def dropped(self) -> int:
@@ -61,6 +68,7 @@ class WideSum:
         self.rule = rule
         self.window = window
         self._scales = scales
+        self._floor = rule.floor if scales is None else _NOTHING  # no scaled form has been measured so far down
         self._terms = window.depth // rule.group
 
     def add(self, c: Value, d: Value) -> None:
@@ -75,7 +83,7 @@ class WideSum:
         b, fraction = self.b, self.rule.fraction_bits
         addend = b.load(vector("float", 8), places[0], 32)
         own = b.convert("fpext", addend, "double")
-        largest = b.select(is_zero(b, addend), b.number(8, "i32", _NOTHING), exponent(b, addend, self.rule.least_c))
+        largest = b.select(is_zero(b, addend), b.number(8, "i32", self._floor), exponent(b, addend, self.rule.least_c))
         most, ieee, total = b.array(32), b.array(64), b.array(64)
         b.store(largest, most, 32)
         b.store(own, ieee, 64)

@@ -1,7 +1,8 @@
 """Record what a GPU's texture units give, and what it leaves in surfaces.
 
 Run from the repository root on a machine with an NVIDIA GPU of sm_90, NumPy and ptxas:
-`python3 tools/record/textures.py OUT` writes OUT/textures.npz, which belongs into tests/recorded/textures.
+`python3 tools/record/textures.py OUT` writes OUT/textures.npz and OUT/borders.npz, which belong into
+tests/recorded/textures.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
 
 from cuda_driver import Driver
 
-from recorded.textures.texture_cases import Case, cases
+from recorded.textures.texture_cases import BORDERS_RECORDING, RECORDING, Case, border_cases, cases
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -40,14 +41,15 @@ def main(out: Path) -> None:
     """Record every case."""
     driver = Driver()
     version = subprocess.run(["ptxas", "--version"], capture_output=True, text=True, check=True).stdout.split()[-1]
-    found: dict[str, NDArray[np.generic]] = {"recorded with": np.array(f"{driver.about}, ptxas {version}")}
-    for case in cases():
-        try:
-            found[case.name] = outcome(driver, case)
-        except RuntimeError as error:
-            print(f"{case.name}: {error}")
-    np.savez_compressed(out / "textures.npz", **found)
-    print(f"{len(found) - 1} cases")
+    for recording, chosen in ((RECORDING, cases()), (BORDERS_RECORDING, border_cases())):
+        found: dict[str, NDArray[np.generic]] = {"recorded with": np.array(f"{driver.about}, ptxas {version}")}
+        for case in chosen:
+            try:
+                found[case.name] = outcome(driver, case)
+            except RuntimeError as error:
+                print(f"{case.name}: {error}")
+        np.savez_compressed(out / recording.name, **found)
+        print(f"{recording.name}: {len(found) - 1} cases")
 
 
 if __name__ == "__main__":

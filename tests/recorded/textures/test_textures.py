@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 
 import ptxloom as pl
-from recorded.textures.texture_cases import RECORDING, Case, cases
+from recorded.textures.texture_cases import BORDERS_RECORDING, RECORDING, Case, border_cases, cases
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 CASES: Final = {case.name: case for case in cases()}
+BORDERS: Final = {case.name: case for case in border_cases()}
 _THREADS: Final = 128
 
 
@@ -55,3 +56,11 @@ def test_equals_hardware(kind: str, recorded: dict[str, NDArray[np.uint32]]) -> 
         if case.name.split()[0] == kind
     }
     assert {name: count for name, count in wrong.items() if count} == {}
+
+
+def test_borders_have_the_colour_that_the_hardware_gave_them() -> None:
+    with np.load(BORDERS_RECORDING) as file:
+        wanted = {name: file[name] for name in file.files if name != "recorded with"}
+    assert wanted.keys() == BORDERS.keys()
+    wrong = {name: (replay(case), wanted[name]) for name, case in BORDERS.items()}
+    assert {name: pair for name, pair in wrong.items() if not np.array_equal(*pair)} == {}

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 RECORDING: Final = Path(__file__).parent / "textures.npz"
+BORDERS_RECORDING: Final = RECORDING.with_name("borders.npz")
 BORDER: Final = (0.25, 1.5, -2.0, 3.0)
 ELEMENTS: Final = ("u1", "i1", "u2", "i2", "f2", "f4")
 _PLACES: Final = {
@@ -93,6 +94,34 @@ def cases() -> Iterator[Case]:
     yield from _levels()
     yield from _surfaces()
     yield from _queries()
+
+
+def border_cases() -> Iterator[Case]:
+    """Colours of borders of normalised textures, recorded apart: halves, their neighbours, ties of every sort."""
+    most = {"u1": 255, "i1": 127, "u2": 65535, "i2": 32767}
+    edge = _words([np.array([np.float32(-3)]).view(np.uint32)], 1)
+    for element, top in most.items():
+        texels = (_texels(f"border {element}", (5, 4), element),)
+        for number, colour in enumerate(_colours(f"colours {element}", top)):
+            sampling = {"address_mode": "border", "border_color": colour, "read_mode": "normalized_float"}
+            for how in ("point", "linear"):
+                name = f"{element} {how} {number}"
+                yield Case(name, _look_up("1d"), "1d", texels, edge, sampling | {"filter_mode": how})
+
+
+def _colours(name: str, top: int) -> Iterator[tuple[float, float, float, float]]:
+    """Of four components each: known ones, then ties and what is beside them, then any."""
+    yield from ((0.5, -0.5, 0.3, -0.3), (1.0, -1.0, 1.5, -1.5), (0.25, -0.25, 0.75, -0.75), (0.0, -0.0, 1e-9, -1e-9))
+    yield (float("inf"), float("-inf"), float("nan"), 2.0**-149)
+    rng = _rng(name)
+    for _ in range(24):
+        low = int(rng.integers(0, top))
+        tie = np.float32((low + 0.5) / top)
+        above, below = np.nextafter(tie, np.float32(2)), np.nextafter(tie, np.float32(0))
+        yield float(tie), float(-tie), float(above), float(-below)
+    for _ in range(24):
+        red, green, blue, alpha = rng.uniform(-1.1, 1.1, 4).astype(np.float32)
+        yield float(red), float(green), float(blue), float(alpha)
 
 
 def _rng(name: str) -> np.random.Generator:

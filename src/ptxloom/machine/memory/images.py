@@ -131,9 +131,18 @@ def _border(part: float, component: int, size: int) -> int:
     with np.errstate(all="ignore"):  # whatever a program gives
         if component == native.HALF:
             return int(np.float16(part).view(np.uint16))
-        if component == native.UNORM:
-            return int(np.rint(min(max(part, 0.0), 1.0) * ((1 << 8 * size) - 1)))
-        if component == native.SNORM:
-            most = (1 << 8 * size - 1) - 1
-            return int(np.rint(min(max(part, -1.0), 1.0) * most)) & (1 << 8 * size) - 1
+        if component in {native.UNORM, native.SNORM}:
+            return _normalized(part, 8 * size, signed=component == native.SNORM)
         return int(np.float32(part).view(np.uint32)) & (1 << 8 * size) - 1
+
+
+def _normalized(part: float, bits: int, *, signed: bool) -> int:
+    """A float as a normalised integer, as an H100 turns the colour of a border into one.
+
+    Four bits more than the integer has are kept, and a tie goes toward zero. A NaN counts as 0.
+    """
+    held = bits - signed
+    magnitude = 0.0 if isnan(part) else min(abs(part) if signed else max(part, 0.0), 1.0)
+    kept = int(magnitude * (1 << held + 4)) * ((1 << held) - 1)
+    rounded = (2 * kept + (1 << held + 4) - 1) >> held + 5
+    return (-rounded if part < 0 else rounded) & (1 << bits) - 1

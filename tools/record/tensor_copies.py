@@ -1,9 +1,9 @@
 """Record what a GPU does with copies by tensor maps, right ones and wrong ones.
 
 Run from the repository root on a machine with an NVIDIA GPU of sm_90, its driver and ptxas (and `src` on PYTHONPATH):
-`python3 tools/record/tensor_copies.py OUT` writes OUT/tensor_copies.json.gz, which belongs into
-tests/recorded/tensor_maps, and OUT/tensor_copies.bin.xz, what each right copy has changed, to look into. A wrong copy
-ends its process: the cases behind it go on in another one.
+`python3 tools/record/tensor_copies.py OUT` writes OUT/tensor_copies.json.gz and OUT/slices.json.gz, which belong into
+tests/recorded/tensor_maps, and for each a .bin.xz, what each right copy has changed, to look into. A wrong copy ends
+its process: the cases behind it go on in another one. With a name behind OUT (`slices`) only that one is recorded.
 """
 
 from __future__ import annotations
@@ -22,8 +22,22 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parents[2] / "src"))
 sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
 
-from recorded.tensor_maps.tensor_copy_cases import CTAS, GIVEN, ROOM, TENSOR, THREADS, Case, cases, digest, module_text
+from recorded.tensor_maps.tensor_copy_cases import (
+    CTAS,
+    GIVEN,
+    RECORDING,
+    ROOM,
+    SLICES_RECORDING,
+    TENSOR,
+    THREADS,
+    Case,
+    cases,
+    digest,
+    module_text,
+    slice_cases,
+)
 
+RECORDINGS = {path.name.partition(".")[0]: made for path, made in ((RECORDING, cases), (SLICES_RECORDING, slice_cases))}
 WORKERS = 8
 TIMEOUT = 60
 
@@ -85,10 +99,10 @@ class Driver:
         return self.give(self.given, CTAS * GIVEN), self.give(self.tensor, TENSOR)
 
 
-def work(cubin: Path, first: int, step: int) -> None:
+def work(name: str, cubin: Path, first: int, step: int) -> None:
     """Run every `step`th case from one on, a line each, until one ends the process."""
     driver = Driver(cubin.read_bytes())
-    every = cases()
+    every = RECORDINGS[name]()
     for number in range(first, len(every), step):
         print(number, flush=True)
         try:
@@ -99,12 +113,12 @@ def work(cubin: Path, first: int, step: int) -> None:
         print(f"= {given.hex()} {tensor.hex()}", flush=True)
 
 
-def outcomes(cubin: Path, first: int) -> dict[int, tuple[str, bytes]]:
+def outcomes(name: str, cubin: Path, first: int) -> dict[int, tuple[str, bytes]]:
     """What the cases of one worker leave behind, or how they end."""
     found: dict[int, tuple[str, bytes]] = {}
-    going, count = first, len(cases_of())
+    going, count = first, len(cases_of(name))
     while going < count:
-        command = [sys.executable, __file__, "work", str(cubin), str(going), str(WORKERS)]
+        command = [sys.executable, __file__, "work", name, str(cubin), str(going), str(WORKERS)]
         try:
             done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=TIMEOUT)
             text, said = done.stdout, done.stderr[-300:]
@@ -115,7 +129,7 @@ def outcomes(cubin: Path, first: int) -> dict[int, tuple[str, bytes]]:
         for line in lines:
             if line[0] == "=":
                 given, tensor = (bytes.fromhex(part) for part in line[2:].split())
-                found[number] = (digest(given, tensor), changes(number, given + tensor))
+                found[number] = (digest(given, tensor), changes(name, number, given + tensor))
             elif line[0] == "!":
                 found[number] = (line[2:], b"")
             else:
@@ -126,28 +140,28 @@ def outcomes(cubin: Path, first: int) -> dict[int, tuple[str, bytes]]:
     return found
 
 
-def changes(number: int, after: bytes) -> bytes:
+def changes(name: str, number: int, after: bytes) -> bytes:
     """What a case leaves behind, as the bits that it has changed."""
-    start, tensor = cases_of()[number].before(number)
+    start, tensor = cases_of(name)[number].before(number)
     before = start + bytes(CTAS * GIVEN - ROOM) + tensor
     size = len(before)
     return (int.from_bytes(before, "big") ^ int.from_bytes(after, "big")).to_bytes(size, "big")
 
 
 @cache
-def cases_of() -> list[Case]:
-    """All cases, made once."""
-    return cases()
+def cases_of(name: str) -> list[Case]:
+    """All cases of a recording, made once."""
+    return RECORDINGS[name]()
 
 
-def main(out: Path) -> None:
+def record(name: str, out: Path) -> None:
     """Record every case."""
     source, cubin = out / "cases.ptx", out / "cases.cubin"
     source.write_text(module_text())
     subprocess.run(["ptxas", "-arch=sm_90a", "-o", str(cubin), str(source)], check=True)
     found: dict[int, tuple[str, bytes]] = {}
     with ThreadPoolExecutor(WORKERS) as workers:
-        for part in workers.map(lambda first: outcomes(cubin, first), range(WORKERS)):
+        for part in workers.map(lambda first: outcomes(name, cubin, first), range(WORKERS)):
             found |= part
     source.unlink()
     cubin.unlink()
@@ -156,14 +170,15 @@ def main(out: Path) -> None:
     ptxas = subprocess.run(["ptxas", "--version"], capture_output=True, text=True, check=True).stdout.split()[-1]
     recording = {"gpu": gpu, "driver": driver, "ptxas": ptxas, "outcomes": [found[n][0] for n in sorted(found)]}
     data = gzip.compress(json.dumps(recording, indent=1).encode(), mtime=0)
-    (out / "tensor_copies.json.gz").write_bytes(data)
+    (out / f"{name}.json.gz").write_bytes(data)
     whole = b"".join(found[n][1] for n in sorted(found))
-    (out / "tensor_copies.bin.xz").write_bytes(lzma.compress(whole, preset=0))
-    print(len(found), "cases;", sum(not data for _, data in found.values()), "ended")
+    (out / f"{name}.bin.xz").write_bytes(lzma.compress(whole, preset=0))
+    print(name, len(found), "cases;", sum(not data for _, data in found.values()), "ended")
 
 
 if __name__ == "__main__":
     if sys.argv[1] == "work":
-        work(Path(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4]))
+        work(sys.argv[2], Path(sys.argv[3]), int(sys.argv[4]), int(sys.argv[5]))
     else:
-        main(Path(sys.argv[1]))
+        for chosen in sys.argv[2:] or RECORDINGS:
+            record(chosen, Path(sys.argv[1]))

@@ -1,8 +1,8 @@
 """What one tensor copy fetches: each element's place in the tensor and in shared memory, and what is filled in.
 
 Read off an H100 and an H200 for tiled and im2col maps with every swizzle and interleave: a row in shared memory is as
-wide as the swizzle, even where the box is narrower (slices of an interleaved tensor lie without gaps), and the swizzle
-looks at the absolute shared address.
+wide as the swizzle, even where the box is narrower (slices of an interleaved tensor lie without gaps), the swizzle
+looks at the absolute shared address, and a box has one slice of an interleaved tensor, whatever its extent there.
 """
 
 from __future__ import annotations

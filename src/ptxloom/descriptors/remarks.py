@@ -173,6 +173,10 @@ def _of_map(made: TensorMap) -> Iterator[Remark]:
     if made.element_strides[0] != 1 and made.interleave == "none":
         text = f"the element stride {made.element_strides[0]} of dimension 0 is ignored: the map is not interleaved"
         yield Remark("element-stride", False, text, "take every element, or put the dimension elsewhere")
+    if made.interleave != "none" and made.im2col is None and made.box_dim[made.slice_dimension] != 1:
+        place = made.slice_dimension
+        text = f"the box's extent {made.box_dim[place]} of dimension {place} is ignored: a copy takes one slice"
+        yield Remark("slices", False, text, "copy the slices one by one, and expect the bytes of one")
     for place, stride, below in _strides(made):
         if stride < below:
             text = f"dimension {place} steps by {stride:,} bytes, but one step holds {below:,}"

@@ -113,7 +113,15 @@ class TensorMap:
         if self.im2col is not None:
             channels = self.im2col.channels_per_pixel if self.interleave == "none" else 1
             return channels, self.im2col.pixels_per_column
-        return tuple(-(-extent // step) for extent, step in zip(self.box_dim, self.steps, strict=True))
+        counts = [-(-extent // step) for extent, step in zip(self.box_dim, self.steps, strict=True)]
+        if self.interleave != "none":
+            counts[self.slice_dimension] = 1  # whatever the box says: recorded on an H100
+        return tuple(counts)
+
+    @property
+    def slice_dimension(self) -> int:
+        """Of an interleaved tensor: the dimension that counts slices, of which a copy takes one."""
+        return self.rank - 2
 
     @property
     def first_coordinate(self) -> tuple[int, ...]:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 RECORDING: Final = Path(__file__).parent / "tensor_copies.json.gz"
+SLICES_RECORDING: Final = RECORDING.with_name("slices.json.gz")
 ROOM: Final = 16384  # bytes of shared memory
 TENSOR: Final = 65536  # bytes of global memory
 THREADS: Final = 128
@@ -205,6 +206,22 @@ def cases() -> list[Case]:
     return [*found, *_reductions(draw), *_replaced(), *_wrong(), *_narrow()]
 
 
+def slice_cases() -> list[Case]:
+    """Boxes of more slices than one, of interleaved tensors, recorded apart; some wait for other counts of bytes."""
+    draw = random.Random(23)
+    found: list[Case] = []
+    while len(found) < 160:
+        case = _tile(draw, ("load", "load", "store", "multicast")[len(found) % 4], slices=(2, 3, 4, 5))
+        if case.map.interleave != "none":
+            found.append(case)
+    for operation, case in product(("add", "max", "xor"), found):
+        if case.kernel == "store_3d":
+            whole = replace(case.map, data_type="UINT32", oob_fill="none")
+            found.append(replace(case, kernel=f"{operation}_3d", map=whole))
+    more = [replace(case, expected=case.expected + 16) for case in found[:32] if case.kernel.startswith("load")]
+    return [*found, *more]
+
+
 def _random(draw: random.Random, number: int) -> Iterator[Case]:
     """A right copy, as far as one can tell."""
     if number % 3 == 2:
@@ -248,8 +265,8 @@ def _strides(draw: random.Random, dims: Sequence[int], size: int, unit: int) -> 
     return tuple(strides) if below <= TENSOR - 4096 else None
 
 
-def _tile(draw: random.Random, kernel: str) -> Case:
-    """A tile of any rank."""
+def _tile(draw: random.Random, kernel: str, slices: Sequence[int] = (1,)) -> Case:
+    """A tile of any rank; of how many slices, if the tensor is interleaved, is drawn from `slices`."""
     while True:
         rank = draw.choice((1, 2, 2, 3, 3, 4, 5))
         form = _form(draw, rank)
@@ -262,7 +279,7 @@ def _tile(draw: random.Random, kernel: str) -> Case:
         strides = _strides(draw, dims, size, unit)
         box = [inner, *(draw.choice((1, 2, 3, 4, 7, 8)) for _ in range(rank - 1))]
         if interleaved:
-            box[rank - 2] = 1
+            box[rank - 2] = slices[0] if len(slices) == 1 else draw.choice(slices)
         steps = tuple(draw.choice((1, 1, 1, 2, 3)) for _ in range(rank))
         if strides is None:
             continue

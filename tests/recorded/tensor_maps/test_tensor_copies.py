@@ -16,15 +16,18 @@ from recorded.tensor_maps.tensor_copy_cases import (
     NOT_TOLD,
     RECORDING,
     ROOM,
+    SLICES_RECORDING,
     THREADS,
     Case,
     cases,
     digest,
     module_text,
+    slice_cases,
 )
 
 CASES = cases()
 OUTCOMES: list[str] = json.loads(gzip.decompress(RECORDING.read_bytes()))["outcomes"] if RECORDING.exists() else []
+SLICES = slice_cases()
 KERNELS = sorted({case.kernel for case in CASES})
 CHECKS = ("memcheck", "synccheck", "racecheck", "racecheck:global", "initcheck", "initcheck:global")
 ENDS = {
@@ -82,3 +85,14 @@ def test_every_tool_is_silent_on_what_is_right(part: int) -> None:
     ]
     found = {n: run(CASES[n], n, CHECKS)[0] for n in chosen}
     assert {n: what for n, what in found.items() if what != OUTCOMES[n]} == {}
+
+
+@pytest.mark.sample(every=2)
+@pytest.mark.parametrize("part", range(4))
+def test_a_copy_takes_one_slice_of_an_interleaved_tensor(part: int) -> None:
+    outcomes: list[str] = json.loads(gzip.decompress(SLICES_RECORDING.read_bytes()))["outcomes"]
+    assert len(outcomes) == len(SLICES)
+    found = {number: run(SLICES[number], number)[0] for number in range(part, len(SLICES), 4)}
+    assert {
+        n: (what, outcomes[n]) for n, what in found.items() if what not in {outcomes[n], *ENDS.get(outcomes[n], ())}
+    } == {}

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from ptxloom.descriptors import Box, TensorMap, encode_im2col, encode_tiled
 from ptxloom.descriptors.pixels import pixels
+from ptxloom.descriptors.remarks import of_box
 from ptxloom.diagnostics import UsageError
 
 PLAIN = encode_tiled("FLOAT16", 0x10000, (64, 32), (128,), (64, 8), swizzle="128B")
@@ -79,9 +80,10 @@ def test_pixels_are_walked_once_a_box() -> None:
 def test_a_slice_of_an_interleaved_tensor_takes_the_place_of_an_element() -> None:
     made = encode_tiled("FLOAT16", 0, (6, 3, 2), (96, 288), (8, 2, 1), (2, 1, 1), "16B", "64B")
     box = Box(made, (1, 2, 0), 0x200)
-    assert (made.counts, made.transaction_bytes, box.pitch_bytes) == ((4, 2, 1), 128, 64)
+    assert (made.counts, made.transaction_bytes, box.pitch_bytes) == ((4, 1, 1), 64, 64)
     assert [box.place((at, 0, 0)).coordinate for at in range(4)] == [(1, 2, 0), (3, 2, 0), (5, 2, 0), (7, 2, 0)]
-    assert box.filled == sum(not place.inside for place in box.places()) == 5
+    assert box.filled == sum(not place.inside for place in box.places()) == 1
+    assert [remark.name for remark in of_box(box)] == ["slices"]
 
 
 def test_pixels_of_an_interleaved_tensor_are_slices() -> None:

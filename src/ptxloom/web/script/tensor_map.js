@@ -27,8 +27,15 @@ function stepsOf(made) {
   return [made.interleave === "none" ? 1 : made.elementStrides[0], ...made.elementStrides.slice(1)];
 }
 
+// Of an interleaved tensor: the dimension that counts slices, of which a copy takes one, whatever the box says.
+function sliceDimensionOf(made) {
+  return made.boxDim.length - 2;
+}
+
 export function countsOf(made) {
-  return made.boxDim.map((extent, place) => Math.ceil(extent / stepsOf(made)[place]));
+  const counts = made.boxDim.map((extent, place) => Math.ceil(extent / stepsOf(made)[place]));
+  if (made.interleave !== "none") counts[sliceDimensionOf(made)] = 1;
+  return counts;
 }
 
 function product(numbers) {
@@ -187,6 +194,10 @@ export function boxRemarks(facts, box) {
   const say = (name, wrong, text, advice) => found.push({ name, wrong, text, advice });
   if (map.elementStrides[0] !== 1 && map.interleave === "none") {
     say("element-stride", false, `the element stride ${map.elementStrides[0]} of dimension 0 is ignored: the map is not interleaved`, "take every element, or put the dimension elsewhere");
+  }
+  const slices = sliceDimensionOf(map);
+  if (map.interleave !== "none" && map.boxDim[slices] !== 1) {
+    say("slices", false, `the box's extent ${map.boxDim[slices]} of dimension ${slices} is ignored: a copy takes one slice`, "copy the slices one by one, and expect the bytes of one");
   }
   let below = map.globalDim[0] * elementBytes(facts, map);
   map.globalStrides.forEach((stride, place) => {

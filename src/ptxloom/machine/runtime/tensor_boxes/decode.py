@@ -81,7 +81,9 @@ def stride_of(t: TensorCopy, dimension: u32) -> u64:
 
 
 def box_size(t: TensorCopy, dimension: u32) -> u32:
-    """How far a box of a tile reaches in a dimension."""
+    """How far a box of a tile reaches in a dimension; of an interleaved tensor it has one slice, whatever it says."""
+    if t.interleave != 0 and dimension == t.rank - 2:
+        return 1
     if dimension == 0:
         return (t.words[13] >> 24) + 1
     return (t.words[14] >> 8 * (dimension - 1) & 255) + 1

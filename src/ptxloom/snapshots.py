@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Final
 
 from ptxloom.diagnostics import UsageError
+from ptxloom.files.errors import OutOfReach
+from ptxloom.files.writing import inside, replace_file
 from ptxloom.machine import LaunchResult, Profile
 from ptxloom.views.runs import profiles
 
@@ -48,9 +50,7 @@ def held_against(given: LaunchResult | Profile, file: str, test: str, name: str 
     totals = asdict(profile.totals)
     costs = {what: int(totals[what]) for what in _HELD}
     if update:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps({"kernel": profile.kernel, **costs}, indent=1) + "\n", encoding="utf-8")
-        return ""
+        return _written(path, Path(file).parent, json.dumps({"kernel": profile.kernel, **costs}, indent=1) + "\n")
     try:
         known = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
@@ -63,6 +63,17 @@ def held_against(given: LaunchResult | Profile, file: str, test: str, name: str 
     if not grown:
         return ""
     return f"{profile.kernel}: {', '.join(grown)} ({path.name})\n\n{profiles.full(profile)}"
+
+
+def _written(path: Path, folder: Path, text: str) -> str:
+    """Write a snapshot below the test's folder; gives what to say if a link leads out of that."""
+    try:
+        place = inside(folder, path)
+    except OutOfReach as error:
+        return f"{path}: {error}"
+    place.parent.mkdir(parents=True, exist_ok=True)
+    replace_file(place, lambda file: file.write(text.encode()))
+    return ""
 
 
 def _file_name(test: str, name: str) -> str:

@@ -6,10 +6,25 @@ from bisect import bisect_right
 from dataclasses import dataclass
 from typing import Final
 
+from ptxloom.lazy import cached_property
+
 __all__ = ["Source", "Span"]
 
+_PICTURES: Final = {code: chr(0x2400 + code) for code in range(0x20)} | dict.fromkeys(
+    [0x7F, *range(0x80, 0xA0), 0x2028, 0x2029], "\N{REPLACEMENT CHARACTER}"
+)
 
-from ptxloom.lazy import cached_property
+
+def title(name: object) -> str:
+    r"""The name of a file as a sentence or a line of a report holds it: what breaks lines is shown as a picture.
+
+    Every message and every view calls files by their titles: a file may have been named by anybody.
+
+    Example:
+        >>> title("k.ptx\n0 errors")
+        'k.ptx␊0 errors'
+    """
+    return str(name).translate(_PICTURES)
 
 
 class Source:
@@ -25,6 +40,11 @@ class Source:
     def __init__(self, text: str, name: str = "<string>") -> None:
         self.text: Final = text
         self.name: Final = name
+
+    @property
+    def title(self) -> str:
+        """Its name, on one line."""
+        return title(self.name)
 
     def __repr__(self) -> str:
         return f"Source({self.name!r}, {len(self.text)} characters)"
@@ -114,4 +134,4 @@ class Span:
 
     def __str__(self) -> str:
         line, column = self.source.location(self.start)
-        return f"{self.source.name}:{line}:{column}"
+        return f"{self.source.title}:{line}:{column}"

@@ -8,12 +8,15 @@ import sys
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, Final, TextIO
+from typing import TYPE_CHECKING, Final, TextIO
 
 from ptxloom.diagnostics import PtxloomError
+from ptxloom.files.errors import OutOfReach
+from ptxloom.files.writing import inside, replace_file
+from ptxloom.source import title
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Sequence
 
     from ptxloom.cli.command_line import Options
     from ptxloom.views.core.style import Style
@@ -107,50 +110,69 @@ def has_output() -> bool:
 
 
 def write_whole(path: Path, content: str | bytes) -> None:
-    """Write a file so that it holds either its old bytes or all the new ones, never a part.
+    """Write a file that somebody has named, so that it holds either its old bytes or all the new ones; links count.
 
     Raises:
         CannotWrite: With the path and the reason.
     """
     try:
-        data = content.encode("utf-8") if isinstance(content, str) else content
+        data = _bytes(content)
         if path.exists() and not path.is_file():  # a device or a pipe: there is nothing to replace, no name to follow
             path.write_bytes(data)
             return
-        path = path.resolve()
-        replace_file(path, lambda file: file.write(data))
+        replace_file(path.resolve(), lambda file: file.write(data))
     except (OSError, ValueError) as error:
-        raise CannotWrite(f"cannot write {path}: {reason(error)}") from error
+        raise CannotWrite(f"cannot write {title(path)}: {reason(error)}") from error
 
 
-def replace_file(path: Path, write: Callable[[BinaryIO], object]) -> None:
-    """Write beside a file, make sure of every byte, then take its place, with its permissions."""
-    if path.exists() and not os.access(path, os.W_OK):
-        raise PermissionError(13, "Permission denied")
-    mode = path.stat().st_mode & 0o7777 if path.exists() else 0o666 & ~_umask()
-    beside = path.with_name(f".{path.name}.{os.getpid()}.new")
+def write_below(folder: Path, path: Path, content: str | bytes) -> None:
+    """The same of a file whose name nobody has said: it lies below a folder, whatever links say, and replaces them.
+
+    Raises:
+        CannotWrite: With the path and the reason.
+    """
     try:
-        with beside.open("xb") as file:
-            write(file)
-            file.flush()
-            os.fsync(file.fileno())
-        beside.chmod(mode)
-        beside.replace(path)
-    except BaseException:
-        beside.unlink(missing_ok=True)
-        raise
+        data = _bytes(content)
+        replace_file(inside(folder, path), lambda file: file.write(data))
+    except (OSError, ValueError, OutOfReach) as error:
+        raise CannotWrite(f"cannot write {title(path)}: {reason(error)}") from error
 
 
-def _umask() -> int:
-    """The process's umask; it can be read only by setting it."""
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+def rewrite(name: str, content: str, named: Sequence[str]) -> bool:
+    """Write a file anew that was named, or found in a named folder; a link that leads out of that is left alone.
+
+    Returns:
+        Whether it was written; if not, that is said.
+
+    Raises:
+        CannotWrite: With the path and the reason.
+    """
+    path = Path(name)
+    if name not in named:
+        try:
+            path = path.resolve()
+        except RuntimeError:  # links in a circle
+            return _left(name)
+        if not any(path.is_relative_to(Path(folder).resolve()) for folder in named):
+            return _left(name)
+    write_whole(path, content)
+    return True
 
 
-def reason(error: OSError | ValueError) -> str:
+def _left(name: str) -> bool:
+    talk(f"ptxloom: {title(name)}: this is a link that leads out of the folder; name the file itself to rewrite it")
+    return False
+
+
+def _bytes(content: str | bytes) -> bytes:
+    return content.encode("utf-8") if isinstance(content, str) else content
+
+
+def reason(error: OSError | ValueError | OutOfReach) -> str:
     """Why a file could not be read or written, as part of a sentence."""
     match error:
+        case OutOfReach():
+            return str(error)
         case OSError():
             return (error.strerror or type(error).__name__).lower()
         case UnicodeDecodeError():

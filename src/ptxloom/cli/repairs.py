@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from difflib import unified_diff
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ptxloom.checker.findings.repairs import repaired
 from ptxloom.cli.inputs import STDIN
-from ptxloom.cli.output import talk, write_whole
+from ptxloom.cli.output import rewrite, talk
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -29,6 +28,7 @@ class Repairs:
     def __init__(self, options: Options) -> None:
         self._unsafe: bool = options.unsafe_fixes
         self._diff: bool = options.diff
+        self._named: Sequence[str] = options.files
         self.fixes = 0
         self._files = 0
         self._hidden = 0
@@ -42,22 +42,25 @@ class Repairs:
         if file not in {STDIN, source.name}:
             return self._untouched(source, judge)
         done = repaired(source.text, judge, unsafe=self._unsafe)
+        writes = done.text != source.text and not self._diff and file != STDIN
+        if writes and not rewrite(source.name, done.text, self._named):
+            return judge(source.text)
         self.fixes += done.fixes
         self._files += done.text != source.text
         self._hidden += sum(d.fix is not None and not d.fix.is_safe for d in done.left) if not self._unsafe else 0
         if self._diff:
             old, new = source.text.splitlines(keepends=True), done.text.splitlines(keepends=True)
-            self.shown = (self.shown or "") + "".join(unified_diff(old, new, source.name, f"{source.name} (repaired)"))
+            self.shown = (self.shown or "") + "".join(
+                unified_diff(old, new, source.title, f"{source.title} (repaired)")
+            )
         elif file == STDIN:
             self.shown = done.text
-        elif done.text != source.text:
-            write_whole(Path(source.name), done.text)
         return done.left
 
     def _untouched(self, source: Source, judge: Callable[[str], Sequence[Diagnostic]]) -> Sequence[Diagnostic]:
         found = judge(source.text)
         if any(d.fix is not None for d in found):
-            talk(f"ptxloom: {source.name}: only PTX files are repaired; this text is inside of another file")
+            talk(f"ptxloom: {source.title}: only PTX files are repaired; this text is inside of another file")
         return found
 
     @property

@@ -24,3 +24,7 @@ class CompileError(PtxloomError):
         Traceback (most recent call last):
         ptxloom.files.errors.CompileError: kernel.cu(1): error: identifier "foo" is undefined
     """
+
+
+class OutOfReach(PtxloomError):  # noqa: N818 - reads as the rest of the sentence it is part of
+    """A file may not be written, or not be read, by whoever asks; the message is the rest of a sentence."""

@@ -188,9 +188,9 @@ def test_no_wrong_value_ends_in_a_traceback(run: Run, folder: Path, part: int) -
 @pytest.mark.parametrize(
     ("name", "says"),
     [
-        ("fifo", "it is not a file"),
-        ("folder", "it is not a file"),
-        ("/dev/zero", "it is not a file"),
+        ("fifo", "is not a file"),
+        ("folder", "is not a file"),
+        ("/dev/zero", "is not a file"),
         ("many.npz", "archive"),
         ("strings.npy", "not numbers"),
         ("objects.npy", "not numbers"),
@@ -274,29 +274,29 @@ OLD = b"\x93NUMPY of before"
 
 
 def test_an_array_is_saved_under_exactly_its_name(run: Run, folder: Path) -> None:
-    assert run("run", saved(folder, "result")).code == 0
+    assert run("run", saved(folder, "c.npy"), "--save", f"C={folder / 'result'}").code == 0
     assert np.array_equal(np.load(folder / "result"), np.load(folder / "in.npy"))
     assert not (folder / "result.npy").exists()
 
 
 def test_a_link_is_replaced_and_what_it_leads_to_stays(run: Run, folder: Path) -> None:
     (folder / "old.npy").write_bytes(b"old")
-    (folder / "result").symlink_to("old.npy")
-    assert run("run", saved(folder, "result")).code == 0
+    (folder / "result.npy").symlink_to("old.npy")
+    assert run("run", saved(folder, "result.npy")).code == 0
     assert (folder / "old.npy").read_bytes() == b"old"
-    assert not (folder / "result").is_symlink()
+    assert not (folder / "result.npy").is_symlink()
 
 
 def test_only_an_array_is_replaced(run: Run, folder: Path) -> None:
     (folder / "thesis.txt").write_text("years of work")
-    ran = run("run", saved(folder, "thesis.txt"))
+    ran = run("run", saved(folder, "c.npy"), "--save", f"C={folder / 'thesis.txt'}")
     assert ran.code == 2
     assert "no hazards" in ran.out
     assert "thesis.txt: what is there is not a NumPy file" in ran.err
     assert (folder / "thesis.txt").read_text() == "years of work"
     (folder / "c.npy").write_bytes(OLD)
-    (folder / "new").touch()
-    for name in ("c.npy", "new"):
+    (folder / "new.npy").touch()
+    for name in ("c.npy", "new.npy"):
         assert run("run", saved(folder, name)).code == 0
         assert np.array_equal(np.load(folder / name), np.load(folder / "in.npy"))
 

@@ -71,7 +71,11 @@ ARGUMENT: Final = Table(
         Key("npy", Text(), "a file that `numpy.save` wrote", example='"a.npy"'),
         Key("value", Number(), "a number, by value"),
         Key("tensor_map", TENSOR_MAP, "the parameter is a tensor map of the array, not the array"),
-        Key("save", Text(), "the file that the array is written to after the run: this one, or none"),
+        Key(
+            "save",
+            Text(),
+            "the `.npy` file below the launch file's folder that the array is written to",
+        ),
     ),
     several=True,
 )

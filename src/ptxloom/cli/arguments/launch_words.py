@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from ptxloom.cli.arguments.launch_keys import FILLS, LAUNCH, TITLE
 from ptxloom.cli.schema_action import PrintSchema
 from ptxloom.diagnostics import PtxloomError
+from ptxloom.source import title
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -143,8 +144,6 @@ def merged(table: dict[str, Any], options: Namespace) -> dict[str, Any]:
     names = [entry.get("name") for entry in entries]
     for word in options.args:
         _replace(entries, names, word)
-    for text in options.save:
-        _save(entries, text)
     if entries:
         whole["args"] = entries
     if options.expect:
@@ -162,16 +161,18 @@ def _replace(entries: list[dict[str, Any]], names: list[str | None], word: dict[
     entries[place : place + 1] = [word]
 
 
-def _save(entries: list[dict[str, Any]], text: str) -> None:
-    """Have an argument saved.
+def saved(table: dict[str, Any], options: Namespace) -> dict[str, Path]:
+    """Where `--save` has arrays written, by the names of their arguments, which the table lists.
 
     Raises:
         BadWord: There is no such argument.
     """
-    name, _, path = text.partition("=")
-    names = [entry.get("name") for entry in entries]
-    if name not in names or not path:
-        known = ", ".join(str(one) for one in names if one) or "(none)"
-        raise BadWord(f"--save {text}: write NAME=FILE.npy; the arguments with a name are {known}")
-    place = names.index(name)
-    entries[place] = {**entries[place], "save": str(Path(path).absolute())}
+    names = [entry["name"] for entry in table.get("args", []) if "name" in entry]
+    places: dict[str, Path] = {}
+    for text in options.save:
+        name, _, path = text.partition("=")
+        if name not in names or not path:
+            known = ", ".join(names) or "(none)"
+            raise BadWord(f"--save {title(text)}: write NAME=FILE.npy; the arguments with a name are {known}")
+        places[name] = Path(path)
+    return places

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
+import os
 import re
-import stat
 import struct
 from dataclasses import dataclass
 from functools import cache
@@ -14,15 +14,21 @@ import ml_dtypes
 import numpy as np
 
 from ptxloom.cli.arguments.launch_keys import MOST_DIMENSIONS
-from ptxloom.cli.output import CannotWrite, reason, replace_file
+from ptxloom.cli.output import CannotWrite, reason
 from ptxloom.diagnostics import PtxloomError
+from ptxloom.files.errors import OutOfReach
+from ptxloom.files.regular import opened
+from ptxloom.files.writing import replace_file
 from ptxloom.fragments.number_types import by_ptx_name, is_number
+from ptxloom.source import title
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
     from numpy.typing import NDArray
+
+    from ptxloom.cli.launch_files.reach import Saved
 
 _NAME: Final = re.compile(r"[a-z]\w*")
 _BYTES: Final = re.compile(r"[a-z]\d+")  # NumPy counts bytes there, PTX bits: what only NumPy knows is refused
@@ -73,11 +79,9 @@ def load(path: Path) -> NDArray[Any]:
         NoArray: There is no such file, or something else is in it.
     """
     try:
-        if not stat.S_ISREG(path.stat().st_mode):
-            raise NoArray("it is not a file")
-        with path.open("rb") as file:
-            return _read(file, path.stat().st_size)
-    except (OSError, ValueError) as error:
+        with opened(path) as file:
+            return _read(file, os.fstat(file.fileno()).st_size)
+    except (OSError, ValueError, OutOfReach) as error:
         raise NoArray(reason(error)) from error
 
 
@@ -135,27 +139,33 @@ class _Plain:
     write: Callable[[bytes], int]
 
 
-def save(path: Path, array: NDArray[Any]) -> None:
+def save(saved: Saved, array: NDArray[Any]) -> None:
     """Write an array into a file of exactly this name, whole or not at all; a link there is replaced, not followed.
 
-    A launch file may come from anybody: what it names is replaced only if that is an array too, or empty.
+    A file that is there is replaced only if it is an array too, or empty.
 
     Raises:
         CannotWrite: With the path and the reason.
     """
+    name = title(saved.path)
     try:
-        if path.exists() and not path.is_file():
-            raise CannotWrite(f"cannot write {path}: it is not a file")
-        if path.exists() and not path.is_symlink() and not _may_be_replaced(path):
+        path = saved.place()
+        if not _may_be_replaced(path):
             raise CannotWrite(
-                f"cannot write {path}: what is there is not a NumPy file; move it away, or save elsewhere"
+                f"cannot write {name}: what is there is not a NumPy file; move it away, or save elsewhere"
             )
         replace_file(path, lambda file: np.save(_Plain(file.write), array, allow_pickle=False))
-    except (OSError, ValueError) as error:
-        raise CannotWrite(f"cannot write {path}: {reason(error)}") from error
+    except (OSError, ValueError, OutOfReach) as error:
+        raise CannotWrite(f"cannot write {name}: {reason(error)}") from error
 
 
 def _may_be_replaced(path: Path) -> bool:
-    """Whether a file holds an array, or nothing."""
-    with path.open("rb") as file:
+    """Whether there is no file, a link, or a file that holds an array or nothing.
+
+    Raises:
+        OutOfReach: There is something else.
+    """
+    if path.is_symlink() or not path.exists():
+        return True
+    with opened(path) as file:
         return file.read(len(_MAGIC)) in {b"", _MAGIC}

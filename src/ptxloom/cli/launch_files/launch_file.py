@@ -1,9 +1,7 @@
 """A launch file (TOML): which kernel of which PTX runs on which arrays, what to compare and what to save.
 
 `launch_keys` says what may stand in one, `docs/launch-file.md` shows it.
-
-A file is saved under exactly the name that is given, as a whole or not at all; a link there is replaced, not followed.
-A file that is there is replaced only if it is an array too: a launch file may come from anybody.
+What it may read and write, `reach` decides: a launch file may come from anybody.
 """
 
 from __future__ import annotations
@@ -18,15 +16,17 @@ from ptxloom.cli.arguments import launch_words
 from ptxloom.cli.arguments.launch_keys import LAUNCH, SOURCES
 from ptxloom.cli.inputs import read
 from ptxloom.cli.kernels import chosen_kernel
-from ptxloom.cli.launch_files import arrays, tensor_maps
+from ptxloom.cli.launch_files import arrays, reach, tensor_maps
 from ptxloom.cli.launch_files.fills import NoFill, filled
 from ptxloom.cli.output import reason
 from ptxloom.comparison.expression import BadExpression, read_expectation
 from ptxloom.diagnostics import PtxloomError
+from ptxloom.files.errors import OutOfReach
 from ptxloom.fragments.number_types import is_array
 from ptxloom.machine.launch.options import AS_WRITTEN
 from ptxloom.machine.memory.arena import Budget
 from ptxloom.settings.toml_model import TOP, complaint
+from ptxloom.source import title
 from ptxloom.syntax import parse
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ class Argument:
 
     name: str
     value: Any
-    save: Path | None
+    save: reach.Saved | None
     empty: bool = False
     mapped: MappedArray | None = None
 
@@ -108,12 +108,13 @@ def read_launch(name: str, budget: Budget | None = None, words: Namespace | None
     """
     path = Path(name)
     if words is not None and (path.suffix in _PTX or (launch_words.said(words) and path.suffix != ".toml")):
-        table, folder = _table_of_words(name, words), Path()
+        table, folder = _table_of_words(name, words), None
     else:
         table, folder = _table(name, path), path.parent
         _judge(name, table)
         table = table if words is None else launch_words.merged(table, words)
-    return _LaunchReader(name, folder, budget or Budget()).launch(table)
+    saved = {} if words is None else launch_words.saved(table, words)
+    return _LaunchReader(name, folder, budget or Budget(), saved).launch(table)
 
 
 def _judge(name: str, table: Mapping[str, Any]) -> None:
@@ -126,9 +127,9 @@ def _judge(name: str, table: Mapping[str, Any]) -> None:
     for number, entry in enumerate(cast("list[object]", compared) if isinstance(compared, list) else []):
         for key, told in _OLD_KEYS.items():
             if isinstance(entry, dict) and key in entry:
-                raise BadLaunchFile(f"{name}: compare[{number}].{key} {told}")
+                raise BadLaunchFile(f"{title(name)}: compare[{number}].{key} {told}")
     if found := complaint(table, LAUNCH, TOP):
-        raise BadLaunchFile(f"{name}: {found[0]} {found[1]}")
+        raise BadLaunchFile(f"{title(name)}: {found[0]} {found[1]}")
 
 
 def _table_of_words(name: str, words: Namespace) -> dict[str, Any]:
@@ -139,7 +140,7 @@ def _table_of_words(name: str, words: Namespace) -> dict[str, Any]:
     """
     if not launch_words.said(words):
         how = "--kernel, --grid, --block, --arg; or `ptxloom run --init` writes a launch file for it"
-        raise BadLaunchFile(f"{name}: this is PTX; say how it is to run: {how}")
+        raise BadLaunchFile(f"{title(name)}: this is PTX; say how it is to run: {how}")
     table = launch_words.merged({"ptx": name}, words)
     if "kernel" not in table:
         source = read(name, table.get("target"))
@@ -155,17 +156,17 @@ def _table(name: str, path: Path) -> dict[str, Any]:
     """
     try:
         if path.is_char_device() or path.is_block_device():
-            raise BadLaunchFile(f"{name}: this is a device, not a launch file")
+            raise BadLaunchFile(f"{title(name)}: this is a device, not a launch file")
         text = path.read_text(encoding="utf-8")
     except FileNotFoundError:
-        raise BadLaunchFile(f"{name}: there is no such file") from None
+        raise BadLaunchFile(f"{title(name)}: there is no such file") from None
     except (OSError, ValueError) as error:
-        raise BadLaunchFile(f"{name}: cannot be read: {reason(error)}") from None
+        raise BadLaunchFile(f"{title(name)}: cannot be read: {reason(error)}") from None
     try:
         return tomllib.loads(text)
     except (ValueError, RecursionError) as error:
         what = f"; a launch file names the PTX: `ptx = {path.name!r}`" if path.suffix in _PTX else ""
-        raise BadLaunchFile(f"{name}: this is not TOML: {error}{what}") from None
+        raise BadLaunchFile(f"{title(name)}: this is not TOML: {error}{what}") from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,11 +174,12 @@ class _LaunchReader:
     """From tables that the model has found to be in order to a launch; only what it cannot know is asked here."""
 
     name: str
-    folder: Path
+    folder: Path | None
     budget: Budget
+    saved: Mapping[str, Path]
 
     def wrong(self, where: str, what: str) -> BadLaunchFile:
-        return BadLaunchFile(f"{self.name}: {where} {what}")
+        return BadLaunchFile(f"{title(self.name)}: {where} {what}")
 
     def launch(self, table: Mapping[str, Any]) -> LaunchFile:
         _judge(self.name, table)  # words may have come to it
@@ -188,11 +190,8 @@ class _LaunchReader:
         names = {a.name for a in arguments if is_array(a.value)}
         comparisons = tuple(self.comparison(n, e, names) for n, e in enumerate(table.get("compare", [])))
         self.once("compare", [c.array for c in comparisons])
-        ptx = self.folder / table["ptx"]
-        if self.is_something_else(ptx):
-            raise self.wrong("ptx", f"names {ptx}, which is not a file")
         return LaunchFile(
-            ptx,
+            self.readable(table["ptx"], "ptx"),
             table["kernel"],
             table.get("grid", 1),
             table.get("block", 1),
@@ -204,13 +203,26 @@ class _LaunchReader:
             comparisons,
         )
 
-    @staticmethod
-    def is_something_else(path: Path) -> bool:
-        """Whether a path leads to a folder, a pipe or a device."""
+    def readable(self, name: str, where: str) -> Path:
+        """A file to be read."""
         try:
-            return path.exists() and not path.is_file()
-        except (OSError, ValueError):  # no file can have this name: reading it says so
-            return False
+            return reach.readable(self.folder, name)
+        except OutOfReach as error:
+            raise self.wrong(where, str(error)) from error
+
+    def save(self, name: str, entry: dict[str, Any], where: str) -> reach.Saved | None:
+        """Where an array goes after the run; that it may go there is asked before anything runs, and again after."""
+        if name in self.saved:
+            return reach.Saved(self.saved[name])
+        if "save" not in entry:
+            return None
+        folder = self.folder or Path()
+        saved = reach.Saved(folder / entry["save"], folder)
+        try:
+            saved.place()
+        except OutOfReach as error:
+            raise self.wrong(f"{where}.save", f"is {entry['save']!r}: {error}") from error
+        return saved
 
     def once(self, key: str, names: list[str]) -> None:
         for number, name in enumerate(names):
@@ -221,11 +233,11 @@ class _LaunchReader:
         where = f"args[{number}]"
         sources = [s for s in SOURCES if s in entry]
         name = entry.get("name", str(number))
-        if not sources and "tensor_map" in entry and "save" not in entry:
+        save = self.save(name, entry, where)
+        if not sources and "tensor_map" in entry and save is None:
             return Argument(name, None, None)
         if len(sources) != 1:
             raise self.wrong(where, f"needs exactly one of {', '.join(SOURCES)}")
-        save = self.folder / entry["save"] if "save" in entry else None
         value = entry[sources[0]]
         match sources[0]:
             case "value":
@@ -257,9 +269,9 @@ class _LaunchReader:
 
     def load(self, name: str, where: str) -> NDArray[Any]:
         try:
-            return arrays.load(self.folder / name)
+            return arrays.load(self.readable(name, where))
         except arrays.NoArray as error:
-            raise self.wrong(where, f"cannot load {name}: {error}") from error
+            raise self.wrong(where, f"cannot load {title(name)}: {error}") from error
 
     def array(self, table: dict[str, Any], where: str, source: str) -> NDArray[Any]:
         try:
@@ -280,7 +292,8 @@ class _LaunchReader:
             raise self.wrong(where, 'needs either expect = "C = A @ B", or array = "C" and equals = "file.npy"')
         rtol, atol = (float(entry[key]) if key in entry else None for key in ("rtol", "atol"))
         if "equals" in entry:
-            return Wanted(self.one_of(entry["array"], arrays, where), self.folder / entry["equals"], rtol, atol)
+            wanted = self.readable(entry["equals"], f"{where}.equals")
+            return Wanted(self.one_of(entry["array"], arrays, where), wanted, rtol, atol)
         try:
             expected = read_expectation(entry["expect"])
         except BadExpression as error:

@@ -6,7 +6,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import ptxloom
-from ptxloom.cli.output import CannotWrite, Outcome, reason, write_whole
+from ptxloom.cli.output import CannotWrite, Outcome, reason, write_below
+from ptxloom.files.errors import OutOfReach
+from ptxloom.files.writing import inside
+from ptxloom.source import title
 
 if TYPE_CHECKING:
     from ptxloom.cli.command_line import Options
@@ -24,14 +27,14 @@ def run(options: Options) -> Outcome:
     try:
         for path, text in texts.items():
             if path.exists() and path.read_bytes() != text.encode():
-                raise CannotWrite(f"{path} is there already and holds something else; nothing was written")
+                raise CannotWrite(f"{title(path)} is there already and holds something else; nothing was written")
         for path in texts:
-            path.parent.mkdir(parents=True, exist_ok=True)
-    except (OSError, ValueError) as error:
-        raise CannotWrite(f"cannot write {folder}: {reason(error)}") from error
+            inside(folder, path).parent.mkdir(parents=True, exist_ok=True)
+    except (OSError, ValueError, OutOfReach) as error:
+        raise CannotWrite(f"cannot write {title(folder)}: {reason(error)}") from error
     for path, text in texts.items():
-        write_whole(path, text)
-    return Outcome("".join(f"{path.as_posix()}\n" for path in texts))
+        write_below(folder, path, text)
+    return Outcome("".join(f"{title(path.as_posix())}\n" for path in texts))
 
 
 def _home() -> Path:

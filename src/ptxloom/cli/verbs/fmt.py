@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from difflib import unified_diff
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ptxloom.cli.inputs import STDIN, files, read
-from ptxloom.cli.output import CLEAN, COULD_NOT_RUN, FINDINGS, Outcome, talk, write_whole
+from ptxloom.cli.output import CLEAN, COULD_NOT_RUN, FINDINGS, Outcome, rewrite, talk
 from ptxloom.diagnostics import PtxloomError, Severity
 from ptxloom.syntax import parse
 from ptxloom.views.findings.finding_reports import concise
@@ -45,9 +44,9 @@ def run(options: Options) -> Outcome:
         differs = text != source.text
         changed += differs
         if differs and options.write and source.name in {name, "<stdin>"}:
-            _rewrite(name, text)
+            code = max(code, CLEAN if _rewrite(name, text, options) else COULD_NOT_RUN)
         elif differs and options.write:
-            talk(f"ptxloom: {source.name}: only PTX files are rewritten; this text is inside of another file")
+            talk(f"ptxloom: {source.title}: only PTX files are rewritten; this text is inside of another file")
             code = COULD_NOT_RUN
         out.append(_shown(source, text, options))
     if options.check or options.diff:
@@ -64,10 +63,10 @@ def canonical(source: Source) -> str:
     module = parse(source.text, source.name)
     errors = [d for d in module.diagnostics if d.severity is Severity.ERROR]
     if errors:
-        raise CannotFormat(f"{source.name} is left as it is, for it has syntax errors:\n{concise(errors)}".rstrip())
+        raise CannotFormat(f"{source.title} is left as it is, for it has syntax errors:\n{concise(errors)}".rstrip())
     text = formatted(module)
     if text is None:
-        raise CannotFormat(f"{source.name} is left as it is: it cannot be printed again without changing what it says")
+        raise CannotFormat(f"{source.title} is left as it is: it cannot be printed again without changing what it says")
     return text.replace("\r\n", "\n").replace("\n", "\r\n") if "\r\n" in source.text else text
 
 
@@ -76,22 +75,22 @@ def _shown(source: Source, text: str, options: Options) -> str:
     if options.write:
         return ""
     if options.check:
-        return f"{source.name}\n" if text != source.text else ""
+        return f"{source.title}\n" if text != source.text else ""
     if options.diff:
         old, new = source.text.splitlines(keepends=True), text.splitlines(keepends=True)
-        return "".join(unified_diff(old, new, source.name, f"{source.name} (formatted)"))
+        return "".join(unified_diff(old, new, source.title, f"{source.title} (formatted)"))
     return text
 
 
-def _rewrite(name: str, text: str) -> None:
-    """Put the formatted text in the file's place.
+def _rewrite(name: str, text: str, options: Options) -> bool:
+    """Put the formatted text in the file's place; False if that is not done.
 
     Raises:
         PtxloomError: There is no file to put it in.
     """
     if name == STDIN:
         raise PtxloomError("cannot write standard input back; leave out `--write` to print the result")
-    write_whole(Path(name), text)
+    return rewrite(name, text, options.files)
 
 
 def _remark(options: Options, changed: int, number: int) -> str:

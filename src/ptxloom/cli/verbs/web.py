@@ -6,7 +6,8 @@ import webbrowser
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from ptxloom.cli.output import Outcome, write_whole
+from ptxloom.cli.output import Outcome, write_below, write_whole
+from ptxloom.source import title
 from ptxloom.web import page
 
 if TYPE_CHECKING:
@@ -18,7 +19,10 @@ NAME: Final = "explorer.html"
 def run(options: Options) -> Outcome:
     """Write the page, and show it where that is asked for."""
     path = Path(options.output or NAME)
-    write_whole(path, page())
+    if options.output:
+        write_whole(path, page())
+    else:
+        write_below(Path(), path, page())
     options.output = None  # it is written; what is left to say is for people
     shown = options.open and webbrowser.open(path.resolve().as_uri())
-    return Outcome("", remark=f"wrote {path}" + ("" if shown else ": open it in a browser; it needs no network"))
+    return Outcome("", remark=f"wrote {title(path)}" + ("" if shown else ": open it in a browser; it needs no network"))

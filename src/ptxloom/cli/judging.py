@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import TYPE_CHECKING, Final
 
-from ptxloom import disk_cache
+from ptxloom import disk_cache, own_python
 from ptxloom.checker.findings.packing import packed, unpacked
 from ptxloom.diagnostics import PtxloomError
 
@@ -74,7 +74,7 @@ def _made(asked: Sequence[Question], jobs: int | None) -> list[bytes]:
 
     del walk
     try:
-        with ProcessPoolExecutor(jobs) as pool:
+        with own_python.safe_path(), ProcessPoolExecutor(jobs) as pool:
             return list(pool.map(_verdict, asked))
     except BrokenProcessPool:
         raise PtxloomError("a process that judged some of the files was ended from outside") from None

@@ -5,10 +5,10 @@ from __future__ import annotations
 import ctypes
 import os
 import subprocess
-import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, BinaryIO, Final, cast
 
+from ptxloom import own_python
 from ptxloom.cuda_driver import build
 from ptxloom.cuda_driver.environment import SOCKET
 from ptxloom.cuda_driver.report import ON_HAZARD
@@ -68,9 +68,16 @@ def driver(
     if os.environ.get(SOCKET):
         raise UsageError("pl.driver()", str(arch), f"the only one; there is a driver already ({SOCKET} is set)")
     library = build.folder() / "libcuda.so.1"
-    command = [sys.executable, "-m", "ptxloom.cuda_driver.server", str(arch), ",".join(checks), str(size), on_hazard]
+    asked = (str(arch), ",".join(checks), str(size), on_hazard)
+    command, places = own_python.command("-m", "ptxloom.cuda_driver.server", *asked), own_python.environment()
     pipe = subprocess.PIPE
-    with subprocess.Popen(command, stdin=pipe, stdout=pipe, start_new_session=True) as server:  # Ctrl-C is not for it
+    with subprocess.Popen(
+        command,
+        stdin=pipe,
+        stdout=pipe,
+        env=places,
+        start_new_session=True,  # Ctrl-C is not for it
+    ) as server:
         said, told = cast("BinaryIO", server.stdout), cast("BinaryIO", server.stdin)
         path = said.readline().decode().strip()
         if not path:

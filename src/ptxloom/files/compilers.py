@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ctypes
+import os
+import re
 import shutil
 import subprocess
 import tempfile
@@ -13,12 +15,15 @@ from typing import TYPE_CHECKING, Final
 from ptxloom.extras import MissingPart
 from ptxloom.files.errors import CompileError
 from ptxloom.files.toolkits import find_nvcc, find_nvrtc, include_folders
+from ptxloom.source import title
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 TARGET: Final = "sm_90"
 _SECONDS: Final = 600
+_NOT_PLAIN: Final = re.compile(r"[^\w. +=@:~-]")
+_LONGEST: Final = 100
 _HOST_COMPILERS: Final = ("g++", "c++", "clang++", "cl")
 
 
@@ -56,42 +61,61 @@ def compile_cuda(source: CudaSource, target: str | None = None, options: Sequenc
     library = find_nvrtc()
     if library is None:
         raise MissingPart(
-            f"{source.name}: CUDA C++ is compiled by nvcc (with a host compiler) or NVRTC, neither of which is "
+            f"{title(source.name)}: CUDA C++ is compiled by nvcc (with a host compiler) or NVRTC, neither of which is "
             "installed: pip install 'ptxloom[cuda]'"
         )
     return _by_nvrtc(library, source, arch, options)
 
 
 def _by_nvcc(nvcc: str, source: CudaSource, arch: str, options: Sequence[str]) -> str:
-    """Compile in a fresh folder, so that messages and line tables call the source by its name alone."""
+    """Compile in a fresh folder, so that messages and line tables call the source by its name alone.
+
+    nvcc hands names to a shell, between quotation marks, and takes what begins with a dash for an option.
+    """
     with tempfile.TemporaryDirectory() as folder:
-        file, out = Path(folder) / Path(source.name).name, Path(folder) / "out.ptx"
+        file, out = Path(folder) / _plain_name(source.name), Path(folder) / "out.ptx"
         file.write_text(source.text, encoding="utf-8")
-        command = [nvcc, "-ptx", "-lineinfo", f"-arch=compute_{arch}", f"-I{Path(source.folder).resolve()}", *options]
+        includes = _plain_folder(Path(source.folder).resolve(), Path(folder))
+        command = [nvcc, "-ptx", "-lineinfo", f"-arch=compute_{arch}", f"-I{includes}", *options]
         try:
             done = subprocess.run(
                 [*command, "-o", str(out), file.name],
                 cwd=folder, capture_output=True, text=True, check=False, timeout=_SECONDS, errors="replace",
             )  # fmt: skip
         except (OSError, subprocess.TimeoutExpired) as problem:
-            raise CompileError(f"{source.name}: nvcc could not be run ({problem})") from None
+            raise CompileError(f"{title(source.name)}: nvcc could not be run ({problem})") from None
         if done.returncode or not out.exists():
             raise CompileError(_said(source, done.stderr or done.stdout))
         return out.read_text(encoding="utf-8")
+
+
+def _plain_name(name: str) -> str:
+    """The name of a file, which anybody may have given, as one that means nothing to a shell or as an option."""
+    plain = _NOT_PLAIN.sub("_", Path(name).name[-_LONGEST:]) or "kernel.cu"
+    return plain if plain[0].isalnum() else f"_{plain[1:]}"
+
+
+def _plain_folder(folder: Path, beside: Path) -> Path:
+    """A folder, by the name of a link to it if its own means something to a shell, or several folders to nvcc."""
+    if not _NOT_PLAIN.search(str(folder).replace(os.sep, "")):
+        return folder
+    link = beside / "included"
+    link.symlink_to(folder, target_is_directory=True)
+    return link
 
 
 def _by_nvrtc(path: str, source: CudaSource, arch: str, options: Sequence[str]) -> str:
     """Compile by the library: `nvrtcCreateProgram`, `nvrtcCompileProgram`, `nvrtcGetPTX`."""
     nvrtc = ctypes.CDLL(path)
     program = ctypes.c_void_p()
-    text, name = source.text.encode(), Path(source.name).name.encode()
+    text, name = source.text.encode(), _plain_name(source.name).encode()
     if nvrtc.nvrtcCreateProgram(ctypes.byref(program), text, name, 0, None, None):
-        raise CompileError(f"{source.name}: NVRTC takes no program")
+        raise CompileError(f"{title(source.name)}: NVRTC takes no program")
     includes = [f"-I{folder}" for folder in (Path(source.folder).resolve(), *include_folders())]
     given = [f"--gpu-architecture=compute_{arch}", "--generate-line-info", *includes, *options]
     try:
         failed = nvrtc.nvrtcCompileProgram(
-            program, len(given), (ctypes.c_char_p * len(given))(*(option.encode() for option in given))
+            program, len(given), (ctypes.c_char_p * len(given))(*map(os.fsencode, given))
         )
         if failed:
             raise CompileError(_said(source, _taken(nvrtc, program, "ProgramLog")))
@@ -111,4 +135,4 @@ def _taken(nvrtc: ctypes.CDLL, program: ctypes.c_void_p, what: str) -> str:
 
 def _said(source: CudaSource, messages: str) -> str:
     """What a compiler printed, which shows lines and carets itself."""
-    return messages.strip("\n") or f"{source.name}: the compiler failed, and said nothing"
+    return messages.strip("\n") or f"{title(source.name)}: the compiler failed, and said nothing"

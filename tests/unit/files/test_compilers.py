@@ -67,6 +67,48 @@ def test_files_find_what_lies_beside_them(tmp_path: Path, capsys: pytest.Capture
     assert f"{path}:ptx: PTX" in capsys.readouterr().out
 
 
+TRAPS = (
+    "--help.cu",
+    "-o.cu",
+    "@k.cu",
+    "$(touch trap).cu",
+    "`touch trap`.cu",
+    'a";touch trap;".cu',
+    "a\nb.cu",
+    "a\\b.cu",
+    "a b,c.cu",
+    "a'b.cu",
+    ".hidden.cu",
+    f"{'x' * 240}.cu",
+)
+
+
+@pytest.mark.usefixtures("compiler")
+@pytest.mark.parametrize("name", TRAPS)
+def test_no_name_is_an_option_or_a_command(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    folder = tmp_path / name.removesuffix(".cu")
+    folder.mkdir()
+    (folder / "n.h").write_text("#define N 3\n", encoding="utf-8")
+    (folder / name).write_text('#include "n.h"\nextern "C" __global__ void k(int* x) { *x = N; }\n', encoding="utf-8")
+    assert list(pl.load(folder / name).functions) == ["k"]
+
+
+@pytest.mark.parametrize("name", TRAPS)
+def test_what_nvcc_is_told_means_nothing_to_a_shell(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    for tool, script in (("nvcc", f'printf "%s\\0" "$@" > {tmp_path}/told; exit 1'), ("g++", "exit 1")):
+        (tmp_path / tool).write_text(f"#!/bin/sh\n{script}\n", encoding="utf-8")
+        (tmp_path / tool).chmod(0o755)
+    (tmp_path / name).mkdir()
+    (tmp_path / name / name).write_text(GOOD, encoding="utf-8")
+    with pytest.raises(pl.syntax.CompileError):
+        pl.load(tmp_path / name / name)
+    *_, includes, _, _, file = (tmp_path / "told").read_text(encoding="utf-8").rstrip("\0").split("\0")
+    assert file[0].isalnum() or file[0] == "_"
+    assert not set("\"$`\\',;|&<>()*?!#\n") & set(includes + file)
+
+
 def test_without_a_compiler_a_sentence_says_what_to_install(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(compilers, "find_nvrtc", lambda: None)
     monkeypatch.setattr(compilers, "find_nvcc", lambda: None)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
-import sys
 import threading
 from typing import Final
 
+from ptxloom import own_python
 from ptxloom.machine.native import emission, interrupts
 from ptxloom.machine.native.llvm import must_have_room
 
@@ -23,8 +22,7 @@ def compiled(ir: str, level: int) -> bytes:
         TimeIsUp: The time limit has come.
     """
     must_have_room(ir)
-    run = (sys.executable, "-P", emission.__file__, str(level))
-    places = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    run, places = own_python.command(emission.__file__, str(level)), own_python.environment()
     pipe = subprocess.PIPE
     with subprocess.Popen(run, stdin=pipe, stdout=pipe, stderr=pipe, env=places, start_new_session=True) as process:
         code, said = _answered(process, ir.encode())

@@ -1,0 +1,40 @@
+"""How ptxloom starts a Python of its own: it imports what this process would, and nothing from the current folder."""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+_SAFE: Final = "PYTHONSAFEPATH"
+
+
+def command(*arguments: str) -> tuple[str, ...]:
+    """This Python with arguments, such as `-m` and a module; it does not search the current folder for modules."""
+    return (sys.executable, "-P", *arguments)
+
+
+def environment() -> dict[str, str]:
+    """This process's environment, and in `PYTHONPATH` the folders in which it finds modules.
+
+    The empty name among them is the current folder, where anybody may have put a module.
+    """
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+
+
+@contextmanager
+def safe_path() -> Generator[None]:
+    """Have those Pythons not search it that the standard library starts in this block, such as a pool's."""
+    before = os.environ.get(_SAFE)
+    os.environ[_SAFE] = "1"
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[_SAFE]
+        else:
+            os.environ[_SAFE] = before

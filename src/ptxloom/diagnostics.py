@@ -185,6 +185,10 @@ class PtxloomError(Exception):
     """
 
 
+class DistrustWarning(UserWarning):
+    """Something that ptxloom would use is not used, as others than this user can have written it."""
+
+
 _LONGEST: Final = 80
 """Characters of a value that a message shows."""
 

@@ -1,4 +1,7 @@
-"""What is kept on disk (machine code, what launches need, verdicts): an entry proves its bytes, or is made again."""
+"""What is kept on disk (machine code, what launches need, verdicts): an entry proves its bytes, or is made again.
+
+What is kept is run. That nobody else wrote it is shown by whose it is: a folder that others can write is not used.
+"""
 
 from __future__ import annotations
 
@@ -11,12 +14,15 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from ptxloom.ownership import distrust, doubt, ours
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 _KEPT_BYTES: Final = 1 << 30  # what the cache may take
 _MAGIC: Final = b"ptxloom code 1\n"
 _LENGTH_BYTES: Final = 8
+_OURS_ALONE: Final = 0o700
 #: Folders that have no part in what is kept: packages above all that keep something, and Python's own cache.
 _NO_PART: Final = frozenset(
     {"__pycache__", "cuda_driver", "diagnosis", "difference", "lsp", "settings", "triton", "views", "web"}
@@ -59,16 +65,34 @@ def cache_folder() -> Path | None:
     """Where it is kept: `PTXLOOM_CACHE`, or the user's cache folder.
 
     Returns:
-        None if the variable is empty, or if nobody can say where the user's home is.
+        None if the variable is empty, if nobody can say where the user's home is, or if others can write there.
     """
     named = os.environ.get("PTXLOOM_CACHE")
     if named is not None:
-        return Path(named) if named else None
+        return _believed(Path(named)) if named else None
     base = os.environ.get("XDG_CACHE_HOME") or ("~/Library/Caches" if sys.platform == "darwin" else "~/.cache")
     try:
-        return Path(base).expanduser() / "ptxloom"
+        return _believed(Path(base).expanduser() / "ptxloom")
     except RuntimeError:
         return None
+
+
+@cache
+def _believed(folder: Path) -> Path | None:
+    """A folder for this user alone, made if need be; None, with a warning, if others can have written there."""
+    with contextlib.suppress(OSError, ValueError):
+        _make(folder)
+    why = doubt(folder)
+    if why:
+        distrust(why)
+    return None if why else folder
+
+
+def _make(folder: Path) -> None:
+    """Make a folder that is this user's alone, and what is missing above it."""
+    if not folder.is_dir():
+        _make(folder.parent)
+        folder.mkdir(mode=_OURS_ALONE, exist_ok=True)
 
 
 @cache
@@ -106,7 +130,10 @@ def _sealed(name: str, content: bytes) -> bytes:
 def _opened(name: str, path: Path) -> bytes | None:
     """The content of an entry; None if there is none, or a damaged one."""
     try:
-        entry = path.read_bytes()
+        with path.open("rb") as file:
+            if not ours(os.fstat(file.fileno())):
+                return None
+            entry = file.read()
     except OSError:
         return None
     head, content = entry[:_HEAD_BYTES], entry[_HEAD_BYTES:]
@@ -116,7 +143,7 @@ def _opened(name: str, path: Path) -> bytes | None:
 def _keep(path: Path, entry: bytes) -> None:
     """Write a file so that readers see all of it or nothing; a folder that cannot be written is not an error."""
     with contextlib.suppress(OSError):
-        path.parent.mkdir(parents=True, exist_ok=True)
+        _make(path.parent)
         handle, beside = tempfile.mkstemp(dir=path.parent)
         try:
             with os.fdopen(handle, "wb") as file:

@@ -5,6 +5,7 @@ import fnmatch
 import os
 import re
 import shutil
+import stat
 import subprocess
 import sys
 from collections.abc import Collection
@@ -13,9 +14,11 @@ from pathlib import Path
 import pytest
 
 from driver.running import written
+from ptxloom import disk_cache
 from ptxloom.cuda_driver import build
 from ptxloom.cuda_driver.names import names
 from ptxloom.cuda_driver.runtime_names import major, runtime_names
+from ptxloom.diagnostics import DistrustWarning
 
 pytestmark = pytest.mark.skipif(
     sys.platform != "linux" or not any(map(shutil.which, ("cc", "gcc", "clang"))), reason="no C compiler for Linux here"
@@ -94,6 +97,81 @@ def test_libraries_are_compiled_once(monkeypatch: pytest.MonkeyPatch, tmp_path: 
     build.folder.cache_clear()
     assert build.folder() == made
     build.folder.cache_clear()
+
+
+@pytest.fixture
+def quick(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """A cache, and a compiler that writes what it is asked for, and two words into it."""
+    monkeypatch.setenv("PTXLOOM_CACHE", str(tmp_path / "cache"))
+    compiler = tmp_path / "compiler"
+    compiler.write_text('#!/bin/sh\nwhile [ "$1" != -o ]; do shift; done; echo "a library" > "$2"\n')
+    compiler.chmod(0o755)
+    monkeypatch.setenv("CC", str(compiler))
+    return tmp_path / "cache"
+
+
+def found() -> Path:
+    build.folder.cache_clear()
+    try:
+        return build.folder()
+    finally:
+        build.folder.cache_clear()
+
+
+def test_what_is_gone_or_changed_in_the_cache_is_made_again(quick: Path) -> None:
+    made = found()
+    assert made == quick / "driver" / build.key()
+    assert stat.S_IMODE(made.stat().st_mode) == 0o700
+    library = made / "libcuda.so.1"
+    whole = library.read_bytes()
+    for spoil in (
+        library.unlink,
+        lambda: library.write_text("something else"),
+        lambda: library.write_bytes(whole[:-1]),
+        (made / "libcuda.so").unlink,
+        (made / "key").unlink,
+        lambda: (made / "key").write_text(build.key()),
+        lambda: shutil.rmtree(made),
+    ):
+        spoil()
+        assert not build.is_there()
+        assert found() == made
+        assert build.is_there()
+        assert library.read_bytes() == whole == (made / "libcuda.so").read_bytes()
+    assert [path.name for path in made.parent.iterdir()] == [made.name]
+
+
+@pytest.mark.parametrize("loose", ["driver/*", "driver/*/libcuda.so.1"])
+def test_libraries_that_others_could_write_are_made_again(quick: Path, loose: str) -> None:
+    made = found()
+    (path,) = quick.glob(loose)
+    path.chmod(0o777)
+    assert not build.is_there()
+    assert found() == made
+    assert not path.stat().st_mode & stat.S_IWOTH
+
+
+@pytest.mark.parametrize("loose", ["", "driver"])
+def test_libraries_that_others_can_write_are_not_used(quick: Path, loose: str) -> None:
+    found()
+    (path,) = quick.glob(loose) if loose else [quick]
+    path.chmod(0o777)
+    disk_cache._believed.cache_clear()
+    with pytest.warns(DistrustWarning, match=re.escape(f"{path} can be written by others")):
+        made = found()
+    assert quick not in made.parents
+    assert stat.S_IMODE(made.stat().st_mode) == 0o700
+    assert all((made / library.soname).is_file() for library in build.LIBRARIES)
+    disk_cache._believed.cache_clear()
+
+
+def test_what_a_wheel_lacks_is_compiled(quick: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    built = tmp_path / "built"
+    built.mkdir()
+    build.build(built)
+    (built / "libcuda.so.1").unlink()
+    monkeypatch.setattr(build, "BUILT", built)
+    assert (found() / "libcuda.so.1").read_text() == "a library\n"
 
 
 def test_what_a_wheel_brings_needs_no_compiler(folder: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

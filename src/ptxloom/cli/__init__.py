@@ -30,12 +30,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; returns the exit code."""
     options = read_arguments(sys.argv[1:] if arguments is None else arguments)
 
-    from ptxloom.cli.output import COULD_NOT_RUN, deliver, talk  # noqa: PLC0415 - `--help` needs no files
+    from ptxloom.cli.output import COULD_NOT_RUN, deliver, talk, warnings_told  # noqa: PLC0415 - help needs none
     from ptxloom.diagnostics import PtxloomError  # noqa: PLC0415 - nor findings
     from ptxloom.extras import needed  # noqa: PLC0415 - nor verbs that lack their part
 
     try:
-        with needed():
+        with needed(), warnings_told():
             verb = cast("Verb", import_module(f"ptxloom.cli.verbs.{options.verb}"))
             outcome = verb.run(options)
         deliver(outcome, options)

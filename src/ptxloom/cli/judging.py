@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from ptxloom import disk_cache, own_python
 from ptxloom.checker.findings.packing import packed, unpacked
-from ptxloom.diagnostics import PtxloomError
+from ptxloom.diagnostics import DistrustWarning, PtxloomError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -74,10 +75,15 @@ def _made(asked: Sequence[Question], jobs: int | None) -> list[bytes]:
 
     del walk
     try:
-        with own_python.safe_path(), ProcessPoolExecutor(jobs) as pool:
+        with own_python.safe_path(), ProcessPoolExecutor(jobs, initializer=_hush) as pool:
             return list(pool.map(_verdict, asked))
     except BrokenProcessPool:
         raise PtxloomError("a process that judged some of the files was ended from outside") from None
+
+
+def _hush() -> None:
+    """Leave it to the first process to say what is not believed."""
+    warnings.simplefilter("ignore", DistrustWarning)
 
 
 def _cores() -> int:

@@ -5,18 +5,19 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from contextlib import suppress
+import warnings
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, TextIO
+from typing import TYPE_CHECKING, Any, Final, TextIO
 
-from ptxloom.diagnostics import PtxloomError
+from ptxloom.diagnostics import DistrustWarning, PtxloomError
 from ptxloom.files.errors import OutOfReach
 from ptxloom.files.writing import inside, replace_file
 from ptxloom.source import title
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Generator, Sequence
 
     from ptxloom.cli.command_line import Options
     from ptxloom.views.core.style import Style
@@ -80,6 +81,23 @@ def talk(text: str) -> None:
         with suppress(OSError):
             stream.write(f"{harmless(text)}\n")
             stream.flush()
+
+
+@contextmanager
+def warnings_told() -> Generator[None]:
+    """Say what ptxloom warns of as a sentence, and leave other warnings to Python."""
+    with warnings.catch_warnings():
+        shown = warnings.showwarning
+
+        def show(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
+            if issubclass(category, DistrustWarning):
+                talk(f"ptxloom: {message}")
+            else:
+                shown(message, category, *where, **more)
+
+        warnings.showwarning = show
+        warnings.simplefilter("default", DistrustWarning)
+        yield
 
 
 def _print(data: bytes) -> None:

@@ -19,7 +19,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.cuda_driver import names, runtime_names
+from ptxloom.cuda_driver.seal import is_sealed, seal
 from ptxloom.diagnostics import PtxloomError
+from ptxloom.ownership import distrust, doubt
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -79,6 +81,9 @@ LIBRARIES: Final = (
     ),
 )
 """In an order in which they can be linked."""
+_SONAMES: Final = tuple(library.soname for library in LIBRARIES)
+_NAMES: Final = tuple(name for library in LIBRARIES for name in library.names)
+_OURS_ALONE: Final = 0o700
 
 
 @cache
@@ -98,7 +103,7 @@ def folder() -> Path:
 def is_there() -> bool:
     """Whether nothing has to be compiled."""
     place = _place()
-    return _is_built() or (place is not None and place.is_dir())
+    return _is_built() or (place is not None and _is_whole(place))
 
 
 def _place() -> Path | None:
@@ -115,22 +120,37 @@ def _kept() -> Path | None:
     if place is None:
         return None
     try:
-        if place.is_dir():
+        if _is_whole(place):
             return place
-        place.parent.mkdir(parents=True, exist_ok=True)
-        made = Path(tempfile.mkdtemp(dir=place.parent))
+        place.parent.mkdir(mode=_OURS_ALONE, parents=True, exist_ok=True)
+        work = Path(tempfile.mkdtemp(dir=place.parent))
     except OSError:
         return None
     try:
+        made = work / "made"
+        made.mkdir(mode=_OURS_ALONE)
         _fill(made)
+        if os.path.lexists(place):  # damaged; programs that run on it keep what they have loaded
+            place.rename(work / "damaged")
         made.rename(place)
     except OSError:  # somebody else was quicker, or the disk is full
-        shutil.rmtree(made, ignore_errors=True)
-        return place if place.is_dir() else None
-    except BaseException:
-        shutil.rmtree(made, ignore_errors=True)
-        raise
-    return place
+        pass
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+    if why := _doubt(place):
+        distrust(why)
+    return place if _is_whole(place) else None
+
+
+def _is_whole(place: Path) -> bool:
+    """Whether a folder holds what was put there, and nobody else can have put it there."""
+    there = all((place / one).exists() for one in _NAMES)
+    return there and is_sealed(place, key(), _SONAMES) and not _doubt(place)
+
+
+def _doubt(place: Path) -> str:
+    """Why the libraries in a folder are not believed; empty if they are."""
+    return next(filter(None, (doubt(place / one) for one in (*_SONAMES, *_NAMES))), "")
 
 
 def _temporary() -> Path:
@@ -161,7 +181,7 @@ def temporary_folder(prefix: str, within: str | None = None) -> str:
 
 def _is_built() -> bool:
     """Whether the package's build has made them, of these sources."""
-    return (BUILT / "key").is_file() and (BUILT / "key").read_text(encoding="ascii") == key()
+    return is_sealed(BUILT, key(), _SONAMES)
 
 
 def _fill(place: Path) -> None:
@@ -176,6 +196,7 @@ def _fill(place: Path) -> None:
     for library in LIBRARIES:
         shutil.copy(BUILT / library.soname, place)
         _name(library, place)
+    seal(place, key(), _SONAMES)
 
 
 def _name(library: Library, place: Path) -> None:
@@ -211,7 +232,7 @@ def build(place: Path, extra: tuple[str, ...] = ()) -> None:
     for library in LIBRARIES:
         _compile(compiler, library, place, extra)
         _name(library, place)
-    (place / "key").write_text(key(), encoding="ascii")
+    seal(place, key(), _SONAMES)
 
 
 def _compiler() -> str:

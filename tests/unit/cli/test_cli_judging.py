@@ -107,8 +107,8 @@ def test_a_process_that_was_ended_is_told_in_a_sentence(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     class Broken:
-        def __init__(self, jobs: int) -> None:
-            assert jobs == 2
+        def __init__(self, jobs: int, initializer: Callable[[], None]) -> None:
+            assert (jobs, callable(initializer)) == (2, True)
 
         def __enter__(self) -> None:
             raise judging.BrokenProcessPool

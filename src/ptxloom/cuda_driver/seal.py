@@ -1,0 +1,30 @@
+"""The seal of a folder of libraries: what they were made of and the digest of each, as entries of the cache have it."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+SEAL: Final = "key"
+
+
+def seal(place: Path, key: str, files: Iterable[str]) -> None:
+    """Write the seal of a folder that has just been filled."""
+    (place / SEAL).write_text(_told(place, key, files), encoding="ascii")
+
+
+def is_sealed(place: Path, key: str, files: Iterable[str]) -> bool:
+    """Whether a folder holds all files, each as it was when the folder was sealed, and was sealed for this key."""
+    try:
+        return (place / SEAL).read_bytes() == _told(place, key, files).encode("ascii")
+    except OSError:
+        return False
+
+
+def _told(place: Path, key: str, files: Iterable[str]) -> str:
+    lines = (f"{hashlib.sha256((place / name).read_bytes()).hexdigest()}  {name}\n" for name in files)
+    return f"{key}\n{''.join(lines)}"

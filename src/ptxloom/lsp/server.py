@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
-from urllib.parse import unquote, urlsplit
 
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
@@ -18,7 +17,9 @@ from ptxloom.lsp.convert import change_of, diagnostic
 from ptxloom.lsp.document import Document
 from ptxloom.lsp.positions import Encoding
 from ptxloom.lsp.settings import Settings, above_project, read_settings
+from ptxloom.lsp.uris import is_broken, path_of
 from ptxloom.settings import found as project_settings
+from ptxloom.source import title
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable
@@ -40,6 +41,15 @@ class Protocol(LanguageServerProtocol):
     @property
     def _documents(self) -> Server:
         return cast("Server", self._server)
+
+    @lsp_method(types.INITIALIZE)
+    def lsp_initialize(self, params: types.InitializeParams) -> Generator[Any, Any, types.InitializeResult]:
+        """The first request; pygls does not live through a folder whose URI or path is none."""
+        if params.root_uri is not None and is_broken(params.root_uri):
+            params.root_uri = None
+        if params.root_uri is not None or (params.root_path or "").startswith("//"):
+            params.root_path = None
+        return (yield from super().lsp_initialize(params))
 
     @lsp_method(types.TEXT_DOCUMENT_DID_OPEN)
     def lsp_text_document__did_open(self, params: types.DidOpenTextDocumentParams) -> _Silence:
@@ -96,15 +106,18 @@ class Server(LanguageServer):
     def source_folders(self, uri: str) -> list[Path]:
         """Where the program may be that a document was compiled from: below the workspace's folders, or beside it."""
         folders = [one.uri for one in self.workspace.folders.values()] or [self.workspace.root_uri or ""]
-        found = [Path(path) for one in folders if (path := _path_of(one)) != one]
-        name = _path_of(uri)
+        found = [Path(path) for one in folders if (path := path_of(one)) != one]
+        name = path_of(uri)
         return found if name == uri else [*found, Path(name).parent]
 
     def put(self, uri: str, text: str, version: int) -> None:
         """Take a text as the newest version of a document."""
-        name = _path_of(uri)
+        name = path_of(uri)
         if uri not in self.documents:
             project_settings.forget()
+            if is_broken(uri):
+                said = f"ptxloom: {title(uri)} is no URI; the text is judged, and its project's settings are not known"
+                self.window_log_message(types.LogMessageParams(types.MessageType.Warning, said))
         settings = self.settings if name == uri else self._of_file(Path(name))
         self.documents[uri] = Document(text, name, version=version, encoding=self.encoding, settings=settings)
 
@@ -169,12 +182,3 @@ class Server(LanguageServer):
         timer = self._waiting.pop(uri, None)
         if timer is not None:
             timer.cancel()
-
-
-def _path_of(uri: str) -> str:
-    """A file's path; any other URI stays as it is."""
-    parts = urlsplit(uri)
-    if parts.scheme != "file":
-        return uri
-    path = unquote(parts.path)
-    return path[1:] if path[2:3] == ":" else path

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -10,11 +11,13 @@ from ptxloom.cli.output import talk
 from ptxloom.lazy import cached_property
 from ptxloom.settings import found, git
 from ptxloom.settings.patterns import Patterns
+from ptxloom.source import title
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from ptxloom.cli.command_line import Options
+    from ptxloom.diagnostics import Diagnostic
     from ptxloom.settings.found import Settings
 
 
@@ -43,6 +46,9 @@ class Project:
         self._asked = Selection.of(options.select, options.ignore)
         self._excluded = Patterns.of(options.exclude)
         self._told: set[Path] = set()
+        self._passed_over: set[str] = set()
+        self._hidden: Counter[str] = Counter()
+        self._left_out: Counter[str] = Counter()
 
     @cached_property
     def _given(self) -> Settings | None:
@@ -58,9 +64,13 @@ class Project:
             BadSettings: The file that says it cannot be read, or says something that cannot be.
         """
         settings = found.settings_for(path) if self._given is None else self._given
+        for sentence in settings.passed_over:
+            if sentence not in self._passed_over:
+                self._passed_over.add(sentence)
+                talk(f"ptxloom: {sentence}")
         if settings.path is not None and settings.path not in self._told:
             self._told.add(settings.path)
-            self.remark(f"settings: {_short(settings.path)}")
+            self.remark(f"settings: {title(_short(settings.path))}")
         return settings
 
     def terms(self, path: Path) -> Terms:
@@ -72,11 +82,26 @@ class Project:
         options = self._options
         return Terms(options.target or settings.target, options.ptx_version or settings.ptx_version, selection)
 
+    def heard(self, file: Path, every: Sequence[Diagnostic]) -> Sequence[Diagnostic]:
+        """The findings of a file that are told; those that the settings alone hide are counted."""
+        told = self.terms(file).selection.of_interest(every)
+        asked = self._asked.of_interest(every)
+        settings = self.settings(file)
+        if settings.path is not None and self._given is None and (hidden := len({*asked} - {*told})):
+            self._hidden[title(_short(settings.path))] += hidden
+        return told
+
+    @property
+    def remark_on_settings(self) -> str:
+        """What files of settings that nobody has named keep from being told; empty if that is nothing."""
+        hidden = [f"{name} hides {number} more" for name, number in sorted(self._hidden.items())]
+        return "; ".join([*hidden, *(f"{name} leaves out {n}" for name, n in sorted(self._left_out.items()))])
+
     def leaves_out(self, path: Path, *, folder: bool) -> bool:
         """Whether something in a folder that is searched is passed over; raises as `settings` does."""
         why = self._why(path, folder=folder)
         if why:
-            self.remark(f"left out: {_short(path)} ({why})")
+            self.remark(f"left out: {title(_short(path))} ({title(why)})")
         return bool(why)
 
     def _why(self, path: Path, *, folder: bool) -> str:
@@ -87,6 +112,8 @@ class Project:
         settings = self.settings(path.parent)
         relative = settings.relative(path)
         if relative is not None and settings.exclude.says(relative, folder=folder):
+            if settings.path is not None and self._given is None:
+                self._left_out[title(_short(settings.path))] += 1
             return "exclude in the settings"
         heeded = self._options.gitignore and settings.respect_gitignore
         file = git.ignored_by(found.whole(path), folder=folder) if heeded else None

@@ -91,6 +91,7 @@ class Server(LanguageServer):
         self.settings = self.defaults
         self.documents: Final[dict[str, Document]] = {}
         self.dismissed = False
+        self._warned: Final[set[str]] = set()
         self._waiting: Final[dict[str, asyncio.TimerHandle]] = {}
 
     @property
@@ -124,10 +125,19 @@ class Server(LanguageServer):
     def _of_file(self, file: Path) -> Settings:
         """How a file is judged; of a project's settings that cannot be read the client is told."""
         try:
-            return above_project(self.settings, project_settings.settings_for(file), file)
+            project = project_settings.settings_for(file)
+            for sentence in project.passed_over:
+                self._warn(sentence)
+            return above_project(self.settings, project, file)
         except project_settings.BadSettings as error:
             self.window_show_message(types.ShowMessageParams(types.MessageType.Error, f"ptxloom: {error}"))
             return self.settings
+
+    def _warn(self, sentence: str) -> None:
+        """Tell the client of something once."""
+        if sentence not in self._warned:
+            self._warned.add(sentence)
+            self.window_show_message(types.ShowMessageParams(types.MessageType.Warning, f"ptxloom: {sentence}"))
 
     def change(self, uri: str, version: int, changes: Iterable[types.TextDocumentContentChangeEvent]) -> None:
         """Make a client's edits, and judge the text once the typing pauses."""

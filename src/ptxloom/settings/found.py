@@ -1,26 +1,35 @@
-"""The settings that count for a file: those of the nearest `ptxloom.toml` or `[tool.ptxloom]` above it."""
+"""The settings that count for a file: those of the nearest `ptxloom.toml` or `[tool.ptxloom]` above it.
+
+What hides findings has to be the project's own: a file above the repository, or one that others can have written, is
+passed over with a sentence, and so is found by whoever wonders.
+"""
 
 from __future__ import annotations
 
 import tomllib
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from ptxloom.checker import Selection
 from ptxloom.diagnostics import PtxloomError, UsageError
-from ptxloom.files.names import is_file, is_folder
+from ptxloom.files.errors import OutOfReach
+from ptxloom.files.names import exists, is_file, is_folder
+from ptxloom.files.regular import opened
 from ptxloom.isa import PtxVersion, Target
+from ptxloom.ownership import doubt
 from ptxloom.settings.keys import SETTINGS
 from ptxloom.settings.patterns import Patterns
 from ptxloom.settings.toml_model import TOP, complaint
+from ptxloom.source import title
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 OWN: Final = "ptxloom.toml"
 SHARED: Final = "pyproject.toml"
+_MOST_BYTES: Final = 1 << 20
 
 
 class BadSettings(PtxloomError):  # noqa: N818 - reads as the sentence it prints
@@ -39,6 +48,7 @@ class Settings:
         exclude: What is left out when a folder is searched.
         respect_gitignore: Whether what git ignores is left out, too.
         per_file: Rules that some files are not told of.
+        passed_over: Nearer files that are not believed, a sentence each.
     """
 
     path: Path | None = None
@@ -48,6 +58,7 @@ class Settings:
     exclude: Patterns = field(default_factory=Patterns)
     respect_gitignore: bool = True
     per_file: tuple[tuple[Patterns, tuple[str, ...]], ...] = ()
+    passed_over: tuple[str, ...] = ()
 
     def ignored_in(self, file: Path) -> tuple[str, ...]:
         """The rules that one file is not told of."""
@@ -79,13 +90,36 @@ def settings_for(path: Path) -> Settings:
 
 
 @cache
-def _of_folder(folder: Path) -> Settings:
-    """The settings in a folder, or those above it."""
+def _of_folder(folder: Path, *, outside: bool = False) -> Settings:
+    """The settings in a folder, or those above it.
+
+    Args:
+        folder: The folder.
+        outside: Whether a repository lies below it that the file belongs to.
+    """
+    passed_over: list[str] = []
     for name, inner in ((OWN, ()), (SHARED, ("tool", "ptxloom"))):
         path = folder / name
-        if is_file(path) and (table := _table(path, inner)) is not None:
-            return _settings(path, table, ".".join(inner) or TOP)
-    return NONE if folder.parent == folder else _of_folder(folder.parent)
+        if not is_file(path):
+            continue
+        if why := f"{title(path)} is above the repository" if outside else doubt(path):
+            passed_over += [f"{title(path)} does not count: {why}; `--config FILE` has it count"] * _speaks(path, inner)
+        elif (table := _table(path, inner)) is not None:
+            return replace(_settings(path, table, ".".join(inner) or TOP), passed_over=tuple(passed_over))
+    outside = outside or exists(folder / ".git")
+    above = NONE if folder.parent == folder else _of_folder(folder.parent, outside=outside)
+    return replace(above, passed_over=(*passed_over, *above.passed_over)) if passed_over else above
+
+
+def _speaks(path: Path, inner: tuple[str, ...]) -> bool:
+    """Whether a file that is not believed would have said something; it is not read as TOML."""
+    if not inner:
+        return True
+    try:
+        with opened(path) as file:
+            return ".".join(inner).encode() in file.read(_MOST_BYTES)
+    except (OSError, OutOfReach):
+        return False
 
 
 def forget() -> None:
@@ -128,15 +162,15 @@ def _table(path: Path, inner: tuple[str, ...]) -> Mapping[str, Any] | None:
     try:
         found: Any = tomllib.loads(path.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise BadSettings(f"{path}: this is not TOML: {error}") from None
+        raise BadSettings(f"{title(path)}: this is not TOML: {error}") from None
     except RecursionError:
-        raise BadSettings(f"{path}: it is nested too deeply") from None
+        raise BadSettings(f"{title(path)}: it is nested too deeply") from None
     except (OSError, ValueError) as error:
-        raise BadSettings(f"{path}: the file cannot be read ({error})") from None
+        raise BadSettings(f"{title(path)}: the file cannot be read ({error})") from None
     for name in inner:
         found = cast("Mapping[str, Any]", found).get(name) if isinstance(found, dict) else None
     if found is not None and not isinstance(found, dict):
-        raise BadSettings(f"{path}: {'.'.join(inner)} is {found!r}; it must be a table")
+        raise BadSettings(f"{title(path)}: {'.'.join(inner)} is {found!r}; it must be a table")
     return cast("Mapping[str, Any] | None", found)
 
 
@@ -147,7 +181,7 @@ def _settings(path: Path, table: Mapping[str, Any], where: str) -> Settings:
         BadSettings: Something that cannot be.
     """
     if found := complaint(table, SETTINGS, where):
-        raise BadSettings(f"{path}: {found[0]} {found[1]}")
+        raise BadSettings(f"{title(path)}: {found[0]} {found[1]}")
     try:
         if "target" in table:
             Target.parse(table["target"])
@@ -159,7 +193,7 @@ def _settings(path: Path, table: Mapping[str, Any], where: str) -> Settings:
             for pattern, rules in table.get("per-file-ignores", {}).items()
         )
     except UsageError as error:
-        raise BadSettings(f"{path}: {error}") from None
+        raise BadSettings(f"{title(path)}: {error}") from None
     return Settings(
         path=path,
         target=table.get("target"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -156,7 +157,7 @@ def test_verbose_tells_which_settings_count_and_what_is_left_out(run: Run, proje
     write(project / "ptxloom.toml", 'exclude = ["generated"]')
     said = run("check", ".", "-v").err.splitlines()
     assert said[:2] == ["ptxloom: settings: ptxloom.toml", "ptxloom: left out: generated (exclude in the settings)"]
-    assert run("check", ".").err == "2 errors in 1 file\n"
+    assert run("check", ".").err == "2 errors in 1 file; ptxloom.toml leaves out 1\n"
 
 
 def test_standard_input_goes_by_a_name(run: Run, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -177,3 +178,53 @@ def test_the_schema_accepts_what_counts_and_refuses_slips(run: Run) -> None:
     assert not judge.is_valid({"targets": "sm_90a"})
     assert not judge.is_valid({"ignore": "missing-trans"})
     assert not judge.is_valid({"per-file-ignores": {"a": "x"}})
+
+
+def test_a_file_that_hides_findings_is_named_in_the_summary(run: Run, project: Path) -> None:
+    assert "ptxloom.toml" not in run("check", "k.ptx").err
+    write(project / "ptxloom.toml", 'ignore = ["missing-braces"]\nexclude = ["generated/"]')
+    assert run("check", "k.ptx").err == "1 error in 1 file; ptxloom.toml hides 1 more\n"
+    assert run("check", ".").err.endswith("; ptxloom.toml hides 1 more; ptxloom.toml leaves out 1\n")
+    assert "ptxloom.toml" not in run("check", "k.ptx", "--ignore", "missing-braces").err
+    assert "ptxloom.toml" not in run("check", "k.ptx", "--config", "ptxloom.toml").err
+
+
+def test_settings_above_the_repository_do_not_count(run: Run, project: Path) -> None:
+    write(project / "ptxloom.toml", 'ignore = ["missing-*"]')
+    write(project / "pyproject.toml", "[tool.ptxloom]\nignore = ['missing-*']")
+    assert rules(run, "generated/g.ptx") == []
+    (project / "generated" / ".git").mkdir()
+    forget()
+    ran = run("check", "generated/g.ptx", "generated/g.ptx")
+    assert ran.code == 1
+    sentence = "ptxloom: {0} does not count: {0} is above the repository; `--config FILE` has it count\n"
+    told = [sentence.format(project / name) for name in ("ptxloom.toml", "pyproject.toml")]
+    assert ran.err.startswith("".join(told))
+    assert ran.err.count("does not count") == 2
+    write(project / "generated" / "ptxloom.toml", 'ignore = ["missing-*"]')
+    assert rules(run, "generated/g.ptx") == []
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid"), reason="files have no owners here")
+@pytest.mark.parametrize("name", ["ptxloom.toml", "pyproject.toml"])
+def test_settings_that_others_can_write_do_not_count(run: Run, project: Path, name: str) -> None:
+    table = "[tool.ptxloom]\n" if name == "pyproject.toml" else ""
+    write(project / name, f"{table}ignore = ['missing-*']")
+    assert rules(run, "k.ptx") == []
+    (project / name).chmod(0o666)
+    forget()
+    ran = run("check", "k.ptx")
+    assert ran.code == 1
+    assert f"{name} does not count: {project / name} can be written by others" in ran.err
+    (project / name).write_text("[[[ no TOML")
+    forget()
+    ran = run("check", "k.ptx")
+    assert (ran.code, "does not count" in ran.err) == (1, name == "ptxloom.toml")
+    (project / name).write_text(f"{table}ignore = ['missing-*']")
+    (project / name).chmod(0o644)
+    if os.geteuid() == 0:
+        os.chown(project / name, 54321, 54321)
+        forget()
+        ran = run("check", "k.ptx")
+        assert ran.code == 1
+        assert "belongs to another user" in ran.err

@@ -67,7 +67,7 @@ def test_a_document_of_any_uri_is_judged() -> None:
         }
         for uri in URIS
     ]
-    hovers = [
+    hovers: list[dict[str, Any]] = [
         {
             "id": 10 + number,
             "method": f"textDocument/{what}",
@@ -88,7 +88,7 @@ def test_a_document_of_any_uri_is_judged() -> None:
 @pytest.mark.parametrize("uri", ["file://[::1", "file:///a%00b", "//[", ""])
 def test_a_session_begins_in_any_folder(uri: str) -> None:
     folders = [{"uri": uri, "name": "work"}]
-    params = {"capabilities": {}, "rootUri": uri, "rootPath": uri, "workspaceFolders": folders}
+    params: dict[str, Any] = {"capabilities": {}, "rootUri": uri, "rootPath": uri, "workspaceFolders": folders}
     link = {"id": 2, "method": "textDocument/documentLink", "params": {"textDocument": {"uri": uri}}}
     changed = {
         "method": "workspace/didChangeWorkspaceFolders",

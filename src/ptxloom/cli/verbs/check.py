@@ -24,10 +24,11 @@ if TYPE_CHECKING:
 
 
 class _Text(NamedTuple):
-    """A text to judge, the file that it came from, and how it is judged."""
+    """A text to judge, the file that it came from, for whose settings it is judged, and how."""
 
     source: Source
     file: str
+    path: Path
     terms: Terms
 
     def question(self, text: str | None = None) -> Question:
@@ -73,10 +74,10 @@ def once(options: Options) -> Outcome:
         told = repairs.remark
     else:
         every = findings([one.question() for one in texts], options.jobs)
-        found = [d for one, all_ in zip(texts, every, strict=True) for d in one.terms.selection.of_interest(all_)]
+        found = [d for one, all_ in zip(texts, every, strict=True) for d in project.heard(one.path, all_)]
         told = ""
     code, remark = verdict(found, len(names) - unread)
-    remark = "; ".join(filter(None, (told, remark)))
+    remark = "; ".join(filter(None, (told, remark, project.remark_on_settings)))
     shown = statistics(found, options) if options.statistics else render(found, options, complete=not unread)
     return Outcome(shown, COULD_NOT_RUN if unread else code, remark)
 
@@ -85,9 +86,10 @@ def _texts(names: Sequence[str], project: Project, options: Options) -> Iterator
     """Every PTX text in each file in turn; None for a file that cannot be read, when it has been said why."""
     called = options.stdin_filename
     for name in names:
-        terms = project.terms(Path(called or name if name == STDIN else name))
+        path = Path(called or name if name == STDIN else name)
+        terms = project.terms(path)
         try:
-            yield from (_Text(source, name, terms) for source in sources(name, terms.target, called))
+            yield from (_Text(source, name, path, terms) for source in sources(name, terms.target, called))
         except PtxloomError as error:
             talk(f"ptxloom: {error}")
             yield None

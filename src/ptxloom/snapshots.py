@@ -12,6 +12,7 @@ from ptxloom.diagnostics import UsageError
 from ptxloom.files.errors import OutOfReach
 from ptxloom.files.writing import inside, replace_file
 from ptxloom.machine import LaunchResult, Profile
+from ptxloom.source import title
 from ptxloom.views.runs import profiles
 
 FOLDER: Final = "__ptxloom__"
@@ -54,9 +55,9 @@ def held_against(given: LaunchResult | Profile, file: str, test: str, name: str 
     try:
         known = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        return f"{path}: there is no such snapshot yet; `pytest --ptxloom-update` writes it"
+        return f"{title(path)}: there is no such snapshot yet; `pytest --ptxloom-update` writes it"
     except ValueError:
-        return f"{path}: this is no snapshot; `pytest --ptxloom-update` writes it anew"
+        return f"{title(path)}: this is no snapshot; `pytest --ptxloom-update` writes it anew"
     grown = [
         f"{what} grew from {known[what]:,} to {now:,}" for what, now in costs.items() if now > known.get(what, now)
     ]
@@ -70,7 +71,7 @@ def _written(path: Path, folder: Path, text: str) -> str:
     try:
         place = inside(folder, path)
     except OutOfReach as error:
-        return f"{path}: {error}"
+        return f"{title(path)}: {error}"
     place.parent.mkdir(parents=True, exist_ok=True)
     replace_file(place, lambda file: file.write(text.encode()))
     return ""

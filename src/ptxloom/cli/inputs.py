@@ -11,6 +11,7 @@ from ptxloom.cli.output import reason, talk
 from ptxloom.diagnostics import PtxloomError
 from ptxloom.files import only, texts, texts_of
 from ptxloom.files.names import is_folder
+from ptxloom.source import title
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -69,7 +70,7 @@ def sources(name: str, target: str | None = None, called: str | None = None) -> 
     found = texts_of(sys.stdin.buffer.read(), called or "<stdin>", target) if name == STDIN else texts(name, target)
     for source in found:
         if not source.text.strip():
-            raise CannotRead(f"{source.name}: there is nothing in it")
+            raise CannotRead(f"{source.title}: there is nothing in it")
     return found
 
 
@@ -91,7 +92,7 @@ def files(names: Iterable[str], leaves_out: LeavesOut | None = None) -> tuple[st
             below, passed_over = _below(name, leaves_out)
             if not below:
                 but = f" that is not left out ({passed_over} are; -v tells why)" if passed_over else ""
-                raise CannotRead(f"{name}: there is no .ptx file in this directory{but}")
+                raise CannotRead(f"{title(name)}: there is no .ptx file in this directory{but}")
             found.update(dict.fromkeys(below))
         else:
             found[name] = None
@@ -107,7 +108,7 @@ def _below(name: str, leaves_out: LeavesOut | None) -> tuple[list[str], int]:
 
     def refuse(error: OSError) -> None:
         if not isinstance(error, FileNotFoundError):  # one that somebody took away meanwhile holds nothing
-            raise CannotRead(f"{error.filename}: the directory cannot be searched ({reason(error)})")
+            raise CannotRead(f"{title(error.filename)}: the directory cannot be searched ({reason(error)})")
 
     found: list[str] = []
     passed_over = 0

@@ -25,9 +25,9 @@ def chosen_kernel(module: Module, pattern: str | None, option: str) -> str:
     """
     names = module.kernels
     if not names:
-        raise PtxloomError(f"{module.source.name} holds no kernel")
+        raise PtxloomError(f"{module.source.title} holds no kernel")
     if pattern is None and len(names) > 1:
-        raise PtxloomError(f"{module.source.name} holds several kernels; name one with {option}: {', '.join(names)}")
+        raise PtxloomError(f"{module.source.title} holds several kernels; name one with {option}: {', '.join(names)}")
     found = [name for name in names if fnmatchcase(name, pattern or "*")]
     if len(found) != 1:
         raise UsageError(option, pattern, f"one of {', '.join(names)}")

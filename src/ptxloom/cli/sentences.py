@@ -6,6 +6,8 @@ import re
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Final
 
+from ptxloom.source import title
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
@@ -71,6 +73,7 @@ def _plain(name: str) -> str:
 
 
 def _short(value: str) -> str:
+    value = title(value)
     return value if len(value) <= _LONGEST else f"{value[:_LONGEST]}…"
 
 

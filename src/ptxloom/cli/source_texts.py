@@ -9,6 +9,7 @@ from ptxloom.cli.output import talk
 from ptxloom.diagnostics import UsageError
 from ptxloom.files.names import is_folder
 from ptxloom.files.sources import source_file
+from ptxloom.source import title
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -43,7 +44,7 @@ class SourceTexts:
         """Say which files were not found."""
         if self._folders and self.missing:
             rest = len(self.missing) - _NAMED
-            names = ", ".join(self.missing[:_NAMED]) + (f" and {rest} more" if rest > 0 else "")
+            names = ", ".join(map(title, self.missing[:_NAMED])) + (f" and {rest} more" if rest > 0 else "")
             talk(f"ptxloom: the source {names} is not found beside the PTX or below `--source-root`")
 
     @property

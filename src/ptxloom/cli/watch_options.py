@@ -12,6 +12,7 @@ from ptxloom.diagnostics import PtxloomError, UsageError
 from ptxloom.isa.limits import LANES
 from ptxloom.machine.kernels import kernel
 from ptxloom.machine.results.trace import Trace
+from ptxloom.source import title
 from ptxloom.views.runs import hazard_picture, traces
 
 if TYPE_CHECKING:
@@ -120,7 +121,7 @@ def profile_of(name: str, modules: Sequence[Module]) -> tuple[Module, Profile]:
     text = read(str(launch.ptx), launch.target).text
     module = next((m for m in modules if m.source.text == text), None)
     if module is None:
-        raise PtxloomError(f"{name} runs {launch.ptx}, which is not among the files that are shown")
+        raise PtxloomError(f"{title(name)} runs {title(launch.ptx)}, which is not among the files that are shown")
     compiled = kernel(module, launch.kernel, launch.target)
     values = [a.passed for a in launch.arguments]
     result = compiled.launch(

@@ -11,7 +11,7 @@ from ptxloom.files import UnreadableFile, texts_of
 from ptxloom.files.fatbins import ptx_in
 from ptxloom.files.reading import decoded, is_compiled
 from ptxloom.isa import Target
-from ptxloom.source import Source
+from ptxloom.source import Source, title
 from ptxloom.syntax import parse
 
 if TYPE_CHECKING:
@@ -44,10 +44,10 @@ def module_of(image: bytes, path: str, capability: int) -> Module:
         raise Refused(CudaError.INVALID_PTX, "\n".join(f"ptxloom: {d}" for d in wrong[:8]))
     made_for = max((Target.parse(name).number for name in module.target if name.startswith("sm_")), default=0)
     if made_for > capability:
-        why = f"ptxloom: {source.name} was made for sm_{made_for}; the device is sm_{capability} (`--device`)"
+        why = f"ptxloom: {source.title} was made for sm_{made_for}; the device is sm_{capability} (`--device`)"
         raise Refused(CudaError.INVALID_PTX, why)
     if ".address_size" in source.text and module.address_size == 32:
-        raise Refused(CudaError.INVALID_PTX, f"ptxloom: {source.name} has addresses of 32 bits")
+        raise Refused(CudaError.INVALID_PTX, f"ptxloom: {source.title} has addresses of 32 bits")
     return module
 
 
@@ -66,7 +66,7 @@ def _source(image: bytes, path: str, capability: int) -> Source:
         made_for = ", ".join(arch for arch, _ in found)
         raise Refused(
             CudaError.NO_BINARY_FOR_GPU,
-            f"ptxloom: the PTX in {name} was made for {made_for}; the device is sm_{capability} (`--device`)",
+            f"ptxloom: the PTX in {title(name)} was made for {made_for}; the device is sm_{capability} (`--device`)",
         )
     number, text = max(fitting, key=lambda one: one[0])
     return Source(decoded(text, name), f"{name}:sm_{number}.ptx")

@@ -14,6 +14,7 @@ from ptxloom.files.cubins import ptx_of
 from ptxloom.files.errors import UnreadableFile
 from ptxloom.files.packed import lz4, zstandard
 from ptxloom.files.packed.damage import DamagedError
+from ptxloom.source import title
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -102,9 +103,9 @@ def _unpacked(entry: Entry, name: str) -> bytes:
     if not entry.flags & (_LZ4 | _ZSTD):
         return entry.data
     if entry.size > _MOST_BYTES:
-        raise UnreadableFile(f"{name}: an image in it would have {entry.size:,} bytes; {_MOST_BYTES:,} are read")
+        raise UnreadableFile(f"{title(name)}: an image in it would have {entry.size:,} bytes; {_MOST_BYTES:,} are read")
     unpack = lz4.decompress if entry.flags & _LZ4 else zstandard.decompress
     try:
         return unpack(entry.data, entry.size)
     except DamagedError:
-        raise UnreadableFile(f"{name}: an image in it is damaged, and cannot be unpacked") from None
+        raise UnreadableFile(f"{title(name)}: an image in it is damaged, and cannot be unpacked") from None

@@ -7,7 +7,7 @@ from typing import Any, Final, cast
 
 from ptxloom.diagnostics import UsageError
 from ptxloom.files.errors import UnreadableFile
-from ptxloom.source import Source
+from ptxloom.source import Source, title
 
 _HELD: Final = (
     "`.asm['ptx']` (Triton), `.inspect_asm()` (Numba), `.__ptx__` (the CuTe DSL), or a `.code` that is PTX (cuda.core)"
@@ -29,7 +29,7 @@ def ptx_of(kernel: object) -> Source:
     texts = [text for text in found if isinstance(text, str) and text.strip()]
     name = f"<{type(kernel).__module__.partition('.')[0]} {_name_of(kernel)}>"
     if len(texts) > 1:
-        raise UnreadableFile(f"{name} was compiled for {len(texts)} signatures; give one of them")
+        raise UnreadableFile(f"{title(name)} was compiled for {len(texts)} signatures; give one of them")
     if not texts:
         raise UsageError("path", kernel, f"a path, or hold PTX: {_HELD}")
     return Source(texts[0].rstrip("\0"), name)

@@ -17,7 +17,7 @@ from ptxloom.files.compilers import CudaSource, compile_cuda
 from ptxloom.files.errors import UnreadableFile
 from ptxloom.files.fatbins import MAGIC, ptx_in
 from ptxloom.files.names import exists, is_folder
-from ptxloom.source import Source
+from ptxloom.source import Source, title
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -47,7 +47,7 @@ def texts(path: str | PathLike[str], target: str | None = None) -> tuple[Source,
         return found
     chosen = tuple(one for one in found if one.name == f"{outer}:{inner}")
     if not chosen:
-        raise UnreadableFile(f"{path}: there is no such text; {_listed(outer, found)}")
+        raise UnreadableFile(f"{title(path)}: there is no such text; {_listed(outer, found)}")
     return chosen
 
 
@@ -83,9 +83,9 @@ def only(found: Sequence[Source], name: str) -> Source:
 
 
 def _listed(name: str, found: Sequence[Source]) -> str:
-    names = ", ".join(one.name for one in found[:8]) + (", ..." if len(found) > 8 else "")
+    names = ", ".join(one.title for one in found[:8]) + (", ..." if len(found) > 8 else "")
     count = "one PTX text" if len(found) == 1 else f"{len(found)} PTX texts"
-    return f"{name} holds {count}: name one of {names}"
+    return f"{title(name)} holds {count}: name one of {names}"
 
 
 def _divided(name: str) -> tuple[str, str]:
@@ -104,7 +104,7 @@ def _beside(name: str) -> tuple[Source, ...]:
     if str(beside) != name and exists(beside):
         return (_plain(_bytes(str(beside)), str(beside)),)
     raise UnreadableFile(
-        f"{name}: this is a compiled file that holds no PTX, only machine code, if any; nvcc puts PTX in it "
+        f"{title(name)}: this is a compiled file that holds no PTX, only machine code, if any; nvcc puts PTX in it "
         "with `-gencode arch=compute_80,code=compute_80`, or with `-lineinfo`"
     )
 
@@ -122,12 +122,12 @@ def _bytes(path: str) -> bytes:
     try:
         return Path(path).read_bytes()
     except FileNotFoundError:
-        raise UnreadableFile(f"{path}: there is no such file") from None
+        raise UnreadableFile(f"{title(path)}: there is no such file") from None
     except IsADirectoryError:
-        raise UnreadableFile(f"{path}: this is a directory, not a PTX file") from None
+        raise UnreadableFile(f"{title(path)}: this is a directory, not a PTX file") from None
     except (OSError, ValueError) as problem:
         reason = problem.strerror if isinstance(problem, OSError) and problem.strerror else str(problem)
-        raise UnreadableFile(f"{path}: the file cannot be read ({reason})") from None
+        raise UnreadableFile(f"{title(path)}: the file cannot be read ({reason})") from None
 
 
 def is_compiled(data: bytes) -> bool:
@@ -142,15 +142,15 @@ def decoded(data: bytes, name: str) -> str:
         UnreadableFile: They hold no text.
     """
     if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        message = f"{name}: this is UTF-16 text, as a redirection in PowerShell writes it; PTX is ASCII or UTF-8"
+        message = f"{title(name)}: this is UTF-16 text, as a redirection in PowerShell writes it; PTX is ASCII or UTF-8"
         raise UnreadableFile(message)
     zero = data.rstrip(b"\0").find(b"\0")
     if zero >= 0:
-        message = f"{name}: this is a binary file, not PTX text (byte {zero} is zero)"
+        message = f"{title(name)}: this is a binary file, not PTX text (byte {zero} is zero)"
         raise UnreadableFile(message)
     try:
         return data.rstrip(b"\0").decode("utf-8-sig")
     except UnicodeDecodeError as problem:
         line = data.count(b"\n", 0, problem.start) + 1
-        message = f"{name}: this is not UTF-8 text (byte 0x{data[problem.start]:02x} in line {line})"
+        message = f"{title(name)}: this is not UTF-8 text (byte 0x{data[problem.start]:02x} in line {line})"
         raise UnreadableFile(message) from None

@@ -7,6 +7,7 @@ import stat
 from typing import TYPE_CHECKING, BinaryIO, Final
 
 from ptxloom.files.errors import OutOfReach
+from ptxloom.source import title
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,7 +27,7 @@ def inside(folder: Path, path: Path) -> Path:
     except (OSError, ValueError, RuntimeError):  # the last: links in a circle
         raise OutOfReach("no file can have this name") from None
     if not parent.is_relative_to(root) or path.name in {"", ".."}:
-        raise OutOfReach(f"it leads out of {folder}")
+        raise OutOfReach(f"it leads out of {title(folder)}")
     return parent / path.name
 
 

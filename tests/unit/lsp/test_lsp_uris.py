@@ -59,7 +59,7 @@ def conversation(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def test_a_document_of_any_uri_is_judged() -> None:
-    initialize = {"id": 1, "method": "initialize", "params": {"capabilities": {}}}
+    initialize: dict[str, Any] = {"id": 1, "method": "initialize", "params": {"capabilities": {}}}
     opened = [
         {
             "method": "textDocument/didOpen",

@@ -11,6 +11,7 @@ from ptxloom.cli.launch_files.launch_file import BadLaunchFile
 from ptxloom.comparison import Reference
 from ptxloom.comparison.compare import must_compare
 from ptxloom.comparison.expression import reference
+from ptxloom.source import title
 
 if TYPE_CHECKING:
     from ptxloom.cli.launch_files.launch_file import LaunchFile, Wanted
@@ -44,5 +45,5 @@ def _loaded(path: Path, wanted: Wanted) -> Reference:
     try:
         array = arrays.load(path)
     except arrays.NoArray as error:
-        raise BadLaunchFile(f"cannot load {path}: {error}") from error
-    return Reference(array, wanted.rtol, wanted.atol, against=str(path))
+        raise BadLaunchFile(f"cannot load {title(path)}: {error}") from error
+    return Reference(array, wanted.rtol, wanted.atol, against=title(path))

@@ -53,5 +53,5 @@ def _module(name: str) -> Module:
     module = parse(source.text, source.name)
     errors = [d for d in module.diagnostics if d.severity is Severity.ERROR]
     if errors:
-        raise CannotCompare(f"{source.name} cannot be compared, for it has syntax errors:\n{concise(errors)}".rstrip())
+        raise CannotCompare(f"{source.title} cannot be compared, for it has syntax errors:\n{concise(errors)}".rstrip())
     return module

@@ -17,6 +17,7 @@ from ptxloom.diagnostics import UsageError
 from ptxloom.machine.launch.options import read_checks
 from ptxloom.machine.memory.arena import default_limit
 from ptxloom.machine.tensor.recipe import architecture
+from ptxloom.source import title
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Mapping
@@ -44,7 +45,7 @@ def run(options: Options) -> Outcome:
         status = _status(command, {"PTXLOOM_DEVICE": options.device} | environment(folder, server.path))
     except (OSError, ValueError) as error:  # a name that no file can have is the latter
         why = error.strerror if isinstance(error, OSError) else None
-        return Outcome("", COULD_NOT_RUN, f"ptxloom: {command[0]}: {why or error}")
+        return Outcome("", COULD_NOT_RUN, f"ptxloom: {title(command[0])}: {why or error}")
     finally:
         server.close()
     return Outcome("", status, report.summary())

@@ -27,7 +27,7 @@ def run(options: Options) -> Outcome:
     ]
     names = [f.name for m in modules for f in m.functions.values() if f.body is not None]
     if modules and not names:
-        raise PtxloomError(f"{', '.join(m.source.name for m in modules)}: no function here has a body")
+        raise PtxloomError(f"{', '.join(m.source.title for m in modules)}: no function here has a body")
     if modules and not chosen:
         raise UsageError("--function", options.function, f"one of {_some(names)}")
     code = COULD_NOT_RUN if unread else CLEAN

@@ -70,7 +70,7 @@ def _text(modules: Sequence[Module], options: Options) -> str:
             style = style_for(options)
             if not with_tree:
                 return "\n".join(_full(m, None, style) for m in modules)
-            shown = [(m.source.name, _full(m, wanted, style)) for m in modules]
+            shown = [(m.source.title, _full(m, wanted, style)) for m in modules]
             if len(modules) == 1:
                 return shown[0][1]
             return "\n".join(f"{style.paint(harmless(name), Ink.BOLD)}\n{text}" for name, text in shown if text)

@@ -59,8 +59,8 @@ def run(options: Options) -> Outcome:
     errors = [d for d in check(module) if d.severity is Severity.ERROR]
     if errors and not options.unchecked:
         if wanted(options):
-            raise PtxloomError(f"{source.name} is not legal PTX:\n{concise(errors)}".rstrip())
-        talk(f"ptxloom: {source.name} is not legal PTX; `--unchecked` runs what can be run all the same")
+            raise PtxloomError(f"{source.title} is not legal PTX:\n{concise(errors)}".rstrip())
+        talk(f"ptxloom: {source.title} is not legal PTX; `--unchecked` runs what can be run all the same")
         return Outcome(render(errors, options), COULD_NOT_RUN)
     checks = read_checks(options.checks)
     sources = source_texts(launch.ptx, options)

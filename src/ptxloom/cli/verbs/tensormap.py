@@ -10,6 +10,7 @@ from ptxloom.cli.pictures import drawn, wanted
 from ptxloom.descriptors import Box, TensorMap, encode_im2col, encode_tiled, packed_strides, remarks
 from ptxloom.diagnostics import PtxloomError
 from ptxloom.files.names import is_file
+from ptxloom.source import title
 from ptxloom.views.descriptors import tensor_map_pages
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ def _bytes_of(given: str) -> bytes:
         with Path(given).open("rb") as file:
             found = file.read(_MOST_TEXT)
     except OSError as error:
-        raise PtxloomError(f"{given}: it cannot be read ({reason(error)})") from error
+        raise PtxloomError(f"{title(given)}: it cannot be read ({reason(error)})") from error
     return found if len(found) == _BYTES else _from_digits(found.decode("latin-1"), "neither 128 bytes nor")
 
 

@@ -68,7 +68,7 @@ def table(found: Sequence[Match]) -> Table:
         ("file", "line", "column", "function", "instruction", "source"),
         tuple(
             row(
-                harmless(one.instruction.source.name),
+                harmless(one.instruction.source.title),
                 one.instruction.span.line,
                 one.instruction.span.column,
                 one.within,

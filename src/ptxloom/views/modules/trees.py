@@ -30,7 +30,7 @@ def headline(module: Module) -> str:
     major, minor = module.version
     version = f"PTX {major}.{minor}" if major else "no .version"
     target = f"target {', '.join(module.target)}" if module.target else "no .target"
-    return f"{module.source.name}: {version}, {target}, {module.address_size}-bit addresses"
+    return f"{module.source.title}: {version}, {target}, {module.address_size}-bit addresses"
 
 
 def heading(module: Module) -> dict[str, Value]:

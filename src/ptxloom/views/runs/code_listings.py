@@ -45,5 +45,5 @@ def listing(
             cells[row, column] = cell
         text = lay_out(texts[number - 1].rstrip()[:LONGEST])[0] if number <= len(texts) else ""
         cells[row, len(heads)] = Cell((text,), marked.get(number, Role.BLANK))
-    names = (*heads, source.name.rpartition("/")[2])
+    names = (*heads, source.title.rpartition("/")[2])
     return Grid(title, tuple(map(str, lines)), names, cells, "line", notes=tuple(notes), listing=True)

@@ -51,6 +51,7 @@ class Builder(Operands):
         sums: Sums that loads and stores make as they need them, by their sites; empty where others look on.
         ended: The block's end has been built.
         follows: This variant follows poison: bits of registers that nobody has written.
+        frees: The kernel frees memory of the device heap.
     """
 
     def __init__(
@@ -64,6 +65,7 @@ class Builder(Operands):
         self.sums: Mapping[int, AddressSum] = program.sums if instruments is None else {}
         self.ended = False
         self.follows = False
+        self.frees = False
 
     def touch(self, access: Access) -> None:
         """Tell all who look on of an access that the active lanes are about to make."""

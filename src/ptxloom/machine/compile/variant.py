@@ -14,6 +14,8 @@ from ptxloom.machine.codegen import strips
 from ptxloom.machine.codegen.builder import Builder
 from ptxloom.machine.codegen.instrument import Instruments
 from ptxloom.machine.codegen.outlining import LONG, Outlines
+from ptxloom.machine.codegen.warp import W
+from ptxloom.machine.compile.meaning import called
 from ptxloom.machine.instruments import initcheck, racecheck
 from ptxloom.machine.instruments.poison import POISON, Poisoning
 from ptxloom.machine.instruments.profile import PROFILE, Profiling
@@ -22,8 +24,9 @@ from ptxloom.machine.instruments.trace import Tracing, sites_in
 from ptxloom.machine.instruments.variable_bounds import VARIABLES, Overruns
 from ptxloom.machine.native import interrupts, jit
 from ptxloom.machine.native.ir import Value
-from ptxloom.machine.runtime import library, state
+from ptxloom.machine.runtime import library, memory, state
 from ptxloom.machine.semantics.calls import after_call
+from ptxloom.machine.semantics.ordering import sees_others
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -84,6 +87,7 @@ def translate(program: Program, *, whole: bool, checks: frozenset[str] = frozens
     several = _instruments(program, checks)
     b = Builder(program, whole, checks, Instruments(*several) if several else None)
     b.follows = POISON in checks
+    b.frees = "free" in called(program)
     b.do("br label %dispatch")
     _dispatch(b)
     seldom = Outlines(b)
@@ -241,6 +245,8 @@ def _instruction(b: Builder, op: Op, row: Row, start: int) -> None:
     if b.entered:
         b.instruments.before(b)
     row.build(b, op)
+    if b.frees and sees_others(op):
+        b.runtime(memory.notice_frees, W)
     if not b.entered:
         _enter_late(b, start)
     if not b.ended:

@@ -83,7 +83,6 @@ class LaunchState:
         self.memory = memory
         self.variables = kernel.memory
         self.heap = kernel.memory.heap
-        self.workers: list[Any] = []  # the state of each, as native code reads it
         self.failure: BaseException | None = None
         self.recording = recording
         self.shared_bytes = needs.shared_bytes + facts.shared_bytes
@@ -201,6 +200,7 @@ class LaunchState:
         heap = self.heap
         if heap is not None:
             self.memory.add(heap.region)
+            self.native.heap = heap.address
             for shadow in self.shadows:
                 shadow.add_heap(heap.region, (b.piece for b in heap.live))
         self.native.spans = self.arena.put(self.table())
@@ -235,13 +235,7 @@ class LaunchState:
 
     def release(self, address: int) -> bool:
         """Take memory back, False if none starts here; what still points at it is out of bounds."""
-        if self.heap is None or self.heap.release(address) is None:
-            return False
-        for worker in self.workers:  # no memory instruction goes on with the block that it hit last
-            if worker.in_heap:
-                worker.in_heap = 0
-                ctypes.memset(worker.sites, 0, self.site_bytes)
-        return True
+        return self.heap is not None and self.heap.release(address) is not None
 
     def bytes_at(self, address: int, size: int) -> bytes:
         """Bytes of global memory; fewer where it ends."""

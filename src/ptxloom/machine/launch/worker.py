@@ -45,7 +45,6 @@ class Worker:
         self.ctas: list[int] = []
         self.table = arena.take(8)
         self.room = 1
-        launch.workers.append(self.state)
         self.add_cluster()
         self.nbytes = arena.taken - before
 
@@ -125,6 +124,10 @@ class Worker:
 
     def _admit(self) -> None:
         """Make room for CTAs that those which spin may be waiting for: as many again, while memory is plenty."""
+        with self.launch.lock:  # the memory comes from the launch's arena, of which other workers take, too
+            self._add_clusters()
+
+    def _add_clusters(self) -> None:
         members, native = self.launch.members, self.launch.native
         clusters = len(self.ctas) // members
         each = self.launch.cta_bytes + native.warps * self.launch.control_bytes

@@ -127,6 +127,7 @@ class Heap:
             if block is not None:
                 first, count = self._granules(address, block.size)
                 self._owners[first : first + count] = 0
+                self._table.freed += 1  # now that nobody finds it any more: workers forget what they remember
                 self._freed[address] = block
             return block
 

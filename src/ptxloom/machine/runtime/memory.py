@@ -8,7 +8,14 @@ from ptxloom.machine.native.language import address, copy, length, nothing, part
 from ptxloom.machine.native.standalone import standalone
 from ptxloom.machine.native.together import together
 from ptxloom.machine.runtime.bounds import within
-from ptxloom.machine.runtime.places import remember_block, remember_constants, remember_span, site_bytes, spans_of
+from ptxloom.machine.runtime.places import (
+    forget_freed,
+    remember_block,
+    remember_constants,
+    remember_span,
+    site_bytes,
+    spans_of,
+)
 from ptxloom.machine.runtime.spans import HeapTable, LastSpan, Span
 from ptxloom.machine.runtime.state import (
     CLUSTER_SHIFT,
@@ -138,11 +145,12 @@ def in_block(w: Warp, heap: HeapTable, at: u64, size: u64, site: u32) -> u32:
     owner = heap.owners[(at - heap.start) >> 4]
     if owner == 0:
         return OUT_OF_BOUNDS
-    start = heap.start + (u64(owner - 1) << 4)
-    if within(at - start, size, heap.sizes[owner - 1]) == 0:
-        return OUT_OF_BOUNDS
-    remember_block(w, site, heap, owner - 1)
-    return 0
+    return 0 if remember_block(w, site, heap, owner - 1, at, size) != 0 else OUT_OF_BOUNDS
+
+
+def notice_frees(w: Warp) -> None:
+    """A warp has read what other threads of the host may have written: what they freed before is out of bounds now."""
+    forget_freed(w.worker)
 
 
 def shared_place(w: Warp, offset: u64, size: u64) -> Slice[u8]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ptxloom.machine.native.language import address, part, pointer, u8, u32, u64
+from ptxloom.machine.native.language import address, fill, part, pointer, u8, u32, u64
 from ptxloom.machine.runtime.bounds import within
 from ptxloom.machine.runtime.spans import SPANS_HEAD, HeapTable, LastSpan, Span
 from ptxloom.machine.runtime.state import (
@@ -18,6 +18,7 @@ from ptxloom.machine.runtime.state import (
     Launch,
     PoisonSource,
     Warp,
+    Worker,
 )
 
 if TYPE_CHECKING:
@@ -49,12 +50,34 @@ def remember_span(w: Warp, site: u32, span: Span) -> None:
     known.end = span.end
 
 
-def remember_block(w: Warp, site: u32, heap: HeapTable, first: u32) -> None:
-    """An instruction has hit the block of the device heap that starts at a granule."""
+def remember_block(w: Warp, site: u32, heap: HeapTable, first: u32, at: u64, size: u64) -> u32:
+    """1, and an instruction has hit the block of the device heap that starts at a granule, if it holds these bytes.
+
+    What the heap says of the block is read once: another thread of the host may free it, and give its room away.
+    """
+    start = heap.start + (u64(first) << 4)
+    room = heap.sizes[first]
+    if within(at - start, size, room) == 0:
+        return 0
     known = w.sites[site]
-    known.start = heap.start + (u64(first) << 4)
-    known.end = known.start + heap.sizes[first]
+    known.start = start
+    known.end = start + room
     w.worker.in_heap = 1
+    return 1
+
+
+def forget_freed(worker: Worker) -> None:
+    """Forget what instructions have hit in the device heap, if any of it has been freed since the last look."""
+    heap = worker.launch.heap
+    if address(heap) == 0:
+        return
+    freed = heap.freed
+    if freed == worker.freed:
+        return
+    worker.freed = freed  # what is freed from now on changes it again
+    if worker.in_heap != 0:
+        worker.in_heap = 0
+        fill(worker.sites, 0)
 
 
 def remember_constants(w: Warp, site: u32) -> None:

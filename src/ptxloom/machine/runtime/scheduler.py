@@ -15,7 +15,7 @@ from ptxloom.machine.native.together import together
 from ptxloom.machine.runtime.initcheck.poison import is_clean
 from ptxloom.machine.runtime.initcheck.slow_path import start_marks
 from ptxloom.machine.runtime.launch_queue import draw, next_cluster, place_cluster
-from ptxloom.machine.runtime.places import warp_at
+from ptxloom.machine.runtime.places import forget_freed, warp_at
 from ptxloom.machine.runtime.provenance.memory_tags import start_tags
 from ptxloom.machine.runtime.provenance.moments import keep_shared
 from ptxloom.machine.runtime.racecheck.async_operations import start_watch
@@ -195,6 +195,7 @@ def run_worker(worker: Worker) -> u32:  # noqa: C901, PLR0912 - one loop, compil
     while True:
         if launch.stop != 0:
             return STOPPED
+        forget_freed(worker)
         busy: u32 = 0
         spinning: u32 = 0
         moved: u32 = 0

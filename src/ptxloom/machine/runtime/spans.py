@@ -14,16 +14,20 @@ SPANS_HEAD: Final = 64
 
 
 class HeapTable(language.Sealed):
-    """The device heap: which block each granule of 16 bytes belongs to."""
+    """The device heap: which block each granule of 16 bytes belongs to. Python alone writes it, while kernels run."""
 
     start: u64
     granules: u64
     owners: Annotated[Slice[u32], "granules"]  # by granule: 1 + the first granule of its block, 0 if it has none
     sizes: Annotated[Slice[u64], "granules"]  # by first granule of a block: its bytes
+    freed: u64  # how many blocks have been taken back
 
 
 class LastSpan(language.Sealed):
-    """The piece of memory that an instruction hit last: [start, end), host addresses."""
+    """The piece of memory that an instruction hit last: [start, end), host addresses.
+
+    It is the memory of one worker, whose own native code alone writes it.
+    """
 
     start: u64
     end: u64

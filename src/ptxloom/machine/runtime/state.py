@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 from ptxloom.isa.spaces import SPACES
 from ptxloom.machine.native import language
 from ptxloom.machine.runtime.shadow import Shadow
-from ptxloom.machine.runtime.spans import LastSpan, Spans
+from ptxloom.machine.runtime.spans import HeapTable, LastSpan, Spans
 from ptxloom.machine.runtime.tensor_boxes.model import TensorCopy, TensorRow
 from ptxloom.machine.runtime.texture import Image, Lookup
 from ptxloom.machine.runtime.trail import Trail
@@ -164,6 +164,7 @@ class Launch(language.Sealed):
     constants: Annotated[Slice[u8], "constants_end - address(constants)"]
     constants_end: u64
     spans: Spans
+    heap: HeapTable  # null if the module has no device heap
     tids: Annotated[Slice[u32], "warps * 96"]  # [warp][x y z][lane]
     symbols: u64  # host addresses of the module's global and const variables
     functions: Annotated[Slice[Function], "function_count"]  # by their numbers
@@ -257,6 +258,7 @@ class Worker:
     service_site: u32
     paused: u32  # 1: a warp gave way of its own will
     in_heap: u32  # 1: some of the sites hold a block of the device heap, which may be freed
+    freed: u64  # `HeapTable.freed` as it was when the worker looked last: the sites hold nothing that was freed before
     spins: u32  # how long every resident CTA has spun
     patience: u32  # how long they may, before another one is admitted
     fault: Annotated[Array[Fault], 1]

@@ -5,17 +5,23 @@ from __future__ import annotations
 import zlib
 from typing import TYPE_CHECKING, Final
 
+from ptxloom.machine.codegen.addresses import space_of
 from ptxloom.machine.codegen.convergence import aligned
 from ptxloom.machine.codegen.family import Family
 from ptxloom.machine.codegen.warp import W
 from ptxloom.machine.native.ir import vector
-from ptxloom.machine.runtime import reconvergence, warpgroups
+from ptxloom.machine.runtime import reconvergence, state, warpgroups
 
 if TYPE_CHECKING:
     from ptxloom.machine.codegen.builder import Builder
     from ptxloom.machine.program.model import Op
 
 family: Final = Family()
+
+
+def sees_others(op: Op) -> bool:
+    """Whether a thread may learn by an instruction what threads of other CTAs have done before."""
+    return op.opcode in {"ld", "ldu", "atom", "multimem"} and space_of(op) in {state.GLOBAL, state.GENERIC}
 
 
 @family("membar", "fence")

@@ -131,7 +131,7 @@ class Event:
     second_block: Annotated[Array[u32], 4]
 
 
-class Function:
+class Function(language.Sealed):
     """A function of the module, as calls through its address find it."""
 
     block: u32  # its first; NONE if the kernel cannot call it
@@ -278,7 +278,7 @@ class PoisonSource:
     address: u64  # the first of them; of a register, its place + 1, and 0 of the one that this stands beside
 
 
-class TracedSite:
+class TracedSite(language.Sealed):
     """An instruction that is traced."""
 
     blocks: Annotated[Slice[u64], "block_count"]  # the indices of the CTAs, in order

@@ -7,6 +7,7 @@ import re
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
+from attack import objects
 from attack.forging import FORGED, Forger
 from ptxloom import check, parse
 from ptxloom.isa import opcodes
@@ -16,7 +17,8 @@ from ptxloom.machine.plan.planner import plan
 from recorded.ptxas.mutation_cases import seeds
 
 _TARGETS: Final = ("sm_100a", "sm_90a")  # wgmma is Hopper's alone
-HEAD: Final = """.version 9.0
+HEAD: Final = (
+    """.version 9.0
 .target TARGET
 .address_size 64
 .extern .func (.param .b64 r) malloc(.param .b64 n);
@@ -29,6 +31,8 @@ HEAD: Final = """.version 9.0
 .func (.param .b32 r) callee(.param .b32 a) { ret; }
 .func plain() { ret; }
 """
+    + objects.HEAD
+)
 _OWN: Final = """.local .align 16 .b8 loc[64]; .param .b64 inner; branches: .branchtargets label, middle;
 .reg .b32 %lane, %t<4>; .reg .b64 %lanes, %w<4>; .reg .pred %q<4>;
 mov.u32 %lane, %laneid; cvt.u64.u32 %lanes, %lane;
@@ -65,7 +69,7 @@ _DANGEROUS: Final = (
         "tensormap",
     ),
     "multimem",
-    "tex",  # an object of any bits ends the program: the seven like it come with everything
+    *("tex", "tex", "tld4", "txq", "suld", "suld", "sust", "sust", "sured", "suq"),
 )
 _TRACED: Final = ("ld", "st", "ldmatrix", "atom", "red", "cp")
 _SPACES: Final = ((".shared", "sha"), (".local", "loc"), (".const", "con"), (".global", "glo"))
@@ -100,6 +104,8 @@ class Hostile:
     profile: bool
     trace: tuple[str, ...]
     provenance: bool
+    threads: int
+    heap_bytes: int | None
 
 
 Statements: TypeAlias = "dict[str, list[str]]"
@@ -148,7 +154,7 @@ def hostile(seed: int, statements: Pool) -> Hostile:
         seed,
         text,
         chance.choice((1, 7, 32, 33, 64, 96)),
-        chance.choice((1, 2, 4)) * (2 if clustered else 1),
+        chance.choice((1, 2, 4, 8, 16)) * (2 if clustered else 1),
         2 if clustered else None,
         chance.choice(CHECKS),
         chance.choice((0, 200, 16384, 16384, 16384, 65536)),
@@ -156,6 +162,8 @@ def hostile(seed: int, statements: Pool) -> Hostile:
         chance.random() < 0.15,
         (chance.choice(traced),) if traced and chance.random() < 0.15 else (),
         chance.random() < 0.2,
+        chance.choice((1, 2, 2, 3, 4, 5, 8)),
+        chance.choice((None, None, 0, 1 << 12, 1 << 16)),
     )
 
 
@@ -179,13 +187,15 @@ class _Writer:
             _Function(f"deep{n}", chance.choice(sizes), chance.choice(sizes)) for n in range(chance.randrange(4))
         ]
         self.label = 0
+        self.text = ""  # of the bodies so far
 
     def module(self) -> str:
         parts = [HEAD.replace("TARGET", self.target)]
         parts += [f"{_head(f)};" for f in self.functions]
         parts += [self._function(f) for f in self.functions]
         forged = f".param .align 8 .b8 forged[{8 * FORGED}]"
-        parts.append(f".visible .entry k(.param .b64 par, .param .b64 fixed, {forged})\n{{\n{self._body(None)}}}")
+        given = f".param .b64 par, .param .b64 fixed, {forged}, {objects.PARAMETERS}"
+        parts.append(f".visible .entry k({given})\n{{\n{self._body(None)}}}")
         return "\n".join(parts) + "\n"
 
     def _function(self, function: _Function) -> str:
@@ -193,13 +203,15 @@ class _Writer:
 
     def _body(self, function: _Function | None) -> str:
         chance = self.chance
-        names = ("glo", "sha", "loc", "con", "callee", "plain", *(f.name for f in self.functions))
+        names = ("glo", "maps", "sha", "loc", "con", "callee", "plain", *(f.name for f in self.functions))
         forger = Forger(chance, names, parameters=function is None, tame=self.tame)
         pieces = [self._piece(forger, function) for _ in range(chance.randint(2, 9))]
         middle = chance.randint(0, len(pieces))
         pieces.insert(middle, "middle:")
         lines = "\n".join(pieces)
         own = _OWN + ("ld.param.b32 %t3, [depth];" if function else "mov.u32 %t3, 3;")
+        own += "" if function else objects.ready(self.text + lines)
+        self.text += lines
         found = dict.fromkeys(_REGISTER.findall(lines))
         shown = "" if function else self._shown([name for name, kind in found if kind in {"b32", "u32", "s32", "f32"}])
         return f"{own}\n{_declared(lines)}\n{lines}\nlabel:\n{shown}ret;\n"
@@ -211,7 +223,7 @@ class _Writer:
 
     def _piece(self, forger: Forger, function: _Function | None) -> str:
         chance = self.chance
-        match chance.randrange(10):
+        match chance.randrange(11):
             case 0 | 1 if self.functions:
                 return self._call(forger)
             case 2:
@@ -220,15 +232,41 @@ class _Writer:
                 return self._service(forger)
             case 4:
                 return self._jump(forger)
+            case 5:
+                return self._tensor(forger)
             case _:
                 opcode = chance.choice(self.dangerous if chance.random() < 0.7 else self.opcodes)
                 text = chance.choice(self.statements[opcode])
                 if function is not None:
                     text = re.sub(r"\bpar\b", "inner", text)
                 near = tuple(name for space, name in _SPACES if space in text) or ("glo",)
-                found = dict.fromkeys(_REGISTER.findall(text))
-                filled = " ".join(forger.fill(name, kind, near) for name, kind in found if chance.random() < 0.9)
-                return f"{filled}\n{chance.choice(('', '', '@%q0 '))}{text}"
+                return self._statement(forger, opcode, text, near)
+
+    def _statement(self, forger: Forger, opcode: str, text: str, near: tuple[str, ...]) -> str:
+        """A statement of the pool, with its registers filled before it."""
+        chance = self.chance
+        filled: list[str] = []
+        for name, kind in dict.fromkeys(_REGISTER.findall(text)):
+            if chance.random() > 0.9:
+                continue
+            if name == objects.HANDLE:
+                filled.append(objects.object_for(text, opcode, chance))
+            elif objects.HANDLE in text and kind in {"b32", "u32", "s32", "f32"} and chance.random() < 0.7:
+                filled.append(objects.coordinate(name, kind, chance))
+            else:
+                filled.append(forger.fill(name, kind, near))
+        return f"{' '.join(filled)}\n{chance.choice(('', '', '@%q0 '))}{text}"
+
+    def _tensor(self, forger: Forger) -> str:
+        """A copy by a tensor map, or a change of one."""
+        chance = self.chance
+        if chance.random() < 0.3:
+            return objects.disturb_map(forger, chance)
+        copies = [text for text in self.statements["cp"] if ".tensor" in text]
+        opcode = "tensormap" if chance.random() < 0.3 else "cp"
+        text = chance.choice(copies if opcode == "cp" else self.statements[opcode])
+        text = text.replace("[glo", "[maps")
+        return self._statement(forger, opcode, text, ("maps", "sha") if ".shared" in text else ("maps",))
 
     def _scribble(self, forger: Forger) -> str:
         """Forged values over what is near: locals, also beyond their ends, mbarriers, variables."""
@@ -293,6 +331,9 @@ class _Writer:
 
     def _service(self, forger: Forger) -> str:
         chance = self.chance
+        if chance.random() < 0.5:
+            self.label += 1
+            return objects.heap_piece(chance, self.label)
         match chance.randrange(3):
             case 0:
                 size = (

@@ -25,16 +25,18 @@ import numpy as np
 from attack.forging import FORGED
 from attack.guarded import room
 from attack.hostile import Hostile, Pool, hostile, pool
+from attack.objects import Objects, map_of
 from attack.zones import Zone, Zones, guard
 from ptxloom import Provenance, kernel, parse
 from ptxloom.diagnostics import PtxloomError
 
 ARRAY_BYTES: Final = 8192
+LATE: Final = "late"  # a program whose time was up, which may be the machine's doing
 _A_PROCESS: Final = 300  # cases before a process is replaced
 _A_CACHE: Final = 10  # processes that share the run-time's machine code
 _STATEMENTS: Final = "statements.json"
 _HANGS: Final = 300.0  # seconds without a word: the first cases compile the run-time, on a machine that may be busy
-_LAUNCH_SECONDS: Final = 2.0  # what a case may take
+_LAUNCH_SECONDS: Final = 5.0  # what a case may take, its translation included
 _LAUNCH_BYTES: Final = 1 << 30
 _KEPT_BYTES: Final = 1 << 20  # by provenance
 _PROCESS_BYTES: Final = 4 << 30
@@ -65,7 +67,7 @@ def run(case: Hostile, zones: Zones, word: bytes = _WORDS[0]) -> str:
     addresses are among the kernel's arguments.
 
     Returns:
-        `ran`, or the class of the exception that ended it.
+        `ran`, `LATE` if its time was up, or the class of the exception that ended it.
 
     Raises:
         AssertionError: Something outside of what the launch was given was read or written.
@@ -82,12 +84,13 @@ def run(case: Hostile, zones: Zones, word: bytes = _WORDS[0]) -> str:
     readable.flags.writeable = False
     targets = [zone.address for zone in (*secrets, *secrets, *zones.live)]
     forged = chance.choice(np.array(targets, np.uint64), FORGED)
+    objects = Objects(chance)
     outcome, output = "ran", ""
     try:
         result = kernel(parse(case.text), "k").launch(
             case.grid,
             case.block,
-            [given.content, readable, forged.tobytes()],
+            [given.content, readable, forged.tobytes(), objects.handles, map_of(given.content, chance)],
             case.shared_bytes,
             cluster=case.cluster,
             checks=case.checks,
@@ -96,14 +99,16 @@ def run(case: Hostile, zones: Zones, word: bytes = _WORDS[0]) -> str:
             provenance=Provenance(budget=_KEPT_BYTES) if case.provenance else False,
             stack_bytes=case.stack_bytes,
             schedule_seed=case.seed,
-            threads=1 + case.seed % 2,
+            textures=objects.all,
+            heap_bytes=case.heap_bytes,
+            threads=case.threads,
             timeout=_LAUNCH_SECONDS,
             memory_limit=_LAUNCH_BYTES,
         )
         output = result.output
     except PtxloomError as error:
-        outcome = type(error).__name__
-    arrays = (given, fixed, *secrets)
+        outcome = LATE if "time limit" in str(error) else type(error).__name__
+    arrays = (given, fixed, *secrets, *objects.zones)
     broken = [*zones.check(), *(zone.name for zone in arrays if zone.is_broken())]
     broken += [zone.name for zone in secrets if bytes(zone.content) != bytes(pattern)]
     seen = given.content.tobytes() + output.encode(errors="surrogateescape")

@@ -1,4 +1,4 @@
-"""What threads of the host share during a launch, one test or proof for each row of ARCHITECTURE.md, "The sandbox"."""
+"""What threads of the host share during a launch: ARCHITECTURE.md, "The sandbox", row by row."""
 
 from __future__ import annotations
 

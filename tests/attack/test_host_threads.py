@@ -40,7 +40,7 @@ def test_the_device_heap_serves_two_to_eight_threads_under_every_tool(tool: str)
 
 @pytest.mark.parametrize("wait", WAITS)
 def test_what_another_thread_has_freed_is_out_of_bounds(wait: str) -> None:
-    for end in attack([freed_elsewhere(wait)] * 4):
+    for end in attack([freed_elsewhere(wait, number) for number in range(4)]):
         assert end.kind == "fault", end
         assert "memcheck.use-after-free" in end.hazards
 

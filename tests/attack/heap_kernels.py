@@ -102,6 +102,6 @@ def own_blocks(tool: str, threads: int) -> Attack:
 
 
 def freed_elsewhere(wait: str, number: int) -> Attack:
-    """A launch of the second kernel on two threads of the host: the first one of a module, whose variables are zeros."""
+    """The first launch of a module, whose variables are zeros: the second kernel on two threads of the host."""
     ptx = FREED_ELSEWHERE.replace("WAIT", WAITS[wait]) + f"// {number}\n"
     return Attack(ptx, (Room(),), grid=2, threads=2, timeout=None, label=wait)

@@ -2,7 +2,7 @@
 
 `python -m attack.stores`, from `tests`, runs launches on several threads of the host and follows every store of theirs
 into what native code reads: fields of structs, and what `ctypes` moves and fills. Prints each kind of store that
-came while workers of other threads ran, and each that nobody may make.
+came while workers ran, and each that nobody may make.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ class Stores:
     """What has been seen.
 
     Attributes:
-        met: Kinds of stores that came while workers of other threads ran.
+        met: Kinds of stores that came while workers ran; whether others than a thread's own did is chance.
         breaches: Those among them that nobody may make.
     """
 
@@ -112,13 +112,15 @@ class Stores:
         """Memory has been taken from a launch's arena, or for a heap."""
         owner = self.worker()
         with self._lock:
+            # what lay there before, of a launch or a heap that is gone, is no room any more
+            self._rooms = [one for one in self._rooms if one.start + one.size <= at or at + size <= one.start]
             insort(self._rooms, _Room(at, size, what if owner is None else owner), key=lambda one: one.start)
-        if owner is not None and self._others() and not self._launch_lock.locked():
+        if owner is not None and self._running and not self._launch_lock.locked():
             self._tell(self.breaches, "memory of the arena taken without the lock of the launch")
 
     def store(self, at: int, size: int, name: str) -> None:
         """Python stores some bytes."""
-        if not self._others():
+        if not self._running:
             return
         owner = self._owner(at, size)
         if owner is not None and owner is self.worker():
@@ -131,10 +133,6 @@ class Stores:
     def _tell(self, into: dict[str, int], what: str) -> None:
         with self._lock:
             into[what] = into.get(what, 0) + 1
-
-    def _others(self) -> bool:
-        """Whether workers of other threads run."""
-        return any(thread != threading.get_ident() for thread in list(self._running))
 
     def _owner(self, at: int, size: int) -> object:
         with self._lock:

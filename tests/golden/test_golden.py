@@ -20,7 +20,7 @@ from machine.instruments.test_shared_map import swizzled
 from ptxloom.atoms import atom, make_tiled_copy_a, make_tiled_mma
 from ptxloom.banks.swizzles import find_swizzles
 from ptxloom.banks.tiles import make_tile
-from ptxloom.comparison import Comparison, Reference
+from ptxloom.comparison import Comparison, Precision, Reference
 from ptxloom.comparison import compare as held_against
 from ptxloom.descriptors import Box, SharedOperand, SharedTile, encode_im2col, encode_tiled
 from ptxloom.difference import ModuleDifference, compare
@@ -160,6 +160,13 @@ def different() -> Comparison:
     return held_against(got, Reference(wanted, against="A @ B"), name="C")
 
 
+def downgraded() -> Comparison:
+    """Sums that were rounded to f16 on their way to a float."""
+    wanted = np.linspace(1.0, 9.0, 64).reshape(8, 8)
+    got = wanted.astype(np.float16).astype(np.float32)
+    return held_against(got, Reference(wanted, against="A @ B"), name="C", precision=Precision("f16"))
+
+
 def beginning(name: str) -> str:
     """A launch file begun for an example."""
     module = pl.parse((EXAMPLES / name).read_text(encoding="utf-8"), name)
@@ -241,6 +248,7 @@ RENDERINGS: Final[dict[str, Callable[[], str]]] = {
     "shared.html": lambda: as_bytes(shared_maps.figure(swizzled(wrong=True), Shown()), "html").decode(),
     "comparison.txt": lambda: comparison_reports.full(different()),
     "comparison.ansi": lambda: comparison_reports.full(different(), Style(colour=True)),
+    "comparison_downgrade.txt": lambda: comparison_reports.full(downgraded()),
     "comparison.json": lambda: to_text(comparison_reports.record(different())),
     "launch_hgemm.toml": lambda: beginning("hgemm.ptx"),
     "launch_triton_matmul.toml": lambda: beginning("triton_matmul.ptx"),

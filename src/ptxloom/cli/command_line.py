@@ -138,6 +138,7 @@ class Options(argparse.Namespace):
     expect: list[str]
     rtol: float | None
     atol: float | None
+    accumulate: str | None
     save: list[str]
     init: bool
     profile_launch: str | None

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ptxloom.comparison import rounding
-from ptxloom.comparison.model import Comparison, Difference, Reference, Tolerance
+from ptxloom.comparison.model import Comparison, Difference, Downgrade, Reference, Tolerance
 from ptxloom.comparison.moves import moves
 from ptxloom.comparison.places import places
 from ptxloom.diagnostics import UsageError, must_be
@@ -45,7 +45,8 @@ def compare(
         rtol: The relative difference allowed of each element; if `atol` alone is given, 0. Both 0: equal bits.
         atol: The absolute difference allowed; if `rtol` alone is given, 0.
         name: What the report calls the array.
-        precision: What the values were computed in; by default float32, or float64 for an array of these.
+        precision: What the values were computed in; by default float32, or float64 for an array of these. Sums that are
+            coarser than the array are not allowed for: they are a `Downgrade`.
         grid: The CTAs that made it, so that the tile of one is called so.
 
     Returns:
@@ -62,7 +63,23 @@ def compare(
     must_be(np.ndarray, name, got, "a NumPy array")
     reference = wanted if isinstance(wanted, Reference) else Reference(np.asarray(wanted), rtol, atol)
     must_compare(name, got, reference)
-    return _Judge(got, reference, _tolerance(got.dtype, reference, precision), precision).comparison(name, grid)
+    own = precision or rounding.assumed(got.dtype)
+    wanted_in = own.behind(got.dtype, reference.accumulate)
+    judge = _Judge(got, reference, _tolerance(got.dtype, reference, wanted_in), wanted_in)
+    found = judge.comparison(name, grid)
+    return found if found.passed or own == wanted_in else replace(found, downgrade=_downgrade(judge, own))
+
+
+def _downgrade(judge: _Judge, own: Precision) -> Downgrade | None:
+    """The sums of a kernel that are coarser than they should be, if that alone explains what differs."""
+    wanted = judge.reference
+    if not judge.tolerance.sums or (wanted.error is not None and wanted.coarse_error is None):
+        return None
+    coarse = replace(wanted, error=None if wanted.error is None else wanted.coarse_error)
+    again = _Judge(judge.got, coarse, replace(judge.tolerance, sums=own.sums), own).comparison("", ())
+    if not again.passed or again.largest is None:
+        return None
+    return Downgrade(own.sums, judge.precision.sums, again.largest.allowed)
 
 
 def must_compare(name: str, got: Array, reference: Reference) -> None:
@@ -82,13 +99,13 @@ def must_compare(name: str, got: Array, reference: Reference) -> None:
         raise UsageError(f"the type of {reference.against}", wanted.dtype.name, f"{got.dtype}, that of {name}")
 
 
-def _tolerance(dtype: np.dtype[Any], reference: Reference, precision: Precision | None) -> Tolerance:
+def _tolerance(dtype: np.dtype[Any], reference: Reference, precision: Precision) -> Tolerance:
     if reference.rtol is not None or reference.atol is not None:
         return Tolerance(float(reference.rtol or 0), float(reference.atol or 0))
     if not is_float(dtype) and not is_complex(dtype):
         return Tolerance(0.0, 0.0)
     terms = reference.terms if reference.error is not None else rounding.UNKNOWN_TERMS
-    return Tolerance(sums=(precision or rounding.assumed(dtype)).sums, terms=terms)
+    return Tolerance(sums=precision.sums, terms=terms)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +113,7 @@ class _Judge:
     got: Array
     reference: Reference
     tolerance: Tolerance
-    precision: Precision | None
+    precision: Precision
 
     def comparison(self, name: str, grid: tuple[int, ...]) -> Comparison:
         wanted = self.reference.array
@@ -128,8 +145,7 @@ class _Judge:
         if rtol is not None and atol is not None:
             allowed: Array = atol + rtol * np.abs(wanted)
             return allowed
-        precision = self.precision or rounding.assumed(self.got.dtype)
-        return rounding.allowed(self.got.dtype, wanted, self.reference.error, precision, self.tolerance.terms)
+        return rounding.allowed(self.got.dtype, wanted, self.reference.error, self.precision, self.tolerance.terms)
 
     def _differs_in_bits(self) -> NDArray[np.bool_]:
         wanted = self.reference.array

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -88,6 +88,8 @@ def reference(
     precision: Precision | None,
     rtol: float | None = None,
     atol: float | None = None,
+    *,
+    accumulate: str = "",
 ) -> Reference:
     """What an array should be, worked out.
 
@@ -97,6 +99,7 @@ def reference(
         precision: What the kernel computes in, if that is known: it decides what rounding is to be expected.
         rtol: The relative difference allowed instead of that.
         atol: The absolute one.
+        accumulate: The type that sums may be rounded to; if left out, one no coarser than the array's.
 
     Raises:
         BadExpression: A name or shape does not fit, or it would be too large.
@@ -106,14 +109,19 @@ def reference(
         raise BadExpression(f"`{expected.text}`: {expected.name} is not an array among the arguments")
     if not is_number(target.dtype):
         raise BadExpression(f"`{expected.text}`: {expected.name} holds {target.dtype}, not numbers")
+    own = precision or assumed(target.dtype)
+    wanted_in = own.behind(target.dtype, accumulate)
     try:
         with np.errstate(all="ignore"):
-            found = _Evaluation(expected, values, precision or assumed(target.dtype)).of(expected.body)
+            found = _Evaluation(expected, values, wanted_in).of(expected.body)
+            coarse = found if own == wanted_in else _Evaluation(expected, values, own).of(expected.body)
     except RecursionError:
         raise BadExpression(f"`{expected.text}` is nested too deeply") from None
     except MemoryError:
         raise BadExpression(f"`{expected.text}` needs more memory than there is") from None
-    return _as_reference(expected, found, target, rtol, atol)
+    made = _as_reference(expected, found, target, rtol, atol)
+    coarse_error = None if coarse is found else np.broadcast_to(coarse.error, target.shape)
+    return replace(made, accumulate=accumulate, coarse_error=coarse_error)
 
 
 def _as_reference(

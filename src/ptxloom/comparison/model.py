@@ -23,6 +23,8 @@ class Reference:
         atol: The absolute difference allowed.
         error: What rounding can make of each element, where that is known.
         terms: How many products or numbers the longest sum has; 0: unknown.
+        accumulate: The type that sums may be rounded to, as PTX calls it; if left out, one no coarser than the array's.
+        coarse_error: As `error`, where the kernel itself rounds its sums to a coarser type than that.
         against: What reports call it.
         names: What reports call the arguments of the launch, by place; those left out are called as their parameters.
 
@@ -44,6 +46,8 @@ class Reference:
     terms: int = 0
     against: str = "the reference"
     names: tuple[str, ...] = ()
+    accumulate: str = ""
+    coarse_error: NDArray[Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +113,21 @@ class Pattern:
 
 
 @dataclass(frozen=True, slots=True)
+class Downgrade:
+    """Why an array is not what it should be, though nothing went wrong but rounding: its sums are of a coarser type.
+
+    Attributes:
+        sums: The type that rounds the kernel's sums, as PTX calls it.
+        wanted: The type that was expected to.
+        allowed: How far the element that differs most might be, if that were meant.
+    """
+
+    sums: str
+    wanted: str
+    allowed: float
+
+
+@dataclass(frozen=True, slots=True)
 class Comparison:
     """An array held against what it should be, element by element.
 
@@ -125,6 +144,7 @@ class Comparison:
         largest: The one that differs most, if its difference is a number; where nothing is wrong, too.
         patterns: What those that differ have in common, the likeliest first.
         trail: Where the first that differs came from, in sentences, if the launch followed that (`provenance`).
+        downgrade: The coarser type of the kernel's sums, where that alone explains what differs.
 
     Example:
         >>> import numpy as np
@@ -149,6 +169,7 @@ class Comparison:
     largest: Difference | None = None
     patterns: tuple[Pattern, ...] = ()
     trail: tuple[str, ...] = ()
+    downgrade: Downgrade | None = None
 
     _repr_mimebundle_ = mimebundle
 

@@ -3,11 +3,14 @@
 A sum of n products in a type of relative spacing eps is off by about `eps / 2 * sqrt(n) * (|sum| + |products|)`, where
 `|products|` is the root of the sum of their squares: rounding errors have either sign, those of partial sums that grow
 and of partial sums that wander. Four times that is allowed, and the spacing of the type that holds the result.
+
+Sums are expected in a type no coarser than the one that holds the result: that halves add up what a float is to hold is
+not the rounding of that float. Who means them says so.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 import ml_dtypes
@@ -49,6 +52,21 @@ class Precision:
     def eps(self) -> float:
         """The relative spacing of sums."""
         return eps_of_type(self.sums)
+
+    def behind(self, dtype: np.dtype[Any], accumulate: str = "") -> Precision:
+        """The same as it is allowed where nobody says otherwise: with sums no coarser than the type that holds them.
+
+        Args:
+            dtype: What holds the results.
+            accumulate: The type that sums may be rounded to, if somebody says so.
+
+        Example:
+            >>> Precision("f16").behind(np.dtype(np.float32)).sums, Precision("f16").behind(np.dtype(np.float16)).sums
+            ('f32', 'f16')
+        """
+        if accumulate:
+            return replace(self, sums=accumulate)
+        return replace(self, sums=assumed(dtype).sums) if 0 < eps_of(dtype) < self.eps else self
 
     def given(self, dtypes: Iterable[np.dtype[Any]]) -> Precision:
         """The same where all arrays come in these types: factors that none has to be rounded to are as they come."""

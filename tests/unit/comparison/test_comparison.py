@@ -60,6 +60,25 @@ def test_narrow_accumulators_are_allowed_what_they_lose() -> None:
     assert pl.comparison.compare(sums, wanted, precision=Precision("f16")).passed
 
 
+def test_sums_coarser_than_the_array_are_a_verdict_of_their_own_unless_they_are_meant() -> None:
+    a = RNG.standard_normal((32, 64)).astype(np.float16)
+    sums = np.zeros((32, 32), np.float16)
+    for k in range(64):
+        sums += a[:, k, None] * a[None, :, k]
+    got, wanted = sums.astype(np.float32), a.astype(np.float64) @ a.T.astype(np.float64)
+    found = pl.comparison.compare(got, wanted, precision=Precision("f16"))
+    assert found.wrong > 900  # of 1,024
+    assert found.downgrade is not None
+    assert (found.downgrade.sums, found.downgrade.wanted, found.tolerance.sums) == ("f16", "f32", "f32")
+    assert comparison_reports.full(found).startswith("DOWNGRADE: ")
+    assert comparison_reports.record(found)["passed"] is False
+    meant = pl.comparison.compare(got, pl.comparison.Reference(wanted, accumulate="f16"), precision=Precision("f16"))
+    assert (meant.passed, meant.downgrade) == (True, None)
+    off = pl.comparison.compare(got + np.float32(16), wanted, precision=Precision("f16"))
+    assert (off.passed, off.downgrade) == (False, None)
+    assert pl.comparison.compare(got, wanted, rtol=0.1, atol=0.1, precision=Precision("f16")).passed
+
+
 @pytest.mark.parametrize("kind", [np.int8, np.uint32, np.int64, np.bool_, ml_dtypes.int4])
 def test_integers_must_be_equal(kind: Any) -> None:
     values = np.ones((4, 4), kind)

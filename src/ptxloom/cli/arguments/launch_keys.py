@@ -79,6 +79,8 @@ ARGUMENT: Final = Table(
     ),
     several=True,
 )
+ACCUMULATE: Final = ("f16", "bf16", "f32", "f64")
+"""What sums may be said to be rounded to."""
 COMPARE: Final = Table(
     (
         Key(
@@ -92,6 +94,11 @@ COMPARE: Final = Table(
             "the relative difference allowed of each element; both left out: what rounding explains",
         ),
         Key("atol", Number(low=0), "the absolute difference allowed; both 0: every bit must be equal"),
+        Key(
+            "accumulate",
+            Text(),
+            f"the type that sums may be rounded to: {', '.join(ACCUMULATE)}; left out: none coarser than the array's",
+        ),
     ),
     several=True,
 )

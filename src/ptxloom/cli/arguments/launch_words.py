@@ -7,7 +7,7 @@ from argparse import ArgumentTypeError
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from ptxloom.cli.arguments.launch_keys import FILLS, LAUNCH, TITLE
+from ptxloom.cli.arguments.launch_keys import ACCUMULATE, FILLS, LAUNCH, TITLE
 from ptxloom.cli.schema_action import PrintSchema
 from ptxloom.diagnostics import PtxloomError
 from ptxloom.source import title
@@ -53,6 +53,11 @@ def declare(parser: ArgumentParser) -> None:
     allowed = "difference that --expect allows of each element (default: what rounding explains)"
     own.add_argument("--rtol", type=float, metavar="R", help=f"relative {allowed}")
     own.add_argument("--atol", type=float, metavar="A", help="absolute difference, likewise")
+    own.add_argument(
+        "--accumulate",
+        choices=ACCUMULATE,
+        help="the type that sums may be rounded to (default: none coarser than the array's)",
+    )
     own.add_argument("--save", action="append", default=[], metavar="NAME=FILE.npy", help="write an array afterwards")
     own.add_argument("--init", action="store_true", help="write a launch file for PTX, to be filled in; nothing runs")
     own.add_argument(
@@ -131,7 +136,8 @@ def said(options: Namespace) -> bool:
 
 
 _TOP: Final = ("kernel", "grid", "block", "cluster", "shared_bytes", "target")
-_WORDS: Final = (*_TOP, "args", "expect", "save", "rtol", "atol")
+_TOLERANCES: Final = ("rtol", "atol", "accumulate")
+_WORDS: Final = (*_TOP, "args", "expect", "save", *_TOLERANCES)
 
 
 def merged(table: dict[str, Any], options: Namespace) -> dict[str, Any]:
@@ -147,7 +153,7 @@ def merged(table: dict[str, Any], options: Namespace) -> dict[str, Any]:
     if entries:
         whole["args"] = entries
     if options.expect:
-        tolerances = {name: given for name in ("rtol", "atol") if (given := getattr(options, name)) is not None}
+        tolerances = {name: given for name in _TOLERANCES if (given := getattr(options, name)) is not None}
         whole["compare"] = [*table.get("compare", []), *({"expect": text, **tolerances} for text in options.expect)]
     return whole
 

@@ -35,7 +35,9 @@ def references(launch: LaunchFile, compiled: Kernel) -> dict[str | int, Referenc
             case Path() as path:
                 made = _loaded(path, wanted)
             case expected:
-                made = reference(expected, values, compiled.precision, wanted.rtol, wanted.atol)
+                tolerance = wanted.rtol, wanted.atol
+                precision = compiled.precision
+                made = reference(expected, values, precision, *tolerance, accumulate=wanted.accumulate)
         must_compare(wanted.array, values[wanted.array], made)
         found[places[wanted.array]] = replace(made, names=names)
     return found
@@ -46,4 +48,4 @@ def _loaded(path: Path, wanted: Wanted) -> Reference:
         array = arrays.load(path)
     except arrays.NoArray as error:
         raise BadLaunchFile(f"cannot load {title(path)}: {error}") from error
-    return Reference(array, wanted.rtol, wanted.atol, against=title(path))
+    return Reference(array, wanted.rtol, wanted.atol, against=title(path), accumulate=wanted.accumulate)

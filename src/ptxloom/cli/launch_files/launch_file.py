@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from ptxloom.cli.arguments import launch_words
-from ptxloom.cli.arguments.launch_keys import LAUNCH, SOURCES
+from ptxloom.cli.arguments.launch_keys import ACCUMULATE, LAUNCH, SOURCES
 from ptxloom.cli.inputs import read
 from ptxloom.cli.kernels import chosen_kernel
 from ptxloom.cli.launch_files import arrays, reach, tensor_maps
@@ -77,6 +77,7 @@ class Wanted:
     wanted: Path | Expectation
     rtol: float | None
     atol: float | None
+    accumulate: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -291,14 +292,17 @@ class _LaunchReader:
         if ("expect" in entry) == ("equals" in entry) or ("equals" in entry) != ("array" in entry):
             raise self.wrong(where, 'needs either expect = "C = A @ B", or array = "C" and equals = "file.npy"')
         rtol, atol = (float(entry[key]) if key in entry else None for key in ("rtol", "atol"))
+        accumulate = entry.get("accumulate", "")
+        if accumulate and accumulate not in ACCUMULATE:
+            raise self.wrong(f"{where}.accumulate", f"is {accumulate!r}; it must be one of {', '.join(ACCUMULATE)}")
         if "equals" in entry:
-            wanted = self.readable(entry["equals"], f"{where}.equals")
-            return Wanted(self.one_of(entry["array"], arrays, where), wanted, rtol, atol)
+            path, array = self.readable(entry["equals"], f"{where}.equals"), self.one_of(entry["array"], arrays, where)
+            return Wanted(array, path, rtol, atol, accumulate)
         try:
             expected = read_expectation(entry["expect"])
         except BadExpression as error:
             raise self.wrong(f"{where}.expect:", str(error)) from None
-        return Wanted(self.one_of(expected.name, arrays, where), expected, rtol, atol)
+        return Wanted(self.one_of(expected.name, arrays, where), expected, rtol, atol, accumulate)
 
     def one_of(self, name: str, arrays: set[str], where: str) -> str:
         if name not in arrays:

@@ -10,7 +10,7 @@ from ptxloom.views.core.numbers import few_digits
 from ptxloom.views.core.style import PLAIN, Ink, Style
 
 if TYPE_CHECKING:
-    from ptxloom.comparison import Comparison, Difference
+    from ptxloom.comparison import Comparison, Difference, Downgrade
     from ptxloom.views.core.json_text import Value
 
 
@@ -22,13 +22,24 @@ def full(found: Comparison, style: Style = PLAIN) -> str:
         return f"{style.paint('right', Ink.GREEN)}: {what}: {_near(found)}\n"
     share = f"{found.wrong:,} of {found.total:,} elements ({100 * found.wrong / found.total:.3g} %) differ"
     beyond = "" if found.tolerance.is_exact else f" by more than {found.tolerance}"
-    lines = [f"{style.paint('WRONG', Ink.RED)}: {what}: {share}{beyond}"]
+    head = "WRONG" if found.downgrade is None else "DOWNGRADE"
+    lines = [f"{style.paint(head, Ink.RED)}: {what}: {share}{beyond}"]
+    lines += [] if found.downgrade is None else [f"  {'rounded':7}  {downgrade(found.downgrade)}"]
     lines += [f"  pattern  {pattern.sentence}" for pattern in found.patterns]
     lines += [f"  {name:7}  {_difference(one)}" for name, one in _extremes(found)]
     lines += [f"  {'from' * (not number):7}  {sentence}" for number, sentence in enumerate(found.trail)]
     if found.nans or found.infinities:
         lines.append(f"  of them  {found.nans:,} NaN and {found.infinities:,} infinite, where a number should be")
     return "\n".join(lines) + "\n"
+
+
+def downgrade(found: Downgrade) -> str:
+    """What a coarser type of sums would explain, and what to say if it is meant."""
+    allowed = few_digits(found.allowed, 3)
+    return (
+        f"its sums are in {found.sums}, not in {found.wanted}: that explains it ({allowed} would be allowed of the "
+        f'largest); if it is meant, say `accumulate = "{found.sums}"`, or rtol and atol'
+    )
 
 
 def _near(found: Comparison) -> str:
@@ -77,9 +88,14 @@ def record(found: Comparison) -> dict[str, Value]:
         "infinite": found.infinities,
         "first": _as_record(found.first),
         "largest": _as_record(found.largest),
+        "downgrade": _as_downgrade(found.downgrade),
         "patterns": [{"kind": pattern.kind, "sentence": pattern.sentence} for pattern in found.patterns],
         "trail": list(found.trail),
     }  # fmt: skip
+
+
+def _as_downgrade(one: Downgrade | None) -> dict[str, Value] | None:
+    return None if one is None else {"sums": one.sums, "wanted": one.wanted, "allowed": _value(one.allowed)}
 
 
 def _as_record(one: Difference | None) -> dict[str, Value] | None:

@@ -1,4 +1,7 @@
-"""Products that add to each other, and where in an array what they give ends."""
+"""Products that add to each other, and where in an array what they give ends.
+
+They add in their accumulators, or behind them: slices of k meet in one element by `add`, `red` or `atom`.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ptxloom.diagnosis.roots import Roots
 from ptxloom.diagnosis.stacks import Stack
-from ptxloom.machine.results.provenance import Kind
 
 if TYPE_CHECKING:
     from typing import Any
@@ -18,19 +21,20 @@ if TYPE_CHECKING:
     from ptxloom.diagnosis.tiles import Integers
     from ptxloom.machine.results.provenance import ProvenanceRecord
 
-_DEEPEST = 24  # values between a product and what is stored of it: scales, biases, activations, conversions
-
 
 class Places:
     """For each product the places of its elements in the array where they end.
 
     Attributes:
-        chain: (products,) the last product of each one's chain; itself, if nothing adds to it.
+        chain: (products,) the last product of each one's chain, the same of all whose sums meet; itself, if nothing
+            adds to it.
         roots: What values are computed from.
+        contents: Of each array of the launch, by its number, where its elements come from.
     """
 
     def __init__(self, record: ProvenanceRecord, groups: tuple[SiteProducts, ...]) -> None:
         self.roots = Roots(record)
+        self.contents = {array.number: record.contents(array.number) for array in record.arrays}
         count = len(record.products)
         self.chain = np.arange(count)
         sizes = np.zeros(count, np.int64)
@@ -43,9 +47,9 @@ class Places:
         self._times = np.zeros(int(self._start[-1]), np.int64)
         self._bits = {array.number: 8 * array.dtype.itemsize for array in record.arrays}
         self._judged = sizes > 0
-        for array in record.arrays:
-            self._store(array.number, record.contents(array.number).origins.ravel())
+        met = [self._store(number, contents.origins.ravel()) for number, contents in self.contents.items()]
         self._follow(groups)
+        self._join(met)
 
     def of(self, group: SiteProducts) -> Stack | None:
         """Where the results of an instruction's products go; None if most go nowhere."""
@@ -62,12 +66,32 @@ class Places:
         offset, path = self._offset[slots].reshape(shape), self._path[slots].reshape(shape)
         return Stack("d", array, self._bits[array], offset, known, path, ~stored.reshape(shape))
 
-    def _store(self, array: int, origins: NDArray[Any]) -> None:
+    def _store(self, array: int, origins: NDArray[Any]) -> tuple[Integers, Integers]:
+        """Note what products give that ends in an array; of sums of several, which end at one place."""
         product, item = self.roots.of(origins)
         ends = np.flatnonzero((product >= 0) & self._judged[product])
-        slots = self._start[product[ends]] + item[ends]
+        self._note(array, ends, product[ends], item[ends], origins)
+        sums, several, place = self.roots.addends(origins)
+        own = self._judged[several]
+        self._note(array, sums[own], several[own], place[own], origins)
+        return sums[own], several[own]
+
+    def _note(self, array: int, ends: Integers, product: Integers, item: Integers, origins: NDArray[Any]) -> None:
+        slots = self._start[product] + item
         self._offset[slots], self._array[slots], self._path[slots] = ends, array, origins["path"][ends]
         np.add.at(self._times, slots, 1)
+
+    def _join(self, met: list[tuple[Integers, Integers]]) -> None:
+        """Chains whose sums end at one place are one."""
+        for ends, products in met:
+            while len(ends):
+                last = np.full(int(ends.max()) + 1, -1, np.int64)
+                np.maximum.at(last, ends, self.chain[products])
+                joined = self.chain.copy()
+                np.maximum.at(joined, self.chain[products], last[ends])
+                if np.array_equal(joined[self.chain], self.chain):
+                    break
+                self.chain = joined[self.chain]
 
     def _follow(self, groups: tuple[SiteProducts, ...]) -> None:
         """What a product adds to goes where its own result goes."""
@@ -87,32 +111,3 @@ class Places:
             for values in (self._offset, self._array, self._path):
                 values[slots[new]] = values[here[new]]
             self.chain[product[own[0]]] = self.chain[number]
-
-
-class Roots:
-    """The product that a value was computed from, if there is one alone."""
-
-    def __init__(self, record: ProvenanceRecord) -> None:
-        nodes = record.nodes
-        size = len(nodes)
-        self._product, self._item = np.full(size, -1, np.int64), np.full(size, -1, np.int64)
-        for _ in range(_DEEPEST):
-            product, item = self.of(nodes["sources"])
-            best = product.max(axis=1, initial=-1)
-            at = product.argmax(axis=1) if size else np.zeros(0, np.int64)
-            chosen = item[np.arange(size), at]
-            other = (product >= 0) & ((product != best[:, None]) | (item != chosen[:, None]))
-            best = np.where(other.any(axis=1), -1, best)
-            if np.array_equal(best, self._product):
-                break
-            self._product, self._item = best, np.where(best >= 0, chosen, -1)
-
-    def of(self, origins: NDArray[Any]) -> tuple[Integers, Integers]:
-        """The product, and the element of its D, of each origin; -1 where there is none, or more than one."""
-        product = np.where(origins["kind"] == Kind.PRODUCT, origins["node"], -1)
-        item = np.where(origins["kind"] == Kind.PRODUCT, origins["item"], -1).astype(np.int64)
-        computed = (origins["kind"] == Kind.COMPUTED) & (origins["node"] > 0)
-        if computed.any():
-            nodes = origins["node"][computed]
-            product[computed], item[computed] = self._product[nodes], self._item[nodes]
-        return product, item

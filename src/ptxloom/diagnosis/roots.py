@@ -1,0 +1,115 @@
+"""Which products a value was computed from: one alone, or several that were added up."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from ptxloom.machine.results.provenance import Kind
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from numpy.typing import NDArray
+
+    from ptxloom.diagnosis.tiles import Integers
+    from ptxloom.machine.program.model import Op
+    from ptxloom.machine.results.provenance import ProvenanceRecord
+
+NO_ROOT: Final = -1
+_SUM: Final = -2
+_DEEPEST: Final = 256  # values between a sum and what is added first
+_MOST_FOLLOWED: Final = 1 << 22
+
+
+class Roots:
+    """The product that each value was computed from, if there is one alone.
+
+    A sum of the same element of several products (slices of k) has them all. What is computed from several products in
+    another way, such as the maximum of a row, stands behind none.
+    """
+
+    def __init__(self, record: ProvenanceRecord) -> None:
+        self._nodes = nodes = record.nodes
+        size = len(nodes)
+        self._product, self._item = np.full(size, NO_ROOT, np.int64), np.full(size, NO_ROOT, np.int64)
+        adding = frozenset(op.site for op in record.program.ops if _adds(op))
+        product, item = self._all_of(nodes["sources"])  # of those that are products themselves
+        sources = nodes["sources"]
+        inner = np.where(sources["kind"] == Kind.COMPUTED, np.minimum(sources["node"], size - 1), 0)
+        self._resolve(nodes["site"].tolist(), product.tolist(), item.tolist(), inner.tolist(), adding)
+
+    def _resolve(
+        self,
+        sites: list[int],
+        products: list[list[int]],
+        items: list[list[int]],
+        inner: list[list[int]],
+        adding: frozenset[int],
+    ) -> None:
+        """The root of each value, in the order in which they were computed."""
+        roots = [(NO_ROOT, NO_ROOT)] * len(sites)
+        for number in range(1, len(sites)):
+            found = {
+                roots[node] if 0 < node < number else (product, item)
+                for product, item, node in zip(products[number], items[number], inner[number], strict=True)
+            }
+            found.discard((NO_ROOT, NO_ROOT))
+            if found:
+                roots[number] = _of_several(found, adds=sites[number] in adding)
+        self._product[:], self._item[:] = np.array(roots, np.int64).reshape(-1, 2).T
+
+    def of(self, origins: NDArray[Any]) -> tuple[Integers, Integers]:
+        """The product, and the element of its D, of each origin; -1 where there is none, or more than one."""
+        product, item = self._all_of(origins)
+        return np.maximum(product, NO_ROOT), np.where(product < 0, NO_ROOT, item)
+
+    def addends(self, origins: NDArray[Any]) -> tuple[Integers, Integers, Integers]:
+        """Of flat origins that are sums of several products: the number of the origin, a product, the element of its D.
+
+        One of each for every product; nothing of what there are too many of.
+        """
+        product, _ = self._all_of(origins)
+        ends = np.flatnonzero(product == _SUM)
+        nodes = origins["node"][ends].astype(np.int64)
+        found: list[Integers] = [np.zeros((0, 3), np.int64)]
+        for _ in range(_DEEPEST):
+            if not len(ends) or len(ends) > _MOST_FOLLOWED:
+                break
+            sources = self._nodes["sources"][nodes]
+            products, items = self._all_of(sources)
+            row, source = np.nonzero(products >= 0)
+            found.append(np.stack((ends[row], products[row, source], items[row, source]), axis=1))
+            row, source = np.nonzero(products == _SUM)
+            further = np.stack((ends[row], sources["node"][row, source].astype(np.int64)), axis=1)
+            ends, nodes = np.unique(further, axis=0).T
+        if len(ends):
+            found = found[:1]
+        end, several, item = np.unique(np.concatenate(found), axis=0).T
+        return end, several, item
+
+    def _all_of(self, origins: NDArray[Any]) -> tuple[Integers, Integers]:
+        """As `of`, but of a sum of several the product is `_SUM`."""
+        product = np.where(origins["kind"] == Kind.PRODUCT, origins["node"], NO_ROOT)
+        item = np.where(origins["kind"] == Kind.PRODUCT, origins["item"], NO_ROOT).astype(np.int64)
+        computed = (origins["kind"] == Kind.COMPUTED) & (origins["node"] > 0)
+        if computed.any():
+            nodes = origins["node"][computed]
+            product[computed], item[computed] = self._product[nodes], self._item[nodes]
+        return product, item
+
+
+def _of_several(found: set[tuple[int, int]], *, adds: bool) -> tuple[int, int]:
+    """The root of a value by those of what it is computed from."""
+    if len(found) > 1 and not adds:
+        found = {one for one in found if one[0] != _SUM}  # what a value is scaled by
+    if len(found) == 1:
+        return next(iter(found))
+    items = {item for _, item in found}
+    return (_SUM, items.pop()) if adds and len(items) == 1 else (NO_ROOT, NO_ROOT)
+
+
+def _adds(op: Op) -> bool:
+    """Whether an instruction gives the sum of what it takes."""
+    return op.opcode == "add" or (op.opcode in ("red", "atom") and op.has("add"))

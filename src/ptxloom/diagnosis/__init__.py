@@ -3,7 +3,18 @@
 from __future__ import annotations
 
 from ptxloom.diagnosis.causes import CAUSES, Cause
-from ptxloom.diagnosis.diagnose import diagnose
+from ptxloom.diagnosis.diagnose import diagnose, examine
+from ptxloom.diagnosis.examination import Examination, Unjudged
 from ptxloom.diagnosis.model import Diagnosis, Picture, Repair
 
-__all__ = ["CAUSES", "Cause", "Diagnosis", "Picture", "Repair", "diagnose"]
+__all__ = [
+    "CAUSES",
+    "Cause",
+    "Diagnosis",
+    "Examination",
+    "Picture",
+    "Repair",
+    "Unjudged",
+    "diagnose",
+    "examine",
+]

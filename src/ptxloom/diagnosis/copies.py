@@ -61,15 +61,29 @@ class Copy(NamedTuple):
     stated: bool
 
 
-def wrong_copies(record: ProvenanceRecord, expected: Expectation | None) -> Iterator[Copy]:
-    """The arrays that are copies of others, or were to be, and are not."""
+class Copied(NamedTuple):
+    """A result that comes from another array, element by element.
+
+    Attributes:
+        contents: The array that is stored, and where its elements come from.
+        judged: Whether it could be asked: it is a copy or a transposition, or was to be.
+        wrong: What is wrong with it.
+    """
+
+    contents: Contents
+    judged: bool
+    wrong: Copy | None
+
+
+def copied(record: ProvenanceRecord, expected: Expectation | None) -> Iterator[Copied]:
+    """The arrays that are copies of others, or were to be."""
     for array in record.arrays:
         contents = record.contents(array.number)
         if len(array.shape) != 2 or not (contents.stored_at >= 0).any():
             continue
         source = _source(contents, record, expected)
         if source is not None:
-            yield from _judged(contents, source, expected)
+            yield _judged(contents, source, expected)
 
 
 def _source(contents: Contents, record: ProvenanceRecord, expected: Expectation | None) -> TracedArray | None:
@@ -88,7 +102,7 @@ def _source(contents: Contents, record: ProvenanceRecord, expected: Expectation 
     return source if expected.axes.keys() == {source.name, contents.array.name} else None
 
 
-def _judged(contents: Contents, source: TracedArray, expected: Expectation | None) -> Iterator[Copy]:
+def _judged(contents: Contents, source: TracedArray, expected: Expectation | None) -> Copied:
     """The result as a copy and as a transposition; the one that less is wrong with is meant."""
     tries: list[tuple[int, int, Copy]] = []
     for turned in (False, True):
@@ -101,7 +115,7 @@ def _judged(contents: Contents, source: TracedArray, expected: Expectation | Non
                 continue
             copy = _tiled(contents, source, size, turned=turned, stated=expected is not None)
             if copy is None:
-                return
+                return Copied(contents, judged=True, wrong=None)
             named = copy.explained[0].named if copy.explained else None
             steps = _UNEXPLAINED if named is None else named.steps
             if not turned and named is not None and named.cause == "order-exchanged":
@@ -110,7 +124,8 @@ def _judged(contents: Contents, source: TracedArray, expected: Expectation | Non
     if tries:
         copy = min(tries, key=lambda one: one[:2])[2]
         if copy.stated or (copy.explained and copy.explained[0].named.cause in _PLAIN):
-            yield copy
+            return Copied(contents, judged=True, wrong=copy)
+    return Copied(contents, judged=False, wrong=None)
 
 
 def _tiled(contents: Contents, source: TracedArray, size: int, *, turned: bool, stated: bool) -> Copy | None:

@@ -28,11 +28,17 @@ class Coverage:
     Attributes:
         repeated: Of "a" and "b" how many k stand more than once in one chain.
         missing: Of each role and axis how many lines of the matrix are never taken; along k, by no product of a chain.
+        twice: Of "a" and "b" which k stand more than once in some chain.
+        absent: Of "a" and "b" which k stand in no chain.
+        in_one_piece: Whether each chain takes k that follow one another.
     """
 
     def __init__(self, sites: Sequence[SiteEvidence], reading: Reading) -> None:
         self.repeated: dict[str, int] = {}
         self.missing: dict[tuple[str, int], int] = {}
+        self.twice: dict[str, Integers] = {}
+        self.absent: dict[str, Integers] = {}
+        self.in_one_piece = True
         tiles = [tiles_of(site, reading) for site in sites]
         chains = np.concatenate([site.chain for site in sites])
         for role, plane in reading.planes.items():
@@ -41,7 +47,7 @@ class Coverage:
                 lines = np.concatenate([common(one[role]) for one in tiles])
                 extent = plane.extents[axis]
                 if (role, axis) in {("a", 1), ("b", 0)}:
-                    self.repeated[role], self.missing[role, axis] = _by_chain(chains, lines, extent)
+                    self._by_chain(role, axis, chains, lines, extent)
                 else:
                     self.missing[role, axis] = extent - len(np.unique(lines[(lines >= 0) & (lines < extent)]))
 
@@ -50,11 +56,16 @@ class Coverage:
         along = (role, axis) in {("a", 1), ("b", 0)}
         return self.missing[role, axis] + (self.repeated[role] if along else 0)
 
-
-def _by_chain(chains: Integers, lines: Integers, extent: int) -> tuple[int, int]:
-    """How many k are repeated within chains, and how many are missing in them."""
-    keys = chains[:, None] * (extent + 1) + np.minimum(lines, extent)
-    held = keys[lines >= 0]
-    different = np.unique(held)
-    inside = different[different % (extent + 1) < extent]
-    return len(held) - len(different), len(np.unique(chains)) * extent - len(inside)
+    def _by_chain(self, role: str, axis: int, chains: Integers, lines: Integers, extent: int) -> None:
+        """Which k are repeated within chains, and which are missing in them."""
+        keys = chains[:, None] * (extent + 1) + np.minimum(lines, extent)
+        held = keys[lines >= 0]
+        different, times = np.unique(held, return_counts=True)
+        inside = different[different % (extent + 1) < extent]
+        self.repeated[role] = len(held) - len(different)
+        self.missing[role, axis] = len(np.unique(chains)) * extent - len(inside)
+        self.twice[role] = np.unique(different[times > 1] % (extent + 1))
+        self.absent[role] = np.setdiff1d(np.arange(extent), inside % (extent + 1))
+        whose = inside // (extent + 1)
+        broken_off = (np.diff(inside) > 1) & (np.diff(whose) == 0)
+        self.in_one_piece = self.in_one_piece and not broken_off.any()

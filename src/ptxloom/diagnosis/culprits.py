@@ -93,25 +93,37 @@ def _named(cause: str, role: str, way: tuple[Op, ...], products: Sequence[Op]) -
     if cause == "halves-exchanged":
         chosen = [op for op in way if op.opcode in _PACKS]
     elif role == "d" and cause == "stored-twice":
-        chosen = [op for op in way if op.opcode in ("st", "stmatrix")][:1]
+        chosen = [op for op in way if _stores(op) or op.opcode == "stmatrix"][:1]
     elif role == "d":
         shared = [op for op in way if op.has("shared", "shared::cta")]
         if cause == "other-layout" and shared:
             return shared[0]  # that registers are stored by
         pitches = cause in ("pitch-mismatch", "swizzle-mismatch", "other-layout")
-        chosen = shared if pitches and shared else [op for op in way if op.opcode == "st" and op not in shared]
+        chosen = shared if pitches and shared else [op for op in way if _stores(op) and op not in shared]
     elif role == "copy" and cause == "tile-exchanged":
-        chosen = [op for op in way if op.opcode == "st"]
+        chosen = [op for op in way if _stores(op)]
     elif cause in _GLOBAL_INDEX and role != "copy":
-        chosen = [op for op in way if op.opcode in ("ld", "cp")]
+        chosen = [op for op in way if _loads(op) or op.opcode == "cp"]
         return chosen[0] if chosen else products[0]
     else:
         matrix = [op for op in way if op.opcode == "ldmatrix"]
         apart = cause in ("pitch-mismatch", "swizzle-mismatch")
         chosen = (
-            matrix if role == "copy" and matrix and not apart else [op for op in way if op.opcode in ("ldmatrix", "ld")]
+            matrix
+            if role == "copy" and matrix and not apart
+            else [op for op in way if _loads(op) or op.opcode == "ldmatrix"]
         )
     return (chosen or list(way) or list(products))[-1]
+
+
+def _loads(op: Op) -> bool:
+    """Whether an instruction takes elements from the addresses that lanes compute, or from a matrix of `wmma`."""
+    return op.opcode == "ld" or (op.opcode == "wmma" and op.has("load"))
+
+
+def _stores(op: Op) -> bool:
+    """Whether an instruction stores likewise."""
+    return op.opcode == "st" or (op.opcode == "wmma" and op.has("store"))
 
 
 def transposing(move: Op) -> str | None:
@@ -142,7 +154,7 @@ def _exchanged(
     if role == "copy":
         return Culprit("matrices-exchanged", moves[0] if moves else concerned[-1], None, concerned)
     if not moves and role == "d":
-        stores = [op for op in concerned if op.opcode == "st"] or list(concerned)
+        stores = [op for op in concerned if _stores(op)] or list(concerned)
         return Culprit("rows-permuted", stores[-1], None, concerned)
     if not moves:
         repair = None

@@ -8,36 +8,29 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ptxloom.diagnosis.copies import Copy, wrong_copies
+from ptxloom.diagnosis.census import Asked, census, unread
+from ptxloom.diagnosis.copies import copied
 from ptxloom.diagnosis.coverage import Coverage
-from ptxloom.diagnosis.culprits import culprit
 from ptxloom.diagnosis.evidence import gather
+from ptxloom.diagnosis.examination import Examination
 from ptxloom.diagnosis.expectation import expectation
 from ptxloom.diagnosis.factors import Unstored, with_factor
+from ptxloom.diagnosis.findings import Run, first_of, merged, of_copy, of_total
 from ptxloom.diagnosis.laws import Suspect, suspects
-from ptxloom.diagnosis.model import Diagnosis, Picture
-from ptxloom.diagnosis.permutations import Named
+from ptxloom.diagnosis.left_open import k_left_open
 from ptxloom.diagnosis.readings import readings_of
-from ptxloom.diagnosis.tiles import whole
 from ptxloom.diagnosis.totals import Total, every_k_once, nibbles_unshifted, other_arrays, stored_twice, tail_not_masked
 from ptxloom.diagnostics import must_be
 from ptxloom.machine.results.provenance import ProvenanceRecord
-from ptxloom.syntax.origins import Origins
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from ptxloom.diagnosis.evidence import SiteEvidence
-    from ptxloom.diagnosis.expectation import Expectation
+    from ptxloom.diagnosis.model import Diagnosis
     from ptxloom.diagnosis.readings import Reading
-    from ptxloom.diagnosis.stacks import Stack
-    from ptxloom.machine.program.model import Op
-    from ptxloom.machine.results.provenance import TracedArray
-    from ptxloom.syntax.origins import SourceLine
 
-_MOST_DETAILS = 3
 _PLAIN_STEPS = 3
-_UNKNOWN = Named("unknown", "no single change explains it", 9)
 _MOST_UNEXPLAINED = 0.5  # of elements: where more break a law for no reason that is found, the law may not apply
 _SAYS_MORE = frozenset({"leading-dimension", "order-exchanged", "pitch-mismatch", "swizzle-mismatch"})  # than "twice"
 
@@ -54,7 +47,8 @@ def diagnose(
             as the parameters are.
 
     Returns:
-        A diagnosis for each cause, those first that are certain; none if no law is broken.
+        A diagnosis for each cause, those first that are certain; none if no law that could be asked is broken, and
+            `examine` says which could.
 
     Raises:
         UsageError: `expected` is said in another way, or `record` is not of a launch with provenance.
@@ -66,6 +60,32 @@ def diagnose(
         >>> diagnose(k.launch(grid=1, block=32, provenance=True).provenance)
         ()
     """
+    return examine(record, expected, names=names).found
+
+
+def examine(
+    record: ProvenanceRecord, expected: str | None = None, *, names: Mapping[int, str] | None = None
+) -> Examination:
+    """What `diagnose` says, and of what: how much was judged, and what was not and why.
+
+    Args:
+        record: As of `diagnose`.
+        expected: Likewise.
+        names: Likewise.
+
+    Returns:
+        The diagnoses, beside counts of what was judged, and what was not.
+
+    Raises:
+        UsageError: As `diagnose`.
+
+    Example:
+        >>> from ptxloom.machine import kernel
+        >>> from ptxloom.syntax import parse
+        >>> k = kernel(parse(".version 9.0 .target sm_90 .entry k() { ret; }"), "k")
+        >>> examine(k.launch(grid=1, block=32, provenance=True).provenance).verdict
+        'unjudged'
+    """
     must_be(ProvenanceRecord, "record", record, "the `provenance` of a launch with `provenance=True`")
     said = expectation(expected) if expected is not None else None
     if names:
@@ -73,49 +93,40 @@ def diagnose(
             replace(a, name=names.get(-1 if a.parameter is None else a.parameter, a.name)) for a in record.arrays
         )
         record = replace(record, arrays=tuple(renamed))
-    sites = gather(record)
-    found: list[Diagnosis] = []
+    sites, places = gather(record)
     used = frozenset(stack.array for site in sites for stack in (site.a, site.b) if stack is not None)
-    run = _Run(record, record.arrays, said, used)
-    results: list[Unstored] = []
-    for group in _groups(sites):
-        if any(site.made for site in group):
-            continue
-        verdict = _of_group(group, run, whole_chains=_whole_chains(group, sites))
-        found += verdict.found
-        if verdict.reading is not None and not verdict.found:
-            result = Unstored.of(group, verdict.reading, run.arrays)
-            run, results = run.knowing(result), [*results, result]
-    for group in _groups(sites):
-        if any(site.made for site in group):
-            found += _of_made(group, results, run, whole_chains=_whole_chains(group, sites))
-    if not sites:
-        found += [_of_copy(copy, record) for copy in wrong_copies(record, said)]
-    return tuple(sorted(found, key=_rank))
+    run = Run(record, record.arrays, said, used)
+    found, asked = _of_products(sites, run)
+    copies = () if sites else tuple(copied(record, said))
+    found += [of_copy(one.wrong, record) for one in copies if one.wrong is not None]
+    counted = census(record, asked, copies, places)
+    return Examination(tuple(sorted(found, key=_rank)), counted.products, counted.elements, counted.unjudged)
 
 
 def _rank(one: Diagnosis) -> tuple[bool, bool, bool, int]:
     return one.cause == "unknown", not one.certain, bool(one.others), one.line
 
 
-class _Run(NamedTuple):
-    """What is judged.
-
-    Attributes:
-        record: Where everything came from.
-        arrays: The record's, and after them matrices that no memory holds.
-        said: What is computed.
-        used: The arrays that are multiplied.
-    """
-
-    record: ProvenanceRecord
-    arrays: tuple[TracedArray, ...]
-    said: Expectation | None
-    used: frozenset[int]
-
-    def knowing(self, result: Unstored) -> _Run:
-        """The same, with one matrix more."""
-        return self._replace(arrays=(*self.arrays, result.array))
+def _of_products(sites: tuple[SiteEvidence, ...], run: Run) -> tuple[list[Diagnosis], list[Asked]]:
+    """What is wrong with all products, and of which the laws were asked: first those whose factors are known."""
+    found: list[Diagnosis] = []
+    asked: list[Asked] = []
+    results: list[Unstored] = []
+    for group in _groups(sites):
+        if any(site.made for site in group):
+            continue
+        verdict = _of_group(group, run, whole_chains=_whole_chains(group, sites))
+        found += verdict.found
+        asked.append(verdict.asked)
+        if verdict.reading is not None and not verdict.found:
+            result = Unstored.of(group, verdict.reading, run.arrays)
+            run, results = run.knowing(result), [*results, result]
+    for group in _groups(sites):
+        if any(site.made for site in group):
+            verdict = _of_made(group, results, run, whole_chains=_whole_chains(group, sites))
+            found += verdict.found
+            asked.append(verdict.asked)
+    return found, asked
 
 
 class _Verdict(NamedTuple):
@@ -123,46 +134,51 @@ class _Verdict(NamedTuple):
 
     Attributes:
         found: What is.
-        reading: How their arrays were read; None if they were not.
+        asked: What the laws were asked of.
         explained: Whether a plain change mends it, or nothing is to be mended.
     """
 
     found: list[Diagnosis]
-    reading: Reading | None = None
+    asked: Asked
     explained: bool = True
 
+    @property
+    def reading(self) -> Reading | None:
+        """How their arrays were read; None if they were not."""
+        return self.asked.reading
 
-def _of_made(
-    group: tuple[SiteEvidence, ...], results: Sequence[Unstored], run: _Run, *, whole_chains: bool
-) -> list[Diagnosis]:
+
+def _of_made(group: tuple[SiteEvidence, ...], results: Sequence[Unstored], run: Run, *, whole_chains: bool) -> _Verdict:
     """What is wrong with products of which a factor comes from no array: it may be made of what others give."""
     for result in results:
         made = tuple(with_factor(site, result) for site in group)
         if all(one.a is not None and one.b is not None for one in made):
             verdict = _of_group(made, run, whole_chains=False)  # what is masked is never multiplied
             if verdict.reading is not None and verdict.explained:
-                return verdict.found
-    return _of_group(group, run, whole_chains=whole_chains).found
+                return verdict
+    return _of_group(group, run, whole_chains=whole_chains)
 
 
-def _of_group(group: tuple[SiteEvidence, ...], run: _Run, *, whole_chains: bool) -> _Verdict:
+def _of_group(group: tuple[SiteEvidence, ...], run: Run, *, whole_chains: bool) -> _Verdict:
     """What is wrong with the products of the same arrays."""
     record = run.record
     exchanged = list(other_arrays(group, record, run.used, run.said)) or list(nibbles_unshifted(group, record))
     if exchanged:
-        return _Verdict([_of_total(one, run) for one in exchanged])
+        return _Verdict([of_total(one, run) for one in exchanged], Asked(group, None, condemned=True))
     judged = [
-        (*_judged(group, reading, record, whole_chains), reading)
+        _judged(group, reading, record, whole_chains=whole_chains)
         for reading in readings_of(group, run.arrays, run.said)
     ]
     if not judged:
-        return _Verdict([])
-    broken, totals, reading = min(judged, key=_complexity)
-    found = [*_merged(broken, run), *(_of_total(one, run) for one in totals)]
+        return _Verdict([], Asked(group, None, unread(group, run.arrays)))
+    broken, totals, left_open, reading = min(judged, key=_complexity)
+    found = [*merged(broken, run), *(of_total(one, run) for one in totals)]
     explained = bool(totals) or not broken or any(map(_is_explained, broken))
     if run.said is None and not explained and _share(found) > _MOST_UNEXPLAINED:
-        return _Verdict([])  # no product of plain matrices, as far as anybody can tell
-    return _Verdict(found, reading, explained)
+        most = max(found, key=_share_of)
+        why = f"{_share_of(most):.0%} of the elements of {most.array or 'an operand'} break the law `{most.law}` under "
+        return _Verdict([], Asked(group, None, f"{why}the likeliest reading of its arrays, so it was not believed"))
+    return _Verdict(found, Asked(group, reading, left_open, condemned=bool(found)), explained)
 
 
 def _is_explained(suspect: Suspect) -> bool:
@@ -172,32 +188,55 @@ def _is_explained(suspect: Suspect) -> bool:
 
 def _share(found: Sequence[Diagnosis]) -> float:
     """The part of the elements that are wrong."""
-    return max((one.wrong / max(one.total, 1) for one in found), default=0.0)
+    return max(map(_share_of, found), default=0.0)
+
+
+def _share_of(one: Diagnosis) -> float:
+    return one.wrong / max(one.total, 1)
+
+
+class _Judged(NamedTuple):
+    """What is wrong under a reading.
+
+    Attributes:
+        broken: The operands.
+        totals: The laws of the whole.
+        left_open: Why one of them was not asked; empty if all were.
+        reading: The reading.
+    """
+
+    broken: list[Suspect]
+    totals: list[Total]
+    left_open: str
+    reading: Reading
 
 
 def _judged(
-    group: tuple[SiteEvidence, ...], reading: Reading, record: ProvenanceRecord, whole_chains: bool
-) -> tuple[list[Suspect], list[Total]]:
+    group: tuple[SiteEvidence, ...], reading: Reading, record: ProvenanceRecord, *, whole_chains: bool
+) -> _Judged:
     """The operands and the laws of the whole that are wrong under a reading."""
     coverage = Coverage(group, reading)
     broken = [suspect for site in group for suspect in suspects(site, reading, coverage)]
     if broken and (tails := list(tail_not_masked(group, reading, coverage))):
-        return [], tails
+        return _Judged([], tails, "", reading)
     totals = list(stored_twice(group, broken, coverage, record))
     if totals:
-        telling = [s for s in broken if s.tile.role == "d" and _first(s).cause in _SAYS_MORE]
+        telling = [s for s in broken if s.tile.role == "d" and first_of(s).cause in _SAYS_MORE]
         broken = [s for s in broken if s.tile.role != "d"] + telling
-        totals = [] if telling and not totals[0].certain else totals
+        totals = [] if telling else totals
+    left_open = ""
     if not broken and not totals:
-        totals = list(every_k_once(group, reading, coverage, whole_chains=whole_chains))
-    return broken, totals
+        left_open = k_left_open(reading, coverage, record)
+        if not left_open:
+            arrays = len(record.arrays)
+            totals = list(every_k_once(group, reading, coverage, arrays=arrays, whole_chains=whole_chains))
+    return _Judged(broken, totals, left_open, reading)
 
 
-def _complexity(judged: tuple[list[Suspect], list[Total], Reading]) -> tuple[int, int]:
+def _complexity(judged: _Judged) -> tuple[int, int]:
     """How much is to be believed under a reading: the steps of the worst operand, and how many are wrong."""
-    broken, totals, _ = judged
-    steps = [_first(s).steps + (not s.sure) for s in broken]
-    return max(steps, default=0) + 2 * len(totals), len(steps) + len(totals)
+    steps = [first_of(s).steps + (not s.sure) for s in judged.broken]
+    return max(steps, default=0) + 2 * len(judged.totals), len(steps) + len(judged.totals)
 
 
 def _whole_chains(group: tuple[SiteEvidence, ...], sites: tuple[SiteEvidence, ...]) -> bool:
@@ -214,128 +253,3 @@ def _groups(sites: Iterable[SiteEvidence]) -> Iterable[tuple[SiteEvidence, ...]]
         arrays = tuple((stack.role, stack.array, stack.unit_bits) for stack in site.stacks)
         groups[site.form.shape, arrays].append(site)
     return map(tuple, groups.values())
-
-
-def _merged(broken: Sequence[Suspect], run: _Run) -> list[Diagnosis]:
-    """One diagnosis for what one change explains."""
-    by_cause: defaultdict[tuple[str, str], list[Suspect]] = defaultdict(list)
-    for suspect in broken:
-        by_cause[suspect.tile.role, _first(suspect).cause].append(suspect)
-    return [_diagnosis(group, run) for group in by_cause.values()]
-
-
-def _first(suspect: Suspect) -> Named:
-    if suspect.explained:
-        return suspect.explained[0].named
-    return _UNKNOWN
-
-
-def _diagnosis(group: Sequence[Suspect], run: _Run) -> Diagnosis:
-    record = run.record
-    first = group[0]
-    named, role = _first(first), first.tile.role
-    wrong = [~whole(s.tile, s.wanted) & s.tile.known for s in group]
-    paths = np.concatenate([_stack(s).path[s.events][bad] for s, bad in zip(group, wrong, strict=True)])
-    products = [record.program.ops[s.evidence.site] for s in group]
-    found = culprit(named, role, paths, products, record, ops=record.program.ops)
-    others = {e.named.cause for s in group for e in s.explained} - {named.cause}
-    proved = all(e.proved for s in group for e in s.explained)
-    certain = bool(first.explained) and proved and not others and all(s.sure for s in group)
-    return Diagnosis(
-        first.law,
-        role,
-        run.arrays[_stack(first).array].name,
-        found.cause,
-        _details(group),
-        certain,
-        tuple(sorted(others)),
-        found.op.line,
-        found.op.text,
-        _origin(found.op, record),
-        tuple(dict.fromkeys(op.line for op in found.concerned)),
-        sum(int(np.count_nonzero(bad)) for bad in wrong),
-        sum(int(np.count_nonzero(s.tile.known)) for s in group),
-        found.repair,
-        _picture(first, record),
-    )
-
-
-def _details(group: Sequence[Suspect]) -> str:
-    """What exactly, of each of several instructions."""
-    details = list(dict.fromkeys(_first(suspect).detail for suspect in group))
-    return "; or ".join(details[:_MOST_DETAILS])
-
-
-def _of_copy(copy: Copy, record: ProvenanceRecord) -> Diagnosis:
-    named = copy.explained[0].named if copy.explained else _UNKNOWN
-    others = tuple(sorted({one.named.cause for one in copy.explained} - {named.cause}))
-    last = [op for number in np.unique(copy.paths).tolist() for op in _last(number, record)]
-    found = culprit(named, "copy", copy.paths, last, record, ops=record.program.ops)
-    certain = copy.stated and bool(copy.explained) and not others
-    bad = ~whole(copy.tile, copy.wanted) & copy.tile.known
-    return Diagnosis(
-        "copy",
-        copy.array.name,
-        "",
-        found.cause,
-        named.detail,
-        certain,
-        others,
-        found.op.line,
-        found.op.text,
-        _origin(found.op, record),
-        tuple(dict.fromkeys(op.line for op in found.concerned)),
-        int(np.count_nonzero(bad)),
-        bad.size,
-        found.repair,
-    )
-
-
-def _last(path: int, record: ProvenanceRecord) -> list[Op]:
-    """The instruction that ends a way."""
-    sites = record.path(path)
-    return [record.program.ops[sites[-1]]] if sites else []
-
-
-def _of_total(total: Total, run: _Run) -> Diagnosis:
-    record = run.record
-    products = [record.program.ops[site] for site in total.sites]
-    found = culprit(total.named, total.role, total.paths, products, record, ops=record.program.ops)
-    return Diagnosis(
-        total.law,
-        total.role,
-        run.arrays[total.array].name if total.array >= 0 else "",
-        found.cause,
-        total.named.detail,
-        total.certain,
-        (),
-        found.op.line,
-        found.op.text,
-        _origin(found.op, record),
-        tuple(dict.fromkeys(op.line for op in found.concerned)),
-        total.wrong,
-        total.total,
-    )
-
-
-def _origin(op: Op, record: ProvenanceRecord) -> SourceLine | None:
-    """The line of the compiled program that an instruction comes from."""
-    return Origins(record.program.module).at(op.node.start)
-
-
-def _stack(suspect: Suspect) -> Stack:
-    return next(stack for stack in suspect.evidence.stacks if stack.role == suspect.tile.role)
-
-
-def _picture(suspect: Suspect, record: ProvenanceRecord) -> Picture:
-    """The first product that is wrong."""
-    tile = suspect.tile
-    at = int(np.argmax((~whole(tile, suspect.wanted)).any(axis=(1, 2))))
-    event = record.products[int(suspect.evidence.numbers[suspect.events[at]])]
-    held = np.stack((tile.rows[at], tile.columns[at]), axis=-1)
-    held[~tile.known[at]] = -1
-    wanted = held
-    if suspect.explained:
-        mended = suspect.explained[0].repaired
-        wanted = np.stack((mended.rows[at], mended.columns[at]), axis=-1)
-    return Picture(event.cta, event.warp, held, wanted)

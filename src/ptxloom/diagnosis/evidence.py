@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from ptxloom.isa.products import MatrixForm
     from ptxloom.machine.results.provenance import ProvenanceRecord, TracedArray
 
+_LEAST_BITS: Final = 4  # of an element that is followed
 _FROM_ARRAYS: Final = (Kind.EXACT, Kind.CONVERTED)
 
 
@@ -64,15 +65,15 @@ class SiteEvidence:
         return tuple(stack for stack in (self.a, self.b, self.d) if stack is not None)
 
 
-def gather(record: ProvenanceRecord) -> tuple[SiteEvidence, ...]:
-    """Every product instruction that laws can be asked of, in the order of the program.
+def gather(record: ProvenanceRecord) -> tuple[tuple[SiteEvidence, ...], Places | None]:
+    """Every product instruction that laws can be asked of, in the order of the program; and where all results go.
 
-    Sparse products, those of single bits, and those that a warp computes four at a time are left out.
+    Those that `unfollowed` names are left out.
     """
     made = products_of_sites(record)
-    judged = {site: group for site, group in made.items() if _is_judged(group.form)}
+    judged = {site: group for site, group in made.items() if not unfollowed(group.form)}
     if not judged:
-        return ()
+        return (), None
     places = Places(record, tuple(judged.values()))
     found: list[SiteEvidence] = []
     for site, group in sorted(judged.items()):
@@ -87,11 +88,18 @@ def gather(record: ProvenanceRecord) -> tuple[SiteEvidence, ...]:
         found.append(
             SiteEvidence(site, group.line, group.text, group.form, numbers, chain, a, b, places.of(group), made)
         )
-    return tuple(found)
+    return tuple(found), places
 
 
-def _is_judged(form: MatrixForm) -> bool:
-    return not (form.sparse or form.quad_pairs) and form.opcode == "mma" and form.container_bits("a") >= 4
+def unfollowed(form: MatrixForm) -> str:
+    """Why no laws can be asked of a form of products, as a sentence goes on; empty if they can be."""
+    if form.opcode not in ("mma", "wmma"):
+        return f"products by `{form.opcode}` are not followed"
+    if form.sparse:
+        return "sparse products are not followed"
+    if form.quad_pairs:
+        return "products that a warp computes four at a time are not followed"
+    return "products of single bits are not followed" if form.container_bits("a") < _LEAST_BITS else ""
 
 
 def _stack(record: ProvenanceRecord, role: str, form: MatrixForm, origins: NDArray[Any]) -> Stack | None:

@@ -31,11 +31,12 @@ K: Final = "k"
 PLACE: Final = "place"
 ONCE: Final = "once"
 
-_SHARED: Final = {  # with whom each axis of an operand is shared: (role, its axis)
+SHARED: Final = {
     "a": (("d", 0), ("b", 0)),
     "b": (("a", 1), ("d", 1)),
     "d": (("a", 0), ("b", 1)),
 }
+"""With whom each axis of an operand is shared: the role, and its axis."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -75,7 +76,7 @@ def suspects(evidence: SiteEvidence, reading: Reading, coverage: Coverage) -> tu
 def _wanted(tiles: dict[str, Tile], one: dict[str, Truth], role: str) -> Wanted:
     """What the other operands say of one; nothing, where they break a law themselves."""
     said: list[Integers | None] = []
-    for other, axis in _SHARED[role]:
+    for other, axis in SHARED[role]:
         if other not in tiles:
             said.append(None)
             continue
@@ -127,12 +128,12 @@ def _disagreeing(
 def _axis_of(role: str, first: str, second: str) -> int:
     """The axis of an operand on which two of them differ."""
     other = second if role == first else first
-    return next(axis for axis, (shared, _) in enumerate(_SHARED[role]) if shared == other)
+    return next(axis for axis, (shared, _) in enumerate(SHARED[role]) if shared == other)
 
 
 def _differ(tiles: dict[str, Tile], first: str, second: str) -> bool:
     axis = _axis_of(first, first, second)
-    other = _SHARED[first][axis][1]
+    other = SHARED[first][axis][1]
     left, right = (
         common_columns(tiles[role]) if along else common_rows(tiles[role])
         for role, along in ((first, axis), (second, other))

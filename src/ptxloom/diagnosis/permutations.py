@@ -59,6 +59,7 @@ class Square:
 SQUARES: Final = (16, 32, 8)
 """The tiles that copies are judged by."""
 
+_EXCHANGED: Final = Named("order-exchanged", "the matrix is transposed: its layout, `.row` or `.col`, is the other one")
 COPIED: Final = {size: Square(size) for size in SQUARES}
 
 
@@ -67,6 +68,8 @@ def named_orders(form: MatrixForm | Square, role: str) -> tuple[tuple[Named, Ord
     """Every order of an operand that has a name, the plainest first; some are the same, seen in two ways."""
     if isinstance(form, Square):
         return tuple(_of_square(form.size))
+    if form.opcode == "wmma":  # whose registers nobody fills but its own moves
+        return tuple(_of_layout(*form.extent(role)))
     slots = _Slots.of(form, role)
     single = [*_transposed(slots), *_of_registers(slots), *_inside(slots)]
     pairs = [
@@ -178,6 +181,12 @@ def _inside(slots: _Slots) -> Iterator[tuple[Named, Order]]:
         detail = f"the {word} of each register are in reverse order" if count > 2 else "the halves are exchanged"
         name = Named("halves-exchanged", detail)
         yield name, slots.order(slots.lane, slots.register, slots.within ^ flip)
+
+
+def _of_layout(rows: int, columns: int) -> Iterator[tuple[Named, Order]]:
+    """The order of the other layout, `.col` for `.row`, where the operand is square."""
+    if rows == columns:
+        yield _EXCHANGED, np.arange(rows * columns).reshape(rows, columns).T.ravel()
 
 
 def _of_square(size: int) -> Iterator[tuple[Named, Order]]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ptxloom.diagnosis.coverage import tiles_of
+from ptxloom.diagnosis.left_open import has_computed_factor
 from ptxloom.diagnosis.permutations import Named
 from ptxloom.diagnosis.tiles import common_columns, common_rows
 from ptxloom.syntax import tree
@@ -55,9 +56,17 @@ _NO_PATHS = np.zeros(0, np.int64)
 
 
 def every_k_once(
-    sites: Sequence[SiteEvidence], reading: Reading, coverage: Coverage, *, whole_chains: bool
+    sites: Sequence[SiteEvidence], reading: Reading, coverage: Coverage, *, arrays: int, whole_chains: bool
 ) -> Iterator[Total]:
-    """Each k is multiplied into each element of the result, and once; `whole_chains`: nothing else adds to them."""
+    """Each k is multiplied into each element of the result, and once.
+
+    Args:
+        sites: Instructions that multiply the same arrays.
+        reading: Of these.
+        coverage: Likewise.
+        arrays: How many the launch has.
+        whole_chains: Nothing else adds to the results.
+    """
     role = next(role for role in "ab" if role in reading.planes)
     if reading.planes[role].unit_bits < _BYTE_BITS:
         return  # of two elements in one byte nobody knows which is which
@@ -70,11 +79,13 @@ def every_k_once(
         twice = coverage.repeated[role]
         named = Named("k-twice", f"{twice // chains} of {extent} k are multiplied twice into each element")
         seen, paths = ("", _NO_PATHS) if "a" in reading.planes else (role, _paths(sites, role))
-        yield Total("once", named, seen, array, paths, own, twice, chains * extent, certain=True)
+        certain = not has_computed_factor(reading, arrays)
+        yield Total("once", named, seen, array, paths, own, twice, chains * extent, certain)
     elif whole_chains and coverage.missing[role, axis] and _is_whole(reading, coverage):
         missing = coverage.missing[role, axis]
         named = Named("k-missing", f"{missing // chains} of {extent} k are never multiplied")
-        yield Total("once", named, "", array, _NO_PATHS, own, missing, chains * extent, certain=True)
+        certain = not coverage.in_one_piece  # else rows may be padded, or another launch adds the rest
+        yield Total("once", named, "", array, _NO_PATHS, own, missing, chains * extent, certain)
 
 
 def _paths(sites: Sequence[SiteEvidence], role: str) -> Integers:

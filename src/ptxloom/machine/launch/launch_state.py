@@ -95,7 +95,7 @@ class LaunchState:
         self.profile = ProfileShadow(self.arena, kernel.countable) if PROFILE in checks else None
         self.provenance: ProvenanceShadow | None = None
         self._wanted = provenance
-        self.shadows = tuple(self._shadows())
+        self.shadows = tuple(self._shadows(params))
         room = needs.register_bytes + sum(shadow.warp_bytes for shadow in self.shadows)
         self.warp_bytes = state.REGISTERS + room
         self.native: Any = language.structure(state.Launch).from_address(
@@ -109,7 +109,7 @@ class LaunchState:
         """The kernel's program, for whoever looks at instructions: the launch itself needs none."""
         return self._planned.program
 
-    def _shadows(self) -> Iterator[ShadowMaker]:
+    def _shadows(self, params: bytes) -> Iterator[ShadowMaker]:
         """Those of the instruments that look on."""
         if racecheck.is_wanted(self.checks):
             yield RaceShadow(self.arena, self.program, self.checks)
@@ -122,6 +122,7 @@ class LaunchState:
             self.provenance = ProvenanceShadow(
                 self.arena, self.budget, self.program, self.memory,
                 asked=self._wanted, shape=self.facts.shape, before=before, moments=moments_in(self.checks),
+                params=params,
             )  # fmt: skip
             yield self.provenance
         if self.profile is not None:

@@ -43,6 +43,7 @@ class RawProvenance:
         moments: The sites of moments from number 1 on; number 0 is the end.
         sites: The instructions that make products.
         grid: CTAs along x, y and z.
+        parameters: The bytes of the kernel's parameters.
     """
 
     places: NDArray[np.uint64]
@@ -59,3 +60,4 @@ class RawProvenance:
     moments: tuple[int, ...]
     sites: dict[int, ProductSite]
     grid: tuple[int, int, int]
+    parameters: bytes

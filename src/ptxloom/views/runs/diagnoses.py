@@ -1,4 +1,4 @@
-"""Why a result is wrong: for people with the operand as it is beside the operand as it should be, or as JSON."""
+"""Why a result is wrong, and of what that was asked: for people with the operand drawn as it is and as it should be."""
 
 from __future__ import annotations
 
@@ -9,39 +9,97 @@ from ptxloom.views.core.cells import harmless
 from ptxloom.views.core.json_text import to_text
 from ptxloom.views.core.style import PLAIN, Ink, Style
 from ptxloom.views.core.tables import Cell, Table, text_table
+from ptxloom.views.runs.comparison_reports import downgrade
 
 if TYPE_CHECKING:
-    from ptxloom.diagnosis import Diagnosis, Picture
+    from ptxloom.comparison import Comparison
+    from ptxloom.diagnosis import Diagnosis, Examination, Picture, Unjudged
     from ptxloom.views.core.json_text import Value
 
 _ROWS = 8  # of a picture
 _COLUMNS = 6
 _MOST_LINES = 8  # PTX lines that are listed
+_MOST_GAPS = 12  # things not judged that are listed
 
 
 @dataclass(frozen=True, slots=True)
-class Tried:
-    """What became of a repair.
+class Told:
+    """A run as it is told.
 
     Attributes:
-        found: What is still wrong.
-        wrong: The arrays that are still not what they should be.
-        compared: Whether any array was compared.
+        examined: What the laws say of it.
+        comparisons: Its arrays against what they should be.
     """
 
-    found: tuple[Diagnosis, ...]
-    wrong: tuple[str, ...]
-    compared: bool
+    examined: Examination
+    comparisons: tuple[Comparison, ...] = ()
+
+    @property
+    def wrong(self) -> tuple[str, ...]:
+        """The arrays that are not what they should be."""
+        return tuple(one.name for one in self.comparisons if not one.passed)
 
 
-def full(found: tuple[Diagnosis, ...], style: Style = PLAIN, tried: Tried | None = None) -> str:
-    """Each diagnosis with its change and its picture."""
-    if not found:
-        return "no law is broken: every element that is multiplied and stored is where it should be\n"
-    parts = ["\n".join(_one(diagnosis, style)) for diagnosis in found]
+def full(told: Told, style: Style = PLAIN, tried: Told | None = None) -> str:
+    """Each diagnosis with its change and its picture; what was judged, and what was not.
+
+    Args:
+        told: The run.
+        style: Of the text.
+        tried: What became of a repair.
+    """
+    parts = ["\n".join(_one(diagnosis, style)) for diagnosis in told.examined.found]
+    parts.append("\n".join((*_verdict(told), *_downgrades(told), *_counts(told.examined))))
     if tried is not None:
         parts.append(outcome(tried))
     return "\n\n".join(parts) + "\n"
+
+
+def _verdict(told: Told) -> list[str]:
+    """What is to be said where no law is broken: that of what was not judged, too."""
+    examined, wrong = told.examined, told.wrong
+    if examined.found:
+        return []
+    all_of = examined.verdict == "clean"
+    if wrong:
+        known = "no law is broken" if all_of else "no law that could be asked is broken"
+        return [f"{harmless(', '.join(wrong))} {'is' if len(wrong) == 1 else 'are'} wrong, and {known}"]
+    if all_of:
+        return ["no law is broken: every element that is multiplied and stored is where it should be"]
+    if examined.products or examined.elements:
+        return ["not all could be judged; no law that could be asked is broken"]
+    return ["could not judge: no product and no stored element"]
+
+
+def _downgrades(told: Told) -> list[str]:
+    """The arrays that are wrong by the type of their sums alone."""
+    found = [(one.name, one.downgrade) for one in told.comparisons if one.downgrade is not None]
+    return [f"downgrade of {harmless(name)}: {downgrade(one)}" for name, one in found]
+
+
+def _counts(examined: Examination) -> list[str]:
+    """What was judged, and what was not, by line."""
+    products, elements = examined.products, examined.elements
+    judged = [f"{count:,} {what}{'s' * (count != 1)}" for count, what in _judged(products, elements) if count]
+    lines = [f"judged: {' and '.join(judged) or 'nothing'}"]
+    if examined.unjudged:
+        lines += ["not judged:", *(f"  {harmless(_gap(one))}" for one in examined.unjudged[:_MOST_GAPS])]
+    if len(examined.unjudged) > _MOST_GAPS:
+        lines.append(f"  and {len(examined.unjudged) - _MOST_GAPS:,} more, which JSON has")
+    return lines
+
+
+def _judged(products: int, elements: int) -> tuple[tuple[int, str], ...]:
+    return (products, "matrix product"), (elements, "stored element")
+
+
+def _gap(one: Unjudged) -> str:
+    more = f" and {len(one.lines) - 1} more" if len(one.lines) > 1 else ""
+    place = f"line {one.line}{more}" if one.line else "all lines"
+    origin = f" ({one.origin})" if one.origin else ""
+    what = one.what.removesuffix("s") if one.count == 1 else one.what
+    count = f"{one.count:,} {what}" if one.count else what
+    return f"{place}{origin}: {count}{f' of {one.array}' if one.array else ''}: {one.why}"
 
 
 def _one(diagnosis: Diagnosis, style: Style) -> list[str]:
@@ -94,29 +152,64 @@ def _place(place: list[int]) -> str:
     return "-" if place[0] < 0 else f"{place[0]},{place[1]}"
 
 
-def outcome(tried: Tried) -> str:
+def outcome(tried: Told) -> str:
     """What became of a repair, in a sentence."""
     if tried.wrong:
         return f"tried: {', '.join(tried.wrong)} still wrong"
-    if tried.found:
-        return f"tried: {len(tried.found)} law{'s' * (len(tried.found) != 1)} still broken"
-    return "tried: with the repair no law is broken" + (", and the result is right" if tried.compared else "")
+    found = tried.examined.found
+    if found:
+        return f"tried: {len(found)} law{'s' * (len(found) != 1)} still broken"
+    known = "" if tried.examined.verdict == "clean" else " that could be asked"
+    right = ", and the result is right" if tried.comparisons else ""
+    return f"tried: with the repair no law{known} is broken{right}"
 
 
-def concise(found: tuple[Diagnosis, ...]) -> str:
-    """A line for each."""
-    return "".join(f"line {one.line}: {one.cause}: {harmless(_what(one))}\n" for one in found)
+def concise(told: Told) -> str:
+    """A line for each, for each array that is wrong, and for each thing that was not judged."""
+    lines = [f"line {one.line}: {one.cause}: {harmless(_what(one))}" for one in told.examined.found]
+    lines += [f"wrong: {harmless(name)}" for name in told.wrong]
+    lines += [f"not judged: {harmless(_gap(one))}" for one in told.examined.unjudged]
+    return "".join(f"{line}\n" for line in lines)
 
 
-def as_json(found: tuple[Diagnosis, ...], tried: Tried | None = None) -> str:
+def as_json(told: Told, tried: Told | None = None) -> str:
     """The same as an object."""
-    records: list[Value] = [_record(one) for one in found]
-    value: dict[str, Value] = {"schema": 1, "diagnoses": records}
+    examined = told.examined
+    gaps: list[Value] = [_as_record(one) for one in examined.unjudged]
+    value: dict[str, Value] = {
+        "schema": 1,
+        **_short(told),
+        "judged": {"products": examined.products, "elements": examined.elements},
+        "unjudged": gaps,
+    }
     if tried is not None:
-        still: list[Value] = [_record(one) for one in tried.found]
-        wrong: list[Value] = [*tried.wrong]
-        value["tried"] = {"diagnoses": still, "wrong": wrong, "compared": tried.compared}
+        value["tried"] = _short(tried)
     return to_text(value)
+
+
+def _short(told: Told) -> dict[str, Value]:
+    records: list[Value] = [_record(one) for one in told.examined.found]
+    downgraded: list[Value] = [one.name for one in told.comparisons if one.downgrade is not None]
+    return {
+        "verdict": told.examined.verdict,
+        "compared": bool(told.comparisons),
+        "wrong": [*told.wrong],
+        "downgraded": downgraded,
+        "diagnoses": records,
+    }
+
+
+def _as_record(one: Unjudged) -> Value:
+    return {
+        "what": one.what,
+        "count": one.count,
+        "line": one.line,
+        "lines": [*one.lines],
+        "instruction": one.instruction,
+        "origin": str(one.origin) if one.origin else None,
+        "array": one.array,
+        "why": one.why,
+    }
 
 
 def _record(one: Diagnosis) -> Value:

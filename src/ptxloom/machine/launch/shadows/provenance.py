@@ -59,6 +59,7 @@ class ProvenanceShadow(ShadowMaker):
         shape: Shape,
         before: int,
         moments: tuple[int, ...],
+        params: bytes,
     ) -> None:
         self._arena = arena
         self._budget = budget
@@ -72,6 +73,7 @@ class ProvenanceShadow(ShadowMaker):
         self._trail: Any = language.structure(model.Trail).from_address(arena.take(model.TRAIL_BYTES))
         self._kept: dict[str, NDArray[Any]] = {}
         self._moments = moments
+        self._params = params
         self._kept_ctas = tuple(chosen_blocks(asked.shared_of, self._grid, "shared_of"))
         self._choose(asked, -(-shape.threads // LANES))
         self._make_room(budget_of(asked))
@@ -192,6 +194,7 @@ class ProvenanceShadow(ShadowMaker):
             moments=self._moments,
             sites={op.site: _site(op) for op in self._program.ops if op.site in sites},
             grid=self._grid,
+            parameters=self._params,
         )
         return ProvenanceRecord(tuple(known for _, known in arrays), self.limits(), raw, self._program)
 

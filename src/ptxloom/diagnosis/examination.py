@@ -1,0 +1,76 @@
+"""What an examination says: what is wrong, what was asked of the laws, and what was not."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final, Literal
+
+from ptxloom.display import mimebundle
+
+if TYPE_CHECKING:
+    from ptxloom.diagnosis.model import Diagnosis
+    from ptxloom.syntax.origins import SourceLine
+
+Verdict = Literal["broken", "unjudged", "clean"]
+PRODUCTS: Final = "products"
+ELEMENTS: Final = "elements"
+
+
+@dataclass(frozen=True, slots=True)
+class Unjudged:
+    """Something of a run that no law was asked of.
+
+    Attributes:
+        what: `products` of matrices, or `elements`: of an operand, or stored.
+        count: How many; 0 if that is not known.
+        line: The PTX line of the instruction that multiplies or stores; 0 if it is not one instruction's.
+        lines: That line and those of the same reason and the same line of the source.
+        instruction: What stands there.
+        origin: The line of the compiled program, where the module says so.
+        array: The array of elements.
+        why: Why not, as a sentence goes on.
+    """
+
+    what: Literal["products", "elements"]
+    count: int
+    line: int
+    lines: tuple[int, ...]
+    instruction: str
+    origin: SourceLine | None
+    array: str
+    why: str
+
+    @property
+    def sentence(self) -> str:
+        """All of it in a sentence."""
+        count = f"{self.count:,} " if self.count else ""
+        one = self.count == 1
+        whose = f" of {self.array}" if self.array else ""
+        where = f"line {self.line}: " if self.line else ""
+        return f"{where}{count}{self.what[:-1] if one else self.what}{whose}: {self.why}"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Examination:
+    """A run held against the laws.
+
+    Attributes:
+        found: A diagnosis for each cause, those first that are certain.
+        products: How many matrix products were judged: both factors, and where the result goes.
+        elements: How many stored elements were judged.
+        unjudged: What was not, by line.
+    """
+
+    found: tuple[Diagnosis, ...]
+    products: int
+    elements: int
+    unjudged: tuple[Unjudged, ...] = field(default=())
+
+    _repr_mimebundle_ = mimebundle
+
+    @property
+    def verdict(self) -> Verdict:
+        """`broken`: a law is; `clean`: all that is multiplied and stored was judged; `unjudged`: not all was."""
+        if self.found:
+            return "broken"
+        return "clean" if (self.products or self.elements) and not self.unjudged else "unjudged"

@@ -1,0 +1,179 @@
+"""From operands and laws that are broken to diagnoses: each cause once, with the line to change."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from ptxloom.diagnosis.culprits import culprit
+from ptxloom.diagnosis.model import Diagnosis, Picture
+from ptxloom.diagnosis.permutations import Named
+from ptxloom.diagnosis.tiles import whole
+from ptxloom.syntax.origins import Origins
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ptxloom.diagnosis.copies import Copy
+    from ptxloom.diagnosis.expectation import Expectation
+    from ptxloom.diagnosis.factors import Unstored
+    from ptxloom.diagnosis.laws import Suspect
+    from ptxloom.diagnosis.stacks import Stack
+    from ptxloom.diagnosis.totals import Total
+    from ptxloom.machine.program.model import Op
+    from ptxloom.machine.results.provenance import ProvenanceRecord, TracedArray
+    from ptxloom.syntax.origins import SourceLine
+
+_MOST_DETAILS = 3
+_UNKNOWN = Named("unknown", "no single change explains it", 9)
+
+
+class Run(NamedTuple):
+    """What is judged.
+
+    Attributes:
+        record: Where everything came from.
+        arrays: The record's, and after them matrices that no memory holds.
+        said: What is computed.
+        used: The arrays that are multiplied.
+    """
+
+    record: ProvenanceRecord
+    arrays: tuple[TracedArray, ...]
+    said: Expectation | None
+    used: frozenset[int]
+
+    def knowing(self, result: Unstored) -> Run:
+        """The same, with one matrix more."""
+        return self._replace(arrays=(*self.arrays, result.array))
+
+
+def merged(broken: Sequence[Suspect], run: Run) -> list[Diagnosis]:
+    """One diagnosis for what one change explains."""
+    by_cause: defaultdict[tuple[str, str], list[Suspect]] = defaultdict(list)
+    for suspect in broken:
+        by_cause[suspect.tile.role, first_of(suspect).cause].append(suspect)
+    return [_diagnosis(group, run) for group in by_cause.values()]
+
+
+def first_of(suspect: Suspect) -> Named:
+    """The likeliest explanation of an operand."""
+    if suspect.explained:
+        return suspect.explained[0].named
+    return _UNKNOWN
+
+
+def _diagnosis(group: Sequence[Suspect], run: Run) -> Diagnosis:
+    record = run.record
+    first = group[0]
+    named, role = first_of(first), first.tile.role
+    wrong = [~whole(s.tile, s.wanted) & s.tile.known for s in group]
+    paths = np.concatenate([_stack(s).path[s.events][bad] for s, bad in zip(group, wrong, strict=True)])
+    products = [record.program.ops[s.evidence.site] for s in group]
+    found = culprit(named, role, paths, products, record, ops=record.program.ops)
+    others = {e.named.cause for s in group for e in s.explained} - {named.cause}
+    proved = all(e.proved for s in group for e in s.explained)
+    known = bool(first.explained) and named.cause != _UNKNOWN.cause
+    certain = known and proved and not others and all(s.sure for s in group)
+    return Diagnosis(
+        first.law,
+        role,
+        run.arrays[_stack(first).array].name,
+        found.cause,
+        _details(group),
+        certain,
+        tuple(sorted(others)),
+        found.op.line,
+        found.op.text,
+        _origin(found.op, record),
+        tuple(dict.fromkeys(op.line for op in found.concerned)),
+        sum(int(np.count_nonzero(bad)) for bad in wrong),
+        sum(int(np.count_nonzero(s.tile.known)) for s in group),
+        found.repair,
+        _picture(first, record),
+    )
+
+
+def _details(group: Sequence[Suspect]) -> str:
+    """What exactly, of each of several instructions."""
+    details = list(dict.fromkeys(first_of(suspect).detail for suspect in group))
+    return "; or ".join(details[:_MOST_DETAILS])
+
+
+def of_copy(copy: Copy, record: ProvenanceRecord) -> Diagnosis:
+    """The diagnosis of a copy that is wrong."""
+    named = copy.explained[0].named if copy.explained else _UNKNOWN
+    others = tuple(sorted({one.named.cause for one in copy.explained} - {named.cause}))
+    last = [op for number in np.unique(copy.paths).tolist() for op in _last(number, record)]
+    found = culprit(named, "copy", copy.paths, last, record, ops=record.program.ops)
+    certain = copy.stated and named.cause != _UNKNOWN.cause and not others
+    bad = ~whole(copy.tile, copy.wanted) & copy.tile.known
+    return Diagnosis(
+        "copy",
+        copy.array.name,
+        "",
+        found.cause,
+        named.detail,
+        certain,
+        others,
+        found.op.line,
+        found.op.text,
+        _origin(found.op, record),
+        tuple(dict.fromkeys(op.line for op in found.concerned)),
+        int(np.count_nonzero(bad)),
+        bad.size,
+        found.repair,
+    )
+
+
+def _last(path: int, record: ProvenanceRecord) -> list[Op]:
+    """The instruction that ends a way."""
+    sites = record.path(path)
+    return [record.program.ops[sites[-1]]] if sites else []
+
+
+def of_total(total: Total, run: Run) -> Diagnosis:
+    """The diagnosis of a law of the whole that is broken."""
+    record = run.record
+    products = [record.program.ops[site] for site in total.sites]
+    found = culprit(total.named, total.role, total.paths, products, record, ops=record.program.ops)
+    return Diagnosis(
+        total.law,
+        total.role,
+        run.arrays[total.array].name if total.array >= 0 else "",
+        found.cause,
+        total.named.detail,
+        total.certain,
+        (),
+        found.op.line,
+        found.op.text,
+        _origin(found.op, record),
+        tuple(dict.fromkeys(op.line for op in found.concerned)),
+        total.wrong,
+        total.total,
+    )
+
+
+def _origin(op: Op, record: ProvenanceRecord) -> SourceLine | None:
+    """The line of the compiled program that an instruction comes from."""
+    return Origins(record.program.module).at(op.node.start)
+
+
+def _stack(suspect: Suspect) -> Stack:
+    return next(stack for stack in suspect.evidence.stacks if stack.role == suspect.tile.role)
+
+
+def _picture(suspect: Suspect, record: ProvenanceRecord) -> Picture:
+    """The first product that is wrong."""
+    tile = suspect.tile
+    at = int(np.argmax((~whole(tile, suspect.wanted)).any(axis=(1, 2))))
+    event = record.products[int(suspect.evidence.numbers[suspect.events[at]])]
+    held = np.stack((tile.rows[at], tile.columns[at]), axis=-1)
+    held[~tile.known[at]] = -1
+    wanted = held
+    if suspect.explained:
+        mended = suspect.explained[0].repaired
+        wanted = np.stack((mended.rows[at], mended.columns[at]), axis=-1)
+    return Picture(event.cta, event.warp, held, wanted)

@@ -1,0 +1,50 @@
+"""Where k stands twice, or not at all, in kernels that are right: what origins alone cannot tell from a mistake."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from ptxloom.diagnosis.coverage import Coverage
+    from ptxloom.diagnosis.readings import Reading
+    from ptxloom.machine.results.provenance import ProvenanceRecord
+
+_FACTORS = (("a", 1), ("b", 0))  # and the axis that is k
+
+
+def has_computed_factor(reading: Reading, arrays: int) -> bool:
+    """Whether a factor is no array of the launch, so that its values may be 0 where lines of the other are repeated."""
+    return any(role not in reading.planes or reading.planes[role].array >= arrays for role in "ab")
+
+
+def k_left_open(reading: Reading, coverage: Coverage, record: ProvenanceRecord) -> str:
+    """Why the law that every k stands once cannot be asked; empty if it can be.
+
+    A line that stands for all beyond the end (an index that is clamped) is right if the weights there are 0. Rows that
+    lie further apart than they are long have a tail that nobody multiplies: both numbers are given to the kernel then.
+    """
+    if has_computed_factor(reading, len(record.arrays)):
+        lines = [held for role in coverage.twice if len(held := coverage.twice[role]) == 1]
+        if lines:
+            return f"k {int(lines[0][0])} stands more than once, which is right only if the weights of the others are 0"
+    absent = [coverage.absent.get(role) for role, _ in _FACTORS]
+    if any(lines is None or not len(lines) for lines in absent):
+        return ""
+    first, second = (lines for lines in absent if lines is not None)
+    extent = reading.planes["a"].extents[1]
+    start = int(first[0])
+    tail = np.arange(start, extent)
+    if np.array_equal(first, tail) and np.array_equal(second, tail) and _are_given(start, extent, reading, record):
+        return f"k {start} to {extent - 1} is never multiplied, which is right only if rows are padded"
+    return ""
+
+
+def _are_given(length: int, pitch: int, reading: Reading, record: ProvenanceRecord) -> bool:
+    """Whether the kernel is given the length of rows beside their pitch: a number that is not said to be m or n."""
+    given = record.raw.parameters
+    numbers = Counter(np.frombuffer(given[: len(given) // 4 * 4], np.uint32).tolist())
+    others = (reading.planes["a"].extents[0], reading.planes["b"].extents[1])
+    return numbers[pitch] > 0 and numbers[length] > others.count(length)

@@ -1,0 +1,236 @@
+"""What was judged is counted, what was not is named, and no kernel that is right is accused with certainty."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import pytest
+
+import ptxloom as pl
+from ptxloom.diagnosis import examine
+from ptxloom.views.runs.diagnoses import Told, full
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+    from ptxloom.diagnosis import Examination
+
+PTX = (Path(__file__).parent / "ptx" / "judging.ptx").read_text()
+EXAMPLES = Path(__file__).parents[2] / "examples"
+M, N, K = 64, 32, 48
+NAMES = {0: "A", 1: "B", 2: "C"}
+
+
+class Case(NamedTuple):
+    """A launch of a kernel of the file, and what it must leave in its last array; None where its inputs say no more."""
+
+    kernel: str
+    grid: tuple[int, ...]
+    args: Sequence[Any]
+    wanted: NDArray[Any] | None
+
+
+def _halves(rng: np.random.Generator, *shape: int) -> NDArray[Any]:
+    return rng.integers(-4, 5, shape).astype(np.float16)
+
+
+def _wide(array: NDArray[Any]) -> NDArray[Any]:
+    return array.astype(np.float64)
+
+
+def _padded(width: int = K + 8, name: str = "padded") -> Case:
+    rng = np.random.default_rng(1)
+    a, b = _halves(rng, M, width), _halves(rng, N, width)
+    wanted = _wide(a)[:, :K] @ _wide(b)[:, :K].T
+    return Case(name, (N // 8, M // 16), [a, b, np.zeros((M, N), np.float32), N, K, width], wanted)
+
+
+def _slices(count: int) -> Case:
+    rng = np.random.default_rng(2)
+    a, b = _halves(rng, M, 16 * count), _halves(rng, N, 16 * count)
+    args = [a, b, np.zeros((M, N), np.float32), N, 16 * count, 16]
+    return Case("slices", (N // 8, M // 16, count), args, _wide(a) @ _wide(b).T)
+
+
+def _wmma() -> Case:
+    rng = np.random.default_rng(3)
+    a, b = _halves(rng, M, K), _halves(rng, K, M)
+    return Case("by_wmma", (M // 16, M // 16), [a, b, np.zeros((M, M), np.float32), M, K], _wide(a) @ _wide(b))
+
+
+def _dequantised() -> Case:
+    rng = np.random.default_rng(4)
+    a, w = _halves(rng, M, K), rng.integers(0, 16, (N, K), np.uint8)
+    scale = rng.integers(1, 3, N).astype(np.float32)
+    wanted = _wide(a) @ ((_wide(w) - 8) * scale[:, None]).T
+    return Case("dequantised", (N // 8, M // 16), [a, w, scale, np.zeros((M, N), np.float32), N, K], wanted)
+
+
+def _sparse() -> Case:
+    rng = np.random.default_rng(5)
+    a, b = _halves(rng, 16, 16), _halves(rng, 8, 32)
+    whole = np.zeros((16, 8, 4))
+    whole[:, :, :2] = a.reshape(16, 8, 2)  # 0x4: the first two of each four
+    args = [a, b, np.full(8, 0x44444444, np.uint32), np.zeros((16, 8), np.float32)]
+    return Case("sparse", (1,), args, whole.reshape(16, 32) @ _wide(b).T)
+
+
+def _weighted(length: int) -> Case:
+    rng = np.random.default_rng(6)
+    q, v = rng.integers(0, 3, (16, 4)).astype(np.float32), _halves(rng, length, 8)
+    wanted = np.outer(q.sum(axis=1), _wide(v).sum(axis=0))
+    return Case("weighted", (1,), [q, v, np.zeros((16, 8), np.float32), length], wanted)
+
+
+def _clamped(length: int) -> Case:
+    rng = np.random.default_rng(7)
+    q, k, v = (
+        rng.integers(-1, 2, (lines, width)).astype(np.float16) for lines, width in ((16, 16), (length, 16), (length, 8))
+    )
+    return Case("clamped", (1,), [q, k, v, np.zeros((16, 8), np.float32), length], _wide(q) @ _wide(k).T @ _wide(v))
+
+
+def examined(case: Case, text: str = PTX, expected: str | None = None) -> Examination:
+    """The examination of a case, which must leave what it should unless its text was changed."""
+    made = pl.kernel(pl.parse(text), case.kernel, target="sm_90a")
+    result = made.launch(case.grid, 32, case.args, provenance=True, threads=1)
+    found = [one for one in case.args if isinstance(one, np.ndarray)][-1]
+    assert case.wanted is None or text is not PTX or np.array_equal(found, case.wanted)
+    assert result.provenance is not None
+    return examine(result.provenance, expected, names=NAMES)
+
+
+@pytest.mark.parametrize(
+    "case", [_wmma(), _slices(2), _slices(3), _slices(30), _padded(K)], ids=lambda case: case.kernel
+)
+def test_a_right_product_is_judged_whole(case: Case) -> None:
+    found = examined(case)
+    assert (found.found, found.verdict, found.unjudged) == ((), "clean", ())
+    assert found.elements == next(one.size for one in reversed(case.args) if isinstance(one, np.ndarray))
+    assert found.products > 0
+    assert full(Told(found)).startswith("no law is broken: every element")
+
+
+@pytest.mark.parametrize(
+    ("case", "products", "why"),
+    [
+        (_sparse(), 1, "sparse products are not followed"),
+        (_dequantised(), M * N * K // 2048, "B is computed"),
+        (_weighted(32), 2, "A is computed"),
+    ],
+    ids=lambda value: value.kernel if isinstance(value, Case) else None,
+)
+def test_products_that_were_not_judged_are_named_by_line_and_nobody_is_acquitted(
+    case: Case, products: int, why: str
+) -> None:
+    found = examined(case)
+    assert (found.found, found.verdict, found.products, found.elements) == ((), "unjudged", 0, 0)
+    product, stores = found.unjudged
+    assert (product.what, product.count, stores.what) == ("products", products, "elements")
+    assert why in product.why
+    assert "mma" in PTX.split("\n")[product.line - 1]
+    assert all(PTX.split("\n")[line - 1].strip().startswith("st.") for line in stores.lines)
+    said = full(Told(found))
+    assert said.startswith("could not judge")
+    assert "no law is broken" not in said
+    assert f"line {product.line} ({product.origin}): {products} product" in said
+
+
+def test_what_is_computed_without_matrix_products_is_not_acquitted() -> None:
+    text = (EXAMPLES / "sgemm.ptx").read_text()
+    kernel = pl.kernel(pl.parse(text), "sgemm")
+    a, b, c = (np.ones((64, 64), np.float32) for _ in range(3))
+    record = kernel.launch((4, 4), (16, 16), [a, b, c, 64, 64, 64], provenance=True).provenance
+    assert record is not None
+    found = examine(record)
+    assert (found.found, found.verdict, found.products, found.elements) == ((), "unjudged", 0, 0)
+    assert sum(one.count for one in found.unjudged) == c.size
+    assert all("computed" in one.why for one in found.unjudged)
+
+
+@pytest.mark.parametrize("case", [_padded(), _weighted(24), _clamped(24)], ids=lambda case: case.kernel)
+def test_a_right_product_that_origins_cannot_tell_from_a_wrong_one_is_left_open(case: Case) -> None:
+    found = examined(case)
+    assert (found.found, found.verdict) == ((), "unjudged")
+    assert any("which is right only if" in one.why for one in found.unjudged)
+
+
+@pytest.mark.parametrize("bound", [16, N])
+def test_k_that_end_early_are_missing_for_all_that_is_known(bound: int) -> None:
+    ends = re.compile(r"(\$L__BB0_\d+:.*?setp\.lt\.s32\s+%p\d+, %r\d+, )%r\d+;", re.DOTALL)
+    text, count = ends.subn(rf"\g<1>{bound};", PTX, count=1)
+    assert count == 1
+    (one,) = examined(_padded(K), text).found
+    assert (one.cause, one.certain, one.wrong, one.total) == ("k-missing", False, 16 * (K - bound), 16 * K)
+
+
+def test_k_left_out_in_between_are_missing_with_certainty() -> None:
+    start, end = PTX.index(".entry padded("), PTX.index(".entry slices(")
+    kernel, count = re.subn(
+        r"(add\.s(?:32|64)\s+(%r\d+|%rd\d+), \2, )(16|32);",
+        lambda found: f"{found[1]}{2 * int(found[3])};",
+        PTX[start:end],
+    )
+    assert count == 4  # k, and the addresses of two rows of A and one of B
+    (one,) = examined(_padded(K), PTX[:start] + kernel + PTX[end:]).found
+    assert (one.cause, one.certain) == ("k-missing", True)
+
+
+BROKEN: list[tuple[str, Callable[[str], str], str, str]] = [
+    (
+        "a-layout",
+        lambda text: text.replace("load.a.sync.aligned.row", "load.a.sync.aligned.col"),
+        "order-exchanged",
+        "a",
+    ),
+    (
+        "b-layout",
+        lambda text: text.replace("load.b.sync.aligned.row", "load.b.sync.aligned.col"),
+        "order-exchanged",
+        "b",
+    ),
+    (
+        "c-layout",
+        lambda text: text.replace("store.d.sync.aligned.row", "store.d.sync.aligned.col"),
+        "order-exchanged",
+        "d",
+    ),
+    (
+        "b-stride",
+        lambda text: re.sub(r"(load\.b\..*, )%r\d+;", rf"\g<1>{_register('a')};", text),
+        "leading-dimension",
+        "b",
+    ),
+    (
+        "c-stride",
+        lambda text: re.sub(r"(store\.d\..*, )%r\d+;", rf"\g<1>{_register('a')};", text),
+        "leading-dimension",
+        "d",
+    ),
+]
+
+
+def _register(operand: str) -> str:
+    found = re.search(rf"wmma\.load\.{operand}\..*, (%r\d+);", PTX)
+    assert found is not None
+    return found[1]
+
+
+@pytest.mark.parametrize("expected", [None, "C = A @ B"])
+@pytest.mark.parametrize(("change", "cause", "operand"), [one[1:] for one in BROKEN], ids=[one[0] for one in BROKEN])
+def test_what_is_wrong_with_a_product_by_wmma_is_named_first(
+    change: Callable[[str], str], cause: str, operand: str, expected: str | None
+) -> None:
+    text = change(PTX)
+    changed = [
+        number + 1
+        for number, pair in enumerate(zip(PTX.split("\n"), text.split("\n"), strict=True))
+        if len(set(pair)) > 1
+    ]
+    first, *_ = examined(_wmma(), text, expected).found
+    assert (first.cause, first.operand, first.line) == (cause, operand, changed[0])

@@ -10,14 +10,19 @@ import numpy as np
 import pytest
 
 import ptxloom as pl
+from diagnosis.planted import kernels as planted
+from diagnosis.planted.launching import launch
+from kernels.catalog import cases
+from kernels.launching import launch as launch_case
 from ptxloom.diagnosis import examine
 from ptxloom.views.runs.diagnoses import Told, full
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     from numpy.typing import NDArray
 
+    from diagnosis.planted.model import RightKernel
     from ptxloom.diagnosis import Examination
 
 PTX = (Path(__file__).parent / "ptx" / "judging.ptx").read_text()
@@ -31,7 +36,7 @@ class Case(NamedTuple):
 
     kernel: str
     grid: tuple[int, ...]
-    args: Sequence[Any]
+    args: list[Any]
     wanted: NDArray[Any] | None
 
 
@@ -99,8 +104,8 @@ def examined(case: Case, text: str = PTX, expected: str | None = None) -> Examin
     """The examination of a case, which must leave what it should unless its text was changed."""
     made = pl.kernel(pl.parse(text), case.kernel, target="sm_90a")
     result = made.launch(case.grid, 32, case.args, provenance=True, threads=1)
-    found = [one for one in case.args if isinstance(one, np.ndarray)][-1]
-    assert case.wanted is None or text is not PTX or np.array_equal(found, case.wanted)
+    arrays: list[NDArray[Any]] = [one for one in case.args if isinstance(one, np.ndarray)]
+    assert case.wanted is None or text is not PTX or np.array_equal(arrays[-1], case.wanted)
     assert result.provenance is not None
     return examine(result.provenance, expected, names=NAMES)
 
@@ -151,6 +156,38 @@ def test_what_is_computed_without_matrix_products_is_not_acquitted() -> None:
     assert (found.found, found.verdict, found.products, found.elements) == ((), "unjudged", 0, 0)
     assert sum(one.count for one in found.unjudged) == c.size
     assert all("computed" in one.why for one in found.unjudged)
+
+
+@pytest.mark.parametrize(
+    "case", [planted.ATTENTION, planted.CONVOLUTION, planted.BY_LDMATRIX], ids=lambda case: case.name
+)
+def test_what_is_judged_of_kernels_that_are_no_plain_product(case: RightKernel) -> None:
+    record = launch(case, case.text, case.make(), provenance=True).provenance
+    assert record is not None
+    found = examine(record, case.says, names=dict(enumerate(case.names)))
+    judged = {"attention": (48, 1024), "transpose-ldmatrix": (0, 1024), "convolution": (0, 0)}[case.name]
+    assert (found.products, found.elements, found.found) == (*judged, ())
+    assert found.verdict == ("unjudged" if case is planted.CONVOLUTION else "clean")
+    assert all("so it was not believed" in one.why for one in found.unjudged if one.what == "products")
+
+
+def test_products_by_wgmma_are_not_acquitted() -> None:
+    case = next(case for case in cases() if case.name.endswith("triton_hopper_pointers.pointers"))
+    record = launch_case(case, "sm_90a", case.arguments(), provenance=True).provenance
+    assert record is not None
+    found = examine(record)
+    assert (found.found, found.verdict, found.products, found.elements) == ((), "unjudged", 0, 0)
+    (products,) = (one for one in found.unjudged if one.what == "products")
+    assert (products.count, products.why) == (len(record.products), "products by `wgmma` are not followed")
+
+
+@pytest.mark.parametrize("expected", [None, "C = A @ B.T"])
+def test_an_order_without_a_name_is_never_certain(expected: str | None) -> None:
+    case = _padded(K, "shuffled")._replace(wanted=None)
+    del case.args[5]
+    found = examined(case, expected=expected).found
+    assert [(one.cause, one.operand, one.certain) for one in found] == [("unknown", "a", False)] * len(found)
+    assert bool(found) == (expected is not None)  # else no reading is believed
 
 
 @pytest.mark.parametrize("case", [_padded(), _weighted(24), _clamped(24)], ids=lambda case: case.kernel)

@@ -145,8 +145,8 @@ def _takes(other: Asked, one: Asked) -> bool:
     if other.reading is None or other is one or not set(_FACTORS) <= set(other.reading.planes):
         return False
     taken = [site.made[role].product.ravel() for site in other.group for role in _FACTORS if role in site.made]
-    numbers = np.concatenate([site.numbers for site in one.group])
-    return bool(taken) and bool(np.isin(numbers, np.concatenate(taken)).all())
+    last = np.concatenate([site.chain for site in one.group])
+    return bool(taken) and bool(np.isin(last, np.concatenate(taken)).all())
 
 
 def _of_operands(one: Asked, record: ProvenanceRecord) -> Iterator[_Gap]:

@@ -45,6 +45,7 @@ def k_left_open(reading: Reading, coverage: Coverage, record: ProvenanceRecord) 
 def _are_given(length: int, pitch: int, reading: Reading, record: ProvenanceRecord) -> bool:
     """Whether the kernel is given the length of rows beside their pitch: a number that is not said to be m or n."""
     given = record.raw.parameters
-    numbers = Counter(np.frombuffer(given[: len(given) // 4 * 4], np.uint32).tolist())
+    words: list[int] = np.frombuffer(given[: len(given) // 4 * 4], np.uint32).tolist()
+    numbers = Counter(words)
     others = (reading.planes["a"].extents[0], reading.planes["b"].extents[1])
     return numbers[pitch] > 0 and numbers[length] > others.count(length)

@@ -194,3 +194,21 @@ extern "C" __global__ void clamped(const half *Q, const half *K, const half *V, 
     for (int r = 0; r < 4; r++)
         O[(g + r / 2 * 8) * 8 + t + r % 2] = o[r];
 }
+
+// As `padded` without padding, but wrong: lanes load what others should, in an order that has no name.
+extern "C" __global__ void shuffled(const half *A, const half *B, float *C, int N, int K) {
+    const int row = blockIdx.y * 16, column = blockIdx.x * 8;
+    const int lane = (threadIdx.x * 5 + 3) % 32;
+    float d[4] = {};
+#pragma unroll 1
+    for (int k = 0; k < K; k += 16) {
+        unsigned a[4], b[2];
+        for (int r = 0; r < 4; r++)
+            a[r] = pair(A + (row + lane / 4 + r % 2 * 8) * K + k + lane % 4 * 2 + r / 2 * 8);
+        load_b(b, B, K, column, k);
+        multiply(d, a, b);
+    }
+    const int g = threadIdx.x / 4, t = threadIdx.x % 4 * 2;
+    for (int r = 0; r < 4; r++)
+        C[(row + g + r / 2 * 8) * N + column + t + r % 2] = d[r];
+}

@@ -141,7 +141,7 @@ EXITS: Final = {
     "run": "0 no hazards or differences, 1 some, 2 it could not run",
     "exec": "0 and others are the program's; 2 it did not start, 86 a hazard ended it",
     "shared": DONE,
-    "why": "0 no law is broken, 1 one is, or the result is wrong, 2 not all could be judged, or it could not run",
+    "why": "0 no law is broken, 1 one is, or the result is wrong, 2 not all judged, or could not run",
     "debug": DONE,
     "schema": DONE,
     "examples": DONE,

@@ -427,7 +427,7 @@ def occupancy(t: Calls) -> None:
         (8, 0, ()),
         (8, 2000, ()),
     ):
-        config = _configuration((grid_x, 1, 1), (block, 1, 1), 0, None, [attributes] if attributes else [])
+        config = configuration((grid_x, 1, 1), (block, 1, 1), 0, None, [attributes] if attributes else [])
         t(
             "cuOccupancyMaxPotentialClusterSize",
             ct.byref(blocks),
@@ -443,7 +443,7 @@ def occupancy(t: Calls) -> None:
 _KEPT: Final[list[Any]] = []
 
 
-def _configuration(
+def configuration(
     grid: Sequence[int], block: Sequence[int], shared: int, stream: int | None, attributes: Sequence[Sequence[int]]
 ) -> Any:
     """A `CUlaunchConfig`; attributes are a number and up to 16 words."""
@@ -616,7 +616,7 @@ def extended(t: Calls) -> None:
     for about, attributes in tries.items():
         t(
             "cuLaunchKernelEx",
-            _configuration((16, 1, 1), (32, 1, 1), 0, stream.value, attributes),
+            configuration((16, 1, 1), (32, 1, 1), 0, stream.value, attributes),
             empty,
             None,
             None,
@@ -624,7 +624,7 @@ def extended(t: Calls) -> None:
         )
     t(
         "cuLaunchKernelEx",
-        _configuration((16, 1, 1), (0, 1, 1), 0, stream.value, ()),
+        configuration((16, 1, 1), (0, 1, 1), 0, stream.value, ()),
         empty,
         None,
         None,
@@ -642,7 +642,7 @@ def extended(t: Calls) -> None:
     t("cuFuncSetAttribute", empty, 14, 1)
     t(
         "cuLaunchKernelEx",
-        _configuration((16, 1, 1), (32, 1, 1), 0, stream.value, ((4, 16, 1, 1),)),
+        configuration((16, 1, 1), (32, 1, 1), 0, stream.value, ((4, 16, 1, 1),)),
         empty,
         None,
         None,
@@ -650,7 +650,7 @@ def extended(t: Calls) -> None:
     )
     t(
         "cuLaunchKernelEx",
-        _configuration((32, 1, 1), (32, 1, 1), 0, stream.value, ((4, 32, 1, 1),)),
+        configuration((32, 1, 1), (32, 1, 1), 0, stream.value, ((4, 32, 1, 1),)),
         empty,
         None,
         None,

@@ -1,10 +1,10 @@
 """All scenarios, each run in a process of its own, on whichever driver the system finds.
 
-    python -m recorded.driver.scenarios FOLDER WORKERS [RECORDING.json.gz | --only SCENARIO...]
+    python -m recorded.driver.scenarios FOLDER WORKERS (RECORDING.json.gz | --only SCENARIO...)
 
-writes a file of rows for each into the folder; with a recording, it goes the ways that this one went. A call that ends
-the process, or does not come back, is a row that says so, and is not made when the scenario is run again for what is
-behind it.
+writes a file of rows for each into the folder; with a recording, those that it holds go the ways that they went
+there. A call that ends the process, or does not come back, is a row that says so, and is not made when the scenario is
+run again for what is behind it.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from recorded.driver import (
     sharing_scenarios,
     startup_scenarios,
     stream_scenarios,
+    value_scenarios,
 )
 from recorded.driver.calls import Calls
 
@@ -48,6 +49,10 @@ SCENARIOS: Final[dict[str, Callable[[Calls], None]]] = {
     **sharing_scenarios.SCENARIOS,
     **rare_scenarios.SCENARIOS,
 }
+VALUES: Final = value_scenarios.SCENARIOS
+"""Scenarios of a recording of their own, which keeps what calls say beside their status."""
+RECORDINGS: Final = {"answers": SCENARIOS, "values": VALUES}
+_ALL: Final = {**SCENARIOS, **VALUES}
 _ATTEMPTS: Final = 80
 _SECONDS: Final = 40
 STOPPED: Final = "stopped"
@@ -56,7 +61,7 @@ STOPPED: Final = "stopped"
 
 def file_of(name: str, folder: Path) -> Path:
     """Where the rows of a scenario go."""
-    return folder / f"{list(SCENARIOS).index(name):04}.jsonl"
+    return folder / f"{list(_ALL).index(name):04}.jsonl"
 
 
 def _attempt(name: str, path: Path, skipped: Collection[int], answers: Sequence[int]) -> bool:
@@ -65,7 +70,7 @@ def _attempt(name: str, path: Path, skipped: Collection[int], answers: Sequence[
     if child == 0:
         with path.open("w", encoding="utf-8") as out:
             try:
-                SCENARIOS[name](Calls(out, skipped, answers))
+                _ALL[name](Calls(out, skipped, answers))
             except Exception:  # noqa: BLE001 - whatever stops a scenario is told in its rows
                 out.write(json.dumps([STOPPED, traceback.format_exc()[-400:]]) + "\n")
         os._exit(0)
@@ -111,7 +116,9 @@ def main(folder: Path, workers: int, names: Sequence[str], recorded: dict[str, R
 
 
 if __name__ == "__main__":
-    chosen = sys.argv[4:] if sys.argv[3:4] == ["--only"] else list(SCENARIOS)
-    with_recording = len(sys.argv) > 3 and sys.argv[3] != "--only"
-    recording = gzip.decompress(Path(sys.argv[3]).read_bytes()) if with_recording else b'{"scenarios": {}}'
-    main(Path(sys.argv[1]), int(sys.argv[2]), chosen, json.loads(recording)["scenarios"])
+    chosen = sys.argv[4:]
+    recorded: dict[str, Rows] = {}
+    if sys.argv[3] != "--only":
+        recorded = json.loads(gzip.decompress(Path(sys.argv[3]).read_bytes()))["scenarios"]
+        chosen = list(recorded)
+    main(Path(sys.argv[1]), int(sys.argv[2]), chosen, recorded)

@@ -2,8 +2,9 @@
 
     python tools/runtime_names.py INCLUDE_FOLDER > src/ptxloom/cuda_driver/libcudart/names.txt
 
-The folder is a CUDA toolkit's (`cuda_runtime_api.h`, `driver_types.h`). Names, numbers and offsets are taken, no text.
-It takes a C compiler, which preprocesses the headers and lays out the structure.
+The folder is a CUDA toolkit's (`cuda_runtime_api.h`, `driver_types.h`, `cuda_gl_interop.h` and their like). Names,
+numbers and offsets are taken, no text. It takes a C compiler, which preprocesses the headers and lays out the
+structure.
 """
 
 from __future__ import annotations
@@ -109,8 +110,21 @@ def main(include: Path) -> None:
 
 
 def _preprocessed(include: Path) -> str:
-    command = ["cc", "-E", "-P", "-x", "c", f"-I{include}", str(include / "cuda_runtime_api.h")]
-    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    """The declarations of all headers, with nothing in those of graphics libraries."""
+    with tempfile.TemporaryDirectory() as folder:
+        for name in ("GL/gl.h", "EGL/egl.h", "EGL/eglext.h", "vdpau/vdpau.h"):
+            (Path(folder) / name).parent.mkdir(exist_ok=True)
+            (Path(folder) / name).touch()
+        headers = ("cuda_runtime_api", "cuda_gl_interop", "cuda_egl_interop", "cuda_vdpau_interop")
+        command = [
+            "cc",
+            "-E",
+            "-P",
+            f"-I{include}",
+            f"-I{folder}",
+            *(f"-include{include / name}.h" for name in headers),
+        ]
+        return subprocess.run([*command, "-xc", "/dev/null"], capture_output=True, text=True, check=True).stdout
 
 
 def _properties(include: Path, text: str) -> Iterator[str]:

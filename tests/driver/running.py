@@ -40,9 +40,10 @@ class Running:
         checks: Sequence[str] = DEFAULT_CHECKS,
         on_hazard: str = "end",
         destroys: str = "context",
+        memory_bytes: int = 1 << 28,
     ) -> None:
         self.report = Report(on_hazard, destroys)
-        self.server = Server(arch, checks, 1 << 28, self.report)
+        self.server = Server(arch, checks, memory_bytes, self.report)
         plain = {name: value for name, value in os.environ.items() if not name.startswith("LD_")}
         self.environment = environment(build.folder(), self.server.path, plain)
 

@@ -26,6 +26,7 @@ class CudaError(IntEnum):
     ILLEGAL_ADDRESS = 700
     LAUNCH_TIMEOUT = 702
     ASSERT = 710
+    ILLEGAL_INSTRUCTION = 715
     MISALIGNED_ADDRESS = 716
     LAUNCH_FAILED = 719
     COOPERATIVE_LAUNCH_TOO_LARGE = 720
@@ -55,6 +56,9 @@ _BY_HAZARD: Final = {
     "use-after-free": CudaError.ILLEGAL_ADDRESS,
     "no-texture": CudaError.ILLEGAL_ADDRESS,
     "illegal-surface-access": CudaError.ILLEGAL_ADDRESS,
+    "no-tensor-map": CudaError.ILLEGAL_INSTRUCTION,
+    "illegal-tensor-copy": CudaError.ILLEGAL_INSTRUCTION,
+    "no-cluster": CudaError.ILLEGAL_INSTRUCTION,
     "misaligned": CudaError.MISALIGNED_ADDRESS,
     "assertion": CudaError.ASSERT,
     "no-progress": CudaError.LAUNCH_TIMEOUT,

@@ -5,13 +5,17 @@ from __future__ import annotations
 from typing import Final
 
 from ptxloom.cuda_driver.names import names
-from ptxloom.isa.limits import CONSTANT_BYTES, LANES, MULTIPROCESSORS, STATIC_SHARED_BYTES, shared_bytes_of
+from ptxloom.isa.limits import CONSTANT_BYTES, LANES, STATIC_SHARED_BYTES, shared_bytes_of
+from ptxloom.machine.launch.options import multiprocessors
+from ptxloom.machine.memory.device_memory import ALIGNMENT
 
 _THREADS: Final = {75: 1024, 80: 2048, 87: 2048, 90: 2048, 100: 2048, 103: 2048, 110: 2048}
 """Of a multiprocessor, by compute capability (CUDA Programming Guide, "Technical Specifications per Compute
 Capability"); the others have fewer."""
 _TO_FILE: Final = 1  # CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR
 _FEWER: Final = 1536
+_LARGE: Final = 1 << 19
+_PIECE: Final = 2 << 20  # in which a device's memory is mapped
 
 _IMAGE_LIMITS: Final = {
     "CAN_TEX2D_GATHER": 1,
@@ -71,7 +75,7 @@ def attributes(number: int) -> dict[str, int]:
         "L2_CACHE_SIZE": 1 << 20,
         "TEXTURE_ALIGNMENT": 512, "TEXTURE_PITCH_ALIGNMENT": 32, "SURFACE_ALIGNMENT": 512,
         **_IMAGE_LIMITS,
-        "MULTIPROCESSOR_COUNT": MULTIPROCESSORS,
+        "MULTIPROCESSOR_COUNT": multiprocessors(),
         "COMPUTE_CAPABILITY_MAJOR": number // 10, "COMPUTE_CAPABILITY_MINOR": number % 10,
         "ASYNC_ENGINE_COUNT": 1, "GPU_OVERLAP": 1, "CONCURRENT_KERNELS": 1,
         "CAN_MAP_HOST_MEMORY": 1, "UNIFIED_ADDRESSING": 1, "MANAGED_MEMORY": 1, "CONCURRENT_MANAGED_ACCESS": 1,
@@ -88,6 +92,21 @@ def attributes(number: int) -> dict[str, int]:
         "CLUSTER_LAUNCH": int(number >= 90), "TENSOR_MAP_ACCESS_SUPPORTED": int(number >= 90),
         "UNIFIED_FUNCTION_POINTERS": 1, "NUMA_ID": -1,
     }  # fmt: skip
+
+
+def alignment_of(size: int) -> int:
+    """What the address of memory is a multiple of, as where an H100's driver puts it.
+
+    Args:
+        size: Its bytes.
+
+    Example:
+        >>> [alignment_of(size) for size in (4, 600_000, 1 << 20, (1 << 20) + 1)]
+        [512, 524288, 1048576, 2097152]
+    """
+    if size < _LARGE:
+        return ALIGNMENT
+    return 1 << size.bit_length() - 1 if size <= _PIECE // 2 else _PIECE
 
 
 def table(number: int, count: int) -> list[int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from ptxloom.checker import check
 from ptxloom.cuda_driver.errors import CudaError, Refused
@@ -21,6 +21,8 @@ _NO_PTX = (
     "this program hands machine code to the driver, which holds no PTX: build it with "
     "`-gencode arch=compute_80,code=compute_80` or `-lineinfo`, or have its framework make PTX (docs/driver.md)"
 )
+
+_ANY: Final = Target(0)
 
 
 def module_of(image: bytes, path: str, capability: int) -> Module:
@@ -42,9 +44,9 @@ def module_of(image: bytes, path: str, capability: int) -> Module:
     wrong = wrong or [d for d in check(module) if d.severity is Severity.ERROR]
     if wrong:
         raise Refused(CudaError.INVALID_PTX, "\n".join(f"ptxloom: {d}" for d in wrong[:8]))
-    made_for = max((Target.parse(name).number for name in module.target if name.startswith("sm_")), default=0)
-    if made_for > capability:
-        why = f"ptxloom: {source.title} was made for sm_{made_for}; the device is sm_{capability} (`--device`)"
+    made_for = made_for_of(module)
+    if not made_for.runs_on(capability):
+        why = f"ptxloom: {source.title} was made for {made_for}; the device is sm_{capability} (`--device`)"
         raise Refused(CudaError.INVALID_PTX, why)
     if ".address_size" in source.text and module.address_size == 32:
         raise Refused(CudaError.INVALID_PTX, f"ptxloom: {source.title} has addresses of 32 bits")
@@ -68,14 +70,19 @@ def _source(image: bytes, path: str, capability: int) -> Source:
             CudaError.NO_BINARY_FOR_GPU,
             f"ptxloom: the PTX in {title(name)} was made for {made_for}; the device is sm_{capability} (`--device`)",
         )
-    number, text = max(fitting, key=lambda one: one[0])
-    return Source(decoded(text, name), f"{name}:sm_{number}.ptx")
+    target, text = max(fitting, key=lambda one: one[0].closeness)
+    return Source(decoded(text, name), f"{name}:{target}.ptx")
 
 
-def ptx_for(image: bytes, name: str, capability: int) -> list[tuple[int, bytes]]:
+def ptx_for(image: bytes, name: str, capability: int) -> list[tuple[Target, bytes]]:
     """The PTX in an image that a device can take, each with what it was made for."""
-    numbered = [(Target.parse(arch).number, text) for arch, text in ptx_in(image, name)]
-    return [(number, text) for number, text in numbered if number <= capability]
+    found = [(Target.parse(arch), text) for arch, text in ptx_in(image, name)]
+    return [(target, text) for target, text in found if target.runs_on(capability)]
+
+
+def made_for_of(module: Module) -> Target:
+    """The architecture that a module was made for."""
+    return next((Target.parse(name) for name in module.target if name.startswith("sm_")), _ANY)
 
 
 def _none() -> Source:

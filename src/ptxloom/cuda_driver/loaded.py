@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import prod
 from typing import TYPE_CHECKING, Final
 
+from ptxloom.cuda_driver.images import made_for_of
 from ptxloom.cuda_driver.protocol import FUNCTION_ATTRIBUTES
 from ptxloom.isa.limits import STATIC_SHARED_BYTES
 from ptxloom.machine.memory.module_variables import place_variables
@@ -65,12 +66,11 @@ class Loaded:
         static = needs.shared_bytes - needs.reserved_bytes
         threads = prod(said.get("maxntid") or [1024])
         registers = min([kernel.registers, self._registers, MOST_REGISTERS, *said.get("maxnreg", [])])
-        major, minor = kernel.module.version
         cluster = (*said.get("reqnctapercluster", ()), 1, 1, 1)[:3] if "reqnctapercluster" in said else (0, 0, 0)
         values = [
             threads, static, self.variables.memory["const"].nbytes, needs.frame_bytes - FRAME_HEAD,
-            registers, 10 * major + minor, capability, 0, max(STATIC_SHARED_BYTES - static, 0), -1,
-            int(cluster[0] > 0), *cluster,
+            registers, made_for_of(kernel.module).number, capability, 0, max(STATIC_SHARED_BYTES - static, 0), -1,
+            int("explicitcluster" in said), *cluster,
         ]  # fmt: skip
         block = (*said["reqntid"], 1, 1)[:3] if "reqntid" in said else (0, 0, 0)
         return [*values, *[0] * (FUNCTION_ATTRIBUTES - len(values) - len(block)), *block]

@@ -64,5 +64,7 @@ LIBRARY_KIND: Final = 4
 """Of an input of a linker: a library, of which a program takes what it needs."""
 HOST_KINDS: Final = frozenset({1, 2})
 """Kinds of memory that the host writes unseen: its own, and managed memory."""
+PLACED_KINDS: Final = frozenset({0, 1, 2})
+"""Kinds of memory whose addresses are multiples of more where there is more of it: a device's, and `HOST_KINDS`."""
 MOST_BYTES: Final = 1 << 31
 """Of a question."""

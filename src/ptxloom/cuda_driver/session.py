@@ -9,7 +9,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from ptxloom.cuda_driver.errors import CudaError, Refused, error_of
-from ptxloom.cuda_driver.facts import table
+from ptxloom.cuda_driver.facts import alignment_of, table
 from ptxloom.cuda_driver.images import module_of, ptx_for
 from ptxloom.cuda_driver.linking import linked
 from ptxloom.cuda_driver.loaded import MOST_REGISTERS, Loaded
@@ -26,6 +26,7 @@ from ptxloom.cuda_driver.protocol import (
     NUMBER,
     PAIR,
     PARAMETER,
+    PLACED_KINDS,
     REFUSED,
     SHARED,
     Operation,
@@ -41,7 +42,7 @@ from ptxloom.machine.kernel import Kernel
 from ptxloom.machine.launch.options import FUSED, MEMORY_LIMIT
 from ptxloom.machine.launch.prepared import Prepared, asked_of
 from ptxloom.machine.memory.arena import default_limit
-from ptxloom.machine.memory.device_memory import DeviceMemory, OutOfDeviceMemory
+from ptxloom.machine.memory.device_memory import ALIGNMENT, DeviceMemory, OutOfDeviceMemory
 from ptxloom.machine.native import host_memory
 from ptxloom.machine.results.outcome import LaunchError
 from ptxloom.syntax import parse
@@ -174,7 +175,8 @@ class Session:
         origin = data[PAIR.size :].decode("utf-8", "replace")
         number = next(self._allocations)
         try:
-            made = self.memory.allocate(size, f"alloc[{number}]" + f" of {origin}" * bool(origin))
+            name = f"alloc[{number}]" + f" of {origin}" * bool(origin)
+            made = self.memory.allocate(size, name, alignment=alignment_of(size) if kind in PLACED_KINDS else ALIGNMENT)
         except OutOfDeviceMemory:
             raise Refused(CudaError.OUT_OF_MEMORY) from None
         if kind in HOST_KINDS:

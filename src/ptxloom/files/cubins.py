@@ -33,10 +33,16 @@ def ptx_of(cubin: bytes) -> tuple[str, bytes] | None:
     """
     texts = [data.replace(b"\0", b"\n") for name, data in _sections(cubin) if _SECTION.fullmatch(name)]
     text = b"".join(texts)
-    target = _TARGET.search(text)
-    if target is None or len(_VERSION.findall(text)) != 1:  # several modules, linked: their lines are mixed
+    target = target_of(text)
+    if not target or len(_VERSION.findall(text)) != 1:  # several modules, linked: their lines are mixed
         return None
-    return target[1].decode("ascii"), text
+    return target, text
+
+
+def target_of(text: bytes) -> str:
+    """The target that a PTX text names, such as `sm_90a`; empty if it names none."""
+    found = _TARGET.search(text)
+    return found[1].decode("ascii") if found else ""
 
 
 def _sections(data: bytes) -> Iterator[tuple[bytes, bytes]]:

@@ -10,7 +10,7 @@ import struct
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from ptxloom.files.cubins import ptx_of
+from ptxloom.files.cubins import ptx_of, target_of
 from ptxloom.files.errors import UnreadableFile
 from ptxloom.files.packed import lz4, zstandard
 from ptxloom.files.packed.damage import DamagedError
@@ -56,15 +56,15 @@ def ptx_in(data: bytes, name: str) -> tuple[tuple[str, bytes], ...]:
         name: What messages call it.
 
     Returns:
-        Each with the architecture it was made for, such as `sm_80`.
+        Each with the architecture it was made for, such as `sm_90a`.
 
     Raises:
         UnreadableFile: What holds one is damaged.
     """
     found = tuple(entries(data))
-    texts = tuple((f"sm_{entry.arch}", _unpacked(entry, name).strip(b"\0")) for entry in found if entry.kind == _PTX)
+    texts = [(entry.arch, _unpacked(entry, name).strip(b"\0")) for entry in found if entry.kind == _PTX]
     if texts:
-        return texts
+        return tuple((target_of(text) or f"sm_{arch}", text) for arch, text in texts)
     cubins = (data, *(_unpacked(entry, name) for entry in found if entry.kind == _CUBIN))
     return tuple(one for one in map(ptx_of, cubins) if one)
 

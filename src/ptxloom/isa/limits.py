@@ -24,8 +24,9 @@ PARAMETER_BYTES: Final = 32764
 FEWER_PARAMETER_BYTES: Final = 4352
 LOCAL_BYTES: Final = 512 * 1024
 """Local memory of a thread."""
-MULTIPROCESSORS: Final = 4
-"""Of a device that is only played: few, so that persistent kernels stay small."""
+MULTIPROCESSORS: Final = 16
+"""Of a device that is only played: few, so that persistent kernels stay small; the largest cluster fits."""
+MOST_MULTIPROCESSORS: Final = 1024
 
 _SHARED: Final = {75: 65_536, 80: 166_912, 87: 166_912, 90: 232_448, 100: 232_448, 103: 232_448, 110: 232_448}
 _LESS_SHARED: Final = 101_376

@@ -99,6 +99,34 @@ class Target:
         mine, theirs = _current(self.number), _current(base.number)
         return self.suffix != "" and mine // 10 == theirs // 10 and mine >= theirs
 
+    def runs_on(self, capability: int) -> bool:
+        """Whether a device takes PTX that was made for this target (CUDA Programming Guide, "Compute Capability").
+
+        Args:
+            capability: The device's compute capability, times ten.
+
+        Returns:
+            Whether it does: any later device for a target without a suffix, the same one for `a`, for `f` the same one
+            and the later ones of its family.
+
+        Example:
+            >>> [Target.parse(name).runs_on(103) for name in ("sm_90", "sm_90a", "sm_100f", "sm_100a", "sm_103a")]
+            [True, False, True, False, True]
+        """
+        mine, theirs = _current(self.number), _current(capability)
+        match self.suffix:
+            case "a":
+                return mine == theirs
+            case "f":
+                return mine <= theirs and mine // 10 == theirs // 10
+            case _:
+                return self.number <= capability
+
+    @property
+    def closeness(self) -> tuple[int, int]:
+        """What is greater for the better one of several targets that a device takes: it knows more of the device."""
+        return self.number, ("", "f", "a").index(self.suffix)
+
     def __str__(self) -> str:
         return f"sm_{self.number}{self.suffix}"
 

@@ -12,7 +12,7 @@ import os
 from typing import TYPE_CHECKING, Any, Final
 
 from ptxloom.diagnostics import UsageError
-from ptxloom.isa.limits import MULTIPROCESSORS
+from ptxloom.machine.launch.options import multiprocessors
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -36,7 +36,7 @@ def is_watched() -> bool:
 
 def launched(cost: float) -> None:
     """A launch of so many cycles is over."""
-    advance(cost / MULTIPROCESSORS / _CYCLES_A_MS)
+    advance(cost / multiprocessors() / _CYCLES_A_MS)
 
 
 class Event:

@@ -10,9 +10,8 @@ import numpy as np
 
 from ptxloom.descriptors import encode_im2col, encode_tiled
 from ptxloom.descriptors.tensor_types import DATA_TYPES, OOB_FILLS, SWIZZLES
-from ptxloom.isa.limits import MULTIPROCESSORS
 from ptxloom.machine import Device, Kernel
-from ptxloom.machine.launch.options import read_checks
+from ptxloom.machine.launch.options import multiprocessors, read_checks
 from ptxloom.triton.properties import FIRST_WITH_CLUSTERS, capability, properties
 
 if TYPE_CHECKING:
@@ -74,7 +73,7 @@ class Utilities:
 
     def cuOccupancyMaxActiveClusters(self, _function: Kernel, _shared_bytes: int, members: int) -> int:  # noqa: N802 - Triton's name
         """How many clusters run at once."""
-        return max(MULTIPROCESSORS // members, 1) if capability() >= FIRST_WITH_CLUSTERS else 0
+        return max(multiprocessors() // members, 1) if capability() >= FIRST_WITH_CLUSTERS else 0
 
     def fill_tma_descriptor_tiled(  # noqa: PLR0917 - in Triton's order
         self,

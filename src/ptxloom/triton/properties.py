@@ -7,7 +7,8 @@ from typing import Final
 
 from ptxloom.diagnostics import UsageError
 from ptxloom.isa import Target
-from ptxloom.isa.limits import LANES, MULTIPROCESSORS, shared_bytes_of
+from ptxloom.isa.limits import LANES, shared_bytes_of
+from ptxloom.machine.launch.options import multiprocessors
 
 FIRST_WITH_CLUSTERS: Final = 90
 """The compute capability, times ten, that has them first."""
@@ -31,7 +32,7 @@ def properties() -> dict[str, int]:
     return {
         "max_shared_mem": shared_bytes_of(capability()),
         "max_num_regs": 65_536,
-        "multiprocessor_count": MULTIPROCESSORS,
+        "multiprocessor_count": multiprocessors(),
         "warpSize": LANES,
         "sm_clock_rate": 1_000_000,
         "mem_clock_rate": 1_000_000,

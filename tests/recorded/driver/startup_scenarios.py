@@ -21,11 +21,17 @@ _LEFT: Final = re.compile(
 """What needs a display, several GPUs or other processes, or changes all that follows."""
 _ENDING: Final = ("cuDevicePrimaryCtxReset", "cuDevicePrimaryCtxRelease")
 _ARGUMENTS: Final = 12
+_GRAPHICS: Final = re.compile(r"cu(GL|EGL|VDPAU|\w*(GL|EGL|VDPAU)[A-Z]|GraphicsResourceGetMappedEgl)")
+"""Doors to graphics, which came to be names after the recording."""
+
+
+def _functions() -> dict[str, tuple[tuple[int, str], ...]]:
+    return {name: versions for name, versions in names().functions.items() if not _GRAPHICS.match(name)}
 
 
 def symbols() -> list[str]:
     """Those of all functions that are asked."""
-    known = [symbol for versions in names().functions.values() for _, symbol in versions]
+    known = [symbol for versions in _functions().values() for _, symbol in versions]
     return sorted(one for one in known if not _LEFT.match(one))
 
 
@@ -89,7 +95,7 @@ def error_names(t: Calls) -> None:
 def addresses(t: Calls) -> None:
     """What `cuGetProcAddress` knows of every name, at several versions."""
     found, status = P(), I()
-    for name, versions in names().functions.items():
+    for name, versions in _functions().items():
         for version in {versions[0][0] - 1, versions[0][0], 13000}:
             t(
                 "cuGetProcAddress_v2",

@@ -10,6 +10,7 @@ import ptxloom as pl
 from ptxloom.cuda_driver.images import ptx_for
 from ptxloom.files.cubins import ptx_of
 from ptxloom.files.fatbins import ptx_in
+from ptxloom.isa import Target
 from unit.files.fatbin_writer import cubin, entry, fatbin, ptx
 
 TEXT = b"\n\n.version 8.0\n.target sm_90a\n.address_size 64\n.visible .entry add() { ret; }\n"
@@ -38,8 +39,9 @@ def test_in_a_fatbin_ptx_comes_first() -> None:
 
 
 def test_a_device_takes_what_was_made_for_it() -> None:
-    assert ptx_for(cubin(TEXT), "x", 90) == [(90, TEXT)]
+    assert ptx_for(cubin(TEXT), "x", 90) == [(Target(90, "a"), TEXT)]
     assert ptx_for(cubin(TEXT), "x", 80) == []
+    assert ptx_for(cubin(TEXT), "x", 100) == []  # sm_90a runs on nothing else
 
 
 @pytest.mark.parametrize(

@@ -79,6 +79,6 @@ def test_every_way_in_which_nvcc_packs(tmp_path: Path) -> None:
                    "-gencode", "arch=compute_90a,code=compute_90a", "-o", "k.fatbin", "k.cu"]  # fmt: skip
         subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
         found.append(fatbins.ptx_in((tmp_path / "k.fatbin").read_bytes(), "k.fatbin"))
-    assert [arch for arch, _ in found[0]] == ["sm_80", "sm_90"]
+    assert [arch for arch, _ in found[0]] == ["sm_80", "sm_90a"]
     assert all(one == found[0] for one in found)
     assert all(b".entry k(" in text for _, text in found[0])

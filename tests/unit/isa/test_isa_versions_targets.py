@@ -82,3 +82,33 @@ def test_targets_stay_open_ended() -> None:
     assert not Target.parse("sm_91").beyond_known
     assert new in TargetRange.parse("sm_100+af")
     assert str(new) == "sm_150a"
+
+
+# Which devices take PTX that was made for a target (CUDA Programming Guide, "Compute Capability"), restated.
+TAKEN = {
+    "75": "75 80 86 89 90 100 103 110 120 121",
+    "89": "89 90 100 103 110 120 121",
+    "90": "90 100 103 110 120 121",
+    "90a": "90",
+    "100": "100 103 110 120 121",
+    "100a": "100",
+    "100f": "100 103",
+    "103f": "103",
+    "101a": "110",
+    "110f": "110",
+    "120f": "120 121",
+    "121a": "121",
+}
+
+
+@pytest.mark.parametrize("target", TAKEN)
+def test_a_device_takes_what_was_made_for_it_or_its_family(target: str) -> None:
+    devices = (75, 80, 86, 89, 90, 100, 103, 110, 120, 121)
+    taken = [one for one in devices if Target.parse(f"sm_{target}").runs_on(one)]
+    assert taken == [int(one) for one in TAKEN[target].split()]
+
+
+def test_of_several_the_one_that_knows_most_of_the_device_is_closest() -> None:
+    names = ("sm_90", "sm_100a", "sm_100f", "sm_80", "sm_90a", "sm_100")
+    ordered = sorted(map(Target.parse, names), key=lambda one: one.closeness)
+    assert [str(one) for one in ordered] == ["sm_80", "sm_90", "sm_90a", "sm_100", "sm_100f", "sm_100a"]

@@ -4,7 +4,7 @@
 #include "driver.h"
 
 enum { NO_RESOURCE = 0, MULTIPROCESSORS = 1 };
-enum { UNIT = 2 }; /* multiprocessors that go together; those of sm_90 go by eight, of which this device has not got as many */
+enum { UNIT = 2 }; /* multiprocessors that go together; those of sm_90 go by eight, and would leave few parts of this device */
 enum { DEFAULT_STREAM = 1, NON_BLOCKING = 1, SPLIT_FLAGS = 3, MOST_GROUPS = 1 << 10, MOST_TOGETHER = 32 };
 
 struct resource {

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import time
 from typing import TYPE_CHECKING, Any
 
 from ptxloom.diagnostics import TOOLS, UsageError, must_be, must_be_several
+from ptxloom.isa.limits import MOST_MULTIPROCESSORS, MULTIPROCESSORS
 from ptxloom.machine.instruments.variable_bounds import VARIABLES
 from ptxloom.machine.launch.launch_limits import whole
 from ptxloom.machine.launch.launch_state import LEAKS
@@ -28,6 +30,20 @@ FUSED = "fused"
 THREADS_LIMIT = 1024
 PRINTF_LIMIT = 1 << 30
 MEMORY_LIMIT = 1 << 48
+_MULTIPROCESSORS = "PTXLOOM_MULTIPROCESSORS"
+
+
+def multiprocessors() -> int:
+    """How many multiprocessors a device says that it has: persistent kernels start as many CTAs, or a multiple.
+
+    Raises:
+        UsageError: The variable that says so holds no such number.
+    """
+    text = os.environ.get(_MULTIPROCESSORS) or str(MULTIPROCESSORS)
+    number = int(text) if text.isascii() and text.isdecimal() and len(text) <= len(str(MOST_MULTIPROCESSORS)) else 0
+    if not 1 <= number <= MOST_MULTIPROCESSORS:
+        raise UsageError(_MULTIPROCESSORS, text, f"a number from 1 to {MOST_MULTIPROCESSORS:,}")
+    return number
 
 
 def unwritten_arrays(named: Sequence[object], args: Sequence[object]) -> list[NDArray[Any]]:

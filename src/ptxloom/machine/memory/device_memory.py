@@ -131,15 +131,23 @@ class DeviceMemory:
         """Whether an address belongs to the device, allocated or not."""
         return self._start <= address < self._end
 
-    def allocate(self, nbytes: int, name: str = "", *, constant: bool = False) -> Allocation:
+    def allocate(
+        self, nbytes: int, name: str = "", *, constant: bool = False, alignment: int = ALIGNMENT
+    ) -> Allocation:
         """New memory, zeroed; initcheck calls it unwritten. Kernels may not write to what is `constant`.
+
+        Args:
+            nbytes: How much.
+            name: What reports call it.
+            constant: Whether kernels only read it.
+            alignment: What its address is a multiple of: `ALIGNMENT`, or that times a power of two.
 
         Raises:
             OutOfDeviceMemory: There is not as much.
         """
         with self._lock:
             self._check_left(nbytes)
-            made = Allocation(self._room(nbytes), nbytes, name or f"alloc[{self._made}]")
+            made = Allocation(self._room(nbytes, alignment), nbytes, name or f"alloc[{self._made}]")
             self._made += 1
             self._put(made, writable=not constant)
             return made
@@ -298,18 +306,20 @@ class DeviceMemory:
 
     # -- addresses
 
-    def _room(self, nbytes: int) -> int:
+    def _room(self, nbytes: int, alignment: int) -> int:
         """Where an allocation goes: behind all others, or in a gap that freed ones have left."""
         size = -(-nbytes // ALIGNMENT) * ALIGNMENT + GAP
-        if size <= self._end - self._next:
-            self._next += size
-            return self._next - size
+        first = -(-self._next // alignment) * alignment
+        if size <= self._end - first:
+            self._next = first + size
+            return first
         self._freed.clear()
         first = -(-self._start // ALIGNMENT) * ALIGNMENT
         held = sorted((*self._live.values(), *self._resting.values()), key=lambda one: one.address)
         ends = (-(-(one.address + one.nbytes) // ALIGNMENT) * ALIGNMENT + GAP for one in held)
         edges = [first, *(edge for one, end in zip(held, ends, strict=True) for edge in (one.address, end)), self._end]
-        for start, end in [*pairwise(edges)][::2]:
+        for gap, end in [*pairwise(edges)][::2]:
+            start = -(-gap // alignment) * alignment
             if size <= end - start:
                 return start
         raise OutOfDeviceMemory("nbytes", nbytes, "less: no stretch of free addresses is as long")

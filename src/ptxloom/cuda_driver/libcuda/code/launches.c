@@ -224,6 +224,8 @@ static int cluster_asked(const struct configuration *c, void *handle, struct lau
     return SUCCESS;
 }
 
+enum { CLUSTERED_BLOCKS = 8 }; /* that a multiprocessor holds at most, as one of sm_90 does */
+
 static int64_t threads_of(const struct configuration *c) { return (int64_t)c->block[0] * c->block[1] * c->block[2]; }
 
 EXPORTED int cuOccupancyMaxPotentialClusterSize(int *size, void *handle, const struct configuration *c) {
@@ -241,9 +243,12 @@ EXPORTED int cuOccupancyMaxActiveClusters(int *count, void *handle, const struct
     GIVEN(count && c);
     CONTEXT;
     struct launch launch;
-    TRY(cluster_asked(c, handle, &launch));
-    int64_t ctas = (int64_t)launch.cluster[0] * launch.cluster[1] * launch.cluster[2];
+    int error = cluster_asked(c, handle, &launch);
+    const struct function *f = object_of(A_FUNCTION, handle);
+    if (error && (error != INVALID_CLUSTER_SIZE || !device.attributes[CLUSTER_LAUNCH] || !f->attributes[NON_PORTABLE_CLUSTER])) return error;
+    int64_t ctas = error ? 0 : (int64_t)launch.cluster[0] * launch.cluster[1] * launch.cluster[2];
     int64_t each = threads_of(c) <= device.attributes[MAX_THREADS_PER_BLOCK] ? resident(handle, threads_of(c), c->shared_bytes) : 0;
-    *count = (int)(each * device.attributes[MULTIPROCESSOR_COUNT] / (ctas ? ctas : 1));
+    if (each > CLUSTERED_BLOCKS) each = CLUSTERED_BLOCKS;
+    *count = ctas ? (int)(each * device.attributes[MULTIPROCESSOR_COUNT] / ctas) : 0;
     return SUCCESS;
 }

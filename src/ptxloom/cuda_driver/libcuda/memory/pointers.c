@@ -48,6 +48,12 @@ static uint64_t handle_types(const struct allocation *one) {
     return pool ? (uint64_t)pool->handles : 0;
 }
 
+/* Memory is mapped in pieces of a size, and a piece may hold several allocations. */
+static uint64_t mapping_bytes(const struct allocation *one) {
+    enum { PIECE = 2 << 20 };
+    return one->kind == MAPPED_MEMORY ? one->size : (one->size + PIECE - 1) / PIECE * PIECE;
+}
+
 static int answer_for(void *into, int attribute, const struct allocation *one, device_pointer address) {
     device_pointer start = one->start;
     switch (attribute) {
@@ -66,12 +72,11 @@ static int answer_for(void *into, int attribute, const struct allocation *one, d
     case RANGE_START:
         virtual_extent(address, &start);
         return put_address(into, start);
-    case MAPPING_SIZE:
-        return put_address(into, one->size);
+    case MAPPING_SIZE: return put_address(into, mapping_bytes(one));
     case RANGE_SIZE: return put_address(into, one->kind == MAPPED_MEMORY ? virtual_extent(address, &start) : one->size);
     case MAPPED: return put_flag(into, 1);
     case ALLOWED_HANDLE_TYPES: return put_address(into, handle_types(one));
-    case CAN_DECOMPRESS:
+    case CAN_DECOMPRESS: return put_number(into, 0);
     case IS_GPU_DIRECT_RDMA_CAPABLE: return put_flag(into, 0);
     case ACCESS_FLAGS: return put_number(into, 3);
     case MEMPOOL_HANDLE: return put_address(into, (uint64_t)(uintptr_t)one->pool);

@@ -31,7 +31,7 @@ int stream_new(void **handle, unsigned flags, int priority, void *context) {
     struct stream *stream = object_of(A_STREAM, made_handle);
     if (!stream) return OUT_OF_MEMORY;
     priority = priority > 0 ? 0 : priority < -5 ? -5 : priority;
-    *stream = (struct stream){.flags = flags, .priority = priority, .id = made++, .context = context};
+    *stream = (struct stream){.flags = flags, .priority = priority, .synchronization = -1, .id = made++, .context = context};
     *handle = made_handle;
     return SUCCESS;
 }

@@ -17,7 +17,10 @@ pytestmark = [needs_compiler, pytest.mark.oracle, pytest.mark.slow]
 TOPICS = {
     "runtime": ("memory", "boxes", "symbols", "launches", "errors", "device", "streams", "graphs", "arrays"),
     "runtime_newer": ("nodes", "variables", "conditions", "contexts", "groups", "between", "batches", "allocating"),
+    "algorithms": ("thrust", "cub"),
 }
+OF_HOPPER = ("products", "clusters", "places")
+BOTH = ("-gencode=arch=compute_90,code=compute_90", "-gencode=arch=compute_90a,code=[sm_90a,compute_90a]")
 NEWER = {"runtime_newer"}  # what only headers of the library's own version declare
 
 
@@ -48,7 +51,7 @@ def compiled(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
                 nvcc,
                 "-cudart",
                 "shared",
-                "-arch=sm_80",
+                *([] if any(one.startswith("-gencode") for one in sources) else ["-arch=sm_80"]),
                 "-std=c++17",
                 "-Wno-deprecated-declarations",
                 f"-L{build.folder()}",
@@ -75,6 +78,15 @@ def _ran(running: Running, program: Path, *arguments: str) -> str:
     done = subprocess.run(command, capture_output=True, text=True, check=False, env=running.environment, timeout=300)
     assert done.stderr == ""
     return done.stdout
+
+
+@pytest.mark.parametrize("topic", OF_HOPPER)
+def test_what_programs_for_hopper_ask(compiled: Callable[..., Path], topic: str) -> None:
+    running = Running("sm_90")
+    try:
+        assert _ran(running, compiled("hopper", *BOTH, "hopper.cu"), topic) == f"{topic}: 0 claims failed\n"
+    finally:
+        running.server.close()
 
 
 @pytest.mark.sample(every=2)

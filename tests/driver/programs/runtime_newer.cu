@@ -235,17 +235,18 @@ static cudaError_t split(cudaDevSmResourceGroupParams wanted, cudaDevResource *p
 static void groups() {
     cudaDevResource part, rest, all;
     unsigned got = 0;
+    OK(cudaDeviceGetDevResource(0, &all, cudaDevResourceTypeSm));
+    const unsigned whole = all.sm.smCount;
     OK(split({2, 2}, &part, &rest, &got));
-    CLAIM(part.sm.smCount == 2 && rest.sm.smCount == 2 && rest.type == cudaDevResourceTypeSm);
+    CLAIM(part.sm.smCount == 2 && rest.sm.smCount == whole - 2 && rest.type == cudaDevResourceTypeSm);
     OK(split({0, 0}, nullptr, &rest, &got));
-    CLAIM(got == 4 && rest.type == cudaDevResourceTypeInvalid);
+    CLAIM(got == whole && rest.type == cudaDevResourceTypeInvalid);
     OK(split({2, 4, 0, cudaDevSmResourceGroupBackfill}, nullptr, nullptr, &got));
-    CLAIM(split({6, 2}, &part, &rest, &got) == cudaErrorInvalidResourceConfiguration);
+    CLAIM(split({whole + 2, 2}, &part, &rest, &got) == cudaErrorInvalidResourceConfiguration);
     CLAIM(split({3, 2}, &part, &rest, &got) == cudaErrorInvalidValue);
     CLAIM(split({2, 4}, &part, &rest, &got) == cudaErrorInvalidValue);
     CLAIM(split({2, 2, 0, 64}, &part, &rest, &got) == cudaErrorInvalidValue);
-    cudaDevSmResourceGroupParams two[2] = {{4, 2}, {0, 2}};
-    OK(cudaDeviceGetDevResource(0, &all, cudaDevResourceTypeSm));
+    cudaDevSmResourceGroupParams two[2] = {{whole, 2}, {0, 2}};
     cudaDevResource both[2];
     CLAIM(cudaDevSmResourceSplit(both, 2, &all, nullptr, 0, two) == cudaErrorInvalidResourceConfiguration);
     CLAIM(cudaDevSmResourceSplit(both, 0, &all, nullptr, 0, two) == cudaErrorInvalidValue);

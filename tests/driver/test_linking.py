@@ -1,6 +1,9 @@
 """Several PTX texts to one: what is used before it is defined, as one text has an order and several have none."""
 
+import pytest
+
 from ptxloom.checker import check
+from ptxloom.cuda_driver.errors import CudaError, Refused
 from ptxloom.cuda_driver.linking import linked
 from ptxloom.syntax import parse
 
@@ -42,3 +45,15 @@ def test_modules_that_call_each_other_are_one_text() -> None:
             "first",
             "again",
         }
+
+
+def test_a_kernel_that_launches_kernels_is_refused_in_a_sentence() -> None:
+    text = f"""{HEAD}.extern .func (.param .b64 out) __cudaCDP2GetParameterBufferV2(.param .b64 kernel);
+.visible .entry first() {{ .param .b64 y; .param .b64 z; call (z), __cudaCDP2GetParameterBufferV2, (y); ret; }}
+"""
+    with pytest.raises(Refused) as refused:
+        linked([parse(text)])
+    assert refused.value.error == CudaError.NOT_SUPPORTED
+    assert "launches kernels (dynamic parallelism), which cannot run here" in refused.value.text
+    own = f"{HEAD}.visible .func (.param .b64 out) __cudaCDP2GetParameterBufferV2(.param .b64 kernel) {{ ret; }}\n"
+    assert "__cudaCDP2GetParameterBufferV2" in linked([parse(text), parse(own)])

@@ -18,7 +18,11 @@ if TYPE_CHECKING:
     from ptxloom.syntax.tree import Statement
 
 _FILE: Final = re.compile(r"(?m)^(\s*\.(?:file|loc|loc_intermediate)\s+)(\d+)|(\binlined_at\s+)(\d+)")
+_LAUNCHING: Final = re.compile(r"(__)?cuda(CDP2)?(GetParameterBuffer|LaunchDevice)(V2)?(_ptsz)?")
 _WEAK: Final = frozenset({"weak", "common"})
+_NO_LAUNCHES: Final = (
+    "a kernel of this program launches kernels (dynamic parallelism), which cannot run here: launch them from the host"
+)
 
 
 def linked(modules: Sequence[Module], registers: int = 0) -> str:
@@ -32,10 +36,12 @@ def linked(modules: Sequence[Module], registers: int = 0) -> str:
         The text: that of the only one as it is.
 
     Raises:
-        Refused: Two define the same name, or there is none.
+        Refused: Two define the same name, or there is none, or a kernel launches kernels.
     """
     if not modules:
         raise Refused(CudaError.NO_BINARY_FOR_GPU, "ptxloom: nothing that is linked holds PTX")
+    if any(map(_LAUNCHING.fullmatch, undefined(modules))):
+        raise Refused(CudaError.NOT_SUPPORTED, f"ptxloom: {_NO_LAUNCHES}")
     if _declared(modules) & _device_runtime().functions.keys():
         modules = (*modules, _device_runtime())
     if len(modules) == 1 and not registers:
@@ -68,6 +74,12 @@ def linked(modules: Sequence[Module], registers: int = 0) -> str:
     return "\n".join(parts) + "\n"
 
 
+def undefined(modules: Sequence[Module]) -> set[str]:
+    """The names that neither these define nor CUDA's device run-time library, as far as it is here."""
+    defined = {name for module in modules for one in module.statements for name in _names(one, defined=True)}
+    return _declared(modules) - defined - _device_runtime().functions.keys()
+
+
 @cache
 def _device_runtime() -> Module:
     """The functions that CUDA's device run-time library has for every program."""
@@ -76,7 +88,7 @@ def _device_runtime() -> Module:
 
 
 def _declared(modules: Sequence[Module]) -> set[str]:
-    """The functions that somebody else has to define."""
+    """The functions and variables that somebody else has to define."""
     return {name for module in modules for one in module.statements for name in _names(one, defined=False)}
 
 

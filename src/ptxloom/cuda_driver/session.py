@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from ptxloom.cuda_driver.errors import CudaError, Refused, error_of
 from ptxloom.cuda_driver.facts import alignment_of, table
-from ptxloom.cuda_driver.images import module_of, ptx_for
-from ptxloom.cuda_driver.linking import linked
+from ptxloom.cuda_driver.images import module_of
+from ptxloom.cuda_driver.linking import linked, undefined
 from ptxloom.cuda_driver.loaded import MOST_REGISTERS, Loaded
 from ptxloom.cuda_driver.protocol import (
     ATTRIBUTES,
@@ -252,15 +252,26 @@ class Session:
 
     def _link(self, data: bytes) -> bytes:
         found: list[Module] = []
+        left_out: list[Refused] = []  # machine code alone, which matters only if something is taken from it
         at, end = 0, len(data) - PAIR.size
         registers, target = PAIR.unpack_from(data, end)
         capability = target & _TARGET_NUMBER or self._capability
         while at < end:
             kind, size = PAIR.unpack_from(data, at)
             at += PAIR.size + size
-            if kind != LIBRARY_KIND or ptx_for(data[at - size : at], "a library", capability):
+            try:
                 found.append(module_of(data[at - size : at], "", capability))
-        return linked(found, registers).encode()
+            except Refused as refused:
+                if refused.error is not CudaError.NO_BINARY_FOR_GPU:
+                    raise
+                if kind != LIBRARY_KIND:
+                    left_out.append(refused)
+        if left_out and not found:
+            raise left_out[0]
+        text = linked(found, registers)
+        if left_out and undefined(found):
+            raise left_out[0]
+        return text.encode()
 
     def _unload(self, data: bytes) -> bytes:
         loaded = self._modules.pop(self._of(data)[0])

@@ -13,7 +13,7 @@ from ptxloom.cuda_driver import build
 from ptxloom.cuda_driver.environment import SOCKET
 from ptxloom.cuda_driver.report import ON_HAZARD
 from ptxloom.diagnostics import UsageError
-from ptxloom.machine.launch.options import DEFAULT_CHECKS, MEMORY_LIMIT, integer, known_checks
+from ptxloom.machine.launch.options import DEFAULT_CHECKS, MEMORY_LIMIT, integer, known_checks, multiprocessors
 from ptxloom.machine.memory.arena import default_limit
 from ptxloom.machine.tensor.recipe import architecture
 
@@ -62,6 +62,7 @@ def driver(
     """
     architecture(arch)
     known_checks(checks)
+    multiprocessors()
     if on_hazard not in ON_HAZARD:
         raise UsageError("on_hazard", on_hazard, f"one of {', '.join(ON_HAZARD)}")
     size = default_limit() if memory_bytes is None else integer("memory_bytes", memory_bytes, 1, MEMORY_LIMIT)

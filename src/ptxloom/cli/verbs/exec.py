@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TextIO
 
 from ptxloom.cli.output import COULD_NOT_RUN, Outcome, talk
-from ptxloom.cuda_driver import build
+from ptxloom.cuda_driver import build, smi
 from ptxloom.cuda_driver.environment import environment
 from ptxloom.cuda_driver.report import Report
 from ptxloom.cuda_driver.server import Server
 from ptxloom.diagnostics import UsageError
-from ptxloom.machine.launch.options import read_checks
+from ptxloom.machine.launch.options import multiprocessors, read_checks
 from ptxloom.machine.memory.arena import default_limit
 from ptxloom.machine.tensor.recipe import architecture
 from ptxloom.source import title
@@ -36,13 +38,16 @@ def run(options: Options) -> Outcome:
         raise UsageError("program", "", "a program and its arguments, such as `ptxloom exec -- python train.py`")
     architecture(options.device)
     checks = read_checks(options.checks)
+    multiprocessors()
     report = Report(options.on_hazard, options.destroy_on_device_error)
     if _is_watched() and not build.is_there():
         talk("ptxloom: compiling the CUDA driver's libraries")
     folder = build.folder()
     server = Server(options.device, checks, options.memory_limit or default_limit(), report)
     try:
-        status = _status(command, {"PTXLOOM_DEVICE": options.device} | environment(folder, server.path))
+        smi.place(programs := Path(server.path).parent)
+        variables = {"PTXLOOM_DEVICE": options.device} | environment(folder, server.path)
+        status = _status(command, variables | {"PATH": f"{programs}:{variables.get('PATH', os.defpath)}"})
     except (OSError, ValueError) as error:  # a name that no file can have is the latter
         why = error.strerror if isinstance(error, OSError) else None
         return Outcome("", COULD_NOT_RUN, f"ptxloom: {title(command[0])}: {why or error}")

@@ -103,5 +103,5 @@ $(VENV)/.oracles: $(VENV)/.dev
 $(VENV)-suites/.made: pyproject.toml Makefile
 	$(PYTHON) -m venv $(VENV)-suites
 	$(VENV)-suites/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[run]' pytest hypothesis filecheck psutil cffi cloudpickle \
-		'numba-cuda[cu13]' 'cuda-bindings==13.1.*' 'cuda-core[cu13]>=1' tinygrad triton nvidia-cutlass-dsl
+		'numba-cuda[cu13]' 'cuda-bindings==13.1.*' 'cuda-core[cu13]>=1' tinygrad triton nvidia-cutlass-dsl taichi drjit halide
 	@touch $@

@@ -66,6 +66,24 @@ def test_cuda_runtime(tmp_path: Path) -> None:
     ], done.stderr
 
 
+@_needs("taichi")
+def test_taichi(tmp_path: Path) -> None:
+    done = _run("taichi_fields.py", tmp_path, TI_OFFLINE_CACHE="0")
+    assert done.stdout.splitlines()[-1:] == ["True True True"], done.stderr
+
+
+@_needs("drjit")
+def test_drjit(tmp_path: Path) -> None:
+    done = _run("drjit_arrays.py", tmp_path, DRJIT_CACHE_DIR=str(tmp_path / "drjit"))
+    assert done.stdout.splitlines() == ["True True True"], done.stderr
+
+
+@_needs("halide")
+def test_halide(tmp_path: Path) -> None:
+    done = _run("halide_stages.py", tmp_path)
+    assert done.stdout.splitlines() == ["True", "True"], done.stderr
+
+
 @_needs("cutlass.cute")
 @_needs("torch", "its build for the CPU will do")
 def test_cute_dsl_on_tensors_of_pytorch(tmp_path: Path) -> None:

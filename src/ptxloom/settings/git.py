@@ -49,7 +49,7 @@ def _speaks_of(file: Path) -> Path:
 def _read(file: Path) -> tuple[tuple[Path, Patterns], ...]:
     """One file of patterns; where there is none, or none that can be read, git sees none either."""
     try:
-        lines = file.read_text(encoding="utf-8", errors="surrogateescape").split("\n")
+        lines = file.read_bytes().split(b"\n")
     except (OSError, ValueError):
         return ()
-    return ((file, Patterns.of(lines)),)
+    return ((file, Patterns.of_bytes(lines)),)

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-import re
+import os
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
+
+from ptxloom.settings import wildcards
 
 if TYPE_CHECKING:
+    import re
     from collections.abc import Iterable
-
-_ANY_FOLDERS: Final = "(?:.+/)?"
 
 
 @dataclass(frozen=True, slots=True)
 class _Pattern:
     """One line: what it matches, whether folders only, and whether it takes back what lines above it say."""
 
-    path: re.Pattern[str]
+    path: re.Pattern[bytes]
     folders_only: bool
     taken_back: bool
 
@@ -38,6 +39,11 @@ class Patterns:
     @classmethod
     def of(cls, lines: Iterable[str]) -> Patterns:
         """The patterns that lines stand for; empty ones and comments are none."""
+        return cls.of_bytes(map(_bytes, lines))
+
+    @classmethod
+    def of_bytes(cls, lines: Iterable[bytes]) -> Patterns:
+        """The same of lines as they stand in a file."""
         return cls(tuple(found for line in lines if (found := _pattern(line)) is not None))
 
     def says(self, path: str, *, folder: bool = False) -> bool | None:
@@ -50,8 +56,9 @@ class Patterns:
         Returns:
             Whether it is left out; None if no line matches.
         """
+        name = _bytes(path)
         for line in reversed(self._lines):
-            if (folder or not line.folders_only) and line.path.fullmatch(path):
+            if (folder or not line.folders_only) and line.path.fullmatch(name):
                 return not line.taken_back
         return None
 
@@ -62,76 +69,29 @@ class Patterns:
         return any(self.says(one, folder=True) for one in folders) or bool(self.says(path))
 
 
-def _pattern(line: str) -> _Pattern | None:
-    """One line; None if it is empty or a comment."""
-    text = line.rstrip("\r\n")
-    while text.endswith(" ") and not _escaped(text, len(text) - 1):
-        text = text[:-1]
-    if not text or text.startswith("#"):
+def _pattern(line: bytes) -> _Pattern | None:
+    """One line; None if it is empty or a comment, or matches nothing."""
+    text = _without_spaces(line.removesuffix(b"\n").removesuffix(b"\r").partition(b"\0")[0])
+    if not text or text.startswith(b"#"):
         return None
-    taken_back = text.startswith("!")
-    text = text.removeprefix("!")
-    folders_only = text.endswith("/")
-    text = text.removesuffix("/")
-    if not text:
-        return None
-    anchored = "/" in text
-    expression = _expression(text.removeprefix("/"))
-    if expression is None:
-        return None
-    return _Pattern(re.compile(("" if anchored else _ANY_FOLDERS) + expression, re.DOTALL), folders_only, taken_back)
+    taken_back = text.startswith(b"!")
+    text = text.removeprefix(b"!")
+    folders_only = text.endswith(b"/")
+    text = text.removesuffix(b"/")
+    path = wildcards.compiled(text.removeprefix(b"/"), anywhere=b"/" not in text) if text else None
+    return None if path is None else _Pattern(path, folders_only, taken_back)
 
 
-def _escaped(text: str, at: int) -> bool:
-    """Whether an odd number of backslashes stands before a character."""
-    before = text[:at]
-    return (len(before) - len(before.rstrip("\\"))) % 2 == 1
+def _without_spaces(line: bytes) -> bytes:
+    """A line without the spaces at its end; one behind a backslash stays."""
+    bare = line.rstrip(b" ")
+    backslashes = len(bare) - len(bare.rstrip(b"\\"))
+    return bare + line[len(bare) : len(bare) + backslashes % 2]
 
 
-def _expression(text: str) -> str | None:
-    """A pattern as a regular expression; None if it can match nothing, as one that ends within a bracket."""
-    out, at = "", 0
-    while at < len(text):
-        token = _TOKEN.match(text, at)
-        if token is None:
-            return None
-        out += _translated(token, text)
-        at = token.end()
-    return out
-
-
-_TOKEN: Final = re.compile(
-    r"""(?P<folders>(?<![^/])\*\*+/)
-    | (?P<all>(?<![^/])\*\*+\Z)
-    | (?P<stars>\*+)
-    | (?P<one>\?)
-    | \[(?P<not>[!^]?)(?P<set>\]?(?:[^\]\\]|\\.)*)\]
-    | \\(?P<escaped>.)
-    | (?P<plain>[^\[\\])
-    """,
-    re.VERBOSE | re.DOTALL,
-)
-_FIXED: Final = {"folders": _ANY_FOLDERS, "all": ".+", "stars": "[^/]*", "one": "[^/]"}
-
-
-def _translated(token: re.Match[str], text: str) -> str:
-    """One token as a regular expression."""
-    kind = token.lastgroup or ""
-    if kind == "set":
-        return _set(token["set"], negated=bool(token["not"]))
-    if kind == "stars" and token.end() == len(text):
-        return "[^/]*+"
-    return _FIXED.get(kind) or re.escape(token[kind])
-
-
-_MEMBER: Final = re.compile(r"(?P<low>\\.|.)(?:-(?P<high>\\.|.))?", re.DOTALL)
-
-
-def _set(members: str, *, negated: bool) -> str:
-    """A set of characters, with ranges; never a slash. Of a range that ends before it begins, its begin is a member."""
-    inside = ""
-    for member in _MEMBER.finditer(members):
-        low, high = member["low"][-1], (member["high"] or "")[-1:]
-        inside += re.escape(low)
-        inside += f"-{re.escape(high)}" if high >= low else ""
-    return f"(?!/)[{'^' * negated}{inside}]"
+def _bytes(text: str) -> bytes:
+    """The bytes of a name; of what can be no name, some that no name has."""
+    try:
+        return os.fsencode(text)
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "surrogatepass")

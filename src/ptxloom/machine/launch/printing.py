@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _DIRECTIVE: Final = re.compile(
-    rb"%([-+ #0]*)(\*|\d*)(?:(\.)(\*|\d*))?(hh|h|ll|l|j|z|t)?([diouxXcsfFeEgGaAp%])",
+    rb"%([-+ #0]*+)(\*|\d*+)(?:(\.)(\*|\d*+))?+(hh|h|ll|l|j|z|t)?+([diouxXcsfFeEgGaAp%])",
 )
 _MOST_ARGUMENTS: Final = 32
 _WIDE: Final = frozenset((b"l", b"ll", b"j", b"z", b"t"))

@@ -44,6 +44,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
         talk(f"ptxloom: {in_words_of_options(error, options)}")
         return COULD_NOT_RUN
+    except MemoryError:
+        talk("ptxloom: there is not enough memory for this; give it more, or a smaller input")
+        return COULD_NOT_RUN
     except KeyboardInterrupt:
         talk("ptxloom: interrupted")
         return COULD_NOT_RUN

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Final, Protocol
 from ptxloom.cli.output import reason, talk
 from ptxloom.diagnostics import PtxloomError
 from ptxloom.files import only, texts, texts_of
-from ptxloom.files.names import is_folder
+from ptxloom.files.errors import OutOfReach
+from ptxloom.files.limited import MOST_PIPED, content_of
+from ptxloom.files.names import is_file, is_folder
 from ptxloom.source import title
 
 if TYPE_CHECKING:
@@ -67,11 +69,23 @@ def sources(name: str, target: str | None = None, called: str | None = None) -> 
     Raises:
         PtxloomError: The file is missing, not text, empty, or holds no PTX.
     """
-    found = texts_of(sys.stdin.buffer.read(), called or "<stdin>", target) if name == STDIN else texts(name, target)
+    found = texts_of(_standard_input(), called or "<stdin>", target) if name == STDIN else texts(name, target)
     for source in found:
         if not source.text.strip():
             raise CannotRead(f"{source.title}: there is nothing in it")
     return found
+
+
+def _standard_input() -> bytes:
+    """All of it.
+
+    Raises:
+        CannotRead: It has more bytes than are read, perhaps without an end.
+    """
+    try:
+        return content_of(sys.stdin.buffer, MOST_PIPED)
+    except OutOfReach as error:
+        raise CannotRead(f"<stdin>: {error}") from None
 
 
 def files(names: Iterable[str], leaves_out: LeavesOut | None = None) -> tuple[str, ...]:
@@ -105,19 +119,31 @@ def _below(name: str, leaves_out: LeavesOut | None) -> tuple[list[str], int]:
     Raises:
         CannotRead: A folder may not be searched.
     """
-
-    def refuse(error: OSError) -> None:
-        if not isinstance(error, FileNotFoundError):  # one that somebody took away meanwhile holds nothing
-            raise CannotRead(f"{title(error.filename)}: the directory cannot be searched ({reason(error)})")
-
     found: list[str] = []
     passed_over = 0
-    for folder, folders, here in os.walk(name, onerror=refuse):
-        files = [one for one in here if one.endswith(".ptx") and (Path(folder) / one).is_file()]
-        if leaves_out is not None:
-            kept = [one for one in folders if not leaves_out(Path(folder) / one, folder=True)]
-            kept_files = [one for one in files if not leaves_out(Path(folder) / one, folder=False)]
-            passed_over += len(folders) - len(kept) + len(files) - len(kept_files)
-            folders[:], files = kept, kept_files
-        found += [str(Path(folder) / one) for one in files]
+    waiting = [Path(name)]
+    while waiting:
+        for path, is_folder_itself in _listed(waiting.pop()):
+            if leaves_out is not None and leaves_out(path, folder=is_folder_itself):
+                passed_over += 1
+            elif is_folder_itself:
+                waiting.append(path)
+            else:
+                found.append(str(path))
     return sorted(found), passed_over
+
+
+def _listed(folder: Path) -> list[tuple[Path, bool]]:
+    """The PTX files and folders in a folder; not what only is a link to a folder.
+
+    Raises:
+        CannotRead: It may not be searched.
+    """
+    try:
+        with os.scandir(folder) as entries:
+            here = [(folder / entry.name, entry.is_dir(follow_symlinks=False)) for entry in entries]
+    except FileNotFoundError:  # one that somebody took away meanwhile holds nothing
+        return []
+    except OSError as error:
+        raise CannotRead(f"{title(folder)}: the directory cannot be searched ({reason(error)})") from None
+    return [(path, is_dir) for path, is_dir in here if is_dir or (path.name.endswith(".ptx") and is_file(path))]

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Final
 
 from ptxloom.cli.output import talk
 from ptxloom.diagnostics import UsageError
+from ptxloom.files.errors import OutOfReach
+from ptxloom.files.limited import content
 from ptxloom.files.names import is_folder
 from ptxloom.files.sources import source_file
 from ptxloom.source import title
@@ -56,10 +58,8 @@ class SourceTexts:
 def _lines(path: Path) -> Sequence[str] | None:
     """The lines of a file; None of one that is too long or cannot be read."""
     try:
-        if path.stat().st_size > _MOST_BYTES:
-            return None
-        return path.read_bytes().decode("utf-8", "replace").splitlines()
-    except OSError:
+        return content(path, _MOST_BYTES).decode("utf-8", "replace").splitlines()
+    except (OSError, OutOfReach):
         return None
 
 

@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING, Final
 
 from ptxloom.diagnostics import must_be
 from ptxloom.files.compilers import CudaSource, compile_cuda
-from ptxloom.files.errors import UnreadableFile
+from ptxloom.files.errors import OutOfReach, UnreadableFile
 from ptxloom.files.fatbins import MAGIC, ptx_in
-from ptxloom.files.names import exists, is_folder
+from ptxloom.files.limited import MOST_BYTES, content, named
+from ptxloom.files.names import exists, is_file, is_folder
 from ptxloom.source import Source, title
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
 _COMPILED: Final = (b"\x7fELF", MAGIC, b"MZ", b"!<arch>\n")  # ELF, fatbin, Windows program, archive
 _CUDA: Final = (".cu",)
@@ -41,7 +42,7 @@ def texts(path: str | PathLike[str], target: str | None = None) -> tuple[Source,
     must_be(str | PathLike, "path", path, "a path")
     outer, inner = _divided(str(path))
     if is_folder(outer) and (below := sorted(Path(outer).glob("*.ptx"))):
-        return tuple(_plain(_bytes(str(one)), str(one)) for one in below)
+        return tuple(_plain(_bytes(str(one), content), str(one)) for one in below)
     found = texts_of(_bytes(outer), outer, target)
     if not inner:
         return found
@@ -101,8 +102,8 @@ def _beside(name: str) -> tuple[Source, ...]:
         UnreadableFile: There is none.
     """
     beside = Path(name).with_suffix(".ptx")
-    if str(beside) != name and exists(beside):
-        return (_plain(_bytes(str(beside)), str(beside)),)
+    if str(beside) != name and is_file(beside):
+        return (_plain(_bytes(str(beside), content), str(beside)),)
     raise UnreadableFile(
         f"{title(name)}: this is a compiled file that holds no PTX, only machine code, if any; nvcc puts PTX in it "
         "with `-gencode arch=compute_80,code=compute_80`, or with `-lineinfo`"
@@ -113,18 +114,24 @@ def _plain(data: bytes, name: str) -> Source:
     return Source(decoded(data, name), name)
 
 
-def _bytes(path: str) -> bytes:
+def _bytes(path: str, read: Callable[[Path, int], bytes] = named) -> bytes:
     """The bytes of a file.
+
+    Args:
+        path: The file.
+        read: How it is read: as one that somebody has named, or as one that was found.
 
     Raises:
         UnreadableFile: There is no such file, or it may not be read.
     """
     try:
-        return Path(path).read_bytes()
+        return read(Path(path), MOST_BYTES)
     except FileNotFoundError:
         raise UnreadableFile(f"{title(path)}: there is no such file") from None
     except IsADirectoryError:
         raise UnreadableFile(f"{title(path)}: this is a directory, not a PTX file") from None
+    except OutOfReach as problem:
+        raise UnreadableFile(f"{title(path)}: {problem}") from None
     except (OSError, ValueError) as problem:
         reason = problem.strerror if isinstance(problem, OSError) and problem.strerror else str(problem)
         raise UnreadableFile(f"{title(path)}: the file cannot be read ({reason})") from None

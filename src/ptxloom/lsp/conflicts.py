@@ -10,6 +10,8 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
 
+from ptxloom.files.errors import OutOfReach
+from ptxloom.files.limited import content
 from ptxloom.lsp.hints import Hint
 
 if TYPE_CHECKING:
@@ -52,10 +54,8 @@ def _rows(name: str) -> list[dict[str, object]]:
     """The instructions that a file's profile tells of; none if there is no such file, or it is something else."""
     try:
         path = Path(name).with_suffix(".profile.json")
-        if path.stat().st_size > LARGEST_BYTES:
-            return []
-        told: object = json.loads(path.read_bytes())
-    except (OSError, ValueError, RecursionError):
+        told: object = json.loads(content(path, LARGEST_BYTES))
+    except (OSError, OutOfReach, ValueError, RecursionError):
         return []
     rows = _table(_table(told).get("profile")).get("instructions")
     return [_table(row) for row in cast("list[object]", rows)] if isinstance(rows, list) else []

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from ptxloom.checker import Selection
 from ptxloom.diagnostics import PtxloomError, UsageError
 from ptxloom.files.errors import OutOfReach
+from ptxloom.files.limited import MOST_SETTINGS, content, named
 from ptxloom.files.names import exists, is_file, is_folder
-from ptxloom.files.regular import opened
 from ptxloom.isa import PtxVersion, Target
 from ptxloom.ownership import doubt
 from ptxloom.settings.keys import SETTINGS
@@ -25,11 +25,10 @@ from ptxloom.settings.toml_model import TOP, complaint
 from ptxloom.source import title
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
 OWN: Final = "ptxloom.toml"
 SHARED: Final = "pyproject.toml"
-_MOST_BYTES: Final = 1 << 20
 
 
 class BadSettings(PtxloomError):  # noqa: N818 - reads as the sentence it prints
@@ -90,8 +89,22 @@ def settings_for(path: Path) -> Settings:
 
 
 @cache
-def _of_folder(folder: Path, *, outside: bool = False) -> Settings:
-    """The settings in a folder, or those above it.
+def _of_folder(folder: Path) -> Settings:
+    """The settings in a folder, or those above it: not above the repository that the folder belongs to."""
+    passed_over: list[str] = []
+    outside = False
+    for above in (folder, *folder.parents):
+        found, not_believed = _in_folder(above, outside=outside)
+        passed_over += not_believed
+        if found is not None:
+            return replace(found, passed_over=tuple(passed_over)) if passed_over else found
+        outside = outside or exists(above / ".git")
+    return replace(NONE, passed_over=tuple(passed_over)) if passed_over else NONE
+
+
+@cache
+def _in_folder(folder: Path, *, outside: bool) -> tuple[Settings | None, tuple[str, ...]]:
+    """The settings in a folder, if it has some that are believed; and what is to be said of those that are not.
 
     Args:
         folder: The folder.
@@ -105,10 +118,8 @@ def _of_folder(folder: Path, *, outside: bool = False) -> Settings:
         if why := f"{title(path)} is above the repository" if outside else doubt(path):
             passed_over += [f"{title(path)} does not count: {why}; `--config FILE` has it count"] * _speaks(path, inner)
         elif (table := _table(path, inner)) is not None:
-            return replace(_settings(path, table, ".".join(inner) or TOP), passed_over=tuple(passed_over))
-    outside = outside or exists(folder / ".git")
-    above = NONE if folder.parent == folder else _of_folder(folder.parent, outside=outside)
-    return replace(above, passed_over=(*passed_over, *above.passed_over)) if passed_over else above
+            return _settings(path, table, ".".join(inner) or TOP), tuple(passed_over)
+    return None, tuple(passed_over)
 
 
 def _speaks(path: Path, inner: tuple[str, ...]) -> bool:
@@ -116,8 +127,7 @@ def _speaks(path: Path, inner: tuple[str, ...]) -> bool:
     if not inner:
         return True
     try:
-        with opened(path) as file:
-            return ".".join(inner).encode() in file.read(_MOST_BYTES)
+        return ".".join(inner).encode() in content(path, MOST_SETTINGS)
     except (OSError, OutOfReach):
         return False
 
@@ -125,6 +135,7 @@ def _speaks(path: Path, inner: tuple[str, ...]) -> bool:
 def forget() -> None:
     """Read every file anew: it may have changed."""
     _of_folder.cache_clear()
+    _in_folder.cache_clear()
 
 
 def read_settings(path: Path) -> Settings:
@@ -135,7 +146,7 @@ def read_settings(path: Path) -> Settings:
     """
     full = whole(path)
     inner = ("tool", "ptxloom") if full.name == SHARED else ()
-    return _settings(full, _table(full, inner) or {}, ".".join(inner) or TOP)
+    return _settings(full, _table(full, inner, named) or {}, ".".join(inner) or TOP)
 
 
 def whole(path: Path) -> Path:
@@ -153,19 +164,26 @@ def _without_dots(path: Path) -> list[str]:
     return parts
 
 
-def _table(path: Path, inner: tuple[str, ...]) -> Mapping[str, Any] | None:
+def _table(
+    path: Path, inner: tuple[str, ...], read: Callable[[Path, int], bytes] = content
+) -> Mapping[str, Any] | None:
     """A file, or a table in it; None if it has no such table.
+
+    Args:
+        path: The file.
+        inner: The names that lead to the table.
+        read: How the file is read.
 
     Raises:
         BadSettings: It cannot be read, or is no TOML.
     """
     try:
-        found: Any = tomllib.loads(path.read_text(encoding="utf-8"))
+        found: Any = tomllib.loads(read(path, MOST_SETTINGS).decode("utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise BadSettings(f"{title(path)}: this is not TOML: {error}") from None
     except RecursionError:
         raise BadSettings(f"{title(path)}: it is nested too deeply") from None
-    except (OSError, ValueError) as error:
+    except (OSError, OutOfReach, ValueError) as error:
         raise BadSettings(f"{title(path)}: the file cannot be read ({error})") from None
     for name in inner:
         found = cast("Mapping[str, Any]", found).get(name) if isinstance(found, dict) else None

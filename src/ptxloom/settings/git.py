@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
+import codecs
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from ptxloom.files.names import exists
+from ptxloom.diagnostics import PtxloomError
+from ptxloom.files.errors import OutOfReach
+from ptxloom.files.limited import MOST_SETTINGS, content
+from ptxloom.files.names import exists, is_file
 from ptxloom.settings.patterns import Patterns
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+
+_OWN: Final = ".gitignore"
+
+
+class BadPatterns(PtxloomError):  # noqa: N818 - reads as the sentence it prints
+    """A file of patterns cannot be read."""
 
 
 def ignored_by(path: Path, *, folder: bool) -> Path | None:
@@ -18,6 +29,9 @@ def ignored_by(path: Path, *, folder: bool) -> Path | None:
     Args:
         path: From the root on.
         folder: Whether it is a folder.
+
+    Raises:
+        BadPatterns: A file of patterns is too long.
     """
     for file, patterns in _rules(path.parent) or ():
         said = patterns.says(path.relative_to(_speaks_of(file)).as_posix(), folder=folder)
@@ -29,16 +43,26 @@ def ignored_by(path: Path, *, folder: bool) -> Path | None:
 def forget() -> None:
     """Read every file anew: it may have changed."""
     _rules.cache_clear()
+    _in_folder.cache_clear()
 
 
 @cache
 def _rules(folder: Path) -> tuple[tuple[Path, Patterns], ...] | None:
     """The files of patterns that count in a folder, the nearest first; None outside of any repository."""
-    own = _read(folder / ".gitignore")
-    if exists(folder / ".git"):
-        return (*own, *_read(folder / ".git" / "info" / "exclude"))
-    above = None if folder.parent == folder else _rules(folder.parent)
-    return None if above is None else (*own, *above)
+    found: list[tuple[Path, Patterns]] = []
+    for above in (folder, *folder.parents):
+        rules, is_repository = _in_folder(above)
+        found += rules
+        if is_repository:
+            return tuple(found)
+    return None
+
+
+@cache
+def _in_folder(folder: Path) -> tuple[tuple[tuple[Path, Patterns], ...], bool]:
+    """The files of patterns that a folder has, and whether it is a repository."""
+    own = _read(folder / _OWN)
+    return ((*own, *_read(folder / ".git" / "info" / "exclude")), True) if exists(folder / ".git") else (own, False)
 
 
 def _speaks_of(file: Path) -> Path:
@@ -47,9 +71,19 @@ def _speaks_of(file: Path) -> Path:
 
 
 def _read(file: Path) -> tuple[tuple[Path, Patterns], ...]:
-    """One file of patterns; where there is none, or none that can be read, git sees none either."""
+    """One file of patterns; where git sees none, because it cannot be read or is a link, there is none.
+
+    Raises:
+        BadPatterns: It is too long.
+    """
     try:
-        lines = file.read_bytes().split(b"\n")
+        if file.name == _OWN and file.is_symlink():
+            return ()
+        text = content(file, MOST_SETTINGS)
     except (OSError, ValueError):
         return ()
-    return ((file, Patterns.of_bytes(lines)),)
+    except OutOfReach as error:
+        if not is_file(file):
+            return ()
+        raise BadPatterns(f"{file}: {error}; `--no-respect-gitignore` does without it") from None
+    return ((file, Patterns.of_bytes(text.removeprefix(codecs.BOM_UTF8).split(b"\n"))),)

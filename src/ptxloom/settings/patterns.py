@@ -64,8 +64,9 @@ class Patterns:
 
     def cover(self, path: str) -> bool:
         """Whether a file, or a folder that it lies in, is matched."""
-        parts = path.split("/")
-        folders = ("/".join(parts[:length]) for length in range(1, len(parts)))
+        if not self._lines:
+            return False
+        folders = (path[:at] for at, letter in enumerate(path) if letter == "/")
         return any(self.says(one, folder=True) for one in folders) or bool(self.says(path))
 
 

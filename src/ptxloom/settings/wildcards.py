@@ -1,7 +1,7 @@
 """What the wildcards of `.gitignore` match, byte by byte as git has them, in time that grows with path and pattern.
 
-A pattern becomes one regular expression. `*` never leaves its part of a path, and `**/` skips whole parts: of the places
-where the text behind either fits, the first is as good as any other. It is kept (`(?>...)`), and no other is tried.
+A pattern becomes one regular expression. `*` never leaves its part of a path, and `**/` skips whole parts: of the
+places where the text behind either fits, the first is as good as any other. It is kept (`(?>...)`), no other is tried.
 """
 
 from __future__ import annotations

@@ -22,6 +22,7 @@ from ptxloom.cli.output import reason
 from ptxloom.comparison.expression import BadExpression, read_expectation
 from ptxloom.diagnostics import PtxloomError
 from ptxloom.files.errors import OutOfReach
+from ptxloom.files.limited import MOST_SETTINGS, named
 from ptxloom.fragments.number_types import is_array
 from ptxloom.machine.launch.options import AS_WRITTEN
 from ptxloom.machine.memory.arena import Budget
@@ -158,9 +159,11 @@ def _table(name: str, path: Path) -> dict[str, Any]:
     try:
         if path.is_char_device() or path.is_block_device():
             raise BadLaunchFile(f"{title(name)}: this is a device, not a launch file")
-        text = path.read_text(encoding="utf-8")
+        text = named(path, MOST_SETTINGS).decode("utf-8")
     except FileNotFoundError:
         raise BadLaunchFile(f"{title(name)}: there is no such file") from None
+    except OutOfReach as error:
+        raise BadLaunchFile(f"{title(name)}: cannot be read: {error}") from None
     except (OSError, ValueError) as error:
         raise BadLaunchFile(f"{title(name)}: cannot be read: {reason(error)}") from None
     try:

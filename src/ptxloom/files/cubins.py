@@ -21,8 +21,9 @@ _CLASS_64: Final = 2
 _HEADER: Final = struct.Struct("<4sB13xH20xQ10xHHH")  # magic, class, machine, where sections are, bytes, number, names
 _HEADING: Final = struct.Struct("<II16xQQ24x")  # of a section: name, type, offset, bytes
 _NO_BITS: Final = 8
-_TARGET: Final = re.compile(rb"^\s*\.target\s+(sm_\d+[af]?)", re.MULTILINE)
-_VERSION: Final = re.compile(rb"^\s*\.version\s", re.MULTILINE)
+_TARGET: Final = re.compile(rb"^[^\S\n]*+\.target\s++(sm_\d++[af]?)", re.MULTILINE)
+_VERSION: Final = re.compile(rb"^[^\S\n]*+\.version\s", re.MULTILINE)
+_LONGEST_NAME: Final = 64  # more than that of a section that counts
 
 
 def ptx_of(cubin: bytes) -> tuple[str, bytes] | None:
@@ -31,8 +32,7 @@ def ptx_of(cubin: bytes) -> tuple[str, bytes] | None:
     Args:
         cubin: The file. What is damaged carries none.
     """
-    texts = [data.replace(b"\0", b"\n") for name, data in _sections(cubin) if _SECTION.fullmatch(name)]
-    text = b"".join(texts)
+    text = b"".join(_texts(cubin)).replace(b"\0", b"\n")
     target = target_of(text)
     if not target or len(_VERSION.findall(text)) != 1:  # several modules, linked: their lines are mixed
         return None
@@ -45,8 +45,15 @@ def target_of(text: bytes) -> str:
     return found[1].decode("ascii") if found else ""
 
 
-def _sections(data: bytes) -> Iterator[tuple[bytes, bytes]]:
-    """The sections of a cubin: names and contents."""
+def _texts(data: bytes) -> Iterator[bytes]:
+    """The sections of a cubin that hold PTX; none of those that say they hold more than the file does together."""
+    places = [(start, size) for name, start, size in _sections(data) if _SECTION.fullmatch(name)]
+    if sum(size for _, size in places) <= len(data):
+        yield from (data[start : start + size] for start, size in places)
+
+
+def _sections(data: bytes) -> Iterator[tuple[bytes, int, int]]:
+    """The sections of a cubin: names (of long ones the beginning), where they start, and how many bytes they have."""
     if len(data) < _HEADER.size:
         return
     header: tuple[bytes, int, int, int, int, int, int] = _HEADER.unpack_from(data)
@@ -60,4 +67,4 @@ def _sections(data: bytes) -> Iterator[tuple[bytes, bytes]]:
     spelled = data[start : start + size]
     for name, kind, start, size in headings:
         if kind != _NO_BITS and start + size <= len(data):
-            yield spelled[name : max(spelled.find(b"\0", name), name)], data[start : start + size]
+            yield spelled[name : name + _LONGEST_NAME].partition(b"\0")[0], start, size

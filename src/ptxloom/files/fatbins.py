@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import struct
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.files.cubins import ptx_of, target_of
@@ -27,6 +28,7 @@ _CUBIN: Final = 2
 _LZ4: Final = 0x2000
 _ZSTD: Final = 0x8000
 _MOST_BYTES: Final = 1 << 28  # of one image
+_MOST_IN_ALL: Final = 1 << 29  # of all images of a file that are unpacked
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,11 +63,11 @@ def ptx_in(data: bytes, name: str) -> tuple[tuple[str, bytes], ...]:
     Raises:
         UnreadableFile: What holds one is damaged.
     """
-    found = tuple(entries(data))
-    texts = [(entry.arch, _unpacked(entry, name).strip(b"\0")) for entry in found if entry.kind == _PTX]
+    found, unpacker = tuple(entries(data)), _Unpacker(name)
+    texts = [(one.arch, unpacker.content(one).strip(b"\0")) for one in found if one.kind == _PTX]
     if texts:
         return tuple((target_of(text) or f"sm_{arch}", text) for arch, text in texts)
-    cubins = (data, *(_unpacked(entry, name) for entry in found if entry.kind == _CUBIN))
+    cubins = chain([data], (unpacker.content(one) for one in found if one.kind == _CUBIN))
     return tuple(one for one in map(ptx_of, cubins) if one)
 
 
@@ -94,18 +96,36 @@ def _entries(body: bytes) -> Iterator[Entry]:
         at = start + size
 
 
-def _unpacked(entry: Entry, name: str) -> bytes:
-    """The bytes of an entry, unpacked.
+@dataclass(slots=True)
+class _Unpacker:
+    """What unpacks the images of one file, up to a sum.
 
-    Raises:
-        UnreadableFile: It is damaged.
+    Attributes:
+        name: What messages call the file.
+        total: Bytes that were unpacked.
     """
-    if not entry.flags & (_LZ4 | _ZSTD):
-        return entry.data
-    if entry.size > _MOST_BYTES:
-        raise UnreadableFile(f"{title(name)}: an image in it would have {entry.size:,} bytes; {_MOST_BYTES:,} are read")
-    unpack = lz4.decompress if entry.flags & _LZ4 else zstandard.decompress
-    try:
-        return unpack(entry.data, entry.size)
-    except DamagedError:
-        raise UnreadableFile(f"{title(name)}: an image in it is damaged, and cannot be unpacked") from None
+
+    name: str
+    total: int = 0
+
+    def content(self, entry: Entry) -> bytes:
+        """The bytes of an entry, unpacked.
+
+        Raises:
+            UnreadableFile: It is damaged, or too large, by itself or with those before it.
+        """
+        if not entry.flags & (_LZ4 | _ZSTD):
+            return entry.data
+        if entry.size > _MOST_BYTES:
+            raise UnreadableFile(
+                f"{title(self.name)}: an image in it would have {entry.size:,} bytes; {_MOST_BYTES:,} are read"
+            )
+        self.total += entry.size
+        if self.total > _MOST_IN_ALL:
+            message = f"{title(self.name)}: the images in it would have more than {_MOST_IN_ALL:,} bytes, which is the most"
+            raise UnreadableFile(f"{message} that is read; `cuobjdump -xptx all` takes them out one by one")
+        unpack = lz4.decompress if entry.flags & _LZ4 else zstandard.decompress
+        try:
+            return unpack(entry.data, entry.size)
+        except DamagedError:
+            raise UnreadableFile(f"{title(self.name)}: an image in it is damaged, and cannot be unpacked") from None

@@ -32,8 +32,7 @@ def repeat(out: bytearray, back: int, count: int, limit: int) -> None:
     if not 0 < back <= len(out) or count > limit - len(out):
         raise DamagedError
     start = len(out) - back
-    while count:
+    while count:  # what there is from `start` on is twice as long each time, and goes on as it began
         piece = out[start : start + count]
         out += piece
-        start += len(piece)
         count -= len(piece)

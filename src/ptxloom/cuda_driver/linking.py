@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ptxloom.syntax.module import Module
     from ptxloom.syntax.tree import Statement
 
-_FILE: Final = re.compile(r"(?m)^(\s*\.(?:file|loc|loc_intermediate)\s+)(\d+)|(\binlined_at\s+)(\d+)")
+_FILE: Final = re.compile(r"(?m)^([^\S\n]*+\.(?:file|loc|loc_intermediate)\s+)(\d+)|(\binlined_at\s+)(\d+)")
 _LAUNCHING: Final = re.compile(r"(__)?cuda(CDP2)?(GetParameterBuffer|LaunchDevice)(V2)?(_ptsz)?")
 _WEAK: Final = frozenset({"weak", "common"})
 _NO_LAUNCHES: Final = (

@@ -70,14 +70,14 @@ MOST_NAMES: Final = 1000
 """Names of series that are proposed."""
 
 _QUALIFIED: Final = re.compile(r"([a-z]\w*)((?:\.[\w:]*)+)\Z", re.ASCII)
-_WORD: Final = re.compile(r"[\w$%]*\Z", re.ASCII)
+_WORD: Final = re.compile(r"(?<![\w$%])[\w$%]*+\Z", re.ASCII)
 _DIRECTIVE: Final = re.compile(r"(?<![\w\]])\.(\w*)\Z", re.ASCII)
 _LINKED: Final = re.compile(r"(?:\.(?:visible|extern|weak|common)\s+)+\.\w*", re.ASCII)
 _MAY_BE_LINKED: Final = frozenset((".entry", ".func", ".global", ".const", ".shared", ".alias"))
 _HEAD: Final = re.compile(r"\.(?:entry|func)\b[^{;]*\Z", re.ASCII)
 _NAMING: Final = re.compile(r"(?:\.(?:visible|extern|weak|common)\s+)*\.(?:global|const|alias|\w+targets)\b", re.ASCII)
 """Directives in which names may stand that are declared elsewhere."""
-_COMPONENT: Final = re.compile(r"([\w$%]+)\.(\w*)\Z", re.ASCII)
+_COMPONENT: Final = re.compile(r"(?<![\w$%])([\w$%]++)\.(\w*+)\Z", re.ASCII)
 _DECLARING: Final = re.compile(r"\.(?:reg|param|shared|global|const|local)\b[^;]*\s\.(\w*)\Z", re.ASCII)
 _TARGET: Final = re.compile(r"\.target\s+(?:\w+\s*,\s*)*(\w*)\Z", re.ASCII)
 _VERSION: Final = re.compile(r"\.version\s+([\d.]*)\Z", re.ASCII)

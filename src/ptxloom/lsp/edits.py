@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ptxloom.lsp.names import Names, Occurrence
 
 _NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9_$]*|[_$%][A-Za-z0-9_$]+", re.ASCII)
-_MARK: Final = re.compile(r"ptxloom:\s*ignore\s*\[([^\]\n]*)\]")
+_MARK: Final = re.compile(r"ptxloom:\s*+ignore\s*+\[([^\[\]\n]*+)\]")
 
 
 class CannotRename(PtxloomError):  # noqa: N818 - reads as the sentence it shows

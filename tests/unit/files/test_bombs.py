@@ -7,7 +7,7 @@ import struct
 import subprocess
 import sys
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
@@ -15,6 +15,9 @@ import ptxloom as pl
 from ptxloom.files.cubins import ptx_of
 from ptxloom.files.packed import lz4
 from unit.files.fatbin_writer import cubin, entry, fatbin, ptx
+
+if TYPE_CHECKING:
+    from types import FrameType
 
 LIMITED: Final = """
 import resource, sys
@@ -96,7 +99,7 @@ def test_many_images_that_unpack_to_the_limit(tmp_path: Path, kind: int, by: str
 def test_what_overlaps_what_it_makes_is_unpacked_in_few_steps() -> None:
     steps = 0
 
-    def note(*_: object) -> object:
+    def note(_frame: FrameType, _event: str, _argument: object) -> Any:
         nonlocal steps
         steps += 1
         return note

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ptxloom.syntax.module import Module
 
 _WORD: Final = re.compile(r"(?<![\w$%.])[A-Za-z_$%][\w$]*+", re.ASCII)
-_SERIES: Final = re.compile(r"(?:<.*|\d++)\Z", re.ASCII | re.DOTALL)
+_SERIES: Final = re.compile(r"(?:<.*|(?<!\d)\d++)\Z", re.ASCII | re.DOTALL)
 _ABOUT_NAMES: Final = frozenset(("undeclared-name", "unused-name"))
 _HEAD: Final = (".version", ".target", ".address_size")
 _ABOUT_HEADS: Final = frozenset(("missing-directive", "misplaced-directive"))

@@ -36,8 +36,8 @@ _MAGIC: Final = b"\x93NUMPY"
 _LENGTHS: Final = {b"\x01\0": "<H", b"\x02\0": "<I"}  # how long the header of a .npy file is, by its version
 _LONGEST_HEADER: Final = 10_000
 _HEADER: Final = re.compile(
-    r"\s*\{\s*'descr'\s*:\s*'(?P<type>[<>|=]?[a-zA-Z]\d{0,4})'\s*,\s*'fortran_order'\s*:\s*(?P<columns>True|False)\s*,"
-    r"\s*'shape'\s*:\s*\((?P<shape>(\s*\d{1,18}\s*,)*(\s*\d{1,18})?)\s*\)\s*,?\s*\}\s*"
+    r"\s*+\{\s*+'descr'\s*+:\s*+'(?P<type>[<>|=]?[a-zA-Z]\d{0,4})'\s*+,\s*+'fortran_order'\s*+:\s*+(?P<columns>True|False)\s*+,"
+    r"\s*+'shape'\s*+:\s*+\((?P<shape>(\s*+\d{1,18}\s*+,)*(\s*+\d{1,18})?)\s*+\)\s*+,?\s*+\}\s*+"
 )
 
 

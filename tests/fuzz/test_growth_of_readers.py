@@ -1,0 +1,160 @@
+"""What every reader does grows with its input: four times as much takes at most five times the calls."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import subprocess
+import sys
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import pytest
+
+import ptxloom as pl
+from ptxloom.checker import check
+from ptxloom.files.packed import lz4
+from ptxloom.files.packed.damage import DamagedError
+from ptxloom.layout import parse as parse_layout
+from ptxloom.machine.launch.printing import Printed
+from ptxloom.settings.patterns import Patterns
+from ptxloom.syntax import instructions, parse
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import FrameType
+
+SMALL, LARGE = 1000, 4000
+HEAD: Final = ".version 8.0\n.target sm_80\n.address_size 64\n"
+
+
+def body(text: str) -> str:
+    registers = ".reg .b32 %r<9>;\n.reg .pred %p<9>;\n.reg .b64 %d<9>;\n"
+    return f"{HEAD}.visible .entry k(.param .u64 p)\n{{\n{registers}{text}ret;\n}}\n"
+
+
+def numbered(line: str) -> Callable[[int], str]:
+    return lambda count: "".join(line.replace("#", str(number)) for number in range(count))
+
+
+INSIDE: Final[dict[str, Callable[[int], str]]] = {
+    "instructions": numbered("add.s32 %r1, %r1, #;\n"),
+    "labels": numbered("L#:\n"),
+    "branches": numbered("L#:\n@%p1 bra L#;\n"),
+    "branches to the end": lambda n: numbered("@%p1 bra END;\n")(n) + "END:\n",
+    "undeclared registers": numbered("mov.b32 %x#, %r1;\n"),
+    "unknown opcodes": numbered("foo# %r1;\n"),
+    "wrong qualifiers": numbered("add.s3# %r1, %r1, 1;\n"),
+    "wrong types": numbered("add.s32 %d1, %d1, #;\n"),
+    "declarations": numbered(".reg .b32 %s#;\n"),
+    "declarations again": numbered(".reg .b32 %s;\n"),
+    "locals": numbered(".local .b32 l#;\n"),
+    "shared": numbered(".shared .b32 s#;\n"),
+    "comments that silence": numbered("add.s32 %d1, %d1, #; // ptxloom: ignore[operand-type]\n"),
+    "comments that silence nothing": numbered("// ptxloom: ignore[no-such-rule]\n"),
+    "comments that stand alone": numbered("// ptxloom: ignore\n"),
+    "lines": numbered(".loc 1 # 1\n"),
+    "scopes beside each other": numbered("{ .reg .b32 %t; mov.b32 %t, #; }\n"),
+    "calls": numbered("call nowhere#, ();\n"),
+    "barriers": numbered("bar.sync #;\n"),
+    "waits": numbered("cp.async.commit_group;\ncp.async.wait_group #;\n"),
+    "loads": numbered("ld.param.u64 %d1, [p+#];\n"),
+    "loops": numbered("L#:\nadd.s32 %r1, %r1, 1;\nsetp.lt.s32 %p1, %r1, #;\n@%p1 bra L#;\n"),
+    "tables": lambda n: "T: .branchtargets " + ", ".join(f"L{k}" for k in range(n)) + ";\n" + numbered("L#:\n")(n),
+    "pragmas": numbered('.pragma "nounroll";\n'),
+}
+OUTSIDE: Final[dict[str, Callable[[int], str]]] = {
+    "variables": numbered(".global .b32 g#;\n"),
+    "variables again": numbered(".global .b32 g;\n"),
+    "functions": numbered(".func f#() { ret; }\n"),
+    "functions that call the next": lambda n: (
+        numbered(".func f#();\n")(n) + "".join(f".func f{k}() {{ call f{k + 1}, (); ret; }}\n" for k in range(n - 1))
+    ),
+    "kernels": numbered(".entry e#() { ret; }\n"),
+    "files": numbered('.file # "a#.cu"\n'),
+    "aliases": numbered(".func f#() { ret; }\n.alias a#, f#;\n"),
+    "parameters": lambda n: ".entry e(" + ", ".join(f".param .b32 q{k}" for k in range(n)) + ") { ret; }\n",
+    "initial values": lambda n: ".global .b32 g[] = {" + ", ".join(map(str, range(n))) + "};\n",
+    "names in initial values": lambda n: ".global .b32 a;\n.global .u64 g[] = {" + ", ".join(["a"] * n) + "};\n",
+}
+
+
+def module(text: str) -> pl.Module:
+    return parse(text, "k.ptx")
+
+
+def checked(make: Callable[[int], str], around: Callable[[str], str], count: int) -> Callable[[], object]:
+    text = around(make(count))
+    return lambda: check(module(text))
+
+
+def unpacked(data: bytes) -> None:
+    with contextlib.suppress(DamagedError):
+        lz4.decompress(data, 1 << 20)
+
+
+READERS: Final[dict[str, Callable[[int], Callable[[], object]]]] = {
+    **{f"check {name}": partial(checked, make, body) for name, make in INSIDE.items()},
+    **{f"check {name}": partial(checked, make, HEAD.__add__) for name, make in OUTSIDE.items()},
+    "query": lambda n: lambda: list(instructions(module(body(INSIDE["instructions"](n))), "add.*")),
+    "layout": lambda n: lambda: parse_layout(f"({','.join(['2'] * (n // 20))}):({','.join(['1'] * (n // 20))})"),
+    "lz4": lambda n: lambda: unpacked(b"\x1fa\x01\x00" * n),
+    "printf": lambda n: lambda: Printed(1 << 16).call(b"%d " * n, bytes, lambda _at, _most: b""),
+    "patterns": lambda n: lambda: Patterns.of(["*a"] * n).says("b"),
+    "a path that patterns cover": lambda n: lambda: Patterns.of(["b"]).cover("a/" * n),
+}
+
+
+def calls(work: Callable[[], object]) -> int:
+    count = 0
+
+    def note(_frame: FrameType, event: str, _argument: object) -> None:
+        nonlocal count
+        count += event in {"call", "c_call"}
+
+    sys.setprofile(note)
+    try:
+        work()
+    finally:
+        sys.setprofile(None)
+    return count
+
+
+@pytest.mark.slow
+@pytest.mark.sample(every=3)
+@pytest.mark.skipif(sys.getprofile() is not None, reason="a profiler is at work")
+@pytest.mark.parametrize("name", READERS)
+def test_calls_grow_with_what_is_read(name: str) -> None:
+    READERS[name](100)()  # what is loaded once
+    small, large = calls(READERS[name](SMALL)), calls(READERS[name](LARGE))
+    assert large <= 5 * small + 500
+
+
+PATTERNS: Final = """
+import resource
+resource.setrlimit(resource.RLIMIT_CPU, (60, 60))
+from ptxloom.machine.launch.printing import Printed
+from ptxloom.settings.patterns import Patterns
+zeros = b"%0" + b"0" * 200_000
+odd = b"%" * 400_001, b"%." * 200_000, b"% +-#0" * 60_000
+for template in (zeros + b"." + zeros[1:] + b"?", zeros + b"?", zeros * 20, *odd):
+    Printed(1 << 10).call(template, bytes, lambda at, most: b"")
+for line, path in (
+    ("*a" * 100 + "b", "a" * 255),
+    ("**/a*" * 100 + "b", "/".join(["a" * 255] * 16)),
+    ("**/*a*/" * 100 + "b", "a/" * 2047 + "a"),
+    ("*?" * 100 + "b", "a" * 255),
+    ("a" + " " * 400_000 + "b", "a"),
+    ("[" + "[:" * 200_000, "a"),
+    ("[" + "a-" * 200_000, "a"),
+    ("*" * 400_000, "a"),
+):
+    Patterns.of([line]).cover(path)
+"""
+
+
+def test_no_pattern_gives_back_what_it_took_again_and_again() -> None:
+    """Work that is hidden in regular expressions: hours, if it grows with the square."""
+    environment = {**os.environ, "PYTHONPATH": str(Path(pl.__file__).parents[1])}
+    assert subprocess.run([sys.executable, "-c", PATTERNS], env=environment, check=False).returncode == 0

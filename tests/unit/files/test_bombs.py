@@ -112,3 +112,16 @@ def test_what_overlaps_what_it_makes_is_unpacked_in_few_steps() -> None:
         sys.settrace(None)
     assert made == b"a" * (1 + 15 + 4 + 255_000)
     assert steps < 20_000
+
+
+def test_an_array_that_does_not_fit_into_memory(tmp_path: Path) -> None:
+    """A file of a terabyte that takes no room on the disk."""
+    header = f"{{'descr': '|u1', 'fortran_order': False, 'shape': ({1 << 40},), }}"
+    with (tmp_path / "a.npy").open("wb") as file:
+        start = b"\x93NUMPY\1\0" + struct.pack("<H", len(header)) + header.encode()
+        file.write(start)
+        file.truncate(len(start) + (1 << 40))
+    (tmp_path / "k.ptx").write_bytes(ptx(80))
+    launch = tmp_path / "launch.toml"
+    launch.write_text('ptx = "k.ptx"\nkernel = "add"\n[[args]]\nnpy = "a.npy"\n', encoding="utf-8")
+    assert "memory" in said(launch, "run")

@@ -122,8 +122,8 @@ class _Unpacker:
             )
         self.total += entry.size
         if self.total > _MOST_IN_ALL:
-            message = f"{title(self.name)}: the images in it would have more than {_MOST_IN_ALL:,} bytes, which is the most"
-            raise UnreadableFile(f"{message} that is read; `cuobjdump -xptx all` takes them out one by one")
+            message = f"the images in it would have more than {_MOST_IN_ALL:,} bytes, which is the most that is read"
+            raise UnreadableFile(f"{title(self.name)}: {message}; `cuobjdump -xptx all` takes them out one by one")
         unpack = lz4.decompress if entry.flags & _LZ4 else zstandard.decompress
         try:
             return unpack(entry.data, entry.size)

@@ -46,6 +46,7 @@ int cuLinkAddData_v2(handle state, int type, const void *data, size_t bytes, con
                      void *values);
 int cuLinkComplete(handle state, const void **cubin, size_t *bytes);
 int cuLinkDestroy(handle state);
+int ptxloom_image_bytes(const void *image, size_t *bytes);
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct binary *binaries;
@@ -95,8 +96,8 @@ static int load_parts(struct binary *binary) {
     size_t bytes, failed = (size_t)cuLinkCreate_v2(0, NULL, NULL, &state);
     if (failed) return (int)failed;
     for (const void *const *part = binary->wrapper->parts; *part && !failed; part++) {
-        const uint64_t *header = *part; /* magic, version and its own size; then the size of what follows */
-        failed = (size_t)cuLinkAddData_v2(state, INPUT_FATBINARY, *part, header[1] + 16, "part", 0, NULL, NULL);
+        failed = (size_t)ptxloom_image_bytes(*part, &bytes);
+        if (!failed) failed = (size_t)cuLinkAddData_v2(state, INPUT_FATBINARY, *part, bytes, "part", 0, NULL, NULL);
     }
     if (!failed) failed = (size_t)cuLinkComplete(state, &linked, &bytes);
     if (!failed) failed = (size_t)cuLibraryLoadData(&binary->library, linked, NULL, NULL, 0, NULL, NULL, 0);

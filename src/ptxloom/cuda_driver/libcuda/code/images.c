@@ -1,11 +1,13 @@
-/* Images of modules, whose size is nowhere said; files; the logs of compilers. */
+/* Images of modules, whose size is nowhere said: their headers tell it, and nothing is read that the program does not have;
+   files; the logs of compilers. */
 #include "code/images.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { FATBIN = 0xba55ed50u, WRAPPED = 0x466243b1u, ELF = 0x464c457fu };
+enum { FATBIN = 0xba55ed50u, WRAPPED = 0x466243b1u, ELF = 0x464c457fu, NO_BITS = 8, ELF_64 = 2 };
+enum { ELF_HEADER_BYTES = 64, SECTION_BYTES = 64, PART_OF_TEXT = 4096 };
 struct wrapper {
     uint32_t magic, version;
     const void *image;
@@ -17,39 +19,76 @@ struct fatbin {
     uint64_t bytes;
 };
 
-static uint64_t elf_size(const unsigned char *image) {
-    uint64_t sections, end = 64;
+/* Copy what can be read of an image, all of it or nothing. */
+static int copied(void *into, const void *image, uint64_t at, size_t size) {
+    const unsigned char *from = (const unsigned char *)image + at;
+    if (at > IMAGE_LIMIT || readable(from, size) < size) return 0;
+    memcpy(into, from, size);
+    return 1;
+}
+
+/* These say how long an image is; 0 if it is none. */
+
+static uint64_t elf_size(const void *image) {
+    unsigned char header[ELF_HEADER_BYTES], section[SECTION_BYTES];
+    uint64_t sections, at, size;
     uint16_t each, count;
-    memcpy(&sections, image + 40, 8);
-    memcpy(&each, image + 58, 2);
-    memcpy(&count, image + 60, 2);
-    if (image[4] != 2 || each < 64 || sections > 1ull << 40) return 0;
+    if (!copied(header, image, 0, sizeof header) || header[4] != ELF_64) return 0;
+    memcpy(&sections, header + 40, 8);
+    memcpy(&each, header + 58, 2);
+    memcpy(&count, header + 60, 2);
+    if (each < SECTION_BYTES || sections > IMAGE_LIMIT) return 0;
+    uint64_t end = sections + (uint64_t)count * each;
+    if (end < ELF_HEADER_BYTES) end = ELF_HEADER_BYTES;
     for (unsigned i = 0; i < count; i++) {
-        uint64_t at, size;
-        const unsigned char *section = image + sections + (uint64_t)i * each;
+        if (!copied(section, image, sections + (uint64_t)i * each, sizeof section)) return 0;
         memcpy(&at, section + 24, 8);
         memcpy(&size, section + 32, 8);
-        if (section[4] != 8 && at + size > end && at + size >= at) end = at + size;
+        if (section[4] == NO_BITS) continue;
+        if (at > IMAGE_LIMIT || size > IMAGE_LIMIT - at) return 0;
+        if (at + size > end) end = at + size;
     }
-    return sections + (uint64_t)count * each > end ? sections + (uint64_t)count * each : end;
+    return end;
+}
+
+static uint64_t fatbin_size(const void *image) {
+    struct fatbin header;
+    if (!copied(&header, image, 0, sizeof header) || header.bytes > IMAGE_LIMIT) return 0;
+    return header.header_bytes + header.bytes;
+}
+
+static uint64_t text_size(const char *text) {
+    uint64_t size = 0;
+    for (;;) {
+        size_t more = readable(text + size, PART_OF_TEXT);
+        const char *end = memchr(text + size, 0, more);
+        if (end) return (uint64_t)(end - text);
+        size += more;
+        if (more < PART_OF_TEXT || size > IMAGE_LIMIT) return 0;
+    }
 }
 
 int image_part(const void *image, struct part *part) {
-    uint32_t magic;
-    memcpy(&magic, image, ((const char *)image)[0] ? 4 : 1);
-    if (((const char *)image)[0] && magic == WRAPPED) {
-        const struct wrapper *wrapper = image;
-        if (!wrapper->image) return INVALID_IMAGE;
-        image = wrapper->image;
-        memcpy(&magic, image, 4);
+    struct wrapper wrapper;
+    uint32_t magic = 0;
+    copied(&magic, image, 0, sizeof magic);
+    if (magic == WRAPPED) {
+        if (!copied(&wrapper, image, 0, sizeof wrapper)) return INVALID_IMAGE;
+        image = wrapper.image;
+        if (!copied(&magic, image, 0, sizeof magic)) return INVALID_IMAGE;
     }
-    if (magic == FATBIN) {
-        const struct fatbin *header = image;
-        if (header->bytes > 1ull << 40) return INVALID_IMAGE;
-        *part = (struct part){image, header->header_bytes + header->bytes};
-    } else if (magic == ELF) *part = (struct part){image, elf_size(image)};
-    else *part = (struct part){image, strlen(image)};
-    return part->size ? SUCCESS : INVALID_IMAGE;
+    uint64_t size = magic == FATBIN ? fatbin_size(image) : magic == ELF ? elf_size(image) : text_size(image);
+    if (!size || size > IMAGE_LIMIT || readable(image, size) < size) return INVALID_IMAGE;
+    *part = (struct part){image, size};
+    return SUCCESS;
+}
+
+/* For libcudart, which hands parts of programs to a linker. */
+EXPORTED int ptxloom_image_bytes(const void *image, size_t *bytes) {
+    struct part part;
+    TRY(image_part(image, &part));
+    *bytes = part.size;
+    return SUCCESS;
 }
 
 /* -- options of compilers: who asks for what was wrong is told ---------------------------------------------------- */
@@ -88,19 +127,24 @@ int file_read(const char *path, struct part *part) {
     FILE *file = path ? fopen(path, "rb") : NULL;
     char *data = NULL;
     size_t size = 0, room = 0;
+    int error = SUCCESS;
     if (!file) return FILE_NOT_FOUND;
-    for (;;) {
+    while (!error) {
         if (size + 1 >= room) {
             char *larger = realloc(data, room = room ? 2 * room : 65536);
-            if (!larger) break;
-            data = larger;
+            if (!larger) error = OUT_OF_MEMORY;
+            else data = larger;
         }
-        size_t got = fread(data + size, 1, room - size - 1, file);
+        size_t got = error ? 0 : fread(data + size, 1, room - size - 1, file);
         if (!got) break;
         size += got;
+        if (size > IMAGE_LIMIT) error = INVALID_IMAGE;
     }
     fclose(file);
-    if (!data) return OUT_OF_MEMORY;
+    if (error) {
+        free(data);
+        return error;
+    }
     data[size] = 0;
     *part = (struct part){data, size};
     return SUCCESS;

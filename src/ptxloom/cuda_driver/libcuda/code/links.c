@@ -64,7 +64,7 @@ EXPORTED int cuLinkAddData_v2(void *handle, int kind, void *data, size_t size, c
     (void)name;
     if (!link) return INVALID_HANDLE;
     if (!data || !size || kind < 0 || kind > 5 || (count && (!options || !values))) return INVALID_VALUE;
-    if (link->count == INPUT_LIMIT || size > 1u << 30) return INVALID_VALUE;
+    if (link->count == INPUT_LIMIT || size > IMAGE_LIMIT || readable(data, size) < size) return INVALID_VALUE;
     return add(link, kind, data, size);
 }
 EXPORTED int cuLinkAddData(void *link, int kind, void *data, size_t size, const char *name, unsigned count, int *options, void **values) {

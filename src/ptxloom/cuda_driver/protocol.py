@@ -1,6 +1,6 @@
 """What a program's driver and the server say to each other (`libcuda/driver.h` and `connection.c` say the same in C).
 
-A question is an operation, a size and so many bytes; an answer an error, the exit status of a program that shall end
+A question is an operation, a size and as many bytes; an answer an error, the exit status of a program that shall end
 (else 0), a size and bytes.
 """
 
@@ -57,14 +57,49 @@ SHARED: Final = Struct("<5Q")
 VIRTUAL: Final = Struct("<4Q")
 """What is asked of memory that is mapped: a step and its numbers."""
 VIRTUAL_TOLD: Final = Struct("<3Q")
+TENSOR_MAP: Final = Struct("<10q")
+"""The first numbers of a tensor map: which kind, then what does not depend on its rank."""
+IMAGE: Final = Struct("<QIIiIIIii3i4f3fII")
+"""What a texture or a surface is over, without its levels."""
 ENDING: Final = Struct("<I")
 """How a launch went: done, refused, or ended by an error; then what the kernel printed."""
 DONE, REFUSED, ENDED = 0, 1, 2
 LIBRARY_KIND: Final = 4
 """Of an input of a linker: a library, of which a program takes what it needs."""
+_HEADS: Final[dict[int, tuple[Struct, bool]]] = {
+    Operation.ALLOCATE: (PAIR, True),
+    Operation.FREE: (NUMBER, False),
+    Operation.LOAD: (PAIR, True),
+    Operation.UNLOAD: (NUMBER, False),
+    Operation.GET_FUNCTION: (NUMBER, True),
+    Operation.GET_GLOBAL: (NUMBER, True),
+    Operation.LIST_FUNCTIONS: (NUMBER, False),
+    Operation.LAUNCH: (LAUNCH, True),
+    Operation.LINK: (PAIR, True),
+    Operation.TENSOR_MAP: (TENSOR_MAP, True),
+    Operation.MISSING: (Struct(""), True),
+    Operation.IPC_OPEN: (PAIR, False),
+    Operation.IMAGE: (IMAGE, True),
+    Operation.DROP_IMAGE: (NUMBER, False),
+    Operation.REFERENCE: (PAIR, True),
+    Operation.PLACE: (PAIR, False),
+    Operation.VIRTUAL: (VIRTUAL, True),
+}
+"""The numbers of each question that a device answers, and whether more may follow."""
 HOST_KINDS: Final = frozenset({1, 2})
 """Kinds of memory that the host writes unseen: its own, and managed memory."""
 PLACED_KINDS: Final = frozenset({0, 1, 2})
 """Kinds of memory whose addresses are multiples of more where there is more of it: a device's, and `HOST_KINDS`."""
 MOST_BYTES: Final = 1 << 31
 """Of a question."""
+
+
+def is_known(operation: int) -> bool:
+    """Whether a device answers such questions."""
+    return operation in _HEADS
+
+
+def is_whole(operation: int, data: bytes) -> bool:
+    """Whether a question of one of a device's operations is as long as it must be."""
+    head, goes_on = _HEADS[operation]
+    return len(data) >= head.size if goes_on else len(data) == head.size

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import errno
+import fcntl
 import mmap
 import os
 import sys
@@ -14,9 +15,14 @@ import numpy as np
 
 from ptxloom.machine.native.host_memory import Refused
 
+SEALS: Final = fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL
+"""Of a file that processes map: none of them can change its length under the others."""
 _FIRST: Final = 0x2000_0000_0000  # far from where systems put programs, their heaps and their libraries
-_STEP: Final = 0x0100_0000_0000
-_PLACES: Final = 0x30
+_SPACE: Final = 0x2F00_0000_0000  # addresses from there on at which something may start
+_STEP: Final = 29745 << 30  # from a place to the next: a golden part of the space, and coprime to it in units of 2^30
+_MOST: Final = 0x0100_0000_0000
+_USUAL: Final = 0x0020_0000_0000  # addresses of one device, unless it has more than half as much memory
+_TRIES: Final = 256
 _FIXED: Final = 0x10
 _NO_ACCESS: Final = 0  # Python does not name these
 _FIXED_NOREPLACE: Final = 0x100000
@@ -27,7 +33,7 @@ _places = count()
 
 def _place() -> int:
     """Addresses that nothing else has been given here."""
-    return _FIRST + next(_places) % _PLACES * _STEP
+    return _FIRST + next(_places) * _STEP % _SPACE
 
 
 class AddressRange:
@@ -39,14 +45,12 @@ class AddressRange:
     """
 
     def __init__(self) -> None:
-        self.nbytes = _STEP
         self._map = _libc().mmap
-        for _ in range(_PLACES):
-            self.address = _place()
-            flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | _FIXED_NOREPLACE | _NORESERVE
-            if self._map(self.address, self.nbytes, _NO_ACCESS, flags, -1, 0) == self.address:
+        for self.nbytes in (_MOST, _USUAL):
+            self.address = _at_a_free_place(self.nbytes, _NO_ACCESS, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS, -1)
+            if self.address:
                 return
-        raise Refused(0, "addresses to map memory at")
+        raise Refused(_USUAL, "addresses to map memory at")
 
     def holds(self, address: int, nbytes: int) -> bool:
         """Whether addresses are of these."""
@@ -67,6 +71,18 @@ class AddressRange:
     def _put(self, address: int, nbytes: int, protection: int, flags: int, file: int) -> None:
         if self._map(address, nbytes, protection, flags | _FIXED | _NORESERVE, file, 0) != address:
             raise Refused(nbytes, "memory at an address")
+
+
+def _at_a_free_place(size: int, protection: int, flags: int, file: int) -> int:
+    """Map something at the first of the places that is free; zero if none is, or nothing of this size can be."""
+    libc = _libc()
+    for _ in range(_TRIES):
+        wanted = _place()
+        if libc.mmap(wanted, size, protection, flags | _FIXED_NOREPLACE | _NORESERVE, file, 0) == wanted:
+            return wanted
+        if ctypes.get_errno() == errno.ENOMEM:
+            return 0
+    return 0
 
 
 def _libc() -> ctypes.CDLL:
@@ -90,8 +106,12 @@ class SharedRegion:
         if sys.platform != "linux":
             raise Refused(least, "the memory of a device")
         self._libc = _libc()
-        self.file = os.memfd_create("ptxloom", os.MFD_CLOEXEC)
-        self.address, self.nbytes = self._mapped(least, min(most, _STEP))
+        try:
+            self.file = os.memfd_create("ptxloom", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
+        except OSError:  # more files than this process may have
+            raise Refused(least, "the memory of a device") from None
+        self.address, self.nbytes = self._mapped(least, min(most, max(2 * least, _USUAL), _MOST))
+        fcntl.fcntl(self.file, fcntl.F_ADD_SEALS, SEALS)
         self.bytes = np.ctypeslib.as_array((ctypes.c_uint8 * self.nbytes).from_address(self.address))
 
     def _mapped(self, least: int, most: int) -> tuple[int, int]:
@@ -102,27 +122,20 @@ class SharedRegion:
         """
         size = -(-most // mmap.PAGESIZE) * mmap.PAGESIZE
         while size >= max(least, mmap.PAGESIZE):
-            address = self._at_a_free_place(size)
+            address = self._of_size(size)
             if address:
                 return address, size
             size = size // 2 // mmap.PAGESIZE * mmap.PAGESIZE
         os.close(self.file)
         raise Refused(least, "the memory of a device")
 
-    def _at_a_free_place(self, size: int) -> int:
-        """The first of the places that is free; zero if none is, or nothing of this size can be."""
-        flags = mmap.MAP_SHARED | _FIXED_NOREPLACE | _NORESERVE
+    def _of_size(self, size: int) -> int:
+        """Where the file, made this long, has been mapped; zero if it cannot be."""
         try:
             os.ftruncate(self.file, size)
         except OSError:
             return 0
-        for _ in range(_PLACES):
-            wanted = _place()
-            if self._libc.mmap(wanted, size, mmap.PROT_READ | mmap.PROT_WRITE, flags, self.file, 0) == wanted:
-                return wanted
-            if ctypes.get_errno() == errno.ENOMEM:
-                return 0
-        return 0
+        return _at_a_free_place(size, mmap.PROT_READ | mmap.PROT_WRITE, mmap.MAP_SHARED, self.file)
 
     def forget(self, start: int, size: int) -> None:
         """Whole pages hold zeros again, and take nothing."""

@@ -16,10 +16,11 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from ptxloom.cuda_driver.answers import Ending
 from ptxloom.cuda_driver.build import NoDriver, temporary_folder
 from ptxloom.cuda_driver.protocol import ANSWER, MOST_BYTES, QUESTION, Operation
 from ptxloom.cuda_driver.report import STOPPED, Report, say
-from ptxloom.cuda_driver.session import Ending, Session
+from ptxloom.cuda_driver.session import Session
 from ptxloom.machine.native.host_memory import Refused
 
 if TYPE_CHECKING:
@@ -75,35 +76,48 @@ class Server:
             threading.Thread(target=self._serve, args=(connection, number), daemon=True).start()
 
     def _serve(self, connection: socket.socket, number: int) -> None:
-        """Answer one process until it ends."""
+        """Answer one process until it ends; however that comes about, its device goes with it."""
         with connection, BufferedReader(_Asked(connection)) as asked:  # a short question comes at one reading
-            session: Session | None = None
-            while (question := _question(asked)) is not None:
-                operation, data = question
-                try:
-                    if operation == Operation.HELLO:
-                        if session is not None:  # its addresses are taken at the other end
-                            session.close()
-                        try:
-                            session = self._make(number)
-                        except Refused as refused:
-                            say(f"ptxloom: {refused}: {_LESS}")
-                            break
-                        self._sessions[number] = session
-                        files = [region.file for region in session.regions]
-                        socket.send_fds(connection, [session.hello()], files)
-                        continue
-                    if session is None:
+            try:
+                while (question := _question(asked)) is not None:
+                    if not self._goes_on(connection, number, *question):
                         break
-                    error, answer = session.answer(operation, data)
-                except Ending:
-                    _answered(connection, ANSWER.pack(0, STOPPED, 0))
-                    break
-                if not _answered(connection, ANSWER.pack(error, 0, len(answer)) + answer):
-                    break
-            if session is not None:
-                del self._sessions[number]
-                session.close()
+            finally:
+                self._drop(number)
+
+    def _goes_on(self, connection: socket.socket, number: int, operation: int, data: bytes) -> bool:
+        """Answer one question; False if it is the last one."""
+        if operation == Operation.HELLO:
+            return self._welcome(connection, number)
+        session = self._sessions.get(number)
+        if session is None:
+            return False
+        try:
+            error, answer = session.answer(operation, data)
+        except Ending:
+            _answered(connection, ANSWER.pack(0, STOPPED, 0))
+            return False
+        return _answered(connection, ANSWER.pack(error, 0, len(answer)) + answer)
+
+    def _welcome(self, connection: socket.socket, number: int) -> bool:
+        """Give a process a device, a new one if the addresses of the first are taken at its end."""
+        self._drop(number)
+        try:
+            session = self._sessions[number] = self._make(number)
+        except Refused as refused:
+            say(f"ptxloom: {refused}: {_LESS}")
+            return False
+        try:
+            socket.send_fds(connection, [session.hello()], [region.file for region in session.regions])
+        except OSError:  # who asked has ended since
+            return False
+        return True
+
+    def _drop(self, number: int) -> None:
+        """A process has no device any more."""
+        session = self._sessions.pop(number, None)
+        if session is not None:
+            session.close()
 
 
 def _folder() -> str:

@@ -8,6 +8,7 @@ import threading
 from itertools import count
 from typing import TYPE_CHECKING, Final, TypeAlias
 
+from ptxloom.cuda_driver.answers import Ending, one_answer
 from ptxloom.cuda_driver.errors import CudaError, Refused, error_of
 from ptxloom.cuda_driver.facts import alignment_of, table
 from ptxloom.cuda_driver.images import module_of
@@ -43,7 +44,6 @@ from ptxloom.machine.launch.options import FUSED, MEMORY_LIMIT
 from ptxloom.machine.launch.prepared import Prepared, asked_of
 from ptxloom.machine.memory.arena import default_limit
 from ptxloom.machine.memory.device_memory import ALIGNMENT, DeviceMemory, OutOfDeviceMemory
-from ptxloom.machine.native import host_memory
 from ptxloom.machine.results.outcome import LaunchError
 from ptxloom.syntax import parse
 
@@ -59,10 +59,6 @@ _TARGET_NUMBER: Final = 0xFFFF  # of a CUjit_target; the bits above say that it 
 _MOST_PREPARED: Final = 256  # launches
 _SHARING: Final = threading.Lock()  # no memory goes while another process opens it
 _HEAP_BYTES: Final = 8 << 20  # what cuCtxGetLimit tells of malloc's heap before anybody sets it
-
-
-class Ending(Exception):  # noqa: N818 - says what happens
-    """The program shall end: a hazard was found where that is wanted."""
 
 
 class Session:
@@ -87,7 +83,10 @@ class Session:
         self.number = number
         self._others = others
         self._opened: dict[int, int] = {}
-        self._shares = False
+        self._borrowers: set[Session] = set()  # which have opened memory of this one
+        self._lenders: set[Session] = set()
+        self._is_over = False
+        self._given: set[int] = set()  # addresses of the program's allocations, which it may free
         self.checks = tuple(checks)
         self.memory = DeviceMemory(memory_bytes, watched="initcheck:global" in checks, reserve=self._reserve)
         self._images = Images(self.memory.images)
@@ -142,31 +141,30 @@ class Session:
         Raises:
             Ending: The program shall end.
         """
+        return one_answer(self._answered, operation, data, self._report)
+
+    def _answered(self, operation: int, data: bytes) -> tuple[CudaError, bytes]:
         if operation == Operation.LAUNCH:
             return self._launch(data)
-        handler = self._answers.get(operation)
-        if handler is None:
-            return CudaError.NOT_SUPPORTED, b""
-        try:
-            return CudaError.SUCCESS, handler(data)
-        except Refused as refused:
-            if refused.text:
-                self._report.refused(refused.text)
-            return refused.error, refused.text.encode()
-        except host_memory.Refused as refused:
-            self._report.refused(f"ptxloom: {refused}")
-            return CudaError.OUT_OF_MEMORY, b""
+        return CudaError.SUCCESS, self._answers[operation](data)
 
     def close(self) -> None:
-        """The process has ended; memory that others have opened stays as it is."""
+        """The process has ended; memory that others have opened stays as it is, until they have ended too."""
         self._prepared.clear()
         self._kernels.clear()
         self._modules.clear()
         self._virtual.close()
         with _SHARING:
-            if not self._shares:
-                for region in self.regions:
-                    region.close()
+            self._is_over = True
+            for lender in (self, *self._lenders):
+                lender._borrowers.discard(self)  # noqa: SLF001 - a session, too
+                lender._give_back()  # noqa: SLF001 - as above
+
+    def _give_back(self) -> None:
+        """Let the memory go, once neither this process nor another one can reach it."""
+        if self._is_over and not self._borrowers:
+            for region in self.regions:
+                region.close()
 
     # -- memory
 
@@ -179,6 +177,7 @@ class Session:
             made = self.memory.allocate(size, name, alignment=alignment_of(size) if kind in PLACED_KINDS else ALIGNMENT)
         except OutOfDeviceMemory:
             raise Refused(CudaError.OUT_OF_MEMORY) from None
+        self._given.add(made.address)
         if kind in HOST_KINDS:
             self.memory.written(made.address, size)
         return NUMBER.pack(made.address)
@@ -188,8 +187,10 @@ class Session:
         number, address = PAIR.unpack(data)
         with _SHARING:
             other = self._others(number)
-            piece = next((one for one in other.memory.pieces() if one.start == address), None) if other else None
-            if other is None or piece is None:
+            if other is None or other is self or address not in other.memory:  # elsewhere it can be unmapped
+                raise Refused(CudaError.INVALID_VALUE)
+            piece = next((one for one in other.memory.pieces() if one.start == address), None)
+            if piece is None:
                 raise Refused(CudaError.INVALID_VALUE)
             if address not in self._opened:
                 try:
@@ -198,7 +199,8 @@ class Session:
                     raise Refused(CudaError.INVALID_VALUE) from None
                 self.memory.register(view, piece.name, constant=False)
                 self._opened[address] = piece.size
-            other._shares = True  # noqa: SLF001 - a session, too
+            other._borrowers.add(self)  # noqa: SLF001 - a session, too
+            self._lenders.add(other)
         region = other.regions[0]
         return SHARED.pack(region.address, region.nbytes, os.getpid(), region.file, piece.size)
 
@@ -208,10 +210,21 @@ class Session:
             if self._opened.pop(address, None) is not None:
                 self.memory.unregister(address)
             else:
+                self._own(address)
                 self.memory.free(address)
+                self._given.discard(address)
         except UsageError:
             raise Refused(CudaError.INVALID_VALUE) from None
         return b""
+
+    def _own(self, address: int) -> None:
+        """Let an address be that of an allocation of the program's.
+
+        Raises:
+            Refused: It is not: a module's variables go with the module.
+        """
+        if address not in self._given:
+            raise Refused(CudaError.INVALID_VALUE)
 
     def _place(self, data: bytes) -> bytes:
         """Memory that is there at times, always at the same place: a graph's."""
@@ -219,11 +232,13 @@ class Session:
         try:
             match step:
                 case PlaceStep.REST:
+                    self._own(address)
                     self.memory.free(address, keeps_place=True)
                 case PlaceStep.RESTORE:
                     self.memory.restore(address)
                 case PlaceStep.LEAVE:
                     self.memory.leave(address)
+                    self._given.discard(address)
                 case _:
                     raise Refused(CudaError.NOT_SUPPORTED)
         except OutOfDeviceMemory:
@@ -259,6 +274,8 @@ class Session:
         while at < end:
             kind, size = PAIR.unpack_from(data, at)
             at += PAIR.size + size
+            if at > end:
+                raise Refused(CudaError.INVALID_VALUE)
             try:
                 found.append(module_of(data[at - size : at], "", capability))
             except Refused as refused:

@@ -6,11 +6,12 @@ import struct
 from typing import Final
 
 from ptxloom.cuda_driver.errors import CudaError, Refused
+from ptxloom.cuda_driver.protocol import TENSOR_MAP
 from ptxloom.descriptors import encode_im2col, encode_tiled
+from ptxloom.descriptors.tensor_map import MOST_RANK
 from ptxloom.descriptors.tensor_types import DATA_TYPES, INTERLEAVES, L2_PROMOTIONS, OOB_FILLS, SWIZZLES
 from ptxloom.diagnostics import UsageError
 
-_HEAD: Final = 10
 _TYPES: Final = tuple(DATA_TYPES)  # in the order of `CUtensorMapDataType`
 _INTERLEAVES: Final = tuple(INTERLEAVES)
 
@@ -21,9 +22,13 @@ def encoded(data: bytes) -> bytes:
     Raises:
         Refused: There is no such map.
     """
-    numbers: list[int] = [*struct.unpack(f"<{len(data) // 8}q", data)]
-    im2col, type_, rank, address, interleave, swizzle, promotion, fill, channels, pixels = numbers[:_HEAD]
-    rest = iter(numbers[_HEAD:])
+    numbers: tuple[int, ...] = TENSOR_MAP.unpack_from(data)
+    im2col, type_, rank, address, interleave, swizzle, promotion, fill, channels, pixels = numbers
+    count = 5 * rank - 5 if im2col else 4 * rank - 1  # of what depends on the rank
+    if not 1 <= rank <= MOST_RANK or len(data) != TENSOR_MAP.size + 8 * count:
+        raise Refused(CudaError.INVALID_VALUE)
+    lists: tuple[int, ...] = struct.unpack_from(f"<{count}q", data, TENSOR_MAP.size)
+    rest = iter(lists)
 
     def taken(count: int) -> list[int]:
         return [next(rest) for _ in range(count)]

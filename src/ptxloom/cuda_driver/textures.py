@@ -7,7 +7,7 @@ from struct import Struct
 from typing import TYPE_CHECKING, Any, Final
 
 from ptxloom.cuda_driver.errors import CudaError, Refused
-from ptxloom.cuda_driver.protocol import NUMBER, PAIR
+from ptxloom.cuda_driver.protocol import IMAGE, NUMBER, PAIR
 from ptxloom.diagnostics import UsageError
 from ptxloom.machine.memory.images import GEOMETRIES, LAYERED, MODES, NORMALIZED, Level, Sampling, Texels, image_row
 from ptxloom.machine.runtime.texture import MOST_LEVELS
@@ -15,7 +15,6 @@ from ptxloom.machine.runtime.texture import MOST_LEVELS
 if TYPE_CHECKING:
     from ptxloom.cuda_driver.loaded import Loaded
 
-_HEAD: Final = Struct("<QIIiIIIii3i4f3fII")
 _LEVEL: Final = Struct("<3Q3I4x")
 _GEOMETRIES: Final = tuple(GEOMETRIES)  # in the order of the numbers
 _LETTERS: Final = {0x01: "u1", 0x02: "u2", 0x03: "u4", 0x08: "i1", 0x09: "i2", 0x0A: "i4", 0x10: "f2", 0x20: "f4"}
@@ -44,17 +43,17 @@ class Images:
         Raises:
             Refused: It is none.
         """
-        reference, is_surface, geometry, format_, channels, layers, flags, *rest = _HEAD.unpack_from(data)
+        reference, is_surface, geometry, format_, channels, layers, flags, *rest = IMAGE.unpack_from(data)
         numbers: list[float] = rest  # the first five and the last are integers
         filter_, mip_filter, *modes = map(int, numbers[:5])
         border, (bias, least, most), levels = numbers[5:9], numbers[9:12], int(numbers[12])
         letter = _LETTERS.get(format_) or _NORMALIZED_FORMATS.get(format_)
-        size = _HEAD.size + levels * _LEVEL.size
+        size = IMAGE.size + levels * _LEVEL.size
         if letter is None or channels not in _CHANNELS or geometry >= len(_GEOMETRIES) or len(data) != size:
             raise Refused(CudaError.INVALID_VALUE)
         if not 1 <= levels <= MOST_LEVELS or (_GEOMETRIES[geometry] in LAYERED and not layers):
             raise Refused(CudaError.INVALID_VALUE)
-        known = [Level(*_LEVEL.unpack_from(data, at)) for at in range(_HEAD.size, size, _LEVEL.size)]
+        known = [Level(*_LEVEL.unpack_from(data, at)) for at in range(IMAGE.size, size, _LEVEL.size)]
         texels = Texels(_GEOMETRIES[geometry], letter, channels, layers)
         first, second, third = (MODES[mode] if 0 <= mode < len(MODES) else MODES[_CLAMP] for mode in modes)
         is_read_as_it_is = (flags & _AS_INTEGER and format_ in _LETTERS) or letter not in NORMALIZED

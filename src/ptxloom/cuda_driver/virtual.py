@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import fcntl
+import mmap
 import os
 from dataclasses import dataclass
 from enum import IntEnum
@@ -14,7 +15,7 @@ import numpy as np
 
 from ptxloom.cuda_driver.errors import CudaError, Refused
 from ptxloom.cuda_driver.protocol import VIRTUAL, VIRTUAL_TOLD
-from ptxloom.cuda_driver.regions import AddressRange
+from ptxloom.cuda_driver.regions import SEALS, AddressRange
 from ptxloom.machine.memory.device_memory import OutOfDeviceMemory
 
 if TYPE_CHECKING:
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
 UNIT: Final = 2 << 20
 """In which memory is made and mapped, as on the GPUs that there are."""
 _READ_WRITE: Final = 3
-_SEALS: Final = fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL
 
 
 class Step(IntEnum):
@@ -130,7 +130,7 @@ class VirtualMemory:
         except OSError:
             raise Refused(CudaError.UNKNOWN) from None
         nbytes = os.fstat(file).st_size
-        if not _is_sealed(file) or not nbytes or nbytes % UNIT:
+        if not _is_memory(file) or not nbytes or nbytes % UNIT:
             os.close(file)
             raise Refused(CudaError.INVALID_VALUE)
         return self._kept(file, nbytes, "an import", charged=False)
@@ -193,12 +193,13 @@ class VirtualMemory:
             self._reached.append(start)
 
 
-def _is_sealed(file: int) -> bool:
-    """Whether a file cannot become shorter under those who have mapped it."""
+def _is_memory(file: int) -> bool:
+    """Whether a file holds memory that stays: nobody can shorten it, and its pages are not huge ones, which run out."""
     try:
-        return bool(fcntl.fcntl(file, fcntl.F_GET_SEALS) & fcntl.F_SEAL_SHRINK)
+        is_sealed = fcntl.fcntl(file, fcntl.F_GET_SEALS) & fcntl.F_SEAL_SHRINK
     except OSError:  # no file in memory
         return False
+    return bool(is_sealed) and os.fstatvfs(file).f_bsize == mmap.PAGESIZE
 
 
 def _new_file(nbytes: int) -> int:
@@ -206,7 +207,7 @@ def _new_file(nbytes: int) -> int:
     file = os.memfd_create("ptxloom memory", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
     try:
         os.ftruncate(file, nbytes)
-        fcntl.fcntl(file, fcntl.F_ADD_SEALS, _SEALS)
+        fcntl.fcntl(file, fcntl.F_ADD_SEALS, SEALS)
     except OSError:
         os.close(file)
         raise

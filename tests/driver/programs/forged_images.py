@@ -1,4 +1,4 @@
-"""Images that lie about how long they are, each behind the last byte that can be read: errors, and nothing is read there.
+"""Images that lie about how long they are, each where the memory that can be read ends: errors, and no byte beyond.
 
 What a call is about to be given is printed before, so that a crash is known by its last line.
 """
@@ -27,7 +27,9 @@ def at_end(data: bytes) -> int:
 
 def elf(sections: int, count: int = 1, each: int = 64) -> bytes:
     """The header of a cubin."""
-    return struct.pack("<4sBBB9xHHIQQQIHHHHHH", b"\x7fELF", 2, 1, 1, 2, 190, 1, 0, 0, sections, 0, 64, 0, 0, each, count, 0)
+    return struct.pack(
+        "<4sBBB9xHHIQQQIHHHHHH", b"\x7fELF", 2, 1, 1, 2, 190, 1, 0, 0, sections, 0, 64, 0, 0, each, count, 0
+    )
 
 
 def section(at: int, size: int, kind: int = 1) -> bytes:
@@ -50,7 +52,9 @@ IMAGES = {
     "65,535 sections": elf(64, 65535) + section(64, 0),
     "65,535 sections of 65,535 bytes": elf(64, 65535, 65535) + section(64, 0),
     "no room for a section": elf(64, 1, 8),
-    **{f"a section of {size:#x}": elf(64) + section(64, size) for size in (65, 1 << 39, 1 << 62, 2**64 - 64, 2**64 - 1)},
+    **{
+        f"a section of {size:#x}": elf(64) + section(64, size) for size in (65, 1 << 39, 1 << 62, 2**64 - 64, 2**64 - 1)
+    },
     **{f"a section at {at:#x}": elf(64) + section(at, 1) for at in (128, 1 << 39, 2**64 - 1)},
     "a part of a header": elf(64)[:40],
     **{f"a fatbin of {size:#x}": fatbin(size) for size in (1, PAGE, 1 << 31, 1 << 39, 1 << 40, 2**64 - 16, 2**64 - 1)},
@@ -80,7 +84,9 @@ def add(size: int) -> int:
     """What a linker answers to as many bytes."""
     link = c_void_p()
     cuda.call("cuLinkCreate_v2", 0, None, None, byref(link))
-    told = cuda.answer("cuLinkAddData_v2", link, c_int(3), c_void_p(at_end(fatbin(1))), c_size_t(size), None, 0, None, None)
+    told = cuda.answer(
+        "cuLinkAddData_v2", link, c_int(3), c_void_p(at_end(fatbin(1))), c_size_t(size), None, 0, None, None
+    )
     cuda.call("cuLinkDestroy", link)
     return told
 

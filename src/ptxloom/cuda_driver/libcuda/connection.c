@@ -159,14 +159,18 @@ static int send_question(const uint64_t question[2], const struct part *parts, i
     return send_all(together, at);
 }
 
+static const uint64_t MOST_BYTES = 1ull << 31; /* of a question */
+
 int ask(enum operation operation, const struct part *parts, int count, struct answer *answer) {
     uint64_t question[2] = {(uint64_t)operation, 0};
     struct {
         int32_t status, end;
         uint64_t size;
     } head;
+    if (answer) *answer = (struct answer){0};
     if (server < 0) return DEVICE_UNAVAILABLE;
     for (int i = 0; i < count; i++) question[1] += parts[i].size;
+    if (question[1] > MOST_BYTES) return INVALID_VALUE;
     int well = send_question(question, parts, count);
     if (well) look();
     well = well && receive_all(&head, sizeof head);

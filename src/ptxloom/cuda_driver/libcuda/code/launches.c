@@ -77,7 +77,7 @@ enum { LAUNCHED, REFUSED, ENDED }; /* how the server says that it went */
 
 int launch_ended(int error, const struct answer *answer) {
     uint32_t how;
-    if (answer->size < sizeof how) return DEVICE_UNAVAILABLE;
+    if (answer->size < sizeof how) return error ? error : DEVICE_UNAVAILABLE;
     memcpy(&how, answer->data, sizeof how);
     if (answer->size > sizeof how) {
         fwrite(answer->data + sizeof how, 1, answer->size - sizeof how, stdout);

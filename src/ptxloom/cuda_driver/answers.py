@@ -1,0 +1,71 @@
+"""Every question is answered: with what it asks for, or with the error that whatever went wrong comes to."""
+
+from __future__ import annotations
+
+from traceback import format_exc
+from typing import TYPE_CHECKING
+
+from ptxloom.cuda_driver.errors import CudaError, Refused
+from ptxloom.cuda_driver.protocol import Operation, is_known, is_whole
+from ptxloom.cuda_driver.report import say
+from ptxloom.machine.native import host_memory
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ptxloom.cuda_driver.report import Report
+
+
+class Ending(Exception):  # noqa: N818 - says what happens
+    """The program shall end: a hazard was found where that is wanted."""
+
+
+def one_answer(
+    answered: Callable[[int, bytes], tuple[CudaError, bytes]], operation: int, data: bytes, report: Report
+) -> tuple[CudaError, bytes]:
+    """What a question comes to, whatever is asked and whatever happens.
+
+    Args:
+        answered: Answers a question that is known and as long as it must be.
+        operation: What is asked.
+        data: With what.
+        report: Is told why something is refused.
+
+    Raises:
+        Ending: The program shall end.
+    """
+    try:
+        _must_be_whole(operation, data)
+        return answered(operation, data)
+    except Ending:
+        raise
+    except Refused as refused:
+        if refused.text:
+            report.refused(refused.text)
+        return refused.error, refused.text.encode()
+    except host_memory.Refused as refused:
+        report.refused(f"ptxloom: {refused}")
+        return CudaError.OUT_OF_MEMORY, b""
+    except MemoryError:
+        report.refused(f"ptxloom: this machine has too little memory for {_called(operation)}")
+        return CudaError.OUT_OF_MEMORY, b""
+    except Exception:  # noqa: BLE001 - other questions are still answered, and nobody takes this for the program's fault
+        say(f"ptxloom: this is a bug in ptxloom, not in the program ({_called(operation)}):\n{format_exc()}")
+        return CudaError.UNKNOWN, b""
+
+
+def _must_be_whole(operation: int, data: bytes) -> None:
+    """Let a question be one that can be answered.
+
+    Raises:
+        Refused: There is no such question, or it has another length.
+    """
+    if not is_known(operation):
+        raise Refused(CudaError.NOT_SUPPORTED)
+    if not is_whole(operation, data):
+        raise Refused(CudaError.INVALID_VALUE)
+
+
+def _called(operation: int) -> str:
+    """What messages call a question."""
+    return f"the question {Operation(operation).name}"

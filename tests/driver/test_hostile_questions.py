@@ -1,0 +1,178 @@
+"""Whatever a process asks of the server is answered; its device goes with it, and others never notice."""
+
+import os
+import socket
+import struct
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from driver.running import Running, needs_compiler
+from ptxloom.cuda_driver import textures
+from ptxloom.cuda_driver.errors import CudaError
+from ptxloom.cuda_driver.protocol import ANSWER, DEVICE, MOST_BYTES, NUMBER, PAIR, QUESTION, VIRTUAL, Operation
+from ptxloom.cuda_driver.regions import SharedRegion
+from ptxloom.cuda_driver.virtual import UNIT, Step
+
+pytestmark = needs_compiler
+
+
+@pytest.fixture
+def running() -> Iterator[Running]:
+    made = Running()
+    yield made
+    made.server.close()
+
+
+class Asking:
+    """One end of a connection."""
+
+    def __init__(self, connection: socket.socket) -> None:
+        self.connection = connection
+        self.files: list[int] = []
+
+    def hello(self) -> bytes:
+        """What the device is; its files are kept."""
+        self.connection.sendall(QUESTION.pack(Operation.HELLO, 8) + NUMBER.pack(os.getpid()))
+        told, files, _, _ = socket.recv_fds(self.connection, DEVICE.size, 4, socket.MSG_WAITALL)
+        self.files += files
+        return told
+
+    def ask(self, operation: int, data: bytes = b"") -> tuple[int, bytes]:
+        """What a question comes to."""
+        self.connection.sendall(QUESTION.pack(operation, len(data)) + data)
+        error, _, size = ANSWER.unpack(self._received(ANSWER.size))
+        return error, self._received(size)
+
+    def _received(self, size: int) -> bytes:
+        data = self.connection.recv(size, socket.MSG_WAITALL) if size else b""
+        if len(data) < size:
+            raise EOFError
+        return data
+
+
+@contextmanager
+def asking(running: Running) -> Iterator[Asking]:
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
+        connection.connect(running.server.path)
+        made = Asking(connection)
+        yield made
+        for file in made.files:
+            os.close(file)
+
+
+def places() -> int:
+    """How many stretches of addresses this process has mapped for devices."""
+    return Path("/proc/self/maps").read_text(encoding="ascii").count("/memfd:ptxloom")
+
+
+def ended(before: set[threading.Thread]) -> None:
+    """Wait until whoever served has finished; an exception in one of the threads fails the test that waits."""
+    for thread in {*threading.enumerate()} - before:
+        thread.join(300)
+
+
+@pytest.mark.parametrize("operation", [*Operation, 0, 18, 1 << 40])
+def test_a_question_of_another_length_is_answered(running: Running, operation: int) -> None:
+    before = {*threading.enumerate()}
+    taken = places()
+    for length in (0, 1, 7, 8, 9, 15, 16, 17, 24, 31, 33, 80, 84, 85, 119, 121):
+        for byte in (b"\0", b"\xff"):
+            with asking(running) as one:
+                one.hello()
+                if operation != Operation.HELLO:
+                    error, _ = one.ask(operation, byte * length)
+                    assert error != CudaError.UNKNOWN
+                assert one.ask(Operation.ALLOCATE, PAIR.pack(8, 0))[0] == CudaError.SUCCESS
+    ended(before)
+    assert places() == taken
+
+
+def test_a_question_that_is_cut_off_or_too_long_takes_no_device_with_it(running: Running) -> None:
+    before = {*threading.enumerate()}
+    taken = places()
+    for data in (
+        b"",
+        b"\x02",
+        QUESTION.pack(2, 16) + b"\0",
+        QUESTION.pack(2, MOST_BYTES + 1),
+        QUESTION.pack(2, 2**64 - 1),
+    ):
+        for greets in (False, True):
+            with asking(running) as one:
+                if greets:
+                    one.hello()
+                one.connection.sendall(data)
+    ended(before)
+    assert places() == taken
+    assert running.run("kernels.py").returncode == 0
+
+
+def test_a_bug_is_called_one_and_the_process_goes_on(
+    running: Running, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    def broken(*_: object) -> bytes:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(textures.Images, "drop", broken)
+    with asking(running) as one:
+        one.hello()
+        assert one.ask(Operation.DROP_IMAGE, NUMBER.pack(1)) == (CudaError.UNKNOWN, b"")
+        assert one.ask(Operation.ALLOCATE, PAIR.pack(8, 0))[0] == CudaError.SUCCESS
+    assert "ptxloom: this is a bug in ptxloom, not in the program (the question DROP_IMAGE):" in capfd.readouterr().err
+
+
+def test_nobody_shortens_the_memory_of_a_device() -> None:
+    running = Running(checks=("memcheck", "initcheck:global"))
+    with asking(running) as one:
+        told = DEVICE.unpack(one.hello())
+        assert len(one.files) == 2
+        for file in one.files:
+            for length in (0, told[1] - 1, told[1] + 1):
+                with pytest.raises(PermissionError):
+                    os.ftruncate(file, length)
+        assert one.ask(Operation.ALLOCATE, PAIR.pack(1 << 20, 0))[0] == CudaError.SUCCESS
+    running.server.close()
+
+
+def test_there_are_more_places_than_devices(running: Running) -> None:
+    held = [SharedRegion(1 << 28, 1 << 31) for _ in range(400)]
+    with asking(running) as one:
+        one.hello()
+        assert one.ask(Operation.ALLOCATE, PAIR.pack(8, 0))[0] == CudaError.SUCCESS
+    for region in held:
+        region.close()
+
+
+def test_only_what_was_allocated_is_freed(running: Running) -> None:
+    text = b".version 8.0\n.target sm_80\n.address_size 64\n.global .u32 x;\n"
+    with asking(running) as one:
+        one.hello()
+        (number,) = NUMBER.unpack(one.ask(Operation.LOAD, PAIR.pack(0, 0) + text)[1])
+        address, _ = PAIR.unpack(one.ask(Operation.GET_GLOBAL, NUMBER.pack(number) + b"x")[1])
+        assert one.ask(Operation.FREE, NUMBER.pack(address))[0] == CudaError.INVALID_VALUE
+        assert one.ask(Operation.PLACE, PAIR.pack(1, address))[0] == CudaError.INVALID_VALUE
+        assert one.ask(Operation.UNLOAD, NUMBER.pack(number))[0] == CudaError.SUCCESS
+
+
+def test_memory_of_another_process_is_its_own_allocation_and_goes_with_the_last_of_both(running: Running) -> None:
+    before = {*threading.enumerate()}
+    taken = places()
+    with asking(running) as borrower:
+        session = DEVICE.unpack(borrower.hello())[4]
+        (mine,) = NUMBER.unpack(borrower.ask(Operation.ALLOCATE, PAIR.pack(8, 0))[1])
+        assert borrower.ask(Operation.IPC_OPEN, PAIR.pack(session, mine))[0] == CudaError.INVALID_VALUE
+        with asking(running) as owner:
+            session = DEVICE.unpack(owner.hello())[4]
+            (address,) = NUMBER.unpack(owner.ask(Operation.ALLOCATE, PAIR.pack(8, 0))[1])
+            start, _, _ = struct.unpack("<3Q", owner.ask(Operation.VIRTUAL, VIRTUAL.pack(Step.RANGE, 0, 0, 0))[1])
+            piece, _, _ = struct.unpack("<3Q", owner.ask(Operation.VIRTUAL, VIRTUAL.pack(Step.CREATE, UNIT, 0, 0))[1])
+            assert owner.ask(Operation.VIRTUAL, VIRTUAL.pack(Step.MAP, start, UNIT, piece))[0] == CudaError.SUCCESS
+            assert owner.ask(Operation.VIRTUAL, VIRTUAL.pack(Step.ACCESS, start, UNIT, 3))[0] == CudaError.SUCCESS
+            assert borrower.ask(Operation.IPC_OPEN, PAIR.pack(session, start))[0] == CudaError.INVALID_VALUE
+            assert borrower.ask(Operation.IPC_OPEN, PAIR.pack(session, address))[0] == CudaError.SUCCESS
+    ended(before)
+    assert places() == taken

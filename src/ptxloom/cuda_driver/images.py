@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from ptxloom.checker import check
 from ptxloom.cuda_driver.errors import CudaError, Refused
-from ptxloom.diagnostics import Severity
+from ptxloom.diagnostics import Severity, UsageError
 from ptxloom.files import UnreadableFile, texts_of
 from ptxloom.files.fatbins import ptx_in
 from ptxloom.files.reading import decoded, is_compiled
@@ -61,28 +61,41 @@ def _source(image: bytes, path: str, capability: int) -> Source:
         found = ptx_in(image, name)
         if not found:
             return texts_of(image, path, None)[-1] if path else _none()
+        fitting = ptx_for(image, name, capability)
+        if not fitting:
+            made_for = ", ".join(arch for arch, _ in found)
+            why = f"the PTX in {title(name)} was made for {made_for}; the device is sm_{capability} (`--device`)"
+            raise Refused(CudaError.NO_BINARY_FOR_GPU, f"ptxloom: {why}")
+        target, text = max(fitting, key=lambda one: one[0].closeness)
+        return Source(decoded(text, name), f"{name}:{target}.ptx")
     except UnreadableFile as error:
         raise Refused(CudaError.NO_BINARY_FOR_GPU, f"ptxloom: {error}") from None
-    fitting = ptx_for(image, name, capability)
-    if not fitting:
-        made_for = ", ".join(arch for arch, _ in found)
-        raise Refused(
-            CudaError.NO_BINARY_FOR_GPU,
-            f"ptxloom: the PTX in {title(name)} was made for {made_for}; the device is sm_{capability} (`--device`)",
-        )
-    target, text = max(fitting, key=lambda one: one[0].closeness)
-    return Source(decoded(text, name), f"{name}:{target}.ptx")
 
 
 def ptx_for(image: bytes, name: str, capability: int) -> list[tuple[Target, bytes]]:
-    """The PTX in an image that a device can take, each with what it was made for."""
-    found = [(Target.parse(arch), text) for arch, text in ptx_in(image, name)]
-    return [(target, text) for target, text in found if target.runs_on(capability)]
+    """The PTX in an image that a device can take, each with what it was made for.
+
+    Raises:
+        Refused: What holds some is damaged.
+    """
+    try:
+        found = [(_target(arch), text) for arch, text in ptx_in(image, name)]
+    except UnreadableFile as error:
+        raise Refused(CudaError.NO_BINARY_FOR_GPU, f"ptxloom: {error}") from None
+    return [(target, text) for target, text in found if target is not None and target.runs_on(capability)]
 
 
 def made_for_of(module: Module) -> Target:
     """The architecture that a module was made for."""
     return next((Target.parse(name) for name in module.target if name.startswith("sm_")), _ANY)
+
+
+def _target(arch: str) -> Target | None:
+    """The target that a header names; None where what it says is no architecture."""
+    try:
+        return Target.parse(arch)
+    except UsageError:
+        return None
 
 
 def _none() -> Source:

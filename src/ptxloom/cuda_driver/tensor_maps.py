@@ -25,7 +25,7 @@ def encoded(data: bytes) -> bytes:
     numbers: tuple[int, ...] = TENSOR_MAP.unpack_from(data)
     im2col, type_, rank, address, interleave, swizzle, promotion, fill, channels, pixels = numbers
     count = 5 * rank - 5 if im2col else 4 * rank - 1  # of what depends on the rank
-    if not 1 <= rank <= MOST_RANK or len(data) != TENSOR_MAP.size + 8 * count:
+    if not (3 if im2col else 1) <= rank <= MOST_RANK or len(data) != TENSOR_MAP.size + 8 * count:
         raise Refused(CudaError.INVALID_VALUE)
     lists: tuple[int, ...] = struct.unpack_from(f"<{count}q", data, TENSOR_MAP.size)
     rest = iter(lists)

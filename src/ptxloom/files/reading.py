@@ -101,7 +101,7 @@ def _beside(name: str) -> tuple[Source, ...]:
     Raises:
         UnreadableFile: There is none.
     """
-    beside = Path(name).with_suffix(".ptx")
+    beside = Path(name).with_suffix(".ptx") if Path(name).name else Path(name)
     if str(beside) != name and is_file(beside):
         return (_plain(_bytes(str(beside), content), str(beside)),)
     raise UnreadableFile(

@@ -112,7 +112,9 @@ def _fill_sampling(row: Any, sampling: Sampling, letter: str) -> None:
     for axis, mode in enumerate(sampling.address_mode):
         held = mode in {"wrap", "mirror"} and not sampling.normalized_coords
         row.modes[axis] = native.CLAMP if held else MODES.index(mode)
-    for number, part in enumerate(sampling.border_color):
+    is_fraction = row.component in {native.UNORM, native.SNORM}
+    for number, given in enumerate(sampling.border_color):
+        part = 0.0 if is_fraction and isnan(given) else given  # recorded on an H100
         is_encoded = row.srgb and (number == 0 or (row.channels > 2 and number < 3))  # as in `texels.is_encoded`
         row.border[number] = srgb.encoded(part) if is_encoded else _border(part, row.component, int(letter[1]))
     row.between_levels = int(sampling.mipmap_filter_mode == "linear")
@@ -139,10 +141,10 @@ def _border(part: float, component: int, size: int) -> int:
 def _normalized(part: float, bits: int, *, signed: bool) -> int:
     """A float as a normalised integer, as an H100 turns the colour of a border into one.
 
-    Four bits more than the integer has are kept, and a tie goes toward zero. A NaN counts as 0.
+    Four bits more than the integer has are kept, and a tie goes toward zero.
     """
     held = bits - signed
-    magnitude = 0.0 if isnan(part) else min(abs(part) if signed else max(part, 0.0), 1.0)
+    magnitude = min(abs(part) if signed else max(part, 0.0), 1.0)
     kept = int(magnitude * (1 << held + 4)) * ((1 << held) - 1)
     rounded = (2 * kept + (1 << held + 4) - 1) >> held + 5
     return (-rounded if part < 0 else rounded) & (1 << bits) - 1

@@ -13,7 +13,7 @@ from ptxloom.cuda_driver.virtual import UNIT, Step
 
 if TYPE_CHECKING:
     import random
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 LOOKS: Final = (
     HEAD
@@ -97,6 +97,17 @@ def asked(known: Known, draw: random.Random) -> tuple[int, bytes]:
     return operation, data
 
 
+def first() -> Iterator[tuple[int, bytes]]:
+    """What a process asks that means no harm yet: two modules, memory, and addresses to map more at."""
+    for number, (name, code) in enumerate({b"fill": TEXTS[0], b"look": LOOKS}.items(), 1):
+        yield Operation.LOAD, PAIR.pack(0, 0) + code
+        yield Operation.GET_FUNCTION, NUMBER.pack(2 * number - 1) + name
+    for size in (64, 1 << 20):
+        yield Operation.ALLOCATE, PAIR.pack(size, 0)
+    yield Operation.VIRTUAL, VIRTUAL.pack(Step.RANGE, 0, 0, 0)
+    yield Operation.VIRTUAL, VIRTUAL.pack(Step.CREATE, UNIT, 0, 0)
+
+
 def torn(draw: random.Random) -> bytes:
     """What ends a connection: a part of a question, or one that is longer than any."""
     return draw.choice(
@@ -172,18 +183,18 @@ def _address(known: Known, draw: random.Random) -> int:
 
 
 def _module(known: Known, draw: random.Random) -> int:
-    return draw.choice([*known.modules, *known.modules, *known.modules, draw.choice(EDGES)])
+    return draw.choice([*known.modules * 4, draw.choice(EDGES)])
 
 
 def _launch(known: Known, draw: random.Random) -> bytes:
-    kernel = draw.choice([*known.kernels, *known.kernels, *known.kernels, draw.choice(EDGES)])
+    kernel = draw.choice([*known.kernels * 4, draw.choice(EDGES)])
     strange = draw.random() < 0.4
     grid = [draw.choice(_GRID) if strange else 1 for _ in range(3)]
     block = [draw.choice(_BLOCK) if strange else size for size in (32, 1, 1)]
     cluster = [draw.choice((0, 1, 2, 2**64 - 1)) if strange else 0 for _ in range(3)]
     rest = [draw.choice((0, 1, 1024, *EDGES)) if strange else usual for usual in (0, 0, 1024, 1 << 20, 8 << 20)]
     given = [_address(known, draw), draw.choice((_address(known, draw), draw.randrange(40)))]
-    size = draw.choice((12, 16, 16, 0, 8, 17, 4096))
+    size = draw.choice((12, 12, 12, 16, 16, 16, 0, 8, 17, 4096))
     return LAUNCH.pack(kernel, *grid, *block, *cluster, *rest) + (PAIR.pack(*given) + bytes(4096))[:size]
 
 

@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from driver.image_cases import FILL, image
-from driver.question_cases import Known, asked, torn
+from driver.question_cases import Known, asked, first, torn
 from ptxloom.cuda_driver import build
 from ptxloom.cuda_driver.protocol import ANSWER, DEVICE, NUMBER, QUESTION, Operation
 
@@ -141,6 +141,10 @@ class Besieged:
         for known, connection in several:
             if draw.random() < 0.98:
                 _greet(known, connection)
+                for operation, data in first() if draw.random() < 0.8 else ():
+                    error, answer = _answer(connection, operation, data, 1)
+                    assert not error, f"{error} of {operation} {data[:200]!r}"
+                    known.learn(operation, data, answer)
         granted = _asked_in_turns(several, draw)
         for _, connection in several:
             with suppress(OSError):
@@ -213,17 +217,22 @@ def _asked_in_turns(several: Sequence[tuple[Known, socket.socket]], draw: random
 def _asked(known: Known, connection: socket.socket, draw: random.Random) -> bool:
     """Ask a question, at times twice at once; whether it was granted."""
     operation, data = asked(known, draw)
-    times = draw.choice((1,) * 15 + (2,))
+    error, answer = _answer(connection, operation, data, draw.choice((1,) * 15 + (2,)))
+    if not error:
+        known.learn(operation, data, answer)
+    return not error
+
+
+def _answer(connection: socket.socket, operation: int, data: bytes, times: int) -> tuple[int, bytes]:
+    """What a question comes to that is asked a number of times, the last time."""
     connection.sendall((QUESTION.pack(operation, len(data)) + data) * times)
-    error = _UNKNOWN
+    error, answer = _UNKNOWN, b""
     for _ in range(times):
         error, ends, size = ANSWER.unpack(_received(connection, ANSWER.size))
         answer = _received(connection, size)
         assert not ends, "the program shall end"
         assert error != _UNKNOWN or operation == Operation.VIRTUAL, f"unknown: {operation} {data[:200].hex()}"
-        if not error:
-            known.learn(operation, data, answer)
-    return not error
+    return error, answer
 
 
 def _received(connection: socket.socket, size: int) -> bytes:

@@ -4,6 +4,7 @@
 #   make quick   what a change breaks first: lint, layers, unit tests, golden files, documents, the faster laws
 #   make oracles every sweep as a whole: against outside judges, with the large ones (CUTLASS, CuTe DSL, Triton) installed
 #                too, and 2^24 inputs of every instruction against sums recorded on hardware; INPUTS=32 for all (hours)
+#   make sanitizers  the driver's libraries and all their programs, under gcc's sanitizers of addresses, undefined behaviour and threads
 #   make docs    the documentation as a site, in site/; a warning fails it
 #   make man     the manual page, build/ptxloom.1
 #   make suites  test suites of other projects that drive CUDA, on our driver (bench/suites.md), in an environment of their own
@@ -23,7 +24,7 @@ INPUTS := 24
 # Compiled modules are kept, whatever the environment says: the tests start Python more than a thousand times.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo test quick lint types layers tests oracles docs man suites bench format clean
+.PHONY: demo test quick lint types layers tests oracles sanitizers docs man suites bench format clean
 
 demo: $(VENV)/.run
 	$(BIN)/ptxloom run examples/hgemm.toml
@@ -53,6 +54,11 @@ tests: $(VENV)/.dev
 oracles: $(VENV)/.oracles
 	PTXLOOM_INPUTS=$(INPUTS) $(BIN)/python -m pytest -q -n auto --dist worksteal -m "oracle or sweep"
 	PTXLOOM_LAWS=5 PTXLOOM_RANDOM_LAWS=1 $(BIN)/python -m pytest -q -n auto --dist worksteal -m hypothesis
+
+SANITIZED := tests/driver/test_sanitizers.py tests/driver/test_programs.py tests/driver/test_odd_graphs.py tests/driver/test_hostile_images.py \
+             tests/driver/test_machine_code.py tests/driver/test_runtime_programs.py tests/recorded/driver tests/recorded/arrays
+sanitizers: $(VENV)/.dev
+	@for one in address undefined thread; do echo "== $$one"; PTXLOOM_SANITIZER=$$one $(BIN)/python -m pytest -q -n 2 $(SANITIZED) || exit 1; done
 
 man: $(VENV)/.dev
 	@mkdir -p build

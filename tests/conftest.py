@@ -4,10 +4,12 @@ import gc
 import os
 import signal
 from collections import Counter
+from collections.abc import Generator
 
 import pytest
 from hypothesis import HealthCheck, settings
 
+from driver import sanitizers
 from sweeps import examples, mark_sweep
 
 # Nothing depends on the clock, nor on chance: a red law is a change's doing. PTXLOOM_RANDOM_LAWS=1 tries new examples.
@@ -43,3 +45,12 @@ def pytest_collection_finish() -> None:
     """
     gc.collect()
     gc.set_threshold(50_000, 20, 100)
+
+
+if sanitizers.CHOSEN is not None:
+
+    @pytest.fixture(autouse=True)
+    def nothing_is_reported() -> Generator[None]:  # pyright: ignore[reportUnusedFunction] - pytest finds it
+        """What a sanitizer says of a program fails the test that ran it."""
+        yield
+        assert not sanitizers.reports()

@@ -1,6 +1,5 @@
 """Programs on the driver: a server in this process, clients in processes of their own."""
 
-import os
 import shutil
 import subprocess
 import sys
@@ -10,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from driver.sanitizers import surroundings
 from ptxloom.cuda_driver import build
-from ptxloom.cuda_driver.environment import environment
 from ptxloom.cuda_driver.report import Report
 from ptxloom.cuda_driver.server import Server
 from ptxloom.machine.launch.options import DEFAULT_CHECKS
@@ -44,8 +43,7 @@ class Running:
     ) -> None:
         self.report = Report(on_hazard, destroys)
         self.server = Server(arch, checks, memory_bytes, self.report)
-        plain = {name: value for name, value in os.environ.items() if not name.startswith("LD_")}
-        self.environment = environment(build.folder(), self.server.path, plain)
+        self.environment = surroundings(self.server.path)
 
     def run(self, program: str, *arguments: str) -> subprocess.CompletedProcess[str]:
         """A program of `programs/` to its end, or with a time limit that nobody meets."""

@@ -4,7 +4,7 @@ import os
 import socket
 import struct
 import threading
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -13,9 +13,10 @@ import pytest
 from driver.running import Running, needs_compiler
 from ptxloom.cuda_driver import textures
 from ptxloom.cuda_driver.errors import CudaError
-from ptxloom.cuda_driver.protocol import ANSWER, DEVICE, MOST_BYTES, NUMBER, PAIR, QUESTION, VIRTUAL, Operation
+from ptxloom.cuda_driver.protocol import ANSWER, DEVICE, IMAGE, MOST_BYTES, NUMBER, PAIR, QUESTION, VIRTUAL, Operation
 from ptxloom.cuda_driver.regions import SharedRegion
 from ptxloom.cuda_driver.virtual import UNIT, Step
+from unit.files.fatbin_writer import entry, fatbin
 
 pytestmark = needs_compiler
 
@@ -55,7 +56,7 @@ class Asking:
 
 
 @contextmanager
-def asking(running: Running) -> Iterator[Asking]:
+def asking(running: Running) -> Generator[Asking]:
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
         connection.connect(running.server.path)
         made = Asking(connection)
@@ -176,3 +177,38 @@ def test_memory_of_another_process_is_its_own_allocation_and_goes_with_the_last_
             assert borrower.ask(Operation.IPC_OPEN, PAIR.pack(session, address))[0] == CudaError.SUCCESS
     ended(before)
     assert places() == taken
+
+
+TEXT = b".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k() { ret; }\n"
+
+
+def border(colour: float) -> bytes:
+    """A texture of fractions, with a colour outside."""
+    head = (0, 0, 1, 0x01, 4, 0, 0, 0, 0, 0, 0, 0, *[colour] * 4, *[0.0] * 3, 1, 0)
+    return IMAGE.pack(*head) + struct.pack("<3Q3I4x", 0x1000, 64, 64, 4, 4, 1)
+
+
+@pytest.mark.parametrize(
+    ("operation", "data", "error"),
+    [
+        (Operation.LOAD, PAIR.pack(0, 0) + fatbin(entry(TEXT, 2**32 - 1), entry(TEXT)), CudaError.SUCCESS),
+        (Operation.LOAD, PAIR.pack(0, 0) + fatbin(entry(TEXT, 2**32 - 1)), CudaError.NO_BINARY_FOR_GPU),
+        (Operation.LOAD, PAIR.pack(0, 0) + fatbin(entry(b"a\0b")), CudaError.NO_BINARY_FOR_GPU),
+        (Operation.LOAD, PAIR.pack(0, 1) + b"." + fatbin(), CudaError.NO_BINARY_FOR_GPU),
+        (
+            Operation.LINK,
+            PAIR.pack(4, len(fatbin(entry(b"\xf0", flags=0x2011, whole=9)))) + fatbin(entry(b"\xf0", flags=0x2011, whole=9))
+            + PAIR.pack(0, 0),
+            CudaError.NO_BINARY_FOR_GPU,
+        ),
+        (Operation.LINK, PAIR.pack(1, 2**64 - 1) + TEXT + PAIR.pack(0, 0), CudaError.INVALID_VALUE),
+        (Operation.IMAGE, border(float("nan")), CudaError.SUCCESS),
+        (Operation.TENSOR_MAP, struct.pack("<10q", 1, 0, 1, *[0] * 7), CudaError.INVALID_VALUE),
+        (Operation.TENSOR_MAP, struct.pack("<10q", 0, 0, -(2**63), *[0] * 7), CudaError.INVALID_VALUE),
+        (Operation.TENSOR_MAP, struct.pack("<11q", *[0] * 11), CudaError.INVALID_VALUE),
+    ],
+)  # fmt: skip
+def test_what_besieging_found_has_an_answer(running: Running, operation: int, data: bytes, error: int) -> None:
+    with asking(running) as one:
+        one.hello()
+        assert one.ask(operation, data)[0] == error

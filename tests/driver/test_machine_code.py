@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from driver import sanitizers
 from driver.running import PROGRAMS, Running, needs_compiler
 
 pytestmark = needs_compiler
@@ -60,6 +61,7 @@ def test_a_program_gets_ptx_for_machine_code(theirs: Path) -> None:
     ]
 
 
+@pytest.mark.skipif(sanitizers.CHOSEN is not None, reason="a sanitizer's own `dlopen` looks beside itself")
 def test_other_libraries_are_looked_for_as_before(tmp_path: Path) -> None:
     _compiled(tmp_path / "near" / "libptxloom-inner.so", "int inner(void) { return 3; }")
     source = '#include <dlfcn.h>\nint outer(void) { return dlopen("libptxloom-inner.so", RTLD_NOW) != 0; }'

@@ -1,5 +1,6 @@
 """Programs on the driver: what they compute, what is told of them, threads, forks, a server that dies."""
 
+import os
 import shutil
 import subprocess
 import sys
@@ -10,8 +11,7 @@ from pathlib import Path
 import pytest
 
 from driver.running import PROGRAMS, Running, needs_compiler
-from ptxloom.cuda_driver import build
-from ptxloom.cuda_driver.environment import environment
+from driver.sanitizers import surroundings
 from ptxloom.cuda_driver.report import Report
 from ptxloom.descriptors import encode_tiled
 
@@ -140,11 +140,14 @@ def test_a_child_has_a_device_only_if_its_parent_had_none(running: Running) -> N
 def test_a_server_that_dies_leaves_errors_and_nobody_waiting(
     program: tuple[str, ...], begins: str, answers: list[str]
 ) -> None:
-    command = [sys.executable, "-m", "ptxloom.cuda_driver.server", "sm_80", "memcheck", str(1 << 28), "report"]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server:
+    command = [sys.executable, "-m", "driver.sanitizers", "sm_80", "memcheck", str(1 << 28), "report"]
+    pipe, paths = subprocess.PIPE, os.pathsep.join([str(PROGRAMS.parents[1]), *sys.path])
+    with subprocess.Popen(
+        command, stdin=pipe, stdout=pipe, text=True, env={**os.environ, "PYTHONPATH": paths}
+    ) as server:
         assert server.stdout is not None
         socket = Path(server.stdout.readline().strip())
-        variables = environment(build.folder(), str(socket))
+        variables = surroundings(str(socket))
         run = [sys.executable, str(PROGRAMS / program[0]), *program[1:]]
         with subprocess.Popen(
             run, env=variables, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True

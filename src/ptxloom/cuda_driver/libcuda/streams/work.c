@@ -39,6 +39,7 @@ static int do_copy(const struct copy *c) {
 }
 
 static int do_fill(const struct fill *f) {
+    if (f->width == 0) return SUCCESS; /* at no address, it may be */
     for (uint64_t y = 0; y < f->height; y++) {
         unsigned char *to = row(f->to, f->pitch, 0, y, 0);
         if (f->element_bytes == 1) memset(to, (int)f->value, f->width);

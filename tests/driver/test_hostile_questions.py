@@ -11,11 +11,14 @@ from pathlib import Path
 import pytest
 
 from driver.running import Running, needs_compiler
-from ptxloom.cuda_driver import textures
+from ptxloom.cuda_driver import regions, textures
 from ptxloom.cuda_driver.errors import CudaError
 from ptxloom.cuda_driver.protocol import ANSWER, DEVICE, IMAGE, MOST_BYTES, NUMBER, PAIR, QUESTION, VIRTUAL, Operation
 from ptxloom.cuda_driver.regions import SharedRegion
+from ptxloom.cuda_driver.report import Report
+from ptxloom.cuda_driver.session import Session
 from ptxloom.cuda_driver.virtual import UNIT, Step
+from ptxloom.machine.native import host_memory
 from unit.files.fatbin_writer import entry, fatbin
 
 pytestmark = needs_compiler
@@ -24,7 +27,9 @@ pytestmark = needs_compiler
 @pytest.fixture
 def running() -> Iterator[Running]:
     made = Running()
+    before = {*threading.enumerate()}
     yield made
+    ended(before)
     made.server.close()
 
 
@@ -128,6 +133,7 @@ def test_a_bug_is_called_one_and_the_process_goes_on(
 
 def test_nobody_shortens_the_memory_of_a_device() -> None:
     running = Running(checks=("memcheck", "initcheck:global"))
+    before = {*threading.enumerate()}
     with asking(running) as one:
         told = DEVICE.unpack(one.hello())
         assert len(one.files) == 2
@@ -136,6 +142,7 @@ def test_nobody_shortens_the_memory_of_a_device() -> None:
                 with pytest.raises(PermissionError):
                     os.ftruncate(file, length)
         assert one.ask(Operation.ALLOCATE, PAIR.pack(1 << 20, 0))[0] == CudaError.SUCCESS
+    ended(before)
     running.server.close()
 
 
@@ -146,6 +153,21 @@ def test_there_are_more_places_than_devices(running: Running) -> None:
         assert one.ask(Operation.ALLOCATE, PAIR.pack(8, 0))[0] == CudaError.SUCCESS
     for region in held:
         region.close()
+
+
+def test_a_device_without_its_second_half_leaves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    taken = places()
+    usual = regions.SharedRegion.__init__
+
+    def first_only(one: SharedRegion, least: int, most: int) -> None:
+        if places() > taken:
+            raise host_memory.Refused(least, "the memory of a device")
+        usual(one, least, most)
+
+    monkeypatch.setattr(regions.SharedRegion, "__init__", first_only)
+    with pytest.raises(host_memory.Refused):
+        Session(1, "sm_80", ("initcheck:global",), 1 << 24, report=Report(), others=lambda _: None)
+    assert places() == taken
 
 
 def test_only_what_was_allocated_is_freed(running: Running) -> None:
@@ -180,6 +202,7 @@ def test_memory_of_another_process_is_its_own_allocation_and_goes_with_the_last_
 
 
 TEXT = b".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k() { ret; }\n"
+DAMAGED = fatbin(entry(b"\xf0", flags=0x2011, whole=9))
 
 
 def border(colour: float) -> bytes:
@@ -197,8 +220,7 @@ def border(colour: float) -> bytes:
         (Operation.LOAD, PAIR.pack(0, 1) + b"." + fatbin(), CudaError.NO_BINARY_FOR_GPU),
         (
             Operation.LINK,
-            PAIR.pack(4, len(fatbin(entry(b"\xf0", flags=0x2011, whole=9)))) + fatbin(entry(b"\xf0", flags=0x2011, whole=9))
-            + PAIR.pack(0, 0),
+            PAIR.pack(4, len(DAMAGED)) + DAMAGED + PAIR.pack(0, 0),
             CudaError.NO_BINARY_FOR_GPU,
         ),
         (Operation.LINK, PAIR.pack(1, 2**64 - 1) + TEXT + PAIR.pack(0, 0), CudaError.INVALID_VALUE),

@@ -30,6 +30,18 @@ properties, made = struct.pack("<IIiiQQ", 1, 1, 1, 0, 0, 0), ctypes.c_uint64()
 asked = ctypes.byref(made), ctypes.c_size_t(1 << 21), properties, ctypes.c_uint64(0)
 print({c.answer("cuMemCreate", *asked) for _ in range(30)})
 """
+CROWD = """
+import os, socket
+made = []
+for _ in range(3):
+    if os.fork() == 0:
+        for _ in range(40):
+            made.append(socket.socket(socket.AF_UNIX))
+            made[-1].connect(os.environ["PTXLOOM_DRIVER"])
+        os._exit(0)
+for _ in range(3):
+    print(os.wait()[1])
+"""
 LISTENS = """
 import signal, sys, time
 def heard(number, frame):
@@ -79,6 +91,11 @@ def test_a_limit_that_leaves_too_little_is_a_sentence(
     told = done.stderr.splitlines()
     assert (done.stdout.strip(), len(told)) == (answers, len(sentences)), done.stderr
     assert all(one.startswith(f"ptxloom: {said}") for one, said in zip(told, sentences, strict=True))
+
+
+def test_more_processes_than_there_may_be_files_are_taken_one_after_the_other() -> None:
+    done = shell('ulimit -n 60; exec "$@"', CROWD + FILL)
+    assert (done.stdout, done.stderr, done.returncode) == ("0\n0\n0\n[5, 6]\n", "", 0)
 
 
 def test_a_program_that_has_no_room_is_told_so() -> None:

@@ -11,6 +11,7 @@ import shutil
 import socket
 import sys
 import threading
+import time
 from io import BufferedReader, RawIOBase
 from itertools import count
 from pathlib import Path
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 _SOCKET: Final = "/driver"
 _MOST_NAME_BYTES: Final = 107  # of a `sockaddr_un`, but for its end
 _LOOKS: Final = 20
+_PAUSE: Final = 0.05  # seconds
 _LESS: Final = "ask for less (`--memory-limit`, `memory_bytes` of `pl.driver`), or raise `ulimit -v` and `ulimit -f`"
 
 
@@ -69,11 +71,19 @@ class Server:
 
     def _accept(self) -> None:
         for number in count(1):
-            try:
-                connection, _ = self._socket.accept()
-            except OSError:  # closed
+            connection = self._next()
+            if connection is None:
                 return
             threading.Thread(target=self._serve, args=(connection, number), daemon=True).start()
+
+    def _next(self) -> socket.socket | None:
+        """The next process that connects; None when no more are taken."""
+        while self._socket.fileno() >= 0:
+            try:
+                return self._socket.accept()[0]
+            except OSError:  # closed, or as many files are open as may be: until one is closed
+                time.sleep(_PAUSE)
+        return None
 
     def _serve(self, connection: socket.socket, number: int) -> None:
         """Answer one process until it ends; however that comes about, its device goes with it."""

@@ -44,6 +44,7 @@ from ptxloom.machine.launch.options import FUSED, MEMORY_LIMIT
 from ptxloom.machine.launch.prepared import Prepared, asked_of
 from ptxloom.machine.memory.arena import default_limit
 from ptxloom.machine.memory.device_memory import ALIGNMENT, DeviceMemory, OutOfDeviceMemory
+from ptxloom.machine.native import host_memory
 from ptxloom.machine.results.outcome import LaunchError
 from ptxloom.syntax import parse
 
@@ -75,6 +76,7 @@ class Session:
     Attributes:
         memory: Its device memory, which the process sees at the same addresses.
         checks: The tools.
+        regions: What the process maps: its memory, and its marks if it is watched.
     """
 
     def __init__(
@@ -88,7 +90,12 @@ class Session:
         self._is_over = False
         self._given: set[int] = set()  # addresses of the program's allocations, which it may free
         self.checks = tuple(checks)
-        self.memory = DeviceMemory(memory_bytes, watched="initcheck:global" in checks, reserve=self._reserve)
+        self.regions: list[SharedRegion] = []
+        try:
+            self.memory = DeviceMemory(memory_bytes, watched="initcheck:global" in checks, reserve=self._reserve)
+        except host_memory.Refused:  # the second one
+            self._unmap()
+            raise
         self._images = Images(self.memory.images)
         self._virtual = VirtualMemory(self.memory)
         self._arch = arch
@@ -119,12 +126,12 @@ class Session:
         }
 
     def _reserve(self, least: int, most: int) -> SharedRegion:
-        return SharedRegion(least, most)
+        self.regions.append(SharedRegion(least, most))
+        return self.regions[-1]
 
-    @property
-    def regions(self) -> list[SharedRegion]:
-        """What the process maps: its memory, and its marks if it is watched."""
-        return [one for one in (self.memory.region, self.memory.marks) if isinstance(one, SharedRegion)]
+    def _unmap(self) -> None:
+        for region in self.regions:
+            region.close()
 
     def hello(self) -> bytes:
         """What the device is."""
@@ -163,8 +170,7 @@ class Session:
     def _give_back(self) -> None:
         """Let the memory go, once neither this process nor another one can reach it."""
         if self._is_over and not self._borrowers:
-            for region in self.regions:
-                region.close()
+            self._unmap()
 
     # -- memory
 

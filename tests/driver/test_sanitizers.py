@@ -19,10 +19,10 @@ static void *add(void *times) {
     return NULL;
 }
 __attribute__((visibility("default"))) int address(int at) {
-    char *room = malloc(8);
+    volatile char *room = malloc(8);
     room[at] = 1;
     int found = room[at];
-    free(room);
+    free((void *)room);
     return found;
 }
 __attribute__((visibility("default"))) int undefined(int bits) { return 1 << (32 + bits); }

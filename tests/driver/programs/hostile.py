@@ -41,7 +41,9 @@ about = (ctypes.c_uint64 * 5)(16, 8, 0, 0x20 | 1 << 32, 0)  # floats: CUDA_ARRAY
 cuda.call("cuArray3DCreate_v2", byref(image), about)
 cuda.call("cuMipmappedArrayCreate", byref(mipmap), about, 3)
 REAL = [one.value for one in (kernel, stream, graph, event, image, mipmap)]
-
+MAPPED = [line.split()[0].split("-") for line in Path("/proc/self/maps").read_text(encoding="utf-8").splitlines()]
+NOWHERE = [one for one in EDGES if not any(int(start, 16) <= one < int(end, 16) for start, end in MAPPED)]
+"""Where nothing lies: a sanitizer's own memory may begin early."""
 
 STRUCTURES = {"dim3": 12, "extent": 24, "pitched_pointer": 32, "ipc_handle": 64}  # given by value, in bytes
 COPIES = re.compile(r"const (void|char) \*from|char \*linear|\bword ")  # and what does not say what it points to
@@ -101,7 +103,7 @@ def _number(draw: random.Random, *, of_device: bool) -> ctypes.c_uint64:
     """An address on the device or near it, or a size."""
     start = array.value
     if of_device:
-        return ctypes.c_uint64(draw.choice([*EDGES, start, start + 4095, start + 4096, start - 1, start + (1 << 40)]))
+        return ctypes.c_uint64(draw.choice([*NOWHERE, start, start + 4095, start + 4096, start - 1, start + (1 << 40)]))
     return ctypes.c_uint64(draw.choice([*EDGES, draw.getrandbits(64), draw.randrange(4096)]))
 
 

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ptxloom.machine.native.ir import Value
     from ptxloom.machine.program.model import Op
 
@@ -42,6 +44,8 @@ class Access:
         only: The pieces of it that are touched, if that is not all of it.
         is_mbarrier: What lies there is an mbarrier.
         is_issued: An asynchronous operation makes it: who is to know when it ends is told by its run-time function.
+        operand: Which operand of the instruction holds the addresses; None for the first one that is an address.
+        stretches: Where each lane moves a stretch of its own length: emits how many bytes these are, 32 of 32 bits.
     """
 
     kind: str
@@ -58,6 +62,8 @@ class Access:
     only: tuple[AccessPiece, ...] = ()
     is_mbarrier: bool = False
     is_issued: bool = False
+    operand: int | None = None
+    stretches: Callable[[], Value] | None = None
 
     @property
     def bytes(self) -> int:

@@ -138,6 +138,8 @@ class Profiling(Instrument):
     def access(self, b: Builder, access: Access) -> None:
         """Count an access to shared or global memory; what mbarriers cost nobody has measured."""
         at = self.counters.slot(b.op, access.space)
+        if access.stretches is not None:
+            return  # the run-time counts stretches as it moves them
         if at is None or access.is_mbarrier or access.space not in {state.SHARED, state.GLOBAL, state.GENERIC}:
             return
         slot = b.offset(b.load("ptr", b.field("profile"), 8), at)

@@ -51,7 +51,7 @@ class PointsTo:
     """What a program's addresses point into.
 
     Attributes:
-        by_site: By instruction, for each of its addresses that surely points into some variables: these.
+        by_site: By instruction, for each operand the variables that it surely points into, if it is such an address.
         variables: All of them, in the order of the text.
     """
 
@@ -68,7 +68,9 @@ def _found(program: Program) -> PointsTo:
     while flow.changes(program):
         pass
     found = {
-        op.site: known for op, sets in flow.addresses(program) if (known := tuple(map(_sorted, filter(None, sets))))
+        op.site: tuple(_sorted(some or _DATA) for some in sets)
+        for op, sets in flow.addresses(program)
+        if any(sets)
     }
     seen = dict.fromkeys(variable for known in found.values() for some in known for variable in some)
     return PointsTo(found, tuple(seen))
@@ -181,22 +183,37 @@ class Overruns(Instrument):
         """Compare the addresses with where the variables lie."""
         if access.is_mbarrier and b.op.opcode != "mbarrier":
             return  # it is not what the first address of the instruction points to
-        for variables in self.found.by_site.get(b.op.site, ()):
-            spaces = {_SPACES[variable.space] for variable in variables}
-            if access.space == state.GENERIC or spaces == {access.space}:
-                at = b.load(vector(f"i{access.address_bits}"), access.addresses, 4)
-                at = b.apply("add", b.resize(at, 64), b.constant(vector("i64"), access.offset))
-                self._compare(b, variables, at, access.bytes, b.active_mask if access.lanes is None else access.lanes)
-                return
+        variables = self._variables(b.op, access.operand)
+        if not variables or (access.space != state.GENERIC and {_SPACES[v.space] for v in variables} != {access.space}):
+            return
+        at = b.load(vector(f"i{access.address_bits}"), access.addresses, 4)
+        at = b.apply("add", b.resize(at, 64), b.constant(vector("i64"), access.offset))
+        lanes = b.active_mask if access.lanes is None else access.lanes
+        if access.stretches is None:
+            sizes = b.constant(at.type, access.bytes)
+        else:
+            sizes = b.convert("zext", access.stretches(), "i64")
+            lanes = b.apply("and", lanes, b.mask_of(b.compare("ne", sizes, b.constant(sizes.type, 0))))
+        self._compare(b, variables, at, sizes, lanes)
 
-    def _compare(self, b: Builder, variables: tuple[Variable, ...], at: Value, size: int, lanes: Value) -> None:
+    def _variables(self, op: Op, operand: int | None) -> tuple[Variable, ...]:
+        """What an operand points into, or the first one that is an address."""
+        sets = self.found.by_site.get(op.site, ())
+        if operand is None:
+            addresses = (n for n, node in enumerate(op.operands) if isinstance(node, (tree.Address, tree.Indexed)))
+            operand = next(addresses, len(sets))
+        return sets[operand] if operand < len(sets) else ()
+
+    def _compare(self, b: Builder, variables: tuple[Variable, ...], at: Value, sizes: Value, lanes: Value) -> None:
         outside = lanes
         for variable in variables:
             low = b.apply("sub", at, b.address_of(variable))
             if variable.space in {"shared", "local"}:  # a generic address has the window in its upper half
                 low = b.apply("and", low, b.constant(low.type, state.WINDOW_BYTES - 1))
-            room = _room(b, variable, size)
-            outside = b.apply("and", outside, b.mask_of(b.compare("ugt", low, room)))
+            whole = _whole(b, variable)
+            beyond = b.compare("ugt", low, b.apply("sub", whole, sizes))
+            larger = b.compare("ugt", sizes, whole)
+            outside = b.apply("and", outside, b.apply("or", b.mask_of(beyond), b.mask_of(larger)))
         number = self.found.variables.index(variables[0])
         space = _SPACES[self.found.variables[number].space]
 
@@ -205,18 +222,18 @@ class Overruns(Instrument):
             first = b.emit("i64", f"extractelement {at}, {lane}")
             if space in {state.SHARED, state.LOCAL}:
                 first = b.apply("and", first, Value("i64", str(state.WINDOW_BYTES - 1)))
+            size = b.resize(b.emit("i64", f"extractelement {sizes}, {lane}"), 32)
             b.runtime(hazards.note_access, _W, state.STRAYED, b.op.site, lane, first, space, size, number)
 
         b.when(b.compare("ne", outside, Value("i32", "0")), note)
 
 
-def _room(b: Builder, variable: Variable, size: int) -> Value:
-    """The largest distance from a variable's start at which an access of some bytes fits into it."""
-    wide = vector("i64")
+def _whole(b: Builder, variable: Variable) -> Value:
+    """How many bytes a variable has, 32 times."""
     if variable.size or variable.space != "shared":
-        return b.constant(wide, max(variable.size - size, 0))
+        return b.constant(vector("i64"), variable.size)
     whole = b.load("i64", b.field("shared_bytes"), 8)  # an array without a size: all that is left
-    return b.splat(b.apply("sub", whole, Value("i64", str(variable.offset + size))))
+    return b.splat(b.apply("sub", whole, Value("i64", str(variable.offset))))
 
 
 def points_to(program: Program) -> PointsTo:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.machine.codegen import scratch
+from ptxloom.machine.codegen.access import WRITE, Access
 from ptxloom.machine.codegen.addresses import addresses_at, space_of
 from ptxloom.machine.codegen.builder import W
 from ptxloom.machine.codegen.family import Family
+from ptxloom.machine.native.ir import vector
 from ptxloom.machine.runtime import cluster_launch
 from ptxloom.machine.semantics.moves import packed
 from ptxloom.syntax import tree
@@ -31,6 +34,8 @@ def try_cancel(b: Builder, op: Op) -> None:
     space = space_of(op)
     response = addresses_at(b, op.operands[0], scratch.ADDRESSES, space)
     barrier = addresses_at(b, op.operands[1], scratch.SOURCES, space)
+    sizes = partial(b.constant, vector("i32"), cluster_launch.RESPONSE_BYTES)
+    b.touch(Access(WRITE, space, response, 8, is_issued=True, operand=0, stretches=sizes))
     facts = (int(op.has("multicast::cluster::all")), space, op.site)
     b.check(b.runtime(cluster_launch.try_cancel, W, b.active_mask, response, barrier, *facts))
 

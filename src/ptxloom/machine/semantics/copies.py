@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.machine.codegen import scratch
-from ptxloom.machine.codegen.access import READ, WRITE, Access
+from ptxloom.machine.codegen.access import READ, UPDATE, WRITE, Access
 from ptxloom.machine.codegen.addresses import SPACES, addresses_at
 from ptxloom.machine.codegen.family import Family
 from ptxloom.machine.codegen.warp import W
@@ -53,12 +54,12 @@ def cp_async(b: Builder, op: Op) -> None:
     at = addresses_at(b, source, scratch.SOURCES, state.GLOBAL)
     sizes = b.scratch(scratch.VALUES)
     b.store(takes, sizes, 64)
-    b.touch(Access(WRITE, state.SHARED, into, 8 * whole, is_issued=True))
+    b.touch(Access(WRITE, state.SHARED, into, 8 * whole, is_issued=True, operand=0))
     reading = None
     if rest:
         some = b.mask_of(b.compare("ne", takes, b.constant(takes.type, 0)))
         reading = b.apply("and", some, b.active_mask)
-    b.touch(Access(READ, state.GLOBAL, at, 8 * whole, lanes=reading, is_issued=True))
+    b.touch(Access(READ, state.GLOBAL, at, 8 * whole, lanes=reading, is_issued=True, operand=1))
     b.check(b.runtime(copies.copy_async, W, b.active_mask, into, at, sizes, whole, op.site))
 
 
@@ -86,6 +87,7 @@ def cp_async_bulk(b: Builder, op: Op) -> None:
     at = addresses_at(b, source, scratch.SOURCES, spaces[1])
     sizes, barriers, ctas = b.scratch(scratch.VALUES), b.scratch(_BARRIERS), b.scratch(_CTAS)
     b.store(b.read(size, "u32"), sizes, 64)
+    _touch(b, op, (into, at), spaces, sizes)
     if op.has("cp_mask"):
         b.store(b.resize(b.read(rest[-1], "b16"), 32), ctas, 64)
         b.check(b.runtime(partial_copies.copy_masked, W, b.active_mask, into, at, sizes, ctas, op.site))
@@ -112,6 +114,15 @@ def cp_async_bulk(b: Builder, op: Op) -> None:
         combine = b.emit("i64", f"ptrtoint ptr @{symbol} to i64")
     facts = (spaces[0], spaces[1], combine, op.site)
     b.check(b.runtime(copies.copy_bulk, W, b.active_mask, into, at, sizes, barriers, ctas, *facts))
+
+
+def _touch(b: Builder, op: Op, places: tuple[Value, Value], spaces: Sequence[int], sizes: Value) -> None:
+    """Tell of both sides of a copy; what `.ignore_oob` may find outside is not read."""
+    kinds = UPDATE if op.has("reduce") else WRITE, READ
+    for operand, (kind, place, space) in enumerate(zip(kinds, places, spaces, strict=True)):
+        if not (operand and op.has("ignore_oob")):
+            stretches = partial(b.load, vector("i32"), sizes, 64)
+            b.touch(Access(kind, space, place, 8, is_issued=True, operand=operand, stretches=stretches))
 
 
 def receivers(b: Builder, op: Op, rest: Sequence[tree.Operand]) -> Value:

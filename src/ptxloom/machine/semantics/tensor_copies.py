@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.machine.codegen import scratch
+from ptxloom.machine.codegen.access import READ, WRITE, Access
 from ptxloom.machine.codegen.addresses import addresses_at
 from ptxloom.machine.codegen.family import Family
 from ptxloom.machine.codegen.warp import W
 from ptxloom.machine.native.ir import Value, vector
 from ptxloom.machine.runtime import state
 from ptxloom.machine.runtime.tensor_boxes import model as tensor_copy
-from ptxloom.machine.runtime.tensor_maps import copies
+from ptxloom.machine.runtime.tensor_maps import copies, extents
 from ptxloom.machine.semantics.atomics import tensor_combiner
 from ptxloom.machine.semantics.copies import receivers
 from ptxloom.syntax import tree
@@ -25,6 +26,7 @@ family: Final = Family()
 _BARRIERS: Final = scratch.VALUES
 _CTAS: Final = _BARRIERS + 256
 _COORDINATES: Final = _CTAS + 128
+_SIZES: Final = _COORDINATES + 128 * tensor_copy.COORDINATES
 _RANKS: Final = {f"{rank}d": rank for rank in range(1, tensor_copy.MOST_DIMENSIONS + 1)}
 _COLUMNS: Final = ("im2col", "im2col_no_offs")
 _OTHER_MODES: Final = ("im2col::w", "im2col::w::128", "tile::gather4", "tile::scatter4")
@@ -51,6 +53,7 @@ def _load(b: Builder, op: Op, form: int) -> None:
     barriers = addresses_at(b, barrier, _BARRIERS, state.SHARED)
     _coordinates(b, where, rest[0] if op.has("im2col") else None)
     b.store(receivers(b, op, rest[int(op.has("im2col")) :]), b.scratch(_CTAS), 64)
+    _touch(b, WRITE, into, maps, form, operand=0)
     places = (into, maps, b.scratch(_COORDINATES), barriers, b.scratch(_CTAS))
     b.check(b.runtime(copies.load_tensor, W, b.active_mask, *places, form, op.site))
 
@@ -60,11 +63,24 @@ def _store(b: Builder, op: Op, form: int) -> None:
     at = addresses_at(b, source, scratch.ADDRESSES, state.SHARED)
     maps = _map(b, where)
     _coordinates(b, where, None)
+    _touch(b, READ, at, maps, form, operand=1)
     combine: Value | int = 0
     if op.has("reduce"):
         combine = b.emit("i64", f"ptrtoint ptr @{tensor_combiner(b, op)} to i64")
     places = (at, maps, b.scratch(_COORDINATES))
     b.check(b.runtime(copies.store_tensor, W, b.active_mask, *places, form, combine, op.site))
+
+
+def _touch(b: Builder, kind: str, box: Value, maps: Value, form: int, *, operand: int) -> None:
+    """Tell of the side in shared memory, where a box takes as much as the map says."""
+
+    def stretches() -> Value:
+        sizes = b.scratch(_SIZES)
+        facts = (W, b.active_mask, maps, b.scratch(_COORDINATES), form, int(kind == READ), sizes, b.op.site)
+        b.runtime(extents.measure_boxes, *facts)
+        return b.load(vector("i32"), sizes, 64)
+
+    b.touch(Access(kind, state.SHARED, box, 8, is_issued=True, operand=operand, stretches=stretches))
 
 
 def _map(b: Builder, where: tree.Operand) -> Value:

@@ -51,6 +51,6 @@ def cp_fenceproxy(b: Builder, op: Op) -> None:
     at = addresses_at(b, source, scratch.SOURCES, state.SHARED)
     lanes = b.active_mask
     first = b.apply("and", lanes, b.apply("sub", Value("i32", "0"), lanes))
-    b.touch(Access(READ, state.SHARED, at, 64, parts=_PARTS, lanes=first))
-    b.touch(Access(WRITE, state.GLOBAL, into, 64, parts=_PARTS, lanes=first))
+    b.touch(Access(READ, state.SHARED, at, 64, parts=_PARTS, lanes=first, operand=1))
+    b.touch(Access(WRITE, state.GLOBAL, into, 64, parts=_PARTS, lanes=first, operand=0))
     b.check(b.runtime(fields.copy_map, W, first, into, at, op.site))

@@ -1,0 +1,81 @@
+"""How many bytes of shared memory copies by tensor maps touch, asked before they are made: nothing is noted."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+from ptxloom.machine.native.language import Slice, copy, i32, length, nothing, u8, u32, u64, view
+from ptxloom.machine.runtime.memory import find_span, holds, place_window, space_at
+from ptxloom.machine.runtime.places import span_bytes
+from ptxloom.machine.runtime.state import GENERIC, SHARED_WINDOW, Warp
+from ptxloom.machine.runtime.tensor_boxes.decode import decode
+from ptxloom.machine.runtime.tensor_boxes.model import MAP_BYTES, TensorCopy
+from ptxloom.machine.runtime.tensor_boxes.swizzle import box_bytes, row_place, row_room
+from ptxloom.machine.runtime.tensor_boxes.walk import inside_to, is_inside, next_row, start_walk
+
+if TYPE_CHECKING:
+    from ptxloom.machine.native.language import Ptr
+
+
+def measure_boxes(
+    w: Warp,
+    mask: u32,
+    maps: Ptr[u64],
+    coordinates: Annotated[Slice[i32], "256"],
+    form: u32,
+    stored: u32,
+    out: Annotated[Slice[u32], "32"],
+    site: u32,
+) -> None:
+    """How many bytes each lane's box reaches from its start: of one that is `stored`, as far as rows are read.
+
+    0 for what is no copy, which ends the kernel with its reason when it is made.
+    """
+    for lane in range(32):
+        out[lane] = 0
+        if mask >> lane & 1 != 0:
+            found = map_bytes(w, lane, maps[lane], site)
+            if length(found) != 0:
+                t = w.worker.tensor[0]
+                copy(view(u8, t.words), found, MAP_BYTES)
+                if decode(t) == 0 and t.rank == form & 7 and t.in_columns == form >> 3 & 1:
+                    start_walk(t, coordinates, lane)
+                    size = box_bytes(t) if stored == 0 else rows_read(t)
+                    out[lane] = u32(min(size, 0xFFFFFFFF))
+
+
+def map_bytes(w: Warp, lane: u32, at: u64, site: u32) -> Slice[u8]:
+    """The bytes of a tensor map at a generic address; nothing if they are not there."""
+    if at >= SHARED_WINDOW:
+        return place_window(w, lane, at, space_at(at, GENERIC), MAP_BYTES, site)
+    found = find_span(w.launch, at)
+    if length(found) == 0 or holds(found[0], at, MAP_BYTES) == 0:
+        return nothing(u8)
+    return span_bytes(found[0], at, MAP_BYTES)
+
+
+def rows_read(t: TensorCopy) -> u64:
+    """The end of the last row that lies inside of the tensor."""
+    if inside_to(t) == 0 or t.inner < 0:
+        return 0
+    last: u64 = 0
+    if t.in_columns != 0:
+        some: u32 = 0
+        for number in range(u32(t.rows)):
+            if is_inside(t) != 0:
+                last = u64(number)
+                some = 1
+            next_row(t)
+        if some == 0:
+            return 0
+        return row_place(t, last) + row_room(t)
+    rows: u64 = 1
+    for place in range(t.outer):
+        first = t.point[place]
+        if first < 0 or first >= t.sizes[place]:
+            return 0
+        step = t.steps[place]
+        count = u64((t.ends[place] - first) // step)
+        last = last + rows * min(count - 1, u64((t.sizes[place] - 1 - first) // step))
+        rows = rows * count
+    return row_place(t, last) + row_room(t)

@@ -34,14 +34,14 @@ class Access:
     size: int
 
     def ptx(self, number: int) -> str:
-        """A guarded instruction."""
+        """A guarded instruction. No two steps write equal bytes."""
         bits = 8 * self.size
         register = {8: "%h", 32: "%v", 64: "%d"}[bits]
         match self.how:
             case "copy":
-                text = f"cp.async.ca.shared.global [tile], [%src], {max(self.size, 4)};\ncp.async.wait_all;"
+                text = f"cp.async.ca.shared.global [tile], [%src+{16 * number}], {max(self.size, 4)};\ncp.async.wait_all;"
             case "unwaited":
-                text = f"cp.async.ca.shared.global [tile], [%src], {max(self.size, 4)};"
+                text = f"cp.async.ca.shared.global [tile], [%src+{16 * number}], {max(self.size, 4)};"
             case "store":
                 text = f"mov.u32 %v, {number + 1}; cvt.u16.u32 %h, %v; mov.b64 %d, {{%v, %v}};\n"
                 text += f"st.shared.b{bits} [tile], {register};"
@@ -180,7 +180,7 @@ def races(program: list[Step]) -> bool:
 def reported(program: list[Step], seed: int) -> set[tuple[int, int]]:
     """The pairs of steps that the machine says race."""
     text, places = text_of(program)
-    source = np.arange(101, 117, dtype=np.uint8)
+    source = np.arange(101, 101 + 16 * len(program), dtype=np.uint8)
     run = kernel(parse(text), "k").launch(
         1, THREADS, [source], checks=("memcheck", "racecheck"), threads=1, timeout=300, schedule_seed=seed
     )

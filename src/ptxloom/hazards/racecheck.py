@@ -31,8 +31,9 @@ KINDS: Final = (
     HazardKind(
         "racecheck",
         "write-after-write",
-        "Finds two threads that write the same byte with nothing that orders them. Plain stores of equal values are "
-        "not reported, as it makes no difference which came first; a load that nothing orders beside them is not.",
+        "Finds two threads that write the same byte with nothing that orders them. Plain stores and "
+        "copies of equal bytes are not reported, as it makes no difference which came first; a load that nothing "
+        "orders beside them is.",
         "two threads write {place} with nothing that orders them",
         _ORDER,
         _RACES,

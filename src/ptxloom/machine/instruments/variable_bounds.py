@@ -68,9 +68,7 @@ def _found(program: Program) -> PointsTo:
     while flow.changes(program):
         pass
     found = {
-        op.site: tuple(_sorted(some or _DATA) for some in sets)
-        for op, sets in flow.addresses(program)
-        if any(sets)
+        op.site: tuple(_sorted(some or _DATA) for some in sets) for op, sets in flow.addresses(program) if any(sets)
     }
     seen = dict.fromkeys(variable for known in found.values() for some in known for variable in some)
     return PointsTo(found, tuple(seen))

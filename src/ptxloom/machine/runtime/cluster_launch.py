@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from ptxloom.machine.native.language import address, u32, u64, view
+from ptxloom.machine.native.language import address, nothing, u8, u32, u64, view
 from ptxloom.machine.runtime.copies import finish, write_told
 from ptxloom.machine.runtime.hazards import note
 from ptxloom.machine.runtime.initcheck.slow_path import written_lane
@@ -20,6 +20,7 @@ from ptxloom.machine.runtime.launch_queue import draw, next_cluster, place_clust
 from ptxloom.machine.runtime.mbarriers import place_object
 from ptxloom.machine.runtime.memory import place, shared_place
 from ptxloom.machine.runtime.racecheck.happens_before import stamp_of
+from ptxloom.machine.runtime.racecheck.vector_clocks import released
 from ptxloom.machine.runtime.state import (
     CLUSTER_SHIFT,
     NONE,
@@ -81,7 +82,8 @@ def respond(w: Warp, lane: u32, at: u64, told: u64, index: u64, site: u32) -> u3
         return 1
     if address(w.shadow) != 0:
         stamp = stamp_of(w, site)
-        write_told(w, lane, at, SHARED, RESPONSE_BYTES, stamp, address(shared_place(w, told, 8)))
+        write_told(w, lane, at, SHARED, RESPONSE_BYTES, stamp, address(shared_place(w, told, 8)), nothing(u8))
+        released(w)
     written_lane(w, lane, at, SHARED, RESPONSE_BYTES)
     words = view(u32, into)
     if index < w.launch.total:

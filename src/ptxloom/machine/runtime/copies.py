@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 from ptxloom.machine.native.language import (
     Code,
@@ -19,6 +19,7 @@ from ptxloom.machine.native.language import (
     u64,
     view,
 )
+from ptxloom.machine.native.watching import watching
 from ptxloom.machine.runtime.bounds import within
 from ptxloom.machine.runtime.counting import count_stretch
 from ptxloom.machine.runtime.initcheck.slow_path import read_lane, written_lane
@@ -70,9 +71,14 @@ def copy_async(  # noqa: C901, PLR0912 - one lane after the other
             if take > size:
                 fault(w, INVALID, site, lane, at, GLOBAL, 0, 0)
                 return 1
+            if take != 0:
+                if at & u64(size - 1) != 0:
+                    fault(w, MISALIGNED, site, lane, at, GLOBAL, size, 0)
+                    return 1
+                if holds_site(w.sites[site], at, u64(take)) == 0 and reach(w, lane, at, take, 0, site) == 0:
+                    return 1
             if address(w.shadow) != 0:
-                write_by(w, lane, targets[lane], SHARED, size)
-                read_by(w, lane, at, GLOBAL, take, 0)
+                watch_async(w, lane, targets[lane], at, take, size, site)
             if address(w.written) != 0:
                 written_lane(w, lane, targets[lane], SHARED, size)
             if w.launch.watches_global != 0:
@@ -80,15 +86,21 @@ def copy_async(  # noqa: C901, PLR0912 - one lane after the other
             if take < size:
                 fill(into, 0)
             if take != 0:
-                if at & u64(size - 1) != 0:
-                    fault(w, MISALIGNED, site, lane, at, GLOBAL, size, 0)
-                    return 1
-                if holds_site(w.sites[site], at, u64(take)) == 0 and reach(w, lane, at, take, 0, site) == 0:
-                    return 1
                 copy_bytes(into, site_bytes(w.sites[site], at, u64(take)), take)
             if address(w.launch.trail) != 0:
                 copy_tags(w, site, lane, targets[lane], SHARED, at, GLOBAL, take, size)
     return 0
+
+
+@watching
+def watch_async(w: Warp, lane: u32, target: u64, source: u64, take: u32, size: u32, site: u32) -> None:
+    """Racecheck learns what `cp.async` of a lane writes and reads: `take` bytes, zeros up to `size`."""
+    data = part(w.scratch, FACTS, size)
+    fill(data, 0)
+    if take != 0:
+        copy(data, site_bytes(w.sites[site], source, u64(take)), u64(take))
+    write_by(w, lane, target, SHARED, size, data)
+    read_by(w, lane, source, GLOBAL, take, 0)
 
 
 def copy_whole(w: Warp, mask: u32, targets: Ptr[u64], sources: Ptr[u64], takes: Ptr[u32], site: u32) -> u32:
@@ -196,7 +208,8 @@ def copy_bulk(  # noqa: C901 - one lane after the other
                     read_lane(w, lane, targets[lane], target_space, size, site)
                 if address(w.shadow) != 0:
                     told = told_at(w, barriers[lane], left)
-                    write_bulk(w, lane, targets[lane] & ~strip | window, target_space, size, told)
+                    data = source if combine == 0 else nothing(u8)
+                    write_bulk(w, lane, targets[lane] & ~strip | window, target_space, size, told, data)
                 written_lane(w, lane, targets[lane] & ~strip | window, target_space, size)
                 count_stretch(w, site, target_space, size)
                 move_stretch(w, into, source, size, combine)
@@ -222,19 +235,26 @@ def told_at(w: Warp, barrier: u64, ctas: u32) -> u64:
     return address(shared_place(w, at & 0xFFFFFFFF, 8))
 
 
-def write_bulk(w: Warp, lane: u32, at: u64, space: u32, size: u32, told: u64) -> None:
-    """Racecheck learns what a bulk copy writes; the mbarrier at a host address (0: none) tells its end."""
+def write_bulk(
+    w: Warp, lane: u32, at: u64, space: u32, size: u32, told: u64, data: Annotated[Slice[u8], "size"]
+) -> None:
+    """Racecheck learns what a bulk copy writes; the mbarrier at a host address (0: none) tells its end.
+
+    `data` is what is written; nothing if that is combined with what is there.
+    """
     if told == 0:
-        write_by(w, lane, at, space, size)
+        write_by(w, lane, at, space, size, data)
     else:
-        write_told(w, lane, at, space, size, operation_at(w, w.operation_head - 1).stamp, told)
+        write_told(w, lane, at, space, size, operation_at(w, w.operation_head - 1).stamp, told, data)
+        released(w)
 
 
-def write_told(w: Warp, lane: u32, at: u64, space: u32, size: u32, stamp: u32, told: u64) -> None:
+def write_told(
+    w: Warp, lane: u32, at: u64, space: u32, size: u32, stamp: u32, told: u64, data: Annotated[Slice[u8], "size"]
+) -> None:
     """Racecheck learns what the async proxy writes until the mbarrier at a host address tells of it."""
     check_fence(w, lane, at, space, size, stamp)
-    write_for(w, lane, at, size, stamp, told)
-    released(w)
+    write_for(w, lane, at, size, stamp, told, data)
 
 
 def move_stretch(w: Warp, into: Slice[u8], source: Slice[u8], size: u32, combine: Code) -> None:

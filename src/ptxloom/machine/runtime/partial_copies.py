@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from ptxloom.machine.native.language import address, copy, length, part, u32, u64
+from ptxloom.machine.native.language import address, copy, length, nothing, part, u8, u32, u64
 from ptxloom.machine.runtime.copies import bulk_place, finish, reach, told_at, write_bulk
 from ptxloom.machine.runtime.counting import count_moved
 from ptxloom.machine.runtime.initcheck.slow_path import read_lane, written_lane
@@ -14,7 +14,7 @@ from ptxloom.machine.runtime.racecheck.async_operations import begin_operation, 
 from ptxloom.machine.runtime.state import GLOBAL, INVALID, MISALIGNED, SHARED, Warp
 
 if TYPE_CHECKING:
-    from ptxloom.machine.native.language import Ptr, Slice, u8
+    from ptxloom.machine.native.language import Ptr, Slice
 
 MOST_IGNORED: Final = 15  # bytes at either end
 
@@ -66,7 +66,7 @@ def copy_middle(
     if address(w.shadow) != 0:
         begin_operation(w, site, 1)
         read_by(w, lane, start, GLOBAL, taken, told)
-        write_bulk(w, lane, target, SHARED, size, told)
+        write_bulk(w, lane, target, SHARED, size, told, nothing(u8))
     read_lane(w, lane, start, GLOBAL, taken, site)
     written_lane(w, lane, target + u64(left), SHARED, taken)
     count_moved(w, site, u64(taken), u64(taken))
@@ -109,7 +109,7 @@ def copy_runs(
         elif run != 0:
             if address(w.shadow) != 0:
                 read_by(w, lane, at + u64(first), SHARED, run, 0)
-                write_bulk(w, lane, target + u64(first), GLOBAL, run, 0)
+                write_bulk(w, lane, target + u64(first), GLOBAL, run, 0, part(source, u64(first), u64(run)))
             read_lane(w, lane, at + u64(first), SHARED, run, site)
             written_lane(w, lane, target + u64(first), GLOBAL, run)
             count_moved(w, site, u64(run), u64(run))

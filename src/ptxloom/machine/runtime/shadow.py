@@ -106,12 +106,16 @@ class CurrentAccess:
     values: Annotated[Slice[u64], "value_count"]  # the registers that are stored; null if nobody knows them
     offset: u64
     value_count: u64
+    copied: Annotated[Slice[u8], "copied_bytes"]  # what a copy writes, from `start` on; null if nobody knows
+    copied_bytes: u64
+    start: u64
     part: u32  # bytes of one of them
     owner: u32  # who makes it, as in a trace: the cluster,
     who: u32  # and the warp's first lane, or an agent, and the tick
     stamp: u32
     does: u32
     size: u32  # bytes of a lane
+    ends: u32  # 1: the end of a copy, which has met all accesses of its own cluster before
     over: u32  # by class, a bit: the chain holds a trace that nothing can come after any more,
     stamps: Annotated[Array[u32], CLASSES]  # with this stamp
 

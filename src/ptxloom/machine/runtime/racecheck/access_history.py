@@ -7,7 +7,7 @@ no load, as stores of equal values do not race with each other.
 
 from __future__ import annotations
 
-from ptxloom.machine.native.language import address, fill, u32
+from ptxloom.machine.native.language import address, fill, nothing, u8, u32
 from ptxloom.machine.runtime.racecheck.happens_before import are_morally_strong, entry_of, owner_of
 from ptxloom.machine.runtime.shadow import (
     CLASSES,
@@ -67,6 +67,8 @@ def begin_access(w: Warp, stamp: u32, does: u32, agent: u32) -> CurrentAccess:
     access.who = entry_of(w, 0) if agent == 0 else agent
     access.stamp = stamp
     access.does = does
+    access.copied = nothing(u8)
+    access.ends = 0
     return access
 
 

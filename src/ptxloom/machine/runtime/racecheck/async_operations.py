@@ -12,22 +12,22 @@ ring of its warp, which whoever writes (or reads) there looks through.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
-from ptxloom.machine.native.language import address, copy, fill, nothing, popcount, u32, u64
+from ptxloom.machine.native.language import address, copy, fill, nothing, part, popcount, u8, u32, u64
 from ptxloom.machine.native.watching import watching
 from ptxloom.machine.runtime.memory import shared_place
 from ptxloom.machine.runtime.places import warp_at
 from ptxloom.machine.runtime.racecheck.crowds import swap_writes
 from ptxloom.machine.runtime.racecheck.global_flags import start_grid
-from ptxloom.machine.runtime.racecheck.global_memory import look_copy
+from ptxloom.machine.runtime.racecheck.global_memory import look_copy, look_end
 from ptxloom.machine.runtime.racecheck.happens_before import entry_of, me, operation_at, stamp_of
 from ptxloom.machine.runtime.racecheck.pending_global import meet_lane
 from ptxloom.machine.runtime.racecheck.pending_products import drop_products
 from ptxloom.machine.runtime.racecheck.proxies import check_fence
 from ptxloom.machine.runtime.racecheck.race_report import begun_at, tell_end
 from ptxloom.machine.runtime.racecheck.shared_flags import flag_place
-from ptxloom.machine.runtime.racecheck.slow_path import check, check_lane, keep_read, replace_writes, shadow_at
+from ptxloom.machine.runtime.racecheck.slow_path import check_copy, check_lane, keep_copy, keep_read, shadow_at
 from ptxloom.machine.runtime.racecheck.sync_places import find_sync
 from ptxloom.machine.runtime.racecheck.tick_rows import at_row
 from ptxloom.machine.runtime.racecheck.vector_clocks import begin, released
@@ -43,10 +43,12 @@ from ptxloom.machine.runtime.shadow import (
 )
 from ptxloom.machine.runtime.state import CLUSTER_SHIFT, GLOBAL, NONE, SHARED, Cta, Warp
 from ptxloom.machine.runtime.tensor_boxes.model import TENSOR_COPY_BYTES, TensorCopy
+from ptxloom.machine.runtime.tensor_boxes.swizzle import row_place, row_room
 from ptxloom.machine.runtime.tensor_boxes.walk import is_inside, next_row, restart, row_address, stored_bytes
+from ptxloom.machine.runtime.tensor_maps.rows import take_row
 
 if TYPE_CHECKING:
-    from ptxloom.machine.native.language import Ptr
+    from ptxloom.machine.native.language import Ptr, Slice
 
 
 # -- issued
@@ -92,8 +94,8 @@ def read_by(w: Warp, lane: u32, at: u64, space: u32, size: u32, host: u64) -> No
         check_lane(w, lane, at, size, op.stamp, 0, nothing(u64), 1)
         order.reading = order.reading + 1
     else:
+        look_copy(w, lane, at, size, op.stamp, READS, agent, nothing(u8))
         meet_lane(w, lane, at, size, op.stamp, 0)
-        look_copy(w, lane, at, size, op.stamp, READS, agent)
         order.far_reads = order.far_reads + 1
     if op.bulk != 0:
         check_fence(w, lane, at, space, size, op.stamp)
@@ -119,13 +121,22 @@ def reader_of(w: Warp, op: Operation, lane: u32, host: u64) -> u32:
 
 
 @watching
-def access_row(w: Warp, lane: u32, t: TensorCopy, at: u64, size: u32, agent: u32, write: u32) -> None:
+def access_row(
+    w: Warp,
+    lane: u32,
+    t: TensorCopy,
+    at: u64,
+    size: u32,
+    agent: u32,
+    write: u32,
+    data: Annotated[Slice[u8], "size"],
+) -> None:
     """The operation issued last reads or writes bytes of a row of a tensor in global memory, and others of it."""
     op = operation_at(w, w.operation_head - 1)
     order = w.shadow.order
+    look_copy(w, lane, at, size, op.stamp, WRITES if write != 0 else READS, agent, data)
     meet_lane(w, lane, at, size, op.stamp, write)
     check_fence(w, lane, at, GLOBAL, size, op.stamp)
-    look_copy(w, lane, at, size, op.stamp, WRITES if write != 0 else READS, agent)
     if op.in_rows == 0:
         op.in_rows = 1
         op.low = at
@@ -145,18 +156,21 @@ def access_row(w: Warp, lane: u32, t: TensorCopy, at: u64, size: u32, agent: u32
 
 
 @watching
-def write_by(w: Warp, lane: u32, at: u64, space: u32, size: u32) -> None:
-    """A lane of the operation issued last writes a stretch, and its thread is to wait for that."""
+def write_by(w: Warp, lane: u32, at: u64, space: u32, size: u32, data: Annotated[Slice[u8], "size"]) -> None:
+    """A lane of the operation issued last writes a stretch, and its thread is to wait for that.
+
+    `data` is what it writes, nothing if nobody knows.
+    """
     op = operation_at(w, w.operation_head - 1)
     if size == 0 or (space == SHARED and address(shared_place(w, at & 0xFFFFFFFF, u64(size))) == 0):
         return
     if space == SHARED:
-        write_shared(w, lane, at, size, op.stamp, mark_of(w, w.operation_head - 1, lane))
+        write_shared(w, lane, at, size, op.stamp, mark_of(w, w.operation_head - 1, lane), data)
     else:
+        look_copy(w, lane, at, size, op.stamp, WRITES, 0, data)
         meet_lane(w, lane, at, size, op.stamp, 1)
         if op.bulk != 0:
             check_fence(w, lane, at, space, size, op.stamp)
-        look_copy(w, lane, at, size, op.stamp, WRITES, 0)
         w.shadow.order.far_writes = w.shadow.order.far_writes + 1
     op.target_space = space
     op.target[lane] = at
@@ -173,26 +187,30 @@ def write_async(w: Warp, lanes: u32, addresses: Ptr[u64], barriers: Ptr[u64], si
         if lanes >> lane & 1 != 0:
             host = address(shared_place(w, barriers[lane] & 0xFFFFFFFF, 8))
             if host != 0:
-                write_for(w, lane, addresses[lane], size, stamp, host)
+                write_for(w, lane, addresses[lane], size, stamp, host, nothing(u8))
     released(w)
 
 
 @watching
-def write_for(w: Warp, lane: u32, at: u64, size: u32, stamp: u32, host: u64) -> None:
+def write_for(
+    w: Warp, lane: u32, at: u64, size: u32, stamp: u32, host: u64, data: Annotated[Slice[u8], "size"]
+) -> None:
     """A lane writes a stretch of shared memory, its own CTA's or a peer's; the mbarrier at a host address tells."""
     column = column_told(w, host)
     if column != NONE and size != 0 and address(shared_place(w, at & 0xFFFFFFFF, u64(size))) != 0:
-        write_shared(w, lane, at, size, stamp, agent_entry(w, lane, column))
+        write_shared(w, lane, at, size, stamp, agent_entry(w, lane, column), data)
 
 
-def write_shared(w: Warp, lane: u32, at: u64, size: u32, stamp: u32, held: u32) -> None:
+def write_shared(
+    w: Warp, lane: u32, at: u64, size: u32, stamp: u32, held: u32, data: Annotated[Slice[u8], "size"]
+) -> None:
     """Compare a write with what is remembered of its bytes, and leave an entry there."""
     s = shadow_at(w, at)
     place = u32(at & ((1 << CLUSTER_SHIFT) - 1))
     if s.ended != 0:
         tell_end(w, s, me(w, lane), place, size, stamp)
-    check(w, s, lane, place, size, stamp, 1, nothing(u64), 1)
-    replace_writes(s, place, size, held, stamp)
+    check_copy(w, s, lane, place, size, stamp, data)
+    keep_copy(w, s, place, size, held, stamp)
 
 
 def mark_of(w: Warp, number: u32, lane: u32) -> u32:
@@ -317,18 +335,29 @@ def end_writes(w: Warp, number: u32, lane: u32) -> None:
     w.shadow.order.far_writes = w.shadow.order.far_writes - 1
     stamp = begun_at(w, op.stamp, op.begun)
     if op.in_rows == 0:
-        look_copy(w, lane, op.target[lane], op.given[lane], stamp, WRITES, 0)
+        look_end(w, lane, op.target[lane], op.given[lane], stamp, source_bytes(w, op.source[lane], u64(op.given[lane])))
     else:
-        write_rows(w, lane, op.tensor[0], stamp)
+        write_rows(w, lane, op.tensor[0], op.source[lane], stamp)
 
 
-def write_rows(w: Warp, lane: u32, t: TensorCopy, stamp: u32) -> None:
-    """What a copy has written in a tensor is a write of the lane's own."""
+def source_bytes(w: Warp, at: u64, size: u64) -> Slice[u8]:
+    """What a copy has taken from shared memory, as far as it is still there."""
+    return shared_place(w, at & 0xFFFFFFFF, size)
+
+
+def write_rows(w: Warp, lane: u32, t: TensorCopy, box: u64, stamp: u32) -> None:
+    """What a copy has written in a tensor, from a box in shared memory, is a write of the lane's own."""
     restart(t)
     number: u64 = 0
+    row = w.worker.row[0]
     while number < t.rows:
         if is_inside(t) != 0:
-            look_copy(w, lane, row_address(t), u32(stored_bytes(t)), stamp, WRITES, 0)
+            source = source_bytes(w, box + row_place(t, number), row_room(t))
+            data = nothing(u8)
+            if address(source) != 0:
+                take_row(row, t, source, box & ((1 << CLUSTER_SHIFT) - 1), number)
+                data = part(row.bytes, 0, stored_bytes(t))
+            look_end(w, lane, row_address(t), u32(stored_bytes(t)), stamp, data)
         next_row(t)
         number = number + 1
 

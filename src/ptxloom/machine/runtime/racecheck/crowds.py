@@ -123,19 +123,6 @@ def split_crowd(order: Order, s: Shadow, crowd: Crowd) -> None:
     crowd.size = 1
 
 
-def leave_crowds(s: Shadow, at: u32, size: u32) -> None:
-    """What is remembered of some bytes is about to be replaced."""
-    for offset in range(size):
-        held = s.writes[at + offset]
-        if is_crowd(held) != 0:
-            crowd = s.order.crowds[number_of(held)]
-            if crowd.size > 1:
-                split_crowd(s.order, s, crowd)
-            held = s.writes[at + offset]
-            s.writes[at + offset] = 0
-            free_crowd(s.order, number_of(held))
-
-
 def meet_crowd(w: Warp, s: Shadow, lane: u32, crowd: Crowd, start: u32, values: Slice[u64], part_bytes: u32) -> None:
     """Compare a lane's access with a crowd, and remember it there; plain reads are remembered elsewhere.
 
@@ -210,8 +197,10 @@ def is_race(
     access = s.order.access
     if access.does | t.does == READS or are_morally_strong(w, access.stamp, t) != 0:
         return 0
-    if access.does & t.does == 0 or (access.stamp | t.stamp) & STRONG != 0 or t.who & PENDING != 0:
+    if access.does & t.does == 0 or (access.stamp | t.stamp) & STRONG != 0:
         return 1
+    if address(access.copied) != 0:
+        return u32(brings_same(w, s, crowd) == 0)
     if address(values) == 0:
         return 1
     racing = trailing_zeros(left)
@@ -220,6 +209,16 @@ def is_race(
         if is_same(w, s, lane, at, at - start, access.stamp, first_of(w, t) + racing, t.stamp, values, part_bytes) == 0:
             return 1
     return 0
+
+
+def brings_same(w: Warp, s: Shadow, crowd: Crowd) -> u32:
+    """1 if memory holds already what the copy at hand brings to a crowd: copies are made one by one."""
+    access = s.order.access
+    for number in range(crowd.size):
+        at = crowd.at + number
+        if shared_place(w, window_of(s, at), 1)[0] != access.copied[u64(at) - access.start]:
+            return 0
+    return 1
 
 
 def is_same(
@@ -286,6 +285,18 @@ def spill(w: Warp, s: Shadow, at: u32, lanes: u32, first: u32, tick: u32, stamp:
     t.who = tick << s.order.bits | first
     t.stamp = stamp
     t.lanes = lanes
+
+
+def name_own(w: Warp, crowd: Crowd, held: u32, stamp: u32) -> None:
+    """Let the trace that the access at hand has left in a crowd say what an entry says."""
+    access = w.shadow.order.access
+    here = crowd.first[0]
+    while address(here) != 0:
+        t = here
+        if t.owner != 0 and is_own(access, t) != 0:
+            fill_entry(t, held, stamp)
+            return
+        here = t.next
 
 
 def swap_writes(s: Shadow, at: u32, size: u32, held: u32, by: u32, stamp: u32) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-from ptxloom.machine.native.language import address, length, nothing, null, trailing_zeros, u32, u64
+from ptxloom.machine.native.language import address, length, nothing, null, trailing_zeros, u8, u32, u64
 from ptxloom.machine.native.watching import watching
 from ptxloom.machine.runtime.bounds import within
 from ptxloom.machine.runtime.hazards import entry_of_party, fill_access
@@ -100,14 +100,39 @@ def look(
 
 
 @watching
-def look_copy(w: Warp, lane: u32, at: u64, size: u32, stamp: u32, does: u32, agent: u32) -> None:
-    """An asynchronous copy of a lane, or the agent that has an entry, accesses some bytes, if anybody watches."""
+def look_copy(
+    w: Warp, lane: u32, at: u64, size: u32, stamp: u32, does: u32, agent: u32, data: Annotated[Slice[u8], "size"]
+) -> None:
+    """An asynchronous copy of a lane, or the agent that has an entry, accesses some bytes, if anybody watches.
+
+    `data` is what it writes, nothing if nobody knows.
+    """
     if address(w.shadow) == 0 or address(w.shadow.order.grid) == 0 or size == 0:
         return
     access = begin_access(w, stamp, does, agent)
     access.values = nothing(u64)
+    access.copied = data
+    access.start = at
+    look_stretch(w, lane, at, size)
+
+
+@watching
+def look_end(w: Warp, lane: u32, at: u64, size: u32, stamp: u32, data: Annotated[Slice[u8], "size"]) -> None:
+    """What an asynchronous copy of a lane has written is a write of the lane's own from now on."""
+    access = begin_access(w, stamp, WRITES, 0)
+    access.values = nothing(u64)
+    access.copied = data
+    access.start = at
+    access.ends = 1
+    look_stretch(w, lane, at, size)
+
+
+def look_stretch(w: Warp, lane: u32, at: u64, size: u32) -> None:
+    """Compare what a lane does to a stretch with what is remembered of it, if anybody watches."""
+    if address(w.shadow.order.grid) == 0 or size == 0:
+        return
     found = find_span(w.launch, at)
-    if takes(found, at, size, does) != 0:
+    if takes(found, at, size, w.shadow.order.access.does) != 0:
         look_lane(w, lane, found[0], at, size)
 
 
@@ -229,9 +254,11 @@ def is_hazard(
     both = access.does | t.does
     if both & READS_ONLY != 0:
         return u32(both & WRITES != 0)
-    if left == 0 or both == 0 or are_morally_strong(w, access.stamp, t) != 0:
+    if left == 0 or both == 0 or (access.ends != 0 and t.owner == access.owner):
         return 0
-    if access.does & t.does == 0 or (access.stamp | t.stamp) & STRONG != 0 or address(access.values) == 0:
+    if are_morally_strong(w, access.stamp, t) != 0:
+        return 0
+    if access.does & t.does == 0 or (access.stamp | t.stamp) & STRONG != 0:
         return 1
     return u32(is_same_value(w, lane, span, t, trailing_zeros(left), place, step) == 0)
 
@@ -276,9 +303,38 @@ def is_over(w: Warp, t: AccessTrace) -> u32:
     return 1
 
 
+def copies_same(access: CurrentAccess, span: Span, at: u64, end: u64) -> u32:
+    """1 if memory holds already what the copy at hand writes there: copies are made one after the other."""
+    for number in range(u32(end - at)):
+        if span_bytes(span, at + u64(number), 1)[0] != access.copied[at + u64(number) - access.start]:
+            return 0
+    return 1
+
+
+def stores_same(w: Warp, lane: u32, at: u64, end: u64) -> u32:
+    """1 if the access at hand, a store, puts into some bytes what they hold already."""
+    access = w.shadow.order.access
+    found = find_span(w.launch, at)
+    if length(found) == 0 or holds(found[0], at, end - at) == 0:
+        return 0
+    if address(access.copied) != 0:
+        return copies_same(access, found[0], at, end)
+    if address(access.values) == 0:
+        return 0
+    for number in range(u32(end - at)):
+        apart = u32(at - access.addresses[lane] - access.offset) + number
+        if stored_byte(access.values, access.part, lane, apart) != span_bytes(found[0], at + u64(number), 1)[0]:
+            return 0
+    return 1
+
+
 def is_same_value(w: Warp, lane: u32, span: Span, t: AccessTrace, racing: u32, at: u64, size: u32) -> u32:
     """1 if a store puts into some bytes what another one has put there."""
     access = w.shadow.order.access
+    if address(access.copied) != 0:
+        return copies_same(access, span, at, at + u64(size))
+    if address(access.values) == 0:
+        return 0
     for number in range(size):
         apart = u32(at - access.addresses[lane] - access.offset) + number
         mine = stored_byte(access.values, access.part, lane, apart)

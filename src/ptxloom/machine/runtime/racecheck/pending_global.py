@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from ptxloom.machine.native.language import trailing_zeros, u32, u64
 from ptxloom.machine.native.watching import watching
 from ptxloom.machine.runtime.hazards import note_pair
+from ptxloom.machine.runtime.racecheck.global_memory import stores_same
 from ptxloom.machine.runtime.racecheck.happens_before import is_done, is_known, me, operation_at
 from ptxloom.machine.runtime.racecheck.race_report import warp_of
 from ptxloom.machine.runtime.shadow import SITE, STRONG, Operation
@@ -90,6 +91,7 @@ def meet_side(
             and low < high
             and is_after(w, lane, far, other, op) != 0
             and is_done(w, me(w, lane), op, other) == 0
+            and (write & writes == 0 or (site | op.stamp) & STRONG != 0 or stores_same(w, lane, low, high) == 0)
         ):
             tell_far(w, lane, low, u32(high - low), site, write, far, other, op, writes)
             return

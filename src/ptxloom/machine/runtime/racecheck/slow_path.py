@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-from ptxloom.machine.native.language import address, length, nothing, part, trailing_zeros, u32, u64, view
+from ptxloom.machine.native.language import address, length, nothing, part, trailing_zeros, u8, u32, u64, view
 from ptxloom.machine.native.standalone import standalone
 from ptxloom.machine.native.watching import watching
 from ptxloom.machine.runtime.memory import shared_place
 from ptxloom.machine.runtime.racecheck.access_history import begin_access
-from ptxloom.machine.runtime.racecheck.crowds import crowd_of, is_crowd, leave_crowds, meet_crowd, spill
+from ptxloom.machine.runtime.racecheck.crowds import crowd_at, crowd_of, is_crowd, meet_crowd, name_own, spill
 from ptxloom.machine.runtime.racecheck.happens_before import (
     entry_of,
     is_agent_known,
@@ -26,7 +26,7 @@ from ptxloom.machine.runtime.racecheck.happens_before import (
 )
 from ptxloom.machine.runtime.racecheck.pending_products import product_readers
 from ptxloom.machine.runtime.racecheck.race_report import READING, begun_at, report, site_of_read, tell_end, warp_of
-from ptxloom.machine.runtime.shadow import BLOCK_SHIFT, LOOKS, PENDING, READS, Shadow
+from ptxloom.machine.runtime.shadow import BLOCK_SHIFT, LOOKS, PENDING, READS, WRITES, Shadow
 from ptxloom.machine.runtime.state import CLUSTER_SHIFT, SHARED, SHARED_WINDOW, WINDOW_BYTES, Warp
 
 if TYPE_CHECKING:
@@ -50,11 +50,33 @@ def check(
 
     `part_bytes` is the size of one of the values, which lie as in `move_lanes`.
     """
-    offset = size
     if is_over_for_all(s, at, size) == 0:
         access = begin_access(w, stamp, write, 0)
         access.size = size
-        offset = 0
+        compare(w, s, lane, at, size, values, part_bytes)
+    if write != 0:
+        readers(w, s, lane, at, size, stamp)
+        if s.order.reading != 0:
+            pending_readers(w, s, lane, at, size, stamp)
+
+
+@watching
+def check_copy(w: Warp, s: Shadow, lane: u32, at: u32, size: u32, stamp: u32, data: Slice[u8]) -> None:
+    """The same of what an asynchronous operation of a lane writes; nothing if nobody knows that."""
+    if is_over_for_all(s, at, size) == 0:
+        access = begin_access(w, stamp, WRITES, 0)
+        access.size = size
+        access.copied = data
+        access.start = u64(at)
+        compare(w, s, lane, at, size, nothing(u64), 1)
+    readers(w, s, lane, at, size, stamp)
+    if s.order.reading != 0:
+        pending_readers(w, s, lane, at, size, stamp)
+
+
+def compare(w: Warp, s: Shadow, lane: u32, at: u32, size: u32, values: Slice[u64], part_bytes: u32) -> None:
+    """Compare the access at hand with writes of its bytes."""
+    offset: u32 = 0
     while offset < size:
         step: u32 = 1
         if is_settled(w, s, lane, at + offset) == 0:
@@ -62,10 +84,6 @@ def check(
             step = crowd.size
             meet_crowd(w, s, lane, crowd, at, values, part_bytes)
         offset = offset + step
-    if write != 0:
-        readers(w, s, lane, at, size, stamp)
-        if s.order.reading != 0:
-            pending_readers(w, s, lane, at, size, stamp)
 
 
 def is_over_for_all(s: Shadow, at: u32, size: u32) -> u32:
@@ -262,15 +280,22 @@ def keep_write(s: Shadow, at: u32, size: u32, held: u32, stamp: u32) -> None:
             s.write_sites[at + offset] = stamp
 
 
-def replace_writes(s: Shadow, at: u32, size: u32, held: u32, stamp: u32) -> None:
-    """Remember what an asynchronous operation writes, and nothing else."""
-    if is_over_for_all(s, at, size) == 0:
-        leave_crowds(s, at, size)
-    writes = part(s.writes, at, size)
-    sites = part(s.write_sites, at, size)
+def keep_copy(w: Warp, s: Shadow, at: u32, size: u32, held: u32, stamp: u32) -> None:
+    """Remember what an asynchronous operation writes, beside what it does not come behind."""
+    if is_over_for_all(s, at, size) != 0:
+        writes = part(s.writes, at, size)
+        sites = part(s.write_sites, at, size)
+        for offset in range(size):
+            writes[offset] = held
+            sites[offset] = stamp
+        return
     for offset in range(size):
-        writes[offset] = held
-        sites[offset] = stamp
+        entry = s.writes[at + offset]
+        if is_crowd(entry) == 0:
+            s.writes[at + offset] = held
+            s.write_sites[at + offset] = stamp
+        elif crowd_at(s, entry).at == at + offset:
+            name_own(w, crowd_at(s, entry), held, stamp)
 
 
 @standalone

@@ -20,6 +20,7 @@ from ptxloom.machine.runtime.provenance.update_tags import (
     send_row_tags,
     take_row_tags,
 )
+from ptxloom.machine.runtime.racecheck.vector_clocks import released
 from ptxloom.machine.runtime.state import (
     CLUSTER_SHIFT,
     GENERIC,
@@ -167,18 +168,20 @@ def load_box(w: Warp, lane: u32, at: u64, told: u64, first: u32, site: u32) -> u
         return 1
     agent: u32 = NONE
     if first != 0:
-        agent = begin_copy(w, lane, site, 0, told)
-    watch_target(w, t, lane, at, told)
+        agent = begin_copy(w, lane, site, at, 0, told)
     count_moved(w, site, 0, t.rows * t.row_bytes)
     number: u64 = 0
     while number < t.rows:
         if fetch_row(w, lane, first, agent, site) != 0:
             return 1
+        watch_target(w, t, lane, at, number, told)
         put_row(w.worker.row[0], t, box, at & ((1 << CLUSTER_SHIFT) - 1), number)
         if address(w.launch.trail) != 0:
             put_row_tags(w, site, lane, t, at, at & ((1 << CLUSTER_SHIFT) - 1), number)
         next_row(t)
         number = number + 1
+    if address(w.shadow) != 0:
+        released(w)
     return 0
 
 
@@ -254,7 +257,7 @@ def store_box(w: Warp, lane: u32, at: u64, combine: Code, site: u32) -> u32:
     t = w.worker.tensor[0]
     size = stored_bytes(t)
     watch_source(w, t, lane, at, size, site)
-    begin_copy(w, lane, site, u32(combine != 0), 0)
+    begin_copy(w, lane, site, at, u32(combine != 0), 0)
     number: u64 = 0
     while number < t.rows and size != 0:
         if is_inside(t) != 0:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from ptxloom.machine.native.language import address, u32, u64
-from ptxloom.machine.runtime.copies import write_bulk
+from typing import TYPE_CHECKING, Annotated
+
+from ptxloom.machine.native.language import address, nothing, part, u8, u32, u64
+from ptxloom.machine.runtime.copies import write_told
 from ptxloom.machine.runtime.initcheck.slow_path import read_lane, written_lane
 from ptxloom.machine.runtime.memory import shared_place
 from ptxloom.machine.runtime.racecheck.async_operations import access_row, begin_operation, read_by, reader_of
 from ptxloom.machine.runtime.racecheck.global_memory import look_copy
-from ptxloom.machine.runtime.racecheck.happens_before import stamp_of
+from ptxloom.machine.runtime.racecheck.happens_before import operation_at, stamp_of
 from ptxloom.machine.runtime.racecheck.proxies import check_map
 from ptxloom.machine.runtime.shadow import READS, STRONG
 from ptxloom.machine.runtime.state import CLUSTER_SHIFT, GENERIC, GLOBAL, NONE, SHARED, SHARED_WINDOW, Warp
@@ -16,12 +18,17 @@ from ptxloom.machine.runtime.tensor_boxes.model import CHUNK_BYTES, MAP_BYTES, T
 from ptxloom.machine.runtime.tensor_boxes.swizzle import chunk_place
 from ptxloom.machine.runtime.tensor_boxes.walk import is_inside, next_row, restart
 
+if TYPE_CHECKING:
+    from ptxloom.machine.native.language import Slice
 
-def begin_copy(w: Warp, lane: u32, site: u32, combines: u32, told: u64) -> u32:
-    """A lane issues a copy; gives the entry of the agent that reads for it, NONE if there is none."""
+
+def begin_copy(w: Warp, lane: u32, site: u32, box: u64, combines: u32, told: u64) -> u32:
+    """A lane issues a copy of a box; gives the entry of the agent that reads for it, NONE if there is none."""
     if address(w.shadow) == 0:
         return NONE
-    return reader_of(w, begin_operation(w, site | STRONG if combines != 0 else site, 1), lane, told)
+    op = begin_operation(w, site | STRONG if combines != 0 else site, 1)
+    op.source[lane] = box
+    return reader_of(w, op, lane, told)
 
 
 def watch_map(w: Warp, lane: u32, at: u64, site: u32) -> None:
@@ -29,7 +36,7 @@ def watch_map(w: Warp, lane: u32, at: u64, site: u32) -> None:
     read_lane(w, lane, at, GENERIC, MAP_BYTES, site)
     if address(w.shadow) != 0 and at < SHARED_WINDOW:
         stamp = stamp_of(w, site)
-        look_copy(w, lane, at, MAP_BYTES, stamp, READS, 0)
+        look_copy(w, lane, at, MAP_BYTES, stamp, READS, 0, nothing(u8))
         check_map(w, lane, at, MAP_BYTES, stamp)
 
 
@@ -37,37 +44,39 @@ def watch_load(w: Warp, t: TensorCopy, lane: u32, at: u64, size: u32, agent: u32
     """A copy reads bytes of the tensor."""
     read_lane(w, lane, at, GLOBAL, size, site)
     if address(w.shadow) != 0 and agent != NONE:
-        access_row(w, lane, t, at, size, agent, 0)
+        access_row(w, lane, t, at, size, agent, 0, nothing(u8))
 
 
 def watch_store(w: Warp, t: TensorCopy, lane: u32, at: u64, size: u32, combines: u32, site: u32) -> None:
     """A copy writes bytes of the tensor, or combines with what is there."""
+    data = part(w.worker.row[0].bytes, 0, u64(size))
     if combines != 0:
         read_lane(w, lane, at, GLOBAL, size, site)
+        data = nothing(u8)
     written_lane(w, lane, at, GLOBAL, size)
     if address(w.shadow) != 0:
-        access_row(w, lane, t, at, size, 0, 1)
+        access_row(w, lane, t, at, size, 0, 1, data)
 
 
-def watch_target(w: Warp, t: TensorCopy, lane: u32, at: u64, told: u64) -> None:
-    """A copy writes a box in shared memory, until the mbarrier at a host address tells."""
+def watch_target(w: Warp, t: TensorCopy, lane: u32, at: u64, number: u64, told: u64) -> None:
+    """A copy writes a row that has come to a box in shared memory, until the mbarrier at a host address tells."""
     if address(w.shadow) == 0 and address(w.written) == 0:
         return
-    if t.pitch == t.row_bytes:
-        write_stretch(w, lane, at, u32(t.rows * t.pitch), told)
+    row = part(w.worker.row[0].bytes, 0, t.row_bytes)
+    if t.chunk_mask == 0:
+        write_stretch(w, lane, at + number * t.pitch, u32(t.row_bytes), told, row)
         return
     start = at & ((1 << CLUSTER_SHIFT) - 1)
-    number: u64 = 0
-    while number < t.rows:
-        for offset in range(0, u32(t.row_bytes), CHUNK_BYTES):
-            write_stretch(w, lane, at + chunk_place(t, start, number, u64(offset)), CHUNK_BYTES, told)
-        number = number + 1
+    for offset in range(0, u32(t.row_bytes), CHUNK_BYTES):
+        place = at + chunk_place(t, start, number, u64(offset))
+        write_stretch(w, lane, place, CHUNK_BYTES, told, part(row, offset, CHUNK_BYTES))
 
 
-def write_stretch(w: Warp, lane: u32, at: u64, size: u32, told: u64) -> None:
+def write_stretch(w: Warp, lane: u32, at: u64, size: u32, told: u64, data: Annotated[Slice[u8], "size"]) -> None:
     """The same of bytes that lie side by side."""
     if address(w.shadow) != 0:
-        write_bulk(w, lane, at, SHARED, size, told)
+        stamp = operation_at(w, w.operation_head - 1).stamp
+        write_told(w, lane, at, SHARED, size, stamp, told, data)
     written_lane(w, lane, at, SHARED, size)
 
 

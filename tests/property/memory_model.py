@@ -1,5 +1,8 @@
 """The memory consistency model of PTX (ISA 8.4 to 8.9) as a graph: which accesses of one execution race.
 
+Causality order is base causality order, and what observation order adds to it (8.9.5): a write that a read has seen
+comes before whatever the read precedes.
+
 It knows no clocks. Every operation is a node; program order, barriers and what release patterns hand to acquire
 patterns are edges, found from the values that reads have seen. Fences `.sc` that could come in one order only are
 joined, too: two whose scopes hold each other, where something behind the first has been seen before the second.
@@ -70,6 +73,7 @@ class Execution:
     seen: dict[int, set[int]] = field(default_factory=dict[int, set[int]])
     _last: dict[Thread, int] = field(default_factory=dict[Thread, int])
     _below: list[int] = field(default_factory=list[int])
+    _observed: set[tuple[int, int]] = field(default_factory=set[tuple[int, int]])
 
     def add(self, node: Node, *, ordered: bool = True) -> int:
         """Another operation: the next of its thread, unless an asynchronous one, which is only behind the last."""
@@ -98,7 +102,7 @@ class Execution:
 
     def close(self) -> None:
         """Find all that synchronizes, and what it makes of causality order."""
-        observed = self._observation_order()
+        observed = self._observed = self._observation_order()
         self._synchronize(observed)
         fences = [n for n, node in enumerate(self.nodes) if node.is_fence and node.sem == "sc"]
         more = True
@@ -112,9 +116,12 @@ class Execution:
                     self.edges.add((one, other))
                     more = True
 
-    def races(self, are_equal: Callable[[Node, Node], bool]) -> set[tuple[int, int, str]]:
-        """Steps that are in a data race, and where; weak stores of equal values are none."""
-        found: set[tuple[int, int, str]] = set()
+    def races(self, are_equal: Callable[[Node, Node], bool]) -> dict[tuple[int, int, str], bool]:
+        """Steps that are in a data race, and where; weak stores of equal values are none.
+
+        Whether they have to be found: not if a write has overtaken the first.
+        """
+        found: dict[tuple[int, int, str], bool] = {}
         places: dict[str, list[int]] = defaultdict(list)
         for number, node in enumerate(self.nodes):
             if node.place:
@@ -130,11 +137,30 @@ class Execution:
                     continue
                 if one.writes and other.writes and not (one.scope or other.scope) and are_equal(one, other):
                     continue
-                found.add((min(one.step, other.step), max(one.step, other.step), place))
+                race = (min(one.step, other.step), max(one.step, other.step), place)
+                overtaken = self.is_overtaken(i, j) or self.is_overtaken(j, i)
+                found[race] = found.get(race, False) or not overtaken
         return found
 
+    def is_overtaken(self, one: int, other: int) -> bool:
+        """Whether a write between two accesses is ordered with both, so that nobody has to name the first.
+
+        Causality order is not transitive: of two stores of a thread only the last may have been seen.
+        """
+        return any(
+            node.writes and self._are_ordered(one, number) and self._are_ordered(number, other)
+            for number, node in enumerate(self.nodes)
+            if node.place == self.nodes[one].place
+        )
+
     def _are_ordered(self, one: int, other: int) -> bool:
-        """Causality order, which between proxies needs a fence; the end of an asynchronous operation is one."""
+        """Causality order: by itself, or as a read has seen the first of the two, and precedes the second."""
+        return self._is_preserved(one, other) or any(
+            write == one and self._is_preserved(read, other) for write, read in self._observed
+        )
+
+    def _is_preserved(self, one: int, other: int) -> bool:
+        """Base causality order, which between proxies needs a fence; the end of an asynchronous operation is one."""
         if not self.comes_before(one, other):
             return False
         if self.nodes[one].proxy == self.nodes[other].proxy or self.nodes[one].proxy == "async":
@@ -154,8 +180,8 @@ class Execution:
             (source, number)
             for number, sources in self.seen.items()
             for source in sources
-            if self.nodes[source].who == self.nodes[number].who
-            or are_morally_strong(self.nodes[source], self.nodes[number])
+            if are_morally_strong(self.nodes[source], self.nodes[number])
+            or self._is_own(self.nodes[source], self.nodes[number])
         }
         more = True
         while more:
@@ -163,6 +189,11 @@ class Execution:
             pairs |= new
             more = bool(new)
         return pairs
+
+    @staticmethod
+    def _is_own(one: Node, other: Node) -> bool:
+        """Morally strong, too: related in program order, and overlapping completely."""
+        return one.who == other.who and (one.place, one.at) == (other.place, other.at)
 
     def _synchronize(self, observed: set[tuple[int, int]]) -> None:
         """Release patterns synchronize with acquire patterns (8.8, 8.9.4).

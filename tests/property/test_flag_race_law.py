@@ -39,7 +39,9 @@ class Access:
         register = {8: "%h", 32: "%v", 64: "%d"}[bits]
         match self.how:
             case "copy":
-                text = f"cp.async.ca.shared.global [tile], [%src+{16 * number}], {max(self.size, 4)};\ncp.async.wait_all;"
+                text = (
+                    f"cp.async.ca.shared.global [tile], [%src+{16 * number}], {max(self.size, 4)};\ncp.async.wait_all;"
+                )
             case "unwaited":
                 text = f"cp.async.ca.shared.global [tile], [%src+{16 * number}], {max(self.size, 4)};"
             case "store":

@@ -18,7 +18,7 @@ from ptxloom.machine.runtime.launch_queue import draw, next_cluster, place_clust
 from ptxloom.machine.runtime.places import forget_freed, warp_at
 from ptxloom.machine.runtime.provenance.memory_tags import start_tags
 from ptxloom.machine.runtime.provenance.moments import keep_shared
-from ptxloom.machine.runtime.racecheck.async_operations import start_watch
+from ptxloom.machine.runtime.racecheck.watch_start import start_watch
 from ptxloom.machine.runtime.reconvergence import choose
 from ptxloom.machine.runtime.state import (
     BLOCKED,

@@ -79,7 +79,9 @@ class AccessTrace:
     stamp: u32
     lanes: u32
     does: u32  # READS, WRITES or READS_ONLY
-    spare: u32
+    made: u32  # the lanes that left it, whether they are still remembered or not
+    number: u32  # of a write: the first lane's among all writes of the place; of a read: that of the last one before it
+    seen: u32  # of a strong read: the number of the first write that it comes behind in observation order; 0: none
 
 
 class Crowd:
@@ -115,9 +117,13 @@ class CurrentAccess:
     stamp: u32
     does: u32
     size: u32  # bytes of a lane
+    reads: u32  # 1: it is strong, and reads
+    number: u32  # of the last write before it; where it reads:
+    seen: u32  # the number of the first write that it comes behind in observation order; 0: none
     ends: u32  # 1: the end of a copy, which has met all accesses of its own cluster before
     over: u32  # by class, a bit: the chain holds a trace that nothing can come after any more,
     stamps: Annotated[Array[u32], CLASSES]  # with this stamp
+    kept: AccessTrace  # the last strong write among these
 
 
 class Flag:
@@ -125,6 +131,8 @@ class Flag:
 
     key: u64  # its host address; 0 while free
     scope: u32  # of the last strong write
+    cluster: u32  # 1 + the number of the cluster that made it
+    rank: u32  # and the CTA there
     pure: u32  # 1: all that it publishes was published behind a `fence.sc`
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from ptxloom.machine.native.language import address, fill, nothing, u8, u32
 from ptxloom.machine.runtime.racecheck.happens_before import are_morally_strong, entry_of, owner_of
+from ptxloom.machine.runtime.racecheck.observation_order import chain_of, last_number
 from ptxloom.machine.runtime.shadow import (
     CLASSES,
     CROWDED,
@@ -20,6 +21,7 @@ from ptxloom.machine.runtime.shadow import (
     SITE,
     SIZES,
     STRONG,
+    WRITES,
     AccessTrace,
     CurrentAccess,
     Order,
@@ -51,13 +53,26 @@ def class_of(t: AccessTrace) -> u32:
 
 
 def drop_alike(w: Warp, access: CurrentAccess, t: AccessTrace) -> None:
-    """Of traces that nothing can come behind any more one of a class is enough."""
+    """Of traces that nothing can come behind any more one of a class is enough; of strong writes the last one.
+
+    Who has observed that has observed those of its chain before it.
+    """
     number = class_of(t)
     if access.over >> number & 1 == 0:
         access.over = access.over | 1 << number
         access.stamps[number] = t.stamp
-    elif t.stamp & STRONG == 0 or is_as_narrow(w, access.stamps[number], t.stamp) != 0:
-        t.owner = 0
+        if t.stamp & STRONG != 0 and t.does == WRITES:
+            access.kept = t
+    elif t.stamp & STRONG == 0 or t.does != WRITES:
+        if t.stamp & STRONG == 0 or is_as_narrow(w, access.stamps[number], t.stamp) != 0:
+            t.owner = 0
+    elif address(t) != address(access.kept) and chain_of(t) == chain_of(access.kept):
+        if t.number < access.kept.number:
+            if is_as_narrow(w, access.kept.stamp, t.stamp) != 0:
+                t.owner = 0
+        elif is_as_narrow(w, t.stamp, access.kept.stamp) != 0:
+            access.kept.owner = 0
+            access.kept = t
 
 
 def begin_access(w: Warp, stamp: u32, does: u32, agent: u32) -> CurrentAccess:
@@ -69,6 +84,7 @@ def begin_access(w: Warp, stamp: u32, does: u32, agent: u32) -> CurrentAccess:
     access.does = does
     access.copied = nothing(u8)
     access.ends = 0
+    access.reads = 0
     return access
 
 
@@ -77,16 +93,43 @@ def is_own(access: CurrentAccess, t: AccessTrace) -> u32:
     return u32(t.owner == access.owner and t.who == access.who and t.stamp == access.stamp and t.does == access.does)
 
 
+def takes_lane(access: CurrentAccess, lane: u32, t: AccessTrace) -> u32:
+    """1 if a trace of this very instruction can stand for a lane, too: the writes of its lanes are counted in order."""
+    if is_own(access, t) == 0:
+        return 0
+    if access.stamp & STRONG == 0:
+        return 1
+    if access.does != WRITES:
+        return u32(t.number == access.number and t.seen == seen_by(access))
+    return u32(last_number(t) == access.number and t.made >> lane == 0)
+
+
+def seen_by(access: CurrentAccess) -> u32:
+    """The number of the first write that the access at hand comes behind in observation order; 0 if there is none."""
+    return access.seen if access.reads != 0 else 0
+
+
 def fill_trace(access: CurrentAccess, lane: u32, t: AccessTrace) -> None:
     """Remember an access of a lane."""
-    if is_own(access, t) != 0:
+    if is_own(access, t) != 0 and takes_lane(access, lane, t) != 0:
         t.lanes = t.lanes | 1 << lane
+        if access.does == WRITES and last_number(t) != access.number:  # a weak one of before
+            t.made = 0
+            t.number = access.number + 1
+        t.made = t.made | 1 << lane
         return
     t.owner = access.owner
     t.who = access.who
     t.stamp = access.stamp
     t.does = access.does
     t.lanes = 1 << lane
+    t.made = 1 << lane
+    t.number = access.number
+    t.seen = seen_by(access)
+    if access.does == WRITES:
+        t.number = access.number + 1
+        if access.reads != 0 and t.seen == 0:
+            t.seen = t.number  # the lanes behind it observe it
 
 
 def has_trace(first: AccessTrace, other: AccessTrace) -> u32:
@@ -107,6 +150,9 @@ def copy_traces(source: AccessTrace, into: AccessTrace) -> AccessTrace:
     into.stamp = source.stamp
     into.lanes = source.lanes
     into.does = source.does
+    into.made = source.made
+    into.number = source.number
+    into.seen = source.seen
     return source.next
 
 

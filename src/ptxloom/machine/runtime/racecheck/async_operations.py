@@ -14,23 +14,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-from ptxloom.machine.native.language import address, copy, fill, nothing, part, popcount, u8, u32, u64
+from ptxloom.machine.native.language import address, copy, nothing, part, u8, u32, u64
 from ptxloom.machine.native.watching import watching
 from ptxloom.machine.runtime.memory import shared_place
-from ptxloom.machine.runtime.places import warp_at
 from ptxloom.machine.runtime.racecheck.crowds import swap_writes
-from ptxloom.machine.runtime.racecheck.global_flags import start_grid
 from ptxloom.machine.runtime.racecheck.global_memory import look_copy, look_end
 from ptxloom.machine.runtime.racecheck.happens_before import entry_of, me, operation_at, stamp_of
 from ptxloom.machine.runtime.racecheck.pending_global import meet_lane
-from ptxloom.machine.runtime.racecheck.pending_products import drop_products
 from ptxloom.machine.runtime.racecheck.proxies import check_fence
 from ptxloom.machine.runtime.racecheck.race_report import begun_at, tell_end
 from ptxloom.machine.runtime.racecheck.shared_flags import flag_place
 from ptxloom.machine.runtime.racecheck.slow_path import check_copy, check_lane, keep_copy, keep_read, shadow_at
 from ptxloom.machine.runtime.racecheck.sync_places import find_sync
 from ptxloom.machine.runtime.racecheck.tick_rows import at_row
-from ptxloom.machine.runtime.racecheck.vector_clocks import begin, released
+from ptxloom.machine.runtime.racecheck.vector_clocks import released
 from ptxloom.machine.runtime.shadow import (
     AGENT,
     OPERATION_SHIFT,
@@ -41,7 +38,7 @@ from ptxloom.machine.runtime.shadow import (
     WRITES,
     Operation,
 )
-from ptxloom.machine.runtime.state import CLUSTER_SHIFT, GLOBAL, NONE, SHARED, Cta, Warp
+from ptxloom.machine.runtime.state import CLUSTER_SHIFT, GLOBAL, NONE, SHARED, Warp
 from ptxloom.machine.runtime.tensor_boxes.model import TENSOR_COPY_BYTES, TensorCopy
 from ptxloom.machine.runtime.tensor_boxes.swizzle import row_place, row_room
 from ptxloom.machine.runtime.tensor_boxes.walk import is_inside, next_row, restart, row_address, stored_bytes
@@ -372,54 +369,3 @@ def replace(w: Warp, number: u32, lane: u32, held: u32) -> None:
     place = u32(at & ((1 << CLUSTER_SHIFT) - 1))
     swap_writes(s, place, op.given[lane], mark, held, stamp)
     op.writes = op.writes & ~(1 << lane)
-
-
-# -- forgotten
-
-
-@watching
-def start_watch(cta: Cta) -> None:
-    """A CTA starts: nothing of the ones before it matters any more."""
-    drop_operations(cta)
-    drop_products(cta)
-    begin(cta)
-    start_grid(cta)
-    for index in range(cta.launch.warps):
-        w = warp_at(cta, index)
-        w.since = 0
-        w.steps = 0
-        w.steps_base = cta.shadow.base
-        w.acquired = 0
-        w.uneven = 0
-        w.saw = 0
-        w.pointed = 0
-        w.look_head = 0
-
-
-def drop_operations(cta: Cta) -> None:
-    """A CTA starts: operations of the one before it are forgotten."""
-    if address(cta.shadow.operations) == 0:
-        return
-    order = cta.shadow.order
-    for index in range(cta.launch.warps):
-        w = warp_at(cta, index)
-        number = w.operation_tail
-        while number != w.operation_head:
-            op = operation_at(w, number)
-            if op.source_space == SHARED:
-                order.reading = order.reading - popcount(op.reads)
-            else:
-                order.far_reads = order.far_reads - popcount(op.reads)
-            op.reads = 0
-            if op.target_space == SHARED:
-                for lane in range(32):
-                    if op.writes >> lane & 1 != 0:
-                        replace(w, number, lane, 0)
-            else:
-                order.far_writes = order.far_writes - popcount(op.writes)
-            op.writes = 0
-            number = number + 1
-        w.operation_head = 0
-        w.operation_tail = 0
-        fill(w.groups, 0)
-        fill(w.bulk_groups, 0)

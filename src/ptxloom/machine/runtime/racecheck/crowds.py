@@ -12,7 +12,15 @@ from ptxloom.machine.native.language import address, null, part, trailing_zeros,
 from ptxloom.machine.runtime.bounds import within
 from ptxloom.machine.runtime.memory import shared_place
 from ptxloom.machine.runtime.places import stored_byte
-from ptxloom.machine.runtime.racecheck.access_history import copy_chain, covers, fill_trace, following, is_own
+from ptxloom.machine.runtime.racecheck.access_history import (
+    copy_chain,
+    covers,
+    fill_trace,
+    following,
+    is_own,
+    takes_lane,
+)
+from ptxloom.machine.runtime.racecheck.global_order import is_needed, unseen_lanes
 from ptxloom.machine.runtime.racecheck.happens_before import (
     are_morally_strong,
     entry_of,
@@ -22,6 +30,7 @@ from ptxloom.machine.runtime.racecheck.happens_before import (
     tick_of,
     unknown_lanes,
 )
+from ptxloom.machine.runtime.racecheck.observation_order import last_number, observe
 from ptxloom.machine.runtime.racecheck.race_report import COPYING, begun_at, report
 from ptxloom.machine.runtime.racecheck.shared_flags import forget_sync
 from ptxloom.machine.runtime.shadow import (
@@ -34,6 +43,7 @@ from ptxloom.machine.runtime.shadow import (
     WRITES,
     AccessTrace,
     Crowd,
+    CurrentAccess,
     Order,
     Shadow,
 )
@@ -76,6 +86,8 @@ def crowd_of(w: Warp, s: Shadow, at: u32, end: u32) -> Crowd:
         t.owner = owner_of(w)
         t.does = WRITES
         fill_entry(t, held, s.write_sites[at])
+        t.number = 1
+        t.seen = 0
     mark_crowd(order, s, crowd)
     return crowd
 
@@ -134,13 +146,14 @@ def meet_crowd(w: Warp, s: Shadow, lane: u32, crowd: Crowd, start: u32, values: 
     last = here
     free = null(AccessTrace)
     kept: u32 = 0
+    observe(w, lane, access, here)
     while address(here) != 0:
         t = here
         if t.owner != 0:
-            if is_own(access, t) != 0 and t.lanes >> lane & 1 != 0 and access.stamp & STRONG != 0:
-                return  # again, and nothing has happened since
+            if is_again(access, lane, t) != 0:
+                return
             kept = kept | face(w, s, lane, t, crowd, start, values, part_bytes)
-        if (t.owner == 0 and address(free) == 0) or (t.owner != 0 and is_own(access, t) != 0):
+        if (t.owner == 0 and address(free) == 0) or (t.owner != 0 and takes_lane(access, lane, t) != 0):
             free = here
         last = here
         here = t.next
@@ -154,6 +167,15 @@ def meet_crowd(w: Warp, s: Shadow, lane: u32, crowd: Crowd, start: u32, values: 
     fill_trace(access, lane, free)
 
 
+def is_again(access: CurrentAccess, lane: u32, t: AccessTrace) -> u32:
+    """1 if a trace is of the same strong access of a lane, and nothing has happened since."""
+    if is_own(access, t) == 0 or t.lanes >> lane & 1 == 0 or access.stamp & STRONG == 0:
+        return 0
+    if access.does == READS:
+        return takes_lane(access, lane, t)
+    return u32(last_number(t) == access.number and t.made == 1 << lane)
+
+
 def face(
     w: Warp, s: Shadow, lane: u32, t: AccessTrace, crowd: Crowd, start: u32, values: Slice[u64], part_bytes: u32
 ) -> u32:
@@ -161,10 +183,12 @@ def face(
     access = s.order.access
     left = unknown_lanes(w, lane, t)
     if left != 0 and is_race(w, s, lane, t, left, crowd, start, values, part_bytes) != 0:
-        tell_race(w, s, lane, t, left, crowd)
+        left = unseen_lanes(w, lane, crowd.first[0], t, left)
+        if left != 0:
+            tell_race(w, s, lane, t, left, crowd)
     if access.does == WRITES and access.stamp & STRONG == 0 and t.stamp & STRONG != 0:
         forget_sync(s.order, address(shared_place(w, window_of(s, crowd.at), 1)))
-    if covers(w, access.stamp, access.does, t) != 0:
+    if covers(w, access.stamp, access.does, t) != 0 and is_needed(w, lane, crowd.first[0], t) == 0:
         t.lanes = left
     if t.lanes == 0:
         t.owner = 0
@@ -285,6 +309,9 @@ def spill(w: Warp, s: Shadow, at: u32, lanes: u32, first: u32, tick: u32, stamp:
     t.who = tick << s.order.bits | first
     t.stamp = stamp
     t.lanes = lanes
+    t.made = lanes
+    t.number = 0
+    t.seen = 0
 
 
 def name_own(w: Warp, crowd: Crowd, held: u32, stamp: u32) -> None:
@@ -337,6 +364,7 @@ def fill_entry(t: AccessTrace, held: u32, stamp: u32) -> None:
     if held & PENDING == 0:
         t.who = held & ~u32(31)
     t.lanes = 1 << (held & 31)
+    t.made = t.lanes
     t.stamp = stamp
 
 

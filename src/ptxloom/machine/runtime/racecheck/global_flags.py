@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from ptxloom.machine.native.language import address, fill, length, part, trailing_zeros, u32, u64
 from ptxloom.machine.native.watching import watching
-from ptxloom.machine.runtime.racecheck.happens_before import is_known, me
+from ptxloom.machine.runtime.racecheck.happens_before import is_known, me, owner_of
 from ptxloom.machine.runtime.racecheck.release_points import point_of
 from ptxloom.machine.runtime.racecheck.shared_flags import (
     ACQUIRE,
@@ -27,36 +27,21 @@ from ptxloom.machine.runtime.racecheck.shared_flags import (
 from ptxloom.machine.runtime.racecheck.tick_rows import join
 from ptxloom.machine.runtime.racecheck.vector_clocks import release
 from ptxloom.machine.runtime.shadow import (
+    CLUSTER_SCOPE,
     FEW_FLAGS,
     FEW_LESSONS,
     GPU_SCOPE,
     LESSONS,
     RELEASED,
+    Flag,
     GridHistory,
     Lesson,
     Order,
 )
-from ptxloom.machine.runtime.state import GENERIC, GLOBAL, SHARED_WINDOW, Cta, Warp
+from ptxloom.machine.runtime.state import GENERIC, GLOBAL, SHARED_WINDOW, Warp
 
 if TYPE_CHECKING:
     from ptxloom.machine.native.language import Ptr, Slice
-
-
-def start_grid(cta: Cta) -> None:
-    """A CTA starts: it knows nothing of other clusters."""
-    order = cta.shadow.order
-    if address(order.grid) == 0 or cta.rank != 0:
-        return
-    if order.running != 0:
-        order.grid.over[order.running - 1] = 1
-    order.running = u32(cta.index) + 1
-    if address(order.taught) == 0:
-        return
-    if order.informed != 0:
-        fill(order.taught, 0)
-        order.informed = 0
-    order.lesson_count = 0
-    order.started = order.clock - 1
 
 
 def is_taught(w: Warp, lane: u32, cluster: u32, thread: u32, tick: u32) -> u32:
@@ -185,20 +170,40 @@ def meet_flag(w: Warp, lanes: u32, host: u64, does: u32, scope: u32) -> None:
     order = w.shadow.order
     grid = order.grid
     found = find_flag(grid, host, 0)
-    linked: u32 = 0  # 1: who wrote the flag last, and these lanes, are in each other's scope
-    if found < grid.limit and scope >= GPU_SCOPE and grid.flags[found].scope >= GPU_SCOPE:
-        linked = 1
+    linked: u32 = 0
+    if found < grid.limit:
+        linked = is_linked(w, grid.flags[found], scope)
     if does & LOADS != 0 and linked != 0:
-        learn(w, lanes, row_of_flag(grid, found), does & ACQUIRE, order.clock, grid.flags[found].pure)
+        known = does & ACQUIRE
+        if scope < GPU_SCOPE:
+            known = 0  # no acquire for other clusters, but a fence behind it may be one
+        learn(w, lanes, row_of_flag(grid, found), known, order.clock, grid.flags[found].pure)
     if does & STORES == 0:
         return
     if found < grid.limit:
         if does & LOADS == 0 or linked == 0:
             forget_row(grid, found)  # who reads this store does not read those before it
-        grid.flags[found].scope = scope
+        wrote(w, grid.flags[found], scope)
     for lane in range(32):
         if lanes >> lane & 1 != 0 and scope >= GPU_SCOPE:
             publish_at(w, lane, host, does, scope)
+
+
+def is_linked(w: Warp, flag: Flag, scope: u32) -> u32:
+    """1 if who wrote a flag last and a warp that accesses it in a scope are in each other's scope."""
+    both = min(scope, flag.scope)
+    if both >= GPU_SCOPE:
+        return 1
+    if flag.cluster != owner_of(w):
+        return 0
+    return u32(both >= CLUSTER_SCOPE or flag.rank == w.cta.rank)
+
+
+def wrote(w: Warp, flag: Flag, scope: u32) -> None:
+    """A warp has written a flag."""
+    flag.scope = scope
+    flag.cluster = owner_of(w)
+    flag.rank = w.cta.rank
 
 
 def publish_at(w: Warp, lane: u32, host: u64, does: u32, scope: u32) -> None:
@@ -212,7 +217,7 @@ def publish_at(w: Warp, lane: u32, host: u64, does: u32, scope: u32) -> None:
     if found >= order.grid.limit:
         return
     flag = order.grid.flags[found]
-    flag.scope = scope
+    wrote(w, flag, scope)
     total = u32(does & RELEASE == 0 and order.fences_total[thread] >= when)
     flag.pure = flag.pure & total
     fill(order.room, 0)

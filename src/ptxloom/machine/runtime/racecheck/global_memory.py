@@ -10,10 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from ptxloom.machine.native.language import address, length, nothing, null, trailing_zeros, u8, u32, u64
 from ptxloom.machine.native.watching import watching
-from ptxloom.machine.runtime.bounds import within
-from ptxloom.machine.runtime.hazards import entry_of_party, fill_access
 from ptxloom.machine.runtime.memory import find_span, holds
-from ptxloom.machine.runtime.places import span_bytes, stored_byte
 from ptxloom.machine.runtime.racecheck.access_history import (
     begin_access,
     copy_traces,
@@ -21,24 +18,21 @@ from ptxloom.machine.runtime.racecheck.access_history import (
     drop_alike,
     fill_trace,
     has_trace,
-    is_own,
+    takes_lane,
 )
-from ptxloom.machine.runtime.racecheck.global_flags import forget_flag, is_taught
+from ptxloom.machine.runtime.racecheck.equal_values import is_same_value
+from ptxloom.machine.runtime.racecheck.global_flags import forget_flag
+from ptxloom.machine.runtime.racecheck.global_order import is_needed, is_over, unordered_lanes, unseen_lanes
+from ptxloom.machine.runtime.racecheck.global_report import tell
 from ptxloom.machine.runtime.racecheck.happens_before import (
     are_morally_strong,
-    first_of,
-    is_same_cta,
-    me,
-    owner_of,
     stamp_of,
-    trace_tick,
-    unknown_lanes,
 )
+from ptxloom.machine.runtime.racecheck.observation_order import observe
 from ptxloom.machine.runtime.shadow import (
     FEW_TRACES,
+    LOOKS_AGAIN,
     READS_ONLY,
-    SITE,
-    STEP_SHIFT,
     STRONG,
     WRITES,
     AccessTrace,
@@ -49,13 +43,7 @@ from ptxloom.machine.runtime.shadow import (
 from ptxloom.machine.runtime.spans import Span
 from ptxloom.machine.runtime.state import (
     GLOBAL,
-    NOT_READ_ONLY,
-    READ_WRITE,
     SHARED_WINDOW,
-    WARP_WRITE_WRITE,
-    WRITE_READ,
-    WRITE_WRITE,
-    Launch,
     Warp,
 )
 
@@ -86,6 +74,7 @@ def look(
     access.values = values
     access.part = part
     access.size = size
+    access.reads = u32(site & LOOKS_AGAIN != 0)
     left = lanes
     found = nothing(Span)
     while left != 0:
@@ -216,18 +205,21 @@ def meet_cell(w: Warp, lane: u32, span: Span, cell: HistoryCell, place: u64, ste
     here = cell.first[0]
     end_of_chain = here
     free = null(AccessTrace)
+    observe(w, lane, access, here)
     while address(here) != 0:
         t = here
         if t.owner != 0:
             left = unordered_lanes(w, lane, t)
-            if t.stamp != last and is_hazard(w, access, lane, span, t, left, place, step) != 0:
-                last = t.stamp
-                racing = trailing_zeros(left if left != 0 else t.lanes)
-                tell(w, lane, t, racing, place, run(span, place, end, t))
+            if is_hazard(w, access, lane, span, t, left, place, step) != 0:
+                left = unseen_lanes(w, lane, cell.first[0], t, left)
+                if t.stamp != last and (left != 0 or (access.does | t.does) & READS_ONLY != 0):
+                    last = t.stamp
+                    racing = trailing_zeros(left if left != 0 else t.lanes)
+                    tell(w, lane, t, racing, place, run(span, place, end, t))
             if t.stamp & STRONG != 0 and access.does == WRITES and access.stamp & STRONG == 0:
                 forget_flag(w.shadow.order.grid, place)
-            settle_trace(w, access, t, left)
-        if (t.owner == 0 and address(free) == 0) or (t.owner != 0 and is_own(access, t) != 0):
+            settle_trace(w, access, lane, cell.first[0], t, left)
+        if (t.owner == 0 and address(free) == 0) or (t.owner != 0 and takes_lane(access, lane, t) != 0):
             free = here
         end_of_chain = here
         here = t.next
@@ -237,9 +229,9 @@ def meet_cell(w: Warp, lane: u32, span: Span, cell: HistoryCell, place: u64, ste
     return last
 
 
-def settle_trace(w: Warp, access: CurrentAccess, t: AccessTrace, left: u32) -> None:
+def settle_trace(w: Warp, access: CurrentAccess, lane: u32, first: AccessTrace, t: AccessTrace, left: u32) -> None:
     """Forget the part of a trace that an access stands for, `left` being the lanes that it does not come behind."""
-    if covers(w, access.stamp, access.does, t) != 0:
+    if covers(w, access.stamp, access.does, t) != 0 and is_needed(w, lane, first, t) == 0:
         t.lanes = left
     if t.lanes == 0:
         t.owner = 0
@@ -263,155 +255,9 @@ def is_hazard(
     return u32(is_same_value(w, lane, span, t, trailing_zeros(left), place, step) == 0)
 
 
-def is_near(w: Warp, t: AccessTrace) -> u32:
-    """1 if a trace is of this very warp."""
-    return u32(t.owner == owner_of(w) and first_of(w, t) == me(w, 0))
-
-
-def unordered_lanes(w: Warp, lane: u32, t: AccessTrace) -> u32:
-    """The lanes that left a trace and do not come before what a lane does now."""
-    left = t.lanes
-    if t.owner == owner_of(w):
-        left = unknown_lanes(w, lane, t)
-    if left == 0 or address(w.shadow.order.taught) == 0:
-        return left
-    tick = trace_tick(w, t)
-    first = first_of(w, t)
-    found: u32 = 0
-    while left != 0:
-        if is_taught(w, lane, t.owner - 1, first + trailing_zeros(left), tick) == 0:
-            found = found | left & -left
-        left = left & left - 1
-    return found
-
-
-def is_over(w: Warp, t: AccessTrace) -> u32:
-    """1 if the cluster that left a trace is over, and nobody can ever learn of it any more."""
-    order = w.shadow.order
-    grid = order.grid
-    if grid.over[t.owner - 1] == 0:
-        return 0
-    if address(order.taught) == 0:
-        return 1  # nobody publishes anything
-    first = first_of(w, t)
-    left = t.lanes
-    while left != 0:
-        column = (t.owner - 1) * grid.share + (first + trailing_zeros(left) >> grid.shift)
-        if grid.told[column] >= trace_tick(w, t):
-            return 0
-        left = left & left - 1
-    return 1
-
-
-def copies_same(access: CurrentAccess, span: Span, at: u64, end: u64) -> u32:
-    """1 if memory holds already what the copy at hand writes there: copies are made one after the other."""
-    for number in range(u32(end - at)):
-        if span_bytes(span, at + u64(number), 1)[0] != access.copied[at + u64(number) - access.start]:
-            return 0
-    return 1
-
-
-def stores_same(w: Warp, lane: u32, at: u64, end: u64) -> u32:
-    """1 if the access at hand, a store, puts into some bytes what they hold already."""
-    access = w.shadow.order.access
-    found = find_span(w.launch, at)
-    if length(found) == 0 or holds(found[0], at, end - at) == 0:
-        return 0
-    if address(access.copied) != 0:
-        return copies_same(access, found[0], at, end)
-    if address(access.values) == 0:
-        return 0
-    for number in range(u32(end - at)):
-        apart = u32(at - access.addresses[lane] - access.offset) + number
-        if stored_byte(access.values, access.part, lane, apart) != span_bytes(found[0], at + u64(number), 1)[0]:
-            return 0
-    return 1
-
-
-def is_same_value(w: Warp, lane: u32, span: Span, t: AccessTrace, racing: u32, at: u64, size: u32) -> u32:
-    """1 if a store puts into some bytes what another one has put there."""
-    access = w.shadow.order.access
-    if address(access.copied) != 0:
-        return copies_same(access, span, at, at + u64(size))
-    if address(access.values) == 0:
-        return 0
-    for number in range(size):
-        apart = u32(at - access.addresses[lane] - access.offset) + number
-        mine = stored_byte(access.values, access.part, lane, apart)
-        theirs = span_bytes(span, at + u64(number), 1)[0]
-        if is_near(w, t) != 0 and t.stamp == access.stamp:  # the very same instruction
-            theirs_at = at + u64(number) - access.addresses[racing] - access.offset
-            if within(theirs_at, 1, u64(access.size)) == 0:  # it was there when the instruction ran before
-                return 0
-            theirs = stored_byte(access.values, access.part, racing, u32(theirs_at))
-        if mine != theirs:
-            return 0
-    return 1
-
-
 def run(span: Span, at: u64, end: u64, t: AccessTrace) -> u32:
     """How many bytes from an address on the same access left the same trace in."""
     place = at + 1
     while place < end and has_trace(cell_of(span, place).first[0], t) != 0:
         place = place + 1
     return u32(place - at)
-
-
-def tell(w: Warp, lane: u32, t: AccessTrace, racing: u32, at: u64, size: u32) -> None:
-    """Note two accesses that must not meet, the side that comes second first: between CTAs, the later in the text."""
-    access = w.shadow.order.access
-    launch = w.launch
-    other = w.shadow.order.grid.block
-    block_of(launch, t.owner - 1, first_of(w, t) // (launch.warps * 32), other)
-    warp = first_of(w, t) // 32 % launch.warps
-    first = comes_first(w, t)
-    kind: u32 = WRITE_WRITE
-    if (access.does | t.does) & READS_ONLY != 0:
-        kind = NOT_READ_ONLY
-        first = u32(t.does == READS_ONLY)  # the load is named first
-    elif access.does & t.does == 0:
-        kind = READ_WRITE
-        if access.does == first:
-            kind = WRITE_READ
-    if kind != NOT_READ_ONLY and is_near(w, t) != 0:
-        kind = kind + (WARP_WRITE_WRITE - WRITE_WRITE)
-    mine = access.stamp & SITE
-    theirs = t.stamp & SITE
-    if first == 0:
-        index = entry_of_party(w.worker, kind, mine, theirs, w.index, w.cta.ctaid)
-        if index < w.worker.event_limit:
-            fill_access(w.worker.events[index], lane, at, GLOBAL, size, 0)
-            fill_second(w, index, warp, racing, other)
-        return
-    index = entry_of_party(w.worker, kind, theirs, mine, warp, other)
-    if index < w.worker.event_limit:
-        fill_access(w.worker.events[index], racing, at, GLOBAL, size, 0)
-        fill_second(w, index, w.index, lane, w.cta.ctaid)
-
-
-def fill_second(w: Warp, index: u32, warp: u32, lane: u32, block: Slice[u32]) -> None:
-    """The other side of a hazard."""
-    event = w.worker.events[index]
-    event.second_warp = warp
-    event.second_lane = lane
-    for axis in range(3):
-        event.second_block[axis] = block[axis]
-
-
-def comes_first(w: Warp, t: AccessTrace) -> u32:
-    """1 if an access stands before the one that left a trace: between CTAs, in the text."""
-    stamp = w.shadow.order.access.stamp
-    mine = stamp >> STEP_SHIFT
-    theirs = t.stamp >> STEP_SHIFT
-    if is_same_cta(w, t) == 0:
-        theirs = mine
-    return u32(mine < theirs or (mine == theirs and stamp & SITE < t.stamp & SITE))
-
-
-def block_of(launch: Launch, cluster: u32, rank: u32, out: Slice[u32]) -> None:
-    """The index of a CTA, by its cluster and its rank there."""
-    columns = launch.grid[0] // launch.cluster[0]
-    rows = launch.grid[1] // launch.cluster[1]
-    out[0] = cluster % columns * launch.cluster[0] + rank % launch.cluster[0]
-    out[1] = cluster // columns % rows * launch.cluster[1] + rank // launch.cluster[0] % launch.cluster[1]
-    out[2] = cluster // (columns * rows) * launch.cluster[2] + rank // (launch.cluster[0] * launch.cluster[1])

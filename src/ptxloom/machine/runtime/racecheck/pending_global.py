@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from ptxloom.machine.native.language import trailing_zeros, u32, u64
 from ptxloom.machine.native.watching import watching
 from ptxloom.machine.runtime.hazards import note_pair
-from ptxloom.machine.runtime.racecheck.global_memory import stores_same
+from ptxloom.machine.runtime.racecheck.equal_values import stores_same
 from ptxloom.machine.runtime.racecheck.happens_before import is_done, is_known, me, operation_at
 from ptxloom.machine.runtime.racecheck.race_report import warp_of
 from ptxloom.machine.runtime.shadow import SITE, STRONG, Operation

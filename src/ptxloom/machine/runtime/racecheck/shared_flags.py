@@ -127,15 +127,16 @@ def read_flag(w: Warp, lane: u32, number: u32, does: u32, wide: u32) -> None:
     everywhere = at_row(order.complete, order, number)
     inside = at_row(order.inside, order, number)
     home = u32(order.syncs[number].home == w.cta.rank)
+    apart = u32(home != 0 and w.launch.members > 1)
     if does & ACQUIRE != 0:
         if wide != 0:
             acquire(w, lane, everywhere)
-        if home != 0 and w.launch.members > 1:
+        if apart != 0:
             acquire(w, lane, inside)
-        return
-    if wide != 0:
-        join(at_row(order.seen, order, thread), everywhere)
-    if home != 0 and w.launch.members > 1:
+        if wide != 0:
+            return
+    join(at_row(order.seen, order, thread), everywhere)  # however narrow its scope is: that of a fence behind it counts
+    if apart != 0:
         join(at_row(order.seen_inside, order, thread), inside)
     w.saw = w.saw | 1 << lane
 

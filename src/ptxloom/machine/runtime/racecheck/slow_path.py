@@ -26,7 +26,7 @@ from ptxloom.machine.runtime.racecheck.happens_before import (
 )
 from ptxloom.machine.runtime.racecheck.pending_products import product_readers
 from ptxloom.machine.runtime.racecheck.race_report import READING, begun_at, report, site_of_read, tell_end, warp_of
-from ptxloom.machine.runtime.shadow import BLOCK_SHIFT, LOOKS, PENDING, READS, WRITES, Shadow
+from ptxloom.machine.runtime.shadow import BLOCK_SHIFT, LOOKS, LOOKS_AGAIN, PENDING, READS, WRITES, Shadow
 from ptxloom.machine.runtime.state import CLUSTER_SHIFT, SHARED, SHARED_WINDOW, WINDOW_BYTES, Warp
 
 if TYPE_CHECKING:
@@ -242,12 +242,13 @@ def check_strong(
             place = u32(at & ((1 << CLUSTER_SHIFT) - 1))
             if s.first != w.shadow.first:
                 visit_peer(w, s, lane, place, size, stamp)
-            strong_lane(w, lane, s, place, size, stamp, does)
+            strong_lane(w, lane, s, place, size, stamp, does, u32(site & LOOKS_AGAIN != 0))
 
 
-def strong_lane(w: Warp, lane: u32, s: Shadow, at: u32, size: u32, stamp: u32, does: u32) -> None:
+def strong_lane(w: Warp, lane: u32, s: Shadow, at: u32, size: u32, stamp: u32, does: u32, reads: u32) -> None:
     """Check and remember one lane's strong access."""
     access = begin_access(w, stamp, does, 0)
+    access.reads = reads
     access.size = size
     offset: u32 = 0
     while offset < size:

@@ -1,0 +1,77 @@
+"""A CTA starts under racecheck: nothing of those before it matters any more."""
+
+from __future__ import annotations
+
+from ptxloom.machine.native.language import address, fill, popcount, u32
+from ptxloom.machine.native.watching import watching
+from ptxloom.machine.runtime.places import warp_at
+from ptxloom.machine.runtime.racecheck.async_operations import replace
+from ptxloom.machine.runtime.racecheck.happens_before import operation_at
+from ptxloom.machine.runtime.racecheck.pending_products import drop_products
+from ptxloom.machine.runtime.racecheck.vector_clocks import begin
+from ptxloom.machine.runtime.state import SHARED, Cta
+
+
+@watching
+def start_watch(cta: Cta) -> None:
+    """A CTA starts: nothing of the ones before it matters any more."""
+    drop_operations(cta)
+    drop_products(cta)
+    begin(cta)
+    start_grid(cta)
+    for index in range(cta.launch.warps):
+        w = warp_at(cta, index)
+        w.since = 0
+        w.steps = 0
+        w.steps_base = cta.shadow.base
+        w.acquired = 0
+        w.uneven = 0
+        w.saw = 0
+        w.pointed = 0
+        w.look_head = 0
+
+
+def drop_operations(cta: Cta) -> None:
+    """A CTA starts: operations of the one before it are forgotten."""
+    if address(cta.shadow.operations) == 0:
+        return
+    order = cta.shadow.order
+    for index in range(cta.launch.warps):
+        w = warp_at(cta, index)
+        number = w.operation_tail
+        while number != w.operation_head:
+            op = operation_at(w, number)
+            if op.source_space == SHARED:
+                order.reading = order.reading - popcount(op.reads)
+            else:
+                order.far_reads = order.far_reads - popcount(op.reads)
+            op.reads = 0
+            if op.target_space == SHARED:
+                for lane in range(32):
+                    if op.writes >> lane & 1 != 0:
+                        replace(w, number, lane, 0)
+            else:
+                order.far_writes = order.far_writes - popcount(op.writes)
+            op.writes = 0
+            number = number + 1
+        w.operation_head = 0
+        w.operation_tail = 0
+        fill(w.groups, 0)
+        fill(w.bulk_groups, 0)
+
+
+def start_grid(cta: Cta) -> None:
+    """A CTA starts: it knows nothing of other clusters."""
+    order = cta.shadow.order
+    if address(order.grid) == 0 or cta.rank != 0:
+        return
+    if order.running != 0:
+        order.grid.over[order.running - 1] = 1
+    order.running = u32(cta.index) + 1
+    if address(order.taught) == 0:
+        return
+    if order.informed != 0:
+        fill(order.taught, 0)
+        order.informed = 0
+    order.lesson_count = 0
+    order.started = order.clock - 1

@@ -30,10 +30,11 @@ PAGES = (
     "clusterlaunchcontrol",
     "tensor_copies",
     "wgmma",
+    "idioms",
 )
 BLOCK = re.compile(r"^```ptx(.*)\n((?:.*\n)*?)^```$", re.MULTILINE)
 VERDICT = re.compile(r"//\s*undefined: \[([a-z., -]+)\]$")
-OPTION = re.compile(r"^// (block|grid|cluster|checks|timeout): (.+)\n")
+OPTION = re.compile(r"^// (block|grid|cluster|checks|timeout|unwritten): (.+)\n")
 
 
 @dataclass(frozen=True)
@@ -55,6 +56,8 @@ def options_of(body: str) -> dict[str, Any]:
                 found["checks"] = tuple(match[2].split(", "))
             case "timeout":
                 found["timeout"] = float(match[2])
+            case "unwritten":  # which arguments hold nothing yet
+                found["uninitialised"] = [int(match[2])]
             case name:
                 found[name] = int(match[2])
         body = body[match.end() :]
@@ -84,7 +87,7 @@ def cases() -> list[Case]:
 
 
 CASES = cases()
-ASYNCHRONOUS = [case for case in CASES if case.place.startswith(PAGES[4:])]
+ASYNCHRONOUS = [case for case in CASES if case.place.startswith(PAGES[4:8])]
 
 
 def _maps() -> list[object]:

@@ -363,3 +363,49 @@ def test_memory_from_malloc_holds_nothing() -> None:
     out = np.zeros(32, np.uint32)
     (found,) = kernel.launch(1, 32, [out], checks=("initcheck", "initcheck:global"), threads=1).hazards
     assert (found.space, found.size) == ("global", 4)
+
+
+@pytest.mark.parametrize(
+    ("body", "reported"),
+    [
+        ("ld.global.u32 %r1, [%rd0];\nadd.u32 %r1, %r1, 1;\nst.global.u32 [%rd0], %r1;", True),
+        ("ld.global.u32 %r1, [%rd0];\nst.global.u32 [%rd0+128], %r1;", False),
+        ("ld.global.u32 %r1, [%rd0];\nshl.b32 %r1, %r1, 8;\nor.b32 %r1, %r1, 3;\nst.global.u32 [%rd0], %r1;", False),
+        (
+            "ld.global.u32 %r1, [%rd0];\nadd.u32 %r2, %r1, 1;\nor.b32 %r1, %r1, %r2;\nst.global.u32 [%rd0], %r1;",
+            True,
+        ),
+        (
+            "ld.global.u32 %r1, [%rd0];\nadd.u32 %r1, %r1, 1;\nselp.u32 %r1, 7, %r1, %p1;\nst.global.u32 [%rd0], %r1;",
+            True,
+        ),
+        ("ld.global.u32 %r1, [%rd0];\nadd.u32 %r1, %r1, 1;\nmov.u32 %r1, 7;\nst.global.u32 [%rd0], %r1;", False),
+        (
+            (
+                "ld.global.u32 %r1, [%rd0];\nadd.u32 %r1, %r1, 1;\nst.shared.u32 [tile], %r1;\n"
+                "ld.shared.u32 %r2, [tile];\nst.global.u32 [%rd0], %r2;"
+            ),
+            True,
+        ),
+        (
+            (
+                "ld.global.u32 %r1, [%rd0];\nst.shared.u32 [tile], %r1;\nld.shared.u32 %r2, [tile];\n"
+                "st.global.u32 [%rd0], %r2;"
+            ),
+            False,
+        ),
+    ],
+)
+def test_what_is_computed_with_is_used_where_the_host_sees_it(body: str, reported: bool) -> None:
+    """Into memory that nobody has written, too: to copy what is unwritten is no use, to compute with it is."""
+    out = np.zeros(64, np.uint32)
+    run = kernel_of(body).launch(1, 32, [out], checks=("initcheck", "initcheck:global"), uninitialised=[out])
+    assert [h.rule for h in run.hazards] == ["initcheck.uninitialised"] * reported
+
+
+def test_memory_that_was_given_what_is_computed_counts_as_written() -> None:
+    """One use is told, not all that follow from it."""
+    body = "ld.global.u32 %r1, [%rd0];\nadd.u32 %r1, %r1, 1;\nst.global.u32 [%rd0], %r1;\n"
+    out = np.zeros(64, np.uint32)
+    run = kernel_of(body * 3).launch(1, 32, [out], checks=("initcheck", "initcheck:global"), uninitialised=[out])
+    assert [h.line for h in run.hazards] == [min(h.line for h in run.hazards)]

@@ -35,6 +35,7 @@ from ptxloom.machine.native.ir import Value, vector
 from ptxloom.machine.program import parts
 from ptxloom.machine.program.symbols import Register
 from ptxloom.machine.program.types import ptx_type
+from ptxloom.machine.runtime import state
 from ptxloom.machine.runtime.initcheck import poison
 from ptxloom.machine.runtime.initcheck import slow_path as marks
 from ptxloom.syntax import tree
@@ -56,6 +57,8 @@ _USES: Final = frozenset((
     "atom", "red", "mma", "wmma", "vote", "match", "redux", "elect", "bar", "barrier", "brx", "call", "cp", "mbarrier",
     "st", "nanosleep", "alloca", "stackrestore", "setmaxnreg", "mapa", "prefetch", "prefetchu", "discard",
 ))  # fmt: skip
+
+_MOVED_LOGIC: Final = frozenset(("and", "or"))  # how bytes are taken out of words, and put into them
 
 GUARD, ADDRESS, VALUE = range(3)  # how a register is used: reports say it
 
@@ -141,10 +144,10 @@ class Poisoning(Instrument):
 
         def found() -> None:
             self._compute(b, values, results)
-            untouched = int(b.op.opcode in _UNTOUCHED)
+            done = self._done(b, values)
             for result in results:
                 for value in reversed(values):
-                    facts = (value.poison, value.lane_bytes, b.active_mask, untouched)
+                    facts = (value.poison, value.lane_bytes, b.active_mask, done)
                     b.runtime(poison.inherit, W, result.poison, *facts)
 
         some = b.apply("and", poisoned_lanes(b, values), b.active_mask)
@@ -255,7 +258,15 @@ class Poisoning(Instrument):
             for number, element in enumerate(tree.elements_of(source)):
                 bits = b.read_poison(element, ptx_type(f"b{op.type.bits}"))
                 b.store(bits, b.scratch(scratch.VALUES + number * LANES * size), 32)
-            facts = (b.scratch(), b.active_mask, space, size, count, parts.moved_mask(op))
+            facts = (
+                b.scratch(),
+                b.active_mask,
+                space,
+                size,
+                count,
+                parts.moved_mask(op),
+                self._computed_parts(b, source),
+            )
             given = b.runtime(poison.store_poison, W, b.scratch(scratch.VALUES), *facts)
             for value in values:
                 b.runtime(poison.note_given, W, op.site, given, value.poison, value.lane_bytes, size, VALUE)
@@ -267,6 +278,29 @@ class Poisoning(Instrument):
 
         some = b.apply("and", poisoned_lanes(b, values), b.active_mask)
         b.either(b.compare("ne", some, NONE), found, none)
+
+    def _computed_parts(self, b: Builder, source: tree.Operand) -> Value:
+        """The elements that have been computed with poison, as bits."""
+        found = NONE
+        for number, element in enumerate(tree.elements_of(source)):
+            register = self._register(b.op, element.text) if isinstance(element, tree.Name) else None
+            if register is not None:
+                some = b.runtime(poison.is_computed, W, register.poison, register.lane_bytes, b.active_mask)
+                found = b.apply("or", found, b.apply("shl", some, Value("i32", str(number))))
+        return found
+
+    @staticmethod
+    def _done(b: Builder, values: list[Register]) -> Value:
+        """What has been done to the bits of a result (`state.COMPUTED` and its like): the most of all its sources."""
+        op = b.op
+        if op.opcode not in _UNTOUCHED and op.opcode not in _MOVED_LOGIC and not moved_operands(op):
+            return Value("i32", str(state.COMPUTED))
+        done = Value("i32", str(state.LOADED if op.opcode in _UNTOUCHED else state.MOVED))
+        for value in values:
+            some = b.runtime(poison.is_computed, W, value.poison, value.lane_bytes, b.active_mask)
+            computed = b.compare("ne", some, NONE)
+            done = b.select(computed, Value("i32", str(state.COMPUTED)), done)
+        return done
 
     def _matrix(self, b: Builder, values: list[Register], results: list[Register]) -> None:
         """A matrix of poison: the same move, with the marks of shared memory in its place."""

@@ -233,6 +233,8 @@ class Cta:
     uniform_steps: u32  # 1: some warp has executed what its warpgroup must execute alike
     shadow: Shadow  # null unless racecheck watches
     written: Annotated[Slice[u8], "launch.shared_bytes"]  # initcheck's marks of shared memory; null unless it watches
+    computed_from: u32  # where in shared memory poison has been stored that was computed with,
+    computed_to: u32  # and where that ends
     tags: Annotated[Slice[u64], "launch.shared_bytes"]  # provenance's, of shared memory
 
 
@@ -267,6 +269,10 @@ class Worker:
     lookup: Annotated[Array[Lookup], 1]  # the look-up of a texture that is being made
 
 
+# What has been done to unwritten bits since they were loaded: they were computed with; moved about; nothing.
+COMPUTED, MOVED, LOADED = 0, 1, 2
+
+
 class PoisonSource:
     """Where the unwritten bits of a register come from: a load, else a register that never was written."""
 
@@ -274,7 +280,7 @@ class PoisonSource:
     lane: u32
     space: u32
     size: u16  # bytes unwritten
-    raw: u16  # 1: the value is as it was loaded
+    raw: u16  # COMPUTED, MOVED or LOADED: what has been done to the bits since
     address: u64  # the first of them; of a register, its place + 1, and 0 of the one that this stands beside
 
 
@@ -328,6 +334,7 @@ class Warp:
     asking: u32  # lanes that an mbarrier has told to wait, where `awaited` says
     poisoned: u32  # 1: bits of some register are unwritten; the variant that follows them runs
     resume: u32  # 1 + the instruction at which that variant is to go on; 0: the start of the block
+    local_computed: u32  # 1: such poison lies in local memory
     instructions: u64
     traced: u64  # how many records the warp has
     index: u32

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-from ptxloom.machine.native.language import copy, fill, length, part, trailing_zeros, u8, u16, u32, u64, view
+from ptxloom.machine.native.language import address, copy, fill, length, part, trailing_zeros, u8, u16, u32, u64, view
 from ptxloom.machine.native.watching import watching
 from ptxloom.machine.runtime.hazards import entry, fill_access
 from ptxloom.machine.runtime.initcheck.slow_path import (
@@ -21,10 +21,16 @@ from ptxloom.machine.runtime.initcheck.slow_path import (
     space_behind,
     unwritten_bytes,
 )
+from ptxloom.machine.runtime.memory import find_span
 from ptxloom.machine.runtime.places import register_bytes, registers, source_at
 from ptxloom.machine.runtime.state import (
+    COMPUTED,
     GLOBAL,
+    LOADED,
+    LOCAL,
+    MOVED,
     NONE,
+    SHARED,
     SOURCE_BYTES,
     SOURCE_SIZE,
     UNWRITTEN,
@@ -71,10 +77,10 @@ def lanes_of(w: Warp, place: u32, size: u32) -> u32:
 
 
 @watching
-def inherit(w: Warp, target: u32, place: u32, size: u32, lanes: u32, moved: u32) -> None:
+def inherit(w: Warp, target: u32, place: u32, size: u32, lanes: u32, done: u32) -> None:
     """A register takes the source of another one, if that is poison in some of these lanes.
 
-    `moved` is 1 if it takes the value as it is.
+    `done` says what is done to its bits: LOADED if it takes the value as it is.
     """
     if lanes_of(w, place, size) & lanes == 0:
         return
@@ -84,7 +90,7 @@ def inherit(w: Warp, target: u32, place: u32, size: u32, lanes: u32, moved: u32)
     mine.lane = theirs.lane
     mine.space = theirs.space
     mine.size = theirs.size
-    mine.raw = theirs.raw & u16(moved)
+    mine.raw = min(theirs.raw, u16(done))
     mine.address = theirs.address
     if theirs.site == 0 and theirs.address == 0:
         mine.address = u64(place) + 1
@@ -143,7 +149,23 @@ def remember(w: Warp, site: u32, lane: u32, at: u64, space: u32, missing: u32) -
     source.space = space_behind(at, space)
     source.address = address_behind(at, space)
     source.size = u16(missing)
-    source.raw = 1
+    source.raw = u16(COMPUTED if was_computed(w, source.space, source.address) != 0 else LOADED)
+
+
+def was_computed(w: Warp, space: u32, at: u64) -> u32:
+    """1 if poison of shared or local memory may be what somebody has computed with: where such poison was stored."""
+    if space == LOCAL:
+        return w.local_computed
+    return u32(space == SHARED and at >= u64(w.cta.computed_from) and at < u64(w.cta.computed_to))
+
+
+def keep_computed(w: Warp, space: u32, at: u64) -> None:
+    """A byte of shared or local memory takes poison that has been computed with."""
+    if space == LOCAL:
+        w.local_computed = 1
+    elif space == SHARED and at < u64(w.launch.shared_bytes):
+        w.cta.computed_from = min(w.cta.computed_from, u32(at))
+        w.cta.computed_to = max(w.cta.computed_to, u32(at) + 1)
 
 
 @watching
@@ -173,6 +195,12 @@ def find_poison(
 
 
 @watching
+def is_computed(w: Warp, place: u32, size: u32, lanes: u32) -> u32:
+    """1 if a register is poison in some of these lanes, and has been computed with since it was loaded."""
+    return u32(lanes_of(w, place, size) & lanes != 0 and source_of(w, place).raw == COMPUTED)
+
+
+@watching
 def store_poison(
     w: Warp,
     values: Annotated[Slice[u8], "32 * size * parts"],
@@ -182,32 +210,55 @@ def store_poison(
     size: u32,
     parts: u32,
     moved: u32,
-) -> u32:
-    """Lanes store poison, laid out as `move_lanes` wants values; gives those that store some for the host to see.
+    computed: u32,
+) -> u64:
+    """Lanes store poison, laid out as `move_lanes` wants values.
 
-    `moved` says bit by bit which of the bytes are stored.
+    `moved` says bit by bit which of the bytes are stored, `computed` which of the values were computed with poison.
+    Memory that the host does not see takes the poison, and so does memory that is not written yet, of what is only
+    copied. Gives the lanes that store other poison for the host to see: in the lower half those to memory that holds
+    something, in the upper half those to memory that does not, which counts as written from now on.
     """
-    given: u32 = 0
+    given: u64 = 0
     for lane in range(32):
         if lanes >> lane & 1 != 0:
-            marks = plane_of(w, lane, addresses[lane], size * parts, space)
-            for at in range(size * parts):
-                if moved >> at & 1 != 0:
-                    bits = values[(at // size * 32 + lane) * size + at % size]
+            at = addresses[lane]
+            seen = is_seen(w, at, space)
+            marks = plane_of(w, lane, at, size * parts, space)
+            for byte in range(size * parts):
+                if moved >> byte & 1 != 0:
+                    bits = values[(byte // size * 32 + lane) * size + byte % size]
                     if length(marks) != 0:
-                        marks[at] = bits
-                    elif bits != WRITTEN and space_behind(addresses[lane], space) == GLOBAL:
-                        given = given | 1 << lane
+                        marks[byte] = bits
+                        if bits != WRITTEN and computed >> byte // size & 1 != 0:
+                            if seen != 0:
+                                marks[byte] = WRITTEN
+                                given = given | u64(1) << u64(32 + lane)
+                            else:
+                                keep_computed(w, space_behind(at, space), address_behind(at, space) + u64(byte))
+                    elif seen != 0 and bits != WRITTEN:
+                        given = given | u64(1) << u64(lane)
     return given
 
 
+def is_seen(w: Warp, at: u64, space: u32) -> u32:
+    """1 if the host sees what is stored at an address: in global memory, but for the device heap."""
+    if space_behind(at, space) != GLOBAL:
+        return 0
+    found = find_span(w.launch, at)
+    return u32(length(found) == 0 or address(found[0].heap) == 0)
+
+
 @watching
-def note_given(w: Warp, site: u32, lanes: u32, place: u32, size: u32, stored: u32, use: u32) -> None:
-    """Lanes store `stored` bytes of a register for the host to see.
+def note_given(w: Warp, site: u32, given: u64, place: u32, size: u32, stored: u32, use: u32) -> None:
+    """Lanes store `stored` bytes of a register for the host to see, as `store_poison` says.
 
     What is only copied may be a struct with its padding: a byte, or a word of which a part is written, is let pass.
     """
-    if source_of(w, place).raw == 0:
+    lanes = u32(given)
+    if source_of(w, place).raw == COMPUTED:
+        note_use(w, site, lanes | u32(given >> 32), place, size, use)
+    elif source_of(w, place).raw == MOVED:
         note_use(w, site, lanes, place, size, use)
     elif stored > 1:
         held = poison_of(w, place, size)

@@ -162,6 +162,8 @@ def read_near(w: Warp, lanes: u32, size: u32, site: u32) -> None:
 def start_marks(cta: Cta) -> None:
     """A CTA starts: nothing is written in its shared memory but what is the system's, in first frames, in registers."""
     launch = cta.launch
+    cta.computed_from = 0xFFFFFFFF
+    cta.computed_to = 0
     if address(cta.written) != 0:
         fill(cta.written, UNWRITTEN_BYTE)
         fill(part(cta.written, 0, launch.reserved_shared), WRITTEN)
@@ -182,6 +184,7 @@ def start_poison(w: Warp) -> None:
         fill(part(own, 0, launch.unsure), WRITTEN)
     fill(part(own, launch.unsure, unsure), UNWRITTEN_BYTE)
     fill(part(own, launch.poison_bytes + SOURCE_BYTES * launch.unsure, SOURCE_BYTES * unsure), 0)
+    w.local_computed = 0
     w.poisoned = 1 if unsure != 0 else 0
     w.resume = 0
 

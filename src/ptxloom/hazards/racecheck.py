@@ -25,6 +25,11 @@ BETWEEN_CTAS: Final = (
     "between the two"
 )
 IN_CLUSTER: Final = "let the CTAs of the cluster meet between the two: `barrier.cluster.arrive`, `barrier.cluster.wait`"
+BEHIND_SHUFFLE: Final = (
+    "put `bar.warp.sync` (`__syncwarp()`) behind the `shfl.sync` that tells a warp that the other side has come, as "
+    "`sync()` of a `cg::tiled_partition` of more than 32 threads does: a shuffle hands on the value, not the order; or "
+    "let all meet at `bar.sync`"
+)
 _WARP_ORDER: Final = "put `bar.warp.sync` (`__syncwarp()`) between the two: nothing else orders the lanes of a warp"
 
 KINDS: Final = (

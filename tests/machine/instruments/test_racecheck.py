@@ -228,3 +228,12 @@ def test_more_flags_than_there_is_room_for_are_said(blocks: int, threads: int, t
     assert any("256 mbarriers and flags" in text for text in result.hazards.limits) == told
     assert str(result.hazards).startswith("no hazards")
     assert ("may have missed" in str(result.hazards)) == told
+
+
+@pytest.mark.parametrize(("told", "named"), [("shfl.sync.idx.b32 %r5, %r5, 0, 31, -1;", True), ("", False)])
+def test_the_help_names_tiles_whose_barrier_is_handed_on_by_a_shuffle(told: str, named: bool) -> None:
+    """`cg::tiled_partition` of two warps: lane 0 has waited, and the others know only the value."""
+    body = f"st.shared.u32 [%r10], %r0;\nmembar.cta;\n{told}\nxor.b32 %r6, %r10, 128;\nld.shared.u32 %r7, [%r6];"
+    result = kernel_of(body).launch(1, 64, [np.zeros(128, np.uint32)], checks=CHECKS, threads=1)
+    assert result.hazards
+    assert all(("tiled_partition" in (hazard.help or "")) is named for hazard in result.hazards)

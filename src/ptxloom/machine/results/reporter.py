@@ -9,7 +9,7 @@ from ptxloom.diagnostics import UnsupportedForm
 from ptxloom.fragments import fragment
 from ptxloom.hazards.kinds import BY_RULE
 from ptxloom.hazards.memcheck import MORE_SHARED
-from ptxloom.hazards.racecheck import AFTER_COPY, AFTER_PRODUCT, BETWEEN_CTAS, IN_CLUSTER
+from ptxloom.hazards.racecheck import AFTER_COPY, AFTER_PRODUCT, BEHIND_SHUFFLE, BETWEEN_CTAS, IN_CLUSTER
 from ptxloom.isa import instruction_spec
 from ptxloom.isa.matrix import MOVES, matrix_move
 from ptxloom.lazy import cached_property
@@ -206,8 +206,17 @@ class Reporter:
         hazard = self.hazard(EVENTS[kind], party, op.opcode, place=found.text, size=size)
         hazard = replace(self._with_memory(hazard, op, found, size, party.lanes[0]), count=int(event.count))
         if hazard.kind in _RACES:
-            hazard = replace(hazard, help=_order_between(op, before, event.space, apart=second != block) or hazard.help)
+            order = _order_between(op, before, event.space, apart=second != block)
+            if not order and reach is Reach.CTA and self._hands_on:
+                order = BEHIND_SHUFFLE
+            hazard = replace(hazard, help=order or hazard.help)
         return replace(hazard, other=other, element=_both(hazard.element, element_of(before, other.lanes[0])))
+
+    @cached_property
+    def _hands_on(self) -> bool:
+        """Whether the program fences, and shuffles: a lane may tell its warp of others that it has waited for."""
+        opcodes = {op.opcode for op in self.program.ops}
+        return "shfl" in opcodes and not opcodes.isdisjoint(("fence", "membar"))
 
     def _stray(self, event: Any, op: Op, party: Party, found: Located) -> Hazard:
         """An access that has left the variable it was meant for."""

@@ -236,7 +236,7 @@ class Author:
 
     def count(self, at: int) -> None:
         """As at a counter: several threads exchange a word, and one of them, or one that it meets, goes on without."""
-        size = self.size()
+        size, last = self.size(), self.actor()
         for _ in range(self.random.randint(1, 3)):
             last = self.actor()
             self.steps.append(Access(last, at, write=True, size=size, scope=self.scope(), exchange=True))

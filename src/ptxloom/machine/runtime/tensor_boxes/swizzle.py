@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
-from ptxloom.machine.native.language import u64
-from ptxloom.machine.runtime.tensor_boxes.model import CHUNK_BYTES, TensorCopy
+from typing import TYPE_CHECKING
+
+from ptxloom.machine.native.language import copy, part, u8, u32, u64, view
+from ptxloom.machine.runtime.tensor_boxes.model import CHUNK_BYTES, TensorCopy, TensorRow
+
+if TYPE_CHECKING:
+    from ptxloom.machine.native.language import Slice
 
 
 def box_bytes(t: TensorCopy) -> u64:
@@ -26,3 +31,14 @@ def row_place(t: TensorCopy, number: u64) -> u64:
 def row_room(t: TensorCopy) -> u64:
     """How many bytes these are."""
     return max(t.row_bytes, u64(t.chunk_mask + 1) * CHUNK_BYTES)
+
+
+def take_row(r: TensorRow, t: TensorCopy, room: Slice[u8], start: u64, number: u64) -> None:
+    """The row that is to go, out of the bytes at `row_place`."""
+    if t.chunk_mask == 0:
+        copy(view(u8, r.bytes), room, t.row_bytes)
+        return
+    before = row_place(t, number)
+    for offset in range(0, u32(t.row_bytes), CHUNK_BYTES):
+        source = part(room, chunk_place(t, start, number, u64(offset)) - before, CHUNK_BYTES)
+        copy(part(r.bytes, offset, CHUNK_BYTES), source, CHUNK_BYTES)

@@ -46,7 +46,7 @@ from ptxloom.machine.runtime.tensor_boxes.model import (
     OTHER_RANK,
     TensorCopy,
 )
-from ptxloom.machine.runtime.tensor_boxes.swizzle import box_bytes, row_place, row_room
+from ptxloom.machine.runtime.tensor_boxes.swizzle import box_bytes, row_place, row_room, take_row
 from ptxloom.machine.runtime.tensor_boxes.walk import (
     inside_from,
     inside_to,
@@ -57,7 +57,7 @@ from ptxloom.machine.runtime.tensor_boxes.walk import (
     stored_bytes,
 )
 from ptxloom.machine.runtime.tensor_maps.fields import map_place
-from ptxloom.machine.runtime.tensor_maps.rows import blank_row, combine_row, put_row, round_row, take_row
+from ptxloom.machine.runtime.tensor_maps.rows import blank_row, combine_row, put_row, round_row
 from ptxloom.machine.runtime.tensor_maps.watch import (
     begin_copy,
     watch_load,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from ptxloom.machine.native.language import address, copy, fill, invoke, part, u8, u16, u32, u64, view
 from ptxloom.machine.runtime.tensor_boxes.model import CHUNK_BYTES, TensorCopy, TensorRow
-from ptxloom.machine.runtime.tensor_boxes.swizzle import chunk_place, row_place
+from ptxloom.machine.runtime.tensor_boxes.swizzle import chunk_place
 
 if TYPE_CHECKING:
     from ptxloom.machine.native.language import Code, Slice
@@ -23,17 +23,6 @@ def put_row(r: TensorRow, t: TensorCopy, box: Slice[u8], start: u64, number: u64
     for offset in range(0, u32(t.row_bytes), CHUNK_BYTES):
         into = part(box, chunk_place(t, start, number, u64(offset)), CHUNK_BYTES)
         copy(into, part(r.bytes, offset, CHUNK_BYTES), CHUNK_BYTES)
-
-
-def take_row(r: TensorRow, t: TensorCopy, room: Slice[u8], start: u64, number: u64) -> None:
-    """The row that is to go, out of the bytes at `row_place`."""
-    if t.chunk_mask == 0:
-        copy(view(u8, r.bytes), room, t.row_bytes)
-        return
-    before = row_place(t, number)
-    for offset in range(0, u32(t.row_bytes), CHUNK_BYTES):
-        source = part(room, chunk_place(t, start, number, u64(offset)) - before, CHUNK_BYTES)
-        copy(part(r.bytes, offset, CHUNK_BYTES), source, CHUNK_BYTES)
 
 
 def blank_row(r: TensorRow, t: TensorCopy) -> None:

@@ -44,6 +44,8 @@ SIZES: Final = 31 << SIZE_SHIFT
 SETS_UP: Final = SIZES  # `mbarrier.init`, which moves no number
 ASYNC_PROXY: Final = 1 << 7  # bulk copies, which go another way to memory
 
+SPLIT: Final = 0xFFFFFFFF  # no cluster's
+
 BLOCK_SHIFT: Final = 7  # bytes of shared memory that share a summary of readers
 POINTS: Final = 4  # of a thread: its last fence of the scope of a CTA, of a cluster, of the GPU; and
 RELEASED: Final = 3  # its last release
@@ -94,11 +96,12 @@ class Crowd:
 
 
 class HistoryCell:
-    """What is remembered of four aligned bytes of global memory, or of one: traces of all that may still race."""
+    """What is remembered of four aligned bytes of global memory, or of one: traces of all that may still race.
+
+    If parts of the four bytes have been accessed, each has a cell of its own, and the owner of theirs is SPLIT.
+    """
 
     first: Annotated[Array[AccessTrace], 1]
-    split: u32  # 1: accesses to parts of the four bytes have been seen, each has a cell of its own
-    spare: u32
 
 
 class CurrentAccess:

@@ -111,18 +111,26 @@ def seen_by(access: CurrentAccess) -> u32:
 
 def fill_trace(access: CurrentAccess, lane: u32, t: AccessTrace) -> None:
     """Remember an access of a lane."""
-    if is_own(access, t) != 0 and takes_lane(access, lane, t) != 0:
-        t.lanes = t.lanes | 1 << lane
-        if access.does == WRITES and last_number(t) != access.number:  # a weak one of before
+    if takes_lane(access, lane, t) == 0:
+        t.owner = access.owner
+        t.who = access.who
+        t.stamp = access.stamp
+        t.does = access.does
+        t.lanes = 1 << lane
+        t.seen = 0
+        if access.does == WRITES or access.reads != 0:
+            number_trace(access, lane, t)
+        return
+    t.lanes = t.lanes | 1 << lane
+    if access.does == WRITES:
+        if last_number(t) != access.number:  # a weak one of before
             t.made = 0
             t.number = access.number + 1
         t.made = t.made | 1 << lane
-        return
-    t.owner = access.owner
-    t.who = access.who
-    t.stamp = access.stamp
-    t.does = access.does
-    t.lanes = 1 << lane
+
+
+def number_trace(access: CurrentAccess, lane: u32, t: AccessTrace) -> None:
+    """Give a write its number, and a read what it has seen."""
     t.made = 1 << lane
     t.number = access.number
     t.seen = seen_by(access)

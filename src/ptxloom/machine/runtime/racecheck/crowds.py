@@ -188,7 +188,7 @@ def face(
             tell_race(w, s, lane, t, left, crowd)
     if access.does == WRITES and access.stamp & STRONG == 0 and t.stamp & STRONG != 0:
         forget_sync(s.order, address(shared_place(w, window_of(s, crowd.at), 1)))
-    if covers(w, access.stamp, access.does, t) != 0 and is_needed(w, lane, crowd.first[0], t) == 0:
+    if covers(w, access.stamp, access.does, t) != 0 and (t.seen == 0 or is_needed(w, lane, crowd.first[0], t) == 0):
         t.lanes = left
     if t.lanes == 0:
         t.owner = 0

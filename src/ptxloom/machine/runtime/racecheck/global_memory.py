@@ -28,11 +28,12 @@ from ptxloom.machine.runtime.racecheck.happens_before import (
     are_morally_strong,
     stamp_of,
 )
-from ptxloom.machine.runtime.racecheck.observation_order import observe
+from ptxloom.machine.runtime.racecheck.observation_order import last_number, observe
 from ptxloom.machine.runtime.shadow import (
     FEW_TRACES,
     LOOKS_AGAIN,
     READS_ONLY,
+    SPLIT,
     STRONG,
     WRITES,
     AccessTrace,
@@ -148,7 +149,7 @@ def byte_of(span: Span, at: u64) -> HistoryCell:
 def cell_of(span: Span, at: u64) -> HistoryCell:
     """The cell that holds what is known of a byte."""
     cell = word_of(span, at)
-    if cell.split != 0:
+    if cell.first[0].owner == SPLIT:
         cell = byte_of(span, at)
     return cell
 
@@ -156,9 +157,8 @@ def cell_of(span: Span, at: u64) -> HistoryCell:
 def split(grid: GridHistory, span: Span, at: u64) -> None:
     """Give each byte of the word at an address a cell of its own."""
     whole = word_of(span, at)
-    if whole.split != 0:
+    if whole.first[0].owner == SPLIT:
         return
-    whole.split = 1
     for number in range(4):
         place = (at & ~3) + u64(number)
         if place >= span.start and place < span.end:
@@ -167,6 +167,7 @@ def split(grid: GridHistory, span: Span, at: u64) -> None:
             while address(left) != 0:
                 into = further_trace(grid, into)
                 left = copy_traces(left, into)
+    whole.first[0].owner = SPLIT
 
 
 def further_trace(grid: GridHistory, last: AccessTrace) -> AccessTrace:
@@ -190,7 +191,7 @@ def look_lane(w: Warp, lane: u32, span: Span, at: u64, size: u32) -> None:
             split(grid, span, place)
         cell = word_of(span, place)
         step: u64 = 4
-        if cell.split != 0:
+        if cell.first[0].owner == SPLIT:
             cell = byte_of(span, place)
             step = 1
         told = meet_cell(w, lane, span, cell, place, u32(step), end, told)
@@ -205,10 +206,15 @@ def meet_cell(w: Warp, lane: u32, span: Span, cell: HistoryCell, place: u64, ste
     here = cell.first[0]
     end_of_chain = here
     free = null(AccessTrace)
-    observe(w, lane, access, here)
+    if access.reads != 0:
+        observe(w, lane, access, here)
+    else:
+        access.number = 0
     while address(here) != 0:
         t = here
         if t.owner != 0:
+            if access.does & t.does == WRITES:
+                access.number = max(access.number, last_number(t))
             left = unordered_lanes(w, lane, t)
             if is_hazard(w, access, lane, span, t, left, place, step) != 0:
                 left = unseen_lanes(w, lane, cell.first[0], t, left)
@@ -231,7 +237,7 @@ def meet_cell(w: Warp, lane: u32, span: Span, cell: HistoryCell, place: u64, ste
 
 def settle_trace(w: Warp, access: CurrentAccess, lane: u32, first: AccessTrace, t: AccessTrace, left: u32) -> None:
     """Forget the part of a trace that an access stands for, `left` being the lanes that it does not come behind."""
-    if covers(w, access.stamp, access.does, t) != 0 and is_needed(w, lane, first, t) == 0:
+    if covers(w, access.stamp, access.does, t) != 0 and (t.seen == 0 or is_needed(w, lane, first, t) == 0):
         t.lanes = left
     if t.lanes == 0:
         t.owner = 0

@@ -10,7 +10,7 @@ that a read sees writes of consecutive numbers: from the start of the chain up t
 
 from __future__ import annotations
 
-from ptxloom.machine.native.language import address, null, popcount, trailing_zeros, u32
+from ptxloom.machine.native.language import address, popcount, trailing_zeros, u32
 from ptxloom.machine.runtime.racecheck.happens_before import are_morally_strong, first_of, me
 from ptxloom.machine.runtime.shadow import SITE, SIZES, WRITES, AccessTrace, CurrentAccess
 from ptxloom.machine.runtime.state import Warp
@@ -38,8 +38,6 @@ def observe(w: Warp, lane: u32, access: CurrentAccess, first: AccessTrace) -> No
     access.number = 0
     access.seen = 0
     here = first
-    if access.does != WRITES and access.reads == 0:
-        here = null(AccessTrace)
     while address(here) != 0:
         t = here
         if t.owner != 0 and t.does == WRITES and last_number(t) > access.number:

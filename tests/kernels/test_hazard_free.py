@@ -21,7 +21,6 @@ PAIRS = [(case, architecture) for case in cases() for architecture in case.archi
 RACES_IN_GLOBAL_MEMORY = {
     "atomic_medley": "the head of a compare-and-swap loop is a plain load, beside the atomics of others",
     "union_find": "path compression stores parents with plain stores, which others read meanwhile",
-    "specialised": "Triton has both of its warpgroups compute and store the same tile",
     "atomics": "all threads of a CTA load what one of them stores in a critical section",
 }
 

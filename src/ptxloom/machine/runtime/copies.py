@@ -95,7 +95,7 @@ def copy_async(  # noqa: C901, PLR0912 - one lane after the other
 @watching
 def watch_async(w: Warp, lane: u32, target: u64, source: u64, take: u32, size: u32, site: u32) -> None:
     """Racecheck learns what `cp.async` of a lane writes and reads: `take` bytes, zeros up to `size`."""
-    data = part(w.scratch, FACTS, size)
+    data = part(part(w.scratch, FACTS, 16), 0, u64(size))
     fill(data, 0)
     if take != 0:
         copy(data, site_bytes(w.sites[site], source, u64(take)), u64(take))

@@ -88,6 +88,7 @@ SCRATCH_BYTES: Final = 2048  # of a warp, for the length of one instruction
 LOOP_COST: Final = 1 << 12
 CALL_COST: Final = LOOP_COST >> 6
 DISPATCH_COST: Final = 1
+STEP_COST: Final = LOOP_COST >> 4  # of a loop that a tool makes for one instruction (`spending`)
 BUDGET: Final = LOOP_COST << 12  # before a warp lets others run
 STARVED: Final = 1 << 12  # budgets that other lanes may spend while some wait at an `.aligned` instruction
 ROTATION: Final = LOOP_COST << 9  # before waiting lanes of a diverged warp get their turn

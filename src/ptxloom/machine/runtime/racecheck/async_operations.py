@@ -41,7 +41,7 @@ from ptxloom.machine.runtime.shadow import (
 from ptxloom.machine.runtime.state import CLUSTER_SHIFT, GLOBAL, NONE, SHARED, Warp
 from ptxloom.machine.runtime.tensor_boxes.model import TENSOR_COPY_BYTES, TensorCopy
 from ptxloom.machine.runtime.tensor_boxes.swizzle import row_place, row_room, take_row
-from ptxloom.machine.runtime.tensor_boxes.walk import is_inside, next_row, restart, row_address, stored_bytes
+from ptxloom.machine.runtime.tensor_boxes.walk import is_inside, next_row, restart, row_address, rows_of, stored_bytes
 
 if TYPE_CHECKING:
     from ptxloom.machine.native.language import Ptr, Slice
@@ -344,18 +344,16 @@ def source_bytes(w: Warp, at: u64, size: u64) -> Slice[u8]:
 def write_rows(w: Warp, lane: u32, t: TensorCopy, box: u64, stamp: u32) -> None:
     """What a copy has written in a tensor, from a box in shared memory, is a write of the lane's own."""
     restart(t)
-    number: u64 = 0
     row = w.worker.row[0]
-    while number < t.rows:
+    for _row in range(rows_of(t)):
         if is_inside(t) != 0:
-            source = source_bytes(w, box + row_place(t, number), row_room(t))
+            source = source_bytes(w, box + row_place(t, t.number), row_room(t))
             data = nothing(u8)
             if address(source) != 0:
-                take_row(row, t, source, box & ((1 << CLUSTER_SHIFT) - 1), number)
+                take_row(row, t, source, box & ((1 << CLUSTER_SHIFT) - 1), t.number)
                 data = part(row.bytes, 0, stored_bytes(t))
             look_end(w, lane, row_address(t), u32(stored_bytes(t)), stamp, data)
         next_row(t)
-        number = number + 1
 
 
 def replace(w: Warp, number: u32, lane: u32, held: u32) -> None:

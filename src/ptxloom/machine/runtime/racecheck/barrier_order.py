@@ -70,11 +70,11 @@ def sync_group(w: Warp, lanes: u32) -> None:
         room = order.room
         fill(room, 0)
         while uneven != 0:
-            join(room, row_of(order, me(w, trailing_zeros(uneven))))
+            join(w, room, row_of(order, me(w, trailing_zeros(uneven))))
             uneven = uneven & uneven - 1
         for lane in range(32):
             if lanes >> lane & 1 != 0:
-                join(row_of(order, me(w, lane)), room)
+                join(w, row_of(order, me(w, lane)), room)
     first = me(w, 0)
     for lane in range(32):
         if lanes >> lane & 1 != 0:
@@ -139,7 +139,7 @@ def gather_knowledge(cta: Cta) -> None:
             s.changed_before = s.changed
             s.changed = s.order.clock
         while left != 0:
-            join(s.common, row_of(s.order, me(w, trailing_zeros(left))))
+            join(w, s.common, row_of(s.order, me(w, trailing_zeros(left))))
             left = left & left - 1
         w.acquired = 0
         w.uneven = 0
@@ -184,7 +184,7 @@ def arrive_in_cluster(w: Warp, lanes: u32, relaxed: u32) -> None:
 def complete_cluster(cta: Cta) -> None:
     """The cluster's barrier is complete."""
     order = cta.shadow.order
-    join(at_row(order.gathering, order, 1), order.gathering)
+    join(warp_at(cta, 0), at_row(order.gathering, order, 1), order.gathering)
 
 
 @watching

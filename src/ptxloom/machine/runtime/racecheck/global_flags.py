@@ -8,9 +8,9 @@ know it once they are ordered behind those lanes.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from ptxloom.machine.native.language import address, fill, length, part, trailing_zeros, u32, u64
+from ptxloom.machine.native.language import address, copy, fill, length, part, trailing_zeros, u32, u64
 from ptxloom.machine.native.watching import watching
 from ptxloom.machine.runtime.racecheck.happens_before import is_known, me, owner_of
 from ptxloom.machine.runtime.racecheck.release_points import point_of
@@ -24,7 +24,7 @@ from ptxloom.machine.runtime.racecheck.shared_flags import (
     last_point,
     publish_at_flag,
 )
-from ptxloom.machine.runtime.racecheck.tick_rows import join
+from ptxloom.machine.runtime.racecheck.tick_rows import COLUMNS_A_STEP, join
 from ptxloom.machine.runtime.racecheck.vector_clocks import release
 from ptxloom.machine.runtime.shadow import (
     CLUSTER_SCOPE,
@@ -38,10 +38,13 @@ from ptxloom.machine.runtime.shadow import (
     Lesson,
     Order,
 )
+from ptxloom.machine.runtime.spending import spend
 from ptxloom.machine.runtime.state import GENERIC, GLOBAL, SHARED_WINDOW, Warp
 
 if TYPE_CHECKING:
     from ptxloom.machine.native.language import Ptr, Slice
+
+THREADS_A_STEP: Final = 2  # to publish what 2^2 threads have done takes as long as a step of a loop
 
 
 def is_taught(w: Warp, lane: u32, cluster: u32, thread: u32, tick: u32) -> u32:
@@ -127,7 +130,7 @@ def believe_others(w: Warp, lanes: u32) -> None:
         if behind != 0:
             room = row_of_lesson(order, LESSONS)
             fill(room, 0)
-            join(room, row_of_lesson(order, number))
+            join(w, room, row_of_lesson(order, number))
             learn(w, behind, room, 1, order.clock, 1)
 
 
@@ -261,10 +264,10 @@ def learn(w: Warp, lanes: u32, row: Slice[u32], known: u32, seen: u32, pure: u32
     for number in range(order.lesson_count):
         lesson = order.lessons[number]
         if lesson.warp == me(w, 0) // 32 and lesson.lanes == lanes and (lesson.tick == 0) == (known == 0):
-            if teaches_more(row_of_lesson(order, number), row) == 0:
+            if teaches_more(w, row_of_lesson(order, number), row) == 0:
                 return
             if known == 0:
-                join(row_of_lesson(order, number), row)
+                join(w, row_of_lesson(order, number), row)
                 lesson.seen = seen
                 lesson.pure = lesson.pure & pure
                 return
@@ -282,11 +285,12 @@ def learn(w: Warp, lanes: u32, row: Slice[u32], known: u32, seen: u32, pure: u32
         lesson.tick = order.clock
     own = row_of_lesson(order, number)
     fill(own, 0)
-    join(own, row)
+    join(w, own, row)
 
 
-def teaches_more(known: Slice[u32], row: Slice[u32]) -> u32:
+def teaches_more(w: Warp, known: Slice[u32], row: Slice[u32]) -> u32:
     """1 if a row says more than what is known."""
+    spend(w, u32(length(row)) >> COLUMNS_A_STEP)
     more: u32 = 0
     for column in range(u32(min(length(known), length(row)))):
         more = more | u32(row[column] > known[column])
@@ -300,28 +304,30 @@ def forget_lesson(w: Warp) -> None:
     for number in range(order.lesson_count):
         lesson = order.lessons[number]
         if w.launch.members == 1 and lesson.tick != 0 and lesson.tick <= w.shadow.base:
-            teach(order, number)
+            teach(w, number)
         else:
-            move_lesson(order, number, kept)
+            move_lesson(w, number, kept)
             kept = kept + 1
     if kept == LESSONS:
         order.limits = order.limits | FEW_LESSONS
-        teach(order, 0)
+        teach(w, 0)
         for number in range(1, LESSONS):
-            move_lesson(order, number, number - 1)
+            move_lesson(w, number, number - 1)
         kept = LESSONS - 1
     order.lesson_count = kept
 
 
-def teach(order: Order, number: u32) -> None:
+def teach(w: Warp, number: u32) -> None:
     """All threads of the cluster know a lesson."""
-    join(order.taught, row_of_lesson(order, number))
+    order = w.shadow.order
+    join(w, order.taught, row_of_lesson(order, number))
     order.taught_at = order.clock
     order.informed = 1
 
 
-def move_lesson(order: Order, number: u32, to: u32) -> None:
+def move_lesson(w: Warp, number: u32, to: u32) -> None:
     """Put a lesson in another place, which is not behind it."""
+    order = w.shadow.order
     if number == to:
         return
     lesson = order.lessons[number]
@@ -332,9 +338,8 @@ def move_lesson(order: Order, number: u32, to: u32) -> None:
     place.seen = lesson.seen
     place.pure = lesson.pure
     row = row_of_lesson(order, number)
-    into = row_of_lesson(order, to)
-    for column in range(order.grid.columns):
-        into[column] = row[column]
+    spend(w, u32(length(row)) >> COLUMNS_A_STEP)
+    copy(row_of_lesson(order, to), row, 4 * length(row))
 
 
 def publish(w: Warp, row: Slice[u32], base: u32, when: u32) -> None:
@@ -343,6 +348,7 @@ def publish(w: Warp, row: Slice[u32], base: u32, when: u32) -> None:
     order = s.order
     grid = order.grid
     first = u32(w.cta.index) * grid.share
+    spend(w, order.threads >> THREADS_A_STEP)
     for thread in range(order.threads):
         if thread - s.first < s.warps * 32 and base > order.started:
             order.room[thread] = max(order.room[thread], base)
@@ -350,10 +356,10 @@ def publish(w: Warp, row: Slice[u32], base: u32, when: u32) -> None:
         row[column] = max(row[column], order.room[thread])
         grid.told[column] = max(grid.told[column], order.room[thread])
     if order.informed != 0 and when >= order.taught_at:
-        join(row, order.taught)
+        join(w, row, order.taught)
     for number in range(order.lesson_count):
         if was_learnt(order, order.lessons[number]) != 0:
-            join(row, row_of_lesson(order, number))
+            join(w, row, row_of_lesson(order, number))
 
 
 def was_learnt(order: Order, lesson: Lesson) -> u32:

@@ -42,6 +42,7 @@ from ptxloom.machine.runtime.shadow import (
     HistoryCell,
 )
 from ptxloom.machine.runtime.spans import Span
+from ptxloom.machine.runtime.spending import spend
 from ptxloom.machine.runtime.state import (
     GLOBAL,
     SHARED_WINDOW,
@@ -211,6 +212,7 @@ def meet_cell(w: Warp, lane: u32, span: Span, cell: HistoryCell, place: u64, ste
     else:
         access.number = 0
     while address(here) != 0:
+        spend(w, 1)
         t = here
         if t.owner != 0:
             if access.does & t.does == WRITES:

@@ -77,11 +77,11 @@ def publish_point(w: Warp, lane: u32, kind: u32, into: Slice[u32]) -> None:
         row = row_of(order, thread)
         if point.kept != 0:
             row = at_row(order.kept, order, point.kept)
-        join(into, row)
+        join(w, into, row)
         if point.base >= s.changed:
-            join(into, s.common)
+            join(w, into, s.common)
         elif point.base >= s.changed_before:
-            join(into, s.common_before)
+            join(w, into, s.common_before)
     if w.launch.members > 1:
         for other in range(s.warps * 32):
             into[s.first + other] = max(into[s.first + other], point.base)

@@ -135,9 +135,10 @@ def read_flag(w: Warp, lane: u32, number: u32, does: u32, wide: u32) -> None:
             acquire(w, lane, inside)
         if wide != 0:
             return
-    join(at_row(order.seen, order, thread), everywhere)  # however narrow its scope is: that of a fence behind it counts
+    # however narrow its scope is: that of a fence behind it counts
+    join(w, at_row(order.seen, order, thread), everywhere)
     if apart != 0:
-        join(at_row(order.seen_inside, order, thread), inside)
+        join(w, at_row(order.seen_inside, order, thread), inside)
     w.saw = w.saw | 1 << lane
 
 

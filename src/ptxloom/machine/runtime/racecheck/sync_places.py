@@ -98,5 +98,5 @@ def wait_at(w: Warp, lane: u32, host: u64, relaxed: u32) -> None:
         if relaxed == 0:
             acquire(w, lane, at_row(order.complete, order, number))
         else:
-            join(at_row(order.seen, order, me(w, lane)), at_row(order.complete, order, number))
+            join(w, at_row(order.seen, order, me(w, lane)), at_row(order.complete, order, number))
             w.saw = w.saw | 1 << lane

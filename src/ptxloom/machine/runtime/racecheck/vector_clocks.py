@@ -137,8 +137,8 @@ def release(w: Warp, lane: u32, into: Slice[u32], when: u32) -> None:
     s = w.shadow
     order = s.order
     thread = me(w, lane)
-    join(into, row_of(order, thread))
-    join(into, s.common)
+    join(w, into, row_of(order, thread))
+    join(w, into, s.common)
     if w.launch.members > 1:
         for other in range(s.warps * 32):
             into[s.first + other] = max(into[s.first + other], s.base)
@@ -149,6 +149,6 @@ def acquire(w: Warp, lane: u32, source: Slice[u32]) -> None:
     """Learn what has been published."""
     order = w.shadow.order
     keep_points(w, lane)
-    join(row_of(order, me(w, lane)), source)
+    join(w, row_of(order, me(w, lane)), source)
     w.acquired = w.acquired | 1 << lane
     w.uneven = w.uneven | 1 << lane

@@ -19,6 +19,7 @@ MAP_BYTES: Final = 4 * MAP_WORDS
 MAP_ALIGNMENT: Final = 64
 CHUNK_BYTES: Final = 16  # what a swizzle moves, and what rows are made of
 MOST_ROW_BYTES: Final = 256 * 8  # of a box
+MOST_ROWS: Final = 1 << 20  # that shared memory can hold: an address within a CTA has 24 bits
 MOST_DIMENSIONS: Final = 5
 COORDINATES: Final = 8  # of an instruction: so many, at most, with the offsets of im2col behind the first five
 OFFSETS: Final = 5
@@ -55,7 +56,8 @@ class TensorCopy:
     rounds: u32  # 1: to tf32
     row_bytes: u64
     pitch: u64  # from row to row in shared memory
-    rows: u64
+    rows: u64  # that the walk comes by
+    number: u64  # of the row where it stands, counted through the whole box
     element: i64  # bytes of one; of an interleaved tensor, of a slice
     inner: i64  # where a row begins in the innermost dimension, in bytes
     inner_bytes: i64  # how long that is
@@ -65,6 +67,7 @@ class TensorCopy:
     steps: Annotated[Array[i64], 5]
     begins: Annotated[Array[i64], 5]  # where it goes on after its end
     ends: Annotated[Array[i64], 5]
+    skipped: Annotated[Array[u64], 5]  # rows of the box that are left out where it ends
     shifts: Annotated[Array[i64], 5]  # what is added to where the walk stands: offsets of im2col
     first: Annotated[Array[i64], 5]  # where the walk begins
     point: Annotated[Array[i64], 5]  # where it stands

@@ -28,6 +28,11 @@ def row_place(t: TensorCopy, number: u64) -> u64:
     return number * t.pitch & ~(u64(t.chunk_mask + 1) * CHUNK_BYTES - 1)
 
 
+def rows_bytes(t: TensorCopy, count: u64) -> u64:
+    """What the first rows of a box reach over in shared memory, with the room of the last one's chunks."""
+    return row_place(t, count - 1) + row_room(t)
+
+
 def row_room(t: TensorCopy) -> u64:
     """How many bytes these are."""
     return max(t.row_bytes, u64(t.chunk_mask + 1) * CHUNK_BYTES)

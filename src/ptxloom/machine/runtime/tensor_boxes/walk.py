@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ptxloom.machine.native.language import i64, u32, u64
 from ptxloom.machine.runtime.tensor_boxes.decode import box_size, corner
-from ptxloom.machine.runtime.tensor_boxes.model import CHUNK_BYTES, OFFSETS, TensorCopy
+from ptxloom.machine.runtime.tensor_boxes.model import CHUNK_BYTES, MOST_ROWS, OFFSETS, TensorCopy
 
 if TYPE_CHECKING:
     from ptxloom.machine.native.language import Slice, i32
@@ -29,6 +29,7 @@ def start_walk(t: TensorCopy, coordinates: Slice[i32], lane: u32) -> None:
 
 def restart(t: TensorCopy) -> None:
     """Go back to the first row."""
+    t.number = 0
     for place in range(t.outer):
         t.point[place] = t.first[place]
 
@@ -38,6 +39,7 @@ def start_tile(t: TensorCopy, first: u32) -> None:
     t.rows = 1
     for place in range(t.outer):
         step = t.steps[place]
+        t.skipped[place] = 0
         count = (i64(box_size(t, place + first)) + step - 1) // step
         t.begins[place] = t.point[place]
         t.ends[place] = t.point[place] + count * step
@@ -52,6 +54,7 @@ def start_columns(t: TensorCopy, coordinates: Slice[i32], lane: u32) -> None:
     t.rows = u64(t.words[15] & 1023) + 1
     spatial = t.rank - 2
     for place in range(t.outer):
+        t.skipped[place] = 0
         if place < spatial:
             t.shifts[place] = i64(u32(coordinates[32 * (OFFSETS + place) + lane]) & offset_mask(t))
             t.begins[place] = corner(t, place, 0)
@@ -69,17 +72,56 @@ def offset_mask(t: TensorCopy) -> u32:
     return 0xFF if t.rank == 4 else 0x1F
 
 
+def keep_inside(t: TensorCopy) -> u64:
+    """From now on the walk leaves out what lies outside of the tensor; gives the number of the last row, and one.
+
+    A box may reach 2^40 rows beyond its tensor; rows inside are no more than what they hold in shared memory. Of im2col
+    all rows, 1,024 at most, are come by.
+    """
+    if t.in_columns != 0:
+        return last_column(t)
+    weight: u64 = 1
+    behind: u64 = 1
+    rows: u64 = 1
+    for place in range(t.outer):
+        step = t.steps[place]
+        count = (t.ends[place] - t.begins[place]) // step
+        inside = max(min(count, (t.sizes[place] - t.begins[place] + step - 1) // step), 0)
+        t.ends[place] = t.begins[place] + inside * step
+        t.skipped[place] = u64(count - inside) * weight
+        behind = behind + u64(inside - 1) * weight
+        weight = weight * u64(count)
+        rows = rows * u64(inside)
+    t.rows = rows
+    return behind if rows != 0 else 0
+
+
+def last_column(t: TensorCopy) -> u64:
+    """The number of the last row of im2col that is inside of the tensor, and one; 0 if no row is."""
+    behind: u64 = 0
+    for _row in range(u32(t.rows)):
+        if is_inside(t) != 0:
+            behind = t.number + 1
+        next_row(t)
+    restart(t)
+    return behind
+
+
 def next_row(t: TensorCopy) -> None:
     """Go on to the next row."""
-    place: u32 = 0
-    going: u32 = 1
-    while going != 0 and place < t.outer:
+    t.number = t.number + 1
+    for place in range(t.outer):
         t.point[place] = t.point[place] + t.steps[place]
-        going = 0
-        if t.point[place] >= t.ends[place]:
-            t.point[place] = t.begins[place]
-            going = 1
-        place = place + 1
+        if t.point[place] < t.ends[place]:
+            return
+        t.point[place] = t.begins[place]
+        t.number = t.number + t.skipped[place]
+
+
+def rows_of(t: TensorCopy) -> u32:
+    """How many rows the walk comes by, of a box that is known to lie in shared memory."""
+    assert t.rows <= MOST_ROWS
+    return u32(t.rows)
 
 
 def is_inside(t: TensorCopy) -> u32:
@@ -118,13 +160,13 @@ def meeting(t: TensorCopy, at: u64, size: u64, writes: u32) -> u64:
     """The first byte of a stretch of memory that a row which the copy reads, or writes, holds; 0 if there is none."""
     low = inside_from(t)
     high = stored_bytes(t) if writes != 0 else inside_to(t)
-    number: u64 = 0
     restart(t)
-    while number < t.rows and low < high:
+    if low >= high:
+        return 0
+    for _row in range(rows_of(t)):
         if is_inside(t) != 0:
             start = row_address(t)
             if at < start + high and at + size > start + low:
                 return max(at, start + low)
         next_row(t)
-        number = number + 1
     return 0

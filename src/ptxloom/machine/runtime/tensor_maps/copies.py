@@ -8,7 +8,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-from ptxloom.machine.native.language import Code, Slice, address, copy, i32, part, trailing_zeros, u8, u32, u64, view
+from ptxloom.machine.native.language import (
+    Code,
+    Slice,
+    address,
+    copy,
+    i32,
+    nothing,
+    part,
+    trailing_zeros,
+    u8,
+    u32,
+    u64,
+    view,
+)
 from ptxloom.machine.runtime.copies import finish, reach, told_at
 from ptxloom.machine.runtime.counting import count_moved
 from ptxloom.machine.runtime.memory import fault, holds_site, shared_place
@@ -46,13 +59,15 @@ from ptxloom.machine.runtime.tensor_boxes.model import (
     OTHER_RANK,
     TensorCopy,
 )
-from ptxloom.machine.runtime.tensor_boxes.swizzle import box_bytes, row_place, row_room, take_row
+from ptxloom.machine.runtime.tensor_boxes.swizzle import box_bytes, row_place, row_room, rows_bytes, take_row
 from ptxloom.machine.runtime.tensor_boxes.walk import (
     inside_from,
     inside_to,
     is_inside,
+    keep_inside,
     next_row,
     row_address,
+    rows_of,
     start_walk,
     stored_bytes,
 )
@@ -170,16 +185,14 @@ def load_box(w: Warp, lane: u32, at: u64, told: u64, first: u32, site: u32) -> u
     if first != 0:
         agent = begin_copy(w, lane, site, at, 0, told)
     count_moved(w, site, 0, t.rows * t.row_bytes)
-    number: u64 = 0
-    while number < t.rows:
+    for _row in range(rows_of(t)):
         if fetch_row(w, lane, first, agent, site) != 0:
             return 1
-        watch_target(w, t, lane, at, number, told)
-        put_row(w.worker.row[0], t, box, at & ((1 << CLUSTER_SHIFT) - 1), number)
+        watch_target(w, t, lane, at, t.number, told)
+        put_row(w.worker.row[0], t, box, at & ((1 << CLUSTER_SHIFT) - 1), t.number)
         if address(w.launch.trail) != 0:
-            put_row_tags(w, site, lane, t, at, at & ((1 << CLUSTER_SHIFT) - 1), number)
+            put_row_tags(w, site, lane, t, at, at & ((1 << CLUSTER_SHIFT) - 1), t.number)
         next_row(t)
-        number = number + 1
     if address(w.shadow) != 0:
         released(w)
     return 0
@@ -256,23 +269,29 @@ def store_box(w: Warp, lane: u32, at: u64, combine: Code, site: u32) -> u32:
     """Store a box; 1 after a fault. Rows end with the chunk that holds the tensor's last element."""
     t = w.worker.tensor[0]
     size = stored_bytes(t)
-    watch_source(w, t, lane, at, size, site)
+    behind = keep_inside(t)
+    if size == 0:
+        behind = 0
+    box = nothing(u8)
+    if behind != 0:
+        taken = rows_bytes(t, behind)
+        box = shared_place(w, at & 0xFFFFFFFF, taken)
+        if address(box) == 0:
+            fault(w, OUT_OF_BOUNDS, site, lane, at, SHARED, u32(min(taken, 0xFFFFFFFF)), 0)
+            return 1
+        watch_source(w, t, lane, at, size, site)
     begin_copy(w, lane, site, at, u32(combine != 0), 0)
-    number: u64 = 0
-    while number < t.rows and size != 0:
+    if behind == 0:
+        return 0
+    for _row in range(rows_of(t)):
         if is_inside(t) != 0:
-            room = row_room(t)
-            source = shared_place(w, (at & 0xFFFFFFFF) + row_place(t, number), room)
-            if address(source) == 0:
-                fault(w, OUT_OF_BOUNDS, site, lane, at + row_place(t, number), SHARED, u32(room), 0)
-                return 1
-            take_row(w.worker.row[0], t, source, at & ((1 << CLUSTER_SHIFT) - 1), number)
+            source = part(box, row_place(t, t.number), row_room(t))
+            take_row(w.worker.row[0], t, source, at & ((1 << CLUSTER_SHIFT) - 1), t.number)
             if address(w.launch.trail) != 0:
-                take_row_tags(w, site, lane, t, at, at & ((1 << CLUSTER_SHIFT) - 1), number)
+                take_row_tags(w, site, lane, t, at, at & ((1 << CLUSTER_SHIFT) - 1), t.number)
             if send_row(w, lane, row_address(t), size, combine, site) != 0:
                 return 1
         next_row(t)
-        number = number + 1
     return 0
 
 

@@ -16,7 +16,7 @@ from ptxloom.machine.runtime.shadow import READS, STRONG
 from ptxloom.machine.runtime.state import CLUSTER_SHIFT, GENERIC, GLOBAL, NONE, SHARED, SHARED_WINDOW, Warp
 from ptxloom.machine.runtime.tensor_boxes.model import CHUNK_BYTES, MAP_BYTES, TensorCopy
 from ptxloom.machine.runtime.tensor_boxes.swizzle import chunk_place
-from ptxloom.machine.runtime.tensor_boxes.walk import is_inside, next_row, restart
+from ptxloom.machine.runtime.tensor_boxes.walk import is_inside, next_row, restart, rows_of
 
 if TYPE_CHECKING:
     from ptxloom.machine.native.language import Slice
@@ -87,21 +87,19 @@ def watch_source(w: Warp, t: TensorCopy, lane: u32, at: u64, size: u64, site: u3
     start = at & ((1 << CLUSTER_SHIFT) - 1)
     low: u64 = 0
     high: u64 = 0
-    number: u64 = 0
-    while number < t.rows:
+    for _row in range(rows_of(t)):
         if is_inside(t) != 0:
             whole = u32(t.chunk_mask == 0 or (t.pitch == t.row_bytes and size == t.row_bytes))
             length = size if whole != 0 else CHUNK_BYTES
             offset: u64 = 0
             while offset < size:
-                place = number * t.pitch if whole != 0 else chunk_place(t, start, number, offset)
+                place = t.number * t.pitch if whole != 0 else chunk_place(t, start, t.number, offset)
                 if place != high:
                     read_stretch(w, lane, at + low, u32(high - low), site)
                     low = place
                 high = place + length
                 offset = offset + length
         next_row(t)
-        number = number + 1
     read_stretch(w, lane, at + low, u32(high - low), site)
     restart(t)
 

@@ -26,6 +26,7 @@ from ptxloom.machine.runtime.state import (
     DEADLOCK,
     DONE,
     NONE,
+    ROUND_STEPS,
     SLICE,
     SLICE_ROUNDS,
     STOPPED,
@@ -145,15 +146,22 @@ def run_cta(cta: Cta) -> u32:  # noqa: C901 - one loop, compiled as a whole
     worker = cta.worker
     progress: u32 = BLOCKED
     spun: u32 = 0
-    offset: u32 = 0
+    offset = cta.turn
     stride: u32 = 1
     if launch.seed != 0:
         chance = draw(worker)
         offset = u32(chance >> 33) % launch.warps
         if chance >> 63 != 0:
             stride = launch.warps - 1
+    cta.turn = 0
     for _count in range(launch.warps):
         offset = offset % launch.warps
+        if worker.steps > ROUND_STEPS:
+            worker.steps = 0
+            worker.slice = 0
+            worker.paused = 1
+            cta.turn = offset
+            return YIELD
         w = warp_at(cta, offset)
         offset = offset + stride
         if w.live & ~w.blocked != 0:

@@ -1,15 +1,25 @@
 """What loops cost that a kernel makes long: taken from the budget of its warp, so that the clock is looked at in time.
 
-A loop in compiled code takes from that budget whenever it goes back. What a tool does for one instruction may take as
-long as a thousand of these; `spend` lets the warp give way at its next way back.
+Compiled code takes from that budget whenever it goes back. What a tool does for a single instruction may take as long
+as a thousand ways back: it spends in its loops, by steps of about ten nanoseconds, and the warp gives way at its next
+way back. Where even one instruction of each warp would take too long, the scheduler does not wait for all of them.
 """
 
 from __future__ import annotations
 
+from typing import Final
+
 from ptxloom.machine.native.language import i32, u32
 from ptxloom.machine.runtime.state import BUDGET, STEP_COST, Warp
+
+# Elements of loops that are done in a step, as powers of two.
+PLAIN: Final = 3  # looked at one by one
+QUICK: Final = 6  # joined as vectors
 
 
 def spend(w: Warp, steps: u32) -> None:
     """Take some steps of a loop from the budget of the warp for which it goes."""
     w.budget = max(w.budget - i32(STEP_COST * min(steps, BUDGET // STEP_COST)), 0)
+    if w.budget == 0:
+        w.worker.paused = 1  # it is no spinning
+    w.worker.steps = w.worker.steps + min(steps, BUDGET)

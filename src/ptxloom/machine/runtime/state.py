@@ -89,6 +89,7 @@ LOOP_COST: Final = 1 << 12
 CALL_COST: Final = LOOP_COST >> 6
 DISPATCH_COST: Final = 1
 STEP_COST: Final = LOOP_COST >> 4  # of a loop that a tool makes for one instruction (`spending`)
+ROUND_STEPS: Final = 1 << 20  # after which a round over the warps of a CTA is cut short
 BUDGET: Final = LOOP_COST << 12  # before a warp lets others run
 STARVED: Final = 1 << 12  # budgets that other lanes may spend while some wait at an `.aligned` instruction
 ROTATION: Final = LOOP_COST << 9  # before waiting lanes of a diverged warp get their turn
@@ -220,7 +221,7 @@ class Cta:
     shared: Annotated[Slice[u8], "launch.shared_bytes"]
     local: u64
     live_warps: u32
-    turn: u32
+    turn: u32  # the warp with which the next round begins
     running: u32  # 1 while it holds a CTA
     rank: u32  # in its cluster
     index: u64
@@ -262,6 +263,7 @@ class Worker:
     paused: u32  # 1: a warp gave way of its own will
     in_heap: u32  # 1: some of the sites hold a block of the device heap, which may be freed
     freed: u64  # `HeapTable.freed` as it was when the worker looked last: the sites hold nothing that was freed before
+    steps: u32  # of loops that tools have made since a round over a CTA's warps was cut short
     spins: u32  # how long every resident CTA has spun
     patience: u32  # how long they may, before another one is admitted
     fault: Annotated[Array[Fault], 1]

@@ -26,6 +26,7 @@ from ptxloom.machine.runtime.shadow import (
     CurrentAccess,
     Order,
 )
+from ptxloom.machine.runtime.spending import spend
 from ptxloom.machine.runtime.state import Warp
 
 
@@ -140,10 +141,11 @@ def number_trace(access: CurrentAccess, lane: u32, t: AccessTrace) -> None:
             t.seen = t.number  # the lanes behind it observe it
 
 
-def has_trace(first: AccessTrace, other: AccessTrace) -> u32:
+def has_trace(w: Warp, first: AccessTrace, other: AccessTrace) -> u32:
     """1 if a place holds the trace that another place holds."""
     here = first
     while address(here) != 0:
+        spend(w, 1)
         t = here
         if t.owner == other.owner and t.who == other.who and t.stamp == other.stamp and t.does == other.does:
             return 1

@@ -38,6 +38,7 @@ from ptxloom.machine.runtime.shadow import (
     WRITES,
     Operation,
 )
+from ptxloom.machine.runtime.spending import spend
 from ptxloom.machine.runtime.state import CLUSTER_SHIFT, GLOBAL, NONE, SHARED, Warp
 from ptxloom.machine.runtime.tensor_boxes.model import TENSOR_COPY_BYTES, TensorCopy
 from ptxloom.machine.runtime.tensor_boxes.swizzle import row_place, row_room, take_row
@@ -249,6 +250,7 @@ def hand_over(w: Warp, lanes: u32, addresses: Ptr[u64], space: u32) -> None:
                 column = column_told(w, host)
                 number = w.operation_tail
                 while number != w.operation_head:
+                    spend(w, 1)
                     if operation_at(w, number).bulk == 0:
                         hand_lane(w, number, lane, column)
                     number = number + 1
@@ -289,6 +291,7 @@ def wait_group(w: Warp, lanes: u32, kept: u32, bulk: u32, reads_only: u32) -> No
         return
     number = w.operation_tail
     while number != w.operation_head:
+        spend(w, 1)
         op = operation_at(w, number)
         if op.bulk == bulk and (op.reads & ~op.handed | op.writes) & lanes != 0:
             for lane in range(32):
@@ -345,6 +348,7 @@ def write_rows(w: Warp, lane: u32, t: TensorCopy, box: u64, stamp: u32) -> None:
     """What a copy has written in a tensor, from a box in shared memory, is a write of the lane's own."""
     restart(t)
     row = w.worker.row[0]
+    spend(w, rows_of(t))
     for _row in range(rows_of(t)):
         if is_inside(t) != 0:
             source = source_bytes(w, box + row_place(t, t.number), row_room(t))

@@ -47,6 +47,7 @@ from ptxloom.machine.runtime.shadow import (
     Order,
     Shadow,
 )
+from ptxloom.machine.runtime.spending import spend
 from ptxloom.machine.runtime.state import CLUSTER_SHIFT, Warp
 
 if TYPE_CHECKING:
@@ -148,6 +149,7 @@ def meet_crowd(w: Warp, s: Shadow, lane: u32, crowd: Crowd, start: u32, values: 
     kept: u32 = 0
     observe(w, lane, access, here)
     while address(here) != 0:
+        spend(w, 1)
         t = here
         if t.owner != 0:
             if is_again(access, lane, t) != 0:
@@ -300,6 +302,7 @@ def spill(w: Warp, s: Shadow, at: u32, lanes: u32, first: u32, tick: u32, stamp:
     crowd = crowd_of(w, s, at, at + 1)
     t = crowd.first[0]
     while t.owner != 0:
+        spend(w, 1)
         before = address(t)
         t = following(s.order, t)
         if address(t) == before:

@@ -8,7 +8,7 @@ know it once they are ordered behind those lanes.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from ptxloom.machine.native.language import address, copy, fill, length, part, trailing_zeros, u32, u64
 from ptxloom.machine.native.watching import watching
@@ -24,7 +24,7 @@ from ptxloom.machine.runtime.racecheck.shared_flags import (
     last_point,
     publish_at_flag,
 )
-from ptxloom.machine.runtime.racecheck.tick_rows import COLUMNS_A_STEP, join
+from ptxloom.machine.runtime.racecheck.tick_rows import join
 from ptxloom.machine.runtime.racecheck.vector_clocks import release
 from ptxloom.machine.runtime.shadow import (
     CLUSTER_SCOPE,
@@ -38,13 +38,11 @@ from ptxloom.machine.runtime.shadow import (
     Lesson,
     Order,
 )
-from ptxloom.machine.runtime.spending import spend
+from ptxloom.machine.runtime.spending import PLAIN, QUICK, spend
 from ptxloom.machine.runtime.state import GENERIC, GLOBAL, SHARED_WINDOW, Warp
 
 if TYPE_CHECKING:
     from ptxloom.machine.native.language import Ptr, Slice
-
-THREADS_A_STEP: Final = 2  # to publish what 2^2 threads have done takes as long as a step of a loop
 
 
 def is_taught(w: Warp, lane: u32, cluster: u32, thread: u32, tick: u32) -> u32:
@@ -290,7 +288,7 @@ def learn(w: Warp, lanes: u32, row: Slice[u32], known: u32, seen: u32, pure: u32
 
 def teaches_more(w: Warp, known: Slice[u32], row: Slice[u32]) -> u32:
     """1 if a row says more than what is known."""
-    spend(w, u32(length(row)) >> COLUMNS_A_STEP)
+    spend(w, u32(length(row)) >> QUICK)
     more: u32 = 0
     for column in range(u32(min(length(known), length(row)))):
         more = more | u32(row[column] > known[column])
@@ -338,7 +336,7 @@ def move_lesson(w: Warp, number: u32, to: u32) -> None:
     place.seen = lesson.seen
     place.pure = lesson.pure
     row = row_of_lesson(order, number)
-    spend(w, u32(length(row)) >> COLUMNS_A_STEP)
+    spend(w, u32(length(row)) >> QUICK)
     copy(row_of_lesson(order, to), row, 4 * length(row))
 
 
@@ -348,7 +346,7 @@ def publish(w: Warp, row: Slice[u32], base: u32, when: u32) -> None:
     order = s.order
     grid = order.grid
     first = u32(w.cta.index) * grid.share
-    spend(w, order.threads >> THREADS_A_STEP)
+    spend(w, order.threads >> PLAIN)
     for thread in range(order.threads):
         if thread - s.first < s.warps * 32 and base > order.started:
             order.room[thread] = max(order.room[thread], base)

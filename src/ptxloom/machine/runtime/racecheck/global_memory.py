@@ -155,7 +155,7 @@ def cell_of(span: Span, at: u64) -> HistoryCell:
     return cell
 
 
-def split(grid: GridHistory, span: Span, at: u64) -> None:
+def split(w: Warp, span: Span, at: u64) -> None:
     """Give each byte of the word at an address a cell of its own."""
     whole = word_of(span, at)
     if whole.first[0].owner == SPLIT:
@@ -166,7 +166,8 @@ def split(grid: GridHistory, span: Span, at: u64) -> None:
             into = byte_of(span, place).first[0]
             left = copy_traces(whole.first[0], into)
             while address(left) != 0:
-                into = further_trace(grid, into)
+                spend(w, 1)
+                into = further_trace(w.shadow.order.grid, into)
                 left = copy_traces(left, into)
     whole.first[0].owner = SPLIT
 
@@ -183,13 +184,13 @@ def further_trace(grid: GridHistory, last: AccessTrace) -> AccessTrace:
 
 def look_lane(w: Warp, lane: u32, span: Span, at: u64, size: u32) -> None:
     """Compare and remember what one lane does, word by word, or byte by byte."""
-    grid = w.shadow.order.grid
     told: u32 = 0
     place = at
     end = at + u64(size)
     while place < end:
+        spend(w, 1)
         if place & 3 != 0 or end - place < 4:
-            split(grid, span, place)
+            split(w, span, place)
         cell = word_of(span, place)
         step: u64 = 4
         if cell.first[0].owner == SPLIT:
@@ -222,8 +223,7 @@ def meet_cell(w: Warp, lane: u32, span: Span, cell: HistoryCell, place: u64, ste
                 left = unseen_lanes(w, lane, cell.first[0], t, left)
                 if t.stamp != last and (left != 0 or (access.does | t.does) & READS_ONLY != 0):
                     last = t.stamp
-                    racing = trailing_zeros(left if left != 0 else t.lanes)
-                    tell(w, lane, t, racing, place, run(span, place, end, t))
+                    tell_run(w, lane, span, t, trailing_zeros(left if left != 0 else t.lanes), place, end)
             if t.stamp & STRONG != 0 and access.does == WRITES and access.stamp & STRONG == 0:
                 forget_flag(w.shadow.order.grid, place)
             settle_trace(w, access, lane, cell.first[0], t, left)
@@ -263,9 +263,17 @@ def is_hazard(
     return u32(is_same_value(w, lane, span, t, trailing_zeros(left), place, step) == 0)
 
 
-def run(span: Span, at: u64, end: u64, t: AccessTrace) -> u32:
+def tell_run(w: Warp, lane: u32, span: Span, t: AccessTrace, racing: u32, at: u64, end: u64) -> None:
+    """Note a race, and how far it goes; not of what only counts, which would take the square of it."""
+    index = tell(w, lane, t, racing, at)
+    if index < w.worker.event_limit:
+        w.worker.events[index].size = run(w, span, at, end, t)
+
+
+def run(w: Warp, span: Span, at: u64, end: u64, t: AccessTrace) -> u32:
     """How many bytes from an address on the same access left the same trace in."""
     place = at + 1
-    while place < end and has_trace(cell_of(span, place).first[0], t) != 0:
+    while place < end and has_trace(w, cell_of(span, place).first[0], t) != 0:
+        spend(w, 1)
         place = place + 1
     return u32(place - at)

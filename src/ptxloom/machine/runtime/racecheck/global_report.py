@@ -9,6 +9,7 @@ from ptxloom.machine.runtime.hazards import entry_of_party, fill_access
 from ptxloom.machine.runtime.racecheck.global_order import is_near
 from ptxloom.machine.runtime.racecheck.happens_before import first_of, is_same_cta
 from ptxloom.machine.runtime.shadow import READS_ONLY, SITE, STEP_SHIFT, AccessTrace
+from ptxloom.machine.runtime.spending import PLAIN, spend
 from ptxloom.machine.runtime.state import (
     GLOBAL,
     NOT_READ_ONLY,
@@ -24,8 +25,12 @@ if TYPE_CHECKING:
     from ptxloom.machine.native.language import Slice
 
 
-def tell(w: Warp, lane: u32, t: AccessTrace, racing: u32, at: u64, size: u32) -> None:
-    """Note two accesses that must not meet, the side that comes second first: between CTAs, the later in the text."""
+def tell(w: Warp, lane: u32, t: AccessTrace, racing: u32, at: u64) -> u32:
+    """Note two accesses that must not meet, the side that comes second first: between CTAs, the later in the text.
+
+    Gives the index of its record, of one byte, or what is no index if it only counts.
+    """
+    spend(w, w.worker.event_count >> PLAIN)
     access = w.shadow.order.access
     launch = w.launch
     other = w.shadow.order.grid.block
@@ -47,13 +52,14 @@ def tell(w: Warp, lane: u32, t: AccessTrace, racing: u32, at: u64, size: u32) ->
     if first == 0:
         index = entry_of_party(w.worker, kind, mine, theirs, w.index, w.cta.ctaid)
         if index < w.worker.event_limit:
-            fill_access(w.worker.events[index], lane, at, GLOBAL, size, 0)
+            fill_access(w.worker.events[index], lane, at, GLOBAL, 1, 0)
             fill_second(w, index, warp, racing, other)
-        return
+        return index
     index = entry_of_party(w.worker, kind, theirs, mine, warp, other)
     if index < w.worker.event_limit:
-        fill_access(w.worker.events[index], racing, at, GLOBAL, size, 0)
+        fill_access(w.worker.events[index], racing, at, GLOBAL, 1, 0)
         fill_second(w, index, w.index, lane, w.cta.ctaid)
+    return index
 
 
 def fill_second(w: Warp, index: u32, warp: u32, lane: u32, block: Slice[u32]) -> None:

@@ -14,6 +14,7 @@ from ptxloom.machine.runtime.racecheck.equal_values import stores_same
 from ptxloom.machine.runtime.racecheck.happens_before import is_done, is_known, me, operation_at
 from ptxloom.machine.runtime.racecheck.race_report import warp_of
 from ptxloom.machine.runtime.shadow import SITE, STRONG, Operation
+from ptxloom.machine.runtime.spending import spend
 from ptxloom.machine.runtime.state import (
     GENERIC,
     GLOBAL,
@@ -25,7 +26,7 @@ from ptxloom.machine.runtime.state import (
     WRITE_WRITE,
     Warp,
 )
-from ptxloom.machine.runtime.tensor_boxes.walk import meeting
+from ptxloom.machine.runtime.tensor_boxes.walk import meeting, rows_of
 
 if TYPE_CHECKING:
     from ptxloom.machine.native.language import Ptr
@@ -61,6 +62,7 @@ def meet_lane(w: Warp, lane: u32, at: u64, size: u32, site: u32, write: u32) -> 
         far = warp_of(w, number * 32)
         place = far.operation_tail
         while place != far.operation_head:
+            spend(w, 1)
             op = operation_at(far, place)
             if op.reads != 0 and op.source_space != SHARED and write != 0:
                 meet_side(w, lane, at, size, site, write, far, op, 0)
@@ -85,6 +87,7 @@ def meet_side(
             low = max(at, op.target[other] if writes != 0 else op.source[other])
             high = min(high, end_of(op, other, writes))
         elif at < op.high and high > op.low:
+            spend(w, rows_of(op.tensor[0]))
             low = meeting(op.tensor[0], at, u64(size), writes)
         if (
             low != 0

@@ -21,6 +21,7 @@ from ptxloom.machine.runtime.racecheck.slow_path import shadow_at
 from ptxloom.machine.runtime.racecheck.tick_rows import row_of
 from ptxloom.machine.runtime.racecheck.vector_clocks import released
 from ptxloom.machine.runtime.shadow import ASYNC_PROXY, PENDING, READS, SITE, WRITES, AccessTrace
+from ptxloom.machine.runtime.spending import PLAIN, spend
 from ptxloom.machine.runtime.state import CLUSTER_SHIFT, GLOBAL, SHARED, STALE_MAP, UNFENCED, Warp
 
 
@@ -46,6 +47,7 @@ def fence_columns(w: Warp, lane: u32, first: u32) -> None:
     s = w.shadow
     keep_points(w, lane)
     row = row_of(s.order, me(w, lane))
+    spend(w, s.order.threads >> PLAIN)
     for thread in range(s.order.threads):
         tick = max(row[thread], s.common[thread])
         if thread - s.first < s.warps * 32:
@@ -89,6 +91,7 @@ def acquire_columns(w: Warp, lane: u32) -> None:
     keep_points(w, lane)
     row = row_of(s.order, me(w, lane))
     first = s.order.mapped
+    spend(w, s.order.threads >> PLAIN)
     for thread in range(s.order.threads):
         tick = max(row[first + thread], s.common[first + thread])
         into = first + s.order.threads + thread
@@ -109,6 +112,7 @@ def check_shared(w: Warp, lane: u32, at: u64, size: u32, stamp: u32) -> None:
     place = u32(at & ((1 << CLUSTER_SHIFT) - 1))
     last: u32 = 0
     for offset in range(size):
+        spend(w, 1)
         held = s.writes[place + offset]
         if is_crowd(held) != 0:
             here = crowd_at(s, held).first[0]
@@ -143,6 +147,7 @@ def check_chain(
     last = told
     here = first
     while address(here) != 0:
+        spend(w, 1)
         t = here
         here = t.next
         if t.owner == owner_of(w) and t.does == WRITES and t.who & PENDING == 0 and t.stamp != last:
@@ -168,6 +173,7 @@ def check_cells(w: Warp, lane: u32, at: u64, size: u32, stamp: u32, kind: u32, c
     place = at
     last: u32 = 0
     while place < at + u64(size):
+        spend(w, 1)
         here = cell_of(span, place).first[0]
         last = check_chain(w, lane, here, place, GLOBAL, 4, stamp, last, kind, columns)
         place = (place & ~3) + 4

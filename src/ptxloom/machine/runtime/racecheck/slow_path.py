@@ -27,6 +27,7 @@ from ptxloom.machine.runtime.racecheck.happens_before import (
 from ptxloom.machine.runtime.racecheck.pending_products import product_readers
 from ptxloom.machine.runtime.racecheck.race_report import READING, begun_at, report, site_of_read, tell_end, warp_of
 from ptxloom.machine.runtime.shadow import BLOCK_SHIFT, LOOKS, LOOKS_AGAIN, PENDING, READS, WRITES, Shadow
+from ptxloom.machine.runtime.spending import PLAIN, spend
 from ptxloom.machine.runtime.state import CLUSTER_SHIFT, SHARED, SHARED_WINDOW, WINDOW_BYTES, Warp
 
 if TYPE_CHECKING:
@@ -78,6 +79,7 @@ def compare(w: Warp, s: Shadow, lane: u32, at: u32, size: u32, values: Slice[u64
     """Compare the access at hand with writes of its bytes."""
     offset: u32 = 0
     while offset < size:
+        spend(w, 1)
         step: u32 = 1
         if is_settled(w, s, lane, at + offset) == 0:
             crowd = crowd_of(w, s, at + offset, at + size)
@@ -125,6 +127,7 @@ def operation_readers(w: Warp, s: Shadow, lane: u32, at: u32, size: u32, stamp: 
         far = warp_of(w, warp * 32)
         number = far.operation_tail
         while number != far.operation_head:
+            spend(w, 1)
             op = operation_at(far, number)
             left = shared_readers(op)
             while left != 0:
@@ -146,6 +149,7 @@ def readers(w: Warp, s: Shadow, lane: u32, at: u32, size: u32, stamp: u32) -> No
     while start < at + size:
         row = (start >> BLOCK_SHIFT) * s.summaries
         end = min((start >> BLOCK_SHIFT) + 1 << BLOCK_SHIFT, at + size)
+        spend(w, s.order.threads // 32 >> PLAIN)
         for warp in range(s.order.threads // 32):
             if s.summary[row + warp] > s.floor:
                 reader(w, s, lane, start, end - start, stamp, warp)
@@ -155,6 +159,7 @@ def readers(w: Warp, s: Shadow, lane: u32, at: u32, size: u32, stamp: u32) -> No
 def reader(w: Warp, s: Shadow, lane: u32, at: u32, size: u32, stamp: u32, warp: u32) -> None:
     """Report the first read of some bytes by a warp that a write by a lane races with."""
     thread = me(w, lane)
+    spend(w, size >> PLAIN)
     for offset in range(size):
         held = s.reads[u64(warp) * u64(s.bytes) + u64(at + offset)]
         when = u32(held >> 32)
@@ -252,6 +257,7 @@ def strong_lane(w: Warp, lane: u32, s: Shadow, at: u32, size: u32, stamp: u32, d
     access.size = size
     offset: u32 = 0
     while offset < size:
+        spend(w, 1)
         crowd = crowd_of(w, s, at + offset, at + size)
         offset = offset + crowd.size
         meet_crowd(w, s, lane, crowd, at, nothing(u64), 1)
@@ -305,6 +311,7 @@ def spill_reads(w: Warp, s: Shadow, lanes: u32, at: u32, size: u32) -> None:
     order = s.order
     warp = w.shadow.first // 32 + w.index
     base = w.shadow.base
+    spend(w, size >> PLAIN)
     for offset in range(size):
         old = s.reads[u64(warp) * u64(s.bytes) + u64(at + offset)]
         when = u32(old >> 32)

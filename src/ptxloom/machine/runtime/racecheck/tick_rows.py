@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from ptxloom.machine.native.language import length, part, u32, u64
 from ptxloom.machine.runtime.shadow import Order
-from ptxloom.machine.runtime.spending import spend
+from ptxloom.machine.runtime.spending import QUICK, spend
 from ptxloom.machine.runtime.state import Warp
 
 if TYPE_CHECKING:
     from ptxloom.machine.native.language import Slice
-
-COLUMNS_A_STEP: Final = 6  # 2^6 columns take as long as a step of a loop
 
 
 def row_of(order: Order, thread: u32) -> Slice[u32]:
@@ -27,6 +25,6 @@ def at_row(rows: Slice[u32], order: Order, number: u32) -> Slice[u32]:
 
 def join(w: Warp, into: Slice[u32], source: Slice[u32]) -> None:
     """Take the later tick of each column, for a warp."""
-    spend(w, u32(length(into)) >> COLUMNS_A_STEP)
+    spend(w, u32(length(into)) >> QUICK)
     for column in range(u32(min(length(into), length(source)))):
         into[column] = max(into[column], source[column])

@@ -55,6 +55,7 @@ class _Initialiser:
     def __init__(self, declaration: Declaration, known: Collection[str]) -> None:
         self._declaration = declaration
         self._known = known
+        self._plain = _plain_literals(declaration.type)
 
     def inside(self, value: Operand, sizes: tuple[int | None, ...]) -> Iterator[Diagnostic]:
         """A value of an array of so many dimensions, or of an element."""
@@ -73,7 +74,12 @@ class _Initialiser:
             yield _bad(f"a vector of {sizes[0]} needs as many initial values", self._span(value))
         else:
             for element in value.elements:
-                yield from self.inside(element, sizes[1:])
+                if len(sizes) > 1 or not (type(element) in self._plain or self._is_negative(element)):
+                    yield from self.inside(element, sizes[1:])
+
+    def _is_negative(self, value: Operand) -> bool:
+        """Whether a value is a mere number with a sign before it, of the right kind."""
+        return type(value) is Unary and value.operator == "-" and type(value.operand) in self._plain
 
     def _span(self, node: Node) -> Span:
         return node.span_in(self._declaration.source)
@@ -106,6 +112,19 @@ class _Initialiser:
             yield _bad(f"`{name.text}` names no variable or function that is declared before this point", span)
         elif self._declaration.type not in (_PARTS if masked else _ADDRESS):
             yield _bad(f"an address is `.u64` (or `.u32`), and this is `.{self._declaration.type}`", span)
+
+
+def _plain_literals(kind: str) -> tuple[type[Node], ...]:
+    """The literals that are right for an element of a type, whatever they say."""
+    if is_type(kind):
+        match element_type(kind).kind:
+            case Kind.FLOAT:
+                return (Float,)
+            case Kind.SIGNED | Kind.UNSIGNED:
+                return (Integer,)
+            case _:
+                pass
+    return (Integer, Float)
 
 
 def _divides_by_zero(value: Operand, leaves: list[Operand]) -> bool:

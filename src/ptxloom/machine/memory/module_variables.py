@@ -5,6 +5,7 @@ from __future__ import annotations
 import struct
 import weakref
 from dataclasses import dataclass
+from math import prod
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
@@ -23,7 +24,7 @@ from ptxloom.syntax.constants import constant
 from ptxloom.syntax.module import A_MODULE, Module
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Callable, Collection, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -34,6 +35,9 @@ if TYPE_CHECKING:
 
 _ALIGNMENT: Final = 256  # at least
 _MOST_ALIGNMENT: Final = 1 << 28  # beyond, ptxas does not come to an end
+# How `struct` names numbers of some bytes.
+_WHOLE: Final = {1: "B", 2: "H", 4: "I", 8: "Q"}
+_FLOATS: Final = {4: "f", 8: "d"}  # else "e"
 _MEMORIES: Final[dict[int, tuple[weakref.ref[Module], ModuleMemory]]] = {}
 
 
@@ -244,15 +248,15 @@ class ModuleMemory:
         dimensions = [d or 0 for d in declarator.dimensions]
         if declaration.vector > 1:
             dimensions.append(declaration.vector)
-        for index, element in _elements(declarator.initializer, dimensions):
-            data = self._value(element, type_, place)
+        for index, elements in _rows(declarator.initializer, dimensions):
+            data = _packed(elements, step) or b"".join(self._value(one, type_, place) for one in elements)
             memory[at + index * step : at + index * step + len(data)] = np.frombuffer(data, np.uint8)
 
     def _value(self, operand: tree.Operand, type_: Type, place: VariablePlace) -> bytes:
         size = max(type_.bits // 8, 1)
         match operand:
             case tree.Float():
-                return struct.pack({4: "<f", 8: "<d"}.get(size, "<e"), operand.value)
+                return struct.pack(f"<{_FLOATS.get(size, 'e')}", operand.value)
             case tree.Apply(function=tree.Name(text="generic"), argument=argument):
                 return self._value(argument, type_, place)
             case tree.Apply(function=tree.Integer(value=mask), argument=argument):
@@ -260,7 +264,7 @@ class ModuleMemory:
                 shift = (mask & -mask).bit_length() - 1
                 return ((address & mask) >> shift & 0xFF).to_bytes(size, "little")
             case tree.Unary(operator="-", operand=tree.Float() as literal):
-                return struct.pack({4: "<f", 8: "<d"}.get(size, "<e"), -literal.value)
+                return struct.pack(f"<{_FLOATS.get(size, 'e')}", -literal.value)
             case _:
                 number = constant(operand)
                 if number is None:
@@ -290,19 +294,43 @@ def _refused(declaration: tree.Declaration, why: str) -> UnsupportedInstruction:
     return UnsupportedInstruction(declaration.span.line, " ".join(print_statements((declaration,)).split()), why)
 
 
-def _elements(operand: tree.Operand, dimensions: list[int]) -> list[tuple[int, tree.Operand]]:
-    """The elements of a (nested) initialiser with their index in the flat array."""
+def _rows(operand: tree.Operand, dimensions: list[int]) -> Iterator[tuple[int, Sequence[tree.Operand]]]:
+    """The elements of a (nested) initialiser that stand side by side, with the index of the first in the flat array."""
     if not isinstance(operand, tree.Vector):
-        return [(0, operand)]
+        yield 0, (operand,)
+        return
+    if tree.Vector not in set(map(type, operand.elements)):
+        yield 0, operand.elements
+        return
     inner = dimensions[1:] if len(dimensions) > 1 else []
-    stride = 1
-    for size in inner:
-        stride *= size
-    found: list[tuple[int, tree.Operand]] = []
+    stride = prod(inner)
     for number, element in enumerate(operand.elements):
         step = stride if isinstance(element, tree.Vector) else 1
-        found += [(number * step + index, leaf) for index, leaf in _elements(element, inner)]
-    return found
+        for index, found in _rows(element, inner):
+            yield number * step + index, found
+
+
+def _packed(elements: Sequence[tree.Operand], size: int) -> bytes | None:
+    """Plain numbers of so many bytes, all at once; None if some element is not one, or not of the same kind."""
+    values = [one.value if type(one) is tree.Integer else _number(one) for one in elements]
+    match set(map(type, values)):
+        case kinds if kinds == {int} and size in _WHOLE:
+            mask = (1 << 8 * size) - 1
+            return struct.pack(f"<{len(values)}{_WHOLE[size]}", *[value & mask for value in values])
+        case kinds if kinds == {float}:
+            return struct.pack(f"<{len(values)}{_FLOATS.get(size, 'e')}", *values)
+        case _:
+            return None
+
+
+def _number(operand: tree.Operand) -> int | float | None:
+    """What a literal says, with a sign before it or without; None of anything else."""
+    if isinstance(operand, tree.Integer | tree.Float):
+        return operand.value
+    if isinstance(operand, tree.Unary) and operand.operator == "-":
+        inner = operand.operand
+        return -inner.value if isinstance(inner, tree.Integer | tree.Float) else None
+    return None
 
 
 def _length(declaration: tree.Declaration, declarator: tree.Declarator) -> int:

@@ -30,8 +30,8 @@ COSTLY: Final = {
     "an atomic in global memory": ("atom.global.add.u32 %r2, [%d1], 1;", 150),
     "a flag in global memory": ("atom.acq_rel.gpu.global.add.u32 %r2, [%d1], 1;", 60),
     "an atomic in shared memory": ("atom.shared.add.u32 %r2, [%r4], 1; ld.volatile.shared.u32 %r3, [%r4];", 100),
-    "copies that nobody waits for": ("cp.async.ca.shared.global [%r5], [%d1], 4;", 60),
-    "a bulk copy a lane": ("cp.async.bulk.global.shared::cta.bulk_group [%d1], [%r4], 4096;", 2),
+    "copies that nobody waits for": ("cp.async.ca.shared.global [%r5], [%d1], 4;", 200),
+    "a bulk copy a lane": ("cp.async.bulk.global.shared::cta.bulk_group [%d1], [%r4], 4096;", 1),
 }
 
 

@@ -194,8 +194,9 @@ def copy_bulk(  # noqa: C901 - one lane after the other
             read_lane(w, lane, sources[lane], source_space, size, site)
             count_stretch(w, site, source_space, size)
             left = ctas[lane]
-            going: u32 = 1
-            while going != 0:
+            first: u32 = 1
+            while first != 0 or left != 0:
+                first = 0
                 window: u64 = 0
                 strip: u64 = 0
                 if left != 0:
@@ -220,8 +221,6 @@ def copy_bulk(  # noqa: C901 - one lane after the other
                 if barriers[lane] != 0 and finish(w, lane, barriers[lane] - 1 & ~strip | window, size, site) != 0:
                     return 1
                 left = left & left - 1
-                if left == 0:
-                    going = 0
     return 0
 
 

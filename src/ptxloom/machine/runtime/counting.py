@@ -210,6 +210,7 @@ def partners(slot: CounterSlot, mask: u32, distance: u32) -> u32:
 
 def distinct(slot: CounterSlot, mask: u32, first: u32, lanes: u32, banks: u32, rules: u32) -> u32:
     """The most distinct units that some of the lanes want of one bank; ALONE, the most lanes that want any."""
+    assert lanes <= 32
     fill(slot.counts, 0)
     most: u32 = 0
     for index in range(lanes):
@@ -228,6 +229,7 @@ def distinct(slot: CounterSlot, mask: u32, first: u32, lanes: u32, banks: u32, r
 
 def is_new(slot: CounterSlot, mask: u32, first: u32, lane: u32) -> u32:
     """1 if no lane from `first` to before `lane` wants the same."""
+    assert lane <= 32
     other = lane
     while other > first:
         other = other - 1

@@ -118,15 +118,15 @@ def entry_of_party(worker: Worker, kind: u32, site: u32, second_site: u32, warp:
         number = u32(mixed * 0x9E3779B97F4A7C15 >> 48) % MISSED_BITS
         worker.missed[number >> 5] = worker.missed[number >> 5] | 1 << (number & 31)
         return NONE
-    index = worker.event_count
-    event = worker.events[index]
-    worker.event_count = index + 1
+    fresh = worker.event_count
+    event = worker.events[fresh]
+    worker.event_count = fresh + 1
     event.kind = kind
     event.site = site
     event.second_site = second_site
     event.count = 1
     head(event, warp, block)
-    return index
+    return fresh
 
 
 def head(event: Event, warp: u32, block: Slice[u32]) -> None:

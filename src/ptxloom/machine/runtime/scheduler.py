@@ -140,7 +140,7 @@ def run_warp(w: Warp) -> u32:
     return status
 
 
-def run_cta(cta: Cta) -> u32:  # noqa: C901 - one loop, compiled as a whole
+def run_cta(cta: Cta) -> u32:  # noqa: C901, PLR0912 - one loop, compiled as a whole
     """One round over the warps of a CTA: DONE, BLOCKED (no warp could run), YIELD, or what needs Python."""
     launch = cta.launch
     worker = cta.worker

@@ -125,6 +125,7 @@ def load_poison(
             marks = plane_of(w, lane, addresses[lane], size * parts, space)
             missing: u32 = 0
             first: u32 = 0
+            assert size * parts <= 64
             for at in range(size * parts):
                 bits: u8 = WRITTEN
                 if length(marks) != 0 and used >> at & 1 != 0:
@@ -225,6 +226,7 @@ def store_poison(
             at = addresses[lane]
             seen = is_seen(w, at, space)
             marks = plane_of(w, lane, at, size * parts, space)
+            assert size * parts <= 64
             for byte in range(size * parts):
                 if moved >> byte & 1 != 0:
                     bits = values[(byte // size * 32 + lane) * size + byte % size]

@@ -64,6 +64,7 @@ def shift_tags(
     What lies beyond has no origin.
     """
     trail = w.launch.trail
+    assert room <= 16
     for lane in range(32):
         if lanes >> lane & 1 != 0:
             for n in range(room):

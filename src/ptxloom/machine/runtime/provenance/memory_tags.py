@@ -11,6 +11,7 @@ from ptxloom.machine.runtime.memory import find_span, holds, space_at
 from ptxloom.machine.runtime.places import registers, warp_at
 from ptxloom.machine.runtime.provenance.paths import LONG, element_tag, of_one_path, path_after, step_run
 from ptxloom.machine.runtime.spans import Span
+from ptxloom.machine.runtime.spending import spend
 from ptxloom.machine.runtime.state import (
     CLUSTER_SHIFT,
     CONST,
@@ -249,6 +250,7 @@ def copy_tags(
     """A lane copies `take` bytes in memory, and zeros up to `size`."""
     stage = part(w.launch.trail.stage, 0, 16)
     for start in range(0, size, 16):
+        spend(w, 1)
         count = min(size - start, 16)
         for n in range(count):
             stage[n] = 0
@@ -271,6 +273,7 @@ def stage_rows(w: Warp, site: u32, lanes: u32, rows: u32, addresses: Ptr[u64], s
 
 def unstage_rows(w: Warp, site: u32, lanes: u32, rows: u32, addresses: Ptr[u64], space: u32, size: u32) -> None:
     """Give rows of memory the tags that were put aside for them."""
+    assert rows <= 32
     stage = w.launch.trail.stage
     for row in range(rows):
         if lanes >> row & 1 != 0:

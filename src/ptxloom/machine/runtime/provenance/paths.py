@@ -90,10 +90,12 @@ def find_step(trail: Trail, key: u64) -> u32:
     known = trail.known
     last = length(known) - 1
     slot = tag_hash(key) & last
-    while known[slot].key != 0:
+    probes: u64 = 0
+    while known[slot].key != 0 and probes < length(known):
         if known[slot].key == key:
             return known[slot].path
         slot = slot + 1 & last
+        probes = probes + 1
     path = make_path(trail, u32(key - 1 >> 32), u32(key - 1))
     if trail.known_count < length(known) >> 1:
         trail.known_count = trail.known_count + 1
@@ -106,7 +108,7 @@ def make_path(trail: Trail, before: u32, site: u32) -> u32:
     """The path that goes on from another one; of a loop, the way that was there when it came by first."""
     at = before
     steps: u32 = 0
-    while at != 0:
+    while at != 0 and steps < PATH_STEPS:
         if trail.paths[at].site == site:
             return at
         at = trail.paths[at].before
@@ -133,12 +135,14 @@ def node_tag(trail: Trail, kind: u64, site: u32, first: u64, second: u64, third:
         return kind
     bucket = tag_hash(tag_hash(tag_hash(u64(site) ^ first) ^ second) ^ third) & length(trail.buckets) - 1
     at = trail.buckets[bucket]
-    while at != 0:
+    looked: u64 = 0
+    while at != 0 and looked < length(nodes):
         known = nodes[at]
         same = known.site == site and known.sources[0] == first
         if same and known.sources[1] == second and known.sources[2] == third:
             return kind | u64(at) << BYTE_BITS
         at = known.next
+        looked = looked + 1
     number = trail.node_count
     trail.node_count = number + 1
     new = nodes[number]

@@ -74,6 +74,8 @@ def note_factor(w: Warp, site: u32, descriptor: u64, is_a: u32, lines: u32, part
     trail = w.launch.trail
     if trail.recording == 0:
         return
+    assert lines <= 64
+    assert parts <= 64
     row_tags = 16 // each
     count = lines * parts * 8 * row_tags
     into = part(trail.pool, trail.pool_count, count)
@@ -105,6 +107,7 @@ def give_product(w: Warp, lanes: u32, place: u32, room: u32, each: u32, slot: u3
     trail = w.launch.trail
     into = tags_of(w, place, room)
     parts = room // each
+    assert parts <= 32
     for lane in range(32):
         if lanes >> lane & 1 != 0:
             for n in range(lane * parts, lane * parts + parts):

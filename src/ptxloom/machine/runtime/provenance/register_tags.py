@@ -115,6 +115,7 @@ def compute_tags(
     z_size = c_size // parts
     for lane in range(32):
         if lanes >> lane & 1 != 0:
+            assert parts <= 32
             for n in range(lane * parts, lane * parts + parts):
                 first = value_tag(trail, site, xs, n * x_size, x_size)
                 second = value_tag(trail, site, ys, n * y_size, y_size)

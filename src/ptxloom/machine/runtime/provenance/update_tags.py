@@ -8,6 +8,7 @@ from ptxloom.machine.native.language import copy, fill, part, u32, u64
 from ptxloom.machine.native.watching import watching
 from ptxloom.machine.runtime.provenance.memory_tags import copy_tags, read_tags, tags_of, write_tags
 from ptxloom.machine.runtime.provenance.paths import moved_tag, node_tag, put_value, value_tag
+from ptxloom.machine.runtime.spending import spend
 from ptxloom.machine.runtime.state import GLOBAL, SHARED, Warp
 from ptxloom.machine.runtime.tensor_boxes.model import CHUNK_BYTES, SHIFTS, TensorCopy
 from ptxloom.machine.runtime.tensor_boxes.swizzle import chunk_place
@@ -63,6 +64,7 @@ def combined_tags(w: Warp, site: u32, lane: u32, at: u64, space: u32, size: u32,
     for n in range(16):
         stage[n] = COMPUTED + u64(n & each - 1)
     for start in range(0, size, 16):
+        spend(w, 1)
         count = min(size - start, 16)
         write_tags(w, site, lane, at + u64(start), space, count, stage, 0)
 

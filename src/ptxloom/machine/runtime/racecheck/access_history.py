@@ -170,7 +170,9 @@ def copy_chain(order: Order, source: AccessTrace, into: AccessTrace) -> None:
     """Copy a chain of traces of shared memory to an empty one."""
     last = into
     left = copy_traces(source, last)
-    while address(left) != 0:
+    for _trace in range(u32(order.trace_limit) + 1):
+        if address(left) == 0:
+            return
         last = following(order, last)
         left = copy_traces(left, last)
 
@@ -197,7 +199,9 @@ def reset_crowds(order: Order) -> None:
             held: u32 = 0
             stamp: u32 = 0
             here = crowd.first[0]
-            while address(here) != 0:
+            for _trace in range(u32(order.trace_limit) + 1):
+                if address(here) == 0:
+                    break
                 t = here
                 if t.owner != 0 and t.who & PENDING != 0:
                     held = t.who

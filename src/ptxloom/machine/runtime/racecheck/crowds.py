@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ptxloom.machine.native.language import address, null, part, trailing_zeros, u32, u64
+from ptxloom.machine.native.language import address, length, null, part, trailing_zeros, u32, u64
 from ptxloom.machine.runtime.bounds import within
 from ptxloom.machine.runtime.memory import shared_place
 from ptxloom.machine.runtime.places import stored_byte
@@ -119,7 +119,9 @@ def free_crowd(order: Order, number: u32) -> None:
     """A crowd is needed no more; its bytes name something else."""
     crowd = order.crowds[number]
     here = crowd.first[0]
-    while address(here) != 0:
+    for _trace in range(u32(order.trace_limit) + 1):
+        if address(here) == 0:
+            break
         here.owner = 0
         here = here.next
     crowd.shadow = null(Shadow)
@@ -129,6 +131,7 @@ def free_crowd(order: Order, number: u32) -> None:
 
 def split_crowd(order: Order, s: Shadow, crowd: Crowd) -> None:
     """Give each byte of a crowd one of its own."""
+    assert crowd.size <= s.bytes
     for offset in range(1, crowd.size):
         other = new_crowd(order, s, crowd.at + offset, 1)
         copy_chain(order, crowd.first[0], other.first[0])
@@ -230,6 +233,7 @@ def is_race(
     if address(values) == 0:
         return 1
     racing = trailing_zeros(left)
+    assert crowd.size <= s.bytes
     for number in range(crowd.size):
         at = crowd.at + number
         if is_same(w, s, lane, at, at - start, access.stamp, first_of(w, t) + racing, t.stamp, values, part_bytes) == 0:
@@ -341,7 +345,7 @@ def swap_writes(s: Shadow, at: u32, size: u32, held: u32, by: u32, stamp: u32) -
             writes[offset] = by
             sites[offset] = stamp
         return
-    for offset in range(size):
+    for offset in range(u32(length(writes))):
         swap_write(s, at + offset, held, by, stamp)
 
 
@@ -352,7 +356,9 @@ def swap_write(s: Shadow, at: u32, held: u32, by: u32, stamp: u32) -> None:
         s.write_sites[at] = stamp
     elif is_crowd(s.writes[at]) != 0:
         here = s.order.crowds[number_of(s.writes[at])].first[0]
-        while address(here) != 0:
+        for _trace in range(u32(s.order.trace_limit) + 1):
+            if address(here) == 0:
+                return
             t = here
             if t.owner != 0 and t.who == held:
                 fill_entry(t, by, stamp)
@@ -377,7 +383,9 @@ def agent_of(s: Shadow, at: u32) -> u32:
     if is_crowd(held) == 0:
         return held if held & PENDING != 0 and held & AGENT != 0 else 0
     here = s.order.crowds[number_of(held)].first[0]
-    while address(here) != 0:
+    for _trace in range(u32(s.order.trace_limit) + 1):
+        if address(here) == 0:
+            return 0
         t = here
         if t.owner != 0 and t.who & PENDING != 0 and t.who & AGENT != 0:
             return t.who
@@ -389,7 +397,9 @@ def stamp_at(s: Shadow, at: u32, who: u32) -> u32:
     """The stamp beside an entry among all that is remembered of a byte's writes."""
     if is_crowd(s.writes[at]) != 0:
         here = s.order.crowds[number_of(s.writes[at])].first[0]
-        while address(here) != 0:
+        for _trace in range(u32(s.order.trace_limit) + 1):
+            if address(here) == 0:
+                break
             t = here
             if t.owner != 0 and t.who == who:
                 return t.stamp

@@ -15,6 +15,7 @@ from ptxloom.machine.runtime.racecheck.happens_before import is_done, me, operat
 from ptxloom.machine.runtime.racecheck.race_report import tell_end, warp_of
 from ptxloom.machine.runtime.racecheck.slow_path import shadow_at
 from ptxloom.machine.runtime.shadow import AGENT, Operation, Shadow
+from ptxloom.machine.runtime.spending import spend
 from ptxloom.machine.runtime.state import CLUSTER_SHIFT, SHARED, Warp
 
 
@@ -38,6 +39,7 @@ def end_shared(w: Warp, site: u32) -> None:
             far = warp_of(w, number * 32)
             place = far.operation_tail
             while place != far.operation_head:
+                spend(w, 1)
                 end_readers(w, s, far, operation_at(far, place))
                 if far.cta.rank == w.cta.rank:
                     end_global(far, place)

@@ -56,6 +56,7 @@ def is_taught(w: Warp, lane: u32, cluster: u32, thread: u32, tick: u32) -> u32:
     if order.informed != 0 and order.taught[column] >= tick:
         return 1
     for number in range(order.lesson_count):
+        spend(w, 1)
         if row_of_lesson(order, number)[column] >= tick and is_learnt(w, lane, order.lessons[number]) != 0:
             return 1
     return 0
@@ -271,9 +272,9 @@ def learn(w: Warp, lanes: u32, row: Slice[u32], known: u32, seen: u32, pure: u32
                 return
     if order.lesson_count == LESSONS:
         forget_lesson(w)
-    number = order.lesson_count
-    order.lesson_count = number + 1
-    lesson = order.lessons[number]
+    fresh = order.lesson_count
+    order.lesson_count = fresh + 1
+    lesson = order.lessons[fresh]
     lesson.warp = me(w, 0) // 32
     lesson.lanes = lanes
     lesson.seen = seen
@@ -281,7 +282,7 @@ def learn(w: Warp, lanes: u32, row: Slice[u32], known: u32, seen: u32, pure: u32
     lesson.tick = 0
     if known != 0:
         lesson.tick = order.clock
-    own = row_of_lesson(order, number)
+    own = row_of_lesson(order, fresh)
     fill(own, 0)
     join(w, own, row)
 

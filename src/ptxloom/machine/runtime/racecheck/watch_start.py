@@ -9,6 +9,7 @@ from ptxloom.machine.runtime.racecheck.async_operations import replace
 from ptxloom.machine.runtime.racecheck.happens_before import operation_at
 from ptxloom.machine.runtime.racecheck.pending_products import drop_products
 from ptxloom.machine.runtime.racecheck.vector_clocks import begin
+from ptxloom.machine.runtime.spending import spend
 from ptxloom.machine.runtime.state import SHARED, Cta
 
 
@@ -40,6 +41,7 @@ def drop_operations(cta: Cta) -> None:
         w = warp_at(cta, index)
         number = w.operation_tail
         while number != w.operation_head:
+            spend(w, 1)
             op = operation_at(w, number)
             if op.source_space == SHARED:
                 order.reading = order.reading - popcount(op.reads)

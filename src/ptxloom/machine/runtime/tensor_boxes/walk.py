@@ -99,7 +99,7 @@ def keep_inside(t: TensorCopy) -> u64:
 def last_column(t: TensorCopy) -> u64:
     """The number of the last row of im2col that is inside of the tensor, and one; 0 if no row is."""
     behind: u64 = 0
-    for _row in range(u32(t.rows)):
+    for _row in range(rows_of(t)):
         if is_inside(t) != 0:
             behind = t.number + 1
         next_row(t)

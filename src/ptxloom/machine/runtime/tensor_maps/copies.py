@@ -257,7 +257,7 @@ def why_not_stored(w: Warp, combine: Code) -> u32:
         if t.point[dimension] < 0:
             return BEFORE_START
     if t.in_columns != 0:
-        for dimension in range(t.rank - 2):
+        for dimension in range(min(t.rank - 2, 3)):
             if corner(t, dimension, 0) < 0 or corner(t, dimension, 1) > 0:
                 return CORNERS_OUTSIDE
     if combine != 0 and combine_row(w.worker.row[0], t, part(w.worker.row[0].bytes, 0, 0), 0, 0, combine) != 0:

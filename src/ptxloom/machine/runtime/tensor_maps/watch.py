@@ -14,7 +14,7 @@ from ptxloom.machine.runtime.racecheck.happens_before import operation_at, stamp
 from ptxloom.machine.runtime.racecheck.proxies import check_map
 from ptxloom.machine.runtime.shadow import READS, STRONG
 from ptxloom.machine.runtime.state import CLUSTER_SHIFT, GENERIC, GLOBAL, NONE, SHARED, SHARED_WINDOW, Warp
-from ptxloom.machine.runtime.tensor_boxes.model import CHUNK_BYTES, MAP_BYTES, TensorCopy
+from ptxloom.machine.runtime.tensor_boxes.model import CHUNK_BYTES, MAP_BYTES, MOST_ROW_BYTES, TensorCopy
 from ptxloom.machine.runtime.tensor_boxes.swizzle import chunk_place
 from ptxloom.machine.runtime.tensor_boxes.walk import is_inside, next_row, restart, rows_of
 
@@ -67,6 +67,7 @@ def watch_target(w: Warp, t: TensorCopy, lane: u32, at: u64, number: u64, told: 
         write_stretch(w, lane, at + number * t.pitch, u32(t.row_bytes), told, row)
         return
     start = at & ((1 << CLUSTER_SHIFT) - 1)
+    assert t.row_bytes <= MOST_ROW_BYTES
     for offset in range(0, u32(t.row_bytes), CHUNK_BYTES):
         place = at + chunk_place(t, start, number, u64(offset))
         write_stretch(w, lane, place, CHUNK_BYTES, told, part(row, offset, CHUNK_BYTES))
@@ -84,6 +85,7 @@ def watch_source(w: Warp, t: TensorCopy, lane: u32, at: u64, size: u64, site: u3
     """A copy reads `size` bytes of each row of a box inside of the tensor; it then stands at the first again."""
     if (address(w.shadow) == 0 and address(w.written) == 0) or size == 0:
         return
+    assert size <= MOST_ROW_BYTES
     start = at & ((1 << CLUSTER_SHIFT) - 1)
     low: u64 = 0
     high: u64 = 0

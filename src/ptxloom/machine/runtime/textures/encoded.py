@@ -29,6 +29,7 @@ def decoded(w: Warp, bits: u32) -> u32:
 def combined_encoded(w: Warp, t: Lookup, channel: u32) -> u32:
     """The combination of a component's texels, as an f32."""
     total: i64 = 0
+    assert t.groups <= 4
     for group in range(t.groups):
         total = total + group_sum(w, t, group, channel)
     return rounded(total, i32(-VALUE_BITS - 8), HALF_BITS)

@@ -198,6 +198,7 @@ def sample_level(
     drop_fraction(t, 2, t.depth, image)
     slices = 1 + u32(t.fraction[2] != 0)
     far = (t.fraction[2] * weight + (128 if t.groups != 0 or weight == ONE_WEIGHT else 127)) >> 8
+    assert slices <= 2
     for depth in range(slices):
         read_group(w, t, lane, image, level, depth, far if depth != 0 else weight - far, site)
 

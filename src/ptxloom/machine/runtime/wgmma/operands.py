@@ -37,6 +37,7 @@ def gather(
     """
     first: u32 = (w.index & 3) * lines if is_a != 0 else 0
     pitch = 1 << width_shift(descriptor)
+    assert lines <= 64
     for line in range(lines):
         for column in range(parts):
             start = core_start(descriptor, u64(first + line), u64(column), across)
@@ -58,6 +59,7 @@ def watch(w: Warp, descriptor: u64, first: u32, lines: u32, parts: u32, across: 
     if address(w.shadow) != 0:
         stamp = stamp_of(w, site)
         keep_product(w, descriptor, first, lines, parts, across, stamp)
+    assert parts <= 64
     for line in range(lines):
         for column in range(parts):
             for row in range(8):

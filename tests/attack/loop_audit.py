@@ -20,6 +20,7 @@ import pkgutil
 import textwrap
 from dataclasses import dataclass, field, replace
 from functools import cache
+from types import FunctionType
 from typing import TYPE_CHECKING, Final
 
 from attack.declared_lengths import kinds, native_functions
@@ -30,27 +31,13 @@ from ptxloom.machine.native.language import SCALARS, Sealed, record
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
-    from types import FunctionType
 
-_TOUCHES: Final = frozenset(("part",))
 #: Fields beside those that count tables: how many warps, lanes and places of the launch there are, set by Python alone.
 _COUNTS: Final = {
     "Order": {"threads", "members", "columns", "crowd_limit", "trace_limit"},
     "Shadow": {"warps", "bytes", "summaries", "fragment_count"},
     "GridHistory": {"columns", "limit"},
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Loop:
-    """A loop of a native function, and those around it."""
-
-    function: str
-    node: ast.While | ast.For
-
-    def __str__(self) -> str:
-        head = ast.unparse(self.node).splitlines()[0]
-        return f"{self.function}: {head}"
 
 
 @cache
@@ -67,7 +54,7 @@ class Audit:
 
     tree: ast.FunctionDef
     names: Mapping[str, object]
-    structs: dict[str, type]
+    structs: dict[str, type[object]]
     given: frozenset[str] = frozenset()  # its parameters that are bounded in every call
     values: dict[str, list[ast.expr]] = field(default_factory=dict[str, "list[ast.expr]"])
     asserted: dict[str, list[ast.expr]] = field(default_factory=dict[str, "list[ast.expr]"])
@@ -164,7 +151,7 @@ class Audit:
             case _:
                 return False
 
-    def is_bounded(self, node: ast.expr) -> bool:  # noqa: PLR0911 - one case a node
+    def is_bounded(self, node: ast.expr) -> bool:  # noqa: C901, PLR0911, PLR0912 - one case a node
         """Whether a value is no larger than what no kernel decides."""
         if self.is_constant(node) or any(map(self.is_bounded, self.asserted.get(ast.unparse(node), []))):
             return True
@@ -212,7 +199,7 @@ class Audit:
         self.asking.discard(name)
         return found
 
-    def struct_of(self, node: ast.expr) -> type | None:
+    def struct_of(self, node: ast.expr) -> type[object] | None:
         """The struct that an expression is, if that is known."""
         match node:
             case ast.Name(id=name) if name in self.structs:
@@ -223,9 +210,8 @@ class Audit:
             case ast.Attribute(value=owner, attr=name):
                 struct = self.struct_of(owner)
                 return None if struct is None else record(struct).kinds[name].struct
-            case ast.Call(func=ast.Name(id=name)) if callable(called := self.names.get(name)):
-                result = kinds(called).get("return") if hasattr(called, "__globals__") else None  # pyright: ignore
-                return None if result is None else result.struct
+            case ast.Call(func=ast.Name(id=name)) if called := self.names.get(name):
+                return kinds(called)["return"].struct if isinstance(called, FunctionType) else None
             case ast.Subscript(value=ast.Attribute(value=owner, attr=name)):
                 struct = self.struct_of(owner)
                 element = None if struct is None else record(struct).kinds[name].element
@@ -234,7 +220,7 @@ class Audit:
                 return None
 
 
-def _is_count(struct: type, name: str) -> bool:
+def _is_count(struct: type[object], name: str) -> bool:
     return issubclass(struct, Sealed) or name in bounding(struct) or name in _COUNTS.get(struct.__name__, ())
 
 
@@ -319,13 +305,14 @@ def _halves(node: ast.While) -> bool:
 def without_each(audit: Audit, kind: str) -> Iterator[ast.FunctionDef]:
     """A function without one of its `spend`s, or of its `assert`s, each in turn."""
     for number, node in enumerate(ast.walk(audit.tree)):
-        body: list[ast.stmt] = getattr(node, "body", [])
-        for at, one in enumerate(body if isinstance(body, list) else []):
+        body = node.body if isinstance(node, ast.FunctionDef | ast.For | ast.While | ast.If) else []
+        for at, one in enumerate(body):
             is_spend = isinstance(one, ast.Expr) and ast.unparse(one).startswith("spend(")
             if is_spend if kind == "spend" else isinstance(one, ast.Assert):
                 tree = copy.deepcopy(audit.tree)
                 same = next(found for place, found in enumerate(ast.walk(tree)) if place == number)
-                same.body[at] = ast.Pass()  # pyright: ignore[reportAttributeAccessIssue] - it has one, like its original
+                assert isinstance(same, ast.FunctionDef | ast.For | ast.While | ast.If)
+                same.body[at] = ast.Pass()
                 yield tree
 
 

@@ -6,7 +6,7 @@ import struct
 import weakref
 from dataclasses import dataclass
 from math import prod
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 import numpy as np
 
@@ -313,14 +313,13 @@ def _rows(operand: tree.Operand, dimensions: list[int]) -> Iterator[tuple[int, S
 def _packed(elements: Sequence[tree.Operand], size: int) -> bytes | None:
     """Plain numbers of so many bytes, all at once; None if some element is not one, or not of the same kind."""
     values = [one.value if type(one) is tree.Integer else _number(one) for one in elements]
-    match set(map(type, values)):
-        case kinds if kinds == {int} and size in _WHOLE:
-            mask = (1 << 8 * size) - 1
-            return struct.pack(f"<{len(values)}{_WHOLE[size]}", *[value & mask for value in values])
-        case kinds if kinds == {float}:
-            return struct.pack(f"<{len(values)}{_FLOATS.get(size, 'e')}", *values)
-        case _:
-            return None
+    kinds = set(map(type, values))
+    if kinds == {int} and size in _WHOLE:
+        mask = (1 << 8 * size) - 1
+        return struct.pack(f"<{len(values)}{_WHOLE[size]}", *[value & mask for value in cast("list[int]", values)])
+    if kinds == {float}:
+        return struct.pack(f"<{len(values)}{_FLOATS.get(size, 'e')}", *values)
+    return None
 
 
 def _number(operand: tree.Operand) -> int | float | None:

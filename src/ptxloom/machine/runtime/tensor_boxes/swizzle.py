@@ -29,7 +29,7 @@ def row_place(t: TensorCopy, number: u64) -> u64:
 
 
 def rows_bytes(t: TensorCopy, count: u64) -> u64:
-    """What the first rows of a box reach over in shared memory, with the room of the last one's chunks."""
+    """What the first rows of a box reach over in shared memory, in whole patterns of its swizzle."""
     return row_place(t, count - 1) + row_room(t)
 
 

@@ -273,6 +273,8 @@ def _goes_on(index: ast.expr, names: set[str]) -> bool:
             return name in names
         case ast.BinOp(left=left, op=ast.Add() | ast.Mult(), right=right):
             return _goes_on(left, names) or _goes_on(right, names)
+        case ast.BinOp(left=left, op=ast.Sub() | ast.RShift(), right=right):
+            return _goes_on(left, names) and not _goes_on(right, names)
         case ast.Call(func=ast.Name(id=name), args=[inner]) if name in SCALARS:
             return _goes_on(inner, names)
         case _:

@@ -27,7 +27,7 @@ L: {code}
 # What is done, and how often: far less often than the ways back that a warp may take before it lets others run.
 COSTLY: Final = {
     "a word of global memory": ("ld.global.u32 %r2, [%d1]; st.global.u32 [%d1], %r2;", 60),
-    "an atomic in global memory": ("atom.global.add.u32 %r2, [%d1], 1;", 150),
+    "an atomic in global memory": ("atom.global.add.u32 %r2, [%d1], 1;", 600),
     "a flag in global memory": ("atom.acq_rel.gpu.global.add.u32 %r2, [%d1], 1;", 60),
     "an atomic in shared memory": ("atom.shared.add.u32 %r2, [%r4], 1; ld.volatile.shared.u32 %r3, [%r4];", 100),
     "copies that nobody waits for": ("cp.async.ca.shared.global [%r5], [%d1], 4;", 200),

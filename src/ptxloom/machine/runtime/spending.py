@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Final
 
 from ptxloom.machine.native.language import i32, u32
+from ptxloom.machine.native.standalone import standalone
 from ptxloom.machine.runtime.state import BUDGET, STEP_COST, Warp
 
 # Elements of loops that are done in a step, as powers of two.
@@ -19,7 +20,16 @@ QUICK: Final = 6  # joined as vectors
 
 def spend(w: Warp, steps: u32) -> None:
     """Take some steps of a loop from the budget of the warp for which it goes."""
-    w.budget = max(w.budget - i32(STEP_COST * min(steps, BUDGET // STEP_COST)), 0)
-    if w.budget == 0:
-        w.worker.paused = 1  # it is no spinning
-    w.worker.steps = w.worker.steps + min(steps, BUDGET)
+    cost = i32(STEP_COST * min(steps, BUDGET // STEP_COST))
+    if w.budget > cost:
+        w.budget = w.budget - cost
+    else:
+        overspend(w, steps)
+
+
+@standalone
+def overspend(w: Warp, steps: u32) -> None:
+    """The budget of a warp is spent: let its worker know of what that took, and of all steps beyond."""
+    w.worker.paused = 1  # it is no spinning
+    w.worker.steps = w.worker.steps + (min(steps, BUDGET) if w.budget == 0 else BUDGET // STEP_COST)
+    w.budget = 0

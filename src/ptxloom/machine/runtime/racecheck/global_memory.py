@@ -188,10 +188,9 @@ def look_lane(w: Warp, lane: u32, span: Span, at: u64, size: u32) -> None:
     place = at
     end = at + u64(size)
     while place < end:
-        spend(w, 1)
         if place & 3 != 0 or end - place < 4:
             split(w, span, place)
-        cell = word_of(span, place)
+        cell = span.cells[(place >> 2) - (span.start >> 2)]
         step: u64 = 4
         if cell.first[0].owner == SPLIT:
             cell = byte_of(span, place)

@@ -111,8 +111,8 @@ def check_shared(w: Warp, lane: u32, at: u64, size: u32, stamp: u32) -> None:
     s = shadow_at(w, at)
     place = u32(at & ((1 << CLUSTER_SHIFT) - 1))
     last: u32 = 0
+    spend(w, size >> PLAIN)
     for offset in range(size):
-        spend(w, 1)
         held = s.writes[place + offset]
         if is_crowd(held) != 0:
             here = crowd_at(s, held).first[0]

@@ -78,10 +78,10 @@ def check_copy(w: Warp, s: Shadow, lane: u32, at: u32, size: u32, stamp: u32, da
 def compare(w: Warp, s: Shadow, lane: u32, at: u32, size: u32, values: Slice[u64], part_bytes: u32) -> None:
     """Compare the access at hand with writes of its bytes."""
     offset: u32 = 0
+    spend(w, size >> PLAIN)
     while offset < size:
-        spend(w, 1)
         step: u32 = 1
-        if is_settled(w, s, lane, at + offset) == 0:
+        if is_settled(w, s, lane, s.writes[at + offset]) == 0:
             crowd = crowd_of(w, s, at + offset, at + size)
             step = crowd.size
             meet_crowd(w, s, lane, crowd, at, values, part_bytes)
@@ -98,9 +98,8 @@ def is_over_for_all(s: Shadow, at: u32, size: u32) -> u32:
     return u32(fresh == 0)
 
 
-def is_settled(w: Warp, s: Shadow, lane: u32, at: u32) -> u32:
-    """1 if the last write of a byte is all there is to know of its writes, and comes before what a lane does now."""
-    held = s.writes[at]
+def is_settled(w: Warp, s: Shadow, lane: u32, held: u32) -> u32:
+    """1 if a byte's entry is all there is to know of its writes, and comes before what a lane does now."""
     if held < s.limit:
         return 1
     if is_crowd(held) != 0:
@@ -311,7 +310,6 @@ def spill_reads(w: Warp, s: Shadow, lanes: u32, at: u32, size: u32) -> None:
     order = s.order
     warp = w.shadow.first // 32 + w.index
     base = w.shadow.base
-    spend(w, size >> PLAIN)
     for offset in range(size):
         old = s.reads[u64(warp) * u64(s.bytes) + u64(at + offset)]
         when = u32(old >> 32)

@@ -326,6 +326,7 @@ def name_own(w: Warp, crowd: Crowd, held: u32, stamp: u32) -> None:
     access = w.shadow.order.access
     here = crowd.first[0]
     while address(here) != 0:
+        spend(w, 1)
         t = here
         if t.owner != 0 and is_own(access, t) != 0:
             fill_entry(t, held, stamp)

@@ -9,6 +9,7 @@ from ptxloom.machine.runtime.places import span_bytes, stored_byte
 from ptxloom.machine.runtime.racecheck.global_order import is_near
 from ptxloom.machine.runtime.shadow import AccessTrace, CurrentAccess
 from ptxloom.machine.runtime.spans import Span
+from ptxloom.machine.runtime.spending import spend
 from ptxloom.machine.runtime.state import Warp
 
 
@@ -31,6 +32,7 @@ def stores_same(w: Warp, lane: u32, at: u64, end: u64) -> u32:
     if address(access.values) == 0:
         return 0
     for number in range(u32(end - at)):
+        spend(w, 1)
         apart = u32(at - access.addresses[lane] - access.offset) + number
         if stored_byte(access.values, access.part, lane, apart) != span_bytes(found[0], at + u64(number), 1)[0]:
             return 0

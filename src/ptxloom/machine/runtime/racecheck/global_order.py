@@ -7,6 +7,7 @@ from ptxloom.machine.runtime.racecheck.global_flags import is_taught
 from ptxloom.machine.runtime.racecheck.happens_before import first_of, me, owner_of, trace_tick, unknown_lanes
 from ptxloom.machine.runtime.racecheck.observation_order import last_number, number_of_lane, sees
 from ptxloom.machine.runtime.shadow import READS_ONLY, WRITES, AccessTrace
+from ptxloom.machine.runtime.spending import spend
 from ptxloom.machine.runtime.state import Warp
 
 
@@ -57,6 +58,7 @@ def unseen_lanes(w: Warp, lane: u32, first: AccessTrace, t: AccessTrace, lanes: 
     left = lanes
     here = first
     while address(here) != 0 and left != 0:
+        spend(w, 1)
         r = here
         if r.owner != 0 and r.seen != 0:
             behind = r.lanes & ~unordered_lanes(w, lane, r)
@@ -81,6 +83,7 @@ def is_needed(w: Warp, lane: u32, first: AccessTrace, r: AccessTrace) -> u32:
         return 0
     here = first
     while address(here) != 0:
+        spend(w, 1)
         t = here
         others = u32(t.owner != 0 and t.does == WRITES and address(t) != address(r))
         if others != 0 and last_number(t) >= r.seen and t.number <= last_number(r) and unordered_lanes(w, lane, t) != 0:

@@ -13,6 +13,7 @@ from __future__ import annotations
 from ptxloom.machine.native.language import address, popcount, trailing_zeros, u32
 from ptxloom.machine.runtime.racecheck.happens_before import are_morally_strong, first_of, me
 from ptxloom.machine.runtime.shadow import SITE, SIZES, WRITES, AccessTrace, CurrentAccess
+from ptxloom.machine.runtime.spending import spend
 from ptxloom.machine.runtime.state import Warp
 
 
@@ -39,6 +40,7 @@ def observe(w: Warp, lane: u32, access: CurrentAccess, first: AccessTrace) -> No
     access.seen = 0
     here = first
     while address(here) != 0:
+        spend(w, 1)
         t = here
         if t.owner != 0 and t.does == WRITES and last_number(t) > access.number:
             access.number = last_number(t)

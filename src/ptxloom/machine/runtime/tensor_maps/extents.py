@@ -10,8 +10,8 @@ from ptxloom.machine.runtime.places import span_bytes
 from ptxloom.machine.runtime.state import GENERIC, SHARED_WINDOW, Warp
 from ptxloom.machine.runtime.tensor_boxes.decode import decode
 from ptxloom.machine.runtime.tensor_boxes.model import MAP_BYTES, TensorCopy
-from ptxloom.machine.runtime.tensor_boxes.swizzle import box_bytes, row_place, row_room
-from ptxloom.machine.runtime.tensor_boxes.walk import inside_to, is_inside, next_row, start_walk
+from ptxloom.machine.runtime.tensor_boxes.swizzle import box_bytes, rows_bytes
+from ptxloom.machine.runtime.tensor_boxes.walk import inside_to, keep_inside, start_walk
 
 if TYPE_CHECKING:
     from ptxloom.machine.native.language import Ptr
@@ -58,24 +58,8 @@ def rows_read(t: TensorCopy) -> u64:
     """The end of the last row that lies inside of the tensor."""
     if inside_to(t) == 0 or t.inner < 0:
         return 0
-    last: u64 = 0
-    if t.in_columns != 0:
-        some: u32 = 0
-        for number in range(u32(t.rows)):
-            if is_inside(t) != 0:
-                last = u64(number)
-                some = 1
-            next_row(t)
-        if some == 0:
-            return 0
-        return row_place(t, last) + row_room(t)
-    rows: u64 = 1
     for place in range(t.outer):
-        first = t.point[place]
-        if first < 0 or first >= t.sizes[place]:
+        if t.point[place] < 0 and t.in_columns == 0:
             return 0
-        step = t.steps[place]
-        count = u64((t.ends[place] - first) // step)
-        last = last + rows * min(count - 1, u64((t.sizes[place] - 1 - first) // step))
-        rows = rows * count
-    return row_place(t, last) + row_room(t)
+    behind = keep_inside(t)
+    return rows_bytes(t, behind) if behind != 0 else 0

@@ -33,7 +33,16 @@ DOCUMENTS = sorted(path.relative_to(ROOT).as_posix() for folder in FOLDERS for p
 TOLD = [name for name in DOCUMENTS if not name.startswith(("tests/", "bench/", "docs/decisions/", "docs/environment"))]
 """Those that tell a user what to type."""
 OF_PYTEST = set(re.findall(r'"(--ptxloom[\w-]*)"', (ROOT / "src/ptxloom/pytest_plugin.py").read_text(encoding="utf-8")))
-OTHERS = OF_PYTEST | {"--update", "--dump-ptx", "--install-extension", "--rm", "--tag", "--volume"}
+OTHERS = OF_PYTEST | {
+    "--update",
+    "--dump-ptx",
+    "--install-extension",
+    "--rm",
+    "--tag",
+    "--volume",
+    "--query-gpu",
+    "--format",
+}
 """Options of other programs that they mention."""
 
 REFERENCE = ROOT / "docs/reference"

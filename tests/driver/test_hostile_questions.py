@@ -215,7 +215,7 @@ def border(colour: float) -> bytes:
     ("operation", "data", "error"),
     [
         (Operation.LOAD, PAIR.pack(0, 0) + fatbin(entry(TEXT, 2**32 - 1), entry(TEXT)), CudaError.SUCCESS),
-        (Operation.LOAD, PAIR.pack(0, 0) + fatbin(entry(TEXT, 2**32 - 1)), CudaError.NO_BINARY_FOR_GPU),
+        (Operation.LOAD, PAIR.pack(0, 0) + fatbin(entry(b".version 8.0\n", 2**32 - 1)), CudaError.NO_BINARY_FOR_GPU),
         (Operation.LOAD, PAIR.pack(0, 0) + fatbin(entry(b"a\0b")), CudaError.NO_BINARY_FOR_GPU),
         (Operation.LOAD, PAIR.pack(0, 1) + b"." + fatbin(), CudaError.NO_BINARY_FOR_GPU),
         (

@@ -180,7 +180,7 @@ class Session:
         number = next(self._allocations)
         try:
             name = f"alloc[{number}]" + f" of {origin}" * bool(origin)
-            made = self.memory.allocate(size, name, alignment=alignment_of(size) if kind in PLACED_KINDS else ALIGNMENT)
+            made = self.memory.allocate(size, name, align=alignment_of(size) if kind in PLACED_KINDS else ALIGNMENT)
         except OutOfDeviceMemory:
             raise Refused(CudaError.OUT_OF_MEMORY) from None
         self._given.add(made.address)

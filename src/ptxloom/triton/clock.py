@@ -12,7 +12,6 @@ import os
 from typing import TYPE_CHECKING, Any, Final
 
 from ptxloom.diagnostics import UsageError
-from ptxloom.machine.launch.options import multiprocessors
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -36,6 +35,8 @@ def is_watched() -> bool:
 
 def launched(cost: float) -> None:
     """A launch of so many cycles is over."""
+    from ptxloom.machine.launch.options import multiprocessors  # noqa: PLC0415 - it takes NumPy, `import triton` does not
+
     advance(cost / multiprocessors() / _CYCLES_A_MS)
 
 

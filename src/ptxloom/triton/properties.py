@@ -8,7 +8,6 @@ from typing import Final
 from ptxloom.diagnostics import UsageError
 from ptxloom.isa import Target
 from ptxloom.isa.limits import LANES, shared_bytes_of
-from ptxloom.machine.launch.options import multiprocessors
 
 FIRST_WITH_CLUSTERS: Final = 90
 """The compute capability, times ten, that has them first."""
@@ -29,6 +28,8 @@ def capability() -> int:
 
 def properties() -> dict[str, int]:
     """What Triton asks of it, by the names that Triton uses."""
+    from ptxloom.machine.launch.options import multiprocessors  # noqa: PLC0415 - it takes NumPy, `import triton` does not
+
     return {
         "max_shared_mem": shared_bytes_of(capability()),
         "max_num_regs": 65_536,

@@ -131,23 +131,15 @@ class DeviceMemory:
         """Whether an address belongs to the device, allocated or not."""
         return self._start <= address < self._end
 
-    def allocate(
-        self, nbytes: int, name: str = "", *, constant: bool = False, alignment: int = ALIGNMENT
-    ) -> Allocation:
-        """New memory, zeroed; initcheck calls it unwritten. Kernels may not write to what is `constant`.
-
-        Args:
-            nbytes: How much.
-            name: What reports call it.
-            constant: Whether kernels only read it.
-            alignment: What its address is a multiple of: `ALIGNMENT`, or that times a power of two.
+    def allocate(self, nbytes: int, name: str = "", *, constant: bool = False, align: int = ALIGNMENT) -> Allocation:
+        """New memory at a multiple of `align`, zeroed and to initcheck unwritten. Kernels only read `constant` memory.
 
         Raises:
             OutOfDeviceMemory: There is not as much.
         """
         with self._lock:
             self._check_left(nbytes)
-            made = Allocation(self._room(nbytes, alignment), nbytes, name or f"alloc[{self._made}]")
+            made = Allocation(self._room(nbytes, align), nbytes, name or f"alloc[{self._made}]")
             self._made += 1
             self._put(made, writable=not constant)
             return made
@@ -304,8 +296,6 @@ class DeviceMemory:
         mine = (spans[:, 0] >= np.uint64(self._start)) & (spans[:, 0] < np.uint64(self._end))
         spans[mine, 3] = spans[mine, 0] - np.uint64(self._start) + np.uint64(self.marks.address)
 
-    # -- addresses
-
     def _room(self, nbytes: int, alignment: int) -> int:
         """Where an allocation goes: behind all others, or in a gap that freed ones have left."""
         size = -(-nbytes // ALIGNMENT) * ALIGNMENT + GAP
@@ -318,8 +308,7 @@ class DeviceMemory:
         held = sorted((*self._live.values(), *self._resting.values()), key=lambda one: one.address)
         ends = (-(-(one.address + one.nbytes) // ALIGNMENT) * ALIGNMENT + GAP for one in held)
         edges = [first, *(edge for one, end in zip(held, ends, strict=True) for edge in (one.address, end)), self._end]
-        for gap, end in [*pairwise(edges)][::2]:
-            start = -(-gap // alignment) * alignment
+        for start, end in ((-(-gap // alignment) * alignment, end) for gap, end in [*pairwise(edges)][::2]):
             if size <= end - start:
                 return start
         raise OutOfDeviceMemory("nbytes", nbytes, "less: no stretch of free addresses is as long")

@@ -62,13 +62,10 @@ WARP_WRITE_WRITE, WARP_READ_WRITE, WARP_WRITE_READ = range(23, 26)  # between la
 UNWRITTEN, UNWRITTEN_REGISTER = range(26, 28)
 OWN_WRITE_WRITE, OWN_READ_WRITE, OWN_WRITE_READ = range(28, 31)  # of a thread with its own asynchronous copy
 ENDED: Final = 32  # shared memory that goes while others use it
-UNFENCED: Final = 33  # a bulk copy of what a thread has written, without a fence between the proxies
-STALE_MAP: Final = 36  # a copy by a tensor map that has changed, without a fence between
+UNFENCED, STALE_MAP = 33, 36  # without a fence: a bulk copy of what a thread has written, a map that has changed
 UNEVEN: Final = 31  # warps of a warpgroup that do not change their registers alike
-REQUESTED_AGAIN: Final = 34  # `clusterlaunchcontrol.try_cancel` after a refusal
-NOT_CANCELED: Final = 35  # the index of a cluster that was not canceled
-IN_FLIGHT: Final = 37  # a register that a product may still use
-NO_PRODUCT_FENCE: Final = 38  # a register that a product takes with no `wgmma.fence` since it was touched
+REQUESTED_AGAIN, NOT_CANCELED = 34, 35  # a cluster, after a refusal; the index of one that was not canceled
+IN_FLIGHT, NO_PRODUCT_FENCE = 37, 38  # a register that a product may still use, or takes without a fence before
 STRAYED: Final = 50  # from the variable that an address was made from
 NOT_READ_ONLY: Final = 40  # read as if it were read-only, and written
 
@@ -76,7 +73,6 @@ WARPGROUP: Final = 4  # warps
 
 # Reductions of `bar.red`.
 POPC, AND, OR = range(3)
-
 SOURCE_BYTES: Final = 6  # times the bytes of a register's poison: what its source takes (a predicate: 24 for 4)
 EVENTS_KEPT: Final = 256  # different events a worker can note
 MISSED_BITS: Final = 1 << 16  # in which those beyond are counted, by a hash of what they are

@@ -34,7 +34,6 @@ from ptxloom.machine.runtime.racecheck.observation_order import last_number, obs
 from ptxloom.machine.runtime.racecheck.race_report import COPYING, begun_at, report
 from ptxloom.machine.runtime.racecheck.shared_flags import forget_sync
 from ptxloom.machine.runtime.shadow import (
-    AGENT,
     CROWD_BYTES,
     CROWDED,
     PENDING,
@@ -376,33 +375,3 @@ def fill_entry(t: AccessTrace, held: u32, stamp: u32) -> None:
     t.lanes = 1 << (held & 31)
     t.made = t.lanes
     t.stamp = stamp
-
-
-def agent_of(s: Shadow, at: u32) -> u32:
-    """The entry of an agent among all that is remembered of a byte's writes; 0 if there is none."""
-    held = s.writes[at]
-    if is_crowd(held) == 0:
-        return held if held & PENDING != 0 and held & AGENT != 0 else 0
-    here = s.order.crowds[number_of(held)].first[0]
-    for _trace in range(u32(s.order.trace_limit) + 1):
-        if address(here) == 0:
-            return 0
-        t = here
-        if t.owner != 0 and t.who & PENDING != 0 and t.who & AGENT != 0:
-            return t.who
-        here = t.next
-    return 0
-
-
-def stamp_at(s: Shadow, at: u32, who: u32) -> u32:
-    """The stamp beside an entry among all that is remembered of a byte's writes."""
-    if is_crowd(s.writes[at]) != 0:
-        here = s.order.crowds[number_of(s.writes[at])].first[0]
-        for _trace in range(u32(s.order.trace_limit) + 1):
-            if address(here) == 0:
-                break
-            t = here
-            if t.owner != 0 and t.who == who:
-                return t.stamp
-            here = t.next
-    return s.write_sites[at]

@@ -10,11 +10,11 @@ from ptxloom.machine.native.language import address, trailing_zeros, u32
 from ptxloom.machine.native.watching import watching
 from ptxloom.machine.runtime.racecheck.async_operations import end_writes
 from ptxloom.machine.runtime.racecheck.barrier_order import gather_knowledge
-from ptxloom.machine.runtime.racecheck.crowds import agent_of, stamp_at
+from ptxloom.machine.runtime.racecheck.crowds import is_crowd, number_of
 from ptxloom.machine.runtime.racecheck.happens_before import is_done, me, operation_at, shared_readers, thread_of
 from ptxloom.machine.runtime.racecheck.race_report import tell_end, warp_of
 from ptxloom.machine.runtime.racecheck.slow_path import shadow_at
-from ptxloom.machine.runtime.shadow import AGENT, Operation, Shadow
+from ptxloom.machine.runtime.shadow import AGENT, PENDING, Operation, Shadow
 from ptxloom.machine.runtime.spending import spend
 from ptxloom.machine.runtime.state import CLUSTER_SHIFT, SHARED, Warp
 
@@ -80,3 +80,33 @@ def end_writers(w: Warp, s: Shadow) -> None:
                 while place + length < s.bytes and agent_of(s, place + length) == held:
                     length = length + 1
                 tell_end(w, s, thread_of(w, held), place, length, stamp_at(s, place, held))
+
+
+def agent_of(s: Shadow, at: u32) -> u32:
+    """The entry of an agent among all that is remembered of a byte's writes; 0 if there is none."""
+    held = s.writes[at]
+    if is_crowd(held) == 0:
+        return held if held & PENDING != 0 and held & AGENT != 0 else 0
+    here = s.order.crowds[number_of(held)].first[0]
+    for _trace in range(u32(s.order.trace_limit) + 1):
+        if address(here) == 0:
+            return 0
+        t = here
+        if t.owner != 0 and t.who & PENDING != 0 and t.who & AGENT != 0:
+            return t.who
+        here = t.next
+    return 0
+
+
+def stamp_at(s: Shadow, at: u32, who: u32) -> u32:
+    """The stamp beside an entry among all that is remembered of a byte's writes."""
+    if is_crowd(s.writes[at]) != 0:
+        here = s.order.crowds[number_of(s.writes[at])].first[0]
+        for _trace in range(u32(s.order.trace_limit) + 1):
+            if address(here) == 0:
+                break
+            t = here
+            if t.owner != 0 and t.who == who:
+                return t.stamp
+            here = t.next
+    return s.write_sites[at]

@@ -67,7 +67,6 @@ def watch_target(w: Warp, t: TensorCopy, lane: u32, at: u64, number: u64, told: 
         write_stretch(w, lane, at + number * t.pitch, u32(t.row_bytes), told, row)
         return
     start = at & ((1 << CLUSTER_SHIFT) - 1)
-    assert t.row_bytes <= MOST_ROW_BYTES
     for offset in range(0, u32(t.row_bytes), CHUNK_BYTES):
         place = at + chunk_place(t, start, number, u64(offset))
         write_stretch(w, lane, place, CHUNK_BYTES, told, part(row, offset, CHUNK_BYTES))

@@ -31,6 +31,11 @@ BEHIND_SHUFFLE: Final = (
     "let all meet at `bar.sync`"
 )
 _WARP_ORDER: Final = "put `bar.warp.sync` (`__syncwarp()`) between the two: nothing else orders the lanes of a warp"
+ROUNDED: Final = (
+    "if the threads compute one element, each fuses products and sums of its own, and their values differ by a "
+    "rounding: compile without that, in Triton by `TRITON_DEFAULT_FP_FUSION=0` or `enable_fp_fusion=False`; else let "
+    "one element alone be stored there"
+)
 
 KINDS: Final = (
     HazardKind(

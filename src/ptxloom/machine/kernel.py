@@ -102,7 +102,9 @@ class Kernel:
             cores = tensor_target(module) if target is None else str(target)
             fused = partial(contracted, module, name) if contract == FUSED else partial(Contraction, module, {})
             self._contraction = contraction = cache(fused)
-            self.planned = Planned(lambda: plan(contraction().module, name, semantics.Table(), cores))
+            self.planned = Planned(
+                lambda: plan(contraction().module, name, semantics.Table(), cores), fused=contract == FUSED
+            )
             judge = None if unchecked else cache(partial(legality.must_be_legal, module, name))
             self.code = KernelCode(self.planned, judge=judge, explained=explained)
             self.needs = self._known(cores)

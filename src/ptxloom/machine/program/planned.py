@@ -17,10 +17,12 @@ class Planned:
 
     Args:
         make: Plans it.
+        fused: Whether products and sums without a rounding were made one before.
     """
 
-    def __init__(self, make: Callable[[], Program]) -> None:
+    def __init__(self, make: Callable[[], Program], *, fused: bool = False) -> None:
         self._make = make
+        self.fused = fused
 
     @cached_property
     def program(self) -> Program:

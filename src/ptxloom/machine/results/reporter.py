@@ -9,7 +9,14 @@ from ptxloom.diagnostics import UnsupportedForm
 from ptxloom.fragments import fragment
 from ptxloom.hazards.kinds import BY_RULE
 from ptxloom.hazards.memcheck import MORE_SHARED
-from ptxloom.hazards.racecheck import AFTER_COPY, AFTER_PRODUCT, BEHIND_SHUFFLE, BETWEEN_CTAS, IN_CLUSTER
+from ptxloom.hazards.racecheck import (
+    AFTER_COPY,
+    AFTER_PRODUCT,
+    BEHIND_SHUFFLE,
+    BETWEEN_CTAS,
+    IN_CLUSTER,
+    ROUNDED,
+)
 from ptxloom.isa import instruction_spec
 from ptxloom.isa.matrix import MOVES, matrix_move
 from ptxloom.lazy import cached_property
@@ -207,7 +214,9 @@ class Reporter:
         hazard = replace(self._with_memory(hazard, op, found, size, party.lanes[0]), count=int(event.count))
         if hazard.kind in _RACES:
             order = _order_between(op, before, event.space, apart=second != block)
-            if not order and reach is Reach.CTA and self._hands_on:
+            if not order and self._rounded(op, before, party):
+                order = ROUNDED
+            elif not order and reach is Reach.CTA and self._hands_on:
                 order = BEHIND_SHUFFLE
             hazard = replace(hazard, help=order or hazard.help)
         return replace(hazard, other=other, element=_both(hazard.element, element_of(before, other.lanes[0])))
@@ -217,6 +226,11 @@ class Reporter:
         """Whether the program fences, and shuffles: a lane may tell its warp of others that it has waited for."""
         opcodes = {op.opcode for op in self.program.ops}
         return "shfl" in opcodes and not opcodes.isdisjoint(("fence", "membar"))
+
+    def _rounded(self, op: Op, before: Op, party: Party) -> bool:
+        """Whether the two are one store of a kernel in Python, whose values may have been fused differently."""
+        in_python = party.origin is not None and party.origin.file.endswith(".py")
+        return self._planned.fused and op is before and _stores(op, state.SHARED) and in_python
 
     def _stray(self, event: Any, op: Op, party: Party, found: Located) -> Hazard:
         """An access that has left the variable it was meant for."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -55,3 +56,36 @@ def from_numpy(array: NDArray[Any]) -> ArrayArgument:
     if not isinstance(array, np.ndarray) or array.dtype.hasobject or not array.dtype.isnative:  # pyright: ignore[reportUnnecessaryIsInstance] - users may give anything
         raise UsageError("array", array, "a NumPy array of numbers, in this machine's byte order")
     return ArrayArgument(array)
+
+
+def said_bounds(array: Any, element_bytes: int) -> tuple[int, int] | None:
+    """Where an object with `data_ptr()` begins and ends, by what it says: shape and strides, `nbytes`, or shape alone.
+
+    Args:
+        array: Strides are elements if they come from `stride()`, as PyTorch has them, and bytes as `strides`, as NumPy.
+        element_bytes: Of what the kernel takes it for.
+
+    Returns:
+        The addresses; None if it says nothing of the kind.
+    """
+    start = int(array.data_ptr())
+    shape: Any = getattr(array, "shape", None)
+    size: Any = getattr(array, "nbytes", None)
+    own = getattr(getattr(array, "dtype", None), "itemsize", element_bytes)
+    strides = _strides_in_bytes(array, own)
+    if shape is not None and strides is not None:
+        steps = [(int(length) - 1) * stride for length, stride in zip(shape, strides, strict=True)]
+        if not all(shape):
+            return start, start
+        return start + sum(min(step, 0) for step in steps), start + sum(max(step, 0) for step in steps) + own
+    if size is not None:
+        given: Any = size() if callable(size) else size
+        return start, start + int(given)
+    return None if shape is None else (start, start + prod(map(int, shape)) * own)
+
+
+def _strides_in_bytes(array: Any, element_bytes: int) -> list[int] | None:
+    if callable(getattr(array, "stride", None)):
+        return [int(stride) * element_bytes for stride in array.stride()]
+    strides = getattr(array, "strides", None)
+    return None if strides is None else [int(stride) for stride in strides]

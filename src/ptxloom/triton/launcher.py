@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import re
 import struct
 import sys
 import warnings
@@ -19,7 +20,7 @@ from triton.runtime import _allocation
 from ptxloom.diagnostics import PtxloomError, UsageError
 from ptxloom.machine.memory.arguments import byte_bounds
 from ptxloom.triton import clock, recorded
-from ptxloom.triton.arrays import ArrayArgument
+from ptxloom.triton.arrays import ArrayArgument, said_bounds
 from ptxloom.triton.device import Scratch, device
 
 if TYPE_CHECKING:
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
 _MAP: Final = "nvTmaDesc"
 _CODES: Final = {"fp16": "e", "fp32": "f", "f32": "f", "fp64": "d"}
 """Of `struct`, by Triton's names of float types."""
+
+_BITS: Final = re.compile(r"\d+")
 
 
 class HazardWarning(UserWarning):
@@ -129,7 +132,8 @@ def tell(name: str, result: LaunchResult) -> None:
     sys.stdout.write(result.output)
     if not result.hazards:
         return
-    message = f"{name}:\n{result.hazards}"
+    told = dict.fromkeys(f"help: {hazard.help}" for hazard in result.hazards if hazard.help)
+    message = "\n".join((f"{name}:\n{result.hazards}", *told))
     match os.environ.get("PTXLOOM_ON_HAZARD") or "warn":
         case "warn":
             warnings.warn(message, HazardWarning, stacklevel=2)
@@ -142,12 +146,24 @@ def tell(name: str, result: LaunchResult) -> None:
 
 
 def _flat(types: Sequence[Any], values: Sequence[Any]) -> Iterator[tuple[str, Any]]:
-    """Types and values side by side, tuples taken apart; what is constant was compiled in."""
-    for type_, value in zip(types, values, strict=True):
+    """Types and values side by side, tuples taken apart.
+
+    What is constant was compiled in, and may be left out at the end, as with Triton's own launcher.
+
+    Raises:
+        UsageError: There are too few.
+    """
+    for number, type_ in enumerate(types):
+        if type_ == "constexpr":
+            continue
+        if number >= len(values):
+            raise UsageError(
+                "args", f"{len(values)} arguments", f"one for each parameter, of which number {number} is a {type_}"
+            )
         if isinstance(type_, tuple):
-            yield from _flat(cast("tuple[Any, ...]", type_), value)
-        elif type_ != "constexpr":
-            yield type_, value
+            yield from _flat(cast("tuple[Any, ...]", type_), values[number])
+        else:
+            yield type_, values[number]
 
 
 def _mapped(values: Sequence[Any]) -> Iterator[Any]:
@@ -171,31 +187,42 @@ def _packed_parameters(function: Kernel, values: list[bytes]) -> bytes:
 def _bytes_of(type_: str, value: Any, name: str, held: ExitStack) -> bytes:
     """A value as the kernel finds it."""
     if type_.startswith("*"):
-        return _pointer(value, name, held)
+        return _pointer(value, name, held, _bytes_in(type_[1:]))
     if type_ == _MAP:
         return bytes(value)
     if type_ == "bf16":
         return struct.pack("<f", value)[2:]
     if type_ in _CODES:
         return struct.pack(f"<{_CODES[type_]}", float(value))
-    size = max(int(type_[1:]) // 8, 1)
+    size = _bytes_in(type_)
     return (int(value) & (1 << 8 * size) - 1).to_bytes(size, "little")
 
 
-def _pointer(value: Any, name: str, held: ExitStack) -> bytes:
+def _pointer(value: Any, name: str, held: ExitStack, element_bytes: int = 1) -> bytes:
     """The address of a tensor; kernels reach its storage while the launch lasts.
 
+    Of an object that does not say how large it is, and of a number, there is the address alone: kernels reach what the
+    device has there already.
+
     Raises:
-        UsageError: It lies elsewhere.
+        UsageError: It lies elsewhere, or it is neither.
     """
     if value is None:
         return bytes(8)
     if not hasattr(value, "data_ptr"):
-        return int(value).to_bytes(8, "little")
-    array = _storage(getattr(value, "base", value), name)  # of a tensor that is seen as one of another type
-    address = device().register(array, name)
-    held.callback(_unregister, address, value)
-    return int(value.data_ptr()).to_bytes(8, "little")
+        if not hasattr(value, "__index__"):
+            raise UsageError(name, value, "a tensor or another object with `data_ptr()`, or an address")
+        return _address(value)
+    base = getattr(value, "base", None)  # of a tensor that is seen as one of another type
+    array = _storage(base if hasattr(base, "data_ptr") else value, name, element_bytes)
+    if array is not None:
+        address = device().register(array, name)
+        held.callback(_unregister, address, value)
+    return _address(value.data_ptr())
+
+
+def _address(value: Any) -> bytes:
+    return (int(value) & (1 << 64) - 1).to_bytes(8, "little")
 
 
 def _unregister(address: int, _owner: object) -> None:
@@ -203,18 +230,29 @@ def _unregister(address: int, _owner: object) -> None:
     device().unregister(address)
 
 
-def _storage(tensor: Any, name: str) -> NDArray[np.uint8]:
-    """All bytes of the memory that a tensor is a view of.
+def _bytes_in(type_: str) -> int:
+    """How many bytes an element has, by Triton's name of its type: `fp8e4nv`, `i1`, `bf16`."""
+    bits = _BITS.search(type_)
+    return max(int(bits[0]) // 8, 1) if bits else 1
+
+
+def _storage(tensor: Any, name: str, element_bytes: int) -> NDArray[np.uint8] | None:
+    """All bytes of the memory that a tensor is a view of; None if it does not say.
 
     Raises:
         UsageError: It lies elsewhere.
     """
     if isinstance(tensor, ArrayArgument | Scratch):
         low, high = byte_bounds(tensor.array)
-    else:
+    elif hasattr(tensor, "untyped_storage"):
         storage = tensor.untyped_storage()
         if storage.device.type != "cpu":
             raise UsageError(name, f"a tensor on {storage.device}", "a tensor on the CPU, where ptxloom runs kernels")
         low = int(storage.data_ptr())
         high = low + int(storage.nbytes())
+    else:
+        bounds = said_bounds(tensor, element_bytes)
+        if bounds is None:
+            return None
+        low, high = bounds
     return np.ctypeslib.as_array((ctypes.c_uint8 * (high - low)).from_address(low))

@@ -15,11 +15,12 @@ pytestmark = pytest.mark.oracle
 PROGRAMS = Path(__file__).parent / "programs"
 
 
-def run(name: str, tmp_path: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+def run(name: str, tmp_path: Path, under: str = "", **environment: str) -> subprocess.CompletedProcess[str]:
     """A program in a process of its own: Triton looks for back ends once."""
     known = {key: value for key, value in os.environ.items() if not key.startswith(("TRITON_", "PTXLOOM_"))}
     known |= {"TRITON_CACHE_DIR": str(tmp_path), "TRITON_DEFAULT_FP_FUSION": "1", **environment}
     command = [sys.executable, str(PROGRAMS / name)]
+    command = [sys.executable, "-m", "ptxloom", under, "--", *command] if under else command
     return subprocess.run(command, env=known, capture_output=True, text=True, timeout=300, check=False)
 
 
@@ -127,3 +128,57 @@ def test_tests_for_a_gpu_run_under_pytest(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--ptxloom", "test_gpu.py"]
     done = subprocess.run(command, env=known, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert "1 passed" in done.stdout, done.stdout + done.stderr
+
+
+def test_what_an_argument_says_of_its_size_is_heeded(tmp_path: Path) -> None:
+    done = run("pointers.py", tmp_path)
+    lines = done.stdout.splitlines()
+    assert lines[:6] == ["right True"] * 6, done.stderr
+    told = [line for line in lines if "out of bounds" in line]
+    assert len(told) == 5, done.stdout
+    assert all(line.endswith("write of 4 bytes at out+0x28 is out of bounds: out has 40 bytes") for line in told[:4])
+    assert "at address 0x" in told[4]
+
+
+def test_lanes_that_differ_by_a_rounding_are_told_how_not_to(tmp_path: Path) -> None:
+    done = run("redundant.py", tmp_path, PTXLOOM_CHECKS="racecheck")
+    assert done.stdout == "right True\n"
+    assert "racecheck.warp-order" in done.stderr
+    assert "TRITON_DEFAULT_FP_FUSION=0" in done.stderr
+    assert "__syncwarp" not in done.stderr
+    done = run("redundant.py", tmp_path, PTXLOOM_CHECKS="racecheck", TRITON_DEFAULT_FP_FUSION="0")
+    assert done.stdout == "right True\n"
+    assert "racecheck" not in done.stderr
+
+
+@needs_torch
+@pytest.mark.parametrize("how", ["by a setting", "under exec"])
+def test_operators_registered_for_cuda_run_for_its_tensors(how: str, tmp_path: Path) -> None:
+    under = "exec" if how == "under exec" else ""
+    done = run("operators.py", tmp_path, under=under, PTXLOOM_TORCH_CUDA="1")
+    assert done.stdout.splitlines() == [
+        "replaced add cuda:0 True",
+        "on the host nothing",
+        "made cuda:0 zeros",
+        "gradient add cuda:0 300.0",
+        "thread add cuda:0",
+        "taken back nothing",
+        "defined cuda:0 silu",
+        "in place scale_ True cuda:0",
+        "inferred cuda:0 joined",
+        "custom cuda:0 twice backward cuda:0 True",
+        "triton cuda:0 True",
+        "either device's host's",
+    ], done.stderr
+
+
+@needs_torch
+def test_the_generator_addresses_and_what_compiles(tmp_path: Path) -> None:
+    done = run("compilers.py", tmp_path, PTXLOOM_TORCH_CUDA="1")
+    assert done.stdout.splitlines() == [
+        "generator 16 (7, 0) (7, 8) (9, 0)",
+        "argument 64.0 64.0",
+        "compiled True True",
+        "torch.compile leaves functions as they are under ptxloom",
+        "PyTorch extensions with CUDA sources cannot be built under ptxloom",
+    ], done.stderr

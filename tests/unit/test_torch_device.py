@@ -15,7 +15,7 @@ import sys
 sys.path[:0] = {paths}
 {before}
 from ptxloom.triton import awaited
-awaited._install = lambda: print("installed", sys.modules["torch"].ready)
+awaited._install = lambda _torch: print("installed", sys.modules["torch"].ready)
 awaited.follow_torch()
 import torch
 import torch

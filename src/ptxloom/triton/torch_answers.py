@@ -10,7 +10,7 @@ import torch as _torch
 
 from ptxloom.isa.limits import STATIC_SHARED_BYTES
 from ptxloom.machine.memory.arena import default_limit
-from ptxloom.triton import clock, properties, recorded, torch_graphs, torch_memory, torch_streams
+from ptxloom.triton import clock, properties, recorded, torch_graphs, torch_memory, torch_names, torch_streams
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -20,6 +20,7 @@ Tensor: TypeAlias = Any
 torch: Any = _torch
 
 _CUDA: Final = torch.device("cuda", 0)
+_DEFAULT_GENERATOR: Final = torch_names.DefaultGenerator()
 
 
 def put_in_place() -> None:
@@ -30,6 +31,7 @@ def put_in_place() -> None:
         for place in places:
             if place is torch.cuda or hasattr(place, name):
                 setattr(place, name, value)
+    torch.cuda.default_generators = (_DEFAULT_GENERATOR,)
     for name in ("range_push", "range_pop", "range_start", "range_end", "mark"):
         setattr(torch.cuda.nvtx, name, _answering(name, None))
     torch.cuda.nvtx.range = torch_streams.nvtx_range
@@ -87,11 +89,11 @@ def _mem_get_info(*_: object, **__: object) -> tuple[int, int]:
 
 
 def _seed_by(seed: int) -> None:
-    torch.default_generator.manual_seed(int(seed))
+    _DEFAULT_GENERATOR.manual_seed(int(seed))
 
 
 def _seed() -> None:
-    torch.default_generator.seed()
+    _DEFAULT_GENERATOR.seed()
 
 
 def _get_rng_state(*_: object, **__: object) -> Tensor:

@@ -16,7 +16,15 @@ from typing import TYPE_CHECKING, Any, Final
 import torch as _torch
 import torch.utils._device as _torch_default
 
-from ptxloom.triton import recorded, torch_answers, torch_memory, torch_names, torch_tensors
+from ptxloom.triton import (
+    recorded,
+    torch_answers,
+    torch_compilers,
+    torch_memory,
+    torch_names,
+    torch_operators,
+    torch_tensors,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -40,7 +48,9 @@ def install() -> None:
     os.environ.setdefault("TORCH_COMPILE_DISABLE", "1")  # read when the compiler is first asked for
     torch_answers.put_in_place()
     torch_names.put_in_place()
+    torch_compilers.put_in_place()
     mode = CudaOnCpu()
+    torch_operators.put_in_place(mode)
     Thread.run = _under(mode, Thread.run)
     torch.autograd._engine_run_backward = _under(mode, torch.autograd._engine_run_backward)  # noqa: SLF001
     BackwardCFunction.apply = _marking(BackwardCFunction.apply)
@@ -64,7 +74,7 @@ def _under(mode: CudaOnCpu, function: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(function)
     def called(*args: Any, **kwargs: Any) -> Any:
-        with mode:
+        with mode, torch_operators.redirected(on_device=True):
             return function(*args, **kwargs)
 
     return called
@@ -99,11 +109,13 @@ def _on_cpu(func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, A
     if is_pinned:
         kwargs["pin_memory"] = False
     number = recorded.count()
-    result = func(*args, **kwargs)
+    given = tuple(torch_tensors.tensors_of((*args, *kwargs.values())))
+    on_device = asked[-1] if asked else any(map(torch_memory.is_marked, given))
+    with torch_operators.redirected(on_device):
+        result = func(*args, **kwargs)
     if func == torch.Tensor.to:
         return torch_tensors.moved(args[0], result, _goes_to_device(args, asked))
-    given = tuple(torch_tensors.tensors_of((*args, *kwargs.values())))
-    if asked[-1] if asked else any(map(torch_memory.is_marked, given)):
+    if on_device:
         torch_tensors.mark_results(result, given)
     else:
         recorded.drop_since(number)

@@ -159,22 +159,30 @@ def _by_driver(size: int) -> int:
         MemoryError: There is no room, or no driver.
     """
     address = ctypes.c_void_p()
-    free = _driver().cuMemFree_v2
     if _driver().cuMemAlloc_v2(ctypes.byref(address), ctypes.c_size_t(size)) or address.value is None:
         raise MemoryError(f"the device has no room for {size} bytes more (`ptxloom exec --memory-limit`)")
-    _held[address.value] = _Piece(size, lambda: free(address))
+    _held[address.value] = _Piece(size, lambda: _driver().cuMemFree_v2(address))
     return address.value
 
 
-@cache
 def _driver() -> ctypes.CDLL:
-    """The driver, with its device's context made."""
+    """The driver, with a context in this thread: the program's, or that of the device."""
+    library, context = _driver_and_context()
+    current = ctypes.c_void_p()
+    library.cuCtxGetCurrent(ctypes.byref(current))
+    if current.value is None:
+        library.cuCtxSetCurrent(context)
+    return library
+
+
+@cache
+def _driver_and_context() -> tuple[ctypes.CDLL, ctypes.c_void_p]:
+    """The driver, and its device's context."""
     library = ctypes.CDLL("libcuda.so.1")
     context = ctypes.c_void_p()
     library.cuInit(0)
     library.cuDevicePrimaryCtxRetain(ctypes.byref(context), 0)
-    library.cuCtxSetCurrent(context)
-    return library
+    return library, context
 
 
 def said_to_be_on_device(capsule: object) -> object:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import torch as _torch
@@ -40,6 +41,45 @@ class Generator(_Generator):  # pyright: ignore[reportUntypedBaseClass]
     def device(self) -> Any:
         """What it was made for."""
         return self.named
+
+
+class DefaultGenerator(Generator):
+    """The device's own: its state is two numbers, by which kernels draw theirs; PyTorch's functions draw the host's."""
+
+    def __new__(cls) -> Any:
+        """With the host's seed."""
+        made = Generator.__new__(cls, "cuda:0")
+        made.restart()
+        return made
+
+    def restart(self) -> None:
+        """Draw from the beginning, by the host's seed."""
+        self.seed_and_offset = (torch.default_generator.initial_seed(), 0)
+
+    def get_state(self) -> Any:
+        """A seed and an offset, 16 bytes."""
+        return torch.frombuffer(bytearray(struct.pack("<Qq", *self.seed_and_offset)), dtype=torch.uint8)
+
+    def set_state(self, new_state: Any) -> Any:
+        """The same, to go on with."""
+        self.seed_and_offset = struct.unpack("<Qq", bytes(new_state.tolist()))
+        return self
+
+    def manual_seed(self, seed: int) -> Any:
+        """Begin again by a seed, the host's functions too."""
+        torch.default_generator.manual_seed(seed)
+        self.restart()
+        return self
+
+    def seed(self) -> int:
+        """The same by a seed of chance."""
+        torch.default_generator.seed()
+        self.restart()
+        return self.initial_seed()
+
+    def initial_seed(self) -> int:
+        """The seed."""
+        return self.seed_and_offset[0]
 
 
 def _entered(autocast: Any) -> Callable[[Any], Any]:

@@ -1,0 +1,60 @@
+"""Something to be done to a module as soon as a program has imported it."""
+
+from __future__ import annotations
+
+import sys
+from importlib.abc import Loader, MetaPathFinder
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from importlib.machinery import ModuleSpec
+    from types import ModuleType
+
+
+def follow(name: str, then: Callable[[ModuleType], None]) -> None:
+    """Do something to a module now, or when it has been imported."""
+    there = sys.modules.get(name)
+    if there is None:
+        sys.meta_path.insert(0, _Finder(name, then))
+    elif not getattr(there.__spec__, "_initializing", False):
+        then(there)
+
+
+class _Finder(MetaPathFinder):
+    """Stands before the others until a module is looked for."""
+
+    def __init__(self, name: str, then: Callable[[ModuleType], None]) -> None:
+        self._name = name
+        self._then = then
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        """The module, found as it would be, and with a loader that has the last word."""
+        del path, target
+        if fullname != self._name:
+            return None
+        sys.meta_path.remove(self)
+        spec = find_spec(fullname)
+        if spec is not None and spec.loader is not None:
+            spec.loader = _Loader(spec.loader, self._then)
+        return spec
+
+
+class _Loader(Loader):
+    """Loads a module as another loader does, and then does what is wanted."""
+
+    def __init__(self, loader: Loader, then: Callable[[ModuleType], None]) -> None:
+        self._loader = loader
+        self._then = then
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType | None:
+        """As the other."""
+        return self._loader.create_module(spec)
+
+    def exec_module(self, module: ModuleType) -> None:
+        """As the other, and then what is wanted."""
+        self._loader.exec_module(module)
+        self._then(module)

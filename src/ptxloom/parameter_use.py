@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from ptxloom.binding.effects import destinations
 from ptxloom.binding.sizes import parameters
+from ptxloom.binding.touches import OBJECT, touches
 from ptxloom.isa.types import is_type
 from ptxloom.syntax import instructions
 from ptxloom.syntax.tree import Address, Binary, Component, Name, Vector
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
 
 _CARRIES: Final = frozenset(("add", "and", "cvta", "mad", "mov", "or", "selp", "sub"))
 """What makes a pointer of a pointer; a product is none, whatever it is made of."""
-_LOADS: Final = frozenset(("ld", "ldu", "tex", "tld4"))
-_BOTH: Final = frozenset(("atom", "red", "multimem"))
 _POINTER_BYTES: Final = 8
 _PASSES: Final = 4  # around loops
 
@@ -124,18 +123,17 @@ def _accesses(
     return seen
 
 
-def _done(one: Instruction, number: int, operand: Address) -> tuple[str, ...]:
-    if one.opcode in _LOADS:
-        return ("loaded",)
-    if one.opcode in _BOTH:
-        return ("loaded", "stored")
-    if one.opcode == "cp":
-        if "tensor" in one.qualifiers and operand.extra:
-            return ("map",)
-        if number or "prefetch" in one.qualifiers:
-            return ("loaded",)
-        return ("loaded", "stored") if "reduce" in one.qualifiers else ("stored",)
-    return ("stored",) if one.opcode == "st" else ("loaded",)
+def _done(one: Instruction, number: int, operand: Address) -> Iterator[str]:
+    """What an instruction does through an operand: textures and surfaces are named by handles, which point nowhere."""
+    for touch in touches(one):
+        if touch.place == number and touch.base == "address":
+            yield touch.does
+            if touch.does == OBJECT and operand.extra:
+                yield "map"
+            if touch.loads:
+                yield "loaded"
+            if touch.stores:
+                yield "stored"
 
 
 def _names(operands: Iterable[Operand]) -> Iterator[str]:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Final
 
 from ptxloom.binding.call_graph import called
 from ptxloom.binding.sizes import declared_bytes, parameters
+from ptxloom.binding.touches import READS, UPDATES, WRITES, touches
 from ptxloom.flow import FlowGraph, flow_graphs
 from ptxloom.isa import instruction_classes
-from ptxloom.isa.spaces import MEMORY
 from ptxloom.syntax import instructions, print_operand, print_statements
 from ptxloom.syntax.tree import Block, Declaration, Function, Instruction
 
@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 
     from ptxloom.syntax import Module
 
-_ACCESS: Final = {"ld": "loads", "ldu": "loads", "st": "stores", "atom": "atomics", "red": "atomics"}
+_MOVES: Final = {READS: "loads", WRITES: "stores"}
+_ACCESS: Final = {"data movement": _MOVES, "synchronisation and communication": {UPDATES: "atomics"}}
+"""By what an instruction is for, what its only access to memory makes of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,16 +187,18 @@ def limits(function: Function) -> tuple[str, ...]:
 
 def class_of(instruction: Instruction) -> str:
     """What an instruction is for: "global loads", "floating point", "control flow", "matrix"."""
-    return _class_of(instruction.opcode, instruction.qualifiers)
+    purpose = _purpose(instruction.opcode, instruction.qualifiers)
+    accesses = _ACCESS.get(purpose)
+    if accesses is None:
+        return purpose
+    touched = [touch for touch in touches(instruction) if touch.loads or touch.stores]
+    if len(touched) == 1 and touched[0].does in accesses:
+        return f"{touched[0].space or 'generic'} {accesses[touched[0].does]}"
+    return purpose
 
 
 @lru_cache(maxsize=4096)
-def _class_of(opcode: str, qualifiers: tuple[str, ...]) -> str:
-    if opcode in _ACCESS:
-        spaces = (q.partition("::")[0] for q in qualifiers)
-        return f"{next((q for q in spaces if q in MEMORY), 'generic')} {_ACCESS[opcode]}"
-    if opcode == "cp":
-        return "asynchronous copies"
+def _purpose(opcode: str, qualifiers: tuple[str, ...]) -> str:
     purpose = _classes().get(opcode, "unknown")
     if purpose == "integer arithmetic" and any(q.startswith(("f16", "f32", "f64", "bf16")) for q in qualifiers):
         return "floating point"

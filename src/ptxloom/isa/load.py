@@ -7,11 +7,12 @@ import tomllib
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from ptxloom.diagnostics import UnsupportedForm, UsageError, must_be
 from ptxloom.isa.notation import DataError, SyntaxLine, read_syntax
 from ptxloom.isa.spec import (
+    DOES,
     KINDS,
     TRAITS,
     Condition,
@@ -24,6 +25,9 @@ from ptxloom.isa.spec import (
     Tolerance,
 )
 from ptxloom.isa.spelling import near_misses
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 _FOLDER = Path(__file__).parent / "data"
 _Table = dict[str, Any]
@@ -155,10 +159,11 @@ class _Reader:
                 length,
                 entry.get("with", ""),
                 entry.get("such", ""),
-                self.traits(name, entry.get("also", ""), lines, at),
+                self.words(name, entry.get("also", ""), TRAITS, lines, at),
                 _limits(entry),
                 entry.get("space", ""),
                 words[0] == "inout",
+                self.words(name, entry.get("does", ""), DOES, lines, at),
             )
         for line in lines:
             for name in (name for slot in line.operands for name in slot.names):
@@ -166,15 +171,15 @@ class _Reader:
                     raise DataError(self.file, line.line, f"operand `{name}` is not described")
         return rules
 
-    def traits(
-        self, operand: str, also: str | _Table, lines: tuple[SyntaxLine, ...], at: int
+    def words(
+        self, operand: str, said: str | _Table, known: Mapping[str, str], lines: tuple[SyntaxLine, ...], at: int
     ) -> tuple[tuple[str, Condition], ...]:
-        """What else may stand for an operand: words, or a table that says for which forms."""
-        table: _Table = dict.fromkeys(also.split(), True) if isinstance(also, str) else also
+        """What is said of an operand: words, or a table that says for which forms."""
+        table: _Table = dict.fromkeys(said.split(), True) if isinstance(said, str) else said
         for word in table:
-            if word not in TRAITS:
+            if word not in known:
                 raise DataError(
-                    self.file, at, f"operand `{operand}` may be `{word}`, which is not one of {', '.join(TRAITS)}"
+                    self.file, at, f"operand `{operand}` has the word `{word}`, which is not one of {', '.join(known)}"
                 )
         return tuple(
             (word, Condition() if when is True else self.condition(when, lines, at))

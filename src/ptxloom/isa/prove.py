@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ptxloom.isa.notation import SyntaxLine
-    from ptxloom.isa.spec import InstructionSpec
+    from ptxloom.isa.spec import InstructionSpec, OperandRule
 
 
 def prove(spec: InstructionSpec) -> tuple[DataError, ...]:
@@ -26,10 +26,10 @@ def prove(spec: InstructionSpec) -> tuple[DataError, ...]:
 
     Every qualifier is described, in the file or in the glossary; every description, operand and feature is used;
     every constraint removes something that no other one removes; every spelling has a target that knows it;
-    no two syntax lines make the same spelling.
+    no two syntax lines make the same spelling; of every address a form says what it does there, in one word.
     """
     return tuple(
-        finding for proof in (_described, _used, _constraints, _features, _distinct) for finding in proof(spec)
+        finding for proof in (_described, _used, _constraints, _features, _distinct, _done) for finding in proof(spec)
     )
 
 
@@ -65,6 +65,11 @@ def _fillings(line: SyntaxLine, when: Condition) -> Iterator[dict[str, str]]:
             rest, at = divmod(rest, len(row))
             filling[slot.name] = row[at]
         yield filling
+
+
+def is_place(rule: OperandRule) -> bool:
+    """Whether an operand says where in memory: an address, a texture or a surface."""
+    return rule.kind == "address" or (rule.kind == "symbol" and rule.type in {"texture", "sampler", "surface"})
 
 
 def _described(spec: InstructionSpec) -> Iterator[DataError]:
@@ -123,3 +128,16 @@ def _distinct(spec: InstructionSpec) -> Iterator[DataError]:
         if key in seen:
             yield DataError(spec.file, form.line.line, f"{form.spelling} is {seen[key]} once more")
         seen[key] = form.spelling
+
+
+def _done(spec: InstructionSpec) -> Iterator[DataError]:
+    for name, rule in spec.operands.items():
+        if rule.does and not is_place(rule):
+            yield DataError(spec.file, 1, f"`does` is said of operand `{name}`, which is not an address")
+    for form in some_forms(spec, lax=True):
+        for slot in form.line.operands:
+            for rule in (spec.operands[name] for name in (slot.name, *slot.extra)):
+                said = {word for word, when in rule.does if when.holds(form.filling, absent="")}
+                if rule.kind == "address" and len(said) != 1:
+                    problem = f"what {form.spelling} does at `{rule.name}` is not said in one word"
+                    yield DataError(spec.file, form.line.line, problem)

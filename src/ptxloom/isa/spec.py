@@ -194,6 +194,16 @@ RESTRICTIONS = frozenset(
 )
 
 
+DOES = {
+    "reads": "read there",
+    "writes": "written there",
+    "updates": "read, combined and written there in one step",
+    "object": "an object there is operated on, as an mbarrier or a tensor map",
+    "names": "nothing is read or written there: a hint, a question or a fence names the place",
+}
+"""What an instruction does at an address, to the memory there."""
+
+
 @dataclass(frozen=True, slots=True)
 class OperandRule:
     """What an operand may be.
@@ -214,6 +224,7 @@ class OperandRule:
         limits: Which values a constant may have; None if any.
         space: The state space, or the slot that names it, of a variable whose name may stand here; empty: any.
         updated: Whether the instruction writes it, and reads what was in it, too.
+        does: Of an address what the instruction does there, a word of `DOES`, each with the forms that do it.
     """
 
     name: str
@@ -228,6 +239,11 @@ class OperandRule:
     limits: Limits | None = None
     space: str = ""
     updated: bool = False
+    does: tuple[tuple[str, Condition], ...] = ()
+
+    def done(self, filling: Filling) -> str:
+        """What a form does at the address, a word of `DOES`; empty if the operand is not an address."""
+        return next((word for word, when in self.does if when.holds(filling, absent="")), "")
 
 
 @dataclass(frozen=True, slots=True)

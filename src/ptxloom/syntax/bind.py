@@ -35,11 +35,7 @@ class Bound:
     @property
     def form(self) -> Form | None:
         """The form, or None if the qualifiers name none; then `problems` says why."""
-        form, others = self.resolution.form, self.resolution.others
-        if form is None or not others:
-            return form
-        seen = "".join(map(_look, self.instruction.operands))
-        return max((form, *others), key=lambda each: _likeness(looks(each, len(seen)), seen))
+        return _meant(self.resolution, looks_of(self.instruction))
 
     @property
     def problems(self) -> tuple[Problem, ...]:
@@ -87,8 +83,30 @@ class Bound:
         return qualifier_span(self.instruction, place)
 
 
+def looks_of(instruction: Instruction) -> str:
+    """How the operands of an instruction look, a letter each, as `isa.vectors.looks` says of a form's."""
+    return "".join(map(_look, instruction.operands))
+
+
+def form_by_looks(opcode: str, qualifiers: tuple[str, ...], seen: str) -> Form | None:
+    """The form of an instruction whose operands look so; None if its qualifiers name none.
+
+    Raises:
+        UnsupportedForm: The data does not describe the opcode.
+    """
+    return _meant(resolve(opcode, qualifiers, len(seen)), seen)
+
+
+def _meant(resolution: Resolution, seen: str) -> Form | None:
+    """Of several forms of one spelling the one whose operands look as those seen."""
+    form, others = resolution.form, resolution.others
+    if form is None or not others:
+        return form
+    return max((form, *others), key=lambda each: _likeness(looks(each, len(seen)), seen))
+
+
 def _look(operand: Operand) -> str:
-    """How an operand looks, as `Form.looks` says it."""
+    """How an operand looks."""
     match operand:
         case Address():
             return "["

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from ptxloom.binding.effects import destinations
+from ptxloom.binding.touches import READS, WRITES, touches
 from ptxloom.machine.codegen.addresses import base_and_offset, space_of
 from ptxloom.machine.runtime import state
 from ptxloom.syntax import tree
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
     from ptxloom.machine.program.model import Op, Program
     from ptxloom.machine.program.symbols import Scope
 
-_PLAIN: Final = frozenset(("ld", "st", "ldmatrix", "stmatrix"))
+_OPERANDS: Final = 2  # the address and what is moved: nothing else decides where an access goes
 _STEPS: Final = {state.SHARED: 4, state.GLOBAL: 32}  # bytes: what moves by as many costs the same
 
 
@@ -45,10 +46,13 @@ def twins(program: Program) -> dict[int, Twin]:
 def _key(op: Op) -> tuple[tuple[Scope | None, str], int, int] | None:
     """The base and the offset of an access, and what it may be moved by; None if it goes alone."""
     step = _STEPS.get(space_of(op))
-    if op.opcode not in _PLAIN or op.node.predicate is not None or step is None:
+    if op.node.predicate is not None or step is None or len(op.operands) != _OPERANDS:
         return None
-    address = next((operand for operand in op.operands if isinstance(operand, tree.Address)), None)
-    if address is None or address.extra:
+    touched = touches(op.node)
+    if len(touched) != 1 or touched[0].does not in {READS, WRITES}:
+        return None
+    address = op.operands[touched[0].place]
+    if not isinstance(address, tree.Address) or address.extra:
         return None
     base, offset = base_and_offset(op, address)
     return (_identity(op, base.text), offset, step) if isinstance(base, tree.Name) else None

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from ptxloom import banks
+from ptxloom.binding.touches import UPDATES, touches
 from ptxloom.diagnostics import PtxloomError
 from ptxloom.machine.codegen.builder import Instrument
 from ptxloom.machine.instruments.equal_cost import twins
@@ -29,8 +30,6 @@ if TYPE_CHECKING:
 _W: Final = Value("ptr", "%w")
 PROFILE: Final = "profile"  # the word among a variant's checks that asks for it
 _ONE: Final = Value("i64", "1")
-_ATOMICS: Final = frozenset(("atom", "red"))
-_MEMORY: Final = frozenset(("ld", "ldu", "st", "atom", "red", "ldmatrix", "stmatrix", "cp", "wmma"))
 
 
 SLOT: Final = np.dtype(language.structure(counting.CounterSlot))
@@ -49,12 +48,7 @@ class Counters:
         self.blocks = len(program.blocks)
         self.sites = len(program.ops)
         self.twins = twins(program)
-        self.keys = tuple(
-            (op.site, space)
-            for op in program.ops
-            if op.opcode in _MEMORY and op.site not in self.twins
-            for space in _spaces(op)
-        )
+        self.keys = tuple((op.site, space) for op in program.ops if op.site not in self.twins for space in _spaces(op))
         self._lengths = (self.blocks, self.blocks, self.blocks, self.sites, self.sites, 2 * self.sites)
         self.start = -(-8 * sum(self._lengths) // 64) * 64
         self._slots = {key: self.start + number * SLOT.itemsize for number, key in enumerate(self.keys)}
@@ -86,7 +80,7 @@ class Counters:
 
     def slot(self, op: Op, space: int) -> int | None:
         """The slot of an instruction's accesses to a state space, if these are counted."""
-        return self._slots.get((op.site, space if op.opcode == "cp" else state.GENERIC))
+        return self._slots.get((op.site, space)) or self._slots.get((op.site, state.GENERIC))
 
     def split(self, numbers: NDArray[np.int64]) -> tuple[NDArray[np.int64], ...]:
         """The six rows."""
@@ -103,8 +97,9 @@ class Counters:
 
 
 def _spaces(op: Op) -> tuple[int, ...]:
-    """The spaces whose accesses are counted: a copy has two."""
-    return (state.SHARED, state.GLOBAL) if op.opcode == "cp" else (state.GENERIC,)
+    """The spaces whose accesses are counted: a copy has two; of all others every access is counted in one slot."""
+    moves = [touch for touch in touches(op.node) if touch.base == "address" and (touch.loads or touch.stores)]
+    return (state.SHARED, state.GLOBAL) if len(moves) > 1 else (state.GENERIC,) * len(moves)
 
 
 class Profiling(Instrument):
@@ -164,7 +159,7 @@ def _rules(op: Op, size: int) -> tuple[int, int]:
     """How many lanes shared memory serves together, and the rules by which it does."""
     of = bank_access(op, size)
     if of is None:
-        return 32, counting.ALONE if op.opcode in _ATOMICS else 0
+        return 32, counting.ALONE if any(touch.does == UPDATES for touch in touches(op.node)) else 0
     rules = (of.merges, counting.MERGES), (of.is_atomic, counting.ALONE), (of.rounds > 1, counting.TWICE)
     return of.phase_lanes, sum(rule for holds, rule in rules if holds)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
+from ptxloom.binding.touches import stores_to
 from ptxloom.diagnostics import UnsupportedForm
 from ptxloom.fragments import fragment
 from ptxloom.hazards.kinds import BY_RULE
@@ -230,13 +231,14 @@ class Reporter:
     def _rounded(self, op: Op, before: Op, party: Party) -> bool:
         """Whether the two are one store of a kernel in Python, whose values may have been fused differently."""
         in_python = party.origin is not None and party.origin.file.endswith(".py")
-        return self._planned.fused and op is before and _stores(op, state.SHARED) and in_python
+        return self._planned.fused and op is before and stores_to(op.node, SPACES[state.SHARED]) and in_python
 
     def _stray(self, event: Any, op: Op, party: Party, found: Located) -> Hazard:
         """An access that has left the variable it was meant for."""
         size = int(event.size)
         left = points_to(self.program).variables[int(event.other)]
-        access = f"{'write' if _stores(op, int(event.space)) else 'read'} of {size} byte{'s' * (size > 1)}"
+        verb = "write" if stores_to(op.node, SPACES[int(event.space)]) else "read"
+        access = f"{verb} of {size} byte{'s' * (size > 1)}"
         words = {"access": access, "place": found.text, "symbol": readable(left.name)}
         hazard = self.hazard("memcheck.overrun", party, op.opcode, **words)
         return replace(self._with_memory(hazard, op, found, size, int(event.lane)), count=int(event.count))
@@ -259,13 +261,6 @@ class Reporter:
         if SIDES[kind] == ("read", "write") and self._sequence.polls(op):
             return False
         return self._sequence.comes_first(op, before, reach)
-
-
-def _stores(op: Op, space: int) -> bool:
-    """Whether an instruction writes to the space (a copy writes to one and reads from the other)."""
-    if op.opcode == "cp":
-        return space == state.SHARED
-    return op.opcode in {"st", "stmatrix", "red", "atom"} or op.has("store")
 
 
 def _spelled(op: Op) -> str:

@@ -32,6 +32,7 @@ def test_a_program_and_what_it_starts_find_the_driver() -> None:
     done = run("--", sys.executable, "hazards.py")
     assert done.stdout.splitlines() == ["cuCtxSynchronize 700", "cuMemcpyDtoH_v2 700"]
     assert done.stderr.startswith("ptxloom: kernel fill:\n")
+    assert done.stderr.endswith("ptxloom: no tool looked for races; `--checks all` looks for them, too\n")
 
 
 def test_a_program_that_a_signal_ends_and_one_that_is_not_there() -> None:

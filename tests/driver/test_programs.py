@@ -53,6 +53,52 @@ def test_a_hazard_names_the_array_by_the_line_that_made_it(running: Running) -> 
     assert told.endswith("ptxloom: 1 of 1 launches had hazards")
 
 
+@pytest.mark.parametrize(
+    ("checks", "said"),
+    [
+        (("memcheck", "synccheck"), "ptxloom: no tool looked for races; `--checks all` looks for them, too"),
+        (("racecheck",), "ptxloom: no tool looked for races in global memory; `--checks all` looks for them, too"),
+        (
+            ("racecheck:global",),
+            "ptxloom: no tool looked for races in shared memory; `--checks all` looks for them, too",
+        ),
+        (("racecheck", "racecheck:global"), ""),
+        (None, ""),
+    ],
+)
+def test_the_summary_says_which_races_no_tool_looked_for(checks: tuple[str, ...] | None, said: str) -> None:
+    for on_hazard in ("report", "end", "stop", "ignore"):
+        report = Report(on_hazard, checks=checks)
+        assert report.summary() == ""  # nothing was launched
+        report.launched()
+        assert report.summary() == ("" if on_hazard == "ignore" else said)
+
+
+WHOLE_TILE, ILLEGAL = "0 0 0", "0 715 715"
+
+
+@pytest.mark.parametrize(
+    ("copy", "returned"),
+    [
+        ("load 4 4", WHOLE_TILE),
+        ("load -4 -100", WHOLE_TILE),
+        ("load 2 0", ILLEGAL),
+        ("store 4 4", WHOLE_TILE),
+        ("store 0 -2", ILLEGAL),
+        ("other-rank 0 0", ILLEGAL),
+        ("no-map 0 0", ILLEGAL),
+    ],
+)
+def test_a_tensor_copy_that_hardware_takes_for_an_illegal_instruction(copy: str, returned: str) -> None:
+    """Recorded on an H200 as CUDA_ERROR_ILLEGAL_INSTRUCTION (`recorded/tensor_maps`); the context is lost with it."""
+    running = Running("sm_90")
+    try:
+        done = running.run("tensor_copies.py", *copy.split())
+    finally:
+        running.server.close()
+    assert done.stdout.split("\n")[0] == returned, done.stderr
+
+
 @pytest.mark.parametrize("on_hazard", ["report", "end"])
 def test_a_report_is_told_once_and_of_a_kernel_not_too_many(on_hazard: str, capsys: pytest.CaptureFixture[str]) -> None:
     report = Report(on_hazard)

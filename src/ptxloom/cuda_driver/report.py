@@ -5,7 +5,10 @@ from __future__ import annotations
 import sys
 import threading
 from contextlib import suppress
-from typing import Final, TextIO
+from typing import TYPE_CHECKING, Final, TextIO
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 ON_HAZARD: Final = ("report", "end", "stop", "ignore")
 """What becomes of a hazard: it is told as it happens, told at the end, ends the program, or is not told."""
@@ -17,6 +20,8 @@ _NO_LINES: Final = (
     "ptxloom: lines are those of the PTX; where it was compiled with line information (`nvcc -lineinfo`, "
     "`@cuda.jit(lineinfo=True)`) reports name the source's, too"
 )
+_RACES: Final = {"shared": "racecheck", "global": "racecheck:global"}
+"""The tool that looks for races, by where the memory is."""
 STOPPED: Final = 86
 """The exit status of a program that a hazard has ended."""
 
@@ -27,6 +32,7 @@ class Report:
     Args:
         on_hazard: One of `ON_HAZARD`.
         destroys: One of `DESTROYS`.
+        checks: The tools that watch, if the summary shall say that none of them looks for races.
 
     Attributes:
         on_hazard: The same.
@@ -35,9 +41,12 @@ class Report:
         hazards: How many launches had any.
     """
 
-    def __init__(self, on_hazard: str = "report", destroys: str = "context") -> None:
+    def __init__(
+        self, on_hazard: str = "report", destroys: str = "context", checks: Sequence[str] | None = None
+    ) -> None:
         self.on_hazard = on_hazard
         self.destroys = destroys
+        self._unwatched = _unwatched(checks)
         self.launches = 0
         self.hazards = 0
         self._missing: dict[str, int] = {}
@@ -96,10 +105,21 @@ class Report:
             if self._lacks_lines:
                 lines.append(_NO_LINES)
             lines.append(f"ptxloom: {self.hazards:,} of {self.launches:,} launches had hazards{left_out}")
+        if self._unwatched and self.launches and self.on_hazard != "ignore":
+            lines.append(f"ptxloom: {self._unwatched}")
         if self._missing:
             told = ", ".join(f"{name} ({count:,})" for name, count in sorted(self._missing.items()))
             lines.append(f"ptxloom: functions of the driver that are missing, and how often they were called: {told}")
         return "\n".join(lines)
+
+
+def _unwatched(checks: Sequence[str] | None) -> str:
+    """A sentence that says which races no tool looked for; empty if all were looked for, or nobody asks."""
+    missing = [space for space, tool in _RACES.items() if checks is not None and tool not in checks]
+    if not missing:
+        return ""
+    where = f" in {missing[0]} memory" if len(missing) < len(_RACES) else ""
+    return f"no tool looked for races{where}; `--checks all` looks for them, too"
 
 
 def say(text: str) -> None:

@@ -39,7 +39,7 @@ def run(options: Options) -> Outcome:
     architecture(options.device)
     checks = read_checks(options.checks)
     multiprocessors()
-    report = Report(options.on_hazard, options.destroy_on_device_error)
+    report = Report(options.on_hazard, options.destroy_on_device_error, checks)
     if _is_watched() and not build.is_there():
         talk("ptxloom: compiling the CUDA driver's libraries")
     folder = build.folder()

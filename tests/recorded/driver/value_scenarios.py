@@ -245,8 +245,8 @@ def contexts_valued(t: Calls) -> None:
     t("cuModuleGetLoadingMode", ct.byref(flag), gives=flag)
     t("cuDriverGetVersion", ct.byref(flag), gives=flag)
     t("cuDeviceGetAttribute", ct.byref(flag), 16, 0, about="multiprocessors", gives=flag)
-    text = ct.create_string_buffer(40)
-    t("cuDeviceGetProperties", text, 0, gives=lambda: list(struct.unpack("<10i", text.raw)))
+    text = ct.create_string_buffer(56)  # 14 numbers, of which the recording has the first ten
+    t("cuDeviceGetProperties", text, 0, gives=lambda: list(struct.unpack("<10i", text.raw[:40])))
     t("cuDeviceComputeCapability", ct.byref(flag), ct.byref(value), 0, gives=(flag, value))
     kernel = t.function(b"empty")
     t("cuFuncIsLoaded", ct.byref(flag), kernel, gives=flag)

@@ -16,7 +16,6 @@ from ptxloom.machine.codegen.addresses import addresses_at, lane_addresses, spac
 from ptxloom.machine.codegen.builder import Instrument
 from ptxloom.machine.codegen.warp import W
 from ptxloom.machine.native.ir import Value, vector
-from ptxloom.machine.program.parts import parts_of
 from ptxloom.machine.runtime import shadow, state
 from ptxloom.machine.runtime.racecheck import (
     async_operations,
@@ -77,8 +76,9 @@ class Racecheck(Instrument):
             case "cp" if op.has("mbarrier") and op.has("arrive"):
                 lane_addresses(b, op.operands[0], space_of(op))
                 b.runtime(async_operations.hand_over, W, b.active_mask, b.scratch(), space_of(op))
-            case "st" | "red" if reports_to_mbarrier(op):
-                self._issue(b)
+            case "red" if reports_to_mbarrier(op):
+                target = addresses_at(b, op.operands[0], scratch.ADDRESSES, state.SHARED)
+                _issue(b, target, op.type.bits // 8, op.site | shadow.STRONG)
             case _:
                 pass
 
@@ -140,20 +140,17 @@ class Racecheck(Instrument):
         elif op.has("tensormap::generic"):
             b.runtime(proxies.fence_maps, W, b.active_mask, int(op.has("release")))
 
-    @staticmethod
-    def _issue(b: Builder) -> None:
-        """`st.async`, `red.async`: what each lane writes, and where the mbarrier lies that tells its end."""
-        op = b.op
-        target = addresses_at(b, op.operands[0], scratch.ADDRESSES, state.SHARED)
-        barrier = addresses_at(b, op.operands[2], scratch.SOURCES, state.SHARED)
-        size, strong = op.type.bits // 8 * parts_of(op), shadow.STRONG if op.opcode == "red" else 0
-        b.runtime(async_operations.write_async, W, b.active_mask, target, barrier, size, op.site | strong)
-
     # -- accesses
 
     def access(self, b: Builder, access: Access) -> None:
         """Compare it with what others have done, and remember it."""
-        if access.is_issued or reports_to_mbarrier(b.op):
+        if reports_to_mbarrier(b.op):
+            if access.kind == WRITE and not access.is_mbarrier:
+                for piece in access.pieces:
+                    place = _wide_addresses(b, access, piece.at)
+                    _issue(b, place, piece.bits // 8 * piece.parts, b.op.site, piece)
+            return
+        if access.is_issued:
             return
         is_flag = access.strong and not access.is_mbarrier
         acquires = is_flag and access.kind != WRITE and b.op.has("acquire", "acq_rel")
@@ -180,12 +177,27 @@ class Racecheck(Instrument):
         b.runtime(shared_flags.strong, W, *facts)
 
 
-def _wide_addresses(b: Builder, access: Access) -> Value:
-    """Where the 32 addresses of an access lie with 64 bits, whole."""
-    if access.address_bits == 64 and not access.offset:
+def _issue(b: Builder, target: Value, size: int, site: int, piece: AccessPiece | None = None) -> None:
+    """`st.async`, `red.async`: what each lane writes, if that is known, and the mbarrier that tells its end."""
+    barrier = addresses_at(b, b.op.operands[2], scratch.BARRIERS, state.SHARED)
+    held = _held(b, piece.places if piece is not None else ())
+    part_bytes = piece.bits // 8 if piece is not None else size
+    b.runtime(async_operations.write_async, W, b.active_mask, target, barrier, size, site, held, part_bytes)
+
+
+def _held(b: Builder, places: tuple[Value, ...]) -> Value:
+    """The places of the registers that are stored, one after the other; null if nobody knows them."""
+    for number, place in enumerate(places):
+        b.store(place, b.scratch(scratch.PLACES + 8 * number), 8)
+    return b.scratch(scratch.PLACES) if places else Value("ptr", "null")
+
+
+def _wide_addresses(b: Builder, access: Access, by: int = 0) -> Value:
+    """Where the 32 addresses of an access, or of what lies so many bytes behind it, lie with 64 bits, whole."""
+    if access.address_bits == 64 and not access.offset and not by:
         return access.addresses
     at = b.resize(b.load(vector(f"i{access.address_bits}"), access.addresses, 4), 64)
-    at = b.apply("add", at, b.constant(at.type, access.offset))
+    at = b.apply("add", at, b.constant(at.type, access.offset + by))
     if access.space == state.SHARED:
         at = b.apply("and", at, b.constant(at.type, state.WINDOW_BYTES - 1))
     place = b.scratch(scratch.SOURCES)
@@ -216,11 +228,7 @@ def _look_near(b: Builder, access: Access, piece: AccessPiece) -> None:
 def _look_far(b: Builder, access: Access, piece: AccessPiece) -> None:
     """Tell of an access that may be to global memory."""
     lanes = b.active_mask if access.lanes is None else access.lanes
-    held = Value("ptr", "null")
-    if access.kind != READ and piece.places:
-        held = b.scratch(scratch.PLACES)
-        for number, place in enumerate(piece.places):
-            b.store(place, b.scratch(scratch.PLACES + 8 * number), 8)
+    held = _held(b, piece.places if access.kind != READ else ())
     does = shadow.WRITES if access.kind != READ else shadow.READS_ONLY if b.op.has("nc") else shadow.READS
     at = (access.addresses, access.offset + piece.at, lanes)
     facts = (access.space, piece.bits // 8 * piece.parts, _site(b, access))

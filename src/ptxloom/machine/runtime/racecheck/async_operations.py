@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Annotated
 from ptxloom.machine.native.language import address, copy, nothing, part, u8, u32, u64
 from ptxloom.machine.native.watching import watching
 from ptxloom.machine.runtime.memory import shared_place
+from ptxloom.machine.runtime.places import stored_byte
 from ptxloom.machine.runtime.racecheck.crowds import swap_writes
 from ptxloom.machine.runtime.racecheck.global_memory import look_copy, look_end
 from ptxloom.machine.runtime.racecheck.happens_before import entry_of, me, operation_at, stamp_of
@@ -46,6 +47,8 @@ from ptxloom.machine.runtime.tensor_boxes.walk import is_inside, next_row, resta
 
 if TYPE_CHECKING:
     from ptxloom.machine.native.language import Ptr, Slice
+
+STORE_BYTES = 16  # that a lane stores at most with one instruction
 
 
 # -- issued
@@ -177,14 +180,36 @@ def write_by(w: Warp, lane: u32, at: u64, space: u32, size: u32, data: Annotated
 
 
 @watching
-def write_async(w: Warp, lanes: u32, addresses: Ptr[u64], barriers: Ptr[u64], size: u32, site: u32) -> None:
-    """`st.async`, `red.async`: lanes write to shared memory, and tell an mbarrier each."""
+def write_async(
+    w: Warp,
+    lanes: u32,
+    addresses: Ptr[u64],
+    barriers: Ptr[u64],
+    size: u32,
+    site: u32,
+    values: Annotated[Slice[u64], "size // part_bytes"],
+    part_bytes: u32,
+) -> None:
+    """`st.async`, `red.async`: lanes write to shared memory, and tell an mbarrier each.
+
+    `values` are the registers that are stored, `part_bytes` a lane each; null if they are not known. What a lane stores
+    is in memory when the next lane is looked at, as with copies: lanes that store the same do not race.
+    """
     stamp = stamp_of(w, site)
     for lane in range(32):
         if lanes >> lane & 1 != 0:
             host = address(shared_place(w, barriers[lane] & 0xFFFFFFFF, 8))
             if host != 0:
-                write_for(w, lane, addresses[lane], size, stamp, host, nothing(u8))
+                data = nothing(u8)
+                if address(values) != 0 and size <= STORE_BYTES:
+                    data = part(w.worker.row[0].bytes, 0, u64(size))
+                    for number in range(size):
+                        data[number] = stored_byte(values, part_bytes, lane, number)
+                write_for(w, lane, addresses[lane], size, stamp, host, data)
+                if address(data) != 0:
+                    into = shared_place(w, addresses[lane] & 0xFFFFFFFF, u64(size))
+                    if address(into) != 0:
+                        copy(into, data, u64(size))
     released(w)
 
 

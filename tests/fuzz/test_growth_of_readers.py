@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 import pytest
 
 import ptxloom as pl
+from fuzz.counted import HEAD, assert_linear, body, numbered
 from ptxloom.checker import check
 from ptxloom.files.packed import lz4
 from ptxloom.files.packed.damage import DamagedError
@@ -23,20 +24,6 @@ from ptxloom.syntax import instructions, parse
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from types import FrameType
-
-SMALL, LARGE = 1000, 4000
-HEAD: Final = ".version 8.0\n.target sm_80\n.address_size 64\n"
-
-
-def body(text: str) -> str:
-    registers = ".reg .b32 %r<9>;\n.reg .pred %p<9>;\n.reg .b64 %d<9>;\n"
-    return f"{HEAD}.visible .entry k(.param .u64 p)\n{{\n{registers}{text}ret;\n}}\n"
-
-
-def numbered(line: str) -> Callable[[int], str]:
-    return lambda count: "".join(line.replace("#", str(number)) for number in range(count))
-
 
 INSIDE: Final[dict[str, Callable[[int], str]]] = {
     "instructions": numbered("add.s32 %r1, %r1, #;\n"),
@@ -106,29 +93,12 @@ READERS: Final[dict[str, Callable[[int], Callable[[], object]]]] = {
 }
 
 
-def calls(work: Callable[[], object]) -> int:
-    count = 0
-
-    def note(_frame: FrameType, event: str, _argument: object) -> None:
-        nonlocal count
-        count += event in {"call", "c_call"}
-
-    sys.setprofile(note)
-    try:
-        work()
-    finally:
-        sys.setprofile(None)
-    return count
-
-
 @pytest.mark.slow
 @pytest.mark.sample(every=3)
 @pytest.mark.skipif(sys.getprofile() is not None, reason="a profiler is at work")
 @pytest.mark.parametrize("name", READERS)
 def test_calls_grow_with_what_is_read(name: str) -> None:
-    READERS[name](100)()  # what is loaded once
-    small, large = calls(READERS[name](SMALL)), calls(READERS[name](LARGE))
-    assert large <= 5 * small + 500
+    assert_linear(READERS[name])
 
 
 PATTERNS: Final = """

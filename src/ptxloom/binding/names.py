@@ -149,7 +149,18 @@ class Scope(Generic[Thing, Mark]):
 
     def label(self, name: str) -> Mark | None:
         """What a branch to a name means; None if no label is seen."""
-        return next((scope.labels[name] for scope in self.around() if name in scope.labels), None)
+        seen = self.labelled(name)
+        return None if seen is None else seen[1]
+
+    def labelled(self, name: str) -> tuple[Scope[Thing, Mark], Mark] | None:
+        """What a branch to a name means, and the braces in which that label stands."""
+        scope: Scope[Thing, Mark] | None = self
+        while scope is not None:
+            found = scope.labels.get(name)
+            if found is not None:
+                return scope, found
+            scope = scope.outer
+        return None
 
     def around(self) -> Iterator[Scope[Thing, Mark]]:
         """This scope and those around it, the innermost first."""

@@ -18,7 +18,7 @@ from ptxloom.syntax.tree import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
     from ptxloom.syntax.tree import Function, Statement
 
@@ -40,16 +40,31 @@ class OpenBlock:
 _Scope: TypeAlias = "Scope[None, int | BranchTargets]"  # a label stands for a block, or for a list of labels
 
 
+@dataclass(slots=True)
+class _Table:
+    """A list of labels: the blocks that they start, whether all were found, and the branches that go by it."""
+
+    name: str
+    targets: tuple[int, ...]
+    is_whole: bool
+    branches: list[int] = field(default_factory=list[int])
+
+
 def cut(function: Function, noreturn: Collection[str], *, marks: bool) -> tuple[list[OpenBlock], list[Instruction]]:
-    """The blocks of a function's body, and the branches whose target is not found."""
+    """The blocks of a function's body, and the branches whose target is not found.
+
+    A list of labels that several branches go by is a block of its own, behind those of the text: each edge to a label
+    of the list is there once, however many branches share it.
+    """
     cutter = _Cutter(noreturn, None if marks else _mentioned(function))
     if function.body is not None:
         cutter.read(function.body.statements)
         cutter.trim()
+    cutter.find_tables()
     unresolved = [
         piece.instructions[-1] for number, piece in enumerate(cutter.pieces) if not cutter.connect(number, piece)
     ]
-    return cutter.pieces, unresolved
+    return [*cutter.pieces, *cutter.shared_tables()], unresolved
 
 
 def _mentioned(function: Function) -> set[str]:
@@ -75,6 +90,7 @@ class _Cutter:
         self.pieces: list[OpenBlock] = [OpenBlock()]
         self._noreturn = noreturn
         self._mentioned = mentioned
+        self._tables: dict[int, _Table] = {}  # by the identity of the directive
 
     def read(self, statements: Sequence[Statement]) -> None:
         """Cut statements and all scopes among them into pieces."""
@@ -157,19 +173,53 @@ class _Cutter:
             piece.leaves = piece.leaves or "end"
         return found
 
-    @staticmethod
-    def _branch(node: Instruction, piece: OpenBlock, scope: _Scope) -> bool:
+    def _branch(self, node: Instruction, piece: OpenBlock, scope: _Scope) -> bool:
         """Add the ways of a branch; whether all its targets were found."""
-        match node.opcode, node.operands:
-            case "bra", (Name(text), *_):
-                kind: Kind = "jump" if node.predicate is None else "taken"
-                names: tuple[str, ...] = (text,)
-            case "brx", (_, Name(text), *_) if isinstance(table := scope.label(text), BranchTargets):
-                kind, names = "table", tuple(one.text for one in table.names)
+        match node.operands:
+            case (Name(text), *_) if node.opcode == "bra":
+                target = scope.label(text)
+                if not isinstance(target, int):
+                    return False
+                piece.ways.append((target, "jump" if node.predicate is None else "taken"))
+                return True
             case _:
-                return False
-        targets = [target if isinstance(target := scope.label(name), int) else None for name in names]
-        for target in dict.fromkeys(targets):
-            if target is not None:
-                piece.ways.append((target, kind))
-        return None not in targets
+                table = self._table_of(node, scope)
+                if table is None:
+                    return False
+                if len(table.branches) == 1:
+                    piece.ways.extend((target, "table") for target in table.targets)
+                return table.is_whole
+
+    def find_tables(self) -> None:
+        """Find the lists of labels, and which branches go by each."""
+        for number, piece in enumerate(self.pieces):
+            last = piece.instructions[-1] if piece.instructions else None
+            if last is not None and piece.scope is not None and (table := self._table_of(last, piece.scope)):
+                table.branches.append(number)
+
+    def shared_tables(self) -> Iterator[OpenBlock]:
+        """The blocks of lists that several branches go by, to which these lead."""
+        number = len(self.pieces)
+        for table in self._tables.values():
+            if len(table.branches) > 1 and table.targets:
+                for branch in table.branches:
+                    self.pieces[branch].ways.insert(0, (number, "table"))
+                yield OpenBlock([table.name], ways=[(target, "table") for target in table.targets])
+                number += 1
+
+    def _table_of(self, node: Instruction, scope: _Scope) -> _Table | None:
+        """The list that a branch goes by. Its labels are those seen where the list stands."""
+        match node.operands:
+            case (_, Name(text), *_) if node.opcode == "brx" and (seen := scope.labelled(text)) is not None:
+                around, directive = seen
+            case _:
+                return None
+        if not isinstance(directive, BranchTargets):
+            return None
+        table = self._tables.get(id(directive))
+        if table is None:
+            found = [around.label(one.text) for one in directive.names]
+            blocks = tuple(dict.fromkeys(one for one in found if isinstance(one, int)))
+            is_whole = all(isinstance(one, int) for one in found)
+            table = self._tables[id(directive)] = _Table(text, blocks, is_whole)
+        return table

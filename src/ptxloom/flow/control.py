@@ -119,7 +119,7 @@ class Control:
         for at in range(self.end - 1, -1, -1):
             if at not in ending:
                 backwards[self.end].append(at)
-                ending |= reachable(backwards, at)
+                reachable(backwards, at, ending)
         return [self.end if one is None else one for one in immediate_dominators(backwards, self.end)]
 
     @cached_property

@@ -10,9 +10,10 @@ if TYPE_CHECKING:
     Ways = Sequence[Sequence[int]]
 
 
-def reachable(ways: Ways, root: int) -> set[int]:
-    """The nodes that ways from `root` lead to, itself among them."""
-    found = {root}
+def reachable(ways: Ways, root: int, found: set[int] | None = None) -> set[int]:
+    """The nodes that ways from `root` lead to, itself among them; with `found`, they are added to those."""
+    found = set() if found is None else found
+    found.add(root)
     waiting = [root]
     while waiting:
         for target in ways[waiting.pop()]:

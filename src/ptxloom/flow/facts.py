@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from dataclasses import dataclass
 from functools import partial, reduce
 from typing import TYPE_CHECKING, Final, TypeAlias
@@ -16,6 +17,8 @@ from ptxloom.flow.transfer import KnownOp, result
 from ptxloom.syntax.tree import Address, Arguments, Binary, Component, Integer, Name, Pair, Unary, Vector
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from ptxloom.flow.control import Join
     from ptxloom.flow.graph import FlowGraph
     from ptxloom.syntax.tree import Instruction, Operand
@@ -60,6 +63,7 @@ class FlowFacts:
         self._asked: set[FlowNode] = set()
         self._changes: dict[FlowNode, int] = {}
         self._waiting: dict[FlowNode, None] = {}
+        self._meeting = OrderedDict[FlowNode, None]()  # looked at when nothing else waits: much may come to each
         self._joins: dict[int, dict[int, tuple[Join, Level]]] = {}  # block -> branch -> what it does there
         self._left: dict[int, Level] = {}
         self._at_join: dict[int, list[FlowNode]] = {}
@@ -74,11 +78,22 @@ class FlowFacts:
     def _ask(self, node: FlowNode) -> None:
         if node not in self._asked:
             self._asked.add(node)
-            self._waiting[node] = None
+            self._look_again(node)
+
+    def _look_again(self, node: FlowNode) -> None:
+        meets = isinstance(node, (Merge, BranchCondition)) and node in self._changes and self._is_meeting(node)
+        (self._meeting if meets else self._waiting)[node] = None
+
+    def _is_meeting(self, node: FlowNode) -> bool:
+        """Whether a node is where values meet that come along different ways."""
+        return isinstance(node, Merge) or (isinstance(node, BranchCondition) and self.graph.blocks[node.block].is_table)
 
     def _settle(self) -> None:
-        while self._waiting:
-            node, _ = self._waiting.popitem()
+        while self._waiting or self._meeting:
+            if self._waiting:
+                node, _ = self._waiting.popitem()
+            else:
+                node, _ = self._meeting.popitem(last=False)
             self._looking = node
             fresh = self._evaluate(node)
             self._looking = None
@@ -89,7 +104,8 @@ class FlowFacts:
                 fresh = self._widened(node, before, bits.either(before, fresh))
             if fresh != before:
                 self._facts[node] = fresh
-                self._waiting.update(self._users.get(node, {}))
+                for user in self._users.get(node, {}):
+                    self._look_again(user)
                 if isinstance(node, BranchCondition) and fresh.varies:
                     self._part(node.block, fresh.level)
         for node in self._asked - self._facts.keys():
@@ -105,10 +121,12 @@ class FlowFacts:
         parting = self.control.parting(block)
         for join in parting.joins:
             self._joins.setdefault(join.block, {})[block] = join, level
-            self._waiting.update(dict.fromkeys(self._at_join.get(join.block, ())))
+            for node in self._at_join.get(join.block, ()):
+                self._look_again(node)
         for loop in parting.loops:
             self._left[loop] = max(level, self._left.get(loop, Level.UNIFORM))
-            self._waiting.update(dict.fromkeys(self._at_exit.get(loop, ())))
+            for node in self._at_exit.get(loop, ()):
+                self._look_again(node)
 
     def _known(self, node: FlowNode) -> Bits | None:
         """What is known so far of something that the node at hand follows from; any change is told to that one."""
@@ -133,13 +151,42 @@ class FlowFacts:
                 return self._write(node)
 
     def _condition(self, block: int) -> Bits | None:
+        if self.graph.blocks[block].is_table:
+            return self._shared_index(block)
         inside = self.graph.blocks[block].instructions
         position, last = len(inside) - 1, inside[-1]
-        if last.opcode == "brx":
-            return self._operand(last, block, position, last.operands[0], 32)
-        if last.predicate is None:
-            return fixed(0)
-        return self._operand(last, block, position, Name(last.predicate.name, start=0), 1)
+        goes_by = [self._index(block)[1]] if last.opcode == "brx" and not self._leads_to_table(block) else []
+        if last.predicate is not None:
+            goes_by.append(self._operand(last, block, position, Name(last.predicate.name, start=0), 1))
+        known = [one for one in goes_by if one is not None]
+        if len(known) < len(goes_by):
+            return None
+        return bits.opaque(32, *known) if len(known) > 1 else known[0] if known else fixed(0)
+
+    def _leads_to_table(self, block: int) -> bool:
+        """Whether a branch goes by a list that others share, which is a block of its own."""
+        return self.graph.blocks[self.graph.successors[block][0]].is_table
+
+    def _index(self, block: int) -> tuple[FlowNode | Operand | str, Bits | None]:
+        """Where the index of the branch at a block's end comes from, and what is known of it."""
+        inside = self.graph.blocks[block].instructions
+        position, last = len(inside) - 1, inside[-1]
+        index = last.operands[0]
+        key = self._registers.key(last, index.text) if isinstance(index, Name) else None
+        origin = index if key is None else self._node(block, position, key)
+        return origin, self._operand(last, block, position, index, 32)
+
+    def _shared_index(self, table: int) -> Bits | None:
+        """What is known of the index by which lanes leave a list of targets, from wherever they came."""
+        before = [one for one in self.graph.predecessors[table] if one not in self.graph.unreachable]
+        node = BranchCondition(table)
+        if node not in self._changes:
+            self._changes[node] = 0
+            self._at_join.setdefault(table, []).append(node)
+            self._ask_choices(table, before)
+        found = {one: self._index(one) for one in before}
+        facts = {one: fact for one, (_, fact) in found.items() if fact is not None}
+        return self._met(table, facts, {one: origin for one, (origin, _) in found.items()})
 
     def _outlived(self, node: Outlived, origin: Origin, loops: tuple[int, ...]) -> Bits | None:
         inner = self._known(origin)
@@ -174,10 +221,14 @@ class FlowFacts:
             for one, origin in origins.items()
             if not isinstance(origin, Nothing) and (fact := self._known(origin)) is not None
         }
+        return self._met(node.block, facts, origins)
+
+    def _met(self, block: int, facts: Mapping[int, Bits], origins: Mapping[int, object]) -> Bits | None:
+        """What is known of a value where ways meet, from what each block before it leaves."""
         if not facts:
             return None
         found = reduce(bits.either, facts.values())
-        for join, level in self._joins.get(node.block, {}).values():
+        for join, level in self._joins.get(block, {}).values():
             sides = dict(one for one in join.sides if one[0] in facts)
             if len(set(sides.values())) > 1 and len({origins[one] for one in sides}) > 1:
                 found = bits.either(found, reduce(partial(bits.mixed, level=level), (facts[one] for one in sides)))

@@ -34,7 +34,7 @@ class EdgeKind(StrEnum):
     JUMP = "jump"  # a branch without a guard
     TAKEN = "taken"  # a branch whose guard holds
     PASSED = "passed"  # the guard of a branch, ret, exit or trap does not hold
-    TABLE = "table"  # one of the targets of an indexed branch
+    TABLE = "table"  # one of the targets of an indexed branch, or its list of targets if other branches share that
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class BasicBlock:
     Attributes:
         number: Its place among the function's blocks; 0 is where the function starts.
         labels: The labels in front of it.
-        instructions: May be empty: a label at the end of a body.
+        instructions: May be empty: a label at the end of a body, or a list of targets.
         successors: The edges that leave it, the one of a branch before the one that goes on.
         leaves: How the function may end here: "ret", "exit", "trap", "call" (of a function that never returns), "end"
             (the body's end), or "" if it does not.
@@ -72,10 +72,18 @@ class BasicBlock:
         """The instruction that decides where control goes; None in an empty block."""
         return self.instructions[-1] if self.instructions else None
 
+    @property
+    def is_table(self) -> bool:
+        """Whether it stands for a `.branchtargets` that several branches share: their index decides where it leads."""
+        return not self.instructions and any(edge.kind is EdgeKind.TABLE for edge in self.successors)
+
 
 @dataclass(frozen=True)
 class FlowGraph:
     """The blocks of a function in the order of the text.
+
+    A `.branchtargets` that several branches share is a block behind those of the text, without instructions: they lead
+    to it, and it leads to the targets.
 
     Attributes:
         function: The function.
@@ -142,7 +150,7 @@ class FlowGraph:
         for number in range(end - 1, -1, -1):
             if number not in ending:
                 backwards[end].append(number)
-                ending |= reachable(backwards, number)
+                reachable(backwards, number, ending)
         return tuple(None if found == end else found for found in immediate_dominators(backwards, end)[:end])
 
     @cached_property

@@ -82,7 +82,7 @@ class Uniformity(FlowFacts):
         Then all lanes go the same way, unless a sum overflows in some: they do not part for certain.
         """
         inside = self.graph.blocks[block].instructions
-        predicate = inside[-1].predicate
+        predicate = inside[-1].predicate if inside else None
         if predicate is None:
             return False
         key = self._registers.key(inside[-1], predicate.name)
@@ -95,6 +95,14 @@ class Uniformity(FlowFacts):
             return False
         return Differences(self, block).keeps_apart(node, *compared.operands[1:])
 
+    def chooser(self, block: int) -> int:
+        """The block whose last instruction parts lanes after a block: of a list of targets, one that leads to it."""
+        if not self.graph.blocks[block].is_table:
+            return block
+        before = [one for one in self.graph.predecessors[block] if one not in self.graph.unreachable]
+        facts = {one: self._index(one)[1] for one in before}
+        return next((one for one, fact in facts.items() if fact and fact.level is Level.DIVERGENT), before[0])
+
     def cause(self, block: int, position: int, name: str) -> Cause | None:
         """Where the values of a register begin to differ between lanes; None if they are not known to."""
         instruction = self.graph.blocks[block].instructions[position]
@@ -103,6 +111,11 @@ class Uniformity(FlowFacts):
             return None
         self._settled(node)
         return self._first_cause(node)
+
+    def branch_cause(self, block: int) -> Cause | None:
+        """Where what decides on the ways after a block begins to differ between lanes; None if it is not known to."""
+        self._settled(BranchCondition(block))
+        return self._first_cause(BranchCondition(block))
 
     # --- causes ---
 
@@ -127,7 +140,7 @@ class Uniformity(FlowFacts):
             instruction = self.graph.blocks[node.block].instructions[node.position]
             if not any(self._facts.get(one, shared(64)).level is Level.DIVERGENT for one in behind):
                 return Cause(instruction, self._special_in(instruction)), []
-        if isinstance(node, Merge):
+        if isinstance(node, (Merge, BranchCondition)) and self._is_meeting(node):
             behind += [BranchCondition(one) for one in self._parting_at(node.block)]
         if isinstance(node, Outlived):
             behind += [

@@ -182,6 +182,20 @@ def test_an_index_past_the_list_is_reported_of_the_lanes_that_branch(first: int)
     assert (hazard.rule, hazard.lanes) == ("memcheck.bad-branch", (3,))
 
 
+def test_branches_share_a_list_whose_labels_are_those_seen_where_it_stands() -> None:
+    out = np.zeros(32, np.uint32)
+    body = """
+    T: .branchtargets ONE, TWO, ONE, LAST;
+    and.b32 %r1, %r0, 3; setp.lt.u32 %p1, %r0, 16; @%p1 bra SECOND;
+    brx.idx %r1, T;
+    SECOND: { .reg .u32 other; sub.u32 other, 3, %r1; brx.idx other, T; TWO: st.global.u32 [%rd0], 77; ret; }
+    ONE: st.global.u32 [%rd0], 1; ret;
+    TWO: st.global.u32 [%rd0], 2; ret;
+    LAST: st.global.u32 [%rd0], 4;"""
+    entry(body).launch(1, 32, [out])
+    assert out.tolist() == [4, 1, 2, 1] * 4 + [1, 2, 1, 4] * 4
+
+
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("body", ["L: bra L;", TABLE])
 def test_an_interrupt_stops_a_run(body: str, threads: int) -> None:

@@ -36,6 +36,8 @@ def warnings(body: str) -> list[Diagnostic]:
 BOUND = ".reg .u32 end; add.u32 end, n0, t;"
 AGAIN = "setp.lt.u32 q, i, end; @q bra L; ret;"
 
+TABLE = "T: .branchtargets A, B;"
+
 SILENT = {
     "a whole warp": "@w bra A; bar.sync 1, 32; A: ret;",
     "a guard of a whole warp": "@w bar.sync 1, 32; ret;",
@@ -52,6 +54,7 @@ SILENT = {
     "one of two steps for all": (
         f"{BOUND} mov.u32 i, t; L: bar.sync 0; @w bra A; add.u32 i, i, 1; A: add.u32 i, i, n0; {AGAIN}"
     ),
+    "a list that branches share": (f"{TABLE} @w bra C; brx.idx n0, T; C: brx.idx warp, T; A: bar.sync 1, 32; B: ret;"),
     "unreachable": "ret; @p bra A; bar.sync 0; A: ret;",
     "a label that is not there": "@p bra NOWHERE; bar.sync 0; ret;",
 }
@@ -92,6 +95,21 @@ LOUD = {
         "mov.u32 i, 0; @p bra B; mov.u32 i, 1; B: setp.eq.u32 q, i, 0; @q bra A; bar.sync 0; A: ret;",
         "bar.sync",
         ["@q bra A;", "mov.u32 t, %tid.x;"],
+    ),
+    "a list that branches share": (
+        f"{TABLE} @q bra C; brx.idx warp, T; C: brx.idx lane, T; A: bar.sync 0; B: ret;",
+        "bar.sync",
+        ["brx.idx lane, T;", "mov.u32 t, %tid.x;"],
+    ),
+    "an index by the way that lanes came": (
+        f"{TABLE} @p bra C; mov.u32 i, 0; brx.idx i, T; C: mov.u32 i, 1; brx.idx i, T; A: bar.sync 0; B: ret;",
+        "bar.sync",
+        ["brx.idx i, T;", "mov.u32 t, %tid.x;"],
+    ),
+    "a guard of a branch through a list": (
+        f"{TABLE} @p brx.idx n0, T; A: bar.sync 0; B: ret;",
+        "bar.sync",
+        ["@p brx.idx n0, T;", "mov.u32 t, %tid.x;"],
     ),
 }
 

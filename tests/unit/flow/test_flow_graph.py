@@ -51,6 +51,27 @@ def test_indexed_branches_follow_their_table() -> None:
     assert [block.leaves for block in found.blocks] == ["", "ret", "trap"]
 
 
+def test_a_list_that_branches_share_is_a_block_behind_the_others() -> None:
+    found = graph("T: .branchtargets A, B, A; @%p brx.idx %r1, T; brx.idx %r2, T; A: ret; B: trap;")
+    assert edges(found) == [(0, "table", 4), (0, "passed", 1), (1, "table", 4), (4, "table", 2), (4, "table", 3)]
+    assert [block.is_table for block in found.blocks] == [False, False, False, False, True]
+    assert (found.blocks[4].labels, found.blocks[4].leaves, found.span(4)) == (("T",), "", None)
+    assert found.dominators == (None, 0, 4, 4, 0)
+
+
+def test_labels_of_a_list_are_those_seen_where_it_stands() -> None:
+    found = graph("T: .branchtargets L; { brx.idx %r1, T; L: trap; } L: ret;")
+    assert edges(found) == [(0, "table", 2)]
+    assert [block.leaves for block in found.blocks] == ["", "trap", "ret"]
+
+
+def test_a_list_that_names_no_label_is_not_known() -> None:
+    found = graph("T: .branchtargets A, NOWHERE; brx.idx %r1, T; brx.idx %r1, T; A: ret;")
+    assert edges(found) == [(0, "table", 3), (1, "table", 3), (3, "table", 2)]
+    assert len(found.unresolved) == 2
+    assert len(graph("T: .branchtargets NOWHERE; brx.idx %r1, T; brx.idx %r1, T;").unresolved) == 2
+
+
 def test_guarded_ends_go_on() -> None:
     found = graph("@%p exit; mov.u32 a, 1; @!%p ret;")
     assert edges(found) == [(0, "passed", 1), (1, "passed", 2)]

@@ -125,10 +125,13 @@ def _guarded(graph: FlowGraph, lanes: Uniformity, place: _Place) -> Diagnostic:
 
 
 def _behind(graph: FlowGraph, lanes: Uniformity, branch: int, places: list[_Place]) -> Diagnostic:
+    parting_block, branch = branch, lanes.chooser(branch)
     inside = graph.blocks[branch].instructions
     last = inside[-1]
     register = last.predicate.name if last.predicate else next(iter(_names(last)), "")
     cause = lanes.cause(branch, len(inside) - 1, register) if register else None
+    if cause is None and parting_block != branch:
+        cause = lanes.branch_cause(parting_block)
     more = len(places) - 1
     label = f"and {more} more `.aligned` instruction{'s' * (more > 1)}" if more else "some lanes may not come here"
     parting = Label(last.span, f"lanes part here: `{register}` is not the same in all of them")

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Final
 from weakref import WeakKeyDictionary
 
 from ptxloom.binding.effects import destinations, mentions
-from ptxloom.machine.analysis.uniform_values import targets
-from ptxloom.machine.program.symbols import Register
+from ptxloom.machine.analysis.uniform_values import destination
+from ptxloom.machine.program.symbols import BranchTable, Register
 from ptxloom.syntax import tree
 
 if TYPE_CHECKING:
@@ -116,18 +116,22 @@ class _Function:
     def unsure(self) -> Iterator[Key]:
         """The registers that may be unwritten where they are read."""
         everything = (1 << len(self.bits)) - 1
-        before = {self.first: everything}
-        waiting = [self.first]
+        before: dict[int | BranchTable, int] = {self.first: everything}
+        waiting: list[int | BranchTable] = [self.first]
         missing = 0
         while waiting:
-            number = waiting.pop()
-            block = self.blocks[number]
-            after, lacking = self._through(block, before[number])
-            missing |= lacking
-            for target in self._following(block):
+            place = waiting.pop()
+            if isinstance(place, BranchTable):
+                after, following = before[place], iter(place.blocks)
+            else:
+                block = self.blocks[place]
+                after, lacking = self._through(block, before[place])
+                missing |= lacking
+                following = self._following(block)
+            for target in following:
                 known = before.get(target)
                 joined = after if known is None else known | after
-                if joined != known and target in self.blocks:
+                if joined != known and (isinstance(target, BranchTable) or target in self.blocks):
                     before[target] = joined
                     waiting.append(target)
         for key, bit in self.bits.items():
@@ -144,11 +148,12 @@ class _Function:
                 unwritten &= ~writes
         return unwritten, missing
 
-    def _following(self, block: BasicBlock) -> Iterator[int]:
+    def _following(self, block: BasicBlock) -> Iterator[int | BranchTable]:
+        """Where control goes from a block: a list of labels is one place, however many branches go by it."""
         op = block.ops[-1] if block.ops else None
         if op is not None:
-            if op.opcode in {"bra", "brx"}:
-                yield from targets(op)
+            if op.opcode in {"bra", "brx"} and (target := destination(op)) is not None:
+                yield target if isinstance(target, BranchTable) else target.block
             if op.node.predicate is None and op.opcode in {"bra", "brx", "ret", "exit", "trap"}:
                 return
         yield block.number + 1

@@ -6,7 +6,7 @@ from bisect import bisect_left
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
-from ptxloom.machine.analysis.uniform_values import targets
+from ptxloom.machine.analysis.uniform_values import destination
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -37,9 +37,9 @@ def _loops(blocks: Sequence[BasicBlock]) -> Iterator[tuple[int, int]]:
     firsts = _first_sites(blocks)
     for block in blocks:
         for op in block.ops[-1:]:
-            for target in targets(op):
-                if target <= block.number:
-                    yield firsts[target], op.site
+            target = destination(op)
+            if target is not None and target.blocks and target.first <= block.number:
+                yield firsts[target.first], op.site
 
 
 def _apart(stretches: Iterable[tuple[int, int]]) -> tuple[tuple[int, int], ...]:

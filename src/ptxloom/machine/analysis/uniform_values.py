@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, cast
 from ptxloom.binding.effects import destinations
 from ptxloom.machine.program.knowledge import Knowledge
 from ptxloom.machine.program.parts import is_whole
-from ptxloom.machine.program.symbols import BlockLabel, FunctionName, Register, Variable
+from ptxloom.machine.program.symbols import BlockLabel, BranchTable, FunctionName, Register, Variable
 from ptxloom.syntax import tree
 
 if TYPE_CHECKING:
@@ -84,14 +84,10 @@ def _names(operand: tree.Operand) -> Iterator[str]:
             waiting.extend(cast("tuple[object, ...]", node))  # nodes are tuples of their fields
 
 
-def targets(op: Op) -> Iterator[int]:
-    """The blocks that an instruction names: where it may branch to."""
-    for operand in op.operands:
-        if isinstance(operand, tree.Name):
-            found = op.scope.label(operand.text)
-            listed = found.names if isinstance(found, tree.BranchTargets) else (operand,)
-            places = (op.scope.label(name.text) for name in listed)
-            yield from (place.block for place in places if isinstance(place, BlockLabel))
+def destination(op: Op) -> BlockLabel | BranchTable | None:
+    """The label or the list of labels that an instruction names: where it may branch to."""
+    labels = (op.scope.label(operand.text) for operand in op.operands if isinstance(operand, tree.Name))
+    return next((found for found in labels if isinstance(found, (BlockLabel, BranchTable))), None)
 
 
 def literal_bits(operand: tree.Float | tree.Integer, type_: Type) -> int:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from ptxloom.machine.codegen.access import Access
     from ptxloom.machine.program.knowledge import AddressSum
     from ptxloom.machine.program.model import BasicBlock, Op, Program
+    from ptxloom.machine.program.symbols import BranchTable
 
 
 class Instrument:
@@ -52,6 +53,8 @@ class Builder(Operands):
         ended: The block's end has been built.
         follows: This variant follows poison: bits of registers that nobody has written.
         frees: The kernel frees memory of the device heap.
+        tables: The functions that look up lists of labels, by the list.
+        functions: The IR of functions that belong to this variant alone.
     """
 
     def __init__(
@@ -66,6 +69,8 @@ class Builder(Operands):
         self.ended = False
         self.follows = False
         self.frees = False
+        self.tables: dict[BranchTable, str] = {}
+        self.functions: list[str] = []
 
     def touch(self, access: Access) -> None:
         """Tell all who look on of an access that the active lanes are about to make."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from ptxloom.machine.analysis.uniform_values import targets, written
+from ptxloom.machine.analysis.uniform_values import destination, written
 from ptxloom.machine.native.ir import Value
 
 if TYPE_CHECKING:
@@ -31,7 +31,8 @@ class Images:
 
     def __init__(self, program: Program) -> None:
         self.allocas: list[str] = []
-        jumps = {place for block in program.blocks for op in block.ops[-1:] for place in targets(op)}
+        named = {destination(op) for block in program.blocks for op in block.ops[-1:]}
+        jumps = {place for one in named if one is not None for place in one.blocks}
         self._jumped_to = jumps | {function.first for function in program.functions}
         self._places: dict[int, list[Value]] = {}  # by size: those in use first used longest ago
         self._held: dict[tuple[str, tuple[int, ...]], Value] = {}

@@ -98,9 +98,9 @@ def translate(program: Program, *, whole: bool, checks: frozenset[str] = frozens
     b.lines[dispatch:dispatch] = b.images.resets
     body = "\n".join((*b.images.allocas, *b.lines))
     declarations = "\n".join(b.declarations.values())
-    functions = "\n".join(seldom.functions)
+    functions = "\n".join((*b.functions, *seldom.functions))
     ir = f"{declarations}\n{functions}\ndefine i32 @{SYMBOL}(ptr %w) #0 {{\nentry:\n{body}\n}}\n{jit.ATTRIBUTES}"
-    return Variant(ir, b, bool(functions))
+    return Variant(ir, b, bool(seldom.functions))
 
 
 def _instruments(program: Program, checks: frozenset[str]) -> list[Instrument]:

@@ -22,7 +22,7 @@ from ptxloom.machine.program.model import RESERVED, RESERVED_BYTES, BasicBlock, 
 from ptxloom.machine.program.parts import LOADS, used_bytes
 from ptxloom.machine.program.series import Mentioned
 from ptxloom.machine.program.signatures import FRAME_HEAD, FrameSlot, Signature
-from ptxloom.machine.program.symbols import BlockLabel, FunctionName, Mark, Register, Scope, Variable
+from ptxloom.machine.program.symbols import BlockLabel, BranchTable, FunctionName, Mark, Register, Scope, Variable
 from ptxloom.machine.program.types import ptx_type
 from ptxloom.machine.program.unsupported import UnsupportedInstruction
 from ptxloom.machine.program.variables import function_codes, module_variables
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from ptxloom.machine.program.boundaries import Boundaries
     from ptxloom.syntax.module import Module
 
-_LISTS: Final = (tree.BranchTargets, tree.CallTargets, tree.CallPrototype)  # what labels name that no branch goes to
+_LISTS: Final = (tree.CallTargets, tree.CallPrototype)  # what labels name that no branch goes to or by
 
 
 def plan(module: Module, name: str, boundaries: Boundaries, target: str = "sm_90") -> Program:
@@ -73,6 +73,7 @@ class _Planner:
         self.mentioned = Mentioned(reached)
         self.blocks: list[BasicBlock] = []
         self.ops: list[Op] = []
+        self.tables: list[BranchTable] = []  # of the function that is read
         self.reserved_bytes = 0
         self.parameters: tuple[Parameter, ...] = ()
         self.parameter_bytes = 0
@@ -165,6 +166,9 @@ class _Planner:
         self._statements(function.node.body.statements, function.scope, function, blocks)
         self._statement(tree.Instruction(None, "ret"), function.scope, function, blocks)  # falling off the end
         blocks.pop()
+        for table in self.tables:
+            table.resolve()
+        self.tables.clear()
         called: Op | None = None
         for ops in blocks:
             self.blocks.append(BasicBlock(len(self.blocks), tuple(ops), function, called))
@@ -261,7 +265,12 @@ class _Planner:
         self, statements: tuple[tree.Statement, ...], scope: Scope, function: FunctionPlan, blocks: list[list[Op]]
     ) -> None:
         labels = scope.labels
-        labels.update((name, after) for name, after in labelled(statements) if isinstance(after, _LISTS))
+        for name, after in labelled(statements):
+            if isinstance(after, tree.BranchTargets):
+                labels[name] = table = BranchTable(after, scope)
+                self.tables.append(table)
+            elif isinstance(after, _LISTS):
+                labels[name] = after
         for statement in statements:
             interrupts.check()
             match statement:

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from ptxloom.binding import names
-from ptxloom.syntax import tree
 
 if TYPE_CHECKING:
     from ptxloom.machine.program.types import Type
+    from ptxloom.syntax import tree
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,10 +77,47 @@ class BlockLabel:
 
     block: int
 
+    @property
+    def first(self) -> int:
+        """The smallest number of a block that a branch to it may go to."""
+        return self.block
+
+    @property
+    def blocks(self) -> tuple[int, ...]:
+        """The blocks that a branch to it may go to."""
+        return (self.block,)
+
 
 Symbol: TypeAlias = Register | Variable | FunctionName
-Mark: TypeAlias = BlockLabel | tree.BranchTargets | tree.CallTargets | tree.CallPrototype
+Mark: TypeAlias = "BlockLabel | BranchTable | tree.CallTargets | tree.CallPrototype"
 Scope: TypeAlias = names.Scope[Symbol | None, Mark]
 """What names stand for in braces; a member of a series that nobody mentions stands for nothing."""
 Key: TypeAlias = tuple[Scope, str]
 """A register, whatever place it has: the braces that declare it, and its name."""
+
+
+@dataclass(slots=True, eq=False)
+class BranchTable:
+    """A list of labels that indexed branches go by.
+
+    Attributes:
+        node: The directive.
+        scope: Where it stands: its labels are those seen there.
+        blocks: The blocks that they start, in the order of the list; known once the function has been read.
+        unknown: The first name of the list that no label has.
+        first: The smallest number among `blocks`.
+    """
+
+    node: tree.BranchTargets
+    scope: Scope
+    blocks: tuple[int, ...] = ()
+    unknown: str = ""
+    first: int = 0
+
+    def resolve(self) -> None:
+        """Find the blocks, once every label of the function stands for one."""
+        found = {one.text: self.scope.label(one.text) for one in self.node.names}
+        self.unknown = next((name for name, label in found.items() if not isinstance(label, BlockLabel)), "")
+        labels = (found[one.text] for one in self.node.names)
+        self.blocks = tuple(label.block for label in labels if isinstance(label, BlockLabel))
+        self.first = min(self.blocks, default=0)

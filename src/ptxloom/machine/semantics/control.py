@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Final
 
 from ptxloom.machine.codegen.family import Family
 from ptxloom.machine.codegen.warp import W
-from ptxloom.machine.native.ir import Value, vector
-from ptxloom.machine.program.symbols import BlockLabel
+from ptxloom.machine.native.ir import Emitter, Value, vector
+from ptxloom.machine.program.symbols import BlockLabel, BranchTable
 from ptxloom.machine.runtime import memory, reconvergence, state
 from ptxloom.syntax import print_operand, tree
 
@@ -31,17 +31,30 @@ def bra(b: Builder, op: Op) -> None:
 @family("brx", ends=True)
 def brx(b: Builder, op: Op) -> None:
     """Go to the label that an index picks; past the list's end it is undefined, and a fault."""
-    names = _targets(b, op.operands[1])
-    blocks = [_block_of(b, tree.Name(name)) for name in names]
+    table = _table(b, op.operands[1])
     index = b.read(op.operands[0], "u32")
-    _must_be_below(b, index, len(blocks))
-    chosen = b.constant(vector("i32"), blocks[-1])
-    for number, block in enumerate(blocks[:-1]):
-        here = b.compare("eq", index, b.constant(index.type, number))
-        chosen = b.select(here, b.constant(chosen.type, block), chosen)
-    if any(block <= b.block.number for block in blocks):
+    _must_be_below(b, index, len(table.blocks))
+    chosen = b.emit(vector("i32"), f"call {vector('i32')} @{_lookup(b, table)}({index})")
+    if table.first <= b.block.number:
         b.spend(state.LOOP_COST)
     b.resume(scattered(b, chosen, b.following))
+
+
+def _lookup(b: Builder, table: BranchTable) -> str:
+    """The function that gives the block of each lane's index: one for a list, however many branches go by it."""
+    type_ = vector("i32")
+    name = f"ptxloom_table_{len(b.functions)}"
+    known = b.tables.setdefault(table, name)
+    if known == name:
+        inside = Emitter()
+        index = Value(type_, "%index")
+        chosen = inside.constant(type_, table.blocks[-1])
+        for number, block in enumerate(table.blocks[:-1]):
+            here = inside.compare("eq", index, inside.constant(type_, number))
+            chosen = inside.select(here, inside.constant(type_, block), chosen)
+        body = "\n".join(inside.lines)
+        b.functions.append(f"define internal {type_} @{name}({index}) #0 {{\n{body}\nret {chosen}\n}}")
+    return known
 
 
 def _must_be_below(b: Builder, index: Value, count: int) -> None:
@@ -67,11 +80,13 @@ def _block_of(b: Builder, operand: tree.Operand) -> int:
     raise b.op.unsupported(f"`{print_operand(operand)}` is not a label")
 
 
-def _targets(b: Builder, operand: tree.Operand) -> tuple[str, ...]:
-    """The names listed by `.branchtargets`."""
-    if isinstance(operand, tree.Name) and isinstance(found := b.op.scope.label(operand.text), tree.BranchTargets):
-        return tuple(name.text for name in found.names)
-    raise b.op.unsupported(f"`{print_operand(operand)}` names no list of targets")
+def _table(b: Builder, operand: tree.Operand) -> BranchTable:
+    """The list of a `.branchtargets`, whose labels all stand for a block."""
+    if not isinstance(operand, tree.Name) or not isinstance(found := b.op.scope.label(operand.text), BranchTable):
+        raise b.op.unsupported(f"`{print_operand(operand)}` names no list of targets")
+    if found.unknown or not found.blocks:
+        raise b.op.unsupported(f"`{found.unknown or operand.text}` is not a label")
+    return found
 
 
 @family("exit", ends=True)

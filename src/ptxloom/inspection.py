@@ -15,7 +15,7 @@ from ptxloom.isa import judged
 from ptxloom.isa.matrix import MOVES
 from ptxloom.survey import declarations, limits, parameter_text, registers
 from ptxloom.syntax import instructions
-from ptxloom.syntax.origins import Origins, SourceLine
+from ptxloom.syntax.places import origins_in
 from ptxloom.syntax.tree import Declaration, Function, Instruction, Vector
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from ptxloom.diagnostics import Diagnostic
     from ptxloom.syntax import Module
+    from ptxloom.syntax.origins import Origins, SourceLine
 
 MATRIX_MOVES: Final = (*MOVES, "mma")
 """The opcodes all of whose forms hold matrices; of others those instructions count that do."""
@@ -96,7 +97,7 @@ def inspect(module: Module, *, target: str | None = None, ptx_version: str | Non
         ptx_version: Judge for this version instead of the module's own.
     """
     findings = check(module, target=target, ptx_version=ptx_version)
-    origins = Origins(module)
+    origins = origins_in(module)
     outside = [s for s in module.statements if isinstance(s, Declaration) and s.space == "shared"]
     return Inspection(
         module,

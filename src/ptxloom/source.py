@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Protocol
 
 from ptxloom.lazy import cached_property
 
@@ -27,19 +27,34 @@ def title(name: object) -> str:
     return str(name).translate(_PICTURES)
 
 
+class Written(Protocol):
+    """Where the texts are that a text was compiled from."""
+
+    def __call__(self, name: str) -> Source | None:
+        """The text that is called so; None if it is not found."""
+        ...
+
+
 class Source:
     r"""A named text, addressed by offset; lines and columns are worked out only when somebody asks.
 
     Lines end at a line feed, as ptxas counts them. Lines and columns start at 1; columns count characters.
+
+    Attributes:
+        text: The text.
+        name: What messages call it.
+        written: From the name of a file that `.file` gives to the text that this was compiled from; None where nobody
+            knows any.
 
     Example:
         >>> Source("mov.b32 a, b;\nret;", "k.ptx").location(14)
         (2, 1)
     """
 
-    def __init__(self, text: str, name: str = "<string>") -> None:
+    def __init__(self, text: str, name: str = "<string>", written: Written | None = None) -> None:
         self.text: Final = text
         self.name: Final = name
+        self.written: Final = None if written is None else _Found(written)
 
     @property
     def title(self) -> str:
@@ -84,6 +99,21 @@ class Source:
         start = self.line_starts[number - 1]
         end = self.line_starts[number] - 1 if number < len(self.line_starts) else len(self.text)
         return self.text[start:end].rstrip("\r")
+
+
+class _Found:
+    """Texts by the names that they are asked for, each looked for once; by the names that they have, too."""
+
+    def __init__(self, find: Written) -> None:
+        self._find = find
+        self._texts: dict[str, Source | None] = {}
+
+    def __call__(self, name: str) -> Source | None:
+        if name not in self._texts:
+            text = self._texts[name] = self._find(name)
+            if text is not None:
+                self._texts.setdefault(text.name, text)
+        return self._texts[name]
 
 
 @dataclass(frozen=True, slots=True)

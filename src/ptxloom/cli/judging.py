@@ -94,10 +94,10 @@ def _cores() -> int:
 def _verdict(question: Question) -> bytes:
     """Judge one text, and keep what comes of it."""
     from ptxloom.checker import check  # noqa: PLC0415 - kept verdicts need no rules
-    from ptxloom.syntax import parse  # noqa: PLC0415 - nor a parser
+    from ptxloom.syntax.parser import parse_source  # noqa: PLC0415 - nor a parser
 
     source = question.source
-    module = parse(source.text, source.name)
+    module = parse_source(source)
     found = check(module, target=question.target, ptx_version=question.ptx_version, hints=question.hints)
     data = packed(found)
     disk_cache.keep(question.key, data)

@@ -10,9 +10,10 @@ from ptxloom.diagnostics import Severity, UsageError
 from ptxloom.files import UnreadableFile, texts_of
 from ptxloom.files.fatbins import ptx_in
 from ptxloom.files.reading import decoded, is_compiled
+from ptxloom.files.written import around
 from ptxloom.isa import Target
 from ptxloom.source import Source, title
-from ptxloom.syntax import parse
+from ptxloom.syntax.parser import parse_source
 
 if TYPE_CHECKING:
     from ptxloom.syntax.module import Module
@@ -39,7 +40,7 @@ def module_of(image: bytes, path: str, capability: int) -> Module:
     source = _source(image, path, capability)
     if ".version" not in source.text:
         raise Refused(CudaError.INVALID_IMAGE)
-    module = parse(source.text, source.name)
+    module = parse_source(source)
     wrong = [d for d in module.diagnostics if d.severity is Severity.ERROR]
     wrong = wrong or [d for d in check(module) if d.severity is Severity.ERROR]
     if wrong:
@@ -57,7 +58,7 @@ def _source(image: bytes, path: str, capability: int) -> Source:
     name = path or "module"
     try:
         if not is_compiled(image):
-            return Source(decoded(image, name), name)
+            return Source(decoded(image, name), name, around(path))
         found = ptx_in(image, name)
         if not found:
             return texts_of(image, path, None)[-1] if path else _none()
@@ -67,7 +68,7 @@ def _source(image: bytes, path: str, capability: int) -> Source:
             why = f"the PTX in {title(name)} was made for {made_for}; the device is sm_{capability} (`--device`)"
             raise Refused(CudaError.NO_BINARY_FOR_GPU, f"ptxloom: {why}")
         target, text = max(fitting, key=lambda one: one[0].closeness)
-        return Source(decoded(text, name), f"{name}:{target}.ptx")
+        return Source(decoded(text, name), f"{name}:{target}.ptx", around(path))
     except UnreadableFile as error:
         raise Refused(CudaError.NO_BINARY_FOR_GPU, f"ptxloom: {error}") from None
 

@@ -46,7 +46,8 @@ from ptxloom.machine.memory.arena import default_limit
 from ptxloom.machine.memory.device_memory import ALIGNMENT, DeviceMemory, OutOfDeviceMemory
 from ptxloom.machine.native import host_memory
 from ptxloom.machine.results.outcome import LaunchError
-from ptxloom.syntax import parse
+from ptxloom.source import Source
+from ptxloom.syntax.parser import parse_source
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -260,7 +261,9 @@ class Session:
         path = data[PAIR.size : PAIR.size + size].decode("utf-8", "replace")
         given = module_of(data[PAIR.size + size :], path, self._capability)
         text = linked([given])
-        module = given if text == given.source.text else parse(text, given.source.name)
+        module = (
+            given if text == given.source.text else parse_source(Source(text, given.source.name, given.source.written))
+        )
         try:
             loaded = Loaded(module, self.memory, registers or MOST_REGISTERS)
         except OutOfDeviceMemory:

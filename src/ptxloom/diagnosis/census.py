@@ -10,7 +10,7 @@ from ptxloom.diagnosis.evidence import unfollowed
 from ptxloom.diagnosis.examination import ELEMENTS, PRODUCTS, Unjudged
 from ptxloom.diagnosis.laws import SHARED
 from ptxloom.machine.results.provenance import Kind
-from ptxloom.syntax.origins import Origins
+from ptxloom.syntax.places import origins_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -219,7 +219,7 @@ def _of_stores(contents: Contents, unasked: Truth, record: ProvenanceRecord, pla
 
 def _merged(gaps: Sequence[_Gap], record: ProvenanceRecord) -> tuple[Unjudged, ...]:
     """One entry for what is of one reason and one line of the source, in the order of the lines."""
-    origins = Origins(record.program.module)
+    origins = origins_in(record.program.module)
     by_place: dict[tuple[object, ...], list[_Gap]] = {}
     for gap in gaps:
         origin = None if gap.op is None else origins.at(gap.op.node.start)

@@ -11,7 +11,7 @@ from ptxloom.diagnosis.culprits import culprit
 from ptxloom.diagnosis.model import Diagnosis, Picture
 from ptxloom.diagnosis.permutations import Named
 from ptxloom.diagnosis.tiles import whole
-from ptxloom.syntax.origins import Origins
+from ptxloom.syntax.places import origins_in
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -158,7 +158,7 @@ def of_total(total: Total, run: Run) -> Diagnosis:
 
 def _origin(op: Op, record: ProvenanceRecord) -> SourceLine | None:
     """The line of the compiled program that an instruction comes from."""
-    return Origins(record.program.module).at(op.node.start)
+    return origins_in(record.program.module).at(op.node.start)
 
 
 def _stack(suspect: Suspect) -> Stack:

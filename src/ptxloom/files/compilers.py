@@ -14,8 +14,10 @@ from typing import TYPE_CHECKING, Final
 
 from ptxloom.extras import MissingPart
 from ptxloom.files.errors import CompileError
+from ptxloom.files.line_tables import Names
 from ptxloom.files.toolkits import find_nvcc, find_nvrtc, include_folders
-from ptxloom.source import title
+from ptxloom.files.written import Compiled
+from ptxloom.source import Source, title
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -42,8 +44,8 @@ class CudaSource:
     folder: str = "."
 
 
-def compile_cuda(source: CudaSource, target: str | None = None, options: Sequence[str] = ()) -> str:
-    """PTX for a target, with line tables.
+def compile_cuda(source: CudaSource, target: str | None = None, options: Sequence[str] = ()) -> Source:
+    """PTX for a target, with line tables that call files as whoever asks does.
 
     Args:
         source: What to compile.
@@ -54,7 +56,12 @@ def compile_cuda(source: CudaSource, target: str | None = None, options: Sequenc
         CompileError: It does not compile; the compiler's own messages.
         MissingPart: There is no compiler.
     """
-    arch = (target or TARGET).removeprefix("sm_")
+    written = Compiled(Source(source.text, source.name), source.folder)
+    return Source(_ptx(source, (target or TARGET).removeprefix("sm_"), options), f"{source.name}:ptx", written)
+
+
+def _ptx(source: CudaSource, arch: str, options: Sequence[str]) -> str:
+    """PTX by the compiler that there is."""
     nvcc = find_nvcc()
     if nvcc is not None and any(map(shutil.which, _HOST_COMPILERS)):
         return _by_nvcc(nvcc, source, arch, options)
@@ -68,7 +75,7 @@ def compile_cuda(source: CudaSource, target: str | None = None, options: Sequenc
 
 
 def _by_nvcc(nvcc: str, source: CudaSource, arch: str, options: Sequence[str]) -> str:
-    """Compile in a fresh folder, so that messages and line tables call the source by its name alone.
+    """Compile a copy in a fresh folder; messages and line tables are made to call it by its own name.
 
     nvcc hands names to a shell, between quotation marks, and takes what begins with a dash for an option.
     """
@@ -76,6 +83,7 @@ def _by_nvcc(nvcc: str, source: CudaSource, arch: str, options: Sequence[str]) -
         file, out = Path(folder) / _plain_name(source.name), Path(folder) / "out.ptx"
         file.write_text(source.text, encoding="utf-8")
         includes = _plain_folder(Path(source.folder).resolve(), Path(folder))
+        names = Names(source.name, file, {str(includes): source.folder, source.folder: source.folder})
         command = [nvcc, "-ptx", "-lineinfo", f"-arch=compute_{arch}", f"-I{includes}", *options]
         try:
             done = subprocess.run(
@@ -85,8 +93,8 @@ def _by_nvcc(nvcc: str, source: CudaSource, arch: str, options: Sequence[str]) -
         except (OSError, subprocess.TimeoutExpired) as problem:
             raise CompileError(f"{title(source.name)}: nvcc could not be run ({problem})") from None
         if done.returncode or not out.exists():
-            raise CompileError(_said(source, done.stderr or done.stdout))
-        return out.read_text(encoding="utf-8")
+            raise CompileError(_said(source, names.in_messages(done.stderr or done.stdout)))
+        return names.in_ptx(out.read_text(encoding="utf-8"))
 
 
 def _plain_name(name: str) -> str:
@@ -108,8 +116,9 @@ def _by_nvrtc(path: str, source: CudaSource, arch: str, options: Sequence[str]) 
     """Compile by the library: `nvrtcCreateProgram`, `nvrtcCompileProgram`, `nvrtcGetPTX`."""
     nvrtc = ctypes.CDLL(path)
     program = ctypes.c_void_p()
-    text, name = source.text.encode(), _plain_name(source.name).encode()
-    if nvrtc.nvrtcCreateProgram(ctypes.byref(program), text, name, 0, None, None):
+    copy = _plain_name(source.name)
+    names = Names(source.name, Path(copy), {source.folder: source.folder})
+    if nvrtc.nvrtcCreateProgram(ctypes.byref(program), source.text.encode(), copy.encode(), 0, None, None):
         raise CompileError(f"{title(source.name)}: NVRTC takes no program")
     includes = [f"-I{folder}" for folder in (Path(source.folder).resolve(), *include_folders())]
     given = [f"--gpu-architecture=compute_{arch}", "--generate-line-info", *includes, *options]
@@ -118,8 +127,8 @@ def _by_nvrtc(path: str, source: CudaSource, arch: str, options: Sequence[str]) 
             program, len(given), (ctypes.c_char_p * len(given))(*map(os.fsencode, given))
         )
         if failed:
-            raise CompileError(_said(source, _taken(nvrtc, program, "ProgramLog")))
-        return _taken(nvrtc, program, "PTX")
+            raise CompileError(_said(source, names.in_messages(_taken(nvrtc, program, "ProgramLog"))))
+        return names.in_ptx(_taken(nvrtc, program, "PTX"))
     finally:
         nvrtc.nvrtcDestroyProgram(ctypes.byref(program))
 

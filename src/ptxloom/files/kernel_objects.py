@@ -7,6 +7,7 @@ from typing import Any, Final, cast
 
 from ptxloom.diagnostics import UsageError
 from ptxloom.files.errors import UnreadableFile
+from ptxloom.files.written import InThisProcess
 from ptxloom.source import Source, title
 
 _HELD: Final = (
@@ -32,7 +33,7 @@ def ptx_of(kernel: object) -> Source:
         raise UnreadableFile(f"{title(name)} was compiled for {len(texts)} signatures; give one of them")
     if not texts:
         raise UsageError("path", kernel, f"a path, or hold PTX: {_HELD}")
-    return Source(texts[0].rstrip("\0"), name)
+    return Source(texts[0].rstrip("\0"), name, InThisProcess())
 
 
 def _name_of(kernel: object) -> str:

@@ -18,6 +18,7 @@ from ptxloom.files.errors import OutOfReach, UnreadableFile
 from ptxloom.files.fatbins import MAGIC, ptx_in
 from ptxloom.files.limited import MOST_BYTES, content, named
 from ptxloom.files.names import exists, is_file, is_folder
+from ptxloom.files.written import around
 from ptxloom.source import Source, title
 
 if TYPE_CHECKING:
@@ -56,13 +57,13 @@ def texts_of(data: bytes, name: str, target: str | None = None) -> tuple[Source,
     """Every PTX text in the bytes of a file that is called `name`; raises as `texts` does."""
     if is_compiled(data):
         found = tuple(
-            Source(decoded(text, name), f"{name}:{number}.{arch}.ptx")
+            Source(decoded(text, name), f"{name}:{number}.{arch}.ptx", around(name))
             for number, (arch, text) in enumerate(ptx_in(data, name), 1)
         )
         return found or _beside(name)
     if Path(name).suffix in _CUDA:
         source = CudaSource(decoded(data, name), name, str(Path(name).parent))
-        return (Source(compile_cuda(source, target), f"{name}:ptx"),)
+        return (compile_cuda(source, target),)
     return (_plain(data, name),)
 
 
@@ -111,7 +112,7 @@ def _beside(name: str) -> tuple[Source, ...]:
 
 
 def _plain(data: bytes, name: str) -> Source:
-    return Source(decoded(data, name), name)
+    return Source(decoded(data, name), name, around(name))
 
 
 def _bytes(path: str, read: Callable[[Path, int], bytes] = named) -> bytes:

@@ -9,7 +9,7 @@ from ptxloom.diagnostics import must_be, must_be_several
 from ptxloom.files import one_text, texts
 from ptxloom.files.compilers import CudaSource, compile_cuda
 from ptxloom.files.kernel_objects import ptx_of
-from ptxloom.syntax.parser import parse
+from ptxloom.syntax.parser import parse_source
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -44,7 +44,7 @@ def load(path: object, target: str | None = None) -> Module:
         ('sm_90a',)
     """
     source = one_text(cast("str", path), target) if isinstance(path, str | PathLike) else ptx_of(path)
-    return parse(source.text, source.name)
+    return parse_source(source)
 
 
 def load_all(path: str | PathLike[str], target: str | None = None) -> tuple[Module, ...]:
@@ -69,7 +69,7 @@ def load_all(path: str | PathLike[str], target: str | None = None) -> tuple[Modu
         ...     len(load_all(file.name))
         1
     """
-    return tuple(parse(source.text, source.name) for source in texts(path, target))
+    return tuple(parse_source(source) for source in texts(path, target))
 
 
 def cuda(text: str, target: str | None = None, options: Sequence[str] = (), name: str = "kernel.cu") -> Module:
@@ -95,5 +95,4 @@ def cuda(text: str, target: str | None = None, options: Sequence[str] = (), name
     """
     must_be(str, "text", text, "CUDA C++")
     must_be_several("options", options, "options of the compiler")
-    source = CudaSource(text, name)
-    return parse(compile_cuda(source, target, options), f"{name}:ptx")
+    return parse_source(compile_cuda(CudaSource(text, name), target, options))

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from ptxloom.syntax.tree import Block, File, Function, Instruction, Loc, LocIntermediate
 
@@ -19,17 +19,48 @@ if TYPE_CHECKING:
 class SourceLine:
     """A line of the program that was compiled; `into` is where it was inlined.
 
+    Attributes:
+        file: The file, as `.file` names it.
+        line: From 1.
+        into: The line at which its code was inlined.
+        column: From 1; 0 if it is not known. It makes no other line of it.
+
     Example:
-        >>> str(SourceLine("tile.h", 12, SourceLine("kernel.cu", 40)))
+        >>> line = SourceLine("tile.h", 12, SourceLine("kernel.cu", 40))
+        >>> str(line)
         'tile.h:12, inlined at kernel.cu:40'
+        >>> str(line.home)
+        'kernel.cu:40'
     """
 
     file: str
     line: int
     into: SourceLine | None = None
+    column: int = field(default=0, compare=False)
+
+    @property
+    def home(self) -> SourceLine:
+        """The innermost line in the file that holds the kernel itself: where a reader looks first."""
+        frames: list[SourceLine] = [self]
+        while (into := frames[-1].into) is not None:
+            frames.append(into)
+        return next(frame for frame in frames if frame.file == frames[-1].file)
 
     def __str__(self) -> str:
         return f"{self.file}:{self.line}" + (f", inlined at {self.into}" if self.into else "")
+
+
+_DEEPEST: Final = 200
+"""Calls that were inlined in one another and are told."""
+
+
+class _Place(NamedTuple):
+    """A place by the number of its file, and the place at which its code was inlined."""
+
+    file: int
+    line: int
+    column: int
+    into: _Place | None
 
 
 class Origins:
@@ -41,9 +72,9 @@ class Origins:
 
     def __init__(self, module: Module) -> None:
         self._files = {s.index: s.name for s in module.statements if isinstance(s, File)}
+        self._written = module.source.written
         self._starts: list[int] = []
-        self._locs: list[Loc | None] = []
-        self._callers: dict[int, Loc] = {}  # by the start of a `.loc`, the one that it was inlined at
+        self._places: list[_Place | None] = []
         for statement in module.statements:
             if isinstance(statement, Function) and statement.body is not None:
                 self._note(statement.start, None)
@@ -52,33 +83,37 @@ class Origins:
 
     def _note_all(self, found: Iterable[Loc]) -> None:
         """The lines of one function."""
-        nearest: dict[tuple[int, int, int], Loc] = {}
+        nearest: dict[tuple[int, int, int], _Place] = {}
         for loc in found:
-            self._note(loc.start, loc)
-            caller = nearest.get(loc.inlined_at) if loc.inlined_at is not None else None
-            if caller is not None:
-                self._callers[loc.start] = caller
-            nearest[loc.file, loc.line, loc.column] = loc
+            at = loc.inlined_at
+            caller = None if at is None else nearest.get(at, _Place(*at, None))
+            place = nearest[loc.file, loc.line, loc.column] = _Place(loc.file, loc.line, loc.column, caller)
+            self._note(loc.start, place)
 
-    def _note(self, start: int, loc: Loc | None) -> None:
+    def _note(self, start: int, place: _Place | None) -> None:
         self._starts.append(start)
-        self._locs.append(loc)
+        self._places.append(place)
 
     def at(self, offset: int) -> SourceLine | None:
         """Where the PTX at an offset comes from; None if the module does not say."""
         index = bisect_right(self._starts, offset) - 1
-        loc = self._locs[index] if index >= 0 else None
-        chain: list[tuple[int, int]] = []
-        while loc is not None:
-            chain.append((loc.file, loc.line))
-            caller = self._callers.get(loc.start)
-            if caller is None and loc.inlined_at is not None:
-                chain.append(loc.inlined_at[:2])
-            loc = caller
+        place = self._places[index] if index >= 0 else None
+        chain: list[_Place] = []
+        while place is not None and len(chain) < _DEEPEST:
+            chain.append(place)
+            place = place.into
         line: SourceLine | None = None
-        for file, number in reversed(chain):
-            line = SourceLine(self._files.get(file, f"file {file}"), number, line)
+        for one in reversed(chain):
+            line = SourceLine(self._name(one.file), one.line, line, one.column)
         return line
+
+    def _name(self, index: int) -> str:
+        """What a file is called: as its text is, if somebody has it."""
+        name = self._files.get(index)
+        if name is None:
+            return f"file {index}"
+        text = None if self._written is None else self._written(name)
+        return name if text is None else text.name
 
 
 def places(statements: Iterable[Statement]) -> Iterator[Loc | LocIntermediate]:

@@ -59,7 +59,11 @@ def parse(text: str, name: str = "<string>", *, fast: bool = True) -> Module:
         'ld'
     """
     must_be(str, "text", text, "a string; `ptxloom.load(path)` reads a file")
-    source = Source(text, name)
+    return parse_source(Source(text, name), fast=fast)
+
+
+def parse_source(source: Source, *, fast: bool = True) -> Module:
+    """Read the PTX of a source, which knows what it was compiled from; otherwise as `parse`."""
     parser = Parser(source, fast=fast)
     collecting = gc.isenabled()
     gc.disable()  # a tree holds no cycles: looking for them while it grows would take a third of the time
@@ -67,7 +71,7 @@ def parse(text: str, name: str = "<string>", *, fast: bool = True) -> Module:
         statements = parser.module()
     finally:
         if collecting:
-            if len(text) >= _LONG and not gc.get_freeze_count():
+            if len(source.text) >= _LONG and not gc.get_freeze_count():
                 gc.freeze()  # there and back: what was made counts as old, and is not searched at the next chance
                 gc.unfreeze()
             gc.enable()

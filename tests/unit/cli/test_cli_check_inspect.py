@@ -105,10 +105,10 @@ def test_inspect_lists_every_matrix_move(run: Run, path: str) -> None:
     ]
     assert len(wanted) >= 24
     out = run("inspect", path).out
-    assert [(int(n), i) for n, i in re.findall(r"(?m)^ +(\d+)  (\w+\.sync\S+)", out)] == wanted
+    assert [(int(n), i) for n, i in re.findall(r"(?m)^  \S.*[^ ] +(\d+)  (\w+\.sync\S+)", out)] == wanted
     document = json.loads(run("inspect", path, "--output-format", "json").out)
     moves = [m for f in document[0]["functions"] for m in f["matrix_moves"]]
-    assert [(m["line"], m["instruction"]) for m in moves] == wanted
+    assert [(m["ptx"]["line"], m["instruction"]) for m in moves] == wanted
     assert {m["verdict"] for m in moves} <= {"legal", "known form"}
     assert all(m["source"] and m["fragments"] for m in moves)
     concise = run("inspect", path, "--output-format", "concise").out

@@ -109,7 +109,7 @@ def test_inspect_shows_the_heat_of_each_line(column: Path, ptxloom: Call) -> Non
     assert "32          31" in hot[12]
     code, out, _ = ptxloom("inspect", str(EXAMPLES / "hgemm.ptx"), "--profile", LAUNCH)
     head = next(line for line in out.splitlines() if "instruction" in line and "verdict" in line)
-    assert head.split()[:4] == ["line", "cost", "wavefronts", "conflicts"]
+    assert head.split()[:6] == ["source", "PTX", "line", "cost", "wavefronts", "conflicts"]
     assert code == 0
 
 

@@ -53,7 +53,7 @@ def test_mistakes_are_shown_as_the_compiler_shows_them(tmp_path: Path, capsys: p
     path.write_text(BAD, encoding="utf-8")
     assert main(["check", str(path)]) == 2
     said = capsys.readouterr().err
-    assert 'ptxloom: bad.cu(2): error: identifier "foo" is undefined' in said
+    assert f'ptxloom: {path}(2): error: identifier "foo" is undefined' in said
     assert "\n      a[0] = foo;\n             ^\n" in said
 
 

@@ -28,7 +28,7 @@ from ptxloom.machine.launch.options import AS_WRITTEN
 from ptxloom.machine.memory.arena import Budget
 from ptxloom.settings.toml_model import TOP, complaint
 from ptxloom.source import title
-from ptxloom.syntax import parse
+from ptxloom.syntax.parser import parse_source
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -146,7 +146,7 @@ def _table_of_words(name: str, words: Namespace) -> dict[str, Any]:
     table = launch_words.merged({"ptx": name}, words)
     if "kernel" not in table:
         source = read(name, table.get("target"))
-        table["kernel"] = chosen_kernel(parse(source.text, source.name), None, "--kernel")
+        table["kernel"] = chosen_kernel(parse_source(source), None, "--kernel")
     return table
 
 

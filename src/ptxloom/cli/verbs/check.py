@@ -33,7 +33,7 @@ class _Text(NamedTuple):
 
     def question(self, text: str | None = None) -> Question:
         """What is asked of it; of another text in its place, if there is one."""
-        source = self.source if text is None else Source(text, self.source.name)
+        source = self.source if text is None else Source(text, self.source.name, self.source.written)
         return Question(source, self.terms.target, self.terms.ptx_version, self.terms.selection.asks_for_hints)
 
 

@@ -10,7 +10,7 @@ from ptxloom.cli.output import Outcome, style_for
 from ptxloom.machine import kernel
 from ptxloom.machine.compile import listing
 from ptxloom.machine.launch.options import read_checks
-from ptxloom.syntax import parse
+from ptxloom.syntax.parser import parse_source
 from ptxloom.views.runs import plans
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def run(options: Options) -> Outcome:
     """Print one stage of one kernel."""
     source = read(options.file, options.target)
-    module = parse(source.text, source.name)
+    module = parse_source(source)
     made = kernel(module, chosen_kernel(module, options.function, "--function"), options.target)
     made = made.fused if options.contract == "fused" else made
     program = made.program

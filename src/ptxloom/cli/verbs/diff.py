@@ -10,7 +10,7 @@ from ptxloom.cli.output import CLEAN, FINDINGS, Outcome, style_for
 from ptxloom.cli.source_texts import source_texts
 from ptxloom.diagnostics import PtxloomError, Severity
 from ptxloom.difference import compare
-from ptxloom.syntax import parse
+from ptxloom.syntax.parser import parse_source
 from ptxloom.views.findings.finding_reports import concise
 from ptxloom.views.modules import differences
 from ptxloom.views.runs.source_lines import no_source
@@ -50,7 +50,7 @@ def run(options: Options) -> Outcome:
 
 def _module(name: str) -> Module:
     source = read(name)
-    module = parse(source.text, source.name)
+    module = parse_source(source)
     errors = [d for d in module.diagnostics if d.severity is Severity.ERROR]
     if errors:
         raise CannotCompare(f"{source.title} cannot be compared, for it has syntax errors:\n{concise(errors)}".rstrip())

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ptxloom.cli.inputs import STDIN, files, read
 from ptxloom.cli.output import CLEAN, COULD_NOT_RUN, FINDINGS, Outcome, rewrite, talk
 from ptxloom.diagnostics import PtxloomError, Severity
-from ptxloom.syntax import parse
+from ptxloom.syntax.parser import parse_source
 from ptxloom.views.findings.finding_reports import concise
 from ptxloom.views.modules.formatted import formatted
 
@@ -60,7 +60,7 @@ def canonical(source: Source) -> str:
     Raises:
         CannotFormat: It has syntax errors.
     """
-    module = parse(source.text, source.name)
+    module = parse_source(source)
     errors = [d for d in module.diagnostics if d.severity is Severity.ERROR]
     if errors:
         raise CannotFormat(f"{source.title} is left as it is, for it has syntax errors:\n{concise(errors)}".rstrip())

@@ -11,7 +11,7 @@ from ptxloom.cli.mistakes import strangers
 from ptxloom.cli.output import COULD_NOT_RUN, Outcome, style_for, talk
 from ptxloom.cli.source_texts import source_texts
 from ptxloom.inspection import Inspection, inspect
-from ptxloom.syntax import parse
+from ptxloom.syntax.parser import parse_source
 from ptxloom.views.modules import inspections
 from ptxloom.views.runs.source_lines import no_source
 
@@ -32,7 +32,7 @@ def run(options: Options) -> Outcome:
         if source is None:
             unread += 1
             continue
-        module = parse(source.text, source.name)
+        module = parse_source(source)
         seen.append(inspect(module, target=options.target, ptx_version=options.ptx_version))
     found = [d for i in seen for d in i.findings]
     code, remark = verdict(found, len(seen))

@@ -9,7 +9,8 @@ from ptxloom.cli.inputs import files, sources
 from ptxloom.cli.output import COULD_NOT_RUN, Outcome, style_for, talk
 from ptxloom.diagnostics import PtxloomError
 from ptxloom.survey import survey
-from ptxloom.syntax import Selection, parse, select
+from ptxloom.syntax import Selection, select
+from ptxloom.syntax.parser import parse_source
 from ptxloom.views.core.cells import harmless
 from ptxloom.views.core.style import Ink
 from ptxloom.views.findings import finding_reports, machine_readable
@@ -47,7 +48,7 @@ def read_modules(options: Options) -> tuple[list[Module], int]:
     unread = 0
     for name in files(options.files):
         try:
-            modules += [parse(one.text, one.name) for one in sources(name)]
+            modules += [parse_source(one) for one in sources(name)]
         except PtxloomError as error:
             talk(f"ptxloom: {error}")
             unread += 1

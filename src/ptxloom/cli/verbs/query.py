@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from ptxloom.cli.output import COULD_NOT_RUN, Outcome, style_for
 from ptxloom.cli.verbs.parse import read_modules
 from ptxloom.syntax import Selection
-from ptxloom.syntax.origins import Origins
+from ptxloom.syntax.places import origins_in
 from ptxloom.syntax.selection import placed
 from ptxloom.syntax.tree import Instruction
 from ptxloom.views.modules import matches
@@ -31,7 +31,7 @@ def run(options: Options) -> Outcome:
 
 
 def _matches(module: Module, wanted: Selection) -> list[Match]:
-    origins = Origins(module)
+    origins = origins_in(module)
     return [
         Match(node, function, origins.at(node.start))
         for function, node in placed(module, wanted)

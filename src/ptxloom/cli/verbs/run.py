@@ -27,7 +27,7 @@ from ptxloom.machine.launch.options import read_checks
 from ptxloom.machine.memory.arena import Budget
 from ptxloom.machine.results.outcome import LaunchError
 from ptxloom.machine.results.trace import Records
-from ptxloom.syntax import parse
+from ptxloom.syntax.parser import parse_source
 from ptxloom.views.findings.finding_reports import concise
 from ptxloom.views.runs import launch_templates, profile_picture, run_reports
 from ptxloom.views.runs.source_lines import no_source
@@ -55,7 +55,7 @@ def run(options: Options) -> Outcome:
         return Outcome(_template(options))
     launch = read_launch(options.file, Budget(options.memory_limit), options)
     source = read(str(launch.ptx), launch.target)
-    module = parse(source.text, source.name)
+    module = parse_source(source)
     errors = [d for d in check(module) if d.severity is Severity.ERROR]
     if errors and not options.unchecked:
         if wanted(options):
@@ -129,7 +129,7 @@ def run(options: Options) -> Outcome:
 def _template(options: Options) -> str:
     """A launch file for PTX, which names the PTX as seen from where it will lie."""
     source = read(options.file, options.target)
-    module = parse(source.text, source.name)
+    module = parse_source(source)
     name = chosen_kernel(module, options.kernel, "--kernel")
     start = PurePath(options.output).parent if options.output else "."
     return launch_templates.template(module, name, os.path.relpath(options.file, start))

@@ -19,7 +19,7 @@ from ptxloom.machine.results.outcome import LaunchError
 from ptxloom.machine.results.provenance_choice import Provenance
 from ptxloom.machine.results.provenance_tags import Kind
 from ptxloom.machine.results.shared_map import SharedMap, interesting
-from ptxloom.syntax import parse
+from ptxloom.syntax.parser import parse_source
 from ptxloom.views.runs import shared_maps
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def _map(options: Options) -> SharedMap:
     """
     launch = read_launch(options.file)
     source = read(str(launch.ptx), launch.target)
-    compiled = kernel(parse(source.text, source.name), launch.kernel, launch.target)
+    compiled = kernel(parse_source(source), launch.kernel, launch.target)
     record = _record(compiled, launch, Provenance(shared_at=_moments(options.at), shared_of=_cta(options.cta)))
     (number,) = record.raw.kept
     x, y, _ = record.raw.grid

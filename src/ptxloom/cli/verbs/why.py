@@ -16,7 +16,7 @@ from ptxloom.diagnosis import examine
 from ptxloom.diagnostics import PtxloomError, Severity, UsageError
 from ptxloom.machine.kernels import kernel
 from ptxloom.machine.memory.arena import Budget
-from ptxloom.syntax import parse
+from ptxloom.syntax.parser import parse_source
 from ptxloom.views.runs import diagnoses
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def run(options: Options) -> Outcome:
     """Run it with provenance, and say which law is broken; exit 1 if one is, 2 if not all could be judged."""
     launch = read_launch(options.file, Budget(options.memory_limit), options)
     source = read(str(launch.ptx), launch.target)
-    module = parse(source.text, source.name)
+    module = parse_source(source)
     errors = [d for d in check(module) if d.severity is Severity.ERROR]
     if errors:
         return Outcome(render(errors, options), COULD_NOT_RUN)

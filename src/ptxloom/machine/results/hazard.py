@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from ptxloom.diagnostics import Severity
 from ptxloom.display import mimebundle
 from ptxloom.machine.results.wording import lanes_text, ranges
+from ptxloom.syntax.places import place_at
 
 if TYPE_CHECKING:
     from ptxloom.source import Span
@@ -191,4 +192,5 @@ def _also(first: Hazard, rest: list[Hazard]) -> str:
 
 
 def _at(party: Party) -> str:
-    return f"line {party.line}" + (f" ({party.origin})" if party.origin else "")
+    place = place_at(party.span, party.origin)
+    return f"line {party.line}" if place.ptx is None else f"{place}, PTX line {party.line}"

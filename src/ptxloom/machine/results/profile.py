@@ -16,7 +16,7 @@ from ptxloom.machine.program.parts import copied_bytes, parts_of
 from ptxloom.machine.results.conflict_fixes import remedies
 from ptxloom.machine.results.counts import Counts, ProfileRow, Samples, SourceRow
 from ptxloom.machine.runtime import counting, state
-from ptxloom.syntax.origins import Origins
+from ptxloom.syntax.places import origins_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -193,7 +193,7 @@ class Countable:
         self.facts = tuple(sorted(self._facts(program), key=lambda facts: facts.line))
 
     def _facts(self, program: Program) -> Iterator[Facts]:
-        origins = Origins(program.module)
+        origins = origins_in(program.module)
         slots: dict[int, list[int]] = {}
         for number, (site, _) in enumerate(self.counters.keys):
             slots.setdefault(site, []).append(number)

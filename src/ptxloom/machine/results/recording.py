@@ -20,7 +20,7 @@ from ptxloom.machine.results.trace import Records, TraceRecord
 from ptxloom.machine.results.trace_names import values_of
 from ptxloom.machine.runtime import tracing as recorder
 from ptxloom.machine.runtime.state import TracedSite
-from ptxloom.syntax.origins import Origins
+from ptxloom.syntax.places import origins_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -81,7 +81,7 @@ class Recording:
 
     def records(self, atlas: Atlas) -> Records:
         """Everything recorded that was asked for, by CTA, warp and order."""
-        origins = Origins(self.program.module)
+        origins = origins_in(self.program.module)
         found: list[TraceRecord] = []
         unseen = 0
         for site, rooms in self.rooms.items():

@@ -30,7 +30,7 @@ from ptxloom.machine.results.hazard import Hazard, Hazards, Party
 from ptxloom.machine.results.program_order import Reach, Sequence
 from ptxloom.machine.results.wording import lanes_of, lanes_text, ranges
 from ptxloom.machine.runtime import state
-from ptxloom.syntax.origins import Origins
+from ptxloom.syntax.places import origins_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from ptxloom.machine.memory.heap import HeapBlock as Allocated
     from ptxloom.machine.program.model import Op, Program
     from ptxloom.machine.program.planned import Planned
+    from ptxloom.syntax.origins import Origins
 
 HeapBlock = tuple[int, int, int]
 
@@ -72,7 +73,7 @@ class Reporter:
 
     @cached_property
     def _origins(self) -> Origins:
-        return Origins(self.program.module)
+        return origins_in(self.program.module)
 
     def party(self, op: Op, block: HeapBlock, warp: int, lanes: tuple[int, ...], action: str = "") -> Party:
         """Some lanes at an instruction."""

@@ -112,10 +112,12 @@ class TraceRecord:
     _repr_mimebundle_ = mimebundle
 
     def __str__(self) -> str:
-        origin = f"{self.origin}, " if self.origin else ""
         missing = "" if len(self.lanes) == LANES else f", {lanes_text(self.lanes)}"
-        where = f"{origin}block {self.block}, warp {self.warp}, execution {self.number}{missing}"
-        return f"line {self.line}: {self.instruction} ({where})"
+        where = f"block {self.block}, warp {self.warp}, execution {self.number}{missing}"
+        if self.origin is None:
+            return f"line {self.line}: {self.instruction} ({where})"
+        inlined = "" if self.origin.into is None else f"{self.origin}, "
+        return f"{str(self.origin.home).partition(',')[0]}: {self.instruction} ({inlined}PTX line {self.line}, {where})"
 
     @property
     def places(self) -> tuple[str, ...]:

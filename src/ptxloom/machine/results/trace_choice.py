@@ -14,7 +14,7 @@ from ptxloom.machine.instruments.trace import fields_of
 from ptxloom.machine.results.trace import Trace
 from ptxloom.machine.results.trace_condition import condition
 from ptxloom.machine.results.trace_names import known_names
-from ptxloom.syntax.origins import Origins
+from ptxloom.syntax.places import origins_in
 from ptxloom.syntax.visitor import instructions
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ def named_sites(what: str | int, program: Program, argument: str) -> tuple[int, 
         case int():
             sites = [op.site for op in ops if op.line == what]
         case _ if source := _SOURCE.fullmatch(what):
-            origins = Origins(program.module)
+            origins = origins_in(program.module)
             sites = [op.site for op in ops if _comes_from(origins.at(op.node.start), source[1], int(source[2]))]
         case _:
             sites = [op.site for op in ops if any(instructions(op.node, what))]

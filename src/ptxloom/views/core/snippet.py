@@ -51,17 +51,18 @@ class Underline:
     mark: Mark
 
 
-def snippet(marks: Sequence[Mark], style: Style = PLAIN) -> list[str]:
+def snippet(marks: Sequence[Mark], style: Style = PLAIN, head: str = "") -> list[str]:
     """The lines that hold `marks`, each with its underlines; the first mark's source and place come first.
 
     Args:
         marks: At least one; the first is the main one.
         style: How to paint.
+        head: A place whose text nobody has, and that comes before all others.
     """
-    main = marks[0].span.source
+    main = None if head else marks[0].span.source
     gutter = len(str(max(m.span.line for m in marks)))
     bar = style.paint(f"{'':{gutter}} |", Ink.BLUE)
-    out: list[str] = []
+    out = [f"{style.paint(' ' * gutter + '-->', Ink.BLUE)} {harmless(head)}"] if head else []
     for source in dict.fromkeys(m.span.source for m in marks):
         here = [m for m in marks if m.span.source is source]
         arrow = style.paint(f"{'':{gutter}}{'-->' if source is main else ':::'}", Ink.BLUE)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from ptxloom.source import title
 from ptxloom.views.core.cells import elide, harmless
-from ptxloom.views.core.snippet import Mark, snippet
+from ptxloom.views.core.places import place_of, placed_snippet
+from ptxloom.views.core.snippet import Mark
 from ptxloom.views.core.style import PLAIN, SEVERITY_INK, Ink, Style
 from ptxloom.views.findings.alike import elsewhere, folded
 
@@ -13,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ptxloom.diagnostics import Diagnostic, Fix
+    from ptxloom.source import Span
 
 WORD_LIMIT: Final = 100  # characters of repaired text that a help line shows
 
@@ -23,8 +26,14 @@ def full(diagnostics: Sequence[Diagnostic], style: Style = PLAIN) -> str:
 
 
 def concise(diagnostics: Sequence[Diagnostic]) -> str:
-    """One line a finding: `file:line:col: severity: message [rule]`."""
-    return "".join(harmless(str(d)).replace("\n", " ") + "\n" for d in diagnostics)
+    """One line a finding, `file:line:col: severity: message [rule]`; equal ones, as an unrolled loop makes, once."""
+    lines = (f"{_at(d.span)}: {d.severity}: {d.message} [{d.rule}]" for d in diagnostics)
+    return "".join(harmless(line).replace("\n", " ") + "\n" for line in dict.fromkeys(lines))
+
+
+def _at(span: Span) -> str:
+    found = place_of(span)
+    return f"{title(found.file)}:{found.line}:{max(found.column, 1)}"
 
 
 def _finding(diagnostic: Diagnostic, style: Style, others: Sequence[Diagnostic] = ()) -> str:
@@ -33,10 +42,11 @@ def _finding(diagnostic: Diagnostic, style: Style, others: Sequence[Diagnostic] 
     head = style.paint(f"{diagnostic.severity}[{diagnostic.rule}]", ink)
     marks = [Mark(diagnostic.span, diagnostic.label, ink)]
     marks += [Mark(label.span, label.text, Ink.BLUE, main=False) for label in diagnostic.related]
-    lines = [f"{head}: {style.paint(harmless(diagnostic.message), Ink.BOLD)}", *snippet(marks, style)]
+    shown, gutter = placed_snippet(marks, style)
+    lines = [f"{head}: {style.paint(harmless(diagnostic.message), Ink.BOLD)}", *shown]
     notes = [f"note: PTX ISA {diagnostic.section}"] if diagnostic.section else []
     notes += [elsewhere(others)] if others else []
-    lines += [f"{'':{_gutter(marks)}} {style.paint('=', Ink.BLUE)} {note}" for note in notes]
+    lines += [f"{'':{gutter}} {style.paint('=', Ink.BLUE)} {note}" for note in notes]
     lines += [f"{style.paint('help', Ink.CYAN)}: {harmless(text)}" for text in helps(diagnostic)]
     return "\n".join(lines) + "\n"
 
@@ -45,11 +55,6 @@ def helps(diagnostic: Diagnostic) -> list[str]:
     """What can be done about a finding, a sentence each."""
     found = [diagnostic.help] if diagnostic.help else []
     return [*found, repair(diagnostic.fix)] if diagnostic.fix is not None else found
-
-
-def _gutter(marks: Sequence[Mark]) -> int:
-    """The width of the line numbers, as the snippet has it."""
-    return len(str(max(m.span.line for m in marks)))
 
 
 def repair(fix: Fix) -> str:

@@ -16,6 +16,10 @@ _PLACE: Final[dict[str, Value]] = {
 }
 
 
+_PTX: Final[Value] = {"anyOf": [{"type": "null"}, schema_of(_PLACE)]}
+_SOURCE_PLACE: Final[dict[str, Value]] = {**_PLACE, "ptx": _PTX}
+
+
 def finding_schema() -> dict[str, Value]:
     """What `machine_readable.finding` writes."""
     fix = schema_of({"description": _TEXT, **_PLACE, "replacement": _TEXT, "safe": {"type": "boolean"}})
@@ -24,11 +28,11 @@ def finding_schema() -> dict[str, Value]:
             "rule": _TEXT,
             "severity": {"enum": ["error", "warning", "note"]},
             "message": _TEXT,
-            **_PLACE,
+            **_SOURCE_PLACE,
             "label": _TEXT,
             "section": _TEXT,
             "help": _TEXT,
             "fix": {"anyOf": [{"type": "null"}, fix]},
-            "related": {"type": "array", "items": schema_of({"message": _TEXT, **_PLACE})},
+            "related": {"type": "array", "items": schema_of({"message": _TEXT, **_SOURCE_PLACE})},
         }
     )

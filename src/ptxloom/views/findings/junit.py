@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from ptxloom.views.core.cells import harmless
-from ptxloom.views.findings.finding_reports import helps
+from ptxloom.views.core.places import place_of
+from ptxloom.views.findings.finding_reports import concise, helps
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 def junit(diagnostics: Sequence[Diagnostic]) -> str:
     """A suite a file, a failed case a finding; a file without findings has none."""
     root = Element("testsuites", name="ptxloom", tests=str(len(diagnostics)), failures=str(len(diagnostics)))
-    for name, of_file in groupby(diagnostics, key=lambda d: d.span.source.name):
+    for name, of_file in groupby(diagnostics, key=lambda d: place_of(d.span).file):
         found = list(of_file)
         number = str(len(found))
         suite = SubElement(root, "testsuite", name=_text(name), tests=number, failures=number, errors="0")
@@ -29,14 +30,18 @@ def junit(diagnostics: Sequence[Diagnostic]) -> str:
 
 
 def _case(suite: Element, found: Diagnostic) -> None:
-    span = found.span
-    at = f"{span.line}:{span.column}"
+    place = place_of(found.span)
+    at = f"{place.line}:{max(place.column, 1)}"
     case = SubElement(
-        suite, "testcase", name=f"{found.rule} {at}", classname=_text(span.source.name), file=_text(span.source.name),
-        line=str(span.line),
+        suite, "testcase", name=f"{found.rule} {at}", classname=_text(place.file), file=_text(place.file),
+        line=str(place.line),
     )  # fmt: skip
     failure = SubElement(case, "failure", type=str(found.severity), message=_text(found.message))
-    lines = [str(found), *([found.label] if found.label else []), *(f"help: {one}" for one in helps(found))]
+    lines = [
+        concise([found]).rstrip(),
+        *([found.label] if found.label else []),
+        *(f"help: {one}" for one in helps(found)),
+    ]
     failure.text = _text("\n".join(lines))
 
 

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Final
 
 from ptxloom.diagnostics import Severity
 from ptxloom.views.core.cells import harmless
-from ptxloom.views.core.json_text import place, to_text
+from ptxloom.views.core.json_text import place as ptx_place
+from ptxloom.views.core.json_text import to_text
+from ptxloom.views.core.places import place_of, source_place
 from ptxloom.views.findings.finding_reports import helps
 
 if TYPE_CHECKING:
@@ -28,13 +30,18 @@ def finding(diagnostic: Diagnostic) -> dict[str, Value]:
         "rule": diagnostic.rule,
         "severity": str(diagnostic.severity),
         "message": diagnostic.message,
-        **place(diagnostic.span),
+        **source_place(diagnostic.span),
         "label": diagnostic.label,
         "section": diagnostic.section,
         "help": diagnostic.help,
         "fix": fix
-        and {"description": fix.description, **place(fix.span), "replacement": fix.replacement, "safe": fix.is_safe},
-        "related": [{"message": label.text, **place(label.span)} for label in diagnostic.related],
+        and {
+            "description": fix.description,
+            **ptx_place(fix.span),
+            "replacement": fix.replacement,
+            "safe": fix.is_safe,
+        },
+        "related": [{"message": label.text, **source_place(label.span)} for label in diagnostic.related],
     }
 
 
@@ -51,15 +58,15 @@ def gitlab(diagnostics: Sequence[Diagnostic]) -> str:
 
 def _quality(diagnostic: Diagnostic, seen: Counter[str]) -> dict[str, Value]:
     """An entry; its fingerprint stays the same while lines above it come and go."""
-    span = diagnostic.span
-    about = f"{span.source.name}\0{diagnostic.rule}\0{diagnostic.message}"
+    place = place_of(diagnostic.span)
+    about = f"{place.file}\0{diagnostic.rule}\0{diagnostic.message}"
     seen[about] += 1
     return {
         "description": diagnostic.message,
         "check_name": diagnostic.rule,
         "fingerprint": sha256(f"{about}\0{seen[about]}".encode()).hexdigest(),
         "severity": GITLAB_SEVERITY[diagnostic.severity],
-        "location": {"path": span.source.name, "lines": {"begin": span.line, "end": span.end_line}},
+        "location": {"path": place.file, "lines": {"begin": place.line, "end": place.end_line}},
     }
 
 
@@ -70,18 +77,14 @@ def github(diagnostics: Sequence[Diagnostic]) -> str:
 
 def _annotation(diagnostic: Diagnostic) -> str:
     """`::error file=...,line=...::message` as the workflow commands' reference gives it."""
-    span = diagnostic.span
-    fields = {
-        "title": f"ptxloom ({diagnostic.rule})",
-        "file": span.source.name,
-        "line": str(span.line),
-        "col": str(span.column),
-        "endLine": str(span.end_line),
-        "endColumn": str(span.end_column),
-    }
+    place = place_of(diagnostic.span)
+    fields = {"title": f"ptxloom ({diagnostic.rule})", "file": place.file, "line": str(place.line)}
+    if place.column:
+        fields |= {"col": str(place.column), "endLine": str(place.end_line), "endColumn": str(place.end_column)}
     properties = ",".join(f"{name}={_escape_property(value)}" for name, value in fields.items())
     text = f"{diagnostic.message}: {diagnostic.label}" if diagnostic.label else diagnostic.message
-    text = "\n".join((text, *(f"help: {one}" for one in helps(diagnostic))))
+    behind = [f"PTX: {place.ptx}"] if place.ptx is not None else []
+    text = "\n".join((text, *behind, *(f"help: {one}" for one in helps(diagnostic))))
     return f"::{GITHUB_LEVEL[diagnostic.severity]} {properties}::{_escape(text)}\n"
 
 

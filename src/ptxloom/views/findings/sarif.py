@@ -10,12 +10,14 @@ from urllib.parse import quote
 
 from ptxloom.diagnostics import Severity
 from ptxloom.views.core.json_text import to_text
+from ptxloom.views.core.places import is_inside, place_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from ptxloom.diagnostics import Diagnostic, Fix
     from ptxloom.source import Span
+    from ptxloom.syntax.places import Place
     from ptxloom.views.core.json_text import Value
 
 SCHEMA: Final = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
@@ -101,22 +103,41 @@ def _result(diagnostic: Diagnostic, index: int) -> dict[str, Value]:
         "ruleIndex": index,
         "level": LEVEL[diagnostic.severity],
         "message": {"text": text},
-        "locations": [{"physicalLocation": _physical(diagnostic.span)}],
+        "locations": [{"physicalLocation": _physical(place_of(diagnostic.span))}],
     }
-    if diagnostic.related:
-        result["relatedLocations"] = [
-            {"physicalLocation": _physical(label.span), "message": {"text": label.text}} for label in diagnostic.related
-        ]
-    if diagnostic.fix is not None:
+    related = [_related(place_of(label.span), label.text) for label in diagnostic.related]
+    related += _ptx_locations(diagnostic)
+    if related:
+        result["relatedLocations"] = related
+    if diagnostic.fix is not None and not is_inside(place_of(diagnostic.span)):
         result["fixes"] = [_fix(diagnostic.fix)]
     return result
 
 
+def _related(place: Place, text: str) -> Value:
+    return {"physicalLocation": _physical(place), "message": {"text": text}}
+
+
+def _ptx_locations(diagnostic: Diagnostic) -> list[Value]:
+    """The PTX behind the places of a finding, if it stands in files."""
+    spans = [diagnostic.span, *(label.span for label in diagnostic.related)]
+    behind = [(found.ptx, is_inside(found)) for found in map(place_of, spans)]
+    return [
+        {
+            "physicalLocation": {"artifactLocation": _artifact(ptx), "region": _region(ptx)},
+            "message": {"text": "the PTX"},
+        }
+        for ptx, inside in behind
+        if ptx is not None and not inside
+    ]
+
+
 def _fingerprint(diagnostic: Diagnostic, seen: Counter[str]) -> dict[str, Value]:
     """What stays the same when the finding moves to another line: the rule, the file and the line's text."""
-    span = diagnostic.span
-    line = " ".join(span.source.line(span.line).split())
-    text = f"{diagnostic.rule}\n{span.source.name}\n{line}"
+    found, span = place_of(diagnostic.span), diagnostic.span
+    quoted = span if found.span is None else found.span
+    line = " ".join(quoted.source.line(quoted.line).split())
+    text = f"{diagnostic.rule}\n{found.file}\n{line}"
     seen[text] += 1
     return {"partialFingerprints": {"ruleAndLine/v1": sha256(f"{text}\n{seen[text]}".encode()).hexdigest()[:32]}}
 
@@ -143,8 +164,12 @@ def _region(span: Span) -> Value:
     }
 
 
-def _physical(span: Span) -> Value:
-    return {"artifactLocation": _artifact(span), "region": _region(span)}
+def _physical(place: Place) -> Value:
+    region: Value = {"startLine": place.line}
+    if place.column:
+        ends: Value = {"endLine": place.end_line, "endColumn": place.end_column}
+        region = {"startLine": place.line, "startColumn": place.column, **ends}
+    return {"artifactLocation": _uri(place.file), "region": region}
 
 
 def _fix(fix: Fix) -> Value:

@@ -6,7 +6,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from ptxloom.difference.model import Change
-from ptxloom.syntax.origins import Origins
+from ptxloom.syntax.places import origins_in
 from ptxloom.views.core.cells import elide, harmless
 from ptxloom.views.core.json_text import to_text
 from ptxloom.views.core.style import PLAIN, Ink, Style
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from ptxloom.difference.model import Count, FunctionDifference, Hunk, ModuleDifference, Row
     from ptxloom.survey import LoopSummary
     from ptxloom.syntax import Module
+    from ptxloom.syntax.origins import Origins
     from ptxloom.views.core.json_text import Value
     from ptxloom.views.runs.source_lines import SourceOf
 
@@ -61,7 +62,7 @@ def full(
     for what, names in (("only in a", found.removed), ("only in b", found.added)):
         lines += [f"{what}: {_some(names)}"] * bool(names)
     differing = [one for one in found.functions if not one.same]
-    compiled = _Compiled(Origins(found.a), sources[0]), _Compiled(Origins(found.b), sources[1])
+    compiled = _Compiled(origins_in(found.a), sources[0]), _Compiled(origins_in(found.b), sources[1])
     for one in differing:
         lines += ["", *_function(one, style, compiled, every=every)]
     same = tuple(one.a.function.name for one in found.functions if one.same)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.views.core.cells import harmless
+from ptxloom.views.core.places import place_of, source_place
 from ptxloom.views.core.style import PLAIN, Ink, Style
 from ptxloom.views.core.tables import Cell, Table, text_table
 from ptxloom.views.findings import finding_reports, machine_readable
@@ -78,16 +79,17 @@ def _count(moves: Sequence[Move]) -> str:
 def _moves(moves: Sequence[Move], profile: Profile | None = None) -> Table:
     """Every move: where, what it cost, what, whether it is legal, who holds what, where it comes from."""
     costs = () if profile is None else ("cost", "wavefronts", "conflicts")
+    sourced = any(m.origin for m in moves)
     return Table(
-        ("line", *costs, "instruction", "verdict", "fragment", "source"),
+        (*(("source", "PTX line") if sourced else ("line",)), *costs, "instruction", "verdict", "fragment"),
         tuple(
             (
+                *((Cell(str(m.origin or "")),) if sourced else ()),
                 Cell(str(m.instruction.span.line)),
                 *(() if profile is None else _cost(m, profile)),
                 Cell(m.spelling),
                 Cell(m.verdict, ink=VERDICT_INK.get(m.verdict)),
                 Cell(summary(m)),
-                Cell(str(m.origin or "")),
             )
             for m in moves
         ),
@@ -133,8 +135,9 @@ def concise(inspection: Inspection) -> str:
     lines: list[str] = []
     for function in inspection.functions:
         for m in function.moves:
-            origin = f" ({m.origin})" if m.origin else ""
-            lines.append(harmless(f"{m.instruction.span}: {m.verdict}: {m.spelling}: {summary(m)}{origin}\n"))
+            place = place_of(m.instruction.span)
+            behind = f" (PTX: {place.ptx})" if place.ptx else ""
+            lines.append(harmless(f"{place}: {m.verdict}: {m.spelling}: {summary(m)}{behind}\n"))
     return "".join(lines) + finding_reports.concise(inspection.findings)
 
 
@@ -197,7 +200,7 @@ def _move_record(move: Move) -> Value:
     ]
     return {
         "instruction": move.spelling,
-        **machine_readable.place(move.instruction.span),
+        **source_place(move.instruction.span),
         "verdict": move.verdict,
         "source": str(move.origin) if move.origin else None,
         "fragments": fragments,

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from ptxloom.syntax import print_operand
 from ptxloom.views.core.cells import harmless
-from ptxloom.views.core.json_text import place, to_text
+from ptxloom.views.core.json_text import to_text
+from ptxloom.views.core.places import place_of, source_place
 from ptxloom.views.core.style import PLAIN, Ink, Style
 from ptxloom.views.core.tables import Table, csv_table, markdown_table, row, text_table
 
@@ -50,16 +51,25 @@ def full(found: Sequence[Match], style: Style = PLAIN) -> str:
         lines += [style.paint(f"{head} ({len(inside)})", Ink.BOLD)]
         sourced = any(one.origin for one in inside)
         rows = tuple(
-            row(one.instruction.span.line, one.text, *([str(one.origin or "")] if sourced else [])) for one in inside
+            row(*([str(one.origin or "")] if sourced else []), one.instruction.span.line, one.text) for one in inside
         )
-        columns = ("line", "instruction", *(["source"] if sourced else []))
+        columns = (*(["source", "PTX line"] if sourced else ["line"]), "instruction")
         lines += [*(f"  {line}" for line in text_table(Table(columns, rows), style)), ""]
     return "\n".join(lines[:-1]) + "\n" if lines else ""
 
 
 def concise(found: Sequence[Match]) -> str:
-    """`file:line:column: instruction`, one line a match."""
-    return "".join(f"{harmless(str(one.instruction.span))}: {one.text}\n" for one in found)
+    """`file:line:column: instruction`, one line a match, and the PTX's place where that is another."""
+    return "".join(f"{_at(one)}: {one.text}{_behind(one)}\n" for one in found)
+
+
+def _at(match: Match) -> str:
+    return harmless(str(place_of(match.instruction.span)))
+
+
+def _behind(match: Match) -> str:
+    ptx = place_of(match.instruction.span).ptx
+    return "" if ptx is None else f"  // {harmless(str(ptx))}"
 
 
 def table(found: Sequence[Match]) -> Table:
@@ -95,7 +105,7 @@ def _record(match: Match) -> Value:
     node = match.instruction
     guard = node.predicate
     return {
-        **place(node.span),
+        **source_place(node.span),
         "function": None if match.function is None else match.function.name,
         "text": node.span.text,
         "predicate": None if guard is None else f"{'!' if guard.negated else ''}{guard.name}",

@@ -96,21 +96,22 @@ def _judged(products: int, elements: int) -> tuple[tuple[int, str], ...]:
 def _gap(one: Unjudged) -> str:
     more = f" and {len(one.lines) - 1} more" if len(one.lines) > 1 else ""
     place = f"line {one.line}{more}" if one.line else "all lines"
-    origin = f" ({one.origin})" if one.origin else ""
+    place = f"{one.origin} (PTX {place})" if one.origin else place
     what = one.what.removesuffix("s") if one.count == 1 else one.what
     count = f"{one.count:,} {what}" if one.count else what
-    return f"{place}{origin}: {count}{f' of {one.array}' if one.array else ''}: {one.why}"
+    return f"{place}: {count}{f' of {one.array}' if one.array else ''}: {one.why}"
 
 
 def _one(diagnosis: Diagnosis, style: Style) -> list[str]:
     sure = "" if diagnosis.certain else " (not certain)"
     head = style.paint(f"{diagnosis.cause}{sure}", Ink.RED if diagnosis.certain else Ink.YELLOW)
     lines = [f"{head}: {harmless(_what(diagnosis))}", f"  {harmless(diagnosis.detail)}"]
-    origin = f"  ({diagnosis.origin})" if diagnosis.origin else ""
-    lines.append(f"  line {diagnosis.line}: {harmless(diagnosis.instruction)}{harmless(origin)}")
+    place = f"line {diagnosis.line}"
+    place = f"{diagnosis.origin} (PTX {place})" if diagnosis.origin else place
+    lines.append(f"  {harmless(place)}: {harmless(diagnosis.instruction)}")
     others = [number for number in diagnosis.lines if number != diagnosis.line][:_MOST_LINES]
     if others:
-        lines.append(f"  on the way: lines {', '.join(map(str, others))}")
+        lines.append(f"  on the way: PTX lines {', '.join(map(str, others))}")
     if diagnosis.others:
         lines.append(f"  as well explained by: {', '.join(diagnosis.others)}")
     if diagnosis.repair is not None:

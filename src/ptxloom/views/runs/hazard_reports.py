@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Final
 
 from ptxloom.diagnostics import Diagnostic, Label
 from ptxloom.views.core.cells import harmless
-from ptxloom.views.core.json_text import place
-from ptxloom.views.core.snippet import Mark, snippet
+from ptxloom.views.core.places import placed_snippet, source_place
+from ptxloom.views.core.snippet import Mark
 from ptxloom.views.core.style import PLAIN, SEVERITY_INK, Ink, Style
 from ptxloom.views.findings import sarif as sarif_log
 from ptxloom.views.findings.finding_reports import concise as concise_findings
@@ -49,9 +49,9 @@ def _hazard(hazard: Hazard, style: Style, rest: Sequence[Hazard]) -> str:
     if hazard.other is not None:
         marks.append(Mark(_head(hazard.other.span), _doing(hazard.other), Ink.BLUE, main=False))
     head = style.paint(f"{hazard.severity}[{hazard.rule}]", ink)
-    gutter = len(str(max(m.span.line for m in marks)))
+    shown, gutter = placed_snippet(marks, style)
     equals = f"{'':{gutter}} {style.paint('=', Ink.BLUE)}"
-    lines = [f"{head}: {style.paint(harmless(hazard.message), Ink.BOLD)}", *snippet(marks, style)]
+    lines = [f"{head}: {style.paint(harmless(hazard.message), Ink.BOLD)}", *shown]
     lines += [f"{equals} {name}: {harmless(text)}" for name, text in _notes(hazard, rest)]
     if hazard.help:
         lines.append(f"{style.paint('help', Ink.CYAN)}: {harmless(hazard.help)}")
@@ -73,8 +73,9 @@ def _notes(hazard: Hazard, rest: Sequence[Hazard]) -> list[tuple[str, str]]:
     notes: list[tuple[str, str]] = []
     if hazard.origin is not None:
         there = hazard.other and hazard.other.origin
-        ends = [_chain(origin) for origin in (hazard.origin, there) if origin is not None]
-        notes.append(("source", "; and ".join(dict.fromkeys(ends))))
+        ends = [_chain(origin) for origin in (hazard.origin, there) if origin is not None and origin.into is not None]
+        if ends:
+            notes.append(("source", "; and ".join(dict.fromkeys(ends))))
     if rest:
         notes.append(("also", f"{_lines(rest)}, from the same source"))
     if hazard.element:
@@ -103,7 +104,7 @@ def _lines(hazards: Sequence[Hazard]) -> str:
     places = sorted({(h.line, h.other.line if h.other else 0) for h in hazards})
     shown = [f"{line} with {other}" if other else str(line) for line, other in places[:_SHOWN]]
     more = [f"{len(places) - _SHOWN} more"] if len(places) > _SHOWN else []
-    return f"line{'s' if len(places) > 1 else ''} {', '.join((*shown, *more))}"
+    return f"PTX line{'s' if len(places) > 1 else ''} {', '.join((*shown, *more))}"
 
 
 def diagnostic(hazard: Hazard) -> Diagnostic:
@@ -144,12 +145,15 @@ def _extra(hazard: Hazard) -> dict[str, Value]:
     locations: list[Value] = []
     for party, text in ((hazard.party, "compiled from here"), (hazard.other, "the other side, compiled from here")):
         origin = party and party.origin
+        if origin is None or origin.into is None:  # the place itself says it
+            continue
         while origin is not None:
             locations.append(sarif_log.line_location(origin.file, origin.line, text))
             origin, text = origin.into, "inlined here"  # noqa: PLW2901 - the chain's next link
     record = as_record(hazard)
     names = ("block", "warp", "lanes", "space", "address", "size", "symbol", "element")
-    extra: dict[str, Value] = {"occurrenceCount": hazard.count, "properties": {name: record[name] for name in names}}
+    about: dict[str, Value] = {"ptx": str(hazard.span), **{name: record[name] for name in names}}
+    extra: dict[str, Value] = {"occurrenceCount": hazard.count, "properties": about}
     if locations:
         extra["relatedLocations"] = locations
     return extra
@@ -178,7 +182,7 @@ def as_record(hazard: Hazard) -> dict[str, Value]:
 
 def _party(party: Party) -> dict[str, Value]:
     return {
-        **place(party.span),
+        **source_place(party.span),
         "instruction": party.instruction,
         "source": _source(party.origin),
         "block": list(party.block),

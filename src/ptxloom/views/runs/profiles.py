@@ -33,24 +33,28 @@ def full(profile: Profile, style: Style = PLAIN) -> str:
     rows = profile.by_cost
     lines = [style.paint(harmless(str(profile)), Ink.BOLD)]
     lines += [style.paint(line, Ink.YELLOW) for line in advice(profile.remedies)]
-    lines += ["", *text_table(_instructions(rows[:SHOWN], profile.totals.cost), style)]
-    if len(rows) > SHOWN:
-        rest = sum(row.counts.cost for row in rows[SHOWN:])
-        lines.append(f"and {len(rows) - SHOWN} more instructions, {share(rest, profile.totals.cost)} of the cost")
     sources = profile.by_source
     if sources:
         cells = [(_place(row.origin), row.counts) for row in sources[:SOURCES_SHOWN]]
         lines += ["", *text_table(_table("source", cells, profile.totals.cost), style)]
+    lines += ["", *text_table(_instructions(rows[:SHOWN], profile.totals.cost), style)]
+    if len(rows) > SHOWN:
+        rest = sum(row.counts.cost for row in rows[SHOWN:])
+        lines.append(f"and {len(rows) - SHOWN} more instructions, {share(rest, profile.totals.cost)} of the cost")
     return "\n".join(lines).rstrip() + "\n"
 
 
 def _instructions(rows: Sequence[ProfileRow], all_: float) -> Table:
-    """Instructions with their lines."""
+    """Instructions with their lines, those of the program that was compiled first."""
     inner = _table("instruction", [(row.instruction, row.counts) for row in rows], all_)
-    lines = _right([str(row.line) for row in rows], "line")
+    if not any(row.origin for row in rows):
+        lines = _right([str(row.line) for row in rows], "line")
+        cells = tuple((c[0], Cell(line), *c[1:]) for c, line in zip(inner.rows, lines[1:], strict=True))
+        return Table((inner.head[0], lines[0], *inner.head[1:]), cells)
+    lines = _right([str(row.line) for row in rows], "PTX line")
     sources = [Cell(_place(row.origin)) for row in rows]
-    cells = tuple((c[0], Cell(line), *c[1:], s) for c, line, s in zip(inner.rows, lines[1:], sources, strict=True))
-    return Table((inner.head[0], lines[0], *inner.head[1:], "source"), cells)
+    cells = tuple((c[0], s, Cell(line), *c[1:]) for c, line, s in zip(inner.rows, lines[1:], sources, strict=True))
+    return Table((inner.head[0], "source", lines[0], *inner.head[1:]), cells)
 
 
 def _table(title: str, rows: Iterable[tuple[str, Counts]], all_: float) -> Table:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from ptxloom.syntax.origins import Origins
+from ptxloom.syntax.places import origins_in
 from ptxloom.syntax.visitor import instructions
 from ptxloom.views.core.cells import elide, harmless
 from ptxloom.views.core.style import PLAIN, Ink, Style
@@ -41,7 +41,7 @@ def source_lines(origin: SourceLine | None, sources: SourceOf, style: Style = PL
 
 def above_lines(module: Module, function: Function, sources: SourceOf) -> dict[int, list[str]]:
     """By the number of a PTX line, the lines that it was compiled from, where these are others than before it."""
-    origins = Origins(module)
+    origins = origins_in(module)
     found: dict[int, list[str]] = {}
     last: SourceLine | None = None
     for instruction in instructions(function):

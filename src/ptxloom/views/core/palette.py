@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-HUES: Final = ("#f2ce81", "#739cee", "#dcffd0", "#f48b91", "#c8c9ff", "#919c44", "#9ad2bf", "#b2a0bb")
+HUES: Final = ("#f2ce81", "#739cee", "#dcffd0", "#f48b91", "#c8c9ff", "#6ea548", "#9ad2bf", "#b2a0bb")
 """One a group: of four lanes, four banks, registers, matrices, rows; groups repeat after eight."""
 
 HEAT: Final = ("#fff7e4", "#ffe5b4", "#fdca84", "#f5a962", "#e8834f")

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from ptxloom.views.core.palette import DARK, HEAT, HUES, LIGHT, ON_FILL, Theme, contrast, luminance
+from ptxloom.views.core.palette import DARK, HEAT, HUES, LIGHT, ON_FILL, TINTS, Theme, contrast, luminance
 
 Numbers = NDArray[np.float64]
 
@@ -96,8 +96,24 @@ def test_any_two_hues_stay_apart(vision: str) -> None:
     assert min(near.values()) >= 12, min(near, key=lambda pair: near[pair])
 
 
+@pytest.mark.parametrize("vision", VISION)
+def test_a_tint_is_told_from_its_hue_and_taken_for_no_other(vision: str) -> None:
+    hues, tints = ([lab(colour, vision) for colour in row] for row in (HUES, TINTS))
+    assert min(map(ciede2000, hues, tints)) >= 4
+    assert (
+        min(ciede2000(tint, other) for tint, own in zip(tints, hues, strict=True) for other in hues if other is not own)
+        >= 7
+    )
+    assert min(ciede2000(a, b) for a, b in combinations(tints, 2)) >= 7
+
+
 def test_text_reads_on_every_fill() -> None:
-    assert all(contrast(ON_FILL, fill) >= 7 for fill in (*HUES, *HEAT))
+    assert all(contrast(ON_FILL, fill) >= 7 for fill in (*HUES, *TINTS, *HEAT))
+
+
+def test_a_dark_hue_is_no_olive() -> None:
+    dark = [lab(hue, "normal") for hue in HUES if luminance(hue) < 0.5]
+    assert all(not 80 <= np.degrees(np.arctan2(b, a)) <= 118 for _, a, b in dark)
 
 
 @pytest.mark.parametrize("theme", [LIGHT, DARK], ids=["light", "dark"])

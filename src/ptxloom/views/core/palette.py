@@ -3,7 +3,8 @@
 Eight hues stay apart for colour-blind readers (CIEDE2000 of at least 12 between any two, and between each and white, in
 normal vision and under the three dichromacies), black text reads on all of them (WCAG contrast of at least 7), and
 neighbours differ in lightness, so that a print in black and white still shows where one group ends. No meaning hangs on
-colour alone: cells are labelled.
+colour alone: cells are labelled. Within a group, every second lane has its hue's tint (CIEDE2000 of at least 4 from the
+hue, of at least 7 from every other hue and tint).
 """
 
 from __future__ import annotations
@@ -12,8 +13,11 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-HUES: Final = ("#f2ce81", "#739cee", "#dcffd0", "#f48b91", "#c8c9ff", "#6ea548", "#9ad2bf", "#b2a0bb")
+HUES: Final = ("#f2ce81", "#739cee", "#dcffd0", "#f48b91", "#c8c9ff", "#6ea548", "#9ad2bf", "#949ab0")
 """One a group: of four lanes, four banks, registers, matrices, rows; groups repeat after eight."""
+
+TINTS: Final = ("#f5da9f", "#87aaf0", "#eaffe3", "#f6a0a5", "#dadaff", "#7fb05e", "#b8e0d2", "#a9aec0")
+"""Each hue somewhat lighter, for every second lane of a group: still nearer to its hue than to any other."""
 
 HEAT: Final = ("#fff7e4", "#ffe5b4", "#fdca84", "#f5a962", "#e8834f")
 """From cold to hot, each darker than the one before."""

@@ -6,6 +6,7 @@
 #                too, and 2^24 inputs of every instruction against sums recorded on hardware; INPUTS=32 for all (hours)
 #   make sanitizers  the driver's libraries and all their programs, under gcc's sanitizers of addresses, undefined behaviour and threads
 #   make docs    the documentation as a site, in site/; a warning fails it
+#   make browser install Chromium where there is no browser and this may (Debian and its kin, as root); the explorer's tests use it
 #   make man     the manual page, build/ptxloom.1
 #   make suites  test suites of other projects that drive CUDA, on our driver (bench/suites.md), in an environment of their own
 #   make bench   the benchmarks, side by side
@@ -24,7 +25,7 @@ INPUTS := 24
 # Compiled modules are kept, whatever the environment says: the tests start Python more than a thousand times.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo test quick lint types layers tests oracles sanitizers docs man suites bench format clean
+.PHONY: demo test quick lint types layers tests oracles sanitizers docs browser man suites bench format clean
 
 demo: $(VENV)/.run
 	$(BIN)/ptxloom run examples/hgemm.toml
@@ -65,9 +66,21 @@ man: $(VENV)/.dev
 	$(BIN)/argparse-manpage --module ptxloom.cli.command_line --function build_parser --prog ptxloom --project-name ptxloom \
 		--description "reads, checks, runs and draws NVIDIA PTX" --manual-title "User Commands" --output build/ptxloom.1
 
+# What was built whole is built on; what an interruption or a warning left behind is built anew.
 docs: $(VENV)/.docs
+	@test -e site/.whole || rm -rf site
+	@rm -f site/.whole
 	$(BIN)/python -m sphinx -q -W --keep-going -j auto -c docs -b html . site
+	@touch site/.whole
 	@echo "site/index.html"
+
+# Without a browser the tests that want one are skipped, and say so: this target never fails.
+BROWSERS := chromium chromium-browser google-chrome google-chrome-stable
+APT := DEBIAN_FRONTEND=noninteractive timeout 600 apt-get -qq -o Acquire::http::Timeout=30 -o Acquire::Retries=1
+browser:
+	@for name in $(BROWSERS); do command -v $$name && exit; done; \
+	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && $(APT) update && $(APT) install -y --no-install-recommends chromium; \
+	then command -v chromium; else echo "no browser, and none can be installed here: the explorer's tests in a browser are skipped"; fi
 
 suites: $(VENV)-suites/.made
 	$(VENV)-suites/bin/python tools/suites/run.py $(SUITE)

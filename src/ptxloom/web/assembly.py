@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from ptxloom import __version__
-from ptxloom.views.core.palette import DARK, HUES, LIGHT, ON_FILL, Role, Theme
+from ptxloom.views.core.palette import DARK, HUES, LIGHT, ON_FILL, TINTS, Role, Theme
 from ptxloom.web.code import code_facts
 from ptxloom.web.facts import facts
 
@@ -55,7 +55,9 @@ def page() -> str:
 
 def _colours() -> str:
     """The palette as custom properties, for a light and a dark ground."""
-    hues = "".join(f"--hue-{place}:{hue};" for place, hue in enumerate(HUES))
+    hues = "".join(
+        f"--hue-{place}:{hue};--tint-{place}:{tint};" for place, (hue, tint) in enumerate(zip(HUES, TINTS, strict=True))
+    )
     dark = _properties(DARK)
     return (
         f":root{{{hues}--on-fill:{ON_FILL};{_properties(LIGHT)}}}\n"

@@ -7,7 +7,7 @@ for await (const piece of process.stdin) input += piece;
 const { scripts, facts: data, questions } = JSON.parse(input);
 const load = (name) => import(pathToFileURL(`${scripts}/${name}.js`).href);
 const modules = {};
-for (const name of ["facts", "fragment", "banks", "check", "forms", "mismatch", "statements", "descriptor", "tensor_map"]) {
+for (const name of ["facts", "fragment", "banks", "check", "forms", "mismatch", "statements", "descriptor", "tensor_map", "highlight"]) {
   modules[name] = await load(name);
 }
 const facts = modules.facts.makeFacts(data);
@@ -65,6 +65,15 @@ const ask = {
     if (descriptor.leadingIsAddress) return [again, words];
     const addresses = Array.from({ length: rows }, (_, row) => addressOf(facts, operand, row, (row * 7) % columns));
     return [again, words, addresses, remarksOf(facts, operand).map(({ name, wrong, text, advice }) => [name, wrong, text, advice])];
+  },
+  words: (text) => {
+    const known = new Set(facts.isa.opcodes);
+    let isComment = false;
+    return text.split("\n").map((line) => {
+      const found = modules.highlight.wordsOf(line, isComment, known);
+      isComment = found.isComment;
+      return found.words;
+    });
   },
   tile: (tile) => {
     const { ofTile, toBits } = modules.descriptor;

@@ -6,6 +6,7 @@ import importlib.util
 import json
 import re
 import time
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote
@@ -20,6 +21,7 @@ from ptxloom.descriptors.remarks import of_operand
 from ptxloom.fragments import fragment
 from ptxloom.isa.matrix import variants
 from ptxloom.syntax import parse
+from ptxloom.views.core.palette import HUES, TINTS
 from ptxloom.web import page
 
 if TYPE_CHECKING:
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.slow
 
 MOST_BYTES = 1_500_000
+PATIENCE = 60  # seconds for the page to come to what is wanted, after which it never will
 LINK = "view=fragment&form={form}&operand={operand}"
 HOLDERS = "[...table.querySelectorAll('.cell')].map((cell) => cell.innerText.replace(/\\s/, ' '))"
 CELLS = f"all('.stage table').map((table) => {HOLDERS})"
@@ -53,11 +56,10 @@ def go(shown: Browser, link: str) -> None:
 
 def until(shown: Browser, expression: str, wanted: object) -> None:
     """Wait until an expression in the page has a value."""
-    for _ in range(400):
-        if shown.run(expression) == wanted:
-            return
+    last = time.monotonic() + PATIENCE
+    while shown.run(expression) != wanted:
+        assert time.monotonic() < last, shown.run(expression)
         time.sleep(0.01)
-    assert shown.run(expression) == wanted
 
 
 def test_the_page_is_one_small_file_and_the_same_each_time(explorer: Path) -> None:
@@ -305,3 +307,72 @@ def test_four_matrices_and_all_banks_are_seen_at_once_on_a_usual_screen(shown: B
     hidden = shown.run("all('.picture').map((one) => one.scrollWidth - one.clientWidth)")
     assert hidden
     assert max(hidden) <= 0
+
+
+def test_neighbouring_lanes_differ_in_shade(shown: Browser) -> None:
+    colours = shown.run("all('.lanes .lane').map((one) => getComputedStyle(one).backgroundColor)")
+    assert all(one != next_ for one, next_ in pairwise(colours))
+    cells = shown.run("all('table.matrix .cell').slice(0, 8).map((one) => getComputedStyle(one).backgroundColor)")
+    assert [cells[column] == cells[column + 1] for column in range(7)] == [True, False] * 3 + [True]
+
+
+@pytest.mark.sample(every=3)
+@pytest.mark.parametrize("width", [1440, 1920, 2560])
+@pytest.mark.parametrize(
+    ("form", "operand"),
+    [("ldmatrix.sync.aligned.m8n8.x4.b16", "r"), ("wgmma.mma_async.sync.aligned.m64n256k16.f32.f16.f16", "d")],
+)
+def test_a_wide_window_is_used_and_no_column_hides(shown: Browser, width: int, form: str, operand: str) -> None:
+    shown.size(width, 1000)
+    go(shown, LINK.format(form=form, operand=operand))
+    rights = "Math.max(...all('.stage table').map((one) => one.getBoundingClientRect().right))"
+    until(
+        shown,
+        f"(({{left, width}}) => ({rights} - left) / width > 0.85 && {rights} <= left + width + 1)"
+        "(document.querySelector('.stage').getBoundingClientRect())",
+        wanted=True,
+    )
+
+
+def test_all_columns_of_a_wide_operand_are_seen_at_once_and_chosen_among(shown: Browser) -> None:
+    form = "wgmma.mma_async.sync.aligned.m64n256k16.f32.f16.f16"
+    go(shown, LINK.format(form=form, operand="d"))
+    size = shown.run("(({width, height}) => [width % 256, height % 64])(document.querySelector('.overview'))")
+    assert size == [0, 0]
+    picture = shown.run(
+        "((one) => [one.width, one.height, [...one.getContext('2d').getImageData(0, 0, one.width, one.height).data]])"
+        "(document.querySelector('.overview'))"
+    )
+    width, height, data = picture
+    f = fragment(form, "d")
+    for row, column in ((5, 77), (63, 254), (33, 130), (16, 250)):
+        lane = f.holder(matrix=0, row=row, column=column)[0]
+        at = 4 * (width * ((2 * row + 1) * height // 128) + (2 * column + 1) * width // 512)
+        assert "#{:02x}{:02x}{:02x}".format(*data[at : at + 3]) == (TINTS if lane % 2 else HUES)[lane // 16]
+    where = "{bubbles: true, clientX: box.right - 2, clientY: box.top + 5}"
+    shown.run(
+        f"((one, box) => one.dispatchEvent(new PointerEvent('pointerdown', {where})))"
+        "(document.querySelector('.overview'), document.querySelector('.overview').getBoundingClientRect())"
+    )
+    until(shown, "all('.stage th[scope=col]').at(-1).textContent", "255")
+
+
+RESULTS = {
+    "fragment": ".stage .cell",
+    "banks": ".verdict",
+    "descriptor": ".bit-strip",
+    "tensor": ".plane",
+    "check": ".summary h2",
+}
+
+
+@pytest.mark.parametrize("view", RESULTS)
+def test_the_first_screen_of_a_phone_shows_the_result(shown: Browser, explorer: Path, view: str) -> None:
+    shown.size(390, 844, phone=True)
+    shown.open(explorer, f"view={view}")
+    bottom = shown.run(f"document.querySelector({RESULTS[view]!r}).getBoundingClientRect().bottom")
+    assert bottom < 660
+    shown.run("document.querySelector('.more > summary')?.click()")
+    assert shown.run("all('.more-body').every((one) => one.getBoundingClientRect().height > 60)")
+    shown.size(1440, 900)
+    until(shown, "all('.more').every((one) => one.open)", wanted=True)

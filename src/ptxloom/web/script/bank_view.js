@@ -2,7 +2,7 @@
 
 import { arrangementInCode, costOf, costOfWarp, findSwizzles, kindsOfWarps, phasesOf, swizzleOfElements, swizzled, trafficOf, warpsOf } from "./banks.js";
 import { asTable, memoryPicture, scroller, verdict } from "./memory.js";
-import { choices, copyButton, field, fill, h, number, s, select } from "./dom.js";
+import { choices, copyButton, field, fill, h, more, number, s, select } from "./dom.js";
 import { commas } from "./descriptor.js";
 import { readNumber, readWord } from "./params.js";
 
@@ -28,7 +28,8 @@ function makeView(app, panel) {
     draw(facts, view, main, side, set);
     app.changed();
   };
-  const drawRail = () => fill(rail, h("h2", {}, "Access"), accessFields(facts, view, set), h("h2", {}, "Tile"), tileFields(facts, view, set), h("h2", {}, "Arrangement"), arrangementFields(facts, view, set));
+  const drawRail = () => fill(rail, h("h2", {}, "Access"), accessFields(facts, view, set),
+    more("Tile and arrangement", alsoField(view, set), h("h2", {}, "Tile"), tileFields(facts, view, set), h("h2", {}, "Arrangement"), arrangementFields(facts, view, set)));
   return {
     restore(params) {
       const known = readWord(params, "access", [...facts.accesses.keys()], view.access);
@@ -57,8 +58,11 @@ function accessFields(facts, view, set) {
   return [
     field("Instruction", select([...facts.accesses.keys()].map((each) => [each, each.replace(".sync.aligned", "")]), view.access, (access) => set({ access, warp: 0, phase: 0 }))),
     plain ? field("Neighbouring lanes", choices("Neighbouring lanes", ALONG, view.along, (along) => set({ along, warp: 0, phase: 0 }))) : null,
-    field("The tile is also touched by", select(ALSO, view.also, (also) => set({ also }))),
   ];
+}
+
+function alsoField(view, set) {
+  return field("The tile is also touched by", select(ALSO, view.also, (also) => set({ also })));
 }
 
 function tileFields(facts, view, set) {
@@ -176,7 +180,7 @@ function bankPicture(view, access, phase) {
   }
   const title = `Phase ${view.phase + 1}: the busiest bank gives ${phase.wavefronts} words, so it takes ${phase.wavefronts} wavefronts`;
   return h("figure", {}, h("figcaption", {}, h("b", {}, "Banks"), " each column a bank, each box a word it must give, one a wavefront"),
-    scroller("picture", title, s("svg", { viewBox: `0 0 ${64 + 32 * width + 1} ${most * height + 20}`, width: 64 + 32 * width + 1, role: "img", "aria-label": title }, parts)));
+    scroller("picture", title, s("svg", { viewBox: `0 0 ${64 + 32 * width + 1} ${most * height + 20}`, "--least": `${64 + 32 * width + 1}px`, role: "img", "aria-label": title }, parts)));
 }
 
 // The tile in shared memory, the words of the phase lit.

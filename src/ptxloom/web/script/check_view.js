@@ -1,7 +1,8 @@
 // Paste PTX and see what the ISA data says of it, with carets.
 
 import { checkText } from "./check.js";
-import { announce, copyButton, field, fill, h, select } from "./dom.js";
+import { announce, choices, copyButton, field, fill, h, more, select } from "./dom.js";
+import { makeEditor } from "./editor.js";
 import { readWord } from "./params.js";
 
 const LONGEST = 2_000_000;
@@ -31,35 +32,66 @@ export const checkView = { id: "check", title: "Check PTX", make: makeView };
 
 function makeView(app, panel) {
   const { facts } = app;
-  const view = { text: EXAMPLE, target: "", version: "" };
-  const area = h("textarea", { class: "paste", rows: 22, spellcheck: "false", autocapitalize: "off", "aria-label": "PTX to check", maxlength: LONGEST, input: () => { view.text = area.value; soon(); app.changed(); } });
+  const view = { text: EXAMPLE, target: "", version: "", wrap: "on" };
+  const editor = makeEditor("PTX to check", facts.isa.opcodes, LONGEST, (text) => { view.text = text; soon(); app.changed(); });
+  const take = (text) => { view.text = text.slice(0, LONGEST); editor.set(view.text); draw(); app.changed(); };
   const results = h("div", { class: "results", role: "region", "aria-label": "Findings" });
   const rail = h("div", { class: "rail" });
-  fill(panel, rail, h("div", { class: "main" }, area), h("div", { class: "findings-pane" }, results));
+  const bar = h("div", { class: "editor-bar" });
+  fill(panel, rail, h("div", { class: "main" }, bar, editor.element), h("div", { class: "findings-pane" }, results));
+  takeDropped(editor.element, take);
+  const drawBar = () => {
+    const wrap = (value) => { view.wrap = value; editor.wrap(value === "on"); drawBar(); };
+    fill(bar, opener(take), h("button", { type: "button", class: "quiet", click: () => take(EXAMPLE) }, "Example"), h("button", { type: "button", class: "quiet", click: () => { take(""); editor.area.focus(); } }, "Clear"),
+      h("span", { class: "editor-wrap" }, h("span", { class: "hint" }, "Long lines"), choices("Long lines", [["on", "wrap"], ["off", "scroll"]], view.wrap, wrap)));
+  };
   const drawRail = () => {
     const change = (name) => (value) => { view[name] = value; draw(); app.changed(); };
-    fill(rail, h("h2", {}, "Judge it for"), field("Target", select([["", "as the text says"], ...[...facts.isa.targets].reverse()], view.target, change("target"))),
-      field("PTX version", select([["", "as the text says"], ...[...facts.isa.versions].reverse()], view.version, change("version"))), limits());
+    fill(rail, more("Target and version", h("h2", {}, "Judge it for"), field("Target", select([["", "as the text says"], ...[...facts.isa.targets].reverse()], view.target, change("target"))),
+      field("PTX version", select([["", "as the text says"], ...[...facts.isa.versions].reverse()], view.version, change("version"))), limits()));
   };
-  const draw = () => drawFindings(facts, view, results, area);
+  const draw = () => drawFindings(facts, view, results, editor);
   let waiting = 0;
   const soon = () => { // a long text is judged when the typing rests
     clearTimeout(waiting);
-    if (view.text.length < AT_ONCE) draw();
-    else waiting = setTimeout(draw, 250);
+    if (view.text.length < AT_ONCE) { draw(); return; }
+    editor.paint([]);
+    waiting = setTimeout(draw, 250);
   };
   return {
     restore(params) {
       view.target = readWord(params, "target", facts.isa.targets, "");
       view.version = readWord(params, "ptx", facts.isa.versions, "");
       if (params.has("text")) view.text = params.get("text").slice(0, LONGEST);
-      area.value = view.text;
+      editor.set(view.text);
+      editor.wrap(view.wrap === "on");
+      drawBar();
       drawRail();
       draw();
     },
     caption: () => "Check PTX",
     params: () => ({ target: view.target, ptx: view.version, text: view.text !== EXAMPLE && view.text.length <= LONGEST_IN_LINK ? view.text : "" }),
   };
+}
+
+// A button that reads a file of the user's own; it goes nowhere.
+function opener(take) {
+  const input = h("input", { type: "file", hidden: true, accept: ".ptx,.txt,text/plain", change: async () => {
+    const [file] = input.files;
+    if (file) take(await file.slice(0, LONGEST).text());
+    input.value = "";
+  } });
+  return h("span", {}, h("button", { type: "button", class: "quiet", click: () => input.click() }, "Open a file"), input);
+}
+
+function takeDropped(element, take) {
+  element.addEventListener("dragover", (event) => { if ([...event.dataTransfer.types].includes("Files")) event.preventDefault(); });
+  element.addEventListener("drop", async (event) => {
+    const [file] = event.dataTransfer.files;
+    if (!file) return;
+    event.preventDefault();
+    take(await file.slice(0, LONGEST).text());
+  });
 }
 
 function limits() {
@@ -70,18 +102,19 @@ function limits() {
   ];
 }
 
-function drawFindings(facts, view, results, area) {
+function drawFindings(facts, view, results, editor) {
   const { findings, checked, platform } = checkText(facts.isa, view.text, view);
   const errors = findings.filter((each) => each.severity === "error").length;
   const unread = findings.length - errors;
   const counted = (count, noun) => `${count} ${noun}${count === 1 ? "" : "s"}`;
   const summary = `${errors ? counted(errors, "error") : "No error found here"} in ${counted(checked, "instruction")}${unread ? `; ${counted(unread, "statement")} not read` : ""}`;
   announce(summary);
+  editor.paint(findings.filter((each) => each.severity === "error"));
   const shown = [platform.version && `PTX ${platform.version}`, platform.target].filter(Boolean).join(", ");
   const starts = lineStarts(view.text);
   const rest = findings.length - MOST_SHOWN;
   fill(results, h("div", { class: "summary" }, h("h2", { class: errors ? "is-bad" : "" }, summary), h("span", { class: "hint" }, shown ? `for ${shown}` : "version and target are not said: not checked here")),
-    h("ol", { class: "findings" }, findings.slice(0, MOST_SHOWN).map((finding) => findingItem(view.text, starts, finding, area))), rest > 0 ? h("p", { class: "hint" }, `and ${rest} more`) : null);
+    h("ol", { class: "findings" }, findings.slice(0, MOST_SHOWN).map((finding) => findingItem(view.text, starts, finding, editor))), rest > 0 ? h("p", { class: "hint" }, `and ${rest} more`) : null);
 }
 
 function lineStarts(text) {
@@ -105,7 +138,7 @@ function harmless(text) {
   return text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, "\u2426").replace(/\t/g, "    ");
 }
 
-function findingItem(text, starts, finding, area) {
+function findingItem(text, starts, finding, editor) {
   const line = lineOf(starts, finding.start);
   const end = starts[line + 1] === undefined ? text.length : starts[line + 1] - 1;
   const from = Math.max(starts[line], finding.start - 60);
@@ -115,7 +148,7 @@ function findingItem(text, starts, finding, area) {
   const gutter = String(line + 1);
   const pad = " ".repeat(gutter.length);
   const code = h("pre", { tabindex: 0, "aria-label": `line ${gutter}` }, `${gutter} | ${harmless(shown)}\n${pad} | ${" ".repeat(lead)}`, h("b", {}, "^".repeat(carets)), finding.label ? ` ${harmless(finding.label)}` : "");
-  const go = h("button", { type: "button", class: "where", click: () => { area.focus(); area.setSelectionRange(finding.start, finding.end); } }, `line ${gutter}`);
+  const go = h("button", { type: "button", class: "where", click: () => editor.select(finding.start, finding.end) }, `line ${gutter}`);
   return h("li", { class: finding.severity === "error" ? "is-error" : "is-unread" }, h("p", { class: "message" }, go, ...quoted(finding.message), finding.rule ? h("span", { class: "rule" }, finding.rule) : null), code,
     finding.help ? h("p", { class: "hint" }, ...quoted(finding.help)) : null, finding.section ? h("p", { class: "hint" }, `PTX ISA ${finding.section}`) : null);
 }

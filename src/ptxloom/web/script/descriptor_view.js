@@ -2,7 +2,7 @@
 
 import { addressOf, commas, coreMatrices, fromBits, generationOf, hex, isStored, makeMode, ofTile, remarksOf, toBits, wordsOf } from "./descriptor.js";
 import { asTable, memoryPicture, remarkList, scroller, verdict } from "./memory.js";
-import { choices, copyButton, field, fill, h, number, select } from "./dom.js";
+import { choices, copyButton, field, fill, h, more, number, select } from "./dom.js";
 import { readNumber, readWord } from "./params.js";
 
 const MAJORS = [["k", "K"], ["mn", "M or N"]];
@@ -21,7 +21,7 @@ function makeView(app, panel) {
   fill(panel, rail, main, side);
   const set = (change, keep) => {
     Object.assign(view, { problem: "" }, change);
-    if (!keep) fill(rail, bitFields(facts, view, set), operandFields(facts, view, elements, set), tileFields(facts, view, set));
+    if (!keep) fill(rail, bitFields(facts, view, set), more("Words, operand and tile", wordFields(facts, view, set), operandFields(facts, view, elements, set), tileFields(facts, view, set)));
     draw(facts, view, main, side, set);
     app.changed();
   };
@@ -50,7 +50,7 @@ function bitFields(facts, view, set) {
     if (bits < 2n ** 64n) set({ bits, generation: generationOf(bits) }, true);
   } });
   const generations = Object.keys(facts.generations).map((name) => [name, name]);
-  return [h("h2", {}, "Descriptor"), field("64 bits", input), field("Read by", choices("Read by", generations, view.generation, (generation) => regenerate(facts, view, generation, set))), wordFields(facts, view, set)];
+  return [h("h2", {}, "Descriptor"), field("64 bits", input), field("Read by", choices("Read by", generations, view.generation, (generation) => regenerate(facts, view, generation, set)))];
 }
 
 // The same matrix for the other generation, where its swizzle exists there.

@@ -54,6 +54,27 @@ export function moveAmong(buttons, event) {
   next.click();
 }
 
+const NARROW = matchMedia("(max-width: 760px)");
+const opened = new Set();
+
+// What a wide window always shows, and a phone behind a button, so that its first screen has room for the result.
+export function more(summary, ...children) {
+  const details = h("details", { class: "more", "data-name": summary, toggle: () => {
+    if (!NARROW.matches) return;
+    if (details.open) opened.add(summary);
+    else opened.delete(summary);
+  } }, h("summary", {}, summary), h("div", { class: "more-body" }, children));
+  details.open = !NARROW.matches || opened.has(summary);
+  return details;
+}
+
+// Open or close what `more` made, as the window's width wants it.
+export function fitMore(within) {
+  for (const details of within.querySelectorAll(".more")) details.open = !NARROW.matches || opened.has(details.dataset.name);
+}
+
+NARROW.addEventListener("change", () => fitMore(document));
+
 // A labelled field.
 export function field(label, control, hint) {
   return h("label", { class: "field" }, h("span", { class: "field-label" }, label), control, hint ? h("span", { class: "hint" }, hint) : null);

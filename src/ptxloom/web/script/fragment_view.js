@@ -1,8 +1,9 @@
 // Who holds what: the map of any form, lit from element to lane, register, bits and address, and back.
 
 import { addressedRow, elementAt, heldBy, holderLabel, holderOf, matrixTitle, registerLine } from "./fragment.js";
-import { announce, choices, copyButton, field, fill, h, moveAmong } from "./dom.js";
-import { bitsWords, focusCell, hueOf, matrixGrid, moveInGrid, placeSentence, windowOf } from "./grid.js";
+import { announce, choices, copyButton, field, fill, h, more } from "./dom.js";
+import { bitsWords, fillOf, fitOf, matrixGrid, moveInGrid, placeSentence, windowOf } from "./grid.js";
+import { makeOverview } from "./overview.js";
 import { needsOf } from "./check.js";
 import { picker } from "./picker.js";
 
@@ -19,7 +20,7 @@ export const fragmentView = { id: "fragment", title: "Fragments", make: makeView
 function makeView(app, panel) {
   const { facts } = app;
   const known = new Set(facts.spellings);
-  const view = { form: "", operand: "r", by: "lane", from: { row: 0, column: 0 }, pin: null, language: "cuda", grids: [] };
+  const view = { form: "", operand: "r", by: "lane", from: { row: 0, column: 0 }, pin: null, language: "cuda", grids: [], fit: null, overview: null };
   const find = picker("Instruction", facts.spellings, (form) => choose({ form }));
   const parts = {
     families: h("div", { class: "chips" }, FAMILIES.map((family) => h("button", { type: "button", class: "chip", click: () => find.search(family) }, family))),
@@ -27,10 +28,11 @@ function makeView(app, panel) {
     pager: h("div", { class: "pager" }), notes: h("div", { class: "notes" }), code: h("div", { class: "code" }), inspector: h("div", { class: "inspect" }),
   };
   fill(panel,
-    h("div", { class: "rail" }, h("h2", {}, "Instruction"), find.element, parts.families, parts.operands, parts.by, parts.lanes),
+    h("div", { class: "rail" }, h("h2", {}, "Instruction"), find.element, parts.families, parts.operands, more("Colours and lanes", parts.by, parts.lanes)),
     h("div", { class: "main" }, parts.head, parts.pager, parts.stage, parts.notes, parts.code),
     h("aside", { class: "side", "aria-label": "The element" }, parts.inspector));
   wire(view, parts, app);
+  new ResizeObserver(() => refit(view, parts, app, choose)).observe(parts.stage);
 
   function choose(change) {
     Object.assign(view, change);
@@ -131,18 +133,31 @@ function drawHead(view, parts, app, fragment) {
       fragment.onSilicon ? null : h("span", {}, fragment.evidence), needs ? h("span", {}, needs) : null, copyButton(() => view.form, "Copy spelling")));
 }
 
+// The tables anew where the window has room for wider cells or more columns, or for fewer.
+function refit(view, parts, app, choose) {
+  if (!view.grids.length || !parts.stage.clientWidth) return;
+  const fragments = (view.operand === "all" ? [...CORNER] : [view.operand]).map((operand) => app.facts.fragmentOf(view.form, operand));
+  const fit = fitOf(fragments, parts.stage.clientWidth);
+  if (fit.cell === view.fit.cell && fit.columns === view.fit.columns) return;
+  drawGrids(view, parts, fragments, choose);
+  light(view, parts, view.pin);
+}
+
 function drawGrids(view, parts, fragments, choose) {
   view.grids = [];
+  const width = parts.stage.clientWidth || Math.min(innerWidth - 24, 900); // before it is shown for the first time
+  view.fit = fitOf(fragments, width);
+  parts.stage.style.setProperty("--cell", `${view.fit.cell}px`);
   const isCorner = fragments.length > 1;
   const blocks = fragments.flatMap((fragment) => Array.from({ length: fragment.matrices }, (_, matrix) => {
     const role = fragment.operand === "r" ? "" : `${ROLES[fragment.operand]}`;
     const name = [role, fragment.matrices > 1 || !role ? matrixTitle(fragment, matrix) : ""].filter(Boolean).join(", ");
-    const grid = { ...matrixGrid(fragment, matrix, view.by, view.from, name), fragment, matrix };
+    const grid = { ...matrixGrid(fragment, matrix, view.by, view.from, name, view.fit), fragment, matrix };
     view.grids.push(grid);
     return h("figure", { class: `block in-${fragment.operand}` }, h("figcaption", {}, h("b", {}, name), ` ${axesOf(fragment)}`), grid.table);
   }));
   fill(parts.stage, h("div", { class: isCorner ? "corner-stage" : blocks.length > 1 ? "blocks is-several" : "blocks" }, blocks));
-  drawPager(view, parts, fragments[0], choose);
+  drawPager(view, parts, fragments[0], width, choose);
 }
 
 function axesOf(fragment) {
@@ -151,9 +166,9 @@ function axesOf(fragment) {
 }
 
 // Which part of a large operand is shown, and the way to the rest.
-function drawPager(view, parts, fragment, choose) {
-  const shown = windowOf(fragment, view.from);
-  if (shown.rows === fragment.rows && shown.columns === fragment.columns) { fill(parts.pager); return; }
+function drawPager(view, parts, fragment, width, choose) {
+  const shown = windowOf(fragment, view.from, view.fit.columns);
+  if (shown.rows === fragment.rows && shown.columns === fragment.columns) { view.overview = null; fill(parts.pager); return; }
   const slider = (axis, size, count) => {
     if (count === size) return null;
     const control = h("input", { type: "range", min: 0, max: size - count, step: 8, value: shown[axis], "aria-label": `first ${axis} shown`, input: () => {
@@ -162,15 +177,31 @@ function drawPager(view, parts, fragment, choose) {
     } });
     return h("label", {}, h("span", {}, `${axis}s ${shown[axis]} to ${shown[axis] + count - 1} of ${size}`), control);
   };
-  fill(parts.pager, slider("row", fragment.rows, shown.rows), slider("column", fragment.columns, shown.columns));
+  view.overview = fragment.matrices > 1 ? null : overviewOf(view, parts, fragment, width, choose);
+  fill(parts.pager, view.overview?.canvas, slider("row", fragment.rows, shown.rows), slider("column", fragment.columns, shown.columns));
+}
+
+// The picture of the whole; the one that is there, where it shows the same.
+function overviewOf(view, parts, fragment, width, choose) {
+  const key = [view.form, view.operand, view.by, width].join(" ");
+  if (view.overview?.key === key) return view.overview;
+  return { key, ...makeOverview(fragment, view.by, width, (to) => moveFrame(view, parts, fragment, to, choose)) };
+}
+
+// Put the middle of the frame where the mouse is, in steps of eight.
+function moveFrame(view, parts, fragment, to, choose) {
+  const shown = windowOf(fragment, view.from, view.fit.columns);
+  const middle = (axis, size, count) => Math.max(0, Math.min(size - count, 8 * Math.round((to[axis] - count / 2) / 8)));
+  const from = { row: middle("row", fragment.rows, shown.rows), column: middle("column", fragment.columns, shown.columns) };
+  if (from.row !== shown.row || from.column !== shown.column) choose({ from });
 }
 
 function drawLanes(view, parts, fragment) {
   const buttons = Array.from({ length: fragment.laneCount }, (_, lane) => h("button", {
-    type: "button", class: `lane hue-${hueOf({ lane, register: lane, matrix: lane }, "lane", fragment)}`, tabindex: lane ? -1 : 0, "data-lane": lane, "aria-label": `lane ${lane}`, "aria-pressed": "false",
+    type: "button", class: `lane ${fillOf({ lane }, "lane", fragment)}`, tabindex: lane ? -1 : 0, "data-lane": lane, "aria-label": `lane ${lane}`, "aria-pressed": "false",
   }, String(lane)));
   view.lanes = buttons;
-  fill(parts.lanes, h("h3", {}, fragment.laneCount > 32 ? "Lanes of the warpgroup" : "Lanes"),
+  fill(parts.lanes, h("h2", {}, fragment.laneCount > 32 ? "Lanes of the warpgroup" : "Lanes"),
     h("div", { class: "lanes", role: "group", "aria-label": "Lanes" }, buttons));
 }
 
@@ -262,6 +293,7 @@ function light(view, parts, focus) {
     button.setAttribute("aria-pressed", String(Boolean(view.pin) && number === (view.pin.lane ?? view.pin.element.lane)));
   });
   parts.stage.classList.toggle("has-light", Boolean(focus));
+  view.overview?.draw(windowOf(view.grids[0].fragment, view.from, view.fit.columns), lane);
   inspect(view, parts, focus, lane, address);
 }
 
@@ -293,6 +325,7 @@ function feeds(fragment, element, { fragment: of, element: it }) {
 
 // The panel beside: the element, its bits in the lane's registers, the lane that passes the address.
 function inspect(view, parts, focus, lane, address) {
+  parts.inspector.classList.toggle("is-idle", !focus);
   if (!focus) {
     fill(parts.inspector, h("h2", {}, "Point at an element"), h("p", { class: "hint" },
       "Its lane, register and bits light up, and the lane whose address supplies its row. Point at a lane to see all that it holds. Click, or press Enter, to keep it in the link; arrows move, Escape clears."));
@@ -334,7 +367,7 @@ function registerBars(fragment, lane, it, by) {
   const bars = registers.map((register) => {
     const parts = held.filter((element) => element.register === register).reverse();
     return h("div", { class: "register" }, h("span", { class: "register-name" }, `R${register}`), h("div", { class: "bits" }, parts.map((element) => h("button", {
-      type: "button", class: `bit hue-${hueOf(element, by, fragment)}${it && it.value === element.value ? " is-it" : ""}`, tabindex: -1, "data-value": element.value,
+      type: "button", class: `bit ${fillOf(element, by, fragment)}${it && it.value === element.value ? " is-it" : ""}`, tabindex: -1, "data-value": element.value,
       "aria-label": `V${element.value}: ${placeSentence(fragment, element)}`,
     }, parts.length > 8 ? "" : `${fragment.matrices > 1 ? `${element.matrix}: ` : ""}${element.row},${element.column}`))));
   });

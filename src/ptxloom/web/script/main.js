@@ -3,7 +3,7 @@
 import { bankView } from "./bank_view.js";
 import { checkView } from "./check_view.js";
 import { descriptorView } from "./descriptor_view.js";
-import { announce, copyButton, fill, h, moveAmong } from "./dom.js";
+import { announce, copyButton, fill, fitMore, h, moveAmong } from "./dom.js";
 import { makeFacts, unpacked } from "./facts.js";
 import { fragmentView } from "./fragment_view.js";
 import { tensorView } from "./tensor_view.js";
@@ -60,6 +60,7 @@ function show(app, id, params) {
   if (params || !view.isMade) view.restore(params || new URLSearchParams());
   view.isMade = true;
   fill(document.getElementById("main"), view.panel);
+  fitMore(view.panel);
   for (const tab of document.querySelectorAll("[role=tab]")) {
     const here = tab.id === `tab-${id}`;
     tab.setAttribute("aria-selected", String(here));

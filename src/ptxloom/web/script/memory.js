@@ -22,7 +22,7 @@ export function memoryPicture(lines, { unit, title, heads }) {
         text ? s("text", { x: x + (span * width) / 2, y: y + height / 2 + 4 }, text) : null, tip ? s("title", {}, tip) : null));
     }
   });
-  return scroller("picture", title, s("svg", { viewBox: `0 0 ${whole} ${top + lines.length * height + 1}`, width: whole, role: "img", "aria-label": title }, parts));
+  return scroller("picture", title, s("svg", { viewBox: `0 0 ${whole} ${top + lines.length * height + 1}`, "--least": `${whole}px`, role: "img", "aria-label": title }, parts));
 }
 
 // What scrolls sideways on a narrow screen, by the keyboard too.

@@ -3,12 +3,13 @@
 import { boxRemarks, countsOf, elementBytes, filledOf, mapWords, packedStrides, pitchBytes, refusal, rowOf, sharedBytesOf, transactionBytes } from "./tensor_map.js";
 import { asTable, memoryPicture, remarkList, verdict } from "./memory.js";
 import { commas, hex } from "./descriptor.js";
-import { copyButton, field, fill, h, number, s, select } from "./dom.js";
+import { copyButton, field, fill, h, more, number, s, select } from "./dom.js";
 import { readList, readNumber, readWord } from "./params.js";
 
 const MOST_ROWS = 48;
-const PLANE = 480;
-const MARGIN = 110; // room around the tensor for a box that reaches beyond it
+const ROOM = [ // for the tensor, by the width of the window, and around it, for a box that reaches beyond it
+  { upTo: 760, width: 300, height: 180, margin: 24 }, { upTo: 2199, width: 480, height: 220, margin: 110 }, { upTo: Infinity, width: 640, height: 320, margin: 110 },
+];
 
 export const tensorView = { id: "tensor", title: "Tensor maps", make: makeView };
 
@@ -55,12 +56,13 @@ function fields(facts, view, set) {
   };
   const one = (label, name, options) => field(label, select(options, view[name], (value) => set({ [name]: value }, true)));
   return [
-    h("h2", {}, "Tensor"), one("Type", "dataType", Object.keys(facts.dataTypes)), list("Extents, the contiguous one first", "dims"), list("Strides in bytes", "strides", "of all but the first; empty: packed"),
+    h("h2", {}, "Tensor"), list("Extents, the contiguous one first", "dims"),
+    more("Type, strides, box and copy", one("Type", "dataType", Object.keys(facts.dataTypes)), list("Strides in bytes", "strides", "of all but the first; empty: packed"),
     field("Global address", number(view.address, (address) => set({ address }, true), { min: 0, step: 16 })),
     h("h2", {}, "Box"), list("Extents", "box"), list("Element strides", "steps", "empty: ones"),
     h("div", { class: "pair" }, one("Swizzle", "swizzle", words.swizzles), one("Interleave", "interleave", Object.keys(words.interleaves))),
     h("div", { class: "pair" }, one("Outside", "fill", words.fills), one("L2", "promotion", words.promotions)),
-    h("h2", {}, "Copy"), list("Coordinate of the first element", "coordinate"), field("Shared address", number(view.shared, (shared) => set({ shared }, true), { min: 0, step: 128 })),
+    h("h2", {}, "Copy"), list("Coordinate of the first element", "coordinate"), field("Shared address", number(view.shared, (shared) => set({ shared }, true), { min: 0, step: 128 }))),
   ];
 }
 
@@ -101,8 +103,9 @@ function draw(facts, view, main, side, set) {
 function plane(view, map, coordinate, facts, set) {
   const [width, height] = [map.globalDim[0], map.globalDim[1] ?? 1];
   const [across, down] = [map.boxDim[0], map.boxDim[1] ?? 1];
-  const scale = Math.min(PLANE / Math.max(width, across), 220 / Math.max(height, down));
-  const margin = Math.min(MARGIN, 16 + (Math.max(across, down) * scale) / 2);
+  const room = ROOM.find(({ upTo }) => innerWidth <= upTo);
+  const scale = Math.min(room.width / Math.max(width, across), room.height / Math.max(height, down));
+  const margin = Math.min(room.margin, 16 + (Math.max(across, down) * scale) / 2);
   const step = Math.max(1, 16 / elementBytes(facts, map));
   const [x, y] = [margin + coordinate[0] * scale, margin + (coordinate[1] ?? 0) * scale];
   const move = (dx, dy) => {

@@ -15,7 +15,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 FRESH  := import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))
 # The first Python on the path that is new enough and can make virtual environments; PYTHON=... overrides it.
-PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python; do \
+PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11 python; do \
                     if $$p -c '$(FRESH)' >/dev/null 2>&1; then echo $$p; break; fi; done)
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 

@@ -10,18 +10,20 @@ from ptxloom.diagnostics import PtxloomError
 if TYPE_CHECKING:
     from types import TracebackType
 
-_EXTRAS: Final = {
+EXTRAS: Final = {
     "run": ("running PTX and working on arrays", ("numpy", "ml_dtypes", "llvmlite")),
     "completion": ("completing words in a shell", ("shtab",)),
     "pictures": ("drawing PNG and PDF", ("PIL", "reportlab")),
     "lsp": ("the language server", ("pygls", "lsprotocol")),
 }
 """By extra: what it is for, and the modules that it brings."""
+DISTRIBUTIONS: Final = {"PIL": "pillow"}
+"""What a module comes in, where that has another name."""
 
 
 def is_installed(extra: str) -> bool:
     """Whether all that an extra brings is there, without importing it."""
-    _, modules = _EXTRAS[extra]
+    _, modules = EXTRAS[extra]
     return all(find_spec(module) is not None for module in modules)
 
 
@@ -54,7 +56,7 @@ class needed:  # noqa: N801 - a statement: `with needed():`
         if not isinstance(error, ModuleNotFoundError):
             return
         absent = (error.name or "").partition(".")[0]
-        for extra, (purpose, modules) in _EXTRAS.items():
+        for extra, (purpose, modules) in EXTRAS.items():
             if absent in modules:
                 message = f"{purpose} takes {absent}, which is not installed: pip install 'ptxloom[{extra}]'"
                 raise MissingPart(message, name=absent) from None

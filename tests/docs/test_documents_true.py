@@ -34,6 +34,7 @@ TOLD = [name for name in DOCUMENTS if not name.startswith(("tests/", "bench/", "
 """Those that tell a user what to type."""
 OF_PYTEST = set(re.findall(r'"(--ptxloom[\w-]*)"', (ROOT / "src/ptxloom/pytest_plugin.py").read_text(encoding="utf-8")))
 OTHERS = OF_PYTEST | {
+    "--index-url",
     "--update",
     "--dump-ptx",
     "--install-extension",

@@ -16,7 +16,7 @@ from ptxloom.cli.command_line import VERBS
 from ptxloom.cli.examples import EXAMPLES
 
 ROOT = Path(__file__).parents[2]
-BLOCKED = f"import sys; sys.modules.update(dict.fromkeys({[m for _, ms in extras._EXTRAS.values() for m in ms]}))\n"
+BLOCKED = f"import sys; sys.modules.update(dict.fromkeys({[m for _, ms in extras.EXTRAS.values() for m in ms]}))\n"
 MAIN = BLOCKED + "from ptxloom.cli import main\nsys.exit(main(sys.argv[1:]))"
 KERNEL = "examples/vector_add.ptx"
 
@@ -37,6 +37,7 @@ STATIC = {
     "descriptor": ("0x4000004000010040", "--tile", "8x16", "--output-format", "svg"),
     "tensormap": ("--data-type", "FLOAT16", "--global-dim", "64,32", "--box-dim", "64,8"),
     "emit": ("SM75_U16x8_LDSM_T", "--language", "triton"),
+    "doctor": (),
     "examples": ("examples",),
     "web": ("-o", "/dev/stdout"),
     "schema": ("run",),
@@ -124,7 +125,7 @@ def test_the_extras_are_those_of_the_package() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     assert project["dependencies"] == []
     declared = project["optional-dependencies"]
-    for extra, (_, modules) in extras._EXTRAS.items():
+    for extra, (_, modules) in extras.EXTRAS.items():
         brought = {re.split(r"[<>=\[]", line)[0] for line in declared[extra]}
         assert brought <= set(modules), extra
         assert re.search(rf"\b{extra}\b", declared["all"][0])

@@ -31,3 +31,27 @@ def test_it_comes_once_pytorch_is_there(before: str, asked: str, told: list[str]
     command = [sys.executable, "-c", program]
     done = subprocess.run(command, env={"PTXLOOM_TORCH_CUDA": asked}, capture_output=True, text=True, check=False)
     assert done.stdout.splitlines() == [*told, "then True"], done.stderr
+
+
+@pytest.mark.parametrize(("cuda", "hip", "built"), [("13.0", None, "CUDA 13.0"), (None, "7.0", "HIP 7.0")])
+def test_a_build_for_a_gpu_is_told_which_one_is_needed(
+    cuda: str | None, hip: str | None, built: str, tmp_path: Path
+) -> None:
+    (tmp_path / "torch").mkdir()
+    (tmp_path / "torch" / "__init__.py").write_text("from torch import version\n", encoding="utf-8")
+    stated = f"__version__ = '2.13.0+gpu'\ncuda = {cuda!r}\nhip = {hip!r}\n"
+    (tmp_path / "torch" / "version.py").write_text(stated, encoding="utf-8")
+    program = (
+        f"import sys; sys.path[:0] = {[str(tmp_path), str(ROOT / 'src')]}\n"
+        "from ptxloom.triton import awaited\n"
+        "awaited.follow_torch()\n"
+        "import torch\n"
+        "print(sorted(one for one in sys.modules if one.startswith('ptxloom.triton.torch_')))"
+    )
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(command, env={"PTXLOOM_TORCH_CUDA": "1"}, capture_output=True, text=True, check=False)
+    assert done.stdout == "['ptxloom.triton.torch_build']\n"
+    assert done.stderr == (
+        f"ptxloom: PyTorch 2.13.0+gpu is built with {built} and needs a GPU's own driver; ptxloom gives a device to "
+        "its build for the CPU: pip install torch==2.13.0+cpu --index-url https://download.pytorch.org/whl/cpu\n"
+    )

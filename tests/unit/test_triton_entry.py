@@ -3,7 +3,6 @@
 Triton need not be there: a package of its name stands in, with the classes that back ends derive from.
 """
 
-import re
 import subprocess
 import sys
 import tomllib
@@ -11,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from ptxloom.extras import _EXTRAS
+from ptxloom.extras import EXTRAS
+from ptxloom.triton import OLDEST
 
 ROOT = Path(__file__).parents[2]
 HEAVY = ("numpy", "ml_dtypes", "llvmlite")
@@ -76,9 +76,6 @@ def test_arrays_name_their_extra_too(tmp_path: Path) -> None:
 
 
 def test_what_is_blocked_is_the_extra_and_the_oldest_triton_is_the_packages() -> None:
-    assert set(HEAVY) == set(_EXTRAS["run"][1])
+    assert set(HEAVY) == set(EXTRAS["run"][1])
     declared = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
-    selection = (ROOT / "src/ptxloom/triton/selection.py").read_text(encoding="utf-8")
-    oldest = re.search(r"OLDEST: Final = \((\d+), (\d+)\)", selection)
-    assert oldest is not None
-    assert f"triton>={oldest[1]}.{oldest[2]}" in declared["triton"]
+    assert f"triton>={OLDEST[0]}.{OLDEST[1]}" in declared["triton"]

@@ -281,6 +281,10 @@ def _schema(parser: VerbParser) -> None:
     )
 
 
+def _doctor(parser: VerbParser) -> None:
+    formats(parser, ("full", "json"))
+
+
 def _examples(parser: VerbParser) -> None:
     parser.add_argument(
         "file", metavar="FOLDER", nargs="?", default="examples", help="where they go (default: examples)"
@@ -345,6 +349,7 @@ VERBS: Final = {
     "why": ("why a kernel's result is wrong: the cause, the line, the repair", machine_arguments.why),
     "debug": ("a kernel on its way to machine code: plan, IR, assembly, run-time functions", machine_arguments.debug),
     "schema": ("the JSON Schema of what a verb prints as JSON, or of launch files", _schema),
+    "doctor": ("what is installed, what is missing for what, which compilers were found", _doctor),
     "examples": ("write the kernels that the README and the documentation use to a folder", _examples),
     "lsp": ("the language server, for editors to start", _lsp),
 }

@@ -115,6 +115,7 @@ EXAMPLES: Final = {
         ("debug ir kernel.ptx --checks racecheck", "what LLVM is given"),
     ),
     "schema": (("schema check", "what `check --output-format json` prints"), ("schema", "every name")),
+    "doctor": (("doctor", "as a list"), ("doctor --output-format json", "for programs, and for a report of a fault")),
     "examples": (("examples", "to a folder of this name, here"),),
     "lsp": (("lsp --target sm_90a", "check every file for this target"),),
 }
@@ -144,6 +145,7 @@ EXITS: Final = {
     "why": "0 no law is broken, 1 one is, or the result is wrong, 2 not all judged, or could not run",
     "debug": DONE,
     "schema": DONE,
+    "doctor": DONE,
     "examples": DONE,
     "lsp": "0 the editor shut it down, 1 it left without doing so, 2 the server could not start",
 }

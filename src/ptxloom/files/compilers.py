@@ -26,7 +26,7 @@ TARGET: Final = "sm_90"
 _SECONDS: Final = 600
 _NOT_PLAIN: Final = re.compile(r"[^\w. +=@:~-]")
 _LONGEST: Final = 100
-_HOST_COMPILERS: Final = ("g++", "c++", "clang++", "cl")
+HOST_COMPILERS: Final = ("g++", "c++", "clang++", "cl")
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ def compile_cuda(source: CudaSource, target: str | None = None, options: Sequenc
 def _ptx(source: CudaSource, arch: str, options: Sequence[str]) -> str:
     """PTX by the compiler that there is."""
     nvcc = find_nvcc()
-    if nvcc is not None and any(map(shutil.which, _HOST_COMPILERS)):
+    if nvcc is not None and any(map(shutil.which, HOST_COMPILERS)):
         return _by_nvcc(nvcc, source, arch, options)
     library = find_nvrtc()
     if library is None:

@@ -7,12 +7,15 @@ Triton finds it by the entry point `triton.backends`, in two modules of which ea
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from ptxloom.triton.arrays import ArrayArgument, from_numpy
 
 __all__ = ["ArrayArgument", "from_numpy"]
+
+OLDEST: Final = (3, 8)
+"""The first Triton whose kernels it runs."""
 
 
 def __getattr__(name: str) -> object:

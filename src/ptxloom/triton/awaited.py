@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Final
+import sys
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Final
 
 from ptxloom.extras import is_installed
+from ptxloom.triton import torch_build
 from ptxloom.triton.imported import follow
 
 if TYPE_CHECKING:
     from types import ModuleType
+    from typing import TextIO
 
 VARIABLE: Final = "PTXLOOM_TORCH_CUDA"
 _TORCH: Final = "torch"
@@ -28,7 +32,20 @@ def follow_torch() -> None:
     follow(_TORCH, _install)
 
 
-def _install(_torch: ModuleType) -> None:
+def _install(torch: ModuleType) -> None:
+    version: Any = torch.version  # nothing is known of the types of PyTorch, which nothing here brings
+    if toolkit := torch_build.toolkit(version.cuda, version.hip):
+        _say(torch_build.refusal(version.__version__, toolkit))
+        return
+
     from ptxloom.triton.torch_cuda import install  # noqa: PLC0415 - imports PyTorch
 
     install()
+
+
+def _say(text: str) -> None:
+    """Say it beside what the program prints: a warning could end the import of PyTorch."""
+    stream: TextIO | None = sys.stderr
+    if stream is not None:
+        with suppress(OSError, ValueError):
+            stream.write(f"ptxloom: {text}\n")

@@ -10,12 +10,10 @@ import triton.backends as registry
 
 from ptxloom.diagnostics import PtxloomError
 from ptxloom.extras import is_installed
+from ptxloom.triton import OLDEST
 
 NAME: Final = "ptxloom"
 """Under which the entry point stands."""
-
-OLDEST: Final = (3, 8)
-"""The first Triton whose launches it answers."""
 
 _state: Final[dict[str, bool]] = {"selected": False}
 

@@ -106,6 +106,7 @@ GOOD = {
     "why": ("l.toml", "--try", "--threads", "1", "--timeout", "9"),
     "debug": ("plan", "a.ptx", "--function", "*", "--target", "sm_90", "--checks", "racecheck"),
     "debug ": ("asm", "a.ptx", "--part"),
+    "doctor": ("--output-format", "json"),
     "exec": ("--device", "sm_80", "--checks", "memcheck", "--on-hazard", "end", "--", "true"),
     "lsp": ("--stdio", "--target", "sm_90", "--ptx-version", "8.0", "--select", "missing-*"),
 }

@@ -57,6 +57,7 @@ COMMANDS = (
     "shared examples/tutorial/right.toml --at ldmatrix --values --type f16",
     "why examples/tutorial/wrong.toml --try",
     "why examples/tutorial/right.toml",
+    "doctor",
 )
 
 

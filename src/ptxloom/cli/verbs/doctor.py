@@ -1,0 +1,58 @@
+"""`ptxloom doctor`: what is installed, what is missing for what, and which compilers were found."""
+
+from __future__ import annotations
+
+import textwrap
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Final
+
+from ptxloom import __version__
+from ptxloom.cli.output import Outcome
+from ptxloom.cli.surroundings import surroundings
+from ptxloom.views.core.json_text import to_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ptxloom.cli.command_line import Options
+    from ptxloom.cli.surroundings import Part, Surroundings
+    from ptxloom.views.core.json_text import Value
+
+_INDENT: Final = " " * 14
+_WIDTH: Final = 110
+
+
+def run(options: Options) -> Outcome:
+    """Tell of it; nothing that is missing is a finding."""
+    found = surroundings(__version__)
+    if options.output_format == "json":
+        parts: Value = [_record(one) for one in found.parts]
+        tools: Value = [_record(one) for one in found.tools]
+        return Outcome(to_text({"schema": 1, **asdict(found), "parts": parts, "tools": tools}))
+    return Outcome("\n".join(_lines(found)) + "\n")
+
+
+def _record(part: Part) -> Value:
+    return {**asdict(part), "found": list(part.found), "works": not part.lacks}
+
+
+def _lines(found: Surroundings) -> Iterator[str]:
+    yield f"ptxloom {found.version} ({found.folder})"
+    yield f"{found.python}; {found.system}"
+    for title, group in (("parts", found.parts), ("tools", found.tools)):
+        yield f"\n{title}"
+        for part in group:
+            yield from _told(part)
+
+
+def _told(part: Part) -> Iterator[str]:
+    mark = "missing" if part.lacks else "ok"
+    yield f"  {part.name:<11} {mark}: {part.purpose}"
+    for line in part.found:
+        yield f"{_INDENT}{line}"
+    if part.lacks:
+        remedy = f": {part.remedy}" if part.remedy else ""
+        yield textwrap.fill(
+            f"{part.lacks}{remedy}", _WIDTH, initial_indent=_INDENT, subsequent_indent=_INDENT, break_long_words=False,
+            break_on_hyphens=False,
+        )  # fmt: skip

@@ -199,6 +199,33 @@ KINDS: Final = (
     ),
     HazardKind(
         "memcheck",
+        "illegal-tensor-memory",
+        "Finds an instruction of tensor memory that cannot be executed: columns that cannot be allocated or freed, "
+        "lanes beyond those that it may touch, a descriptor that says what there is not.",
+        "`{instruction}` cannot be executed: {reason}",
+        "`ptxloom descriptor` reads the bits of an instruction descriptor and of a matrix descriptor",
+        "9.7.16",
+    ),
+    HazardKind(
+        "memcheck",
+        "tensor-memory-kept",
+        "Finds tensor memory that a CTA has allocated and not freed when its last thread exits.",
+        "the CTA ends with tensor memory that `{instruction}` has allocated",
+        "free it with `tcgen05.dealloc`, by a warp that is there to the end",
+        "9.7.16.7",
+        severity=Severity.WARNING,
+    ),
+    HazardKind(
+        "memcheck",
+        "other-quarter",
+        "Finds an address of `tcgen05.ld` or `tcgen05.st` that names lanes of another warp: a warp reaches the 32 "
+        "lanes that its number in its warpgroup says, whatever the address.",
+        "`{instruction}` names lanes of tensor memory that this warp does not reach",
+        "add 32 times the warp's number in its warpgroup to the lane, or leave these bits 0",
+        "9.7.16.8.1",
+    ),
+    HazardKind(
+        "memcheck",
         "mbarrier-overrun",
         "Finds more arrivals at an mbarrier than it expects in a phase.",
         "the mbarrier at {place} expects fewer arrivals than come",

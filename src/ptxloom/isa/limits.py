@@ -9,6 +9,9 @@ from typing import Final
 
 LANES: Final = 32
 """The lanes of a warp."""
+TENSOR_LANES: Final = 128
+"""The lanes of tensor memory, and its columns of 32 bits: what a CTA may have (PTX ISA 9.7.16.1)."""
+TENSOR_COLUMNS: Final = 512
 BANKS: Final = 32
 """The banks of shared memory, each of them `BANK_BYTES` wide, which together serve a line."""
 BANK_BYTES: Final = 4

@@ -48,7 +48,7 @@ def test_what_cannot_run_is_refused_without_llvm(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(jit, "compiled", None)
     entry("st.global.u32 [%rd0], %r0;")
     with pytest.raises(UnsupportedInstruction):
-        entry("tcgen05.wait::ld.sync.aligned;", unchecked=True)
+        entry("fabric.submit.op_restrict::fetching;", unchecked=True)
 
 
 @pytest.fixture

@@ -31,7 +31,7 @@ def test_a_kernel_that_is_not_there_is_refused_with_those_that_are(name: str) ->
 @pytest.mark.parametrize(
     "instruction",
     [
-        "tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [area], 32;",
+        "tcgen05.ld.red.spcompress.sync.aligned.32x32b.x4.min.sp::2:4.f32.b2 {%r0}, {%r1, %r2}, %f0, [%r3];",
         "cp.async.bulk.tensor.2d.global.shared::cta.tile::scatter4.bulk_group [%rd1, {%r0, 0, 1, 2, 3}], [area];",
         "tensormap.replace.tile.swizzle_atomicity.global.b1024.b32 [%rd1], 1;",
         "fabric.submit.op_restrict::fetching;",
@@ -51,7 +51,6 @@ def test_what_the_machine_cannot_run_is_refused_with_its_line_before_anything_ru
 @pytest.mark.parametrize(
     ("instruction", "why"),
     [
-        ("tcgen05.wait::ld.sync.aligned;", "tensor memory and its instructions are not supported"),
         ("fabric.submit.op_restrict::fetching;", "ways to the fabric are not supported"),
         ("fence.proxy.generic::fabric.alias.release.sys;", "ways to the fabric are not supported"),
     ],

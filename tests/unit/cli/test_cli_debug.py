@@ -69,7 +69,7 @@ def test_tools_and_parts_of_warps_have_code_of_their_own(run: Run) -> None:
         (("plan", "calls.ptx", "--function", "second", "--target", "sm_1"), "it must be a target such as sm_90a"),
         (("plan", "head.ptx"), "head.ptx holds no kernel"),
         (("runtime", "wrong.ptx"), "`k` is not legal PTX: wrong.ptx:1:"),
-        (("plan", "tmem.ptx"), "tcgen05"),
+        (("plan", "fabric.ptx"), "fabric"),
         (("stage", "calls.ptx"), "stage"),
     ],
 )
@@ -81,7 +81,7 @@ def test_what_cannot_be_shown_is_said(
     Path("calls.ptx").write_text(CALLS)
     Path("head.ptx").write_text(head)
     Path("wrong.ptx").write_text(f"{head} .entry k() {{ mov.u32 %r1, 0; ret; }}")
-    Path("tmem.ptx").write_text(f"{head} .entry k() {{ tcgen05.fence::before_thread_sync; ret; }}")
+    Path("fabric.ptx").write_text(f"{head} .entry k() {{ fence.proxy.generic::fabric.alias.release.sys; ret; }}")
     ran = run("debug", *words)
     assert (ran.code, ran.out) == (2, "")
     assert said in ran.err

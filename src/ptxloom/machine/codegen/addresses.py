@@ -99,7 +99,7 @@ def resolved_space(b: Builder, base: tree.Operand, space: int) -> int:
 
 def addresses_at(b: Builder, operand: tree.Operand, at: int, space: int) -> Value:
     """Put the 32 addresses of an operand into the scratch; gives where they lie."""
-    values = address_values(b, *base_and_offset(b.op, operand))
+    values = within_cta(b, address_values(b, *base_and_offset(b.op, operand)), space)
     if space == state.SHARED:
         values = b.apply("and", values, b.constant(values.type, state.WINDOW_BYTES - 1))
     b.store(values, b.scratch(at), 64)
@@ -109,11 +109,32 @@ def addresses_at(b: Builder, operand: tree.Operand, at: int, space: int) -> Valu
 def lane_addresses(b: Builder, operand: tree.Operand, space: int, bits: int = 64) -> None:
     """Store the 32 addresses of an address operand (within `space`) to the start of the scratch, `bits` each."""
     base, offset = base_and_offset(b.op, operand)
-    at = address_values(b, base, offset)
+    at = within_cta(b, address_values(b, base, offset), space)
     stay_in_window(b, base, at, space)
     if space in {state.SHARED, state.LOCAL, state.PARAM} and bits > 32:
         at = b.apply("and", at, b.constant(at.type, state.WINDOW_BYTES - 1))
     b.store(b.resize(at, bits), b.scratch(), 64)
+
+
+def within_cta(b: Builder, addresses: Value, space: int) -> Value:
+    """Addresses as the run-time takes them, 0 for the own CTA above and else 1 more than the rank of another.
+
+    In programs for pairs of CTAs shared addresses carry the rank itself, as they do on hardware (measured on an H100):
+    clearing its lowest bit gives the place in the first CTA of the pair, and programs count on that.
+    """
+    if not b.program.is_paired or space not in {state.SHARED, state.GENERIC}:
+        return addresses
+    bits = b.constant(addresses.type, 0xFF << state.CLUSTER_SHIFT)
+    named = b.apply("and", addresses, bits)
+    own = b.splat(b.resize(b.load("i32", b.field("rank_bits"), 4), addresses.bits))
+    one = b.constant(addresses.type, 1 << state.CLUSTER_SHIFT)
+    other = b.select(b.compare("eq", named, own), b.constant(addresses.type, 0), b.apply("add", named, one))
+    mapped = b.apply("or", b.apply("xor", b.apply("or", addresses, bits), bits), other)
+    if space == state.SHARED:
+        return mapped
+    window = b.apply("lshr", addresses, b.constant(addresses.type, 32))
+    is_shared = b.compare("eq", window, b.constant(addresses.type, state.SHARED_WINDOW >> 32))
+    return b.select(is_shared, mapped, addresses)
 
 
 def stay_in_window(b: Builder, base: tree.Operand, addresses: Value, space: int) -> None:

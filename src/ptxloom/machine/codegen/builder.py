@@ -65,7 +65,7 @@ class Builder(Operands):
         self.instruments = Instrument() if instruments is None else instruments
         self.entered = False
         self.block: BasicBlock = program.blocks[0]
-        self.sums: Mapping[int, AddressSum] = program.sums if instruments is None else {}
+        self.sums: Mapping[int, AddressSum] = program.sums if instruments is None and not program.is_paired else {}
         self.ended = False
         self.follows = False
         self.frees = False

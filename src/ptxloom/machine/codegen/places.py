@@ -85,7 +85,10 @@ class Places(WarpEmitter):
         if symbol.space == "local" and not self.op.function.is_entry:
             frame = self.resize(self.load(vector("i32"), self.field("sp"), 4), 64)
             return self.apply("add", frame, self.constant(frame.type, symbol.offset + offset))
-        return self.constant(self.vector("i64"), symbol.offset + offset)
+        inside = self.constant(self.vector("i64"), symbol.offset + offset)
+        if symbol.space != "shared" or not self.program.is_paired:
+            return inside
+        return self.apply("add", inside, self.splat(self.resize(self.load("i32", self.field("rank_bits"), 4), 64)))
 
     def host_address(self, symbol: Variable, offset: int = 0) -> Value:
         """The host address of a global or const variable of the module, i64."""

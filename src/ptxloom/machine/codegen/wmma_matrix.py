@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
-from ptxloom.machine.codegen.addresses import address_values, base_and_offset, space_of
+from ptxloom.machine.codegen.addresses import address_values, base_and_offset, space_of, within_cta
 from ptxloom.machine.native.ir import constant_vector, vector
 from ptxloom.machine.runtime import state
 
@@ -76,7 +76,7 @@ class WmmaMatrix:
         if self.space not in {state.GENERIC, state.GLOBAL, state.SHARED}:
             raise op.unsupported("a state space that holds no matrices")
         base, offset = base_and_offset(op, operand)
-        self.start = address_values(b, base, offset)
+        self.start = within_cta(b, address_values(b, base, offset), self.space)
         wide = vector("i64")
         tight = held.columns if op.has("row") else held.rows
         elements = b.resize(b.read(stride[0], "b32"), 64) if stride else b.constant(wide, tight)

@@ -43,6 +43,7 @@ class Needs:
         has_workspace: Whether it reads where a grid-wide barrier keeps its counter.
         variables: The module's variables that it mentions, or that initial values do.
         looks_up: Whether it reads, writes or asks for textures or surfaces.
+        uses_tensor_memory: Whether a CTA has any.
     """
 
     code: str
@@ -63,6 +64,7 @@ class Needs:
     has_workspace: bool
     variables: frozenset[str]
     looks_up: bool
+    uses_tensor_memory: bool
 
 
 def needs_of(program: Program) -> Needs:
@@ -88,6 +90,7 @@ def needs_of(program: Program) -> Needs:
         has_workspace=names_register(program, "%envreg"),
         variables=lasting_names(program) & names if names else frozenset(),
         looks_up=any(op.opcode in _LOOK_UPS for op in program.ops),
+        uses_tensor_memory=any(op.opcode == "tcgen05" for op in program.ops),
     )
 
 

@@ -15,6 +15,7 @@ from weakref import WeakKeyDictionary
 from ptxloom.binding.constants import simplified
 from ptxloom.isa.spaces import MEMORY, Owner
 from ptxloom.machine.analysis.definite_assignment import key_of, names_written
+from ptxloom.machine.codegen.addresses import within_cta
 from ptxloom.machine.codegen.builder import Instrument
 from ptxloom.machine.native.ir import Value, vector
 from ptxloom.machine.program.symbols import Register, Variable
@@ -205,7 +206,7 @@ class Overruns(Instrument):
     def _compare(self, b: Builder, variables: tuple[Variable, ...], at: Value, sizes: Value, lanes: Value) -> None:
         outside = lanes
         for variable in variables:
-            low = b.apply("sub", at, b.address_of(variable))
+            low = b.apply("sub", at, within_cta(b, b.address_of(variable), _SPACES[variable.space]))
             if variable.space in {"shared", "local"}:  # a generic address has the window in its upper half
                 low = b.apply("and", low, b.constant(low.type, state.WINDOW_BYTES - 1))
             whole = _whole(b, variable)

@@ -7,12 +7,14 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
+from ptxloom.machine.launch import tensor_plans
 from ptxloom.machine.memory.heap import Maker
 from ptxloom.machine.native import interrupts, jit, language
 from ptxloom.machine.program.signatures import FRAME_HEAD
 from ptxloom.machine.results.outcome import LaunchError
 from ptxloom.machine.runtime.initcheck import slow_path
 from ptxloom.machine.runtime.state import GENERIC, GLOBAL, LOCAL_WINDOW, SHARED_WINDOW, WINDOW_BYTES, Cta
+from ptxloom.machine.runtime.tensor_memory import products
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,6 +35,7 @@ class Request:
     lanes: tuple[int, ...]
     frame: int  # bytes from a lane's own frame to the callee's
     op: Op
+    wanted: int = 0  # the key of a plan
 
     @property
     def block(self) -> tuple[int, int, int]:
@@ -81,6 +84,13 @@ class Request:
         """Leave what the call gives where the caller takes it."""
         ctypes.memmove(self.place(lane, FRAME_HEAD), value.to_bytes(size, "little", signed=value < 0), size)
 
+    def hazard(self, kind: str, lane: int | None = None, /, **words: object) -> Hazard:
+        """One of memcheck's hazards at the call, by all its lanes or one of them."""
+        reporter = self.launch.reporter
+        lanes = self.lanes if lane is None else (lane,)
+        party = reporter.party(self.op, self.block, int(self.warp.index), lanes)
+        return reporter.hazard(f"memcheck.{kind}", party, self.op.opcode, **words)
+
 
 @cache
 def _read_lane() -> Callable[[int, int, int, int, int, int], None]:
@@ -103,6 +113,8 @@ def serve(number: int, request: Request) -> None:
             _each(request, _allocate)
         case 2:
             _each(request, _free)
+        case products.SERVICE:
+            tensor_plans.make_plan(request)
         case _:
             _fail(request)
 
@@ -149,7 +161,7 @@ def _fail(request: Request) -> None:
     )
     line = request.number(lane, FRAME_HEAD + 16, 4)
     text = f"assertion `{message}` failed at {file}:{line}, in {function}"
-    raise LaunchError("the kernel was ended by an error", (_hazard(request, "assertion", text=text),))
+    raise LaunchError("the kernel was ended by an error", (request.hazard("assertion", text=text),))
 
 
 def _free(request: Request, lane: int) -> None:
@@ -160,12 +172,4 @@ def _free(request: Request, lane: int) -> None:
         return
     found = launch.reporter.atlas.locate(request.op, GLOBAL, address)
     kind = "double-free" if found.is_freed else "invalid-free"
-    launch.noted.append(_hazard(request, kind, lane, place=found.text))
-
-
-def _hazard(request: Request, kind: str, lane: int | None = None, /, **words: object) -> Hazard:
-    """One of memcheck's hazards at a call, by all its lanes or one of them."""
-    reporter = request.launch.reporter
-    lanes = request.lanes if lane is None else (lane,)
-    party = reporter.party(request.op, request.block, int(request.warp.index), lanes)
-    return reporter.hazard(f"memcheck.{kind}", party, request.op.opcode, **words)
+    launch.noted.append(request.hazard(kind, lane, place=found.text))

@@ -19,6 +19,7 @@ from ptxloom.machine.launch.shadows.counters import ProfileShadow, TraceShadow
 from ptxloom.machine.launch.shadows.initcheck import InitShadow
 from ptxloom.machine.launch.shadows.provenance import ProvenanceShadow
 from ptxloom.machine.launch.shadows.racecheck import RaceShadow
+from ptxloom.machine.launch.tensor_plans import MEMORY_BYTES, PLAN_BYTES
 from ptxloom.machine.memory import srgb
 from ptxloom.machine.memory.address_map import Atlas
 from ptxloom.machine.memory.arena import Arena
@@ -29,6 +30,7 @@ from ptxloom.machine.results.reporter import Reporter
 from ptxloom.machine.runtime import state
 from ptxloom.machine.runtime.calls import HEAD_CELLS
 from ptxloom.machine.runtime.spans import SPANS_HEAD, LastSpan, Span
+from ptxloom.machine.runtime.tensor_memory.model import MOST_PLANS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -161,6 +163,8 @@ class LaunchState:
         native.constants_end = native.constants + constants.nbytes
         if self.needs.has_workspace:
             native.workspace = memory.add(np.zeros(_WORKSPACE_BYTES, np.uint8))
+        if self.needs.uses_tensor_memory:
+            native.plans, native.plan_room = arena.take(MOST_PLANS * PLAN_BYTES), MOST_PLANS
         self._publish()
         images = b"".join(bytes(memory.images[handle]) for handle in sorted(memory.images))
         native.images = arena.put(images) if images else 0
@@ -175,7 +179,8 @@ class LaunchState:
     @property
     def cta_bytes(self) -> int:
         """What a resident CTA takes: its state, shared memory, local memory and warps; control stacks apart."""
-        return _CTA_BYTES + self.shared_bytes + self.native.warps * (32 * self.local_bytes + self.warp_bytes)
+        tensor = MEMORY_BYTES if self.needs.uses_tensor_memory else 0
+        return _CTA_BYTES + self.shared_bytes + tensor + self.native.warps * (32 * self.local_bytes + self.warp_bytes)
 
     @property
     def control_bytes(self) -> int:

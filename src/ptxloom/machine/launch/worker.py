@@ -7,7 +7,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
 from ptxloom.machine.compile.variant import is_watched
-from ptxloom.machine.launch import deadlock, host_calls
+from ptxloom.machine.launch import deadlock, host_calls, tensor_plans
 from ptxloom.machine.memory.arena import OverBudget
 from ptxloom.machine.native import interrupts, jit, language
 from ptxloom.machine.results.outcome import LaunchError
@@ -40,6 +40,8 @@ class Worker:
         self.state.event_limit = state.EVENTS_KEPT
         self.state.slice = state.SLICE_ROUNDS
         self.state.patience = state.PATIENCE
+        if launch.needs.uses_tensor_memory:
+            self.state.job = arena.take(tensor_plans.JOB_BYTES)
         for shadow in launch.shadows:
             shadow.worker(self.address)
         self.ctas: list[int] = []
@@ -96,7 +98,7 @@ class Worker:
         lanes = tuple(lane for lane in range(32) if self.state.service_lanes >> lane & 1)
         warp: Any = language.structure(state.Warp).from_address(at)
         op = self.launch.program.ops[int(self.state.service_site)]
-        request = host_calls.Request(self.launch, warp, lanes, self.state.service_frame, op)
+        request = host_calls.Request(self.launch, warp, lanes, self.state.service_frame, op, self.state.wanted)
         with self.launch.lock:
             host_calls.serve(self.state.service, request)
 
@@ -150,16 +152,19 @@ class Worker:
         cta.shared = take(launch.shared_bytes, "shared memory of CTAs")
         cta.local = take(native.warps * 32 * launch.local_bytes, "local memory of threads")
         cta.warps = take(native.warps * launch.warp_bytes, "registers of threads")
+        if launch.needs.uses_tensor_memory:
+            cta.tensor = take(tensor_plans.MEMORY_BYTES, "tensor memory of CTAs")
         control = take(native.warps * launch.control_bytes, "the stacks of calls") if launch.control_bytes else 0
+        cta.rank = rank
         for index in range(native.warps):
             self._warp(cta, index, control)
-        cta.rank = rank
         return at
 
     def _warp(self, cta: Any, index: int, control: int) -> None:
         launch, native = self.launch, self.launch.native
         w: Any = language.structure(state.Warp).from_address(cta.warps + index * launch.warp_bytes)
         w.index = index
+        w.rank_bits = int(cta.rank) << state.CLUSTER_SHIFT
         w.cta, w.launch, w.worker = ctypes.addressof(cta), cta.launch, cta.worker
         w.shared, w.shared_bytes = cta.shared, launch.shared_bytes
         w.sites = self.state.sites

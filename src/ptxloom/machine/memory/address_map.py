@@ -87,6 +87,9 @@ class Atlas:
         match space:
             case state.SHARED:
                 return self._shared(op, address % state.WINDOW_BYTES)
+            case state.TENSOR:
+                lane, column = divmod(address, 1 << 16)
+                return Located(space, address, f"lane {lane}, column {column} of tensor memory")
             case state.LOCAL | state.PARAM:
                 return self._frame(op, space, address % state.WINDOW_BYTES)
             case _:

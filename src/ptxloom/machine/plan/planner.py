@@ -110,6 +110,7 @@ class _Planner:
             sums=sums,
             knowledge=placement.moved(known),
             has_calls=any(op.opcode in {"call", "alloca"} for op in self.ops),
+            is_paired=any(op.has("cta_group::2") for op in self.ops),
         )  # fmt: skip
 
     def _reserve(self) -> None:

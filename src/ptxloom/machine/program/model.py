@@ -220,6 +220,7 @@ class Program:
     sums: Mapping[int, AddressSum]  # of addresses, by the sites that use them
     knowledge: Knowledge
     has_calls: bool  # whether any function calls another, or asks for memory on the stack
+    is_paired: bool  # whether it is for pairs of CTAs: shared addresses carry the rank of their CTA in the cluster
 
     @property
     def architecture(self) -> int:

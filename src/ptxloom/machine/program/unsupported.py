@@ -13,12 +13,12 @@ class UnsupportedInstruction(PtxloomError):  # noqa: N818 - says what was met, a
     Example:
         >>> from ptxloom.machine import kernel
         >>> from ptxloom.syntax import parse
-        >>> text = ".version 9.0 .target sm_100a .entry k() { tcgen05.wait::ld.sync.aligned; ret; }"
+        >>> text = ".version 9.0 .target sm_100a .entry k() { fabric.submit.op_restrict::fetching; ret; }"
         >>> try:
         ...     kernel(parse(text), "k")
         ... except UnsupportedInstruction as error:
         ...     print(error)
-        line 1: `tcgen05.wait::ld.sync.aligned;` cannot run: tensor memory and its instructions are not supported
+        line 1: `fabric.submit.op_restrict::fetching;` cannot run: ways to the fabric are not supported
     """
 
     def __init__(self, line: int, text: str, why: str = "the machine does not know it") -> None:

@@ -7,6 +7,7 @@ from typing import Final
 from ptxloom.isa.spaces import MEMORY
 from ptxloom.machine.runtime import state, texture
 from ptxloom.machine.runtime.tensor_boxes import model as tensor_copy
+from ptxloom.machine.runtime.tensor_memory import model as tensor_memory
 
 FAULTS: Final = {  # what ends a kernel; all are memcheck's
     state.OUT_OF_BOUNDS: "out-of-bounds",
@@ -28,6 +29,7 @@ FAULTS: Final = {  # what ends a kernel; all are memcheck's
     state.ILLEGAL_TENSOR_COPY: "illegal-tensor-copy",
     state.NO_TEXTURE: "no-texture",
     state.ILLEGAL_SURFACE_ACCESS: "illegal-surface-access",
+    state.ILLEGAL_TENSOR_MEMORY: "illegal-tensor-memory",
 }
 REASONS: Final = {  # why there is no tensor map, or no copy by one; no texture, or no look-up of it
     tensor_copy.WRONG_RANK: "they say more than 5 dimensions",
@@ -47,6 +49,11 @@ REASONS: Final = {  # why there is no tensor map, or no copy by one; no texture,
     texture.OTHER_OBJECT: "it is of the other kind, a surface for a texture or a texture for a surface",
     texture.OTHER_GEOMETRY: "it has another geometry than the instruction names",
     texture.OUTSIDE: "a coordinate is outside, and it says `.trap`",
+    tensor_memory.BAD_COLUMNS: "the number of columns is not a power of 2 from 32 to 512",
+    tensor_memory.RELINQUISHED: "the CTA has given up the right to allocate",
+    tensor_memory.NOT_ALLOCATED: "no allocation of as many columns begins there",
+    tensor_memory.BAD_SWIZZLE: "the matrix descriptor names a swizzling mode that there is not",
+    tensor_memory.BAD_LANE: "its lanes reach beyond those that it may touch",
     texture.BETWEEN_ACCESSES: "the first coordinate counts bytes, and is not a multiple of the bytes that are accessed",
 }
 EVENTS: Final = {  # after these it goes on
@@ -79,6 +86,8 @@ EVENTS: Final = {  # after these it goes on
     state.OWN_WRITE_READ: "racecheck.not-waited",
     state.NOT_READ_ONLY: "racecheck.not-read-only",
     state.STRAYED: "memcheck.overrun",
+    state.NOT_FREED: "memcheck.tensor-memory-kept",
+    state.OTHER_QUARTER: "memcheck.other-quarter",
     state.UNWRITTEN: "initcheck.uninitialised",
     state.UNWRITTEN_REGISTER: "initcheck.uninitialised-register",
 }
@@ -112,4 +121,8 @@ REVERSED: Final = {  # the same race with its sides in the other order
     state.OWN_READ_WRITE: state.OWN_WRITE_READ,
     state.OWN_WRITE_READ: state.OWN_READ_WRITE,
 }
-SPACES: Final = {state.GENERIC: "generic", **{space.number: name for name, space in MEMORY.items()}}
+SPACES: Final = {
+    state.GENERIC: "generic",
+    state.TENSOR: "tensor",
+    **{space.number: name for name, space in MEMORY.items()},
+}

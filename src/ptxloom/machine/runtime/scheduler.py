@@ -42,6 +42,7 @@ from ptxloom.machine.runtime.state import (
     Warp,
     Worker,
 )
+from ptxloom.machine.runtime.tensor_memory.ownership import start_tensor_memory
 
 if TYPE_CHECKING:
     pass
@@ -74,6 +75,8 @@ def start_warp(w: Warp, mask: u32) -> None:
     w.product_groups = 0
     w.product_waiting = 0
     w.product_done = 0
+    w.allocating = 0
+    w.paired = 0
     w.asking = 0
     if w.launch.has_calls != 0:
         fill(w.sp, 0)
@@ -105,6 +108,8 @@ def start_cta(cta: Cta, index: u64) -> None:
         start_marks(cta)
     if address(launch.trail) != 0:
         start_tags(cta)
+    if address(cta.tensor) != 0:
+        start_tensor_memory(cta.tensor)
     cta.cluster_arrived = 0
     cta.refused = 0
     cta.uniform_steps = 0

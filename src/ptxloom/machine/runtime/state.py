@@ -9,6 +9,7 @@ from ptxloom.machine.native import language
 from ptxloom.machine.runtime.shadow import Shadow
 from ptxloom.machine.runtime.spans import HeapTable, LastSpan, Spans
 from ptxloom.machine.runtime.tensor_boxes.model import TensorCopy, TensorRow
+from ptxloom.machine.runtime.tensor_memory.model import TensorJob, TensorMemory, TensorPlan
 from ptxloom.machine.runtime.texture import Image, Lookup
 from ptxloom.machine.runtime.trail import Trail
 
@@ -50,10 +51,12 @@ CLUSTER_SHIFT: Final = 24  # bits above hold 1 + the rank of a CTA in its cluste
 GENERIC: Final = 0
 GLOBAL, SHARED, LOCAL, CONST, PARAM = (SPACES[name].number for name in ("global", "shared", "local", "const", "param"))
 
+TENSOR: Final = 6  # tensor memory: no address of another space reaches it
+
 # Fault kinds.
 OUT_OF_BOUNDS, MISALIGNED, READ_ONLY, WRONG_SPACE, TRAP, STACK_OVERFLOW, BAD_CALL, ASSERTION, INVALID = range(1, 10)
 UNINITIALISED, OVERRUN, NO_CLUSTER, CALL_MISMATCH, BAD_TOKEN, BAD_BRANCH = range(10, 16)
-NO_TENSOR_MAP, ILLEGAL_TENSOR_COPY, NO_TEXTURE, ILLEGAL_SURFACE_ACCESS = range(18, 22)
+NO_TENSOR_MAP, ILLEGAL_TENSOR_COPY, NO_TEXTURE, ILLEGAL_SURFACE_ACCESS, ILLEGAL_TENSOR_MEMORY = range(18, 23)
 
 # Event kinds: hazards after which a kernel goes on; `catalogue.EVENTS` says what each means.
 DIVERGENT, EXITED, STUCK, ABSENT, PREDICATED, MISSING, MISMATCH, GONE, MISCOUNT, LEFT = range(1, 11)
@@ -66,6 +69,7 @@ UNFENCED, STALE_MAP = 33, 36  # without a fence: a bulk copy of what a thread ha
 UNEVEN: Final = 31  # warps of a warpgroup that do not change their registers alike
 REQUESTED_AGAIN, NOT_CANCELED = 34, 35  # a cluster, after a refusal; the index of one that was not canceled
 IN_FLIGHT, NO_PRODUCT_FENCE = 37, 38  # a register that a product may still use, or takes without a fence before
+NOT_FREED, OTHER_QUARTER = 39, 41  # tensor memory: nobody frees it; an address names lanes of another warp
 STRAYED: Final = 50  # from the variable that an address was made from
 NOT_READ_ONLY: Final = 40  # read as if it were read-only, and written
 
@@ -189,6 +193,9 @@ class Launch(language.Sealed):
     trail: Trail  # null unless provenance is followed, and so for all tags
     tags: u32  # where a warp keeps the tags of its registers, after its start
     tag_bytes: u32
+    plans: Annotated[Slice[TensorPlan], "plan_room"]  # of products into tensor memory, in the order they were met
+    plan_room: u64
+    plan_count: u32
 
 
 class Barrier:
@@ -234,6 +241,7 @@ class Cta:
     computed_from: u32  # where in shared memory poison has been stored that was computed with,
     computed_to: u32  # and where that ends
     tags: Annotated[Slice[u64], "launch.shared_bytes"]  # provenance's, of shared memory
+    tensor: TensorMemory  # null unless the kernel uses any
 
 
 class Worker:
@@ -266,6 +274,8 @@ class Worker:
     tensor: Annotated[Array[TensorCopy], 1]  # the copy by a tensor map that is being made
     row: Annotated[Array[TensorRow], 1]
     lookup: Annotated[Array[Lookup], 1]  # the look-up of a texture that is being made
+    job: TensorJob  # the product that is being made; null unless the kernel uses tensor memory
+    wanted: u64  # the plan that a product needs and that there is not: its key
 
 
 # What has been done to unwritten bits since they were loaded: they were computed with; moved about; nothing.
@@ -330,6 +340,8 @@ class Warp:
     product_wanted: u32  # how many of these the whole warpgroup must have committed, for the lanes that wait
     product_waiting: u32  # these lanes
     product_done: u32  # groups that it has waited for
+    allocating: u32  # lanes that wait for tensor memory, or for the peer to allocate or free some too
+    paired: u32  # 1: the peer knows that the warp has come to allocate
     asking: u32  # lanes that an mbarrier has told to wait, where `awaited` says
     poisoned: u32  # 1: bits of some register are unwritten; the variant that follows them runs
     resume: u32  # 1 + the instruction at which that variant is to go on; 0: the start of the block
@@ -337,6 +349,7 @@ class Warp:
     instructions: u64
     traced: u64  # how many records the warp has
     index: u32
+    rank_bits: u32  # the rank of its CTA in the cluster, where shared addresses of programs for pairs have it
     cta: Cta
     launch: Launch
     worker: Worker

@@ -86,6 +86,8 @@ from ptxloom.machine.semantics import (
     surfaces,
     tensor_copies,
     tensor_maps,
+    tensor_memory,
+    tensor_products,
     textures,
     votes,
     warp,
@@ -136,6 +138,8 @@ FAMILIES: Final[tuple[Family, ...]] = (
     matrix.family,
     wmma.family,
     wgmma.family,
+    tensor_memory.family,
+    tensor_products.family,
     barriers.family,
     copies.family,
     tensor_copies.family,
@@ -149,7 +153,6 @@ FAMILIES: Final[tuple[Family, ...]] = (
 
 # What is left out as a whole, and the opcodes or qualifiers that tell.
 _MISSING: Final = (
-    ("tensor memory and its instructions", ("tcgen05",)),
     ("ways to the fabric", ("fabric",)),
     ("vectors of structured sparsity", ("spcompress", "spdecompress")),
 )

@@ -15,7 +15,7 @@ from ptxloom.isa.matrix import matrix_move
 from ptxloom.isa.products import matrix_form
 from ptxloom.machine.codegen import scratch
 from ptxloom.machine.codegen.access import READ, WRITE, Access
-from ptxloom.machine.codegen.addresses import address_values, base_and_offset, stay_in_window
+from ptxloom.machine.codegen.addresses import address_values, base_and_offset, stay_in_window, within_cta
 from ptxloom.machine.codegen.convergence import aligned
 from ptxloom.machine.codegen.family import Family
 from ptxloom.machine.codegen.warp import W
@@ -165,11 +165,12 @@ def _rows(b: Builder, move: MatrixMove, operand: tree.Operand, places: Sequence[
     width = 32 if move.space else 64
     base, offset = base_and_offset(b.op, operand)
     found = b.find(base.text) if isinstance(base, tree.Name) else None
-    if isinstance(found, Register) and found.type.bits == width and found.vector == 1:
+    plain = not b.program.is_paired
+    if plain and isinstance(found, Register) and found.type.bits == width and found.vector == 1:
         addresses = b.register_place(found)
     else:
         addresses = b.scratch()
-        wide = address_values(b, base, offset)
+        wide = within_cta(b, address_values(b, base, offset), state.SHARED if move.space else state.GENERIC)
         if move.space:
             stay_in_window(b, base, wide, state.SHARED)
         b.store(b.resize(wide, width), addresses, 64)

@@ -45,11 +45,11 @@ def act(b: Builder, address: tree.Operand, operation: int, value: Value | int, s
     return b.load(vector("i64"), b.scratch(_RESULTS), 64)
 
 
-def act_in_ctas(b: Builder, address: tree.Operand, operation: int, value: Value, ctas: tree.Operand) -> None:
+def act_in_ctas(b: Builder, address: tree.Operand, operation: int, value: Value, ctas: Value) -> None:
     """Do an operation at the same place of several CTAs. What it writes is an mbarrier, of which its function tells."""
     lane_addresses(b, address, state.SHARED)
     b.store(b.resize(value, 64), b.scratch(scratch.VALUES), 64)
-    b.store(b.read(ctas, "b32"), b.scratch(_CTAS), 64)
+    b.store(ctas, b.scratch(_CTAS), 64)
     places = (b.scratch(), b.scratch(scratch.VALUES), b.scratch(_RESULTS), b.scratch(_CTAS))
     facts = (operation, b.op.site, int(b.op.has("relaxed")))
     b.check(b.runtime(mbarriers.mbarriers_of, W, b.active_mask, *places, *facts))
@@ -67,7 +67,7 @@ def change(b: Builder, op: Op) -> None:
     }[word]
     address, *rest = op.operands
     if op.has(_MULTICAST):
-        act_in_ctas(b, address, operation, b.read(rest[0], "u32"), rest[1])
+        act_in_ctas(b, address, operation, b.read(rest[0], "u32"), b.read(rest[1], "b32"))
         return
     act(b, address, operation, b.read(rest[0], "u32") if rest else 0, space_of(op))
 
@@ -89,7 +89,7 @@ def arrive(b: Builder, op: Op) -> None:
     if op.has(_MULTICAST):
         *count, ctas = rest
         once = b.constant(vector("i32"), 1)
-        act_in_ctas(b, address, operation, b.read(count[0], "u32") if count else once, ctas)
+        act_in_ctas(b, address, operation, b.read(count[0], "u32") if count else once, b.read(ctas, "b32"))
         return
     token = act(b, address, operation, b.read(rest[0], "u32") if rest else 1, space_of(op))
     if target is not None:

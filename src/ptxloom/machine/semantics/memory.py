@@ -186,7 +186,8 @@ def _access(b: Builder, op: Op, verb: str, operand: tree.Operand, places: tuple[
         b.access(verb, window, places, b.register_place(b.register(sum_.varying)[0]), common, bits=bits, space=space)
         return
     found = b.find(base.text) if isinstance(base, tree.Name) else None
-    if isinstance(found, Register) and found.type.bits == width and space != state.LOCAL:
+    plain = not b.program.is_paired or space not in {state.SHARED, state.GENERIC}
+    if plain and isinstance(found, Register) and found.type.bits == width and space != state.LOCAL:
         addresses = b.register_place(found)
     elif isinstance(found, Variable) and space == state.SHARED:
         addresses, offset = b.field("nowhere"), found.offset + offset

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.isa.spaces import QUALIFIERS
-from ptxloom.machine.codegen.addresses import address_values, base_and_offset
+from ptxloom.machine.codegen.addresses import address_values, base_and_offset, within_cta
 from ptxloom.machine.codegen.family import Family
 from ptxloom.machine.codegen.special_registers import read_special
 from ptxloom.machine.program.symbols import Register
@@ -111,6 +111,8 @@ def isspacep(b: Builder, op: Op) -> None:
             inside = b.compare("eq", at, b.constant(at.type, -1))
     else:
         low = b.apply("sub", at, b.constant(at.type, window))
+        if space in {"shared", "shared::cta"}:
+            low = within_cta(b, low, state.SHARED)
         size = 1 << state.CLUSTER_SHIFT if space in {"shared", "shared::cta"} else state.WINDOW_BYTES
         inside = b.compare("ult", low, b.constant(at.type, size))
     b.write_mask(target, b.mask_of(inside))
@@ -144,7 +146,7 @@ def mapa(b: Builder, op: Op) -> None:
     at = b.read(source, op.type)
     inside = b.apply("and", at, b.constant(at.type, ~(0xFF << state.CLUSTER_SHIFT)))
     number = b.resize(b.read(rank, "u32"), op.type.bits)
-    member = b.apply("add", number, b.constant(at.type, 1))
+    member = number if b.program.is_paired else b.apply("add", number, b.constant(at.type, 1))
     high = b.apply("shl", member, b.constant(at.type, state.CLUSTER_SHIFT))
     mapped = b.apply("or", inside, high)
     generic = op.type.bits == 64 and not op.has("shared::cluster")
@@ -157,6 +159,9 @@ def getctarank(b: Builder, op: Op) -> None:
     at = b.read(op.operands[1], op.type)
     named = b.apply("lshr", at, b.constant(at.type, state.CLUSTER_SHIFT))
     member = b.resize(b.apply("and", named, b.constant(at.type, 0xFF)), 32)
+    if b.program.is_paired:
+        b.write(op.operands[0], member)
+        return
     own = b.compare("eq", member, b.constant(member.type, 0))
     rank = b.select(
         own, read_special(b, b.strip, "%cluster_ctarank"), b.apply("sub", member, b.constant(member.type, 1))

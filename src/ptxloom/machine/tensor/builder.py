@@ -28,12 +28,14 @@ class TensorBuilder(Emitter):
         self.globals: list[str] = []
         self.attributes = ["nounwind"]
         self.linkage = ""
+        self.result = "void"
 
     def text(self) -> str:
         """The function as LLVM IR."""
         arguments = ", ".join(map(str, self.arguments))
-        head = f"define {self.linkage} void @{self.symbol}({arguments}) {' '.join(self.attributes)} {{\nentry:"
-        return "\n".join((*self.globals, head, *self.allocas, *self.lines, "ret void\n}"))
+        head = f"define {self.linkage} {self.result} @{self.symbol}({arguments}) {' '.join(self.attributes)} {{\nentry:"
+        end = "ret void" if self.result == "void" else f"ret {self.result} 0"
+        return "\n".join((*self.globals, head, *self.allocas, *self.lines, f"{end}\n}}"))
 
     def table(self, numbers: tuple[int, ...]) -> Value:
         """A constant array of `i32`."""

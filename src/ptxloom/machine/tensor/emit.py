@@ -75,7 +75,7 @@ def function(
     if form.opcode == "wmma":
         return _wmma(form, rule, f'"{symbol}"')
     b = _function(f'"{symbol}"', tile(form), rule, (selector, chosen))
-    return TensorFunction(symbol, _module((b,)), len(b.arguments))
+    return TensorFunction(symbol, module((b,)), len(b.arguments))
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +113,7 @@ def stages(form: MatrixForm, target: str = "sm_90") -> TensorStages | None:
     b = TensorBuilder(f'"tensor.multiply.{symbol}"', (*d, *images, *c))
     factors = Factors(b, form, rule.steps, images)
     _fused(b, (form, rule), (factors, Exponents(b, factors, rule.least, ranged=True)), c, d)
-    multiply = TensorFunction(f"tensor.multiply.{symbol}", _module((b,)), len(b.arguments))
+    multiply = TensorFunction(f"tensor.multiply.{symbol}", module((b,)), len(b.arguments))
     return TensorStages((unpack[0], unpack[1]), (factors.a_bytes, factors.b_bytes), multiply)
 
 
@@ -130,7 +130,7 @@ def _unpack(form: MatrixForm, rule: Recipe, operand: str, symbol: str) -> Tensor
     else:
         factors.unpack_b(registers)
         exponents.survey_b()
-    return TensorFunction(symbol, _module((b,)), len(b.arguments))
+    return TensorFunction(symbol, module((b,)), len(b.arguments))
 
 
 def same_arithmetic(form: MatrixForm) -> MatrixForm:
@@ -147,7 +147,8 @@ def same_arithmetic(form: MatrixForm) -> MatrixForm:
     return replace(form, rounding="") if form.rounding == "rn" else form
 
 
-def _module(functions: tuple[TensorBuilder, ...]) -> str:
+def module(functions: tuple[TensorBuilder, ...]) -> str:
+    """Functions as the text of one module."""
     declarations = dict(item for b in functions for item in b.declarations.items())
     return "\n".join((*declarations.values(), *(b.text() for b in functions), ""))
 
@@ -225,12 +226,13 @@ def _scaled(
     addends = load_columns(b, kind[0], c)
     b.settle(addends)
     result = b.array(COLUMNS * factors.rows * 4)
-    WideSum(b, _rule(kind[1]), factors.window(Value("i64", "0")), scales).add(addends, result)
+    WideSum(b, rule_of(kind[1]), factors.window(Value("i64", "0")), scales).add(addends, result)
     store_columns(b, kind[0], result, d)
 
 
-def _rule(rule: Recipe) -> Rule:
-    return Rule(rule.fraction_bits, rule.wide, rule.least, rule.group, rule.floor_depth)
+def rule_of(recipe_: Recipe) -> Rule:
+    """What a fused sum has to know of a recipe."""
+    return Rule(recipe_.fraction_bits, recipe_.wide, recipe_.least, recipe_.group, recipe_.floor_depth)
 
 
 def _fused(
@@ -257,7 +259,7 @@ def _steps(
 ) -> None:
     factors, exponents = multiplicands
     addends, result = arrays
-    rule = _rule(recipe_)
+    rule = rule_of(recipe_)
     if len(recipe_.steps) == 1:
         first = Value("i64", "0")
         FusedSum(b, rule, factors.window(first), exponents).add(addends, result)
@@ -323,7 +325,7 @@ def _quads(b: TensorBuilder, form: MatrixForm, recipe_: Recipe, operands: tuple[
     addends = load_quads(b, form, c)
     results = b.array(COLUMNS * ROWS * 4)
     if recipe_.sum is Sum.FUSED:
-        FusedSum(b, _rule(recipe_), factors, None).add(addends, results)
+        FusedSum(b, rule_of(recipe_), factors, None).add(addends, results)
     else:
         chain_sum(b, factors, (addends, results), pairs=recipe_.sum is Sum.PAIRS)
     store_quads(b, form, results, d)
@@ -346,4 +348,4 @@ def _wmma(form: MatrixForm, rule: Recipe, symbol: str) -> TensorFunction:
         outer.do(f"call void @{inner.symbol}({', '.join(map(str, operands))})")
     for place, value in zip(d, staged, strict=True):
         outer.store(outer.load(vector(f"i{form.register_bits}", 32), value, 4), place, 4)
-    return TensorFunction(symbol.strip('"'), _module((inner, outer)), len(outer.arguments))
+    return TensorFunction(symbol.strip('"'), module((inner, outer)), len(outer.arguments))

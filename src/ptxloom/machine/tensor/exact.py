@@ -26,16 +26,21 @@ _MODES = {"rz": 0, "rn": 1, "rp": 2, "rm": 3}
 
 def integer_sum(b: TensorBuilder, form: MatrixForm, window: Window, c: Registers, d: Registers) -> None:
     """Products and sums of integers in `.f32`: all below 2^24, so exact. C is added once, wrapping or saturating."""
-    rows = window.rows
     addends = load_columns(b, form, c)
-    results = b.array(COLUMNS * rows * 4)
+    results = b.array(COLUMNS * window.rows * 4)
+    integer_columns(b, form, window, addends, results)
+    store_columns(b, form, results, d)
+
+
+def integer_columns(b: TensorBuilder, form: MatrixForm, window: Window, addends: Value, results: Value) -> None:
+    """The same from columns to columns."""
+    rows = window.rows
     with b.loop(COLUMNS) as n:
         total = b.number(rows, "float", 0.0)
         for position in range(window.depth):
             product = b.apply("fmul contract", window.a(position), window.multiplier(position, n))
             total = b.apply("fadd contract", total, product)
         _add_integers(b, form, (b.convert("fptosi", total, "i32"), n), addends, results)
-    store_columns(b, form, results, d)
 
 
 def bit_sum(b: TensorBuilder, form: MatrixForm, operands: Operands) -> None:

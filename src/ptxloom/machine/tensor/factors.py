@@ -196,6 +196,12 @@ class SparseFactors(Factors):
         super().__init__(b, form, steps)
         self.unpack_a(registers[0])
         self.unpack_b(registers[1])
+        self.chosen = b.array(COLUMNS * len(self.positions) * self.rows * 4)
+        self._choose(self._choices(metadata))
+
+    def _choices(self, metadata: tuple[Value, int]) -> Value:
+        """The metadata of each chunk of each row in the low bits of words: `[chunk][row]`."""
+        b, form = self.b, self.form
         lanes = Words(b, (metadata[0],))
         places = fragment(form, "e")
         choices = b.array(places.columns * self.rows * 4)
@@ -203,8 +209,7 @@ class SparseFactors(Factors):
             firsts = (places.holder(matrix=metadata[1], row=row, column=chunk) for row in range(0, self.rows, 8))
             halves = tuple(b.shift_right(lanes.column(0, first.lane), first.bit) for first in firsts)
             b.store(b.concat(halves), b.offset(choices, chunk * self.rows * 4), 64)
-        self.chosen = b.array(COLUMNS * len(self.positions) * self.rows * 4)
-        self._choose(choices)
+        return choices
 
     def _choose(self, choices: Value) -> None:
         """Fill `chosen`, `[position][n][row]`."""

@@ -17,6 +17,9 @@ below reproduce every bit (`tests/recorded/mma`). What the tensor core does by i
 bits are kept, and an `.f32` result is cut, toward zero, to 13 bits behind its first (`tests/recorded/wgmma`). Where the
 largest exponent stops counting does not show there: no product has a bit so far down.
 
+`tcgen05.mma` has one unit for all: one fused sum over all of k, 25 bits, each format's own smallest exponent; scaled
+forms as on `sm_120`, below. It rests on results that were published for a B200 (`tests/recorded/published`).
+
 What ptxas builds from other instructions, since Hopper lacks the unit (read in the SASS, confirmed by the results):
 
 - `.e4m3 .e5m2`: turned into `.f16`; one fused sum from zero over the low two elements of each register, a second one
@@ -126,18 +129,16 @@ def recipe(form: MatrixForm, target: str) -> Recipe:
         UsageError: Nobody knows how it computes.
     """
     number = architecture(target)
+    if form.opcode == "tcgen05":
+        return _exact(form) or _narrow(form)
     least = least_architecture(form)
     if least is None:
         first, *_, last = ARCHITECTURES
         raise UnsupportedForm(f"`{form.spelling}` is a form of no target from `sm_{first}` to `sm_{last}`")
     if number < least:
         raise UnsupportedForm(f"`{form.spelling}` needs `sm_{least}` or higher, and `{target}` is below")
-    if form.a_type == "f64":
-        return Recipe(Sum.DOUBLE)
-    if form.a_type == "b1":
-        return Recipe(Sum.BITS)
-    if form.d_type == "s32":
-        return Recipe(Sum.INTEGER)
+    if (exact := _exact(form)) is not None:
+        return exact
     if form.quad_pairs and number >= 80:
         return Recipe(Sum.PAIRS if form.d_type == "f16" else Sum.CHAIN)
     if number >= _NARROW_UNIT and element_type(form.a_type).packed_bits <= _BYTE:
@@ -165,12 +166,24 @@ def known_forms(target: str = "sm_90") -> tuple[MatrixForm, ...]:
     return tuple(form for form in found if (least := least_architecture(form)) is not None and least <= number)
 
 
+def _exact(form: MatrixForm) -> Recipe | None:
+    """How a form computes whose sums are the same everywhere; None for others."""
+    if form.d_type == "s32":
+        return Recipe(Sum.BITS if form.a_type == "b1" else Sum.INTEGER)
+    return Recipe(Sum.DOUBLE) if form.a_type == "f64" else None
+
+
 def _narrow(form: MatrixForm) -> Recipe:
-    least = _LEAST_EXPONENTS[form.a_type], _LEAST_EXPONENTS[form.b_type]
+    least = _least(form.a_type), _least(form.b_type)
     grouped = form.kind in {"mxf4", "mxf4nvf4"}
     places = tuple(range(form.stored_k))
     bits, group = (35, 16) if grouped else (25, 1)
     return Recipe(Sum.FUSED, (places,), bits, "f32" in (form.d_type, form.c_type), least=least, group=group)
+
+
+def _least(element: str) -> int:
+    """The exponent of a type's subnormals, in a unit that takes it as it is."""
+    return _LEAST_EXPONENTS.get(element, _AS_HALVES.get(element, -14))
 
 
 def _fused(form: MatrixForm, *, hopper: bool) -> Recipe:

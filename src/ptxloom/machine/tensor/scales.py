@@ -52,12 +52,17 @@ class Scales:
         self.b = b
         self.rows = form.m
         self._blocks = scale_count(form)
+        of_rows, of_columns = self._words(registers, selectors)
+        self._a = self._unpacked(of_rows, selectors.a_byte, form.scale_type)
+        self._b = self._unpacked(of_columns, selectors.b_byte, form.scale_type)
+
+    def _words(self, registers: tuple[Value, Value], selectors: ScaleSelectors) -> tuple[Value, Value]:
+        """The words with the scales of the rows, in the order `ROWS`, and those of the columns, in theirs."""
+        b = self.b
         left, right = (Words(b, (register,)) for register in registers)
         pair = 2 * selectors.a_thread
         of_rows = b.concat((left.column(0, pair), left.column(0, pair + 1)))
-        of_columns = b.shuffle(right.column(0, selectors.b_thread), [ROWS.index(n) for n in range(COLUMNS)])
-        self._a = self._unpacked(of_rows, selectors.a_byte, form.scale_type)
-        self._b = self._unpacked(of_columns, selectors.b_byte, form.scale_type)
+        return of_rows, b.shuffle(right.column(0, selectors.b_thread), [ROWS.index(n) for n in range(COLUMNS)])
 
     def _unpacked(self, words: Value, byte: int, kind: str) -> tuple[Value, Value]:
         """Arrays of the numbers and of their exponents."""

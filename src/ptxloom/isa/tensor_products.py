@@ -1,0 +1,103 @@
+"""What `tcgen05.mma` can multiply: its kinds, and the sizes that go with them (PTX ISA 9.7.16.2, table 39)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from typing import Final
+
+TENSOR_KINDS: Final = ("f16", "tf32", "f8f6f4", "i8", "mxf8f6f4", "mxf4", "mxf4nvf4")
+_BYTES: Final = ("f8f6f4", "mxf8f6f4", "i8")
+_SCALES: Final = {
+    "mxf8f6f4": {"": "1X", "scale_vec::1X": "1X", "block32": "1X"},
+    "mxf4": {"": "2X", "scale_vec::2X": "2X", "block32": "2X"},
+    "mxf4nvf4": {"scale_vec::2X": "2X", "scale_vec::4X": "4X", "block16": "4X", "block32": "2X"},
+}
+_FEW_INTEGERS: Final = (8, 16, 24)
+_WS_COLUMNS: Final = (64, 128, 256)
+
+
+@dataclass(frozen=True, slots=True)
+class TensorProduct:
+    """A `tcgen05.mma` by its qualifiers.
+
+    Attributes:
+        kind: `f16`, `tf32`, `f8f6f4`, `i8`, `mxf8f6f4`, `mxf4` or `mxf4nvf4`.
+        ctas: 1 or 2.
+        sparse: Whether A has metadata.
+        ws: Whether weights stay.
+        scale_vector: How many scales a row has for k of 32 bytes: `1X`, `2X`, `4X`; empty without.
+        shifts: Whether A's rows move down by one.
+    """
+
+    kind: str
+    ctas: int
+    sparse: bool
+    ws: bool
+    scale_vector: str
+    shifts: bool
+
+    @property
+    def has_bytes(self) -> bool:
+        """Whether every element, however narrow, has a byte."""
+        return self.kind in _BYTES
+
+
+@cache
+def product_of(qualifiers: tuple[str, ...]) -> TensorProduct:
+    """What the qualifiers of a `tcgen05.mma` say."""
+    said = set(qualifiers)
+    kind = next(q.removeprefix("kind::") for q in qualifiers if q.startswith("kind::"))
+    scale = next((scale for word, scale in _SCALES.get(kind, {}).items() if word in said), "")
+    return TensorProduct(
+        kind,
+        2 if "cta_group::2" in said else 1,
+        "sp" in said,
+        "ws" in said,
+        scale or _SCALES.get(kind, {}).get("", ""),
+        "ashift" in said,
+    )
+
+
+def refusal(product: TensorProduct, m: int, n: int, sparse: bool, transposed: bool = False) -> str:
+    """Why a product cannot have such a D; empty if it can.
+
+    Args:
+        product: The instruction.
+        m: The rows of D that its descriptor says.
+        n: The columns.
+        sparse: Whether the descriptor says that A is sparse.
+        transposed: Whether B's columns lie next to each other in shared memory.
+
+    Example:
+        >>> refusal(product_of(("mma", "cta_group::1", "kind::f16")), 64, 20, False)
+        'N is 20, and has to be a multiple of 8 from 8 to 256'
+    """
+    if sparse != product.sparse:
+        return f"the descriptor says that A is {'sparse' if sparse else 'dense'}, and the instruction that it is not"
+    rows = _rows(product)
+    if m not in rows:
+        return f"M is {m}, and has to be {' or '.join(map(str, rows))}"
+    if product.ws:
+        columns = _WS_COLUMNS[:-1] if sparse else _WS_COLUMNS
+        return "" if n in columns else f"N is {n}, and has to be {', '.join(map(str, columns))}"
+    unit = _unit(product, transposed=transposed)
+    few = _FEW_INTEGERS if product.kind == "i8" and product.ctas == 1 and not transposed else ()
+    if n not in few and (n % unit or not unit <= n <= 256):
+        return f"N is {n}, and has to be a multiple of {unit} from {unit} to 256"
+    return ""
+
+
+def _rows(product: TensorProduct) -> tuple[int, ...]:
+    if product.ws:
+        return (32, 64, 128)
+    scaled = product.kind in _SCALES
+    if product.ctas == 2:
+        return (256,) if scaled and product.sparse else (128, 256)
+    return (128,) if scaled else (64, 128)
+
+
+def _unit(product: TensorProduct, *, transposed: bool) -> int:
+    """What N is a multiple of."""
+    eight_bits = product.has_bytes and transposed
+    return 8 * product.ctas * (2 if product.kind == "i8" or eight_bits else 1)

@@ -1,0 +1,132 @@
+"""`tcgen05.alloc`, `.dealloc` and `.relinquish_alloc_permit`: by a warp, or one of each CTA of a pair (9.7.16.7).
+
+Who finds no room waits until some is freed. In a pair both CTAs have to come: the first one waits for the other.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ptxloom.machine.native.language import address, trailing_zeros, u32, u64, view
+from ptxloom.machine.runtime.memory import fault, place
+from ptxloom.machine.runtime.places import warp_at
+from ptxloom.machine.runtime.reconvergence import choose, place_lanes
+from ptxloom.machine.runtime.state import ILLEGAL_TENSOR_MEMORY, NO_CLUSTER, SHARED, TENSOR, Cta, Warp
+from ptxloom.machine.runtime.tensor_memory.model import BAD_COLUMNS, NOT_ALLOCATED, RELINQUISHED
+from ptxloom.machine.runtime.tensor_memory.ownership import (
+    NOWHERE,
+    free_columns,
+    give_columns,
+    is_count,
+    take_columns,
+)
+
+if TYPE_CHECKING:
+    from ptxloom.machine.native.language import Ptr
+
+
+def illegal(w: Warp, reason: u32, site: u32, lanes: u32, at: u64) -> u32:
+    """Note why an instruction of tensor memory ends the kernel; 1."""
+    fault(w, ILLEGAL_TENSOR_MEMORY, site, trailing_zeros(lanes) & 31, at, TENSOR, 0, 0)
+    note = w.worker.fault[0]
+    if note.reason == 0:
+        note.reason = reason
+    return 1
+
+
+def has_peer(w: Warp, site: u32, lanes: u32) -> u32:
+    """Whether the CTA is one of a pair; if not, it is noted."""
+    if w.launch.members & 1 == 0:
+        return 1
+    fault(w, NO_CLUSTER, site, trailing_zeros(lanes) & 31, 0, SHARED, 0, 1)
+    return 0
+
+
+def peer_of(w: Warp) -> Cta:
+    """The other CTA of the pair: its rank differs in the lowest bit."""
+    return w.cta.peers[w.cta.rank ^ 1].cta
+
+
+def check_allocation(w: Warp, lanes: u32, targets: Ptr[u64], columns: u32, pair: u32, space: u32, site: u32) -> u32:
+    """Whether an allocation can be made at all; 1 after a fault."""
+    if lanes == 0:
+        return 0
+    if is_count(columns) == 0:
+        return illegal(w, BAD_COLUMNS, site, lanes, u64(columns))
+    if w.cta.tensor.relinquished != 0:
+        return illegal(w, RELINQUISHED, site, lanes, u64(columns))
+    if pair != 0 and has_peer(w, site, lanes) == 0:
+        return 1
+    lane = trailing_zeros(lanes)
+    return u32(address(place(w, lane, targets[lane], space, 4, 1, site)) == 0)
+
+
+def allocate(
+    w: Warp,
+    lanes: u32,
+    targets: Ptr[u64],
+    columns: u32,
+    pair: u32,
+    space: u32,
+    site: u32,
+    here: u32,
+    following: u32,
+) -> u32:
+    """Take columns, write the address of the first where a lane says; who has to wait comes again. Gives a block."""
+    place_lanes(w, w.mask, following)
+    if lanes == 0:
+        return choose(w)
+    memory = w.cta.tensor
+    lane = trailing_zeros(lanes)
+    first = free_columns(memory, columns)
+    if (pair != 0 and meets_peer(w, memory.pairs + 1 - w.paired) == 0) or first == NOWHERE:
+        w.allocating = w.mask
+        w.blocked = w.blocked | w.mask
+        place_lanes(w, w.mask, here)
+        return choose(w)
+    w.paired = 0
+    memory.site = site
+    take_columns(memory, first, columns)
+    into = place(w, lane, targets[lane], space, 4, 1, site)
+    if address(into) != 0:
+        view(u32, into)[0] = first
+    return choose(w)
+
+
+def meets_peer(w: Warp, wanted: u32) -> u32:
+    """Whether a warp of the peer has come to allocate as often as this CTA."""
+    if w.paired == 0:
+        w.paired = 1
+        w.cta.tensor.pairs = wanted
+        wake(peer_of(w))
+    return u32(peer_of(w).tensor.pairs >= wanted)
+
+
+def deallocate(w: Warp, lanes: u32, taddr: u32, columns: u32, pair: u32, site: u32) -> u32:
+    """Free columns; 1 after a fault."""
+    if lanes == 0:
+        return 0
+    if is_count(columns) == 0:
+        return illegal(w, BAD_COLUMNS, site, lanes, u64(columns))
+    if pair != 0 and has_peer(w, site, lanes) == 0:
+        return 1
+    if taddr > 0xFFFF or give_columns(w.cta.tensor, taddr, columns) == 0:
+        return illegal(w, NOT_ALLOCATED, site, lanes, u64(taddr))
+    wake(w.cta)
+    return 0
+
+
+def relinquish(w: Warp, lanes: u32) -> None:
+    """The CTA allocates no more."""
+    if lanes != 0:
+        w.cta.tensor.relinquished = 1
+
+
+def wake(cta: Cta) -> None:
+    """Let warps look again whether there is tensor memory for them."""
+    for index in range(cta.launch.warps):
+        w = warp_at(cta, index)
+        if w.allocating != 0:
+            w.blocked = w.blocked & ~w.allocating
+            w.allocating = 0
+            w.worker.spins = 0

@@ -1,0 +1,108 @@
+"""What stands beside A and B in tensor memory: the scales of their blocks, and the metadata of a sparse A.
+
+PTX ISA 9.7.16.10.7 and 9.7.16.10.8. A word has four scales of a row, bytes from the lowest up; which of them a product
+takes, its instruction descriptor says.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ptxloom.machine.native.language import address, u32, u64
+from ptxloom.machine.runtime.hazards import note_access
+from ptxloom.machine.runtime.memory import fault
+from ptxloom.machine.runtime.state import OUT_OF_BOUNDS, TENSOR, UNWRITTEN, Cta, Warp
+from ptxloom.machine.runtime.tensor_memory.marks import missing_word
+from ptxloom.machine.runtime.tensor_memory.model import QUARTER_LANES, TENSOR_LANES, TensorJob, TensorPlan
+from ptxloom.machine.runtime.tensor_memory.ownership import holds_columns
+
+if TYPE_CHECKING:
+    from ptxloom.machine.native.language import Slice
+
+ADDRESS = 0x3FFFFFFF  # of scales: the bits above name a byte, and are not looked at
+BY_ROW, BY_HALVES = (
+    1,
+    2,
+)  # how metadata lie: 64 bits a row; those of two rows, eight lanes apart for the upper half of k
+SCALES_OF_GROUP = 4  # in a word
+GROUP_ROWS = 128  # rows whose words are next to each other
+
+
+def reach(w: Warp, cta: Cta, taddr: u32, columns: u32, site: u32) -> u32:
+    """1 if columns are allocated; else the fault is noted."""
+    if holds_columns(cta.tensor, taddr & 0xFFFF, columns) != 0:
+        return 1
+    fault(w, OUT_OF_BOUNDS, site, 0, u64(taddr), TENSOR, 4 * columns, 0)
+    return 0
+
+
+def word_of(w: Warp, cta: Cta, at: u32, taddr: u32, site: u32) -> u32:
+    """A word, which has to be written."""
+    if address(w.written) != 0 and missing_word(cta.tensor, at) != 0:
+        note_access(w, UNWRITTEN, site, 0, u64(taddr), TENSOR, 4, 0)
+    return cta.tensor.words[at]
+
+
+def bring_scales(
+    w: Warp, cta: Cta, plan: TensorPlan, into: Slice[u64], rows: u32, told: u32, first: u32, split: u32, site: u32
+) -> u32:
+    """The scales of all rows of A, or columns of B, from the byte `first` on; 1 after a fault.
+
+    Args:
+        w: Who issues the product.
+        cta: Whose tensor memory it is.
+        plan: The product.
+        into: A word a row.
+        rows: How many.
+        told: The address.
+        first: The byte of the first scale.
+        split: Rows from which on the scales lie 64 lanes further; 0 if none do.
+        site: The instruction.
+    """
+    taddr = told & ADDRESS
+    groups = (rows + GROUP_ROWS - 1) // GROUP_ROWS
+    words = (first + plan.scales + SCALES_OF_GROUP - 1) // SCALES_OF_GROUP
+    lines = rows if split == 0 else split
+    columns = (lines + QUARTER_LANES - 1) // QUARTER_LANES
+    if words > 1:
+        columns = columns + groups * SCALES_OF_GROUP * (words - 1)
+    if reach(w, cta, taddr, columns, site) == 0:
+        return 1
+    base = (taddr & 0xFFFF) * TENSOR_LANES
+    for row in range(rows):
+        line: u32 = row
+        lane: u32 = 0
+        if split != 0 and row >= split:
+            line = row - split
+            lane = TENSOR_LANES // 2
+        at = base + line // QUARTER_LANES * TENSOR_LANES + lane + line % QUARTER_LANES
+        bits = u64(word_of(w, cta, at, taddr, site))
+        if words > 1:
+            more = at + groups * SCALES_OF_GROUP * TENSOR_LANES
+            bits = bits | u64(word_of(w, cta, more, taddr, site)) << 32
+        into[row] = bits >> u64(8 * first)
+    return 0
+
+
+def bring_metadata(w: Warp, cta: Cta, plan: TensorPlan, job: TensorJob, taddr: u32, selector: u32, site: u32) -> u32:
+    """The metadata of a CTA's rows, four bits a chunk; 1 after a fault."""
+    column = taddr & 0xFFFF
+    if plan.metadata == BY_HALVES:
+        column = column + selector
+    if reach(w, cta, column, 3 - plan.metadata, site) == 0:
+        return 1
+    base = column * TENSOR_LANES + (taddr >> 16)
+    for tile in range(plan.a_tiles):
+        start = base + plan.a_lanes[tile]
+        for row in range(16):
+            if plan.metadata == BY_ROW:
+                low = u64(word_of(w, cta, start + row, taddr, site))
+                job.metadata[tile * 16 + row] = (
+                    low | u64(word_of(w, cta, start + row + TENSOR_LANES, taddr, site)) << 32
+                )
+            else:
+                shift = row // 8 * 16
+                low = u64(word_of(w, cta, start + row % 8, taddr, site) >> shift & 0xFFFF)
+                high = u64(word_of(w, cta, start + row % 8 + 8, taddr, site) >> shift & 0xFFFF)
+                job.metadata[tile * 16 + row] = low | high << 16
+    return 0

@@ -1,0 +1,148 @@
+"""`tcgen05.cp` and `tcgen05.shift`: what moves to tensor memory from shared memory, and within it (PTX ISA 9.7.16.9).
+
+Rows of 16 or 32 bytes lie in shared memory as those of a factor that is stored along k.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+from ptxloom.machine.native.language import address, copy, part, u8, u32, u64, view
+from ptxloom.machine.runtime.bounds import within
+from ptxloom.machine.runtime.matrix_layout import ROW_BYTES
+from ptxloom.machine.runtime.memory import fault
+from ptxloom.machine.runtime.state import OUT_OF_BOUNDS, SHARED, TENSOR, Cta, Warp
+from ptxloom.machine.runtime.tensor_memory.allocation import has_peer, illegal
+from ptxloom.machine.runtime.tensor_memory.factors import place_of, unpack
+from ptxloom.machine.runtime.tensor_memory.marks import mark_word, missing_word
+from ptxloom.machine.runtime.tensor_memory.model import BAD_LANE, QUARTER_LANES, TENSOR_LANES, TensorMemory
+from ptxloom.machine.runtime.tensor_memory.ownership import holds_columns
+from ptxloom.machine.runtime.tensor_memory.products import bad_swizzle
+
+if TYPE_CHECKING:
+    from ptxloom.machine.native.language import Ptr, Slice
+
+ONCE, APART, BESIDE, ALL, QUARTERED = range(5)  # where rows go: see `lane_of`
+SHIFT_COLUMNS = 8
+CENTRED = 2  # the bit of a byte at which an element of 4 bits begins
+
+
+def copies_of(way: u32) -> u32:
+    """How many lanes a row goes to."""
+    if way == ALL:
+        return 4
+    return 2 if way == APART or way == BESIDE else 1  # noqa: PLR1714, SIM109 - native code has no sets
+
+
+def lane_of(way: u32, row: u32, number: u32) -> u32:
+    """The lane of one of the copies of a row."""
+    if way == APART:  # `.warpx2::02_13`
+        return row + 64 * number
+    if way == BESIDE:  # `.warpx2::01_23`
+        return row % 32 + 64 * (row // 32) + 32 * number
+    if way == ALL:  # `.warpx4`
+        return row + 32 * number
+    if way == QUARTERED:  # `.4x256b`
+        return 32 * row
+    return row
+
+
+def copy_rows(
+    w: Warp,
+    lanes: u32,
+    targets: Ptr[u32],
+    sources: Ptr[u64],
+    chunk: Annotated[Slice[u8], "16"],
+    rows: u32,
+    parts: u32,
+    way: u32,
+    bits: u32,
+    pair: u32,
+    site: u32,
+) -> u32:
+    """Copy rows of some lanes' descriptors, in each CTA of a pair from its own shared memory; 1 after a fault."""
+    for lane in range(32):
+        if lanes >> lane & 1 != 0:
+            if pair != 0 and has_peer(w, site, 1) == 0:
+                return 1
+            if bad_swizzle(w, sources[lane], site) != 0:
+                return 1
+            for number in range(1 + pair):
+                cta = w.cta.peers[w.cta.rank & ~pair | number].cta
+                if copy_to(w, cta, targets[lane], sources[lane], chunk, rows, parts, way, bits, site) != 0:
+                    return 1
+    return 0
+
+
+def copy_to(
+    w: Warp,
+    cta: Cta,
+    taddr: u32,
+    descriptor: u64,
+    chunk: Slice[u8],
+    rows: u32,
+    parts: u32,
+    way: u32,
+    bits: u32,
+    site: u32,
+) -> u32:
+    """The same in one CTA."""
+    memory = cta.tensor
+    column = taddr & 0xFFFF
+    lane = taddr >> 16
+    if holds_columns(memory, column, 4 * parts) == 0:
+        fault(w, OUT_OF_BOUNDS, site, 0, u64(taddr), TENSOR, 16 * parts, 1)
+        return 1
+    if lane + lane_of(way, rows - 1, copies_of(way) - 1) >= TENSOR_LANES:
+        return illegal(w, BAD_LANE, site, 1, u64(taddr))
+    for row in range(rows):
+        for piece in range(parts):
+            at = place_of(descriptor, u64(row // 8), u64(piece), row % 8, 0)
+            if within(at, ROW_BYTES, w.shared_bytes) == 0:
+                fault(w, OUT_OF_BOUNDS, site, 0, at, SHARED, ROW_BYTES, 0)
+                return 1
+            copy(chunk, part(cta.shared, at, ROW_BYTES), ROW_BYTES)
+            if bits != 0:
+                unpack(chunk, ROW_BYTES, bits, CENTRED if bits == 4 else 0)
+            words = view(u32, chunk)
+            for word in range(4):
+                for number in range(copies_of(way)):
+                    index = (column + 4 * piece + word) * TENSOR_LANES + lane + lane_of(way, row, number)
+                    memory.words[index] = words[word]
+                    if address(w.written) != 0:
+                        mark_word(memory, index)
+    return 0
+
+
+def shift_rows(w: Warp, lanes: u32, targets: Ptr[u32], pair: u32, site: u32) -> u32:
+    """`tcgen05.shift.down`: of 32 lanes each takes what the next one has, but the last; 1 after a fault."""
+    for lane in range(32):
+        if lanes >> lane & 1 != 0:
+            if pair != 0 and has_peer(w, site, 1) == 0:
+                return 1
+            for number in range(1 + pair):
+                cta = w.cta.peers[w.cta.rank & ~pair | number].cta
+                if shift_in(w, cta.tensor, targets[lane], site) != 0:
+                    return 1
+    return 0
+
+
+def shift_in(w: Warp, memory: TensorMemory, taddr: u32, site: u32) -> u32:
+    """The same in one CTA."""
+    column = taddr & 0xFFFF
+    first = taddr >> 16
+    if holds_columns(memory, column, SHIFT_COLUMNS) == 0:
+        fault(w, OUT_OF_BOUNDS, site, 0, u64(taddr), TENSOR, 4 * SHIFT_COLUMNS, 1)
+        return 1
+    if first >= TENSOR_LANES or first % QUARTER_LANES != 0:
+        return illegal(w, BAD_LANE, site, 1, u64(taddr))
+    for index in range(SHIFT_COLUMNS):
+        start = (column + index) * TENSOR_LANES + first
+        for row in range(QUARTER_LANES - 1):
+            memory.words[start + row] = memory.words[start + row + 1]
+            if address(w.written) != 0:
+                if missing_word(memory, start + row + 1) == 0:
+                    mark_word(memory, start + row)
+                else:
+                    memory.written[start + row >> 5] = memory.written[start + row >> 5] & ~(1 << (start + row & 31))
+    return 0

@@ -1,0 +1,136 @@
+"""Factors of `tcgen05.mma`, brought to where the tensor cores' code takes them (PTX ISA 9.7.16.4, 9.7.16.10).
+
+What the code takes is tiles: registers of a warp, 128 bytes each, as `mma` has them. A register is a core matrix, eight
+lines of 16 bytes. Of a factor whose lines lie next to each other, a tile is its columns, one after the other.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ptxloom.machine.native.language import copy, part, u8, u32, u64, view
+from ptxloom.machine.runtime.bounds import within
+from ptxloom.machine.runtime.matrix_layout import ROW_BYTES, row_at
+from ptxloom.machine.runtime.memory import fault
+from ptxloom.machine.runtime.state import OUT_OF_BOUNDS, SHARED, Cta, Warp
+from ptxloom.machine.runtime.tensor_memory.model import REGISTER_BYTES, TENSOR_LANES, TensorMemory
+
+if TYPE_CHECKING:
+    from ptxloom.machine.native.language import Slice
+
+ATOM_32B = 1  # the swizzle of 128 bytes that moves 32 at a time
+
+
+def place_of(descriptor: u64, line: u64, column: u64, row: u32, across: u32) -> u64:
+    """Where 16 bytes lie: `row_at`, but for the swizzle that only factors of 32 bits have."""
+    if descriptor >> 61 != ATOM_32B:
+        return row_at(descriptor, line, column, across, row)
+    start = (descriptor & 0x3FFF) << 4
+    leading = (descriptor >> 16 & 0x3FFF) << 4
+    stride = (descriptor >> 32 & 0x3FFF) << 4
+    k = column * 8 + u64(row)
+    at = start + (line >> 3) * leading + (line & 7) * ROW_BYTES + (k & 3) * 128 + (k >> 2) * stride
+    return at ^ (at >> 2 & 0x60)
+
+
+def gather_lines(
+    w: Warp,
+    cta: Cta,
+    descriptor: u64,
+    into: Slice[u8],
+    lines: u32,
+    parts: u32,
+    halves: u32,
+    moved: u32,
+    site: u32,
+) -> u32:
+    """A factor that is stored along k: `lines` core matrices down, `halves` of them to a tile; 1 after a fault.
+
+    The first `moved` lines are passed over.
+    """
+    shared = cta.shared
+    for line in range(lines):
+        for column in range(parts):
+            target = ((line // halves * parts + column) * halves + line % halves) * REGISTER_BYTES
+            core = part(into, u64(target), REGISTER_BYTES)
+            for row in range(8):
+                from_line = line * 8 + row + moved
+                at = place_of(descriptor, u64(from_line >> 3), u64(column), from_line & 7, 0)
+                if within(at, ROW_BYTES, w.shared_bytes) == 0:
+                    fault(w, OUT_OF_BOUNDS, site, 0, at, SHARED, ROW_BYTES, 0)
+                    return 1
+                copy(part(core, u64(row) * ROW_BYTES, ROW_BYTES), part(shared, at, ROW_BYTES), ROW_BYTES)
+    return 0
+
+
+def gather_columns(
+    w: Warp,
+    cta: Cta,
+    descriptor: u64,
+    into: Slice[u8],
+    lines: u32,
+    parts: u32,
+    halves: u32,
+    element: u32,
+    moved: u32,
+    site: u32,
+) -> u32:
+    """A factor whose lines lie next to each other: a tile is its columns, one after the other; 1 after a fault."""
+    shared = cta.shared
+    width = 8 * halves * element  # of a column of a tile
+    depth = parts * ROW_BYTES // element
+    size = min(width, ROW_BYTES) if moved == 0 else element
+    for tile in range(lines // halves):
+        for k in range(depth):
+            target = (tile * depth + k) * width
+            for piece in range(width // size):
+                along = tile * width + piece * size + moved * element
+                at = place_of(descriptor, u64(along // ROW_BYTES), u64(k // 8), k % 8, 1) + u64(along % ROW_BYTES)
+                if within(at, u64(size), w.shared_bytes) == 0:
+                    fault(w, OUT_OF_BOUNDS, site, 0, at, SHARED, size, 0)
+                    return 1
+                found = part(shared, at, u64(size))
+                copy(part(into, u64(target + piece * size), u64(size)), found, u64(size))
+    return 0
+
+
+def gather_tensor(
+    memory: TensorMemory,
+    column: u32,
+    tiles: Slice[u32],
+    into: Slice[u8],
+    count: u32,
+    parts: u32,
+    base: u32,
+    shifts: u32,
+) -> None:
+    """A from tensor memory: tiles of 16 rows, each from its lane on; a row is the next lane's if A `shifts`."""
+    last = base + tiles[count - 1] + 15
+    for tile in range(count):
+        for word in range(parts * 4):
+            for row in range(16):
+                target = ((tile * parts + word // 4) * 2 + row // 8) * 32 + row % 8 * 4 + word % 4
+                lane = min(base + tiles[tile] + row + shifts, last)
+                view(u32, into)[target] = memory.words[(column + word) * TENSOR_LANES + lane]
+
+
+def unpack(into: Slice[u8], count: u32, bits: u32, shift: u32) -> None:
+    """Elements of 4 or 6 bits, 16 of them in the first 8 or 12 of 16 bytes, each to a byte of its own."""
+    for chunk in range(count // 16):
+        piece = part(into, u64(chunk) * 16, 16)
+        words = view(u64, piece)
+        low = words[0]
+        high = words[1]
+        for index in range(16):
+            at = index * bits
+            value = low >> u64(at & 63) if at < 64 else high >> u64(at & 63)
+            if at < 64 and at + bits > 64:
+                value = value | high << u64(64 - at)
+            piece[index] = u8((value & (1 << u64(bits)) - 1) << u64(shift))
+
+
+def turn_signs(into: Slice[u8], count: u32, bits: u32) -> None:
+    """Negate the elements of some bytes."""
+    words = view(u32, into)
+    for index in range(count // 4):
+        words[index] = words[index] ^ bits

@@ -1,0 +1,32 @@
+"""What of tensor memory has been written: initcheck's marks, a bit a word."""
+
+from __future__ import annotations
+
+from ptxloom.machine.native.language import u32
+from ptxloom.machine.runtime.tensor_memory.model import TensorMemory
+
+
+def mark_word(memory: TensorMemory, word: u32) -> None:
+    """A word is written."""
+    memory.written[word >> 5] = memory.written[word >> 5] | 1 << (word & 31)
+
+
+def missing_word(memory: TensorMemory, word: u32) -> u32:
+    """1 if a word is not."""
+    return ~(memory.written[word >> 5] >> (word & 31)) & 1
+
+
+def mark_lanes(memory: TensorMemory, word: u32, count: u32) -> None:
+    """Words next to each other are written: up to 32, of one quarter of a column."""
+    bits: u32 = 0xFFFFFFFF
+    if count < 32:
+        bits = (1 << count) - 1
+    memory.written[word >> 5] = memory.written[word >> 5] | bits << (word & 31)
+
+
+def missing_lanes_of(memory: TensorMemory, word: u32, count: u32) -> u32:
+    """How many of such words are not."""
+    bits: u32 = 0xFFFFFFFF
+    if count < 32:
+        bits = (1 << count) - 1
+    return ~(memory.written[word >> 5] >> (word & 31)) & bits

@@ -1,0 +1,342 @@
+"""`tcgen05.mma`: one thread's product for its CTA or for a pair, made at once (PTX ISA 9.7.16.10).
+
+What is asynchronous about it shows in programs that are wrong only, and the tools say which these are.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+from ptxloom.machine.native.language import address, fill, invoke, part, u8, u32, u64
+from ptxloom.machine.runtime.hazards import note_access
+from ptxloom.machine.runtime.memory import fault
+from ptxloom.machine.runtime.reconvergence import choose, place_lanes
+from ptxloom.machine.runtime.spending import spend
+from ptxloom.machine.runtime.state import OUT_OF_BOUNDS, TENSOR, UNWRITTEN, Cta, Warp
+from ptxloom.machine.runtime.tensor_memory.allocation import has_peer, illegal
+from ptxloom.machine.runtime.tensor_memory.companions import bring_metadata, bring_scales
+from ptxloom.machine.runtime.tensor_memory.factors import (
+    gather_columns,
+    gather_lines,
+    gather_tensor,
+    turn_signs,
+    unpack,
+)
+from ptxloom.machine.runtime.tensor_memory.marks import mark_lanes, missing_lanes_of
+from ptxloom.machine.runtime.tensor_memory.model import (
+    BAD_LANE,
+    BAD_SWIZZLE,
+    REGISTER_BYTES,
+    TENSOR_COLUMNS,
+    TENSOR_LANES,
+    TensorJob,
+    TensorPlan,
+)
+from ptxloom.machine.runtime.tensor_memory.ownership import holds_columns
+
+if TYPE_CHECKING:
+    from ptxloom.machine.native.language import Ptr, Slice
+
+SCALE_IDS = 0x60000030  # bits of a block-scaled descriptor that choose bytes: no matter of the code
+SELECTOR = 3
+STEPS = 20  # of a tile
+TARGET, LEFT, RIGHT, DESCRIPTOR, METADATA, A_SCALES, B_SCALES, MASK, OPERANDS = range(9)
+MAKES_MASK = 1 << 39
+NEGATIONS = 3 << 13
+FROM_TENSOR, SCALED, SPARSE, PAIRED, SHIFTED, WEIGHTS_STAY = 1, 2, 4, 8, 16, 32  # of `facts`
+KIND_SHIFT, SCALE_SHIFT = 8, 16
+SERVICE = 4  # what Python is asked for
+
+
+def key_of(descriptor: u32, facts: u32) -> u64:
+    """What tells products apart that need plans of their own."""
+    kept = descriptor & ~u32(SCALE_IDS if facts & SCALED != 0 else SELECTOR | NEGATIONS)
+    return u64(facts) << 32 | u64(kept & ~u32(NEGATIONS))
+
+
+def scale_code(vector: str) -> int:
+    """The number of a scale vector among `facts`. This is plain Python, for code that is made."""
+    return int(vector.removesuffix("X") or 0)
+
+
+def plan_of(w: Warp, key: u64) -> u32:
+    """The number of the plan that has a key; the count of plans if there is none."""
+    launch = w.launch
+    count = launch.plan_count
+    for number in range(count):
+        if launch.plans[number].key == key:
+            return number
+    return count
+
+
+def want_plan(w: Warp, lanes: u32, descriptors: Ptr[u64], facts: u32, service: u32, site: u32) -> u32:
+    """1 if a lane's product needs a plan that there is not: Python is to make it, and the lanes come again."""
+    for lane in range(32):
+        if lanes >> lane & 1 != 0:
+            key = key_of(u32(descriptors[lane]), facts)
+            if plan_of(w, key) == w.launch.plan_count:
+                worker = w.worker
+                worker.wanted = key
+                worker.service = service
+                worker.service_lanes = lanes
+                worker.service_site = site
+                return 1
+    return 0
+
+
+def come_again(w: Warp, block: u32) -> None:
+    """The lanes execute a block from its start once more."""
+    place_lanes(w, w.mask, block)
+    choose(w)
+
+
+def multiply(
+    w: Warp,
+    lanes: u32,
+    operands: Annotated[Slice[u64], "OPERANDS * 32"],
+    disabled: Annotated[Slice[u32], "8"],
+    adding: u32,
+    power: u32,
+    facts: u32,
+    site: u32,
+) -> u32:
+    """The products of some lanes, one after the other; 1 after a fault.
+
+    Args:
+        w: Whose they are.
+        lanes: Which.
+        operands: Of each lane D, A, B, the instruction descriptor, metadata, both scales and the mask.
+        disabled: Lanes of tensor memory that are not written; nothing if all are.
+        adding: The lanes whose D is added.
+        power: What D is multiplied with before.
+        facts: What the instruction is.
+        site: Its number.
+    """
+    for lane in range(32):
+        if lanes >> lane & 1 != 0:
+            plan = w.launch.plans[plan_of(w, key_of(u32(operands[DESCRIPTOR * 32 + lane]), facts))]
+            job = w.worker.job
+            job.plan = plan
+            job.adds = adding >> lane & 1
+            job.power = power
+            if product(w, plan, job, operands, lane, disabled, facts, site) != 0:
+                return 1
+    return 0
+
+
+def product(
+    w: Warp,
+    plan: TensorPlan,
+    job: TensorJob,
+    operands: Slice[u64],
+    lane: u32,
+    disabled: Slice[u32],
+    facts: u32,
+    site: u32,
+) -> u32:
+    """One product: B from all CTAs, then for each its rows of A, and its D."""
+    target = u32(operands[TARGET * 32 + lane])
+    descriptor = u32(operands[DESCRIPTOR * 32 + lane])
+    mask = operands[MASK * 32 + lane]
+    if plan.ctas == 2 and has_peer(w, site, 1) == 0:
+        return 1
+    if bring_right(w, plan, job, operands[RIGHT * 32 + lane], descriptor >> 13, mask, site) != 0:
+        return 1
+    for rank in range(plan.ctas):
+        cta = w.cta.peers[w.cta.rank & ~(plan.ctas - 1) | rank].cta
+        if bring_left(w, cta, plan, job, operands[LEFT * 32 + lane], descriptor >> 13, facts, site) != 0:
+            return 1
+        if bring_beside(w, cta, plan, job, operands, lane, facts, site) != 0:
+            return 1
+        if add_product(w, cta, plan, job, target, disabled, rank, site) != 0:
+            return 1
+    return 0
+
+
+def bring_beside(
+    w: Warp,
+    cta: Cta,
+    plan: TensorPlan,
+    job: TensorJob,
+    operands: Slice[u64],
+    lane: u32,
+    facts: u32,
+    site: u32,
+) -> u32:
+    """The metadata of a CTA's rows of A, their scales, and those of all columns of B; 1 after a fault."""
+    descriptor = u32(operands[DESCRIPTOR * 32 + lane])
+    if facts & SPARSE != 0:
+        meta = u32(operands[METADATA * 32 + lane])
+        if bring_metadata(w, cta, plan, job, meta, descriptor & SELECTOR, site) != 0:
+            return 1
+    if facts & SCALED == 0:
+        return 0
+    a = u32(operands[A_SCALES * 32 + lane])
+    if bring_scales(w, cta, plan, job.a_scales, 16 * plan.a_tiles, a, descriptor >> 29 & 3, 0, site) != 0:
+        return 1
+    columns = 8 * plan.b_tiles
+    split = columns // 2 if plan.ctas == 2 and plan.a_tiles == 4 else 0
+    b = u32(operands[B_SCALES * 32 + lane])
+    return bring_scales(w, cta, plan, job.b_scales, columns, b, descriptor >> 4 & 3, split, site)
+
+
+def bad_swizzle(w: Warp, descriptor: u64, site: u32) -> u32:
+    """1 after noting a descriptor whose swizzling mode there is not."""
+    mode = descriptor >> 61
+    if mode == 3 or mode == 5 or mode == 7:  # noqa: PLR1714 - native code has no sets
+        return illegal(w, BAD_SWIZZLE, site, 1, descriptor)
+    return 0
+
+
+def bring_right(w: Warp, plan: TensorPlan, job: TensorJob, descriptor: u64, negated: u32, mask: u64, site: u32) -> u32:
+    """B: each CTA has its share of the columns, that of the even rank first; 1 after a fault."""
+    if bad_swizzle(w, descriptor, site) != 0:
+        return 1
+    tiles = plan.b_tiles // plan.ctas
+    share = u64(tiles * plan.b_parts) * REGISTER_BYTES
+    moved = u32(mask >> 56 & 63)
+    for rank in range(plan.ctas):
+        cta = w.cta.peers[w.cta.rank & ~(plan.ctas - 1) | rank].cta
+        into = part(job.b, u64(rank) * share, share)
+        if plan.b_across == 0:
+            if gather_lines(w, cta, descriptor, into, tiles, plan.b_parts, 1, moved, site) != 0:
+                return 1
+        elif gather_columns(w, cta, descriptor, into, tiles, plan.b_parts, 1, plan.b_across, moved, site) != 0:
+            return 1
+    size = plan.b_tiles * plan.b_parts * REGISTER_BYTES
+    if plan.b_packed != 0:
+        unpack(job.b, size, plan.b_packed, plan.b_shift)
+    if negated >> 1 & 1 != 0:
+        turn_signs(job.b, size, plan.b_sign)
+    if mask & MAKES_MASK != 0:
+        for bank in range(plan.folds):
+            clear_columns(plan, job.b, mask, bank)
+    return 0
+
+
+def clear_columns(plan: TensorPlan, into: Slice[u8], mask: u64, bank: u32) -> None:
+    """Take columns of B as zeros: runs that are used and runs that are skipped take turns, in each bank of columns."""
+    skipped = u32(mask >> 40 & 255) + 1
+    used = u32(mask >> 48 & 255) + 1
+    first = u32(mask >> u64(32 + bank) & 1)  # whether it begins with such a run
+    lead = used if first == 0 else 0
+    start = u32(mask >> u64(8 * bank) & 255)
+    count = plan.b_tiles * 8 // plan.folds
+    for index in range(count):
+        at = (index + start + used + skipped - lead) % (used + skipped)
+        if at < skipped:
+            clear_column(plan, into, bank * count + index)
+
+
+def clear_column(plan: TensorPlan, into: Slice[u8], column: u32) -> None:
+    """Zeros to a column of B."""
+    tile = u64(column // 8 * plan.b_parts) * REGISTER_BYTES
+    if plan.b_across == 0:
+        for piece in range(plan.b_parts):
+            fill(part(into, tile + u64(piece * REGISTER_BYTES + column % 8 * 16), 16), 0)
+    else:
+        size = plan.b_across
+        for k in range(plan.b_parts * 16 // size):
+            fill(part(into, tile + u64((k * 8 + column % 8) * size), u64(size)), 0)
+
+
+def bring_left(
+    w: Warp, cta: Cta, plan: TensorPlan, job: TensorJob, left: u64, negated: u32, facts: u32, site: u32
+) -> u32:
+    """A CTA's rows of A; 1 after a fault."""
+    size = plan.a_tiles * plan.a_parts * 2 * REGISTER_BYTES
+    lines = 2 * plan.a_tiles
+    if facts & FROM_TENSOR != 0:
+        if bring_tensor(w, cta, plan, job, u32(left), facts // SHIFTED & 1, site) != 0:
+            return 1
+    else:
+        if bad_swizzle(w, left, site) != 0:
+            return 1
+        if plan.a_across == 0:
+            if gather_lines(w, cta, left, job.a, lines, plan.a_parts, 2, 0, site) != 0:
+                return 1
+        elif gather_columns(w, cta, left, job.a, lines, plan.a_parts, 2, plan.a_across, 0, site) != 0:
+            return 1
+        if plan.a_packed != 0:
+            unpack(job.a, size, plan.a_packed, plan.a_shift)
+    if negated & 1 != 0:
+        turn_signs(job.a, size, plan.a_sign)
+    return 0
+
+
+def bring_tensor(w: Warp, cta: Cta, plan: TensorPlan, job: TensorJob, taddr: u32, shifts: u32, site: u32) -> u32:
+    """The same from tensor memory."""
+    column = taddr & 0xFFFF
+    memory = cta.tensor
+    base = taddr >> 16
+    if holds_columns(memory, column, plan.a_columns) == 0:
+        fault(w, OUT_OF_BOUNDS, site, 0, u64(taddr), TENSOR, 4 * plan.a_columns, 0)
+        return 1
+    if base + plan.a_lanes[plan.a_tiles - 1] + 16 > TENSOR_LANES:
+        return illegal(w, BAD_LANE, site, 1, u64(taddr))
+    if address(w.written) != 0:
+        for tile in range(plan.a_tiles):
+            for word in range(plan.a_columns):
+                at = (column + word) * TENSOR_LANES + base + plan.a_lanes[tile]
+                if missing_lanes_of(memory, at, 16) != 0:
+                    note_access(w, UNWRITTEN, site, 0, u64(taddr), TENSOR, 4 * plan.a_columns, 0)
+    gather_tensor(memory, column, plan.a_lanes, job.a, plan.a_tiles, plan.a_parts, base, shifts)
+    return 0
+
+
+def add_product(
+    w: Warp,
+    cta: Cta,
+    plan: TensorPlan,
+    job: TensorJob,
+    target: u32,
+    disabled: Slice[u32],
+    rank: u32,
+    site: u32,
+) -> u32:
+    """Multiply a CTA's rows, into its D; 1 after a fault."""
+    column = target & 0xFFFF
+    lane = target >> 16
+    memory = cta.tensor
+    if holds_columns(memory, column, plan.d_columns) == 0:
+        fault(w, OUT_OF_BOUNDS, site, 0, u64(target), TENSOR, 4 * plan.d_columns, 1)
+        return 1
+    if lane + plan.d_lanes > TENSOR_LANES:
+        return illegal(w, BAD_LANE, site, 1, u64(target))
+    job.memory = memory
+    job.base = column * TENSOR_LANES + lane
+    if address(w.written) != 0:
+        watch_result(w, plan, job, target, site)
+    keep_lanes(job, disabled, column, plan.d_columns, rank, 0)
+    assert plan.place_count == u64(plan.a_tiles * plan.b_tiles)
+    assert column + plan.d_columns <= TENSOR_COLUMNS
+    invoke(plan.code, job)
+    keep_lanes(job, disabled, column, plan.d_columns, rank, 1)
+    spend(w, plan.a_tiles * plan.b_tiles * STEPS)
+    return 0
+
+
+def watch_result(w: Warp, plan: TensorPlan, job: TensorJob, target: u32, site: u32) -> None:
+    """Initcheck's look at D: what is added has to be written, and it is afterwards."""
+    missing: u32 = 0
+    for tile in range(u32(plan.place_count)):
+        for column in range(8):
+            at = job.base + plan.places[tile] + column * TENSOR_LANES
+            missing = missing | missing_lanes_of(job.memory, at, 16)
+            mark_lanes(job.memory, at, 16)
+    if job.adds != 0 and missing != 0:
+        note_access(w, UNWRITTEN, site, 0, u64(target), TENSOR, 4 * plan.d_columns, 0)
+
+
+def keep_lanes(job: TensorJob, disabled: Slice[u32], column: u32, columns: u32, rank: u32, back: u32) -> None:
+    """Keep D where lanes are not to be written, and put it back."""
+    if address(disabled) == 0:
+        return
+    for lane in range(128):
+        if disabled[rank * 4 + lane // 32] >> (lane & 31) & 1 != 0:
+            for index in range(columns):
+                at = (column + index) * TENSOR_LANES + lane
+                if back == 0:
+                    job.kept[index * TENSOR_LANES + lane] = job.memory.words[at]
+                else:
+                    job.memory.words[at] = job.kept[index * TENSOR_LANES + lane]

@@ -2,101 +2,20 @@
 
 from __future__ import annotations
 
-import ctypes
-from dataclasses import dataclass
-from functools import cache
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING
 
 from ptxloom.machine.launch import tensor_plans
 from ptxloom.machine.memory.heap import Maker
-from ptxloom.machine.native import interrupts, jit, language
+from ptxloom.machine.native import interrupts
 from ptxloom.machine.program.signatures import FRAME_HEAD
 from ptxloom.machine.results.outcome import LaunchError
-from ptxloom.machine.runtime.initcheck import slow_path
-from ptxloom.machine.runtime.state import GENERIC, GLOBAL, LOCAL_WINDOW, SHARED_WINDOW, WINDOW_BYTES, Cta
+from ptxloom.machine.runtime.state import GLOBAL
 from ptxloom.machine.runtime.tensor_memory import products
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ptxloom.machine.launch.launch_state import LaunchState
-    from ptxloom.machine.program.model import Op
-    from ptxloom.machine.results.hazard import Hazard
-
-_LONGEST: Final = 1 << 16  # bytes of a format, and of what an assertion says
-
-
-@dataclass(frozen=True, slots=True)
-class Request:
-    """A call of some lanes of a warp, stopped for Python."""
-
-    launch: LaunchState
-    warp: Any
-    lanes: tuple[int, ...]
-    frame: int  # bytes from a lane's own frame to the callee's
-    op: Op
-    wanted: int = 0  # the key of a plan
-
-    @property
-    def block(self) -> tuple[int, int, int]:
-        """The index of the CTA that the warp belongs to."""
-        cta: Any = language.structure(Cta).from_address(self.warp.cta)
-        return cta.ctaid[0], cta.ctaid[1], cta.ctaid[2]
-
-    def place(self, lane: int, offset: int) -> int:
-        """The host address of a byte of the callee's frame."""
-        start: int = self.warp.local + lane * self.warp.local_bytes
-        return start + self.warp.sp[lane] + self.frame + offset
-
-    def number(self, lane: int, offset: int, size: int = 8) -> int:
-        """An integer in the callee's frame."""
-        self.use(lane, LOCAL_WINDOW + self.warp.sp[lane] + self.frame + offset, size)
-        return int.from_bytes(ctypes.string_at(self.place(lane, offset), size), "little")
-
-    def use(self, lane: int, address: int, size: int) -> None:
-        """A lane's call uses what lies at a generic address: initcheck is told, if it watches."""
-        if self.launch.native.poison_bytes or self.launch.native.watches_global:
-            _read_lane()(ctypes.addressof(self.warp), lane, address, GENERIC, size, self.op.site)
-
-    def bytes_at(self, lane: int, address: int, size: int) -> bytes:
-        """What a lane finds at a generic address; fewer bytes where its memory ends."""
-        offset = address % WINDOW_BYTES
-        if LOCAL_WINDOW <= address < LOCAL_WINDOW + WINDOW_BYTES:
-            start: int = self.warp.local + lane * self.warp.local_bytes + offset
-            return ctypes.string_at(start, max(0, min(size, self.warp.local_bytes - offset)))
-        if SHARED_WINDOW <= address < SHARED_WINDOW + WINDOW_BYTES:
-            return ctypes.string_at(self.warp.shared + offset, max(0, min(size, self.warp.shared_bytes - offset)))
-        return self.launch.bytes_at(address, size)
-
-    def text_at(self, lane: int, address: int, most: int = _LONGEST) -> bytes:
-        """The C string at a generic address, or as much of it as is wanted."""
-        found = b""
-        while b"\0" not in found and len(found) < most:
-            more = self.bytes_at(lane, address + len(found), min(4096, most - len(found)))
-            if not more:
-                break
-            found += more
-        text, end, _ = found.partition(b"\0")
-        self.use(lane, address, len(text) + len(end))
-        return text
-
-    def result(self, lane: int, value: int, size: int) -> None:
-        """Leave what the call gives where the caller takes it."""
-        ctypes.memmove(self.place(lane, FRAME_HEAD), value.to_bytes(size, "little", signed=value < 0), size)
-
-    def hazard(self, kind: str, lane: int | None = None, /, **words: object) -> Hazard:
-        """One of memcheck's hazards at the call, by all its lanes or one of them."""
-        reporter = self.launch.reporter
-        lanes = self.lanes if lane is None else (lane,)
-        party = reporter.party(self.op, self.block, int(self.warp.index), lanes)
-        return reporter.hazard(f"memcheck.{kind}", party, self.op.opcode, **words)
-
-
-@cache
-def _read_lane() -> Callable[[int, int, int, int, int, int], None]:
-    """Initcheck's look at what one lane reads."""
-    kinds = (ctypes.c_uint64, ctypes.c_uint32, ctypes.c_uint64, *[ctypes.c_uint32] * 3)
-    return ctypes.CFUNCTYPE(None, *kinds)(jit.native_address(slow_path.read_lane))
+    from ptxloom.machine.launch.request import Request
 
 
 def serve(number: int, request: Request) -> None:

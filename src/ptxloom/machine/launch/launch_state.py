@@ -19,7 +19,6 @@ from ptxloom.machine.launch.shadows.counters import ProfileShadow, TraceShadow
 from ptxloom.machine.launch.shadows.initcheck import InitShadow
 from ptxloom.machine.launch.shadows.provenance import ProvenanceShadow
 from ptxloom.machine.launch.shadows.racecheck import RaceShadow
-from ptxloom.machine.launch.tensor_plans import MEMORY_BYTES, PLAN_BYTES
 from ptxloom.machine.memory import srgb
 from ptxloom.machine.memory.address_map import Atlas
 from ptxloom.machine.memory.arena import Arena
@@ -30,7 +29,7 @@ from ptxloom.machine.results.reporter import Reporter
 from ptxloom.machine.runtime import state
 from ptxloom.machine.runtime.calls import HEAD_CELLS
 from ptxloom.machine.runtime.spans import SPANS_HEAD, LastSpan, Span
-from ptxloom.machine.runtime.tensor_memory.model import MOST_PLANS
+from ptxloom.machine.runtime.tensor_cores.model import MEMORY_BYTES, MOST_PLANS, PLAN_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -14,18 +14,15 @@ from ptxloom.isa.tensor_products import TensorProduct, product_of, refusal
 from ptxloom.isa.types import element_type
 from ptxloom.machine.native import jit, language
 from ptxloom.machine.results.outcome import LaunchError
-from ptxloom.machine.runtime.tensor_memory import model
+from ptxloom.machine.runtime.tensor_cores import model
 from ptxloom.machine.runtime.tensor_memory.companions import BY_HALVES, BY_ROW
 from ptxloom.machine.tensor import tensor_memory
 from ptxloom.machine.tensor.scales import scale_count
 
 if TYPE_CHECKING:
     from ptxloom.fragments.tensor_layouts import TensorLayout
-    from ptxloom.machine.launch.host_calls import Request
+    from ptxloom.machine.launch.request import Request
 
-PLAN_BYTES: Final = language.record(model.TensorPlan).size
-JOB_BYTES: Final = language.record(model.TensorJob).size
-MEMORY_BYTES: Final = language.record(model.TensorMemory).size
 
 _ROW_BYTES: Final = 32  # of A, whatever its type
 _PART_BYTES: Final = 16

@@ -7,11 +7,13 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
 from ptxloom.machine.compile.variant import is_watched
-from ptxloom.machine.launch import deadlock, host_calls, tensor_plans
+from ptxloom.machine.launch import deadlock, host_calls
+from ptxloom.machine.launch.request import Request
 from ptxloom.machine.memory.arena import OverBudget
 from ptxloom.machine.native import interrupts, jit, language
 from ptxloom.machine.results.outcome import LaunchError
 from ptxloom.machine.runtime import scheduler, state
+from ptxloom.machine.runtime.tensor_cores.model import JOB_BYTES, MEMORY_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -41,7 +43,7 @@ class Worker:
         self.state.slice = state.SLICE_ROUNDS
         self.state.patience = state.PATIENCE
         if launch.needs.uses_tensor_memory:
-            self.state.job = arena.take(tensor_plans.JOB_BYTES)
+            self.state.job = arena.take(JOB_BYTES)
         for shadow in launch.shadows:
             shadow.worker(self.address)
         self.ctas: list[int] = []
@@ -98,7 +100,7 @@ class Worker:
         lanes = tuple(lane for lane in range(32) if self.state.service_lanes >> lane & 1)
         warp: Any = language.structure(state.Warp).from_address(at)
         op = self.launch.program.ops[int(self.state.service_site)]
-        request = host_calls.Request(self.launch, warp, lanes, self.state.service_frame, op, self.state.wanted)
+        request = Request(self.launch, warp, lanes, self.state.service_frame, op, self.state.wanted)
         with self.launch.lock:
             host_calls.serve(self.state.service, request)
 
@@ -153,7 +155,7 @@ class Worker:
         cta.local = take(native.warps * 32 * launch.local_bytes, "local memory of threads")
         cta.warps = take(native.warps * launch.warp_bytes, "registers of threads")
         if launch.needs.uses_tensor_memory:
-            cta.tensor = take(tensor_plans.MEMORY_BYTES, "tensor memory of CTAs")
+            cta.tensor = take(MEMORY_BYTES, "tensor memory of CTAs")
         control = take(native.warps * launch.control_bytes, "the stacks of calls") if launch.control_bytes else 0
         cta.rank = rank
         for index in range(native.warps):

@@ -7,7 +7,7 @@ from typing import Final
 from ptxloom.isa.spaces import MEMORY
 from ptxloom.machine.runtime import state, texture
 from ptxloom.machine.runtime.tensor_boxes import model as tensor_copy
-from ptxloom.machine.runtime.tensor_memory import model as tensor_memory
+from ptxloom.machine.runtime.tensor_cores import model as tensor_memory
 
 FAULTS: Final = {  # what ends a kernel; all are memcheck's
     state.OUT_OF_BOUNDS: "out-of-bounds",

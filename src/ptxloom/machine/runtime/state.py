@@ -9,7 +9,7 @@ from ptxloom.machine.native import language
 from ptxloom.machine.runtime.shadow import Shadow
 from ptxloom.machine.runtime.spans import HeapTable, LastSpan, Spans
 from ptxloom.machine.runtime.tensor_boxes.model import TensorCopy, TensorRow
-from ptxloom.machine.runtime.tensor_memory.model import TensorJob, TensorMemory, TensorPlan
+from ptxloom.machine.runtime.tensor_cores.model import TensorJob, TensorMemory, TensorPlan
 from ptxloom.machine.runtime.texture import Image, Lookup
 from ptxloom.machine.runtime.trail import Trail
 

@@ -18,8 +18,8 @@ from ptxloom.machine.codegen.family import Family
 from ptxloom.machine.codegen.warp import ALL, W
 from ptxloom.machine.native.ir import Value, constant_vector, vector
 from ptxloom.machine.runtime import mbarriers
+from ptxloom.machine.runtime.tensor_cores.model import REGISTER_BYTES
 from ptxloom.machine.runtime.tensor_memory import allocation, copies, moves
-from ptxloom.machine.runtime.tensor_memory.model import REGISTER_BYTES
 from ptxloom.machine.semantics import mbarriers as barriers
 from ptxloom.syntax import tree
 

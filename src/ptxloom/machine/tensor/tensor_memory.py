@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Final
 from ptxloom.isa.types import element_type
 from ptxloom.machine.native import language
 from ptxloom.machine.native.ir import Value, vector
-from ptxloom.machine.runtime.tensor_memory import model
-from ptxloom.machine.runtime.tensor_memory.model import IMAGE_BYTES, REGISTER_BYTES, TENSOR_LANES
+from ptxloom.machine.runtime.tensor_cores import model
+from ptxloom.machine.runtime.tensor_cores.model import IMAGE_BYTES, REGISTER_BYTES, TENSOR_LANES
 from ptxloom.machine.tensor.builder import TensorBuilder
 from ptxloom.machine.tensor.convert import decode, float_to_half
 from ptxloom.machine.tensor.emit import TensorFunction, module, rule_of

@@ -12,7 +12,7 @@ from ptxloom.machine.runtime.memory import fault, place
 from ptxloom.machine.runtime.places import warp_at
 from ptxloom.machine.runtime.reconvergence import choose, place_lanes
 from ptxloom.machine.runtime.state import ILLEGAL_TENSOR_MEMORY, NO_CLUSTER, SHARED, TENSOR, Cta, Warp
-from ptxloom.machine.runtime.tensor_memory.model import BAD_COLUMNS, NOT_ALLOCATED, RELINQUISHED
+from ptxloom.machine.runtime.tensor_cores.model import BAD_COLUMNS, NOT_ALLOCATED, RELINQUISHED
 from ptxloom.machine.runtime.tensor_memory.ownership import (
     NOWHERE,
     free_columns,

@@ -12,10 +12,10 @@ from ptxloom.machine.runtime.bounds import within
 from ptxloom.machine.runtime.matrix_layout import ROW_BYTES
 from ptxloom.machine.runtime.memory import fault
 from ptxloom.machine.runtime.state import OUT_OF_BOUNDS, SHARED, TENSOR, Cta, Warp
+from ptxloom.machine.runtime.tensor_cores.model import BAD_LANE, QUARTER_LANES, TENSOR_LANES, TensorMemory
 from ptxloom.machine.runtime.tensor_memory.allocation import has_peer, illegal
 from ptxloom.machine.runtime.tensor_memory.factors import place_of, unpack
 from ptxloom.machine.runtime.tensor_memory.marks import mark_word, missing_word
-from ptxloom.machine.runtime.tensor_memory.model import BAD_LANE, QUARTER_LANES, TENSOR_LANES, TensorMemory
 from ptxloom.machine.runtime.tensor_memory.ownership import holds_columns
 from ptxloom.machine.runtime.tensor_memory.products import bad_swizzle
 
@@ -67,7 +67,9 @@ def copy_rows(
                 return 1
             if bad_swizzle(w, sources[lane], site) != 0:
                 return 1
-            for number in range(1 + pair):
+            for number in range(2):
+                if number > pair:
+                    break
                 cta = w.cta.peers[w.cta.rank & ~pair | number].cta
                 if copy_to(w, cta, targets[lane], sources[lane], chunk, rows, parts, way, bits, site) != 0:
                     return 1
@@ -95,6 +97,8 @@ def copy_to(
         return 1
     if lane + lane_of(way, rows - 1, copies_of(way) - 1) >= TENSOR_LANES:
         return illegal(w, BAD_LANE, site, 1, u64(taddr))
+    assert rows <= TENSOR_LANES
+    assert parts <= 2
     for row in range(rows):
         for piece in range(parts):
             at = place_of(descriptor, u64(row // 8), u64(piece), row % 8, 0)
@@ -120,7 +124,9 @@ def shift_rows(w: Warp, lanes: u32, targets: Ptr[u32], pair: u32, site: u32) -> 
         if lanes >> lane & 1 != 0:
             if pair != 0 and has_peer(w, site, 1) == 0:
                 return 1
-            for number in range(1 + pair):
+            for number in range(2):
+                if number > pair:
+                    break
                 cta = w.cta.peers[w.cta.rank & ~pair | number].cta
                 if shift_in(w, cta.tensor, targets[lane], site) != 0:
                     return 1

@@ -13,7 +13,7 @@ from ptxloom.machine.runtime.bounds import within
 from ptxloom.machine.runtime.matrix_layout import ROW_BYTES, row_at
 from ptxloom.machine.runtime.memory import fault
 from ptxloom.machine.runtime.state import OUT_OF_BOUNDS, SHARED, Cta, Warp
-from ptxloom.machine.runtime.tensor_memory.model import REGISTER_BYTES, TENSOR_LANES, TensorMemory
+from ptxloom.machine.runtime.tensor_cores.model import REGISTER_BYTES, TENSOR_LANES, TensorMemory
 
 if TYPE_CHECKING:
     from ptxloom.machine.native.language import Slice

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ptxloom.machine.native.language import u32
-from ptxloom.machine.runtime.tensor_memory.model import TensorMemory
+from ptxloom.machine.runtime.tensor_cores.model import TensorMemory
 
 
 def mark_word(memory: TensorMemory, word: u32) -> None:

@@ -11,9 +11,7 @@ from ptxloom.machine.native.language import address, copy, part, trailing_zeros,
 from ptxloom.machine.runtime.hazards import note, note_access
 from ptxloom.machine.runtime.memory import fault
 from ptxloom.machine.runtime.state import OTHER_QUARTER, OUT_OF_BOUNDS, TENSOR, UNWRITTEN, Warp
-from ptxloom.machine.runtime.tensor_memory.allocation import illegal
-from ptxloom.machine.runtime.tensor_memory.marks import mark_word, missing_word
-from ptxloom.machine.runtime.tensor_memory.model import (
+from ptxloom.machine.runtime.tensor_cores.model import (
     BAD_LANE,
     QUARTER_LANES,
     QUARTERS,
@@ -22,6 +20,8 @@ from ptxloom.machine.runtime.tensor_memory.model import (
     WORDS,
     TensorMemory,
 )
+from ptxloom.machine.runtime.tensor_memory.allocation import illegal
+from ptxloom.machine.runtime.tensor_memory.marks import mark_word, missing_word
 from ptxloom.machine.runtime.tensor_memory.ownership import holds_columns
 
 if TYPE_CHECKING:
@@ -112,8 +112,9 @@ def find_missing(
     """Note lanes that load what nobody has written."""
     missing: u32 = 0
     for register in range(count):
+        start = first + starts[register]
         for lane in range(32):
-            at = first + steps[lane] + starts[register]
+            at = start + steps[lane]
             bad = missing_word(memory, at)
             if packed != 0:
                 bad = bad | missing_word(memory, at + TENSOR_LANES)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ptxloom.machine.native.language import fill, u32
-from ptxloom.machine.runtime.tensor_memory.model import BLOCK_COLUMNS, BLOCKS, TENSOR_COLUMNS, TensorMemory
+from ptxloom.machine.runtime.tensor_cores.model import BLOCK_COLUMNS, BLOCKS, TENSOR_COLUMNS, TensorMemory
 
 NOWHERE = 0xFFFFFFFF
 
@@ -51,6 +51,7 @@ def take_columns(memory: TensorMemory, first: u32, columns: u32) -> None:
 
 def forget_marks(memory: TensorMemory, first: u32, columns: u32) -> None:
     """Nobody has written these columns."""
+    assert columns <= TENSOR_COLUMNS
     for column in range(columns):
         for quarter in range(4):
             memory.written[(first + column) * 4 + quarter] = 0
@@ -78,10 +79,9 @@ def holds_columns(memory: TensorMemory, first: u32, columns: u32) -> u32:
         return 0
     last = (first + columns - 1) // BLOCK_COLUMNS
     block = first // BLOCK_COLUMNS
-    while block <= last:
-        if memory.owners[block] == 0:
+    for number in range(BLOCKS):
+        if number >= block and number <= last and memory.owners[number] == 0:
             return 0
-        block = block + 1
     return 1
 
 

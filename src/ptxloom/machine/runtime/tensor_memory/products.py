@@ -13,6 +13,15 @@ from ptxloom.machine.runtime.memory import fault
 from ptxloom.machine.runtime.reconvergence import choose, place_lanes
 from ptxloom.machine.runtime.spending import spend
 from ptxloom.machine.runtime.state import OUT_OF_BOUNDS, TENSOR, UNWRITTEN, Cta, Warp
+from ptxloom.machine.runtime.tensor_cores.model import (
+    BAD_LANE,
+    BAD_SWIZZLE,
+    REGISTER_BYTES,
+    TENSOR_COLUMNS,
+    TENSOR_LANES,
+    TensorJob,
+    TensorPlan,
+)
 from ptxloom.machine.runtime.tensor_memory.allocation import has_peer, illegal
 from ptxloom.machine.runtime.tensor_memory.companions import bring_metadata, bring_scales
 from ptxloom.machine.runtime.tensor_memory.factors import (
@@ -23,15 +32,6 @@ from ptxloom.machine.runtime.tensor_memory.factors import (
     unpack,
 )
 from ptxloom.machine.runtime.tensor_memory.marks import mark_lanes, missing_lanes_of
-from ptxloom.machine.runtime.tensor_memory.model import (
-    BAD_LANE,
-    BAD_SWIZZLE,
-    REGISTER_BYTES,
-    TENSOR_COLUMNS,
-    TENSOR_LANES,
-    TensorJob,
-    TensorPlan,
-)
 from ptxloom.machine.runtime.tensor_memory.ownership import holds_columns
 
 if TYPE_CHECKING:
@@ -310,7 +310,8 @@ def add_product(
     keep_lanes(job, disabled, column, plan.d_columns, rank, 0)
     assert plan.place_count == u64(plan.a_tiles * plan.b_tiles)
     assert column + plan.d_columns <= TENSOR_COLUMNS
-    invoke(plan.code, job)
+    code = plan.code
+    invoke(code, job)
     keep_lanes(job, disabled, column, plan.d_columns, rank, 1)
     spend(w, plan.a_tiles * plan.b_tiles * STEPS)
     return 0

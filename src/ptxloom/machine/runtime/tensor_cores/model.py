@@ -98,3 +98,8 @@ class TensorJob:
     a: Annotated[Array[u8], A_TILES * A_TILE_BYTES]
     b: Annotated[Array[u8], B_TILES * B_TILE_BYTES]
     kept: Annotated[Array[u32], TENSOR_LANES * 256]  # D as it was, where lanes are not to be written
+
+
+MEMORY_BYTES: Final = language.record(TensorMemory).size
+PLAN_BYTES: Final = language.record(TensorPlan).size
+JOB_BYTES: Final = language.record(TensorJob).size

@@ -61,6 +61,44 @@ def test_a_program_gets_ptx_for_machine_code(theirs: Path) -> None:
     ]
 
 
+LINKED = """
+#include <stdio.h>
+int nvrtcCreateProgram(void **, const char *, const char *, int, const char **, const char **);
+int nvrtcCompileProgram(void *, int, const char **);
+int nvrtcGetCUBINSize(void *, size_t *);
+int nvrtcGetCUBIN(void *, char *);
+int say(void) {
+    const char *options[] = {"-arch=sm_80"};
+    for (int count = 1; count >= 0; count--) {
+        void *program;
+        char code[4096] = "";
+        size_t size = 7;
+        int error = nvrtcCreateProgram(&program, "", "", 0, 0, 0) + nvrtcCompileProgram(program, count, options);
+        error += nvrtcGetCUBINSize(program, &size);
+        if (size) error += nvrtcGetCUBIN(program, code);
+        printf("%d %d %.12s;", error, (int)(size > 4), code);
+    }
+    return fflush(stdout);
+}
+"""
+
+
+def test_a_program_that_is_linked_with_the_compiler_gets_ptx_too(theirs: Path, tmp_path: Path) -> None:
+    compiler = ("-Wl,--no-as-needed", f"-L{theirs}", "-l:libnvrtc.so.13", f"-Wl,-rpath,{theirs}")
+    library = _compiled(tmp_path / "libsays.so", LINKED, *compiler)
+    program = tmp_path / "says"
+    source = f"{LINKED}\nint main(void) {{ return say(); }}"
+    subprocess.run([COMPILER, "-x", "c", "-", "-o", str(program), *compiler], input=source, text=True, check=True)
+    loads = [sys.executable, "-c", "import ctypes, sys; ctypes.CDLL(sys.argv[1]).say()", str(library)]
+    running = Running()
+    try:
+        for command in ([str(program)], loads):
+            done = subprocess.run(command, capture_output=True, text=True, check=False, env=running.environment)
+            assert (done.stdout, done.returncode) == ("0 1 .version 8.0;0 0 ;", 0), done.stderr
+    finally:
+        running.server.close()
+
+
 @pytest.mark.skipif(sanitizers.CHOSEN is not None, reason="a sanitizer's own `dlopen` looks beside itself")
 def test_other_libraries_are_looked_for_as_before(tmp_path: Path) -> None:
     _compiled(tmp_path / "near" / "libptxloom-inner.so", "int inner(void) { return 3; }")

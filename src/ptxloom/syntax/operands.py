@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import struct
 from itertools import accumulate, repeat
+from operator import add, sub
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.syntax.constants import constant, overflows
@@ -265,8 +266,10 @@ def number(cursor: Cursor) -> Integer | Float:
     return Float(bits, 64, value <= _LARGEST, start=start, end=end)
 
 
-_RUN: Final = re.compile(r"(?:(?:0|[1-9]\d{0,17}), )++(?:0|[1-9]\d{0,17})(?=\})", re.ASCII)
-"""A braced list of plain integers, as compilers initialise memory."""
+_COMMA: Final = r"[ \t\r\n]*+,[ \t\r\n]*+"
+_INTEGERS: Final = re.compile(rf"(?:-?(?:0[xX][0-9a-fA-F]{{1,16}}|[1-9][0-9]{{0,17}}|0){_COMMA}){{8,}}+")
+_FLOATS: Final = re.compile(rf"(?:0[fF][0-9a-fA-F]{{8}}{_COMMA}){{8,}}+")
+"""Plain literals, each with the comma behind it, as compilers and people initialise memory."""
 _LARGEST: Final = 1.7976931348623157e308
 _SHORT: Final = 16  # digits that fit in 64 bits in every radix
 
@@ -274,14 +277,10 @@ _SHORT: Final = 16  # digits that fit in 64 bits in every radix
 def _listed(cursor: Cursor, opening: str, closing: str, depth: int) -> tuple[Operand, ...]:
     inner = _deeper(cursor, depth)
     cursor.expect(opening, "to open a list")
-    run = _RUN.match(cursor.text, cursor.start) if cursor.short and cursor.kind == "number" else None
-    if run is not None:
-        numbers = _numbers(run[0], cursor.start)
-        cursor.seek(run.end())
-        cursor.expect(closing, "to close the list")
-        return numbers
     elements: list[Operand] = []
     while not (cursor.here == closing and not elements):
+        if cursor.short and (cursor.kind == "number" or cursor.here == "-"):
+            elements += _run(cursor)
         element = expression(cursor, inner)
         if cursor.here == "=":  # an attribute of a sampler: addr_mode_0 = wrap
             cursor.advance()
@@ -298,7 +297,7 @@ class _Values(dict[str, int]):
     """What short digits stand for, worked out when they are first asked for."""
 
     def __missing__(self, digits: str) -> int:
-        value = int(digits)
+        value = int(digits, 0)
         if len(digits) < 5:
             self[digits] = value
         return value
@@ -307,13 +306,26 @@ class _Values(dict[str, int]):
 _VALUES: Final = _Values()
 
 
-def _numbers(text: str, at: int) -> tuple[Integer, ...]:
-    """The integers of a plain list, which stands at `at`."""
-    parts = text.split(", ")
+def _run(cursor: Cursor) -> tuple[Operand, ...]:
+    """The plain literals at hand, if several follow each other; the element behind their last comma is next."""
+    whole = _INTEGERS.match(cursor.text, cursor.start)
+    found = whole or _FLOATS.match(cursor.text, cursor.start)
+    if found is None:
+        return ()
+    parts = found[0].split(",")[:-1]
     sizes = list(map(len, parts))
-    starts = accumulate(map((2).__add__, sizes), initial=at)
-    held = zip(map(_VALUES.__getitem__, parts), repeat(10), repeat(False), starts, sizes, strict=False)
-    return tuple(map(maker(Integer), held))
+    before = map(sub, sizes, map(len, map(str.lstrip, parts)))
+    starts = map(add, accumulate(map((1).__add__, sizes), initial=cursor.start), before)
+    digits = list(map(str.strip, parts))
+    held: zip[tuple[object, ...]]
+    if whole is not None:
+        radix = [16 if "x" in one or "X" in one else 10 for one in digits] if "x" in found[0].lower() else repeat(10)
+        held = zip(map(_VALUES.__getitem__, digits), radix, repeat(False), starts, map(len, digits), strict=False)
+    else:
+        bits = map(int, [one[2:] for one in digits], repeat(16))
+        held = zip(bits, repeat(32), repeat(False), starts, map(len, digits), strict=False)
+    cursor.seek(found.end())
+    return tuple(map(maker(Integer if whole is not None else Float), held))
 
 
 def _address(cursor: Cursor, depth: int) -> Operand:

@@ -111,7 +111,7 @@ def examined(case: Case, text: str = PTX, expected: str | None = None) -> Examin
 
 
 @pytest.mark.parametrize(
-    "case", [_wmma(), _slices(2), _slices(3), _slices(30), _padded(K)], ids=lambda case: case.kernel
+    "case", [_dequantised(), _wmma(), _slices(2), _slices(3), _slices(30), _padded(K)], ids=lambda case: case.kernel
 )
 def test_a_right_product_is_judged_whole(case: Case) -> None:
     found = examined(case)
@@ -124,8 +124,7 @@ def test_a_right_product_is_judged_whole(case: Case) -> None:
 @pytest.mark.parametrize(
     ("case", "products", "why"),
     [
-        (_sparse(), 1, "sparse products are not followed"),
-        (_dequantised(), M * N * K // 2048, "B is computed"),
+        (_sparse(), 1, "which k the metadata of a sparse A choose was not judged"),
         (_weighted(32), 2, "A is computed"),
     ],
     ids=lambda value: value.kernel if isinstance(value, Case) else None,
@@ -146,16 +145,44 @@ def test_products_that_were_not_judged_are_named_by_line_and_nobody_is_acquitted
     assert f"line {product.line} ({product.origin}): {products} product" in said
 
 
-def test_what_is_computed_without_matrix_products_is_not_acquitted() -> None:
-    text = (EXAMPLES / "sgemm.ptx").read_text()
-    kernel = pl.kernel(pl.parse(text), "sgemm")
-    a, b, c = (np.ones((64, 64), np.float32) for _ in range(3))
-    record = kernel.launch((4, 4), (16, 16), [a, b, c, 64, 64, 64], provenance=True).provenance
+def test_what_is_computed_without_products_is_not_acquitted() -> None:
+    kernel = pl.kernel(pl.parse((EXAMPLES / "vector_add.ptx").read_text()), "vector_add")
+    a, b, c = (np.ones(128, np.float32) for _ in range(3))
+    record = kernel.launch(1, 128, [a, b, c, 128], provenance=True).provenance
     assert record is not None
     found = examine(record)
     assert (found.found, found.verdict, found.products, found.elements) == ((), "unjudged", 0, 0)
     assert sum(one.count for one in found.unjudged) == c.size
     assert all("computed" in one.why for one in found.unjudged)
+
+
+SGEMM = (EXAMPLES / "sgemm.ptx").read_text()
+
+
+def _sgemm(text: str, expected: str | None = None, m: int = 32, n: int = 48, k: int = 64) -> Examination:
+    rng = np.random.default_rng(8)
+    a, b = (rng.standard_normal(shape).astype(np.float32) for shape in ((m, k), (k, n)))
+    args = [a, b, np.zeros((m, n), np.float32), m, n, k]
+    record = pl.kernel(pl.parse(text), "sgemm").launch((n // 16, m // 16), (16, 16), args, provenance=True).provenance
+    assert record is not None
+    return examine(record, expected, names=NAMES)
+
+
+@pytest.mark.parametrize("expected", [None, "C = A @ B"])
+def test_sums_of_products_are_judged_term_by_term(expected: str | None) -> None:
+    found = _sgemm(SGEMM, expected)
+    assert (found.found, found.verdict, found.terms, found.elements) == ((), "clean", 32 * 48 * 64, 32 * 48)
+
+
+@pytest.mark.parametrize("expected", [None, "C = A @ B"])
+def test_k_that_a_sum_takes_twice_are_named(expected: str | None) -> None:
+    fma = re.compile(r"(fma\.rn\.f32\s+(%f\d+), (%f\d+), (%f\d+), %f\d+;)")
+    first = fma.search(SGEMM)
+    assert first is not None
+    text = SGEMM.replace(first[1], f"{first[1]} fma.rn.f32 {first[2]}, {first[3]}, {first[4]}, {first[2]};")
+    (one,) = _sgemm(text, expected).found
+    assert (one.cause, one.law, one.line) == ("k-twice", "once", SGEMM[: first.start()].count("\n") + 1)
+    assert one.certain == (expected is not None)
 
 
 @pytest.mark.parametrize(
@@ -165,20 +192,18 @@ def test_what_is_judged_of_kernels_that_are_no_plain_product(case: RightKernel) 
     record = launch(case, case.text, case.make(), provenance=True).provenance
     assert record is not None
     found = examine(record, case.says, names=dict(enumerate(case.names)))
-    judged = {"attention": (48, 1024), "transpose-ldmatrix": (0, 1024), "convolution": (0, 0)}[case.name]
+    judged = {"attention": (48, 1024), "transpose-ldmatrix": (0, 1024), "convolution": (288, 4096)}[case.name]
     assert (found.products, found.elements, found.found) == (*judged, ())
     assert found.verdict == ("unjudged" if case is planted.CONVOLUTION else "clean")
-    assert all("so it was not believed" in one.why for one in found.unjudged if one.what == "products")
+    assert all("of operand a: filled" in one.why for one in found.unjudged)  # what lies beyond the image
 
 
-def test_products_by_wgmma_are_not_acquitted() -> None:
+def test_products_by_wgmma_are_judged_like_others() -> None:
     case = next(case for case in cases() if case.name.endswith("triton_hopper_pointers.pointers"))
     record = launch_case(case, "sm_90a", case.arguments(), provenance=True).provenance
     assert record is not None
     found = examine(record)
-    assert (found.found, found.verdict, found.products, found.elements) == ((), "unjudged", 0, 0)
-    (products,) = (one for one in found.unjudged if one.what == "products")
-    assert (products.count, products.why) == (len(record.products), "products by `wgmma` are not followed")
+    assert (found.found, found.verdict, found.products) == ((), "clean", len(record.products))
 
 
 @pytest.mark.parametrize("expected", [None, "C = A @ B.T"])

@@ -12,12 +12,11 @@ from diagnosis.planted.diagnosing import diagnoses_of, named
 if TYPE_CHECKING:
     from diagnosis.planted.model import PlantedBug
 
-IMAGE = "the first factor is an image, which no reading as a matrix fits: its k has no counterpart in the weights' one"
+IMAGE = "the first factor is an image, and the taps that the weights say are wrong ones: none of its elements fits them"
 NOT_NAMED_FIRST: Final = {
     "gemm-32x32-tf32/a-trans-on-tf32": "a word is made of halves of two elements: it is neither of them",
     "convolution/a-trans-too-much": IMAGE,
     "convolution/b-registers": IMAGE,
-    "convolution/b-read-pitch": IMAGE,
     "convolution/weights-leading-dimension": IMAGE,
 }
 """By bug, why the diagnosis names something else first, or nothing."""

@@ -200,6 +200,12 @@ _CAUSES: Final = (
         "Mend the address of the store: tiles of different warps or CTAs must not overlap.",
     ),
     Cause(
+        "added-twice",
+        "What is added behind the products is added twice",
+        "A vector or a matrix that should be added once to each element of the result is added to some more than once.",
+        "Add it in one place: by one of the slices of k, or behind the sum of all.",
+    ),
+    Cause(
         "not-copied",
         "Elements are missing",
         "Places that should hold an element of the array hold nothing of it.",

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from ptxloom.diagnosis.copies import Copied
     from ptxloom.diagnosis.evidence import SiteEvidence
     from ptxloom.diagnosis.readings import Reading
+    from ptxloom.diagnosis.sums.examined import Summed
     from ptxloom.diagnosis.tiles import Truth
     from ptxloom.machine.program.model import Op
     from ptxloom.machine.results.provenance import Contents, ProvenanceRecord, TracedArray
@@ -76,9 +77,15 @@ def unread(group: Sequence[SiteEvidence], arrays: Sequence[TracedArray]) -> str:
     return f"no reading of its factors as plain matrices fits ({named})"
 
 
-def census(record: ProvenanceRecord, asked: Sequence[Asked], copies: Sequence[Copied], places: Places | None) -> Census:
+def census(
+    record: ProvenanceRecord,
+    asked: Sequence[Asked],
+    copies: Sequence[Copied],
+    places: Places | None,
+    summed: Mapping[int, Summed],
+) -> Census:
     """Count what was judged, and name what was not."""
-    whole = [one for one in asked if one.condemned or (one.reading is not None and not _open_roles(one, asked))]
+    whole = [one for one in asked if one.condemned or (one.reading is not None and not _is_open(one, asked))]
     judged = {site.site for one in whole for site in one.group}
     products = sum(count for site, count in _counts(record) if site in judged)
     gaps = [*_unfollowed(record), *_left(asked, record), *(gap for one in whole for gap in _of_operands(one, record))]
@@ -89,6 +96,8 @@ def census(record: ProvenanceRecord, asked: Sequence[Asked], copies: Sequence[Co
         copy = next((one for one in copies if one.contents.array is array), None)
         mask = stored.get(array.number, np.zeros(contents.stored_at.size, np.bool_))
         mask |= _copied_places(copy, contents)
+        if array.number in summed:
+            mask = mask & summed[array.number].mended | summed[array.number].judged
         written = contents.stored_at.ravel() >= 0
         elements += int(np.count_nonzero(written & mask))
         gaps += _of_stores(contents, written & ~mask, record, places)
@@ -122,9 +131,16 @@ def _left(asked: Sequence[Asked], record: ProvenanceRecord) -> Iterator[_Gap]:
         opened = _open_roles(one, asked) if one.reading is not None else ()
         if one.reading is not None and one.group[0].form.scale_vector:
             opened = (*opened, "the scales of its blocks were not judged")
+        if one.reading is not None and one.group[0].form.sparse:
+            opened = (*opened, "which k the metadata of a sparse A choose was not judged")
         for why in (one.why, *opened):
             for site in one.group if why else ():
                 yield _Gap(PRODUCTS, len(site.numbers), record.program.ops[site.site], "", why)
+
+
+def _is_open(one: Asked, asked: Sequence[Asked]) -> bool:
+    """Whether an operand, or the metadata of a sparse one, was left open."""
+    return bool(_open_roles(one, asked)) or one.group[0].form.sparse
 
 
 def _open_roles(one: Asked, asked: Sequence[Asked]) -> tuple[str, ...]:
@@ -175,8 +191,9 @@ def _unasked(role: str, held: Mapping[str, Truth]) -> Truth:
     found = ~held[role]
     for axis, (other, along) in enumerate(SHARED[role]):
         if other in held:
-            lines = held[other].any(axis=2 - along)
-            found &= np.expand_dims(lines, 2 - axis)
+            lines = np.expand_dims(held[other].any(axis=2 - along), 2 - axis)
+            if lines.shape[1 + axis] == found.shape[1 + axis]:  # else a sparse A, whose k are others
+                found &= lines
     return found
 
 

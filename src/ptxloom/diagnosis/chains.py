@@ -39,7 +39,7 @@ class Places:
         self.chain = np.arange(count)
         sizes = np.zeros(count, np.int64)
         for group in groups:
-            sizes[group.numbers] = group.form.m * group.form.n
+            sizes[group.numbers] = group.rows * group.form.n
         self._start = np.r_[0, np.cumsum(sizes)]
         self._offset = np.full(int(self._start[-1]), -1, np.int64)
         self._array = np.full(int(self._start[-1]), -1, np.int64)
@@ -54,14 +54,14 @@ class Places:
     def of(self, group: SiteProducts) -> Stack | None:
         """Where the results of an instruction's products go; None if most go nowhere."""
         form = group.form
-        slots = self._start[group.numbers][:, None] + np.arange(form.m * form.n)
+        slots = self._start[group.numbers][:, None] + np.arange(group.rows * form.n)
         arrays = self._array[slots]
         stored = arrays >= 0
         if not stored.any():
             return None
         numbers, counts = np.unique(arrays[stored], return_counts=True)
         array = int(numbers[np.argmax(counts)])
-        shape = (-1, form.m, form.n)
+        shape = (-1, group.rows, form.n)
         known = (arrays == array).reshape(shape)
         offset, path = self._offset[slots].reshape(shape), self._path[slots].reshape(shape)
         return Stack("d", array, self._bits[array], offset, known, path, ~stored.reshape(shape))

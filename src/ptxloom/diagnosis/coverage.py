@@ -31,6 +31,7 @@ class Coverage:
         twice: Of "a" and "b" which k stand more than once in some chain.
         absent: Of "a" and "b" which k stand in no chain.
         in_one_piece: Whether each chain takes k that follow one another.
+        turned: Of "a" and "b" whether the k of a chain ever go back, or stay.
     """
 
     def __init__(self, sites: Sequence[SiteEvidence], reading: Reading) -> None:
@@ -39,6 +40,8 @@ class Coverage:
         self.twice: dict[str, Integers] = {}
         self.absent: dict[str, Integers] = {}
         self.in_one_piece = True
+        self.turned: dict[str, bool] = {}
+        numbers = np.concatenate([site.numbers for site in sites])
         tiles = [tiles_of(site, reading) for site in sites]
         chains = np.concatenate([site.chain for site in sites])
         for role, plane in reading.planes.items():
@@ -48,6 +51,7 @@ class Coverage:
                 extent = plane.extents[axis]
                 if (role, axis) in {("a", 1), ("b", 0)}:
                     self._by_chain(role, axis, chains, lines, extent)
+                    self.turned[role] = _turns_back(numbers, chains, lines[:, 0])
                 else:
                     self.missing[role, axis] = extent - len(np.unique(lines[(lines >= 0) & (lines < extent)]))
 
@@ -55,6 +59,11 @@ class Coverage:
         """How many lines are left out, or taken twice."""
         along = (role, axis) in {("a", 1), ("b", 0)}
         return self.missing[role, axis] + (self.repeated[role] if along else 0)
+
+    def loses(self, role: str) -> Integers | None:
+        """The k of a factor that never come, where others do twice; None if it loses none so."""
+        along = (role, 1 if role == "a" else 0)
+        return self.absent[role] if self.repeated.get(role) and self.missing.get(along) else None
 
     def _by_chain(self, role: str, axis: int, chains: Integers, lines: Integers, extent: int) -> None:
         """Which k are repeated within chains, and which are missing in them."""
@@ -69,3 +78,10 @@ class Coverage:
         whose = inside // (extent + 1)
         broken_off = (np.diff(inside) > 1) & (np.diff(whose) == 0)
         self.in_one_piece = self.in_one_piece and not broken_off.any()
+
+
+def _turns_back(numbers: Integers, chains: Integers, first: Integers) -> bool:
+    """Whether the lines of a chain ever go back, or stay."""
+    order = np.lexsort((numbers, chains))
+    same = chains[order][1:] == chains[order][:-1]
+    return bool((np.diff(first[order])[same] <= 0).any())

@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING, Final, cast
 
 import numpy as np
 
+from ptxloom.diagnosis.bases import way
 from ptxloom.diagnosis.model import Repair
 from ptxloom.diagnostics import UnsupportedForm
 from ptxloom.isa.matrix import matrix_move
 from ptxloom.syntax import print_operand, print_statements, tree
+from ptxloom.syntax.places import origins_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -55,7 +57,14 @@ class Culprit:
 
 
 def culprit(
-    named: Named, role: str, paths: Integers, products: Sequence[Op], record: ProvenanceRecord, *, ops: Sequence[Op]
+    named: Named,
+    role: str,
+    paths: Integers,
+    products: Sequence[Op],
+    record: ProvenanceRecord,
+    *,
+    ops: Sequence[Op],
+    lost: bool = False,
 ) -> Culprit:
     """The instruction that makes a cause.
 
@@ -66,6 +75,7 @@ def culprit(
         products: The instructions that multiply them.
         record: Knows the ways.
         ops: The program's instructions by their sites.
+        lost: Whether some k of the operand never came, and others twice: the copy is wrong, not who reads it.
     """
     ways = _ways(paths, record, ops)
     concerned = tuple(dict.fromkeys((*(op for way in ways for op in way), *products)))
@@ -76,19 +86,34 @@ def culprit(
         edits = tuple((op.node, text) for op in moves if (text := transposing(op)) is not None)
         repair = Repair(record.program.module, edits) if len(edits) == len(moves) else None
         return Culprit("trans-extra" if extra else "trans-missing", moves[0], repair, concerned)
+    if named.cause == "k-tile-mismatch" and lost and role in "ab":
+        copies = copies_of(paths, record)
+        if copies:
+            return Culprit(named.cause, copies[0], None, concerned)
     if named.cause in ("registers-exchanged", "matrices-exchanged"):
-        return _exchanged(named, role, moves, products=products, concerned=concerned, module=record.program.module)
-    return Culprit(named.cause, _named(named.cause, role, ways[0] if ways else (), products), None, concerned)
+        return _exchanged(
+            named, role, moves, ways=ways, products=products, concerned=concerned, module=record.program.module
+        )
+    whole = not (named.cause == "order-exchanged" and named.distance)  # else within a tile of shared memory
+    op = _named(named.cause, role, ways[0] if ways else (), products, whole=whole)
+    return Culprit(named.cause, op, None, concerned)
+
+
+def copies_of(paths: Integers, record: ProvenanceRecord) -> list[Op]:
+    """What brings elements from global memory, those of the most elements first."""
+    ways = _ways(paths, record, record.program.ops)
+    found = (op for way in ways for op in way if op.opcode == "cp" or (_loads(op) and op.has("global")))
+    return list(dict.fromkeys(found))
 
 
 def _ways(paths: Integers, record: ProvenanceRecord, ops: Sequence[Op]) -> list[tuple[Op, ...]]:
     """The ways that elements came, those of the most elements first; each from the load on."""
     numbers, counts = np.unique(paths[paths > 0], return_counts=True)
     order = np.argsort(-counts, kind="stable")
-    return [tuple(ops[site] for site in record.path(int(number))) for number in numbers[order][:_MOST_WAYS]]
+    return [tuple(ops[site] for site in way(record, int(number))) for number in numbers[order][:_MOST_WAYS]]
 
 
-def _named(cause: str, role: str, way: tuple[Op, ...], products: Sequence[Op]) -> Op:
+def _named(cause: str, role: str, way: tuple[Op, ...], products: Sequence[Op], *, whole: bool) -> Op:
     """The instruction whose address, or packing, is to be looked at."""
     if cause == "halves-exchanged":
         chosen = [op for op in way if op.opcode in _PACKS]
@@ -102,7 +127,7 @@ def _named(cause: str, role: str, way: tuple[Op, ...], products: Sequence[Op]) -
         chosen = shared if pitches and shared else [op for op in way if _stores(op) and op not in shared]
     elif role == "copy" and cause == "tile-exchanged":
         chosen = [op for op in way if _stores(op)]
-    elif cause in _GLOBAL_INDEX and role != "copy":
+    elif cause in _GLOBAL_INDEX and role != "copy" and whole:
         chosen = [op for op in way if _loads(op) or op.opcode == "cp"]
         return chosen[0] if chosen else products[0]
     else:
@@ -147,7 +172,14 @@ def _text(node: tree.Instruction) -> str:
 
 
 def _exchanged(
-    named: Named, role: str, moves: list[Op], *, products: Sequence[Op], concerned: tuple[Op, ...], module: Module
+    named: Named,
+    role: str,
+    moves: list[Op],
+    *,
+    ways: Sequence[tuple[Op, ...]],
+    products: Sequence[Op],
+    concerned: tuple[Op, ...],
+    module: Module,
 ) -> Culprit:
     """Registers in another order: in the vector of the product, or of the move that fills or empties them."""
     vectors = {op.site: _vector(op, 0 if op.opcode == "ldmatrix" else 1) for op in moves}
@@ -156,18 +188,31 @@ def _exchanged(
     if not moves and role == "d":
         stores = [op for op in concerned if _stores(op)] or list(concerned)
         return Culprit("rows-permuted", stores[-1], None, concerned)
+    if not moves and not named.registers and role in "ab" and ways:
+        loads = [op for op in ways[0] if _loads(op)]
+        if loads:  # one register's own load
+            return Culprit("matrices-exchanged", loads[-1], None, concerned)
     if not moves:
         repair = None
         if named.registers and role in "ab":
             repair = Repair(
                 module, tuple((op.node, _permuted(op, "dab".index(role), named.registers)) for op in products)
             )
-        return Culprit("registers-exchanged", products[0], repair, concerned)
+        loads = [op for way in ways[:1] for op in way if _loads(op)]
+        inlined = bool(loads) and _is_helper(products[0], loads[-1], module)
+        return Culprit("registers-exchanged", loads[-1] if inlined else products[0], repair, concerned)
     used = [_vector(op, "dab".index(role)) for op in products]
     straight = all(_in_order(names, tuple(vectors.values())) for names in used)
     if straight or role == "d" or len(products) > len(moves):
         return Culprit("matrices-exchanged", moves[0], None, concerned)
     return Culprit("registers-exchanged", products[0], _reordered(named, role, products, module), concerned)
+
+
+def _is_helper(product: Op, load: Op, module: Module) -> bool:
+    """Whether a product was inlined from a function of another line than the load: the order is the caller's."""
+    origins = origins_in(module)
+    there, here = origins.at(product.node.start), origins.at(load.node.start)
+    return there is not None and here is not None and there.into is not None and there.file != here.file
 
 
 def _reordered(named: Named, role: str, products: Sequence[Op], module: Module) -> Repair | None:

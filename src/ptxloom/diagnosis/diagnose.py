@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ptxloom.diagnosis.bases import Bases
 from ptxloom.diagnosis.census import Asked, census, unread
 from ptxloom.diagnosis.copies import copied
 from ptxloom.diagnosis.coverage import Coverage
@@ -16,15 +17,28 @@ from ptxloom.diagnosis.examination import Examination
 from ptxloom.diagnosis.expectation import expectation
 from ptxloom.diagnosis.factors import Unstored, with_factor
 from ptxloom.diagnosis.findings import Run, first_of, merged, of_copy, of_total
+from ptxloom.diagnosis.images import image_of
 from ptxloom.diagnosis.laws import Suspect, suspects
 from ptxloom.diagnosis.left_open import k_left_open
 from ptxloom.diagnosis.readings import readings_of
-from ptxloom.diagnosis.totals import Total, every_k_once, nibbles_unshifted, other_arrays, stored_twice, tail_not_masked
+from ptxloom.diagnosis.sums.examined import sums_of
+from ptxloom.diagnosis.totals import (
+    Total,
+    every_k_once,
+    nibbles_unshifted,
+    other_arrays,
+    stored_over,
+    stored_twice,
+    tail_not_masked,
+)
+from ptxloom.diagnosis.typed import typed
 from ptxloom.diagnostics import must_be
 from ptxloom.machine.results.provenance import ProvenanceRecord
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
+
+    from numpy.typing import NDArray
 
     from ptxloom.diagnosis.evidence import SiteEvidence
     from ptxloom.diagnosis.model import Diagnosis
@@ -93,14 +107,22 @@ def examine(
             replace(a, name=names.get(-1 if a.parameter is None else a.parameter, a.name)) for a in record.arrays
         )
         record = replace(record, arrays=tuple(renamed))
-    sites, places = gather(record)
+    record = typed(record)
+    bases = Bases(record)
+    sites, places = gather(record, bases)
     used = frozenset(stack.array for site in sites for stack in (site.a, site.b) if stack is not None)
     run = Run(record, record.arrays, said, used)
     found, asked = _of_products(sites, run)
+    overwritten = None if said is None and found and found[0].certain else stored_over(sites, _used(asked), record)
+    if overwritten is not None:
+        found = [one for one in found if one.certain and one.operand != "d"] + [of_total(overwritten, run)]
     copies = () if sites else tuple(copied(record, said))
     found += [of_copy(one.wrong, record) for one in copies if one.wrong is not None]
-    counted = census(record, asked, copies, places)
-    return Examination(tuple(sorted(found, key=_rank)), counted.products, counted.elements, counted.unjudged)
+    summed = tuple(sums_of(record, bases, said))
+    found += [one for several in summed for one in several.found]
+    counted = census(record, asked, copies, places, {one.array: one for one in summed})
+    terms = sum(one.terms for one in summed)
+    return Examination(tuple(sorted(found, key=_rank)), counted.products, counted.elements, counted.unjudged, terms)
 
 
 def _rank(one: Diagnosis) -> tuple[bool, bool, bool, int]:
@@ -118,7 +140,7 @@ def _of_products(sites: tuple[SiteEvidence, ...], run: Run) -> tuple[list[Diagno
         verdict = _of_group(group, run, whole_chains=_whole_chains(group, sites))
         found += verdict.found
         asked.append(verdict.asked)
-        if verdict.reading is not None and not verdict.found:
+        if verdict.reading is not None and not verdict.found and _are_arrays(verdict.reading, run):
             result = Unstored.of(group, verdict.reading, run.arrays)
             run, results = run.knowing(result), [*results, result]
     for group in _groups(sites):
@@ -127,6 +149,18 @@ def _of_products(sites: tuple[SiteEvidence, ...], run: Run) -> tuple[list[Diagno
             found += verdict.found
             asked.append(verdict.asked)
     return found, asked
+
+
+def _used(asked: Sequence[Asked]) -> NDArray[np.int64]:
+    """The products of whose results factors are made."""
+    sites = [site for one in asked for site in one.group]
+    made = [site.made[role].product.ravel() for site in sites for role in "ab" if role in site.made]
+    return np.unique(np.concatenate(made)) if made else np.zeros(0, np.int64)
+
+
+def _are_arrays(reading: Reading, run: Run) -> bool:
+    """Whether all matrices of a reading lie in arrays."""
+    return all(plane.array < len(run.arrays) for plane in reading.planes.values())
 
 
 class _Verdict(NamedTuple):
@@ -165,10 +199,11 @@ def _of_group(group: tuple[SiteEvidence, ...], run: Run, *, whole_chains: bool) 
     exchanged = list(other_arrays(group, record, run.used, run.said)) or list(nibbles_unshifted(group, record))
     if exchanged:
         return _Verdict([of_total(one, run) for one in exchanged], Asked(group, None, condemned=True))
-    judged = [
-        _judged(group, reading, record, whole_chains=whole_chains)
-        for reading in readings_of(group, run.arrays, run.said)
-    ]
+    image = image_of(group, run.arrays)
+    if image is not None:
+        group, run = image.group, run._replace(arrays=(*run.arrays, image.array))
+    readings = readings_of(group, run.arrays, run.said) if image is None else (image.reading,)
+    judged = [_judged(group, reading, record, whole_chains=whole_chains) for reading in readings]
     if not judged:
         return _Verdict([], Asked(group, None, unread(group, run.arrays)))
     broken, totals, left_open, reading = min(judged, key=_complexity)
@@ -228,8 +263,7 @@ def _judged(
     if not broken and not totals:
         left_open = k_left_open(reading, coverage, record)
         if not left_open:
-            arrays = len(record.arrays)
-            totals = list(every_k_once(group, reading, coverage, arrays=arrays, whole_chains=whole_chains))
+            totals = list(every_k_once(group, reading, coverage, record, whole_chains=whole_chains))
     return _Judged(broken, totals, left_open, reading)
 
 

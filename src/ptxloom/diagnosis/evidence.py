@@ -23,10 +23,12 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from ptxloom.diagnosis.bases import Bases
     from ptxloom.diagnosis.tiles import Integers
     from ptxloom.isa.products import MatrixForm
     from ptxloom.machine.results.provenance import ProvenanceRecord, TracedArray
 
+_NIBBLE: Final = 4  # bits
 _LEAST_BITS: Final = 4  # of an element that is followed
 _FROM_ARRAYS: Final = (Kind.EXACT, Kind.CONVERTED)
 
@@ -65,7 +67,7 @@ class SiteEvidence:
         return tuple(stack for stack in (self.a, self.b, self.d) if stack is not None)
 
 
-def gather(record: ProvenanceRecord) -> tuple[tuple[SiteEvidence, ...], Places | None]:
+def gather(record: ProvenanceRecord, bases: Bases) -> tuple[tuple[SiteEvidence, ...], Places | None]:
     """Every product instruction that laws can be asked of, in the order of the program; and where all results go.
 
     Those that `unfollowed` names are left out.
@@ -77,7 +79,7 @@ def gather(record: ProvenanceRecord) -> tuple[tuple[SiteEvidence, ...], Places |
     places = Places(record, tuple(judged.values()))
     found: list[SiteEvidence] = []
     for site, group in sorted(judged.items()):
-        factors = {name: group.operand(name) for name in "ab"}
+        factors = {name: bases.of(group.operand(name)) for name in "ab"}
         a, b = (_stack(record, name, group.form, origins) for name, origins in factors.items())
         made = {
             name: Made(*places.roots.of(origins), origins["path"].astype(np.int64))
@@ -93,10 +95,8 @@ def gather(record: ProvenanceRecord) -> tuple[tuple[SiteEvidence, ...], Places |
 
 def unfollowed(form: MatrixForm) -> str:
     """Why no laws can be asked of a form of products, as a sentence goes on; empty if they can be."""
-    if form.opcode not in ("mma", "wmma"):
+    if form.opcode not in ("mma", "wmma", "wgmma"):
         return f"products by `{form.opcode}` are not followed"
-    if form.sparse:
-        return "sparse products are not followed"
     if form.quad_pairs:
         return "products that a warp computes four at a time are not followed"
     return "products of single bits are not followed" if form.container_bits("a") < _LEAST_BITS else ""
@@ -113,11 +113,21 @@ def _stack(record: ProvenanceRecord, role: str, form: MatrixForm, origins: NDArr
     exact = bool(2 * np.count_nonzero(here & (origins["kind"] == Kind.EXACT)) > np.count_nonzero(here))
     here &= origins["kind"] == (Kind.EXACT if exact else Kind.CONVERTED)
     element_bits = element_type(form.type_of(role)).packed_bits
-    unit_bits = _unit_bits(form.container_bits(role), element_bits, array, exact=exact)
-    offset = _offsets(role, origins, array, unit_bits)
+    if not exact and _are_nibbles(origins["bit"][here]):
+        unit_bits = _NIBBLE
+        places = (origins["element"].astype(np.int64) * array.dtype.itemsize + origins["byte"]) * 2
+        offset: Integers = places + origins["bit"] // _NIBBLE
+    else:
+        unit_bits = _unit_bits(form.container_bits(role), element_bits, array, exact=exact)
+        offset = _offsets(role, origins, array, unit_bits)
     here &= offset >= 0
     missing = origins["kind"] == Kind.NONE
     return Stack(role, array.number, unit_bits, offset, here, origins["path"].astype(np.int64), missing)
+
+
+def _are_nibbles(bits: NDArray[Any]) -> bool:
+    """Whether elements of 4 bits were taken out of bytes."""
+    return bool((bits == _NIBBLE).any() and np.isin(bits, (0, _NIBBLE)).all())
 
 
 def _unit_bits(container_bits: int, element_bits: int, array: TracedArray, *, exact: bool) -> int:

@@ -59,12 +59,14 @@ class Examination:
         products: How many matrix products were judged: both factors, and where the result goes.
         elements: How many stored elements were judged.
         unjudged: What was not, by line.
+        terms: How many products of two elements were judged, which instructions such as `fma` multiply and add.
     """
 
     found: tuple[Diagnosis, ...]
     products: int
     elements: int
     unjudged: tuple[Unjudged, ...] = field(default=())
+    terms: int = 0
 
     _repr_mimebundle_ = mimebundle
 

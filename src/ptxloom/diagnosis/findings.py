@@ -3,24 +3,31 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ptxloom.diagnosis.culprits import culprit
+from ptxloom.diagnosis.bases import way
+from ptxloom.diagnosis.culprits import copies_of, culprit
+from ptxloom.diagnosis.lines.ctas import deciding, term_of
+from ptxloom.diagnosis.lines.loops import branch_of
 from ptxloom.diagnosis.model import Diagnosis, Picture
 from ptxloom.diagnosis.permutations import Named
 from ptxloom.diagnosis.tiles import whole
+from ptxloom.machine.results.provenance import Kind
 from ptxloom.syntax.places import origins_in
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ptxloom.diagnosis.copies import Copy
+    from ptxloom.diagnosis.culprits import Culprit
     from ptxloom.diagnosis.expectation import Expectation
     from ptxloom.diagnosis.factors import Unstored
     from ptxloom.diagnosis.laws import Suspect
     from ptxloom.diagnosis.stacks import Stack
+    from ptxloom.diagnosis.tiles import Truth
     from ptxloom.diagnosis.totals import Total
     from ptxloom.machine.program.model import Op
     from ptxloom.machine.results.provenance import ProvenanceRecord, TracedArray
@@ -72,7 +79,9 @@ def _diagnosis(group: Sequence[Suspect], run: Run) -> Diagnosis:
     wrong = [~whole(s.tile, s.wanted) & s.tile.known for s in group]
     paths = np.concatenate([_stack(s).path[s.events][bad] for s, bad in zip(group, wrong, strict=True)])
     products = [record.program.ops[s.evidence.site] for s in group]
-    found = culprit(named, role, paths, products, record, ops=record.program.ops)
+    lost = all(s.lost is not None for s in group) and not _was_copied(first, record)
+    found = culprit(named, role, paths, products, record, ops=record.program.ops, lost=lost)
+    found = _by_cta(found, group, wrong, role, record)
     others = {e.named.cause for s in group for e in s.explained} - {named.cause}
     proved = all(e.proved for s in group for e in s.explained)
     known = bool(first.explained) and named.cause != _UNKNOWN.cause
@@ -87,13 +96,47 @@ def _diagnosis(group: Sequence[Suspect], run: Run) -> Diagnosis:
         tuple(sorted(others)),
         found.op.line,
         found.op.text,
-        _origin(found.op, record),
+        source_of(found.op, record),
         tuple(dict.fromkeys(op.line for op in found.concerned)),
         sum(int(np.count_nonzero(bad)) for bad in wrong),
         sum(int(np.count_nonzero(s.tile.known)) for s in group),
         found.repair,
         _picture(first, record),
     )
+
+
+def _was_copied(suspect: Suspect, record: ProvenanceRecord) -> bool:
+    """Whether what never came lies in the shared memory of the first CTA: its reader is wrong then, not its copy."""
+    plane, lost = suspect.tile.plane, suspect.lost
+    held = record.shared(0) if 0 in record.raw.kept else None
+    if held is None or lost is None or not len(lost) or plane.array >= len(record.arrays):
+        return False
+    own = held[(held["array"] == plane.array) & (held["kind"] == Kind.EXACT)]
+    array = record.arrays[plane.array]
+    bits = (own["element"].astype(np.int64) * array.dtype.itemsize + own["byte"]) * 8
+    rows, columns = plane.split(bits // plane.unit_bits)
+    return bool(np.isin(columns if suspect.tile.role == "a" else rows, lost).any())
+
+
+def _by_cta(
+    found: Culprit, group: Sequence[Suspect], wrong: Sequence[Truth], role: str, record: ProvenanceRecord
+) -> Culprit:
+    """The term of an address that has the CTA's index, where that alone decides which products are wrong."""
+    if found.repair is not None or role not in "abd":
+        return found
+    numbers = [s.evidence.numbers for s in group]
+    bad = [
+        np.isin(np.arange(len(s.evidence.numbers)), s.events[w.any(axis=(1, 2))])
+        for s, w in zip(group, wrong, strict=True)
+    ]
+    field = deciding(np.concatenate(numbers), np.concatenate(bad), record)
+    moves = [
+        op
+        for op in found.concerned
+        if op.has("global") and op.opcode in (("st", "red", "atom") if role == "d" else ("ld", "cp"))
+    ]
+    term = term_of(moves[0], field, record.program) if field and moves else None
+    return found if term is None else replace(found, op=term, concerned=(*found.concerned, found.op))
 
 
 def _details(group: Sequence[Suspect]) -> str:
@@ -120,7 +163,7 @@ def of_copy(copy: Copy, record: ProvenanceRecord) -> Diagnosis:
         others,
         found.op.line,
         found.op.text,
-        _origin(found.op, record),
+        source_of(found.op, record),
         tuple(dict.fromkeys(op.line for op in found.concerned)),
         int(np.count_nonzero(bad)),
         bad.size,
@@ -130,7 +173,7 @@ def of_copy(copy: Copy, record: ProvenanceRecord) -> Diagnosis:
 
 def _last(path: int, record: ProvenanceRecord) -> list[Op]:
     """The instruction that ends a way."""
-    sites = record.path(path)
+    sites = way(record, path)
     return [record.program.ops[sites[-1]]] if sites else []
 
 
@@ -139,6 +182,8 @@ def of_total(total: Total, run: Run) -> Diagnosis:
     record = run.record
     products = [record.program.ops[site] for site in total.sites]
     found = culprit(total.named, total.role, total.paths, products, record, ops=record.program.ops)
+    if total.named.cause in ("k-twice", "k-missing"):
+        found = _of_loop(found, total, products, record)
     return Diagnosis(
         total.law,
         total.role,
@@ -149,14 +194,23 @@ def of_total(total: Total, run: Run) -> Diagnosis:
         (),
         found.op.line,
         found.op.text,
-        _origin(found.op, record),
+        source_of(found.op, record),
         tuple(dict.fromkeys(op.line for op in found.concerned)),
         total.wrong,
         total.total,
     )
 
 
-def _origin(op: Op, record: ProvenanceRecord) -> SourceLine | None:
+def _of_loop(found: Culprit, total: Total, products: Sequence[Op], record: ProvenanceRecord) -> Culprit:
+    """Where k begins for each CTA, if several add to one sum; else, of k that are missing, where their loop ends."""
+    loads = copies_of(total.ways, record)
+    op = term_of(loads[0], total.field, record.program) if total.field and loads else None
+    if op is None and total.named.cause == "k-missing":
+        op = branch_of(products[0], loads, record.program)
+    return found if op is None else replace(found, op=op, concerned=(*found.concerned, op))
+
+
+def source_of(op: Op, record: ProvenanceRecord) -> SourceLine | None:
     """The line of the compiled program that an instruction comes from."""
     return origins_in(record.program.module).at(op.node.start)
 

@@ -10,7 +10,7 @@ What breaks one is a `Suspect`: an operand with what the others say of it, and t
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -20,6 +20,8 @@ from ptxloom.diagnosis.explanations import explanations
 from ptxloom.diagnosis.tiles import Wanted, all_of, common_columns, common_rows, counted, whole
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from ptxloom.diagnosis.coverage import Coverage
     from ptxloom.diagnosis.evidence import SiteEvidence
     from ptxloom.diagnosis.explanations import Explanation
@@ -30,6 +32,8 @@ ROWS: Final = "rows"
 K: Final = "k"
 PLACE: Final = "place"
 ONCE: Final = "once"
+
+_ALONG_K: Final = ("ab", "ba")  # whose k, of a sparse product, its metadata relates
 
 SHARED: Final = {
     "a": (("d", 0), ("b", 0)),
@@ -51,6 +55,7 @@ class Suspect:
         events: (events,) which products of the instruction they are.
         explained: The explanations there are, none of them smaller than another.
         sure: Whether it is this operand, and no other, that is wrong.
+        lost: The k that never come, where others do twice.
     """
 
     law: str
@@ -60,6 +65,7 @@ class Suspect:
     events: Integers
     explained: tuple[Explanation, ...]
     sure: bool
+    lost: Integers | None = None
 
 
 def suspects(evidence: SiteEvidence, reading: Reading, coverage: Coverage) -> tuple[Suspect, ...]:
@@ -69,15 +75,31 @@ def suspects(evidence: SiteEvidence, reading: Reading, coverage: Coverage) -> tu
     broken = [role for role, right in one.items() if not right.all()]
     found = [_suspect(evidence, tiles, one, role, ROWS if role != "d" else PLACE) for role in broken]
     if not found:
-        return _disagreeing(evidence, tiles, one, coverage)
-    return tuple(found)
+        found = list(_disagreeing(evidence, tiles, one, coverage))
+    if not found and evidence.form.sparse:
+        found = list(_unordered(evidence, tiles, one))
+    return tuple(replace(suspect, lost=coverage.loses(suspect.tile.role)) for suspect in found)
 
 
-def _wanted(tiles: dict[str, Tile], one: dict[str, Truth], role: str) -> Wanted:
+def _unordered(evidence: SiteEvidence, tiles: dict[str, Tile], one: dict[str, Truth]) -> Iterator[Suspect]:
+    """The second factor of a sparse product, whose k no other operand says: they should follow one another."""
+    if "b" not in tiles:
+        return
+    tile, lines = tiles["b"], common_rows(tiles["b"])
+    first: Integers = lines.min(axis=1)
+    if (lines < 0).any() or (first % lines.shape[1]).any():
+        return
+    wanted = Wanted(counted(first, lines.shape[1]), _wanted(evidence, tiles, one, "b").columns)
+    explained = explanations(tile, wanted)
+    if explained:
+        yield Suspect(K, evidence, tile, wanted, np.arange(len(tile.rows)), explained, sure=False)
+
+
+def _wanted(evidence: SiteEvidence, tiles: dict[str, Tile], one: dict[str, Truth], role: str) -> Wanted:
     """What the other operands say of one; nothing, where they break a law themselves."""
     said: list[Integers | None] = []
     for other, axis in SHARED[role]:
-        if other not in tiles:
+        if other not in tiles or (evidence.form.sparse and role + other in _ALONG_K):
             said.append(None)
             continue
         lines = common_columns(tiles[other]) if axis else common_rows(tiles[other])
@@ -88,7 +110,7 @@ def _wanted(tiles: dict[str, Tile], one: dict[str, Truth], role: str) -> Wanted:
 
 def _suspect(evidence: SiteEvidence, tiles: dict[str, Tile], one: dict[str, Truth], role: str, law: str) -> Suspect:
     """An operand, with what explains all of it; or, if nothing does, what explains the products that are wrong."""
-    tile, wanted = tiles[role], _wanted(tiles, one, role)
+    tile, wanted = tiles[role], _wanted(evidence, tiles, one, role)
     events = np.arange(len(tile.rows))
     explained = explanations(tile, wanted)
     wrong = ~all_of(whole(tile, wanted))
@@ -106,7 +128,8 @@ def _disagreeing(
     apart = [
         (first, second, law)
         for first, second, law in (("a", "b", K), ("a", "d", PLACE), ("b", "d", PLACE))
-        if first in tiles and second in tiles and _differ(tiles, first, second)
+        if first in tiles and second in tiles and not (evidence.form.sparse and law == K)
+        if _differ(tiles, first, second)
     ]
     if not apart:
         return ()
@@ -146,11 +169,16 @@ def _oddness(evidence: SiteEvidence, tile: Tile, axis: int, coverage: Coverage) 
     lines = common_columns(tile) if axis else common_rows(tile)
     known = lines >= 0
     straight = counted(lines[:, 0], lines.shape[1])
+    along = (tile.role, axis) in {("a", 1), ("b", 0)}
     bent = int(((lines != straight) & known).any() or (lines[:, 0] % 8).any())
-    return bent, coverage.gaps(tile.role, axis), int(_turns_back(evidence, lines[:, 0]))
+    return (
+        bent,
+        coverage.gaps(tile.role, axis),
+        int(coverage.turned.get(tile.role, False) if along else _goes_back(evidence, lines[:, 0])),
+    )
 
 
-def _turns_back(evidence: SiteEvidence, first: Integers) -> bool:
+def _goes_back(evidence: SiteEvidence, first: Integers) -> bool:
     """Whether the lines of a chain ever go back, or stay."""
     order = np.lexsort((evidence.numbers, evidence.chain))
     same = evidence.chain[order][1:] == evidence.chain[order][:-1]

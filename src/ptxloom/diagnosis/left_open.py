@@ -30,6 +30,8 @@ def k_left_open(reading: Reading, coverage: Coverage, record: ProvenanceRecord) 
         lines = [held for role in coverage.twice if len(held := coverage.twice[role]) == 1]
         if lines:
             return f"k {int(lines[0][0])} stands more than once, which is right only if the weights of the others are 0"
+    if reading.image:
+        return ""
     absent = [coverage.absent.get(role) for role, _ in _FACTORS]
     if any(lines is None or not len(lines) for lines in absent):
         return ""

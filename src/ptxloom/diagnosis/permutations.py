@@ -70,6 +70,8 @@ def named_orders(form: MatrixForm | Square, role: str) -> tuple[tuple[Named, Ord
         return tuple(_of_square(form.size))
     if form.opcode == "wmma":  # whose registers nobody fills but its own moves
         return tuple(_of_layout(*form.extent(role)))
+    if form.opcode == "wgmma" and role != "d":  # factors in shared memory, which descriptors describe
+        return ()
     slots = _Slots.of(form, role)
     single = [*_transposed(slots), *_of_registers(slots), *_inside(slots)]
     pairs = [
@@ -112,18 +114,21 @@ class _Slots:
     @classmethod
     def of(cls, form: MatrixForm, role: str) -> _Slots:
         held = fragment(form, role)
-        size, count = held.rows * held.columns, held.register_bits // held.stride
+        rows, lanes = held.rows // form.warps, held.lane_count // form.warps
+        size, count = rows * held.columns, held.register_bits // held.stride
         lane, register, within = (np.zeros(size, np.intp) for _ in range(3))
-        place = np.zeros((held.lane_count, held.registers, count), np.intp)
+        place = np.zeros((lanes, held.registers, count), np.intp)
         for element in held:
+            if element.lane >= lanes:  # those of a warpgroup's other warps hold further rows alike
+                continue
             flat = element.row * held.columns + element.column
             number = (element.bit - held.shift) // held.stride
             lane[flat], register[flat], within[flat] = element.lane, element.register, number
             place[element.lane, element.register, number] = flat
         if role == "d" and count == 1:  # moved in pairs: packed, or by one store of two registers
             register, within = np.divmod(register, 2)
-            place = place.reshape(held.lane_count, held.registers // 2, 2)
-        return cls(held.rows, held.columns, lane, register, within, place)
+            place = place.reshape(lanes, held.registers // 2, 2)
+        return cls(rows, held.columns, lane, register, within, place)
 
 
 def _transposed(slots: _Slots) -> Iterator[tuple[Named, Order]]:
@@ -218,5 +223,8 @@ def registers_of(form: MatrixForm | Square, role: str) -> Order:
     if isinstance(form, Square):
         row, column = np.divmod(np.arange(form.size**2), form.size)
         return (row // _MATRIX * (form.size // _MATRIX) + column // _MATRIX).reshape(form.size, form.size)
+    if form.opcode == "wgmma" and role != "d":
+        rows, columns = form.extent(role)
+        return np.zeros((rows // (form.warps if role == "a" else 1), columns), np.intp)
     slots = _Slots.of(form, role)
     return slots.register.reshape(slots.rows, slots.columns)

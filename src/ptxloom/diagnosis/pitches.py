@@ -44,7 +44,7 @@ def pitches(tile: Tile, slow: Integers, fast: Integers) -> Iterator[tuple[Named,
         detail = f"the fast and the slow index are exchanged: element (i, j) is sought at j * {turned.wanted} + i"
         flat = tile.slow * own + tile.fast == fast * turned.wanted + slow
         straight = turned.held == own and bool(flat[tile.known].all())
-        yield Named("order-exchanged", detail, 4), straight
+        yield Named("order-exchanged", detail, 4, distance=int(not straight)), straight
 
 
 class _Pitches(NamedTuple):

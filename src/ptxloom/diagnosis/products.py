@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from ptxloom.diagnosis.tiles import Integers
     from ptxloom.isa.products import MatrixForm
-    from ptxloom.machine.results.provenance import ProductEvent, ProvenanceRecord
+    from ptxloom.machine.results.provenance import ProvenanceRecord
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -34,22 +34,23 @@ class SiteProducts:
     text: str
     form: MatrixForm
     numbers: Integers
-    events: tuple[ProductEvent, ...] = field(repr=False)
+    record: ProvenanceRecord = field(repr=False)
+
+    @property
+    def rows(self) -> int:
+        """Of A and D: a warp's own, where a warpgroup multiplies."""
+        return self.form.m // self.form.warps
 
     def operand(self, name: str) -> NDArray[Any]:
         """(events, rows, columns) where the elements of operand a, b or c come from."""
-        return np.stack([event.operand(name).origins for event in self.events])
+        return self.record.operands(self.numbers, name)
 
 
 def products_of_sites(record: ProvenanceRecord) -> Mapping[int, SiteProducts]:
     """The products of a run by the site that made them."""
-    by_site: dict[int, list[ProductEvent]] = {}
-    for event in record.products:
-        by_site.setdefault(event.site, []).append(event)
-    return {
-        site: SiteProducts(
-            site, first.line, first.instruction, first.form, np.array([e.number for e in events]), tuple(events)
-        )
-        for site, events in by_site.items()
-        for first in events[:1]
-    }
+    sites = record.raw.events["site"]
+    found: dict[int, SiteProducts] = {}
+    for site in np.unique(sites).tolist():
+        known = record.raw.sites[site]
+        found[site] = SiteProducts(site, known.line, known.text, known.form, np.flatnonzero(sites == site), record)
+    return found

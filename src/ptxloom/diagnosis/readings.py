@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from itertools import product
 from math import isqrt, prod
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
 
@@ -29,6 +29,9 @@ _MOST_PITCHES: Final = 8
 _MOST_READINGS: Final = 4  # that are tried
 _MARGIN: Final = 4.0  # of the score, between those that are
 _PAIRS: Final = (("a", "b", 1, 0), ("a", "d", 0, 0), ("b", "d", 1, 1))  # who shares which axis: 0 rows, 1 columns
+_SPARSE_PAIRS: Final = _PAIRS[1:]  # a sparse A has half as many k as it stands for
+
+Pairs: TypeAlias = tuple[tuple[str, str, int, int], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,11 +42,13 @@ class Reading:
         planes: Of each role the plane.
         stated: Whether somebody said so.
         score: How well the laws hold under it.
+        image: Whether the first factor is an image, of which padding leaves out some k.
     """
 
     planes: dict[str, Plane]
     stated: bool
     score: float
+    image: bool = False
 
 
 def readings_of(
@@ -77,8 +82,9 @@ def readings_of(
     for best in product(*choices.values()):
         chosen = dict(zip(choices, best, strict=True))
         planes = {role: choice.plane for role, choice in chosen.items()}
-        if stated or _extents_agree(planes) >= 0:
-            scored.append(Reading(planes, bool(stated), _score(chosen)))
+        pairs = _SPARSE_PAIRS if sites[0].form.sparse else _PAIRS
+        if stated or _extents_agree(planes, pairs) >= 0:
+            scored.append(Reading(planes, bool(stated), _score(chosen, pairs)))
     scored.sort(key=lambda reading: -reading.score)
     return tuple(reading for reading in scored[:_MOST_READINGS] if reading.score > scored[0].score - _MARGIN)
 
@@ -192,12 +198,12 @@ def _compact(tile: Tile) -> float:
     return score / 2
 
 
-def _score(chosen: dict[str, _Choice]) -> float:
+def _score(chosen: dict[str, _Choice], pairs: Pairs) -> float:
     score = sum(choice.whole + choice.compact for choice in chosen.values())
-    for first, second, axis, other in _PAIRS:
+    for first, second, axis, other in pairs:
         if first in chosen and second in chosen:
             score += 2 * _alike(chosen[first].lines[axis], chosen[second].lines[other])
-    return score + _extents_agree({role: choice.plane for role, choice in chosen.items()})
+    return score + _extents_agree({role: choice.plane for role, choice in chosen.items()}, pairs)
 
 
 def _alike(left: Integers, right: Integers) -> float:
@@ -208,10 +214,10 @@ def _alike(left: Integers, right: Integers) -> float:
     return (np.count_nonzero(ends) / ends.size + np.count_nonzero(left == right) / left.size) / 2
 
 
-def _extents_agree(planes: dict[str, Plane]) -> float:
+def _extents_agree(planes: dict[str, Plane], pairs: Pairs) -> float:
     """Half a point for each axis on which two arrays have the same extent; less than 0 if some cannot."""
     score = 0.0
-    for first, second, axis, other in _PAIRS:
+    for first, second, axis, other in pairs:
         if first not in planes or second not in planes:
             continue
         left, right = planes[first], planes[second]

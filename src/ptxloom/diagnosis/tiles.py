@@ -181,6 +181,10 @@ def _unsaid(values: Integers) -> Truth:
 
 def _common(values: Integers, known: Truth, axis: int) -> Integers:
     """The most frequent known value along an axis."""
+    highest: Integers = np.where(known, values, -1).max(axis=axis)
+    lowest: Integers = np.where(known, values, np.iinfo(np.int64).max).min(axis=axis)
+    if (highest <= lowest).all():  # all alike, or unknown: what it almost always is
+        return np.maximum(highest, -1)
     ordered = np.sort(np.where(known, values, -1), axis=axis)
     ordered = np.moveaxis(ordered, axis, -1)
     size = ordered.shape[-1]

@@ -8,6 +8,7 @@ import numpy as np
 
 from ptxloom.diagnosis.coverage import tiles_of
 from ptxloom.diagnosis.left_open import has_computed_factor
+from ptxloom.diagnosis.lines.ctas import ctas_of
 from ptxloom.diagnosis.permutations import Named
 from ptxloom.diagnosis.tiles import common_columns, common_rows
 from ptxloom.syntax import tree
@@ -38,6 +39,8 @@ class Total(NamedTuple):
         wrong: How many elements.
         total: Of how many.
         certain: Whether nothing else explains it.
+        ways: Of the factors whose k it is: what their loads are found by.
+        field: The part of the CTA's index by which the products of one sum differ; empty if they are of one CTA.
     """
 
     law: str
@@ -49,6 +52,8 @@ class Total(NamedTuple):
     wrong: int
     total: int
     certain: bool
+    ways: Integers = np.zeros(0, np.int64)
+    field: str = ""
 
 
 _BYTE_BITS = 8
@@ -56,7 +61,7 @@ _NO_PATHS = np.zeros(0, np.int64)
 
 
 def every_k_once(
-    sites: Sequence[SiteEvidence], reading: Reading, coverage: Coverage, *, arrays: int, whole_chains: bool
+    sites: Sequence[SiteEvidence], reading: Reading, coverage: Coverage, record: ProvenanceRecord, *, whole_chains: bool
 ) -> Iterator[Total]:
     """Each k is multiplied into each element of the result, and once.
 
@@ -64,10 +69,10 @@ def every_k_once(
         sites: Instructions that multiply the same arrays.
         reading: Of these.
         coverage: Likewise.
-        arrays: How many the launch has.
+        record: Knows the arrays, and the CTAs of products.
         whole_chains: Nothing else adds to the results.
     """
-    role = next(role for role in "ab" if role in reading.planes)
+    role = "b" if reading.image else next(role for role in "ab" if role in reading.planes)
     if reading.planes[role].unit_bits < _BYTE_BITS:
         return  # of two elements in one byte nobody knows which is which
     axis = 1 if role == "a" else 0
@@ -75,17 +80,28 @@ def every_k_once(
     array = reading.planes[role].array
     chains = len(np.unique(np.concatenate([site.chain for site in sites])))
     own = tuple(site.site for site in sites)
+    ways, field = _paths(sites, role), _field(sites, record)
     if coverage.repeated.get(role):
         twice = coverage.repeated[role]
         named = Named("k-twice", f"{twice // chains} of {extent} k are multiplied twice into each element")
         seen, paths = ("", _NO_PATHS) if "a" in reading.planes else (role, _paths(sites, role))
-        certain = not has_computed_factor(reading, arrays)
-        yield Total("once", named, seen, array, paths, own, twice, chains * extent, certain)
+        certain = not has_computed_factor(reading, len(record.arrays))
+        yield Total("once", named, seen, array, paths, own, twice, chains * extent, certain, ways, field)
     elif whole_chains and coverage.missing[role, axis] and _is_whole(reading, coverage):
         missing = coverage.missing[role, axis]
         named = Named("k-missing", f"{missing // chains} of {extent} k are never multiplied")
         certain = not coverage.in_one_piece  # else rows may be padded, or another launch adds the rest
-        yield Total("once", named, "", array, _NO_PATHS, own, missing, chains * extent, certain)
+        yield Total("once", named, "", array, _NO_PATHS, own, missing, chains * extent, certain, ways, field)
+
+
+def _field(sites: Sequence[SiteEvidence], record: ProvenanceRecord) -> str:
+    """The part of the CTA's index by which the products of one chain differ."""
+    numbers, chains = (np.concatenate([getattr(site, name) for site in sites]) for name in ("numbers", "chain"))
+    for field, values in reversed(ctas_of(numbers, record)):
+        pairs = np.unique(np.stack((chains, values), axis=1), axis=0)
+        if len(pairs) > len(np.unique(chains)):
+            return field
+    return ""
 
 
 def _paths(sites: Sequence[SiteEvidence], role: str) -> Integers:
@@ -125,6 +141,30 @@ def stored_twice(
         paths = np.concatenate([stack.path[stack.known] for _, stack in stacks])
         named = Named("stored-twice", f"{lost:,} elements are lost in shared memory: others are stored over them")
         yield Total("place", named, "d", array, paths, tuple(s.site for s, _ in stacks), lost, total, certain=False)
+
+
+def stored_over(sites: Sequence[SiteEvidence], used: Integers, record: ProvenanceRecord) -> Total | None:
+    """Whole products whose results end nowhere, while others are stored twice to one place.
+
+    Args:
+        sites: All instructions that multiply.
+        used: The products of whose results factors are made.
+        record: Knows what is stored.
+    """
+    lost = [site for site in sites if site.d is None and not np.isin(site.chain, used).any()]
+    arrays = {site.d.array for site in sites if site.d is not None}
+    if not lost or len(arrays) != 1:
+        return None
+    contents = record.contents(arrays.pop())
+    twice = contents.stored_twice & (contents.stored_at >= 0)
+    if not twice.any() or (contents.stored_at >= 0).all():
+        return None  # what is stored over, step by step, may be what is meant
+    by: tuple[int, ...] = tuple(np.unique(contents.stored_at[twice]).tolist())
+    count = sum(len(site.numbers) for site in lost)
+    places = int(np.count_nonzero(twice))
+    named = Named("stored-twice", f"{places:,} places take more than one product, and {count:,} products end nowhere")
+    paths = contents.origins["path"][twice].astype(np.int64)
+    return Total("place", named, "d", contents.array.number, paths, by, places, contents.stored_at.size, certain=False)
 
 
 def tail_not_masked(sites: Sequence[SiteEvidence], reading: Reading, coverage: Coverage) -> Iterator[Total]:

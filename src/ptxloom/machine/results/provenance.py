@@ -96,7 +96,6 @@ class ProductEvent:
     cta: tuple[int, int, int]
     warp: int
     sequence: int
-    tags: NDArray[np.uint64] = field(repr=False)
     record: ProvenanceRecord = field(repr=False)
 
     def operand(self, name: str) -> OperandOrigins:
@@ -108,11 +107,8 @@ class ProductEvent:
         Raises:
             UsageError: There is no such operand.
         """
-        factors = self.record.raw.sites[self.site].factors
-        tags = by_element(self.form, name, self.tags, self.number, factors)
-        origins = self.record.origins(tags)
-        origins["bit"] += (origins["array"] >= 0) * first_bits(self.form, name)
-        return OperandOrigins(name, (tags.shape[0], tags.shape[1]), origins, self.record.arrays)
+        (origins,) = self.record.operands(np.array([self.number]), name)
+        return OperandOrigins(name, (origins.shape[0], origins.shape[1]), origins, self.record.arrays)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -153,13 +149,12 @@ class _Products(Sequence["ProductEvent"]):
         raw = self._record.raw
         event = raw.events[number]
         known = raw.sites[int(event["site"])]
-        tags = raw.pool[int(event["start"]) : int(event["start"] + event["tags"])]
         x, y, _ = raw.grid
         block = int(event["cta"])
         place = (block % x, block // x % y, block // (x * y))
         sequence = int(self._order()[number])
         return ProductEvent(
-            number, known.site, known.line, known.text, known.form, place, int(event["warp"]), sequence, tags,
+            number, known.site, known.line, known.text, known.form, place, int(event["warp"]), sequence,
             self._record,
         )  # fmt: skip
 
@@ -198,6 +193,26 @@ class ProvenanceRecord:
     def products(self) -> Sequence[ProductEvent]:
         """The matrix products that were recorded, in the order in which they were executed."""
         return _Products(self)
+
+    def operands(self, numbers: NDArray[np.int64], name: str) -> NDArray[Any]:
+        """Where the elements of an operand come from, of several products of one instruction.
+
+        Args:
+            numbers: (products,) which they are.
+            name: "a", "b", "c" or "d".
+
+        Returns:
+            (products, rows, columns) of `ORIGIN`.
+
+        Raises:
+            UsageError: There is no such operand.
+        """
+        events = self.raw.events[numbers]
+        known = self.raw.sites[int(events["site"][0])]
+        starts = events["start"].astype(np.int64)
+        origins = self.origins(by_element(known.form, name, self.raw.pool, starts, numbers, factors=known.factors))
+        origins["bit"] += (origins["array"] >= 0) * first_bits(known.form, name)
+        return origins
 
     def origins(self, tags: NDArray[np.uint64]) -> NDArray[Any]:
         """What tags say, as `ORIGIN`, in their shape.

@@ -25,17 +25,20 @@ OPERANDS: Final = ("a", "b", "c", "d")
 def by_element(
     form: MatrixForm,
     operand: str,
-    tags: NDArray[np.uint64],
-    event: int,
+    pool: NDArray[np.uint64],
+    starts: NDArray[np.int64],
+    events: NDArray[np.int64],
+    *,
     factors: tuple[Factor | None, Factor | None] = (None, None),
 ) -> NDArray[np.uint64]:
-    """(rows, columns) uint64: the tag of each element of an operand; of several matrices one below the other.
+    """(events, rows, columns) uint64: the tag of each element of an operand; of several matrices one below the other.
 
     Args:
-        form: The product.
+        form: The products.
         operand: "a", "b", "c" or "d".
-        tags: Those of A, B and C, by register, lane and place in the register.
-        event: The product's number.
+        pool: The tags of A, B and C of all products, by register, lane and place in the register.
+        starts: (events,) where those of each product start.
+        events: (events,) their numbers.
         factors: A and B where they lie in shared memory: then by core matrix, row, and place in the row.
 
     Raises:
@@ -48,11 +51,12 @@ def by_element(
     slots = element_slots(form, operand) if place is None else factor_slots(form, operand, place)
     held = np.maximum(slots, 0)
     if operand == "d":
-        numbers = (event << model.SLOT_BITS | held).astype(np.uint64) << np.uint64(model.BYTE_BITS)
+        numbers = (events[:, None, None] << model.SLOT_BITS | held).astype(np.uint64) << np.uint64(model.BYTE_BITS)
         found = np.uint64(model.PRODUCT) | numbers
     else:
         before = OPERANDS[: OPERANDS.index(operand)]
-        found = tags[sum(_tag_count(form, name, places.get(name)) for name in before) + held]
+        first = sum(_tag_count(form, name, places.get(name)) for name in before)
+        found = pool[starts[:, None, None] + (first + held)]
     return np.where(slots < 0, np.uint64(0), found)
 
 
@@ -85,7 +89,7 @@ def slot_count(form: MatrixForm, operand: str) -> int:
 @cache
 def element_slots(form: MatrixForm, operand: str) -> NDArray[np.int64]:
     """(rows, columns) int64: which of a warp's tags each element has, -1 of none; of several copies the first."""
-    held = fragment(form.spelling, operand)
+    held = fragment(form.spelling, "d" if operand == "c" and form.opcode == "wgmma" else operand)
     each = 8 * element_bytes(form, operand)
     per = held.register_bits // each
     result = np.full((held.matrices * held.rows // form.warps, held.columns), -1, np.int64)

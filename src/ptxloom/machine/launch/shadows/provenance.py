@@ -88,12 +88,12 @@ class ProvenanceShadow(ShadowMaker):
         self._trail.ctas, self._trail.cta_count = self._arena.put(blocks) if len(blocks) else 0, len(blocks)
 
     def _make_room(self, budget_bytes: int) -> None:
-        """Tables of fixed size for paths, the budget for the rest: one part in 32 for nodes, in 8 for events."""
+        """Tables of fixed size for paths, the budget for the rest: one part in 8 for nodes, in 8 for events."""
         trail = self._trail
-        nodes = budget_bytes // 32 // (model.NODE_BYTES + 4)
+        nodes = budget_bytes // 8 // (model.NODE_BYTES + 4)
         events = budget_bytes // 8 // model.EVENT_BYTES
         buckets = 1 << nodes.bit_length() - 1
-        rest = budget_bytes * 13 // 16 // _TAG
+        rest = budget_bytes * 11 // 16 // _TAG
         for name, count, size in (
             ("path", _PATHS, model.PATH_BYTES), ("known", 4 * _PATHS, model.KNOWN_BYTES),
             ("node", nodes, model.NODE_BYTES), ("bucket", buckets, 4), ("event", min(events, model.EVENT_LIMIT),

@@ -1,0 +1,1 @@
+"""From what is wrong to the line that is to be changed."""

@@ -1,0 +1,52 @@
+"""Which instruction of the ways that elements came is the one to look at."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from ptxloom.diagnosis.bases import way
+
+if TYPE_CHECKING:
+    from ptxloom.diagnosis.tiles import Integers, Truth
+    from ptxloom.machine.program.model import Op
+    from ptxloom.machine.results.provenance import ProvenanceRecord
+
+
+class Line(NamedTuple):
+    """An instruction, and all that are concerned."""
+
+    op: Op
+    concerned: tuple[Op, ...]
+
+
+def line_of(paths: Integers, wrong: Truth, record: ProvenanceRecord, *, leaves_tile: bool) -> Line:
+    """The instruction by which wrong elements came, and right ones did not, if there is one.
+
+    Args:
+        paths: (terms,) the ways of all elements.
+        wrong: (terms,) which are wrong.
+        leaves_tile: Whether only a load from global memory can have reached what is wrong.
+        record: Knows the ways.
+    """
+    ops = record.program.ops
+    bad, good = Counter[int](), Counter[int]()
+    ways: dict[int, tuple[int, ...]] = {}
+    for counter, which in ((bad, wrong), (good, ~wrong)):
+        numbers, counts = np.unique(paths[which], return_counts=True)
+        for number, count in zip(numbers.tolist(), counts.tolist(), strict=True):
+            ways[number] = way(record, int(number))
+            for site in ways[number]:
+                counter[site] += count
+    numbers, counts = np.unique(paths[wrong], return_counts=True)
+    own = ways[int(numbers[np.argmax(counts)])]
+    share = {site: bad[site] / (bad[site] + good[site]) for site in own}
+    moves = [site for site in own if ops[site].opcode in ("ld", "st", "ldmatrix", "cp", "wmma", "shfl")] or list(own)
+    best = max(share[site] for site in moves)
+    likeliest = [site for site in moves if share[site] > best - 0.01]
+    loads = [site for site in likeliest if ops[site].opcode in ("ld", "ldmatrix", "cp", "wmma")] or likeliest
+    chosen = loads[0] if leaves_tile else loads[-1]
+    concerned = (ops[site] for number in numbers[:64].tolist() for site in ways[number])
+    return Line(ops[chosen], tuple(dict.fromkeys(concerned)))

@@ -1,0 +1,157 @@
+"""What joins a sum behind its products: a vector stands at m or at n, a matrix at (m, n), each once."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import numpy as np
+
+from ptxloom.diagnosis.permutations import Named
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ptxloom.diagnosis.sums.terms import Terms
+    from ptxloom.diagnosis.tiles import Integers, Truth
+    from ptxloom.machine.results.provenance import ProvenanceRecord, TracedArray
+
+_LIKELY: Final = 0.5  # of what is added, that must stand where it should
+
+
+class Wrong(NamedTuple):
+    """Something that is added at the wrong place, or twice.
+
+    Attributes:
+        law: Which law is broken.
+        named: The cause.
+        paths: The ways of what is wrong.
+        wrongs: How many are wrong.
+        total: Of how many.
+    """
+
+    law: str
+    named: Named
+    paths: Integers
+    wrongs: int
+    total: int
+
+
+class Added(NamedTuple):
+    """What was found of what is added.
+
+    Attributes:
+        judged: (elements,) of the result: whether all that is added to each was asked.
+        broken: What is wrong: the array that is added, and how.
+    """
+
+    judged: Truth
+    broken: tuple[tuple[TracedArray, Wrong], ...]
+
+
+def added(terms: Terms, record: ProvenanceRecord, result: TracedArray, *, stated: bool) -> Added:
+    """Ask the laws of all that is added to the elements of an array.
+
+    Args:
+        terms: What they are sums of.
+        record: Knows the arrays.
+        result: The array.
+        stated: Whether somebody said what is computed: a vector is added to each row then, as NumPy does.
+    """
+    judged = np.ones(len(terms.whole), np.bool_)
+    found: list[tuple[TracedArray, Wrong]] = []
+    for places, origins, once in ((terms.added, terms.addends, True), (terms.scaled, terms.scales, False)):
+        numbers: list[int] = np.unique(origins["array"]).tolist()
+        for number in numbers:
+            array = record.arrays[number]
+            own = np.flatnonzero(origins["array"] == number)
+            if not once and math.prod(array.shape) == 1:
+                continue
+            joins = terms.multiplied[places[own]].all()
+            joins = joins and (not once or 2 * len(np.unique(places[own])) > len(own))
+            elements = origins["element"][own]
+            wanted = _wanted(array, result, places[own], elements, stated=stated) if joins else None
+            if wanted is None:
+                judged[places[own]] = False
+                continue
+            standing = _Standing(array, result, places[own], elements, wanted)
+            found += [(array, one) for one in _broken(standing, origins["path"][own].astype(np.int64), once=once)]
+    return Added(judged, tuple(found))
+
+
+def _wanted(
+    array: TracedArray, result: TracedArray, places: Integers, elements: Integers, *, stated: bool
+) -> Integers | None:
+    """Which element should be added to each place, by the shapes; None if these, or most of what is, do not say."""
+    index = np.unravel_index(places, result.shape)
+    if len(result.shape) != 2 or not len(places):
+        return None
+    row, column = index
+    rows, columns = result.shape
+    tries: list[Integers] = []
+    if array.shape == result.shape:
+        tries.append(places)
+    if array.shape == (columns, rows) and rows != columns:
+        tries.append(column * rows + row)
+    size = int(np.prod(array.shape))
+    if size == columns:
+        tries.append(column)
+    if size == rows and (rows != columns or not stated):
+        tries.append(row)
+    if not tries:
+        return None
+    best = max(tries, key=lambda wanted: int(np.count_nonzero(wanted == elements)))
+    share = np.count_nonzero(best == elements) / len(elements)
+    other_axis = (rows != columns or stated) and any((elements == one).all() for one in (row, column))
+    turned = array.shape == result.shape and (elements == column * columns + row).all()
+    open_ = rows == columns == size and not stated and share == 1 and (row == elements).all()  # which was meant?
+    return None if open_ or not (share >= _LIKELY or other_axis or turned) else best
+
+
+class _Standing(NamedTuple):
+    """An array that is added, to which places of the result which of its elements, and which should be."""
+
+    array: TracedArray
+    result: TracedArray
+    places: Integers
+    held: Integers
+    wanted: Integers
+
+
+def _broken(standing: _Standing, paths: Integers, *, once: bool) -> Iterator[Wrong]:
+    """What is wrong with one array that is added, or scales; `paths` are the ways of its elements."""
+    wrong = standing.held != standing.wanted
+    if wrong.any():
+        yield Wrong("place", _named(standing, wrong), paths[wrong], int(np.count_nonzero(wrong)), len(wrong))
+        return
+    different, times = np.unique(standing.places, return_counts=True)
+    if once and (times > 1).any():
+        again = np.isin(standing.places, different[times > 1])
+        count = int(np.count_nonzero(times > 1))
+        named = Named("added-twice", f"{count:,} elements have it added more than once")
+        yield Wrong("once", named, paths[again], count, len(different))
+
+
+def _named(standing: _Standing, wrong: Truth) -> Named:
+    array, result = standing.array, standing.result
+    held, wanted = standing.held[wrong], standing.wanted[wrong]
+    row, column = np.unravel_index(standing.places[wrong], result.shape)
+    if len(array.shape) == 1:
+        other = row if (wanted == column).all() else column
+        if (held == other).all():
+            axes = ("row", "column") if (wanted == column).all() else ("column", "row")
+            return Named("order-exchanged", f"it is taken at the {axes[0]}, not at the {axes[1]}")
+    elif len(array.shape) == 2:
+        down, right = (
+            own - other
+            for own, other in zip(*(np.unravel_index(one, array.shape) for one in (held, wanted)), strict=True)
+        )
+        if (held == column * result.shape[0] + row).all():
+            return Named("order-exchanged", "row and column are exchanged")
+        for word, apart, across in (("row", down, right), ("column", right, down)):
+            if not across.any() and len(np.unique(apart)) == 1:
+                return Named(f"{word}s-shifted", f"some are shifted by {int(apart[0]):+d} {word}s", 2)
+    apart = np.unique(held - wanted)
+    if len(apart) == 1:
+        return Named("columns-shifted", f"some are shifted by {int(apart[0]):+d}", 2)
+    return Named("unknown", "another element is added than the one that belongs there", 9)

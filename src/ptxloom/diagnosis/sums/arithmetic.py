@@ -1,0 +1,58 @@
+"""What instructions that multiply and add do with the sources that provenance notes of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from ptxloom.machine.instruments.tag_places import TagPlaces
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ptxloom.machine.program.model import Op, Program
+
+OPAQUE: Final = 0
+SUM: Final = 1
+MULTIPLY: Final = 2
+PASS: Final = 3
+
+_MULTIPLY: Final = frozenset(("mul", "mul24", "fma", "mad", "mad24", "dp4a", "dp2a"))
+_SUM: Final = frozenset(("add", "sub"))
+_PASS: Final = frozenset(("cvt", "neg"))
+_ADDEND: Final = 2  # the operand that a product is added to
+
+
+class Role(NamedTuple):
+    """What an instruction does with the sources of its nodes.
+
+    Attributes:
+        kind: `SUM`: it adds them all; `MULTIPLY`: the first two, and adds the third; `PASS`: it is its source.
+        slots: Of factors and addend the number of the source; -1: it has no origin, as literals and counters.
+        packed: Elements of a word that are multiplied at once.
+    """
+
+    kind: int
+    slots: tuple[int, int, int] = (-1, -1, -1)
+    packed: int = 1
+
+
+def roles_of(program: Program, sites: list[int]) -> Mapping[int, Role]:
+    """The roles of instructions by their sites."""
+    places = TagPlaces(program)
+    return {site: _role(places, program.ops[site]) for site in sites}
+
+
+def _role(places: TagPlaces, op: Op) -> Role:
+    if op.opcode in _SUM or (op.opcode in ("red", "atom") and op.has("add")):
+        return Role(SUM)
+    if op.opcode in _PASS:
+        return Role(PASS)
+    if op.opcode not in _MULTIPLY:
+        return Role(OPAQUE)
+    slots: dict[object, int] = {}
+    found: list[int] = []
+    for operand in op.operands[1:]:
+        held = places.held(op, operand)
+        found.append(-1 if held is None else slots.setdefault(held, len(slots)))
+    addend = found[_ADDEND] if len(found) > _ADDEND else -1
+    return Role(MULTIPLY, (found[0], found[1], addend), {"dp4a": 4}.get(op.opcode, 1))

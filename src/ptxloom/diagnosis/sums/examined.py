@@ -1,0 +1,182 @@
+"""Every stored element that is a sum of products, held to the laws; what is wrong brought back to a line."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import numpy as np
+
+from ptxloom.diagnosis.culprits import culprit
+from ptxloom.diagnosis.findings import source_of
+from ptxloom.diagnosis.lines.terms import Line, line_of
+from ptxloom.diagnosis.model import Diagnosis
+from ptxloom.diagnosis.sums.addends import added
+from ptxloom.diagnosis.sums.einsum import axes_of
+from ptxloom.diagnosis.sums.laws import ROLES, Broken, broken
+from ptxloom.diagnosis.sums.terms import Unfolding
+from ptxloom.machine.results.provenance import Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ptxloom.diagnosis.bases import Bases
+    from ptxloom.diagnosis.expectation import Expectation
+    from ptxloom.diagnosis.sums.addends import Wrong
+    from ptxloom.diagnosis.sums.einsum import Axes
+    from ptxloom.diagnosis.sums.terms import Terms
+    from ptxloom.diagnosis.tiles import Truth
+    from ptxloom.machine.results.provenance import Contents, ProvenanceRecord, TracedArray
+
+_MOST_UNEXPLAINED: Final = 0.5  # of the terms, that may break a law for no reason that is found, if nobody says what is
+
+
+class Summed(NamedTuple):
+    """An array whose elements are sums.
+
+    Attributes:
+        array: Its number.
+        judged: (elements,) which of them were asked.
+        terms: How many products of two elements were.
+        found: What is wrong.
+        mended: (elements,) of those that hold matrix products, whether all that is added to them was asked.
+    """
+
+    array: int
+    judged: Truth
+    terms: int
+    found: tuple[Diagnosis, ...]
+    mended: Truth
+
+
+def sums_of(record: ProvenanceRecord, bases: Bases, expected: Expectation | None) -> Iterator[Summed]:
+    """Ask the laws of every array that holds sums."""
+    if len(bases.nodes) < 2:
+        return
+    unfolding = Unfolding(record, bases)
+    for array in record.arrays:
+        contents = record.contents(array.number)
+        if not (contents.origins["kind"] == Kind.COMPUTED).any():
+            continue
+        terms = unfolding.terms(contents)
+        if terms is not None:
+            yield _summed(terms, contents, record, expected)
+
+
+def _summed(terms: Terms, contents: Contents, record: ProvenanceRecord, expected: Expectation | None) -> Summed:
+    array = contents.array
+    beside = added(terms, record, array, stated=expected is not None and expected.is_product)
+    found = [_of_added(one, source, record) for source, one in beside.broken]
+    judged, count = np.zeros(len(terms.whole), np.bool_), 0
+    sided = _sided(terms)
+    if sided is not None:
+        arrays = [record.arrays[int(sided.factors["array"][0, n])] for n in (0, 1)]
+        axes = axes_of(sided, [*arrays, array], expected)
+        wrong: tuple[Broken, ...] = (
+            () if axes is None else broken(sided, axes, complete=bool((contents.stored_at >= 0).all()))
+        )
+        if axes is not None and _is_believed(wrong, axes):
+            sum_ = _Sum(sided, axes, [*arrays, array], contents)
+            found += [_diagnosis(one, sum_, record) for one in wrong]
+            judged[np.unique(sided.result)] = True
+            count = len(sided.result)
+    return Summed(array.number, judged & terms.whole & beside.judged, count, tuple(found), beside.judged)
+
+
+def _is_believed(wrong: tuple[Broken, ...], axes: Axes) -> bool:
+    """Whether what is wrong is worth telling: not where most is, for no known reason, and nobody said what is meant."""
+    unexplained = [one for one in wrong if one.named.cause == "unknown" and one.wrongs > _MOST_UNEXPLAINED * one.total]
+    return axes.stated or not unexplained
+
+
+def _sided(terms: Terms) -> Terms | None:
+    """The terms whose factors are of the two arrays that most are of, the same one first."""
+    arrays = terms.factors["array"].astype(np.int64)
+    if not len(arrays):
+        return None
+    pairs, counts = np.unique(np.sort(arrays, axis=1), axis=0, return_counts=True)
+    pair = pairs[np.argmax(counts)]
+    own = (np.sort(arrays, axis=1) == pair).all(axis=1)
+    whole = terms.whole.copy()
+    whole[np.unique(terms.result[~own])] = False
+    chosen = terms.chosen(own)
+    first = int(np.bincount(chosen.factors["array"][:, 0].astype(np.int64)).argmax())
+    turned = (chosen.factors["array"][:, 0] != first) & (pair[0] != pair[1])
+    chosen.factors[turned] = chosen.factors[turned][:, ::-1]
+    return chosen._replace(whole=whole)
+
+
+class _Sum(NamedTuple):
+    """A sum of products as it was read: the arrays are the first factor's, the second's, and the result's."""
+
+    terms: Terms
+    axes: Axes
+    arrays: list[TracedArray]
+    contents: Contents
+
+
+def _diagnosis(one: Broken, sum_: _Sum, record: ProvenanceRecord) -> Diagnosis:
+    """The diagnosis of terms that break a law."""
+    terms, axes, arrays, contents = sum_
+    ops = record.program.ops
+    sites: list[int] = np.unique(terms.site[one.wrong]).tolist()
+    products = [ops[site] for site in sites]
+    side = ROLES.find(one.role) if one.role else -1
+    line = Line(products[0], tuple(products))
+    if one.role == "d":
+        places = np.unique(terms.result[one.wrong])
+        storing: list[int] = np.unique(contents.stored_at.ravel()[places]).tolist()
+        stores = [ops[site] for site in storing]
+        line = Line(stores[0], tuple(dict.fromkeys((*stores, *products))))
+    elif one.role:
+        line = line_of(
+            terms.factors["path"][:, side], one.wrong, record,
+            leaves_tile=_leaves_tile(one, terms, axes, side, grid=record.raw.grid),
+        )  # fmt: skip
+        line = line._replace(concerned=tuple(dict.fromkeys((*line.concerned, *products))))
+    known = one.named.cause != "unknown" and not one.others
+    certain = one.sure and known and axes.stated and one.named.steps <= 2
+    return Diagnosis(
+        one.law, one.role, arrays[side].name if one.role else contents.array.name, one.named.cause,
+        f"{one.named.detail}: {_example(one, terms, arrays)}", certain, one.others, line.op.line, line.op.text,
+        source_of(line.op, record), tuple(dict.fromkeys(op.line for op in line.concerned)), one.wrongs, one.total,
+    )  # fmt: skip
+
+
+def _example(one: Broken, terms: Terms, arrays: list[TracedArray]) -> str:
+    """The first of the terms that are wrong, in words."""
+    at = int(np.argmax(one.wrong))
+    elements = (int(terms.factors["element"][at, 0]), int(terms.factors["element"][at, 1]), int(terms.result[at]))
+    first, second, result = (
+        f"{array.name}{list(array.index(element))}" for array, element in zip(arrays, elements, strict=True)
+    )
+    return f"{result} takes {first} times {second}"
+
+
+def _leaves_tile(one: Broken, terms: Terms, axes: Axes, side: int, *, grid: tuple[int, ...]) -> bool:
+    """Whether what is read belongs to results of other CTAs, which only its load from global memory can reach."""
+    shape, own = axes.shapes[2], axes.letters[2]
+    tiles = {
+        letter: -(-extent // blocks)
+        for letter, extent, blocks in zip(reversed(own), reversed(shape), grid, strict=False)
+        if blocks > 1
+    }
+    held = axes.indices(side, terms.factors["element"][one.wrong, side])
+    wanted = axes.indices(2, terms.result[one.wrong])
+    other = axes.indices(1 - side, terms.factors["element"][one.wrong, 1 - side])
+    for letter, values in held.items():
+        meant = wanted.get(letter, other.get(letter))
+        if meant is None:
+            continue
+        if letter in tiles and np.mean(values // tiles[letter] != meant // tiles[letter]) > _MOST_UNEXPLAINED:
+            return True
+    used = terms.factors["element"][:, side]
+    return len(np.unique(used)) < int(np.prod(axes.shapes[side]))
+
+
+def _of_added(one: Wrong, array: TracedArray, record: ProvenanceRecord) -> Diagnosis:
+    """The diagnosis of what is added at the wrong place."""
+    found = culprit(one.named, "c", one.paths, [record.program.ops[0]], record, ops=record.program.ops)
+    return Diagnosis(
+        one.law, "c", array.name, one.named.cause, one.named.detail, False, (), found.op.line, found.op.text,
+        source_of(found.op, record), tuple(dict.fromkeys(op.line for op in found.concerned)), one.wrongs, one.total,
+    )  # fmt: skip

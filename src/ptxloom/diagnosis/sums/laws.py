@@ -1,0 +1,213 @@
+"""The laws of a matrix product, asked of sums of products term by term."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import numpy as np
+
+from ptxloom.diagnosis.explanations import moves_of
+from ptxloom.diagnosis.permutations import COPIED, Named
+from ptxloom.diagnosis.tiles import Plane, Target, Tile, whole
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ptxloom.diagnosis.sums.einsum import Axes
+    from ptxloom.diagnosis.sums.terms import Terms
+    from ptxloom.diagnosis.tiles import Integers, Truth
+
+ROLES: Final = "abd"
+_UNKNOWN: Final = Named("unknown", "no single change explains it", 9)
+_MOST: Final = 1 << 16  # terms that changes are tried on
+
+
+class Broken(NamedTuple):
+    """Terms that break a law.
+
+    Attributes:
+        law: Which one.
+        named: The cause.
+        role: "a" or "b", the factor; "d", where the sum is stored; empty: the sum itself.
+        wrong: (terms,) those that do; of `once`, those that are there too often, or all.
+        wrongs: How many are wrong.
+        total: Of how many.
+        sure: Whether it is this side, and no other, that is wrong.
+        others: What else explains it.
+    """
+
+    law: str
+    named: Named
+    role: str
+    wrong: Truth
+    wrongs: int
+    total: int
+    sure: bool = True
+    others: tuple[str, ...] = ()
+
+
+def broken(terms: Terms, axes: Axes, *, complete: bool) -> tuple[Broken, ...]:
+    """What is wrong with a sum, nothing if every term is where it should be and every one stands once.
+
+    Args:
+        terms: Its terms.
+        axes: How they are read.
+        complete: Whether every element of the result was stored.
+    """
+    held = [axes.indices(number, one) for number, one in enumerate(_elements(terms))]
+    apart = {
+        (left, right): letters
+        for left, right in ((0, 2), (1, 2), (0, 1))
+        if (
+            letters := [one for one in held[left] if one in held[right] and (held[left][one] != held[right][one]).any()]
+        )
+    }
+    if not apart:
+        return tuple(_once(terms, axes, held))
+    side = _blamed(terms, axes, apart, complete=complete)
+    return (_explained(terms, axes, held, side),)
+
+
+def _elements(terms: Terms) -> tuple[Integers, Integers, Integers]:
+    first, second = terms.factors["element"].T
+    return first, second, terms.result
+
+
+def _blamed(terms: Terms, axes: Axes, apart: dict[tuple[int, int], list[str]], *, complete: bool) -> tuple[int, bool]:
+    """Which of the three arrays is read, or stored, at the wrong place; and whether no other can be."""
+    counts = [sum(number in pair for pair in apart) for number in range(3)]
+    odd = [number for number, count in enumerate(counts) if count > 1]
+    if len(odd) == 1:
+        return odd[0], True
+    pair = next(iter(apart))
+    if pair != (0, 1):
+        return (pair[0], True) if complete else (2, False)
+    used = [_oddness(terms, axes, number) for number in pair]
+    return pair[int(used[1] > used[0])], used[0] != used[1]
+
+
+def _oddness(terms: Terms, axes: Axes, number: int) -> tuple[float, int]:
+    """How unlikely the elements of a factor are: elements left out, and going back along a sum."""
+    elements = _elements(terms)[number]
+    order = np.lexsort((-terms.depth, terms.result))
+    same = terms.result[order][1:] == terms.result[order][:-1]
+    steps = np.diff(elements[order])[same]
+    usual = np.median(steps) if len(steps) else 0
+    return 1 - len(np.unique(elements)) / float(np.prod(axes.shapes[number])), int(np.count_nonzero(steps != usual))
+
+
+def _explained(terms: Terms, axes: Axes, held: list[dict[str, Integers]], blamed: tuple[int, bool]) -> Broken:
+    """What change of index explains a side that is wrong."""
+    side, sure = blamed
+    letters = axes.letters[side]
+    wanted: dict[str, Integers] = {}
+    for other in (number for number in (2, 0, 1) if number != side):
+        for letter, values in held[other].items():
+            wanted.setdefault(letter, values)
+    wrong = np.zeros(len(terms.result), np.bool_)
+    for letter in letters:
+        wrong |= held[side][letter] != wanted[letter]
+    law = "place" if side == 2 else "rows" if any(
+        one in axes.letters[2] and (held[side][one] != wanted[one]).any() for one in letters
+    ) else "k"  # fmt: skip
+    found = _changes(axes, side, held[side], wanted, wrong)
+    named = found[0] if found else _UNKNOWN
+    others = tuple(dict.fromkeys(one.cause for one in found if one.cause != named.cause and one.steps == named.steps))
+    count = int(np.count_nonzero(wrong))
+    return Broken(law, named, ROLES[side], wrong, count, len(wrong), sure and bool(found), others)
+
+
+def _changes(
+    axes: Axes, side: int, held: dict[str, Integers], wanted: dict[str, Integers], wrong: Truth
+) -> list[Named]:
+    """The changes of index that explain a side, the plainest first."""
+    letters = axes.letters[side]
+    at = np.flatnonzero(wrong)[:_MOST]
+    rest = np.flatnonzero(~wrong)[: _MOST // 4]
+    if len(letters) != 2:
+        return list(_of_axis(letters, held, wanted, at))
+    at = np.concatenate((at, rest))
+    slow, fast = letters
+    found: list[Named] = []
+    down, right = (held[letter][at] - wanted[letter][at] for letter in letters)
+    if _turned(held, wanted, letters, at):
+        found.append(Named("order-exchanged", "row and column are exchanged", 1))
+    elif down.any() and (down == -right).all():
+        found.append(Named("transposed", "row and column are exchanged within tiles", 2))
+    pitch = axes.shapes[side][1]
+    plane = Plane(side, pitch, slow_rows=True, lines=axes.shapes[side][0], unit_bits=32)
+    one = (-1, 1, 1)
+    tile = Tile(
+        "copy", COPIED[8], plane, held[slow][at].reshape(one), held[fast][at].reshape(one),
+        np.ones((len(at), 1, 1), np.bool_),
+    )  # fmt: skip
+    target = Target(wanted[slow][at].reshape(-1, 1), wanted[fast][at].reshape(-1, 1))
+    found += [
+        change.named
+        for change in moves_of(tile, target)
+        if whole(change.repaired, target).all() and change.named.cause != "tile-exchanged"
+    ]
+    found += _of_pitch(held[slow][at] * pitch + held[fast][at], wanted[slow][at], wanted[fast][at], pitch)
+    found += _of_axis(letters, held, wanted, at)
+    return sorted(found, key=lambda named: named.steps)
+
+
+def _turned(held: dict[str, Integers], wanted: dict[str, Integers], letters: str, at: Integers) -> bool:
+    slow, fast = letters
+    straight = (held[slow][at] == wanted[fast][at]) & (held[fast][at] == wanted[slow][at])
+    return bool(straight.all())
+
+
+def _of_pitch(flat: Integers, slow: Integers, fast: Integers, pitch: int) -> Iterator[Named]:
+    """Lines that are taken to lie another number of elements apart."""
+    lines = slow > 0
+    if not lines.any():
+        return
+    quotient, rest = np.divmod(flat - fast, np.maximum(slow, 1))
+    other = int(quotient[lines][0])
+    if not rest[lines].any() and (quotient[lines] == other).all() and (flat == fast)[~lines].all() and other != pitch:
+        yield Named("leading-dimension", f"rows are taken to be {other} elements apart; they are {pitch}")
+
+
+def _of_axis(letters: str, held: dict[str, Integers], wanted: dict[str, Integers], at: Integers) -> Iterator[Named]:
+    """One index that is another than it should be: by a distance, or always the same."""
+    apart = [letter for letter in letters if (held[letter][at] != wanted[letter][at]).any()]
+    if len(apart) != 1:
+        return
+    (letter,) = apart
+    word = "row" if letter == letters[0] else "column"
+    own, other = held[letter][at], wanted[letter][at]
+    distances = np.unique((own - other)[own != other])
+    if len(distances) == 1:
+        yield Named(f"{word}s-shifted", f"some are shifted by {int(distances[0]):+d} along {letter}", 3)
+    elif len(np.unique(own)) < len(np.unique(other)):
+        yield Named(f"{word}s-repeated", f"some stand for others along {letter}", 4)
+    else:
+        yield Named(f"{word}s-permuted", f"they are in another order along {letter}", 5)
+
+
+def _once(terms: Terms, axes: Axes, held: list[dict[str, Integers]]) -> Iterator[Broken]:
+    """Every product once: those that are missing from sums, or stand in them twice."""
+    extent = 1
+    key = terms.result.astype(np.int64)
+    for letter in axes.summed:
+        size = axes.extents[letter][0]
+        key, extent = key * size + held[0][letter], extent * size
+    different, times = np.unique(key, return_counts=True)
+    results = len(np.unique(terms.result))
+    twice = int(np.count_nonzero(times > 1))
+    missing = results * extent - len(different)
+    everywhere = np.ones(len(key), np.bool_)
+    if twice:
+        again = np.isin(key, different[times > 1])
+        detail = f"{twice // results or 'some'} of {extent} k are multiplied twice into each element"
+        yield Broken("once", Named("k-twice", detail), "", again, twice, results * extent)
+    elif missing and (axes.stated or not _is_tail(different % extent, extent)):
+        detail = f"{missing // results or 'some'} of {extent} k are never multiplied"
+        yield Broken("once", Named("k-missing", detail), "", everywhere, missing, results * extent, sure=axes.stated)
+
+
+def _is_tail(present: Integers, extent: int) -> bool:
+    """Whether the k that are there follow one another from the first on: rows may be padded then."""
+    found = np.unique(present)
+    return len(found) < extent and bool((found == np.arange(len(found))).all())

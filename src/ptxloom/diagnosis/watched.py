@@ -1,0 +1,92 @@
+"""Launches that others make, each examined: for programs, for tests, and for kernels of Triton."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from functools import cache
+from threading import Lock
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from ptxloom.diagnosis.diagnose import examine
+
+if TYPE_CHECKING:
+    from ptxloom.diagnosis.examination import Examination
+    from ptxloom.machine.results.hazard import Hazards
+    from ptxloom.machine.results.outcome import LaunchResult
+    from ptxloom.syntax.origins import SourceLine
+
+VARIABLE: Final = "PTXLOOM_WHY"
+_MOST_GAPS: Final = 4
+
+
+class Seen(NamedTuple):
+    """What came of a launch.
+
+    Attributes:
+        kernel: The kernel's name.
+        examined: What the laws say.
+        hazards: What the tools have found.
+    """
+
+    kernel: str
+    examined: Examination
+    hazards: Hazards
+
+    @property
+    def is_wrong(self) -> bool:
+        """Whether a tool or a law found anything."""
+        return bool(self.hazards or self.examined.found)
+
+    def __str__(self) -> str:
+        """What is wrong, a paragraph each; else what was judged."""
+        parts = [str(self.hazards)] if self.hazards else []
+        parts += [f"{one.cause}: {one.sentence}{_of(one.origin)}" for one in self.examined.found]
+        if not parts:
+            judged = self.examined.products or self.examined.terms or self.examined.elements
+            parts.append("no law that could be asked is broken" if judged else "could not judge")
+        parts += [f"not judged: {one.sentence}" for one in self.examined.unjudged[:_MOST_GAPS]]
+        return "\n".join(parts)
+
+
+def _of(origin: SourceLine | None) -> str:
+    return f" ({origin})" if origin else ""
+
+
+@cache
+def asked_for() -> Watcher | None:
+    """The one watcher of this process, if `PTXLOOM_WHY` asks for it."""
+    return Watcher() if os.environ.get(VARIABLE) else None
+
+
+class Watcher:
+    """Examines every launch that it is told of; the same outcome of the same kernel is kept once.
+
+    Attributes:
+        seen: What came of them, in their order.
+        launches: How many there were.
+    """
+
+    def __init__(self) -> None:
+        self.seen: list[Seen] = []
+        self.launches = 0
+        self._known: set[object] = set()
+        self._lock = Lock()
+
+    def tell(self, kernel: str, result: LaunchResult) -> Seen | None:
+        """Examine a launch; what came of it, if nothing alike came of one before."""
+        self.launches += 1
+        if result.provenance is None:
+            return None
+        examined = examine(result.provenance)
+        if result.hazards:  # what was followed is one order of accesses that might have come in another
+            examined = replace(examined, found=tuple(replace(one, certain=False) for one in examined.found))
+        seen = Seen(kernel, examined, result.hazards)
+        causes = tuple((one.cause, one.line, one.operand) for one in examined.found)
+        key = kernel, causes, tuple(hazard.likeness for hazard in result.hazards), examined.verdict
+        with self._lock:
+            if key in self._known:
+                return None
+            self._known.add(key)
+            self.seen.append(seen)
+        return seen

@@ -16,6 +16,7 @@ import pytest
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable
 
+    from ptxloom.diagnosis.watched import Watcher
     from ptxloom.machine import Hazard, Kernel, LaunchResult, Profile
 
 _MARKER: Final = "ptxloom"
@@ -34,6 +35,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--ptxloom", action="store_true", help="watch the kernels of all tests; a hazard fails the test")
     group.addoption("--ptxloom-checks", metavar="tools", default="all", help="who watches (default all, as of `run`)")
     group.addoption("--ptxloom-device", metavar="target", help="what kernels are compiled for, such as sm_90")
+    group.addoption("--ptxloom-why", action="store_true", help="say of tests that fail why their kernels are wrong")
     group.addoption("--ptxloom-update", action="store_true", help="write the snapshots of profiles anew")
 
 
@@ -59,7 +61,7 @@ def pytest_configure(config: pytest.Config) -> None:
     """
     about = "ptxloom(checks=..., device=...): watch this test's kernels by these tools; device as of --ptxloom-device"
     config.addinivalue_line("markers", about)
-    if config.getoption("--ptxloom"):
+    if config.getoption("--ptxloom") or config.getoption("--ptxloom-why"):
         _tools(str(config.getoption("--ptxloom-checks")))
 
 
@@ -73,6 +75,7 @@ class Watched:
         test: The file of the test, and its name.
         update: Whether snapshots are written anew.
         hazards: What the launches of this test have done wrong so far, and nobody has taken.
+        watcher: Examines its launches, with `--ptxloom-why`.
     """
 
     checks: tuple[str, ...]
@@ -80,6 +83,7 @@ class Watched:
     test: tuple[str, str]
     update: bool
     hazards: list[Hazard] = field(default_factory=list["Hazard"])
+    watcher: Watcher | None = None
 
     def kernel(self, source: object, name: str | None = None) -> Kernel:
         """A kernel, ready to run.
@@ -98,9 +102,11 @@ class Watched:
             module = pl.syntax.load(source, self.device)
         return pl.kernel(module, name, self.device)
 
-    def tell(self, _kernel: str, result: LaunchResult) -> None:
+    def tell(self, kernel: str, result: LaunchResult) -> None:
         """Note what a launch did wrong."""
         self.hazards += result.hazards
+        if self.watcher is not None:
+            self.watcher.tell(kernel, result)
 
     def take_hazards(self) -> tuple[Hazard, ...]:
         """All hazards so far, which do not fail the test any more."""
@@ -166,12 +172,13 @@ def pytest_runtest_teardown(item: pytest.Item) -> Generator[None, object, object
 
 def _watch(item: pytest.Item) -> Generator[None, object, object]:
     """Watch the launches of a phase of a test, if anybody wants that."""
-    if not (item.config.getoption("--ptxloom") or item.get_closest_marker(_MARKER) or _KEY in item.stash):
+    asked = item.config.getoption("--ptxloom") or item.config.getoption("--ptxloom-why")
+    if not (asked or item.get_closest_marker(_MARKER) or _KEY in item.stash):
         return (yield)
     watched = _watched(item)
     from ptxloom.machine.launch.watching import watching  # noqa: PLC0415 - as the module's docstring says
 
-    with watching(watched.checks, watched.tell):
+    with watching(watched.checks, watched.tell, provenance=watched.watcher is not None):
         return (yield)
 
 
@@ -197,6 +204,8 @@ def pytest_runtest_makereport(
         report.sections.append(("ptxloom", _report(hazards)))
     elif report.failed and _KEY in item.stash and (left := item.stash[_KEY].take_hazards()):
         report.sections.append(("ptxloom", _report(left)))
+    if report.failed and _KEY in item.stash and (watcher := item.stash[_KEY].watcher) is not None:
+        report.sections += [(f"ptxloom why: {seen.kernel}", str(seen)) for seen in watcher.seen]
     return report
 
 
@@ -227,8 +236,15 @@ def _watched(item: pytest.Item) -> Watched:
             device or item.config.getoption("--ptxloom-device"),
             (str(item.path), item.nodeid.rpartition("::")[2]),
             bool(item.config.getoption("--ptxloom-update")),
+            watcher=_watcher() if item.config.getoption("--ptxloom-why") else None,
         )
     return item.stash[_KEY]
+
+
+def _watcher() -> Watcher:
+    from ptxloom.diagnosis.watched import Watcher  # noqa: PLC0415 - as the module's docstring says
+
+    return Watcher()
 
 
 def _tools(named: str | Iterable[str]) -> tuple[str, ...]:

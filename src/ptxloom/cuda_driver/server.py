@@ -12,6 +12,7 @@ import socket
 import sys
 import threading
 import time
+from contextlib import contextmanager
 from io import BufferedReader, RawIOBase
 from itertools import count
 from pathlib import Path
@@ -22,13 +23,16 @@ from ptxloom.cuda_driver.build import NoDriver, temporary_folder
 from ptxloom.cuda_driver.protocol import ANSWER, MOST_BYTES, QUESTION, Operation
 from ptxloom.cuda_driver.report import STOPPED, Report, say
 from ptxloom.cuda_driver.session import Session
+from ptxloom.diagnostics import TOOLS
 from ptxloom.machine.native.host_memory import Refused
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Generator, Sequence
     from typing import BinaryIO
 
     from _typeshed import WriteableBuffer
+
+    from ptxloom.machine.results.outcome import LaunchResult
 
 _SOCKET: Final = "/driver"
 _MOST_NAME_BYTES: Final = 107  # of a `sockaddr_un`, but for its end
@@ -196,6 +200,25 @@ def _received(asked: BinaryIO, size: int) -> bytes | None:
     return b"".join(parts)
 
 
+@contextmanager
+def watched() -> Generator[None]:
+    """With `PTXLOOM_WHY`, say of every kernel why its result is wrong, the same once."""
+    if not os.environ.get("PTXLOOM_WHY"):
+        yield
+        return
+    from ptxloom.diagnosis.watched import Watcher  # noqa: PLC0415 - only where it is asked for
+    from ptxloom.machine.launch.watching import watching  # noqa: PLC0415 - likewise
+
+    watcher = Watcher()
+
+    def tell(kernel: str, result: LaunchResult) -> None:
+        if (seen := watcher.tell(kernel, result)) is not None:
+            say(f"ptxloom why: kernel {kernel}:\n{seen}")
+
+    with watching(TOOLS, tell, provenance=True):
+        yield
+
+
 def main(arguments: Sequence[str]) -> None:
     """Serve until standard input ends; the first line of the output is the socket's path.
 
@@ -211,7 +234,8 @@ def main(arguments: Sequence[str]) -> None:
         return
     sys.stdout.write(server.path + "\n")
     sys.stdout.flush()
-    sys.stdin.read()
+    with watched():
+        sys.stdin.read()
     server.close()
     if summary := report.summary():
         say(summary)

@@ -32,7 +32,7 @@ from ptxloom.machine.launch.options import (
 )
 from ptxloom.machine.launch.prepared import STACK_BYTES, asked_of, launched
 from ptxloom.machine.launch.warm import WarmLaunches
-from ptxloom.machine.launch.watching import tell, watched_checks
+from ptxloom.machine.launch.watching import tell, watched_checks, watched_provenance
 from ptxloom.machine.memory.arguments import Memory, bind, pack
 from ptxloom.machine.memory.module_variables import memory_of
 from ptxloom.machine.native import interrupts, jit
@@ -340,7 +340,7 @@ class Kernel:
         chosen = self._contracted(contract, deadline)
         if progress is not None and not callable(progress):
             raise UsageError("progress", cast("object", progress), "a function of two numbers")
-        following = wanted_provenance(provenance)
+        following = wanted_provenance(provenance or watched_provenance())
         one_thread = "racecheck:global" in checks or following is not None  # which sees every CTA
         self.memory.must_be_defined(self.needs.variables)
         touched = Memory(device=None if memory is None else memory.memory, looks_up=self.needs.looks_up)

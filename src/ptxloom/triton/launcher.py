@@ -98,10 +98,13 @@ class Launcher:
                 cluster=(members, 1, 1) if members > 1 else None,
                 profile=clock.is_watched(),
                 contract="fused" if made.enable_fp_fusion else "as written",
+                provenance=bool(os.environ.get("PTXLOOM_WHY")),
             )
         if result.profile is not None:
             clock.launched(result.profile.totals.cost)
         tell(function.name, result)
+        if result.provenance is not None:
+            examined(function.name, result)
 
     def _values(self, args: Sequence[object], held: ExitStack) -> Iterator[bytes]:
         """The bytes of each parameter."""
@@ -143,6 +146,16 @@ def tell(name: str, result: LaunchResult) -> None:
             pass
         case other:
             raise UsageError("PTXLOOM_ON_HAZARD", other, "warn, raise or ignore")
+
+
+def examined(name: str, result: LaunchResult) -> None:
+    """With `PTXLOOM_WHY`, say on standard error what the tools and the laws find, the same of a kernel once."""
+    from ptxloom.diagnosis.watched import asked_for  # noqa: PLC0415 - only where it is asked for
+
+    watcher = asked_for()
+    seen = None if watcher is None else watcher.tell(name, result)
+    if seen is not None:
+        sys.stderr.write(f"ptxloom why: kernel {name}:\n{seen}\n")
 
 
 def _flat(types: Sequence[Any], values: Sequence[Any]) -> Iterator[tuple[str, Any]]:

@@ -44,7 +44,12 @@ def why(parser: ArgumentParser) -> None:
     parser.add_argument(
         "file",
         metavar="FILE",
-        help="a launch file (TOML): which kernel runs on which arrays; or PTX, with the launch in words",
+        help="a launch file (TOML): which kernel runs on which arrays; or PTX, with the launch in words; behind --, a "
+        "program that uses CUDA, all of whose kernels are looked at",
+    )
+    parser.add_argument("program", metavar="ARGUMENT", nargs="*", help="what the program is given")
+    parser.add_argument(
+        "--device", metavar="SM", default="sm_80", help="the device of a program, sm_75 to sm_121 (default sm_80)"
     )
     _words(parser)
     parser.add_argument(

@@ -14,7 +14,7 @@ from ptxloom.cli.output import COULD_NOT_RUN, Outcome, talk
 from ptxloom.cuda_driver import build, smi
 from ptxloom.cuda_driver.environment import environment
 from ptxloom.cuda_driver.report import Report
-from ptxloom.cuda_driver.server import Server
+from ptxloom.cuda_driver.server import Server, watched
 from ptxloom.diagnostics import UsageError
 from ptxloom.machine.launch.options import multiprocessors, read_checks
 from ptxloom.machine.memory.arena import default_limit
@@ -47,7 +47,8 @@ def run(options: Options) -> Outcome:
     try:
         smi.place(programs := Path(server.path).parent)
         variables = {"PTXLOOM_DEVICE": options.device} | environment(folder, server.path)
-        status = _status(command, variables | {"PATH": f"{programs}:{variables.get('PATH', os.defpath)}"})
+        with watched():
+            status = _status(command, variables | {"PATH": f"{programs}:{variables.get('PATH', os.defpath)}"})
     except (OSError, ValueError) as error:  # a name that no file can have is the latter
         why = error.strerror if isinstance(error, OSError) else None
         return Outcome("", COULD_NOT_RUN, f"ptxloom: {title(command[0])}: {why or error}")

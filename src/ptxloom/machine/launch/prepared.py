@@ -6,16 +6,18 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from ptxloom.isa.limits import LOCAL_BYTES, SHARED_BYTES
+from ptxloom.machine.instruments.provenance import words_of
 from ptxloom.machine.launch.facts import Facts
 from ptxloom.machine.launch.launch_limits import shape_of
 from ptxloom.machine.launch.launch_state import LaunchState, compile_first
 from ptxloom.machine.launch.options import MEMORY_LIMIT, PRINTF_BYTES, PRINTF_LIMIT, THREADS_LIMIT, integer
 from ptxloom.machine.launch.runnable import Runnable
-from ptxloom.machine.launch.watching import tell
+from ptxloom.machine.launch.watching import tell, watched_checks, watched_provenance
 from ptxloom.machine.memory.arena import Budget
 from ptxloom.machine.memory.arguments import Memory, pack
 from ptxloom.machine.memory.heap import MOST_BYTES
 from ptxloom.machine.native import interrupts
+from ptxloom.machine.results.provenance_choice import Provenance
 
 if TYPE_CHECKING:
     from ptxloom.machine.launch.grid import Progress
@@ -23,7 +25,6 @@ if TYPE_CHECKING:
     from ptxloom.machine.launch.warm import WarmLaunches
     from ptxloom.machine.memory.device_memory import MemoryHolder
     from ptxloom.machine.results.outcome import LaunchResult
-    from ptxloom.machine.results.provenance_choice import Provenance
     from ptxloom.machine.results.recording import Recording
     from ptxloom.syntax.tree import PerformanceDirective
 
@@ -164,8 +165,10 @@ class Prepared:
         self._kernel = kernel
         self._asked = asked
         self._memory = memory.memory
-        self._facts = asked.facts(frozenset(memory.checks))
-        self._threads = 1 if "racecheck:global" in memory.checks else asked.threads
+        self._following = Provenance() if watched_provenance() else None
+        checks = frozenset((*memory.checks, *watched_checks(), *(words_of(()) if self._following else ())))
+        self._facts = asked.facts(checks)
+        self._threads = 1 if "racecheck:global" in checks or self._following else asked.threads
 
     def launch(self, params: bytes) -> LaunchResult:
         """Run one, with all its parameters as bytes.
@@ -179,4 +182,7 @@ class Prepared:
         params = pack(kernel.needs, params, touched)
         budget = self._asked.budget(kernel, touched)
         kernel.memory.show(touched)
-        return tell(kernel.name, launched(kernel, self._facts, params, touched, budget, threads=self._threads))
+        result = launched(
+            kernel, self._facts, params, touched, budget, threads=self._threads, provenance=self._following
+        )
+        return tell(kernel.name, result)

@@ -19,27 +19,32 @@ class Watch:
     Attributes:
         checks: The tools that watch every launch, beside those that it asks for.
         tell: Is called with the kernel's name and the result of each launch that ended well.
+        provenance: Whether launches follow where bytes come from.
     """
 
     checks: tuple[str, ...]
-    tell: Callable[[str, LaunchResult], None]
+    tell: Callable[[str, LaunchResult], object]
+    provenance: bool = False
 
 
 _WATCHES: Final[list[Watch]] = []
 
 
 @contextmanager
-def watching(checks: Sequence[str], tell: Callable[[str, LaunchResult], None]) -> Generator[None]:
+def watching(
+    checks: Sequence[str], tell: Callable[[str, LaunchResult], object], *, provenance: bool = False
+) -> Generator[None]:
     """Watch all launches of this process meanwhile.
 
     Args:
         checks: As of `Kernel.launch`, and known to be tools.
         tell: As of `Watch`.
+        provenance: Likewise.
 
     Yields:
         Nothing.
     """
-    watch = Watch(tuple(checks), tell)
+    watch = Watch(tuple(checks), tell, provenance)
     _WATCHES.append(watch)
     try:
         yield
@@ -50,6 +55,11 @@ def watching(checks: Sequence[str], tell: Callable[[str, LaunchResult], None]) -
 def watched_checks() -> tuple[str, ...]:
     """The tools of all who watch."""
     return tuple(check for watch in _WATCHES for check in watch.checks)
+
+
+def watched_provenance() -> bool:
+    """Whether somebody wants to know where bytes come from."""
+    return any(watch.provenance for watch in _WATCHES)
 
 
 def tell(kernel: str, result: LaunchResult) -> LaunchResult:

@@ -1,0 +1,51 @@
+"""`ptxloom why -- PROGRAM`: every kernel that a program launches, held to the tools and the laws."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ptxloom.cli.output import CLEAN, FINDINGS, Outcome, style_for
+from ptxloom.diagnosis.watched import Watcher
+from ptxloom.diagnostics import TOOLS
+from ptxloom.machine.launch.watching import watching
+from ptxloom.views.runs import diagnoses
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ptxloom.cli.command_line import Options
+    from ptxloom.diagnosis.watched import Seen
+
+
+def program_of(options: Options) -> list[str]:
+    """The program and its arguments; nothing if a file is to be run."""
+    words = options.words
+    return words[words.index("--") + 1 :] if "--" in words else []
+
+
+def run(options: Options, command: list[str], executed: Callable[[Options], Outcome]) -> Outcome:
+    """Run it on the driver, and tell of each kernel once what is wrong with it.
+
+    The exit status is 1 if anything is, else the program's.
+
+    Args:
+        options: Those of `why`.
+        command: The program and its arguments.
+        executed: Runs it, as `exec` does.
+    """
+    watcher = Watcher()
+    options.program, options.checks = command, ",".join(TOOLS)
+    options.on_hazard, options.destroy_on_device_error = "ignore", "context"
+    with watching(TOOLS, watcher.tell, provenance=True):
+        ended = executed(options)
+    style = style_for(options)
+    text = "\n".join(f"{one.kernel}:\n{diagnoses.full(_told(one), style)}" for one in watcher.seen)
+    launches, kernels = watcher.launches, len(watcher.seen)
+    counted = f"{launches:,} launch{'es' * (launches != 1)}, {kernels:,} kind{'s' * (kernels != 1)} of outcome\n"
+    wrong = any(one.is_wrong for one in watcher.seen)
+    code = FINDINGS if wrong and ended.code == CLEAN else ended.code
+    return Outcome(f"{text}\n{counted}" if text else counted, code, ended.remark)
+
+
+def _told(seen: Seen) -> diagnoses.Told:
+    return diagnoses.Told(seen.examined, (), seen.hazards)

@@ -39,6 +39,7 @@ class Options(argparse.Namespace):
     """Every option of every verb; a verb reads those that it declares."""
 
     verb: str
+    words: list[str]
     output: str | None
     output_format: str
     color: str
@@ -174,7 +175,7 @@ def read_arguments(arguments: Sequence[str]) -> Options:
     if not arguments:
         parser.print_help(sys.stderr)
         parser.exit(2)
-    return parser.parse_args(arguments, Options())
+    return parser.parse_args(arguments, Options(words=list(arguments)))
 
 
 def build_parser(verb: str | None = None) -> VerbParser:

@@ -72,6 +72,12 @@ def is_terminal(options: Options) -> bool:
     return not options.output and has_output() and sys.stdout.isatty()
 
 
+def told_progress(started: int, total: int) -> None:
+    """A line on the terminal that says how far a long run is."""
+    sys.stderr.write(f"\r{started:,} of {total:,} blocks started\x1b[K\r")
+    sys.stderr.flush()
+
+
 def talk(text: str) -> None:
     """A sentence for people, on standard error; nobody hears it where that is closed."""
     from ptxloom.views.core.cells import harmless  # noqa: PLC0415 - heavy work of a verb starts here

@@ -23,6 +23,10 @@ class VerbParser(argparse.ArgumentParser):
         picture_arguments.settle(self, found)
         return found, extra
 
+    def left_over(self, args: list[str]) -> list[str]:
+        """The words that this verb has no use for."""
+        return super().parse_known_args(args)[1]
+
     def error(self, message: str) -> NoReturn:
         """The usage, one sentence, exit 2."""
         from ptxloom.cli.sentences import sentence  # noqa: PLC0415 - only mistakes need it

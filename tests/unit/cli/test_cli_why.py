@@ -48,10 +48,61 @@ def test_the_same_for_programs(tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert (one["cause"], one["array"], one["certain"], one["line"]) == ("trans-missing", "B", True, 388)
     assert all(".trans." in edit["new"] for edit in one["repair"])
     assert (found["verdict"], found["compared"], found["wrong"], found["unjudged"]) == ("broken", True, ["C"], [])
-    assert found["judged"] == {"products": 1152, "elements": 24576}
+    assert found["judged"] == {"products": 1152, "terms": 0, "elements": 24576}
     tried = found["tried"]
     assert (tried["verdict"], tried["compared"]) == ("clean", True)
     assert (tried["downgraded"], tried["diagnoses"], tried["wrong"]) == ([], [], [])
+
+
+def test_what_the_tools_find_is_spoken_of_before_any_law(capsys: pytest.CaptureFixture[str]) -> None:
+    barrier = str(EXAMPLES / "broken" / "missing_barrier.toml")
+    assert main(["why", barrier]) == 1
+    said = capsys.readouterr().out
+    assert said.startswith("error[racecheck.read-after-write]: ")
+    assert said.endswith("racecheck: 1 hazard; initcheck: 1 hazard; memcheck, synccheck: nothing\n")
+    assert main(["why", barrier, "--output-format", "json"]) == 1
+    found = json.loads(capsys.readouterr().out)
+    assert [one["rule"] for one in found["hazards"]] == ["racecheck.read-after-write", "initcheck.uninitialised"]
+    assert (found["ended"], found["verdict"]) == ("", "unjudged")
+
+
+def test_a_kernel_that_is_ended_is_not_judged(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "beyond.ptx"
+    path.write_text(
+        ".version 9.0 .target sm_90 .address_size 64 .entry k(.param .u64 a) { .reg .b64 %a; ld.param.u64 %a, [a]; "
+        "st.global.u32 [%a+64], 1; ret; }"
+    )
+    assert main(["why", str(path), "--grid=1", "--block=1", "--arg=A=zeros:f32:4"]) == 1
+    said = capsys.readouterr().out
+    assert "no law was asked" in said
+    assert "error[memcheck." in said
+    assert "no law is broken" not in said
+    assert said.endswith("memcheck: 1 hazard; racecheck, initcheck, synccheck: nothing\n")
+
+
+def test_laws_that_are_broken_beside_a_hazard_are_not_certain(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    launch = _broken(tmp_path)
+    ptx = tmp_path / "hgemm.ptx"
+    text = ptx.read_text()
+    at = text.index("bar.sync")
+    ptx.write_text(text[:at] + "// " + text[at:])
+    assert main(["why", launch, "--output-format", "json"]) == 1
+    found = json.loads(capsys.readouterr().out)
+    assert "racecheck" in {one["rule"].partition(".")[0] for one in found["hazards"]}
+    assert "trans-missing" in [one["cause"] for one in found["diagnoses"]]
+    assert not any(one["certain"] for one in found["diagnoses"])
+
+
+def test_a_wrong_run_says_what_to_type_next(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    launch = _broken(tmp_path)
+    assert main(["run", launch, "--checks", "memcheck,initcheck", "--profile"]) == 1
+    said = capsys.readouterr().out
+    assert "no hazards: memcheck, initcheck watched; racecheck and synccheck were off\n" in said
+    assert f"\nwhy: ptxloom why {launch}\n" in said
+    assert main(["run", str(EXAMPLES / "hgemm.toml")]) == 0
+    assert "ptxloom why" not in capsys.readouterr().out
 
 
 SGEMM = (
@@ -64,19 +115,39 @@ SGEMM = (
 )
 
 
-@pytest.mark.parametrize(("expected", "code"), [("C = A @ B", 2), ("C = A @ B.T", 1)])
+ADD = (
+    str(EXAMPLES / "vector_add.ptx"),
+    "--grid=1",
+    "--block=128",
+    *(f"--arg={name}=integers:f32:128" for name in "AB"),
+    "--arg=C=zeros:f32:128",
+    "--arg=128",
+)
+
+
+@pytest.mark.parametrize(("expected", "code"), [("C = A + B", 2), ("C = A - B", 1)])
 def test_what_could_not_be_judged_is_told_apart_by_exit_code_and_in_json(
     expected: str, code: int, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["why", *SGEMM, "--expect", expected, "--output-format", "json"]) == code
+    assert main(["why", *ADD, "--expect", expected, "--output-format", "json"]) == code
     found = json.loads(capsys.readouterr().out)
     assert (found["verdict"], found["compared"], found["wrong"]) == ("unjudged", True, ["C"] * (code == 1))
-    assert found["judged"] == {"products": 0, "elements": 0}
-    assert sum(one["count"] for one in found["unjudged"]) == 1024
-    assert main(["why", *SGEMM, "--expect", expected]) == code
+    assert found["judged"] == {"products": 0, "terms": 0, "elements": 0}
+    assert sum(one["count"] for one in found["unjudged"]) == 128
+    assert main(["why", *ADD, "--expect", expected]) == code
     said = capsys.readouterr().out
     assert said.startswith("C is wrong, and no law that could be asked" if code == 1 else "could not judge")
     assert "judged: nothing\nnot judged:\n  line " in said
+
+
+def test_a_product_without_tensor_cores_is_judged_term_by_term(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["why", *SGEMM, "--expect", "C = A @ B"]) == 0
+    said = capsys.readouterr().out
+    assert said.startswith("no law is broken: every element")
+    assert "judged: 32,768 products of two elements and 1,024 stored elements" in said
+    assert main(["why", *SGEMM, "--expect", "C = A @ B.T", "--output-format", "json"]) == 1
+    (one,) = json.loads(capsys.readouterr().out)["diagnoses"]
+    assert (one["cause"], one["operand"], one["array"]) == ("order-exchanged", "b", "B")
 
 
 def test_sums_that_are_coarser_than_the_result_are_told(capsys: pytest.CaptureFixture[str]) -> None:

@@ -18,7 +18,8 @@ from ptxloom.cli.kernels import chosen_kernel
 from ptxloom.cli.launch_files import arrays
 from ptxloom.cli.launch_files.expectations import references
 from ptxloom.cli.launch_files.launch_file import read_launch
-from ptxloom.cli.output import CLEAN, COULD_NOT_RUN, FINDINGS, CannotWrite, Outcome, talk
+from ptxloom.cli.next_command import why_command
+from ptxloom.cli.output import CLEAN, COULD_NOT_RUN, FINDINGS, CannotWrite, Outcome, talk, told_progress
 from ptxloom.cli.pictures import drawn, wanted
 from ptxloom.cli.source_texts import source_texts
 from ptxloom.diagnostics import PtxloomError, Severity
@@ -90,7 +91,7 @@ def run(options: Options) -> Outcome:
             contract=options.contract or launch.contract,
             reference=expected,
             provenance=options.provenance,
-            progress=_progress if sys.stderr.isatty() else None,
+            progress=told_progress if sys.stderr.isatty() else None,
             **limits(options),
         )
     except LaunchError as error:
@@ -98,7 +99,9 @@ def run(options: Options) -> Outcome:
             drawing = watch_options.figure(error.trace, None, error.hazards, options, profile_figure)
             return drawn(drawing, options, FINDINGS, error.reason)
         traced = _traced(error.trace, options, sources.line)
-        failed = run_reports.Run(launch.kernel, launch.grid, launch.block, 0, error.hazards, error.reason, trace=traced)
+        failed = run_reports.Run(
+            launch.kernel, launch.grid, launch.block, 0, error.hazards, error.reason, trace=traced, watched=checks
+        )
         return Outcome(report(failed, options), FINDINGS, remark(failed))
     seconds = time.perf_counter() - started
     saved = _save(launch)
@@ -114,6 +117,8 @@ def run(options: Options) -> Outcome:
         profile=result.profile if options.profile else None,
         fidelity=result.fidelity if options.fidelity else None,
         trace=_traced(result.trace, options, sources.line),
+        watched=checks,
+        next_command="" if all(c.passed for c in result.comparisons) else why_command(options),
     )
     clean = not result.hazards and all(c.passed for c in result.comparisons)
     code = COULD_NOT_RUN if not saved else CLEAN if clean else FINDINGS
@@ -141,12 +146,6 @@ def _traced(records: tuple[TraceRecord, ...], options: Options, sources: SourceO
         return None
     unseen = records.unseen if isinstance(records, Records) else 0
     return run_reports.Traced(records, options.trace_type, options.trace_operand, unseen, sources)
-
-
-def _progress(started: int, total: int) -> None:
-    """A line on the terminal that says how far a long run is."""
-    sys.stderr.write(f"\r{started:,} of {total:,} blocks started\x1b[K\r")
-    sys.stderr.flush()
 
 
 def _save(launch: LaunchFile) -> bool:

@@ -2,28 +2,37 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+import sys
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final, cast
 
 from ptxloom.checker import check
+from ptxloom.cli import why_programs
 from ptxloom.cli.arguments.limit_arguments import limits
 from ptxloom.cli.findings import render
 from ptxloom.cli.inputs import read
 from ptxloom.cli.launch_files.expectations import references
 from ptxloom.cli.launch_files.launch_file import read_launch
-from ptxloom.cli.output import CLEAN, COULD_NOT_RUN, FINDINGS, Outcome, style_for, talk
+from ptxloom.cli.output import CLEAN, COULD_NOT_RUN, FINDINGS, Outcome, style_for, talk, told_progress
+from ptxloom.cli.verbs import exec as programs
 from ptxloom.comparison.expression import Expectation
-from ptxloom.diagnosis import examine
-from ptxloom.diagnostics import PtxloomError, Severity, UsageError
+from ptxloom.diagnosis import Examination, examine
+from ptxloom.diagnostics import TOOLS, PtxloomError, Severity, UsageError
 from ptxloom.machine.kernels import kernel
-from ptxloom.machine.memory.arena import Budget
+from ptxloom.machine.memory.arena import Budget, default_limit
+from ptxloom.machine.results.outcome import LaunchError
+from ptxloom.machine.results.provenance_choice import BUDGET_BYTES, Provenance
 from ptxloom.syntax.parser import parse_source
 from ptxloom.views.runs import diagnoses
 
 if TYPE_CHECKING:
     from ptxloom.cli.command_line import Options
-    from ptxloom.diagnosis import Examination, Repair
+    from ptxloom.diagnosis import Repair
     from ptxloom.machine.results.provenance import ProvenanceRecord
     from ptxloom.syntax import Module
+
+
+_PART: Final = 8  # of the memory that a launch may have, provenance takes one at most
 
 
 class CannotTry(PtxloomError):  # noqa: N818 - reads as the sentence it prints
@@ -31,7 +40,12 @@ class CannotTry(PtxloomError):  # noqa: N818 - reads as the sentence it prints
 
 
 def run(options: Options) -> Outcome:
-    """Run it with provenance, and say which law is broken; exit 1 if one is, 2 if not all could be judged."""
+    """Run it under all tools, with provenance; exit 1 for what these or the laws find, 2 if not all is judged."""
+    command = why_programs.program_of(options)
+    if command:
+        return why_programs.run(options, command, programs.run)
+    if options.program:
+        raise UsageError("FILE", f"{len(options.program) + 1} files", "one; a program comes behind `--`")
     launch = read_launch(options.file, Budget(options.memory_limit), options)
     source = read(str(launch.ptx), launch.target)
     module = parse_source(source)
@@ -56,7 +70,7 @@ def run(options: Options) -> Outcome:
 
 
 def _code(told: diagnoses.Told) -> int:
-    if told.examined.found or told.wrong:
+    if told.examined.found or told.wrong or told.hazards or told.ended:
         return FINDINGS
     return CLEAN if told.examined.verdict == "clean" else COULD_NOT_RUN
 
@@ -71,26 +85,42 @@ def _tried(repair: Repair, options: Options) -> diagnoses.Told:
 
 
 def _told(module: Module, options: Options) -> diagnoses.Told:
-    """What the laws say of a run, and what its arrays were compared with."""
+    """What the tools and the laws say of a run, and what its arrays were compared with."""
     launch = read_launch(options.file, Budget(options.memory_limit), options)  # arrays as they were
     compiled = kernel(module, launch.kernel, launch.target)
     expected = references(launch, compiled)
-    result = compiled.launch(
-        launch.grid,
-        launch.block,
-        [a.passed for a in launch.arguments],
-        launch.shared_bytes,
-        cluster=launch.cluster,
-        threads=options.threads,
-        timeout=options.timeout,
-        contract=launch.contract,
-        reference=expected,
-        provenance=True,
-        **limits(options),
-    )
+    unwritten = [a.value for a in launch.arguments if a.empty]
+    try:
+        result = compiled.launch(
+            launch.grid,
+            launch.block,
+            [a.passed for a in launch.arguments],
+            launch.shared_bytes,
+            cluster=launch.cluster,
+            threads=options.threads,
+            timeout=options.timeout,
+            contract=launch.contract,
+            reference=expected,
+            provenance=_followed(options),
+            checks=(*TOOLS, "initcheck:global") if unwritten else TOOLS,
+            uninitialised=unwritten,
+            progress=told_progress if sys.stderr.isatty() else None,
+            **limits(options),
+        )
+    except LaunchError as error:
+        return diagnoses.Told(Examination((), 0, 0), hazards=error.hazards, ended=error.reason)
     names = {number: argument.name for number, argument in enumerate(launch.arguments)}
     said = [wanted.wanted.text for wanted in launch.comparisons if isinstance(wanted.wanted, Expectation)]
-    return diagnoses.Told(_examined(cast("ProvenanceRecord", result.provenance), said, names), result.comparisons)
+    examined = _examined(cast("ProvenanceRecord", result.provenance), said, names)
+    if result.hazards:  # what was followed is one order of accesses that might have come in another
+        examined = replace(examined, found=tuple(replace(one, certain=False) for one in examined.found))
+    return diagnoses.Told(examined, result.comparisons, result.hazards)
+
+
+def _followed(options: Options) -> Provenance:
+    """As much room for what values are made of as the memory limit leaves, up to four times the usual."""
+    room = (options.memory_limit or default_limit()) // _PART
+    return Provenance(budget=max(min(4 * BUDGET_BYTES, room), BUDGET_BYTES))
 
 
 def _examined(record: ProvenanceRecord, said: list[str], names: dict[int, str]) -> Examination:

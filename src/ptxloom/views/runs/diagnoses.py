@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ptxloom.diagnostics import TOOLS
 from ptxloom.views.core.cells import harmless
 from ptxloom.views.core.json_text import to_text
 from ptxloom.views.core.style import PLAIN, Ink, Style
 from ptxloom.views.core.tables import Cell, Table, text_table
+from ptxloom.views.runs import hazard_reports
 from ptxloom.views.runs.comparison_reports import downgrade
 
 if TYPE_CHECKING:
     from ptxloom.comparison import Comparison
     from ptxloom.diagnosis import Diagnosis, Examination, Picture, Unjudged
+    from ptxloom.machine.results.hazard import Hazard, Hazards
     from ptxloom.views.core.json_text import Value
 
 _ROWS = 8  # of a picture
@@ -29,10 +33,14 @@ class Told:
     Attributes:
         examined: What the laws say of it.
         comparisons: Its arrays against what they should be.
+        hazards: What the four tools found; they are told before any law.
+        ended: Why the kernel was ended; empty if it came to its end.
     """
 
     examined: Examination
     comparisons: tuple[Comparison, ...] = ()
+    hazards: Hazards | tuple[Hazard, ...] = ()
+    ended: str = ""
 
     @property
     def wrong(self) -> tuple[str, ...]:
@@ -48,16 +56,33 @@ def full(told: Told, style: Style = PLAIN, tried: Told | None = None) -> str:
         style: Of the text.
         tried: What became of a repair.
     """
-    parts = ["\n".join(_one(diagnosis, style)) for diagnosis in told.examined.found]
-    parts.append("\n".join((*_verdict(told), *_downgrades(told), *_counts(told.examined))))
+    parts = [_watched(told, style)] if told.hazards or told.ended else []
+    parts += ["\n".join(_one(diagnosis, style)) for diagnosis in told.examined.found]
+    parts.append("\n".join((*_verdict(told), *_downgrades(told), *_counts(told.examined), _tools(told))))
     if tried is not None:
         parts.append(outcome(tried))
     return "\n\n".join(parts) + "\n"
 
 
+def _watched(told: Told, style: Style) -> str:
+    """What the tools found, and what ended the kernel."""
+    ended = f"{style.paint(harmless(told.ended), Ink.RED)}: no law was asked\n\n" if told.ended else ""
+    return f"{ended}{hazard_reports.full(told.hazards, style)}".rstrip("\n")
+
+
+def _tools(told: Told) -> str:
+    """Who watched, and what came of it."""
+    found = Counter(hazard.rule.partition(".")[0] for hazard in told.hazards)
+    counted = [f"{tool}: {count:,} hazard{'s' * (count != 1)}" for tool, count in found.items()]
+    others = [tool for tool in TOOLS if tool not in found]
+    return "; ".join([*counted, *([f"{', '.join(others)}: nothing"] if others else [])])
+
+
 def _verdict(told: Told) -> list[str]:
     """What is to be said where no law is broken: that of what was not judged, too."""
     examined, wrong = told.examined, told.wrong
+    if told.ended:
+        return []
     if examined.found:
         return []
     all_of = examined.verdict == "clean"
@@ -79,9 +104,8 @@ def _downgrades(told: Told) -> list[str]:
 
 def _counts(examined: Examination) -> list[str]:
     """What was judged, and what was not, by line."""
-    products, elements = examined.products, examined.elements
-    judged = [f"{count:,} {what}{'s' * (count != 1)}" for count, what in _judged(products, elements) if count]
-    lines = [f"judged: {' and '.join(judged) or 'nothing'}"]
+    judged = [f"{count:,} {what}" for count, what in _judged(examined) if count]
+    lines = [f"judged: {_listed(judged)}"]
     if examined.unjudged:
         lines += ["not judged:", *(f"  {harmless(_gap(one))}" for one in examined.unjudged[:_MOST_GAPS])]
     if len(examined.unjudged) > _MOST_GAPS:
@@ -89,8 +113,19 @@ def _counts(examined: Examination) -> list[str]:
     return lines
 
 
-def _judged(products: int, elements: int) -> tuple[tuple[int, str], ...]:
-    return (products, "matrix product"), (elements, "stored element")
+def _listed(judged: list[str]) -> str:
+    """As a sentence lists it."""
+    *ahead, last = judged or ["nothing"]
+    return f"{', '.join(ahead)} and {last}" if ahead else last
+
+
+def _judged(examined: Examination) -> tuple[tuple[int, str], ...]:
+    products, terms, elements = examined.products, examined.terms, examined.elements
+    return (
+        (products, f"matrix product{'s' * (products != 1)}"),
+        (terms, f"product{'s' * (terms != 1)} of two elements"),
+        (elements, f"stored element{'s' * (elements != 1)}"),
+    )
 
 
 def _gap(one: Unjudged) -> str:
@@ -155,6 +190,8 @@ def _place(place: list[int]) -> str:
 
 def outcome(tried: Told) -> str:
     """What became of a repair, in a sentence."""
+    if tried.ended:
+        return f"tried: {tried.ended}"
     if tried.wrong:
         return f"tried: {', '.join(tried.wrong)} still wrong"
     found = tried.examined.found
@@ -167,7 +204,9 @@ def outcome(tried: Told) -> str:
 
 def concise(told: Told) -> str:
     """A line for each, for each array that is wrong, and for each thing that was not judged."""
-    lines = [f"line {one.line}: {one.cause}: {harmless(_what(one))}" for one in told.examined.found]
+    lines = [f"line {one.line}: {one.rule}: {harmless(one.message)}" for one in told.hazards]
+    lines += [f"ended: {harmless(told.ended)}"] if told.ended else []
+    lines += [f"line {one.line}: {one.cause}: {harmless(_what(one))}" for one in told.examined.found]
     lines += [f"wrong: {harmless(name)}" for name in told.wrong]
     lines += [f"not judged: {harmless(_gap(one))}" for one in told.examined.unjudged]
     return "".join(f"{line}\n" for line in lines)
@@ -180,7 +219,7 @@ def as_json(told: Told, tried: Told | None = None) -> str:
     value: dict[str, Value] = {
         "schema": 1,
         **_short(told),
-        "judged": {"products": examined.products, "elements": examined.elements},
+        "judged": {"products": examined.products, "terms": examined.terms, "elements": examined.elements},
         "unjudged": gaps,
     }
     if tried is not None:
@@ -191,7 +230,10 @@ def as_json(told: Told, tried: Told | None = None) -> str:
 def _short(told: Told) -> dict[str, Value]:
     records: list[Value] = [_record(one) for one in told.examined.found]
     downgraded: list[Value] = [one.name for one in told.comparisons if one.downgrade is not None]
+    hazards: list[Value] = [hazard_reports.as_record(one) for one in told.hazards]
     return {
+        "hazards": hazards,
+        "ended": told.ended,
         "verdict": told.examined.verdict,
         "compared": bool(told.comparisons),
         "wrong": [*told.wrong],

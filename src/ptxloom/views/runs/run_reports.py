@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from ptxloom.diagnostics import TOOLS
 from ptxloom.views.core.cells import harmless, printed
 from ptxloom.views.core.json_text import to_text
 from ptxloom.views.core.style import PLAIN, Ink, Style
@@ -23,7 +24,10 @@ from ptxloom.views.core.json_text import Value
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A launch and its outcome; `error` is set if the kernel was ended."""
+    """A launch and its outcome; `error` is set if the kernel was ended.
+
+    `watched` are the tools that did, `next_command` says what to type where an array is wrong.
+    """
 
     kernel: str
     grid: Any
@@ -37,6 +41,8 @@ class Run:
     trace: Traced | None = None
     output_cut: int = 0
     fidelity: Fidelity | None = None
+    watched: tuple[str, ...] = ()
+    next_command: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +71,10 @@ def full(run: Run, style: Style = PLAIN) -> str:
     if run.hazards:
         lines += ["", hazard_reports.full(run.hazards, style).rstrip("\n")]
     if not run.hazards and not run.error:
-        lines += ["no hazards", *getattr(run.hazards, "limits", ())]
+        lines += [_quiet(run.watched), *getattr(run.hazards, "limits", ())]
     lines += [comparison_reports.full(c, style).rstrip("\n") for c in run.comparisons]
+    if run.next_command and not all(c.passed for c in run.comparisons):
+        lines += [f"why: {harmless(run.next_command)}"]
     if run.fidelity is not None:
         lines += ["", str(run.fidelity)]
     if run.profile is not None:
@@ -74,6 +82,15 @@ def full(run: Run, style: Style = PLAIN) -> str:
     if run.trace is not None:
         lines += ["", _traced(run.trace, style)]
     return "\n".join(lines) + "\n"
+
+
+def _quiet(watched: tuple[str, ...]) -> str:
+    """That there are no hazards, as far as those who watched can tell."""
+    off = [tool for tool in TOOLS if tool not in watched]
+    if not watched:
+        return "no hazards"
+    were = f"; {' and '.join(off)} {'was' if len(off) == 1 else 'were'} off" if off else ""
+    return f"no hazards: {', '.join(watched)} watched{were}"
 
 
 def _traced(trace: Traced, style: Style) -> str:

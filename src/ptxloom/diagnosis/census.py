@@ -140,7 +140,7 @@ def _left(asked: Sequence[Asked], record: ProvenanceRecord) -> Iterator[_Gap]:
 
 def _is_open(one: Asked, asked: Sequence[Asked]) -> bool:
     """Whether an operand, or the metadata of a sparse one, was left open."""
-    return bool(_open_roles(one, asked)) or one.group[0].form.sparse
+    return bool(_open_roles(one, asked)) or bool(one.group[0].form.sparse)
 
 
 def _open_roles(one: Asked, asked: Sequence[Asked]) -> tuple[str, ...]:

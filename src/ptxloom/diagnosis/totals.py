@@ -144,7 +144,7 @@ def stored_twice(
 
 
 def stored_over(sites: Sequence[SiteEvidence], used: Integers, record: ProvenanceRecord) -> Total | None:
-    """Whole products whose results end nowhere, while others are stored twice to one place.
+    """Whole products whose results end nowhere, while places of the result hold nothing: others are stored over them.
 
     Args:
         sites: All instructions that multiply.
@@ -157,12 +157,14 @@ def stored_over(sites: Sequence[SiteEvidence], used: Integers, record: Provenanc
         return None
     contents = record.contents(arrays.pop())
     twice = contents.stored_twice & (contents.stored_at >= 0)
-    if not twice.any() or (contents.stored_at >= 0).all():
+    if (contents.stored_at >= 0).all():
         return None  # what is stored over, step by step, may be what is meant
+    if not twice.any():  # a compiler leaves out what is stored over at once
+        twice = contents.stored_at >= 0
     by: tuple[int, ...] = tuple(np.unique(contents.stored_at[twice]).tolist())
     count = sum(len(site.numbers) for site in lost)
-    places = int(np.count_nonzero(twice))
-    named = Named("stored-twice", f"{places:,} places take more than one product, and {count:,} products end nowhere")
+    places = int(np.count_nonzero(contents.stored_at < 0))
+    named = Named("stored-twice", f"{count:,} products end nowhere, and {places:,} places of the result hold nothing")
     paths = contents.origins["path"][twice].astype(np.int64)
     return Total("place", named, "d", contents.array.number, paths, by, places, contents.stored_at.size, certain=False)
 

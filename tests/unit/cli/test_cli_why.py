@@ -36,7 +36,7 @@ def test_the_cause_the_line_and_what_became_of_the_repair(tmp_path: Path, capsys
     assert main(["why", _broken(tmp_path), "--try"]) == 1
     said = capsys.readouterr().out
     assert said.startswith("trans-missing: operand b, from B: ")
-    assert "line 388: ldmatrix" in said
+    assert "(PTX line 388): ldmatrix" in said
     assert "as it is | as it should be" in said
     assert said.rstrip().endswith("tried: with the repair no law is broken, and the result is right")
 
@@ -137,7 +137,7 @@ def test_what_could_not_be_judged_is_told_apart_by_exit_code_and_in_json(
     assert main(["why", *ADD, "--expect", expected]) == code
     said = capsys.readouterr().out
     assert said.startswith("C is wrong, and no law that could be asked" if code == 1 else "could not judge")
-    assert "judged: nothing\nnot judged:\n  line " in said
+    assert "judged: nothing\nnot judged:\n  examples/vector_add.cu:5 (PTX line " in said
 
 
 def test_a_product_without_tensor_cores_is_judged_term_by_term(capsys: pytest.CaptureFixture[str]) -> None:

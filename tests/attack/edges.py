@@ -209,10 +209,34 @@ _BULK: Final = (
     _MULTIPLY.format("{%r8, %r10, %r11, %r12}, AT") + ", 1, 1, 1, 0;",
 )
 
+_HAVE: Final = "tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [%r2], 64; ld.shared.u32 %r8, [%r2]; "
+_LET: Final = " tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r8, 64;"
+_MMA: Final = "mov.u32 %r10, 0x8100010; tcgen05.mma.cta_group::1.kind::f16 "
+# Of tensor memory: its addresses, and descriptors of shared memory, of which any bits may be given.
+_OF_TENSOR: Final = (
+    "tcgen05.alloc.cta_group::1.sync.aligned.b32 [AT], 32;",
+    "tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r9, 32;",
+    *(
+        _HAVE + statement + _LET
+        for statement in (
+            "tcgen05.ld.sync.aligned.32x32b.x2.b32 {%r10, %r11}, [%r9];",
+            "tcgen05.ld.sync.aligned.16x64b.x2.pack::16b.b32 {%r10, %r11}, [%r9];",
+            "tcgen05.st.sync.aligned.16x32bx2.x2.b32 [%r9], 40, {%r10, %r11};",
+            "tcgen05.cp.cta_group::1.128x256b [%r9], %rd10;",
+            "tcgen05.cp.cta_group::1.32x128b.warpx4.b8x16.b6x16_p32 [%r8], AT;",
+            "tcgen05.shift.cta_group::1.down [%r9];",
+            "tcgen05.commit.cta_group::1.mbarrier::arrive::one.b64 [AT];",
+            _MMA + "[%r9], %rd10, %rd10, %r10, %p1;",
+            _MMA + "[%r8], AT, %rd10, %r10, %p1;",
+            _MMA + "[%r8], [%r9], AT, %r10, %p1;",
+        )
+    ),
+)
+
 
 def statements() -> tuple[str, ...]:
     """The statements, each with `AT` once at least where the address goes."""
-    return (*_plain(), *_ATOMIC, *_SPECIAL, *_BULK, *_TENSOR)
+    return (*_plain(), *_ATOMIC, *_SPECIAL, *_BULK, *_TENSOR, *_OF_TENSOR)
 
 
 def may_be_narrow(statement: str) -> bool:

@@ -53,6 +53,14 @@ def aligned(b: Builder, *, every: bool = True) -> None:
         b.when(b.apply("and", some, part), lambda: b.runtime(hazards.note, *with_))
 
 
+def arrive(b: Builder) -> None:
+    """For an instruction that must start its block and waits for nobody: the lanes are in the block."""
+    if not b.entered:
+        b.entered = True
+        b.instruments.enter(b)
+        b.instruments.before(b)
+
+
 def _site(b: Builder) -> Value:
     return Value("i32", str(b.op.site))
 

@@ -7,7 +7,8 @@ from ptxloom.machine.runtime.hazards import note, note_elsewhere
 from ptxloom.machine.runtime.places import registers, warp_at
 from ptxloom.machine.runtime.racecheck.barrier_order import complete_barrier, complete_cluster, wait_in_cluster
 from ptxloom.machine.runtime.racecheck.cta_exit import end_shared
-from ptxloom.machine.runtime.state import AND, DIVERGENT, LEFT, POPC, Barrier, Cta, Warp
+from ptxloom.machine.runtime.state import AND, DIVERGENT, LEFT, NOT_FREED, POPC, Barrier, Cta, Warp
+from ptxloom.machine.runtime.tensor_memory.ownership import NOWHERE, first_held
 from ptxloom.machine.runtime.warpgroups import compare_steps, wake_group
 
 
@@ -51,6 +52,8 @@ def settle_all(w: Warp, gone: u32, site: u32) -> None:
         compare_steps(cta)
         if address(w.shadow) != 0:
             end_shared(w, site)
+        if address(cta.tensor) != 0 and first_held(cta.tensor) != NOWHERE:
+            note(w, NOT_FREED, cta.tensor.site, gone, 0, 0)
     if w.live == 0 and w.product_groups != 0:
         wake_group(w)
     if cta.waiting != 0:

@@ -46,14 +46,6 @@ def first_of(b: Builder, value: Value) -> Value:
     return b.emit(value.element, f"extractelement {value}, {lane}")
 
 
-def when_active(b: Builder, build: Callable[[], object]) -> None:
-    """Emit code that runs if any lane executes the instruction."""
-    if b.active is None:
-        build()
-    else:
-        b.when(b.compare("ne", b.active, Value("i32", "0")), build)
-
-
 def tensor_addresses(b: Builder, operand: tree.Operand) -> Value:
     """The 32 addresses of an operand in tensor memory, `<32 x i32>`."""
     return b.resize(address_values(b, *base_and_offset(b.op, operand)), 32)

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Final
 
 from ptxloom.isa.limits import LANES
 from ptxloom.isa.tensor_products import TENSOR_KINDS, product_of
+from ptxloom.machine.codegen.convergence import arrive
 from ptxloom.machine.codegen.family import Family
 from ptxloom.machine.codegen.warp import W
 from ptxloom.machine.native.ir import Value, vector
 from ptxloom.machine.runtime import state
 from ptxloom.machine.runtime.tensor_memory import products
-from ptxloom.machine.semantics.tensor_memory import first_of, tensor_addresses, when_active
+from ptxloom.machine.semantics.tensor_memory import first_of, tensor_addresses
 from ptxloom.syntax import tree
 
 if TYPE_CHECKING:
@@ -28,10 +29,7 @@ _DISABLED_WORDS: Final = 8
 @family("tcgen05", when=lambda op: op.has("mma"), starts=True)
 def mma(b: Builder, op: Op) -> None:
     """D = A * B, plus D if `enable-input-d` says so, with the tensor cores' own rounding."""
-    when_active(b, lambda: _issue(b, op))
-
-
-def _issue(b: Builder, op: Op) -> None:
+    arrive(b)
     product = product_of(op.qualifiers)
     target, left, right, *rest = op.operands
     in_tensor = isinstance(left, tree.Address)

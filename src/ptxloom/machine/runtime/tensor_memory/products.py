@@ -93,7 +93,7 @@ def come_again(w: Warp, block: u32) -> None:
 def multiply(
     w: Warp,
     lanes: u32,
-    operands: Annotated[Slice[u64], "OPERANDS * 32"],
+    operands: Annotated[Slice[u64], "256"],
     disabled: Annotated[Slice[u32], "8"],
     adding: u32,
     power: u32,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ptxloom.descriptors.box import Box, Chunk, Place
 from ptxloom.descriptors.encoding import encode_im2col, encode_tiled, packed_strides
+from ptxloom.descriptors.instruction import InstructionDescriptor
 from ptxloom.descriptors.matrix import MatrixDescriptor, Word
 from ptxloom.descriptors.operand import CoreMatrix, SharedOperand, canonical_layout
 from ptxloom.descriptors.remarks import Remark
@@ -20,6 +21,7 @@ __all__ = [
     "CoreMatrix",
     "DataType",
     "Im2col",
+    "InstructionDescriptor",
     "MatrixDescriptor",
     "Place",
     "Remark",

@@ -8,7 +8,7 @@ from ptxloom.machine.runtime.places import registers, warp_at
 from ptxloom.machine.runtime.racecheck.barrier_order import complete_barrier, complete_cluster, wait_in_cluster
 from ptxloom.machine.runtime.racecheck.cta_exit import end_shared
 from ptxloom.machine.runtime.state import AND, DIVERGENT, LEFT, NOT_FREED, POPC, Barrier, Cta, Warp
-from ptxloom.machine.runtime.tensor_memory.ownership import NOWHERE, first_held
+from ptxloom.machine.runtime.tensor_cores.ownership import NOWHERE, first_held
 from ptxloom.machine.runtime.warpgroups import compare_steps, wake_group
 
 

@@ -42,7 +42,7 @@ from ptxloom.machine.runtime.state import (
     Warp,
     Worker,
 )
-from ptxloom.machine.runtime.tensor_memory.ownership import start_tensor_memory
+from ptxloom.machine.runtime.tensor_cores.ownership import start_tensor_memory
 
 if TYPE_CHECKING:
     pass

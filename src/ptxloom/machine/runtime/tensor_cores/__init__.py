@@ -1,1 +1,1 @@
-"""What tensor memory holds, and a product into it on its way: structs that the state of a run points to."""
+"""Tensor memory: what it holds, who has it, what has been written; and a product into it on its way."""

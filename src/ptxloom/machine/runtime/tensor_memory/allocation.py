@@ -13,7 +13,7 @@ from ptxloom.machine.runtime.places import warp_at
 from ptxloom.machine.runtime.reconvergence import choose, place_lanes
 from ptxloom.machine.runtime.state import ILLEGAL_TENSOR_MEMORY, NO_CLUSTER, SHARED, TENSOR, Cta, Warp
 from ptxloom.machine.runtime.tensor_cores.model import BAD_COLUMNS, NOT_ALLOCATED, RELINQUISHED
-from ptxloom.machine.runtime.tensor_memory.ownership import (
+from ptxloom.machine.runtime.tensor_cores.ownership import (
     NOWHERE,
     free_columns,
     give_columns,

@@ -12,9 +12,9 @@ from ptxloom.machine.native.language import address, u32, u64
 from ptxloom.machine.runtime.hazards import note_access
 from ptxloom.machine.runtime.memory import fault
 from ptxloom.machine.runtime.state import OUT_OF_BOUNDS, TENSOR, UNWRITTEN, Cta, Warp
+from ptxloom.machine.runtime.tensor_cores.marks import missing_word
 from ptxloom.machine.runtime.tensor_cores.model import QUARTER_LANES, TENSOR_LANES, TensorJob, TensorPlan
-from ptxloom.machine.runtime.tensor_memory.marks import missing_word
-from ptxloom.machine.runtime.tensor_memory.ownership import holds_columns
+from ptxloom.machine.runtime.tensor_cores.ownership import holds_columns
 
 if TYPE_CHECKING:
     from ptxloom.machine.native.language import Slice

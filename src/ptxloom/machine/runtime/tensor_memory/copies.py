@@ -12,11 +12,11 @@ from ptxloom.machine.runtime.bounds import within
 from ptxloom.machine.runtime.matrix_layout import ROW_BYTES
 from ptxloom.machine.runtime.memory import fault
 from ptxloom.machine.runtime.state import OUT_OF_BOUNDS, SHARED, TENSOR, Cta, Warp
+from ptxloom.machine.runtime.tensor_cores.marks import mark_word, missing_word
 from ptxloom.machine.runtime.tensor_cores.model import BAD_LANE, QUARTER_LANES, TENSOR_LANES, TensorMemory
+from ptxloom.machine.runtime.tensor_cores.ownership import holds_columns
 from ptxloom.machine.runtime.tensor_memory.allocation import has_peer, illegal
 from ptxloom.machine.runtime.tensor_memory.factors import place_of, unpack
-from ptxloom.machine.runtime.tensor_memory.marks import mark_word, missing_word
-from ptxloom.machine.runtime.tensor_memory.ownership import holds_columns
 from ptxloom.machine.runtime.tensor_memory.products import bad_swizzle
 
 if TYPE_CHECKING:

@@ -11,6 +11,7 @@ from ptxloom.machine.native.language import address, copy, part, trailing_zeros,
 from ptxloom.machine.runtime.hazards import note, note_access
 from ptxloom.machine.runtime.memory import fault
 from ptxloom.machine.runtime.state import OTHER_QUARTER, OUT_OF_BOUNDS, TENSOR, UNWRITTEN, Warp
+from ptxloom.machine.runtime.tensor_cores.marks import mark_word, missing_word
 from ptxloom.machine.runtime.tensor_cores.model import (
     BAD_LANE,
     QUARTER_LANES,
@@ -20,9 +21,8 @@ from ptxloom.machine.runtime.tensor_cores.model import (
     WORDS,
     TensorMemory,
 )
+from ptxloom.machine.runtime.tensor_cores.ownership import holds_columns
 from ptxloom.machine.runtime.tensor_memory.allocation import illegal
-from ptxloom.machine.runtime.tensor_memory.marks import mark_word, missing_word
-from ptxloom.machine.runtime.tensor_memory.ownership import holds_columns
 
 if TYPE_CHECKING:
     from ptxloom.machine.native.language import Ptr, Slice

@@ -13,6 +13,7 @@ from ptxloom.machine.runtime.memory import fault
 from ptxloom.machine.runtime.reconvergence import choose, place_lanes
 from ptxloom.machine.runtime.spending import spend
 from ptxloom.machine.runtime.state import OUT_OF_BOUNDS, TENSOR, UNWRITTEN, Cta, Warp
+from ptxloom.machine.runtime.tensor_cores.marks import mark_lanes, missing_lanes_of
 from ptxloom.machine.runtime.tensor_cores.model import (
     BAD_LANE,
     BAD_SWIZZLE,
@@ -22,6 +23,7 @@ from ptxloom.machine.runtime.tensor_cores.model import (
     TensorJob,
     TensorPlan,
 )
+from ptxloom.machine.runtime.tensor_cores.ownership import holds_columns
 from ptxloom.machine.runtime.tensor_memory.allocation import has_peer, illegal
 from ptxloom.machine.runtime.tensor_memory.companions import bring_metadata, bring_scales
 from ptxloom.machine.runtime.tensor_memory.factors import (
@@ -31,8 +33,6 @@ from ptxloom.machine.runtime.tensor_memory.factors import (
     turn_signs,
     unpack,
 )
-from ptxloom.machine.runtime.tensor_memory.marks import mark_lanes, missing_lanes_of
-from ptxloom.machine.runtime.tensor_memory.ownership import holds_columns
 
 if TYPE_CHECKING:
     from ptxloom.machine.native.language import Ptr, Slice

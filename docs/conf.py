@@ -13,6 +13,7 @@ ROOT = Path(__file__).parents[1]
 sys.path[:0] = [str(ROOT / "src"), str(ROOT / "tools" / "docs")]
 
 import reference  # noqa: E402 - found in tools/docs
+from pictures import Picture  # noqa: E402 - likewise
 from ptx_lexer import PtxLexer  # noqa: E402 - likewise
 
 from ptxloom import __version__  # noqa: E402 - found in src
@@ -71,6 +72,7 @@ def from_markdown(_app: Any, what: str, name: str, _of: Any, _options: Any, line
 
 
 def setup(app: Any) -> None:
-    """PTX is coloured by a lexer of our own, and docstrings are read as they are written."""
+    """PTX has a lexer of our own, commands draw the pictures, and docstrings are read as they are written."""
     app.add_lexer("ptx", PtxLexer)
+    app.add_directive("picture", Picture)
     app.connect("autodoc-process-docstring", from_markdown)

@@ -16,6 +16,7 @@ import sys
 import tomllib
 from importlib.util import find_spec
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, NamedTuple
 
 import jsonschema
@@ -47,7 +48,7 @@ class Block(NamedTuple):
 
 def blocks(name: str) -> list[Block]:
     text = (ROOT / name).read_text(encoding="utf-8")
-    found = ((text.count("\n", 0, m.start()) + 1, m[2].strip(), m[3], m[1]) for m in FENCE.finditer(text))
+    found = ((text.count("\n", 0, m.start()) + 1, m[2].strip().split(" ")[0], m[3], m[1]) for m in FENCE.finditer(text))
     return [Block(line, language, re.sub(rf"(?m)^{indent}", "", body)) for line, language, body, indent in found]
 
 
@@ -143,8 +144,6 @@ def imported(code: str) -> set[str]:
 
 def pytest_runs(tests: str) -> None:
     """The tests that a page shows pass where the page's reader runs them: in the repository's root."""
-    from tempfile import TemporaryDirectory  # noqa: PLC0415 - one page needs it
-
     with TemporaryDirectory() as folder:
         path = Path(folder) / "test_page.py"
         path.write_text(tests, encoding="utf-8")
@@ -194,7 +193,20 @@ def toml(text: str) -> None:
         jsonschema.validate(table, json.loads((ROOT / "docs/launch-file.schema.json").read_text(encoding="utf-8")))
 
 
+def picture(command: str) -> None:
+    """The command draws, by the function that the site is built with: the picture for dark pages."""
+    sys.path.insert(0, str(ROOT / "tools" / "docs"))
+    try:
+        draw = __import__("drawing").draw
+    finally:
+        del sys.path[0]
+    with TemporaryDirectory() as folder:
+        made = draw(command.strip(), Path(folder), ("only-dark",))
+        assert [path.read_text(encoding="utf-8")[:4] for path in made.values()] == ["<svg"]
+
+
 JUDGES: dict[str, Callable[[str], object]] = {
+    "{picture}": picture,
     "sh": shell,
     "ptx": ptx,
     "toml": toml,

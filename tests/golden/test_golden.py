@@ -23,6 +23,7 @@ from ptxloom.banks.tiles import make_tile
 from ptxloom.comparison import Comparison, Precision, Reference
 from ptxloom.comparison import compare as held_against
 from ptxloom.descriptors import Box, SharedOperand, SharedTile, encode_im2col, encode_tiled
+from ptxloom.diagnosis import Diagnosis, examine
 from ptxloom.difference import ModuleDifference, compare
 from ptxloom.hazards.kinds import KINDS
 from ptxloom.inspection import Inspection, inspect
@@ -201,6 +202,17 @@ def traced(pattern: str) -> TraceRecord:
     return launched(SMALL, trace=[pl.Trace(pattern, warps=(0,), limit=1)]).trace[0]
 
 
+def misloaded() -> Diagnosis:
+    """Why the kernel that the tutorial begins with is wrong."""
+    root = Path(__file__).parents[2]
+    compiled = pl.kernel(pl.load(root / "examples/tutorial/wrong.ptx"), "product")
+    a, b = np.ones((16, 64), np.float16), np.ones((64, 8), np.float16)  # a matrix of ones hides nothing
+    ran = compiled.launch(1, 32, [a, b, np.zeros((16, 8), np.float32)], provenance=True)
+    assert ran.provenance is not None
+    (found,) = examine(ran.provenance, "C = A @ B", names={0: "A", 1: "B", 2: "C"}).found
+    return found
+
+
 def profiled() -> pl.Profile:
     found = launched(SMALL, profile=True).profile
     assert found is not None
@@ -266,6 +278,7 @@ RENDERINGS: Final[dict[str, Callable[[], str]]] = {
     "picture_banks_swizzled.svg": lambda: as_svg(bank_pictures.figure(SWIZZLED_64, PITCH_64, "bank")),
     "picture_swizzle.svg": lambda: drawn(find_swizzles(make_tile(32, 64, "f16"), ["ldmatrix.x4", "cp.async"])),
     "picture_padding.svg": lambda: drawn(find_swizzles(make_tile(8, 24, "f32"), ["ld.shared.b32@column"])),
+    "picture_why.svg": lambda: drawn(misloaded()),
     "picture_race.svg": lambda: drawn(race()),
     "picture_trace.svg": lambda: drawn(traced("ldmatrix")),
     "picture_trace_mma.svg": lambda: drawn(traced("mma")),

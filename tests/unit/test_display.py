@@ -1,5 +1,7 @@
 """Every value that draws itself finds its renderer."""
 
+import base64
+import xml.etree.ElementTree as ET
 from importlib import import_module
 from typing import Any
 
@@ -34,6 +36,16 @@ def test_a_value_draws_itself(value: Any, kind: str) -> None:
     bundle = value._repr_mimebundle_(include=None, exclude=None)
     assert bundle["text/plain"].endswith("\n")
     assert bundle[kind].startswith("<")
+
+
+def test_a_picture_shrinks_with_its_page_and_has_a_text() -> None:
+    bundle = pl.fragment("ldmatrix.sync.aligned.m8n8.x1.b16")._repr_mimebundle_()
+    image = ET.fromstring(bundle["text/html"].replace('">', '"/>'))  # noqa: S314 - it is ours
+    assert image.get("style") == "max-width:100%;height:auto"
+    assert image.get("alt") == "ldmatrix.sync.aligned.m8n8.x1.b16"
+    kind, _, data = image.get("src", "").partition(",")
+    assert kind == "data:image/svg+xml;base64"
+    assert base64.b64decode(data).decode() == bundle["image/svg+xml"]
 
 
 def test_html_is_escaped() -> None:

@@ -18,12 +18,15 @@ import ptxloom
 from ptxloom.cli.command_line import INTRODUCTION, VERBS, build_parser
 from ptxloom.cli.examples import EXAMPLES, EXITS
 from ptxloom.cli.json_schemas import NAMES, schema
-from ptxloom.diagnostics import TOOLS
+from ptxloom.diagnostics import TOOLS, PtxloomError
 from ptxloom.explanation import Topic, explain, topics
+from ptxloom.fragments import fragment_operands
 from ptxloom.hazards.kinds import BY_RULE
+from ptxloom.isa import instruction_spec
 from ptxloom.isa.target import targets
 from ptxloom.isa.types import element_type, is_type
 from ptxloom.views.core.json_text import to_text
+from ptxloom.views.pictures import draw
 
 if TYPE_CHECKING:
     import argparse
@@ -95,7 +98,43 @@ def _index(folder: str, words: list[Topic]) -> str:
 
 
 def _own_page(topic: Topic) -> str:
-    return _tidy(explain(topic.word).markdown)
+    """The page as `explain` prints it; of an instruction that moves or multiplies matrices with their maps."""
+    text = _tidy(explain(topic.word).markdown)
+    maps = "".join(_maps(topic.word)) if topic.kind == "instruction" else ""
+    if not maps:
+        return text
+    about, syntax, rest = text.partition("\n## ")  # the maps stand before the syntax
+    return f"{about}\n## Which lane holds what\n\n{maps}{syntax.removeprefix(chr(10))}{rest}"
+
+
+def _maps(opcode: str) -> Iterator[str]:
+    """A picture of each of the instruction's own examples that holds matrices."""
+    spec = instruction_spec(opcode)
+    for spelling in dict.fromkeys(example.split()[0].rstrip(";") for example in spec.examples if spec.judged):
+        for operand in _drawn_operands(spelling):
+            which = f" --operand {operand}" if operand else ""
+            caption = f"Which lane holds which element of {spelling}{f', operand {operand}' if operand else ''}"
+            yield f"```{{picture}} {caption}\nptxloom map {spelling}{which} -o map.svg\n```\n\n"
+
+
+def _drawn_operands(spelling: str) -> tuple[str, ...]:
+    """The operands that are drawn one by one; `""` where one picture shows all of them."""
+    operands = _operands(spelling)
+    if len(operands) < 2:
+        return ("",) * len(operands)
+    try:
+        draw(spelling)
+    except PtxloomError:
+        return operands
+    return ("",)
+
+
+def _operands(spelling: str) -> tuple[str, ...]:
+    """The operands that hold matrices; none of an instruction without."""
+    try:
+        return fragment_operands(spelling)
+    except PtxloomError:
+        return ()
 
 
 def _joined(name: str, entries: Iterable[tuple[str, str]]) -> str:

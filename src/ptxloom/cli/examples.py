@@ -109,6 +109,7 @@ EXAMPLES: Final = {
     "why": (
         ("why launch.toml", "which operand is wrong, from which line on, and why"),
         ("why launch.toml --try", "does the repair put it right?"),
+        ("why launch.toml -o why.svg", "the operand as it is and as it should be, as a picture"),
         ("why -- python train.py", "the kernels of a program that uses CUDA"),
     ),
     "debug": (

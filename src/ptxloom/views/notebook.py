@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import html
 from dataclasses import fields, is_dataclass
 from typing import TYPE_CHECKING, Final, cast
@@ -49,7 +50,7 @@ _FEW: Final = 3
 
 def bank_report(value: BankReport) -> dict[str, str]:
     """A bank report with its picture."""
-    return {"text/plain": bank_pictures.full(value), _SVG: _picture(value)}
+    return _pictured(bank_pictures.full(value), value)
 
 
 def diagnostic(value: Diagnostic) -> dict[str, str]:
@@ -74,7 +75,7 @@ def hazards(value: Hazards) -> dict[str, str]:
 
 def fragment(value: Fragment) -> dict[str, str]:
     """A fragment as its map and as its picture."""
-    return {"text/plain": maps.full(value), _SVG: _picture(value)}
+    return _pictured(maps.full(value), value)
 
 
 def module(value: Module) -> dict[str, str]:
@@ -90,60 +91,60 @@ def profile(value: Profile) -> dict[str, str]:
 
 def filled(value: Filled) -> dict[str, str]:
     """A fragment with values: as text and as a picture."""
-    return {"text/plain": filled_pictures.full(value), _SVG: _picture(value)}
+    return _pictured(filled_pictures.full(value), value)
 
 
 def trace_record(value: TraceRecord) -> dict[str, str]:
     """What a traced instruction saw; a picture if it moved matrices."""
     bundle = {"text/plain": traces.one(value)}
     if value.operands:
-        bundle[_SVG] = _picture(value)
+        bundle = _pictured(bundle["text/plain"], value)
     return bundle
 
 
 def copy_atom(value: CopyAtom) -> dict[str, str]:
     """A copy atom with its names and layouts, and who holds what."""
-    return {"text/plain": atom_pages.full(value), _SVG: _picture(value)}
+    return _pictured(atom_pages.full(value), value)
 
 
 def mma_atom(value: MmaAtom) -> dict[str, str]:
     """An mma atom with its names and layouts, and who holds what; of a warpgroup's, D."""
-    return {"text/plain": atom_pages.full(value), _SVG: _picture(value)}
+    return _pictured(atom_pages.full(value), value)
 
 
 def layout(value: Layout | ComposedLayout) -> dict[str, str]:
     """A layout with its values; a large one is not drawn."""
     bundle = {"text/plain": layout_picture.text(value)}
     if value.size <= layout_picture.MOST_CELLS:
-        bundle[_SVG] = _picture(value)
+        bundle = _pictured(bundle["text/plain"], value)
     return bundle
 
 
 def tiled_copy(value: TiledCopy) -> dict[str, str]:
     """A tiled copy: which thread has what, on both sides."""
-    return {"text/plain": f"{value}\n", _SVG: _picture(value)}
+    return _pictured(f"{value}\n", value)
 
 
 def tiled_mma(value: TiledMma) -> dict[str, str]:
     """A tiled mma: which thread has what of A, B and C."""
-    return {"text/plain": f"{value}\n", _SVG: _picture(value)}
+    return _pictured(f"{value}\n", value)
 
 
 def matrix_descriptor(value: MatrixDescriptor) -> dict[str, str]:
     """A descriptor with its words, and as common an operand as it allows."""
     operand = assumed_operand(value)
     text = descriptor_pages.full(operand, assumed=True)
-    return {"text/plain": text, _SVG: _picture(operand)}
+    return _pictured(text, operand)
 
 
 def shared_operand(value: SharedOperand) -> dict[str, str]:
     """An operand in shared memory: its descriptor's words, and where each row lies."""
-    return {"text/plain": descriptor_pages.full(value), _SVG: _picture(value)}
+    return _pictured(descriptor_pages.full(value), value)
 
 
 def shared_tile(value: SharedTile) -> dict[str, str]:
     """A tile in shared memory: its descriptors, and where the first one's operand lies."""
-    return {"text/plain": descriptor_pages.full_tile(value), _SVG: _picture(value)}
+    return _pictured(descriptor_pages.full_tile(value), value)
 
 
 def tensor_map(value: TensorMap) -> dict[str, str]:
@@ -153,12 +154,20 @@ def tensor_map(value: TensorMap) -> dict[str, str]:
 
 def box(value: Box) -> dict[str, str]:
     """A copy of a tensor map's box: what it fetches, and where it goes."""
-    return {"text/plain": tensor_map_pages.full(value), _SVG: _picture(value)}
+    return _pictured(tensor_map_pages.full(value), value)
 
 
-def _picture(value: object) -> str:
-    """A picture as SVG, which shrinks to its frame."""
-    return draw(value).decode()
+def _pictured(text: str, value: object) -> dict[str, str]:
+    """A value as text and as a picture that is never wider than its page, on a screen or in an exported notebook.
+
+    Notebooks prefer HTML to SVG. An image in HTML shrinks where the page is narrow, has a text for screen readers, and
+    is shown in notebooks that are not trusted.
+    """
+    svg = draw(value)
+    named = html.escape(text.partition("\n")[0])
+    data = base64.b64encode(svg).decode()
+    image = f'<img alt="{named}" style="max-width:100%;height:auto" src="data:{_SVG};base64,{data}">'
+    return {"text/plain": text, _SVG: svg.decode(), "text/html": image}
 
 
 def findings(value: Findings) -> dict[str, str]:
@@ -167,16 +176,17 @@ def findings(value: Findings) -> dict[str, str]:
 
 
 def diagnosis(value: Diagnosis) -> dict[str, str]:
-    """Why a result is wrong: the causes, a line each."""
-    return _preformatted(f"{value}\n")
+    """Why a result is wrong: the cause, and the operand as it is and as it should be."""
+    return _preformatted(f"{value}\n") if value.picture is None else _pictured(f"{value}\n", value)
 
 
 def flow_graph(value: FlowGraph) -> dict[str, str]:
-    """The table of the blocks; a small graph is drawn."""
+    """The table of the blocks; a small graph is drawn under it."""
     bundle = _preformatted(graphs.full(value))
-    if len(value.blocks) <= _MOST_BLOCKS:
-        bundle[_SVG] = _picture(value)
-    return bundle
+    if len(value.blocks) > _MOST_BLOCKS:
+        return bundle
+    pictured = _pictured(bundle["text/plain"], value)
+    return {**pictured, "text/html": bundle["text/html"] + pictured["text/html"]}
 
 
 def page(value: Page | RulePage) -> dict[str, str]:

@@ -102,6 +102,12 @@ def _hazard(value: Any) -> Figure:
     return hazard_picture.figure(value)
 
 
+def _diagnosis(value: Any) -> Figure:
+    from ptxloom.views.runs import diagnosis_picture  # noqa: PLC0415 - only who runs has one
+
+    return diagnosis_picture.figure(value)
+
+
 def _profile(value: Any) -> Figure:
     from ptxloom.views.runs import profile_picture  # noqa: PLC0415 - only who runs has one
 
@@ -122,6 +128,7 @@ _COLOURED: Final[dict[str, Callable[[Any, str], Figure]]] = {
 }
 _PLAIN: Final[dict[str, Callable[[Any], Figure | Scene]]] = {
     "ptxloom.banks.swizzles.Found": swizzle_picture.figure,
+    "ptxloom.diagnosis.model.Diagnosis": _diagnosis,
     "ptxloom.descriptors.box.Box": tensor_map_pages.figure,
     "ptxloom.descriptors.matrix.MatrixDescriptor": descriptor_pages.of_descriptor,
     "ptxloom.descriptors.operand.SharedOperand": descriptor_pages.figure,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ptxloom.cli.arguments import explorer_arguments, limit_arguments, watch_arguments
 from ptxloom.cli.arguments.picture_arguments import OF_FRAGMENTS, pictures
-from ptxloom.cli.formats import FINDINGS, formats
+from ptxloom.cli.formats import FINDINGS
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser
@@ -59,7 +59,7 @@ def why(parser: ArgumentParser) -> None:
         help="run the kernel again with the repair, if the PTX has one",
     )
     limit_arguments.declare(parser)
-    formats(parser, ("full", "concise", "json"))
+    pictures(parser, ("full", "concise", "json"))
 
 
 def _words(parser: ArgumentParser) -> None:

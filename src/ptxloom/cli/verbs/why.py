@@ -14,6 +14,7 @@ from ptxloom.cli.inputs import read
 from ptxloom.cli.launch_files.expectations import references
 from ptxloom.cli.launch_files.launch_file import read_launch
 from ptxloom.cli.output import CLEAN, COULD_NOT_RUN, FINDINGS, Outcome, style_for, talk, told_progress
+from ptxloom.cli.pictures import drawn, wanted
 from ptxloom.cli.verbs import exec as programs
 from ptxloom.comparison.expression import Expectation
 from ptxloom.diagnosis import Examination, examine
@@ -23,7 +24,7 @@ from ptxloom.machine.memory.arena import Budget, default_limit
 from ptxloom.machine.results.outcome import LaunchError
 from ptxloom.machine.results.provenance_choice import BUDGET_BYTES, Provenance
 from ptxloom.syntax.parser import parse_source
-from ptxloom.views.runs import diagnoses
+from ptxloom.views.runs import diagnoses, diagnosis_picture
 
 if TYPE_CHECKING:
     from ptxloom.cli.command_line import Options
@@ -42,6 +43,8 @@ class CannotTry(PtxloomError):  # noqa: N818 - reads as the sentence it prints
 def run(options: Options) -> Outcome:
     """Run it under all tools, with provenance; exit 1 for what these or the laws find, 2 if not all is judged."""
     command = why_programs.program_of(options)
+    if command and wanted(options):
+        raise UsageError("-o", options.output, "the name of a text: the kernels of a program are not drawn")
     if command:
         return why_programs.run(options, command, programs.run)
     if options.program:
@@ -53,6 +56,8 @@ def run(options: Options) -> Outcome:
     if errors:
         return Outcome(render(errors, options), COULD_NOT_RUN)
     told = _told(module, options)
+    if wanted(options):
+        return _picture(told, options)
     found, tried = told.examined.found, None
     repair = next((one.repair for one in found if one.repair is not None), None)
     if options.attempt and repair is not None:
@@ -67,6 +72,14 @@ def run(options: Options) -> Outcome:
         case _:
             text = diagnoses.full(told, style_for(options), tried)
     return Outcome(text, _code(told))
+
+
+def _picture(told: diagnoses.Told, options: Options) -> Outcome:
+    """The first diagnosis that has a picture, drawn."""
+    shown = next((one for one in told.examined.found if one.picture is not None), None)
+    if shown is None:
+        raise UsageError("-o", options.output, "the name of a text: no law is broken that a picture can show")
+    return drawn(diagnosis_picture.figure(shown), options, _code(told))
 
 
 def _code(told: diagnoses.Told) -> int:
@@ -110,7 +123,7 @@ def _told(module: Module, options: Options) -> diagnoses.Told:
     except LaunchError as error:
         return diagnoses.Told(Examination((), 0, 0), hazards=error.hazards, ended=error.reason)
     names = {number: argument.name for number, argument in enumerate(launch.arguments)}
-    said = [wanted.wanted.text for wanted in launch.comparisons if isinstance(wanted.wanted, Expectation)]
+    said = [one.wanted.text for one in launch.comparisons if isinstance(one.wanted, Expectation)]
     examined = _examined(cast("ProvenanceRecord", result.provenance), said, names)
     if result.hazards:  # what was followed is one order of accesses that might have come in another
         examined = replace(examined, found=tuple(replace(one, certain=False) for one in examined.found))

@@ -22,8 +22,9 @@ def figure(diagnosis: Diagnosis) -> Figure:
     """
     picture = diagnosis.picture
     certain = "" if diagnosis.certain else " (not certain)"
-    where = f"line {diagnosis.line}: {diagnosis.instruction}" + f" ({diagnosis.origin})" * bool(diagnosis.origin)
-    notes = [diagnosis.detail, where]
+    place = f"line {diagnosis.line}"
+    place = f"{diagnosis.origin} (PTX {place})" if diagnosis.origin else place
+    notes = [diagnosis.detail, f"{place}: {diagnosis.instruction}"]
     if diagnosis.repair is not None:
         notes += ["repair:", *str(diagnosis.repair).split("\n")]
     whose = f" of {diagnosis.array}" if diagnosis.array else ""

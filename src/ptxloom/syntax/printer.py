@@ -55,6 +55,7 @@ from ptxloom.syntax.tree import (
 if TYPE_CHECKING:
     from ptxloom.syntax.tree import Operand, Statement
 
+_FORMS: Final = {2: ("0b", "b"), 8: ("0", "o"), 16: ("0x", "X")}
 _DOTTED: Final = re.compile(r"^\.[\w$:]+")
 """A section's name; right after an opcode it would read as a qualifier."""
 
@@ -122,13 +123,17 @@ def print_operand(node: Operand) -> str:  # noqa: C901, PLR0911, PLR0912 - one a
 
 
 def _commas(nodes: Iterable[Operand]) -> str:
-    return ", ".join(map(print_operand, nodes))
+    return ", ".join([_integer(one) if type(one) is Integer else print_operand(one) for one in nodes])
 
 
 def _integer(node: Integer) -> str:
-    value, radix = abs(node.value), node.radix
-    digits = {16: f"0x{value:X}", 8: f"0{value:o}", 2: f"0b{value:b}"}.get(radix, str(value))
-    return f"{'-' if node.value < 0 else ''}{digits}{'U' if node.unsigned else ''}"
+    value = node.value
+    if node.radix == 10:
+        digits = str(value)
+    else:
+        prefix, form = _FORMS[node.radix]
+        digits = f"{'-' if value < 0 else ''}{prefix}{abs(value):{form}}"
+    return f"{digits}U" if node.unsigned else digits
 
 
 def _float(node: Float) -> str:

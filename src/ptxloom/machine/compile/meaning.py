@@ -11,8 +11,11 @@ from ptxloom.syntax import print_statements, tree
 from ptxloom.syntax.visitor import walk
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from ptxloom.machine.program.model import Program
 
+_NUMBERS: Final = frozenset((tree.Integer, tree.Float))
 _MENTIONED: Final[WeakKeyDictionary[Program, set[str]]] = WeakKeyDictionary()
 
 
@@ -39,8 +42,18 @@ def lasting_names(program: Program) -> frozenset[str]:
     for statement in program.module.statements:
         if isinstance(statement, tree.Declaration):
             values = (one.initializer for one in statement.declarators if one.initializer is not None)
-            found.update(node.text for value in values for node in walk(value) if isinstance(node, tree.Name))
+            found.update(name for value in values for name in _names_in(value))
     return frozenset(found)
+
+
+def _names_in(value: tree.Operand) -> Iterator[str]:
+    """The names in an initial value, most of which are long lists of numbers."""
+    if isinstance(value, tree.Vector):
+        for one in value.elements:
+            if type(one) not in _NUMBERS:
+                yield from _names_in(one)
+    else:
+        yield from (node.text for node in walk(value) if isinstance(node, tree.Name))
 
 
 def called(program: Program) -> frozenset[str]:

@@ -88,7 +88,10 @@ def translate(program: Program, *, whole: bool, checks: frozenset[str] = frozens
     b = Builder(program, whole, checks, Instruments(*several) if several else None)
     b.follows = POISON in checks
     b.frees = "free" in called(program)
-    b.do("br label %dispatch")
+    if b.follows:
+        _enter_resumed(b)
+    else:
+        b.do("br label %dispatch")
     _dispatch(b)
     seldom = Outlines(b)
     outlined = frozenset[int]() if several or careful else _outlined_blocks(program)
@@ -96,7 +99,7 @@ def translate(program: Program, *, whole: bool, checks: frozenset[str] = frozens
         _block(b, block, seldom if block.number in outlined else None)
     dispatch = b.lines.index("dispatch:") + 1
     b.lines[dispatch:dispatch] = b.images.resets
-    body = "\n".join((*b.images.allocas, *b.lines))
+    body = "\n".join((*b.images.allocas, *(b.images.resets if b.follows else ()), *b.lines))
     declarations = "\n".join(b.declarations.values())
     functions = "\n".join((*b.functions, *seldom.functions))
     ir = f"{declarations}\n{functions}\ndefine i32 @{SYMBOL}(ptr %w) #0 {{\nentry:\n{body}\n}}\n{jit.ATTRIBUTES}"
@@ -131,7 +134,7 @@ def _dispatch(b: Builder) -> None:
     """
     b.label("dispatch")
     if b.follows:
-        _dispatch_resumed(b)
+        _dispatch_to_block(b)
         return
     all_ = b.compare("eq", b.load("i32", b.field("mask"), 4), Value("i32", "-1"))
     here, elsewhere = ("go", "switch") if b.whole else ("switch", "go")
@@ -141,20 +144,20 @@ def _dispatch(b: Builder) -> None:
     _dispatch_to_block(b)
 
 
-def _dispatch_resumed(b: Builder) -> None:
-    """Go to the instruction that the warp's state names, if it names one, else to the block."""
+def _enter_resumed(b: Builder) -> None:
+    """Go to the instruction that the warp's state names, if it names one, else to the block: once, at the start."""
     place = b.field("resume")
     at = b.load("i32", place, 4)
     b.store(Value("i32", "0"), place, 4)
     sites = [op.site for op in b.program.ops if initcheck.brings_poison(op)]
     sites = [site for site in sites if site not in b.program.knowledge.uniform_ops]
     cases = " ".join(f"i32 {site + 1}, label %R{site}" for site in sites)
-    b.do(f"switch {at}, label %go [ {cases} ]")
-    _dispatch_to_block(b)
+    b.do(f"switch {at}, label %dispatch [ {cases} ]")
 
 
 def _dispatch_to_block(b: Builder) -> None:
-    b.label("go")
+    if not b.follows:
+        b.label("go")
     at = b.load("i32", b.field("pc"), 4)
     b.within_budget(state.DISPATCH_COST, at, "enter")
     b.label("enter")

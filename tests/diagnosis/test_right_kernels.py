@@ -48,3 +48,11 @@ def test_a_real_product_breaks_no_law(case: KernelCase, architecture: str) -> No
 @pytest.mark.parametrize(("case", "architecture"), OTHERS, ids=names(OTHERS))
 def test_a_real_kernel_breaks_no_law(case: KernelCase, architecture: str) -> None:
     must_be_silent(case, architecture)
+
+
+@pytest.mark.parametrize(
+    "name", ["hashes.wide_product", "images.convolve_2d", "narrow.dot_mixed", "narrow.matvec_int8"]
+)
+def test_sums_that_are_no_plain_product_of_two_arrays_are_left_in_peace(name: str) -> None:
+    case = next(case for case in cases() if case.name == name)
+    must_be_silent(case, case.architectures[0])

@@ -63,6 +63,9 @@ def added(terms: Terms, record: ProvenanceRecord, result: TracedArray, *, stated
     for places, origins, once in ((terms.added, terms.addends, True), (terms.scaled, terms.scales, False)):
         numbers: list[int] = np.unique(origins["array"]).tolist()
         for number in numbers:
+            if number < 0:  # a variable of the module
+                judged[places[origins["array"] < 0]] = False
+                continue
             array = record.arrays[number]
             own = np.flatnonzero(origins["array"] == number)
             if not once and math.prod(array.shape) == 1:

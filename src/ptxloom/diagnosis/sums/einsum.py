@@ -69,6 +69,9 @@ def axes_of(terms: Terms, arrays: Sequence[TracedArray], expected: Expectation |
         return _stated(arrays, expected)
     if len({array.number for array in arrays}) < len(arrays):
         return None  # in place: what is read may be a result already
+    times = np.unique(terms.result, return_counts=True)[1]
+    if (times != times[0]).any():
+        return None  # no plain product: a band, a triangle, digits of numbers
     chosen = np.unique(np.linspace(0, len(terms.result) - 1, min(len(terms.result), _SAMPLES)).astype(np.int64))
     elements = [terms.factors["element"][chosen, number] for number in (0, 1)] + [terms.result[chosen]]
     found = [one for shapes in _shapes(arrays) if (one := _agreed(elements, shapes)) is not None]

@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from ptxloom.diagnosis.tiles import Truth
     from ptxloom.machine.results.provenance import Contents, ProvenanceRecord, TracedArray
 
-_MOST_UNEXPLAINED: Final = 0.5  # of the terms, that may break a law for no reason that is found, if nobody says what is
+_PLAIN_STEPS: Final = 2
+_MOST: Final = 0.5  # of the terms that are wrong
 
 
 class Summed(NamedTuple):
@@ -83,9 +84,8 @@ def _summed(terms: Terms, contents: Contents, record: ProvenanceRecord, expected
 
 
 def _is_believed(wrong: tuple[Broken, ...], axes: Axes) -> bool:
-    """Whether what is wrong is worth telling: not where most is, for no known reason, and nobody said what is meant."""
-    unexplained = [one for one in wrong if one.named.cause == "unknown" and one.wrongs > _MOST_UNEXPLAINED * one.total]
-    return axes.stated or not unexplained
+    """Whether what is wrong is worth telling: plain changes alone, if nobody said what is meant."""
+    return axes.stated or all(one.named.steps <= _PLAIN_STEPS for one in wrong)
 
 
 def _sided(terms: Terms) -> Terms | None:
@@ -134,7 +134,7 @@ def _diagnosis(one: Broken, sum_: _Sum, record: ProvenanceRecord) -> Diagnosis:
         )  # fmt: skip
         line = line._replace(concerned=tuple(dict.fromkeys((*line.concerned, *products))))
     known = one.named.cause != "unknown" and not one.others
-    certain = one.sure and known and axes.stated and one.named.steps <= 2
+    certain = one.sure and known and axes.stated and one.named.steps <= _PLAIN_STEPS
     return Diagnosis(
         one.law, one.role, arrays[side].name if one.role else contents.array.name, one.named.cause,
         f"{one.named.detail}: {_example(one, terms, arrays)}", certain, one.others, line.op.line, line.op.text,
@@ -167,7 +167,7 @@ def _leaves_tile(one: Broken, terms: Terms, axes: Axes, side: int, *, grid: tupl
         meant = wanted.get(letter, other.get(letter))
         if meant is None:
             continue
-        if letter in tiles and np.mean(values // tiles[letter] != meant // tiles[letter]) > _MOST_UNEXPLAINED:
+        if letter in tiles and np.mean(values // tiles[letter] != meant // tiles[letter]) > _MOST:
             return True
     used = terms.factors["element"][:, side]
     return len(np.unique(used)) < int(np.prod(axes.shapes[side]))

@@ -75,6 +75,7 @@ class Unfolding:
 
     def __init__(self, record: ProvenanceRecord, bases: Bases) -> None:
         self._nodes, self._bases = bases.nodes, bases
+        self._sizes = np.array([array.dtype.itemsize for array in record.arrays] + [0], np.int64)  # -1: of no array
         sites = np.unique(self._nodes["site"][1:]).tolist()
         roles = roles_of(record.program, sites)
         size = max(sites, default=0) + 1
@@ -153,16 +154,22 @@ class Unfolding:
         factors = self._bases.of(held[:, :2])
         element = np.isin(factors["kind"], _ELEMENT)
         some = factors["kind"] != Kind.NONE
-        both = element.all(axis=1)
+        unnamed = (element & (factors["array"] < 0)).any(axis=1)
         packed = self._packed[nodes["site"]]
-        for width in np.unique(packed[both]).tolist():
+        bytes_ = self._sizes[factors["array"]] == 1
+        unlike = (packed > 1) & (bytes_[:, 0] != bytes_[:, 1])  # words on one side: which of their bytes no tag says
+        whole[front.result[unnamed | unlike]] = False
+        packed = np.where(bytes_.all(axis=1), packed, 1)
+        both = element.all(axis=1) & ~unnamed & ~unlike
+        widths: list[int] = np.unique(packed[both]).tolist()
+        for width in widths:
             which = both & (packed == width)
             for number in range(width):
                 own = factors[which].copy()
                 own["element"] += number
                 yield front.result[which], own, nodes["site"][which]
         for number in range(2):
-            scaled = ~both & some[:, number] & (element[:, 1 - number] | ~some[:, 1 - number])
+            scaled = ~both & ~unnamed & ~unlike & some[:, number] & (element[:, 1 - number] | ~some[:, 1 - number])
             rest.append(_Front(front.result[scaled], held[scaled, number]))
             by = scaled & element[:, 1 - number]
             self._scales.append(_Front(front.result[by], factors[by, 1 - number]))

@@ -15,6 +15,7 @@ from ptxloom.atoms.page import atom_page
 from ptxloom.checker import rule_page, rules
 from ptxloom.diagnostics import TOOLS, UsageError, must_be
 from ptxloom.display import mimebundle
+from ptxloom.glossary import CAUSES, concepts
 from ptxloom.hazards.kinds import BY_RULE
 from ptxloom.isa import instruction_page, instruction_spec, known, opcodes
 from ptxloom.isa.word_page import word_page
@@ -30,8 +31,8 @@ class Page:
 
     Attributes:
         word: What it is about, as it is written in PTX or in reports.
-        kind: "rule", "hazard", "tool", "instruction", "special register", "directive", "atom" of CuTe, or
-            "word" for types and targets.
+        kind: "rule", "hazard", "tool", "instruction", "special register", "directive", "cause" of a wrong result,
+            "concept", "atom" of CuTe, or "word" for types and targets.
         markdown: The page.
 
     Example:
@@ -74,7 +75,8 @@ def explain(word: str) -> Page:
     Args:
         word: A rule (`missing-trans`), a hazard (`racecheck.read-after-write`) or the tool that finds it, an opcode,
             with qualifiers or without (`cp.async.bulk`), a special register (`%laneid`), a directive (`.reqntid`), a
-            type (`.f16x2`), a target (`sm_90a`) or an atom of CuTe (`SM75_U32x4_LDSM_N`). `ptxloom explain` lists them.
+            cause that `why` names (`k-twice`), a word of the documents (`core matrix`), a type (`.f16x2`), a target
+            (`sm_90a`) or an atom of CuTe (`SM75_U32x4_LDSM_N`). `ptxloom explain` lists them.
 
     Returns:
         The page; `print` shows the whole of it.
@@ -88,6 +90,8 @@ def explain(word: str) -> Page:
         Finds a shape that exists in column-major order only and lacks `.trans`.
     """
     must_be(str, "word", word, 'a word that has a page, such as "missing-trans" or "cp.async"')
+    if page := _of_glossary(" ".join(word.lower().split())):
+        return page
     written = word.strip().strip("[]").rstrip(";").partition(" ")[0]
     low = written.lower()
     if low in rules():
@@ -103,6 +107,13 @@ def explain(word: str) -> Page:
     if text := atom_page(written):
         return Page(written, "atom", text)
     raise _unknown("word", word, [topic.word for topic in topics()])
+
+
+def _of_glossary(word: str) -> Page | None:
+    """The page of a cause of wrong results, or of a word of the documents."""
+    if word in CAUSES:
+        return Page(word, "cause", CAUSES[word].markdown)
+    return Page(word, "concept", concepts()[word].markdown) if word in concepts() else None
 
 
 def _found_by(rule: str) -> str:
@@ -148,6 +159,8 @@ def topics() -> Iterator[Topic]:
     yield from (Topic(rule, "rule", _in_short(rule_page(rule).what)) for rule in rules())
     for tool in TOOLS:
         yield Topic(tool, "tool", f"hazards that a run finds: `ptxloom explain {tool}` lists them")
+    yield from (Topic(name, "cause", _in_short(one.about)) for name, one in CAUSES.items())
+    yield from (Topic(name, "concept", _in_short(one.about)) for name, one in concepts().items())
     yield from (Topic(opcode, "instruction", instruction_spec(opcode).title) for opcode in opcodes())
     yield from (Topic(name, "special register", special_about(name)) for name in special_names())
     yield from (Topic(f".{name}", "directive", words.about) for name, words in directives().items())

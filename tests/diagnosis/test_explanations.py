@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from diagnosis.made_tiles import LINES, PITCH, moved, pitched, reordered, right_tile
-from ptxloom.diagnosis.causes import CAUSES
 from ptxloom.diagnosis.explanations import explanations
 from ptxloom.diagnosis.permutations import named_orders
 from ptxloom.diagnosis.tiles import whole
+from ptxloom.glossary import CAUSES
 from ptxloom.isa.products import MatrixForm, mma_forms
 
 if TYPE_CHECKING:

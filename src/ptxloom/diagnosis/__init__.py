@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from ptxloom.diagnosis.causes import CAUSES, Cause
 from ptxloom.diagnosis.diagnose import diagnose, examine
 from ptxloom.diagnosis.examination import Examination, Unjudged
 from ptxloom.diagnosis.model import Diagnosis, Picture, Repair
+from ptxloom.glossary import CAUSES, Cause
 
 __all__ = [
     "CAUSES",

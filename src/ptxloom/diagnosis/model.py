@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from ptxloom.diagnosis.causes import CAUSES
 from ptxloom.display import mimebundle
+from ptxloom.glossary import CAUSES
 from ptxloom.syntax.edits import edit
 
 if TYPE_CHECKING:

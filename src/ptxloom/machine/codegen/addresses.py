@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from ptxloom.binding.touches import READS, done_at
+from ptxloom.isa.limits import LANES
 from ptxloom.isa.spaces import QUALIFIERS
+from ptxloom.machine.codegen import scratch
 from ptxloom.machine.codegen.warp import W
-from ptxloom.machine.program.parts import parts_of
+from ptxloom.machine.native.ir import Value
 from ptxloom.machine.program.symbols import Register, Variable
 from ptxloom.machine.program.types import ptx_type
 from ptxloom.machine.runtime import memory, state
@@ -15,11 +18,13 @@ from ptxloom.syntax.constants import constant, wrapped
 
 if TYPE_CHECKING:
     from ptxloom.machine.codegen.builder import Builder
-    from ptxloom.machine.native.ir import Value
     from ptxloom.machine.program.model import Op
 
 SPACES: Final = {word: space.number for word, space in QUALIFIERS.items()} | {"param::func": state.LOCAL}
 """By qualifier: what is passed by calls lies in frames."""
+_WINDOWED: Final = frozenset((state.SHARED, state.LOCAL, state.PARAM))
+_NARROW: Final = 32
+"""Bits of an address within shared memory."""
 
 
 def space_of(op: Op) -> int:
@@ -97,23 +102,36 @@ def resolved_space(b: Builder, base: tree.Operand, space: int) -> int:
     return space
 
 
-def addresses_at(b: Builder, operand: tree.Operand, at: int, space: int) -> Value:
-    """Put the 32 addresses of an operand into the scratch; gives where they lie."""
-    values = within_cta(b, address_values(b, *base_and_offset(b.op, operand)), space)
-    if space == state.SHARED:
+def addresses_at(
+    b: Builder, operand: tree.Operand, space: int, size: int | Value, at: int = scratch.ADDRESSES, *, bits: int = 64
+) -> Value:
+    """Put the 32 addresses of an address operand into the scratch; returns where they lie.
+
+    Args:
+        b: The builder.
+        operand: The operand of the instruction at hand.
+        space: The state space that the addresses are in.
+        size: The bytes that a lane touches there, for reports: a number, 32 of 32 bits, or 0 if it is not known yet.
+        at: Where in the scratch they go.
+        bits: The width of an address.
+    """
+    values = lane_values(b, operand, space, size, at)
+    if space in _WINDOWED and bits > _NARROW:
         values = b.apply("and", values, b.constant(values.type, state.WINDOW_BYTES - 1))
-    b.store(values, b.scratch(at), 64)
+    b.store(b.resize(values, bits), b.scratch(at), 64)
     return b.scratch(at)
 
 
-def lane_addresses(b: Builder, operand: tree.Operand, space: int, bits: int = 64) -> None:
-    """Store the 32 addresses of an address operand (within `space`) to the start of the scratch, `bits` each."""
+def addresses_or_register(b: Builder, operand: tree.Operand, space: int, size: int, bits: int) -> tuple[Value, int]:
+    """Where the 32 addresses of an operand lie, `bits` each, and the bytes to be added to each of them."""
     base, offset = base_and_offset(b.op, operand)
-    at = within_cta(b, address_values(b, base, offset), space)
-    stay_in_window(b, base, at, space)
-    if space in {state.SHARED, state.LOCAL, state.PARAM} and bits > 32:
-        at = b.apply("and", at, b.constant(at.type, state.WINDOW_BYTES - 1))
-    b.store(b.resize(at, bits), b.scratch(), 64)
+    found = b.find(base.text) if isinstance(base, tree.Name) else None
+    plain = space != state.LOCAL and not (b.program.is_paired and space in {state.SHARED, state.GENERIC})
+    if plain and isinstance(found, Register) and found.type.bits == bits and found.vector == 1:
+        return b.register_place(found), offset
+    if isinstance(found, Variable) and space == state.SHARED and bits == _NARROW:
+        return b.field("nowhere"), found.offset + offset
+    return addresses_at(b, operand, space, size, bits=bits), 0
 
 
 def within_cta(b: Builder, addresses: Value, space: int) -> Value:
@@ -137,19 +155,33 @@ def within_cta(b: Builder, addresses: Value, space: int) -> Value:
     return b.select(is_shared, mapped, addresses)
 
 
-def stay_in_window(b: Builder, base: tree.Operand, addresses: Value, space: int) -> None:
-    """End the kernel if 64-bit addresses of shared or local memory are generic ones, with their window in the top."""
+def lane_values(b: Builder, operand: tree.Operand, space: int, size: int | Value, at: int = scratch.ADDRESSES) -> Value:
+    """The 32 addresses of an address operand, `<32 x i64>`; in shared and local memory their low 32 bits count.
+
+    Ends the kernel where 64-bit addresses of shared or local memory are generic ones, with their window in the top.
+    """
+    base, offset = base_and_offset(b.op, operand)
+    values = within_cta(b, address_values(b, base, offset), space)
     found = b.find(base.text) if isinstance(base, tree.Name) else None
-    if space not in {state.SHARED, state.LOCAL} or not isinstance(found, Register) or found.type.bits != 64:
-        return
+    if space in {state.SHARED, state.LOCAL} and isinstance(found, Register) and found.type.bits > _NARROW:
+        _refuse_generic(b, operand, values, size, b.scratch(at))
+    return values
+
+
+def _refuse_generic(b: Builder, operand: tree.Operand, addresses: Value, size: int | Value, place: Value) -> None:
     top = b.apply("ashr", addresses, b.constant(addresses.type, 32))
     generic = b.mask_of(b.compare("sgt", top, b.constant(top.type, 0)))
-    b.store(addresses, b.scratch(), 64)
-    write = int(b.op.opcode in {"st", "stmatrix", "red", "atom"})
     wrong = b.apply("and", generic, b.active_mask)
-    size = b.op.types[-1].bits // 8 * parts_of(b.op) if b.op.types else 0
-    facts = (state.GENERIC, state.WRONG_SPACE, size, write, b.op.site)
-    b.check(b.runtime(memory.fault_if_any, W, b.scratch(), wrong, *facts))
+    number = next(number for number, one in enumerate(b.op.operands) if one is operand)
+    write = int(done_at(b.op.node, number) != READS)  # who operates on an object there may change it
+    if isinstance(size, Value):
+        first = b.apply("and", b.intrinsic("llvm.cttz", wrong, Value("i1", "false")), Value("i32", str(LANES - 1)))
+        known: int | Value = b.emit("i32", f"extractelement {size}, {first}")
+    else:
+        known = size
+    b.store(addresses, place, 64)
+    facts = (state.GENERIC, state.WRONG_SPACE, known, write, b.op.site)
+    b.check(b.runtime(memory.fault_if_any, W, place, wrong, *facts))
 
 
 def address_values(b: Builder, base: tree.Operand, offset: int) -> Value:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
-from ptxloom.machine.codegen.addresses import address_values, base_and_offset, space_of, within_cta
+from ptxloom.machine.codegen.addresses import lane_values, space_of
 from ptxloom.machine.native.ir import constant_vector, vector
 from ptxloom.machine.runtime import state
 
@@ -75,8 +75,8 @@ class WmmaMatrix:
         self.space = space_of(op)
         if self.space not in {state.GENERIC, state.GLOBAL, state.SHARED}:
             raise op.unsupported("a state space that holds no matrices")
-        base, offset = base_and_offset(op, operand)
-        self.start = within_cta(b, address_values(b, base, offset), self.space)
+        piece = max(one.bits for one in pieces(held, by_row=op.has("row")))
+        self.start = lane_values(b, operand, self.space, piece // 8)
         wide = vector("i64")
         tight = held.columns if op.has("row") else held.rows
         elements = b.resize(b.read(stride[0], "b32"), 64) if stride else b.constant(wide, tight)

@@ -19,7 +19,7 @@ from ptxloom.isa.limits import LANES
 from ptxloom.lazy import cached_property
 from ptxloom.machine.analysis.definite_assignment import names_read, names_written
 from ptxloom.machine.codegen import scratch
-from ptxloom.machine.codegen.addresses import base_and_offset, lane_addresses, resolved_space, space_of
+from ptxloom.machine.codegen.addresses import addresses_at, base_and_offset, resolved_space, space_of
 from ptxloom.machine.codegen.builder import Instrument
 from ptxloom.machine.codegen.warp import W
 from ptxloom.machine.instruments import initcheck
@@ -229,7 +229,7 @@ class Poisoning(Instrument):
             self._clear(b, results)
             return
         size, count = op.type.bits // 8, parts.parts_of(op)
-        lane_addresses(b, source, space)
+        addresses_at(b, source, space, size * count)
         used = parts.moved_mask(op)
         facts = (b.scratch(scratch.VALUES), b.scratch(), b.active_mask, space, size, count, used, op.site)
 
@@ -252,7 +252,7 @@ class Poisoning(Instrument):
         target, source = op.operands[0], op.operands[1]
         space = resolved_space(b, base_and_offset(op, target)[0], space_of(op))
         size, count = op.type.bits // 8, parts.parts_of(op)
-        lane_addresses(b, target, space)
+        addresses_at(b, target, space, size * count)
 
         def found() -> None:
             for number, element in enumerate(tree.elements_of(source)):

@@ -16,7 +16,7 @@ from ptxloom.isa.matrix import matrix_move
 from ptxloom.machine.analysis.carriers import brings, carried
 from ptxloom.machine.analysis.definite_assignment import names_read
 from ptxloom.machine.codegen import scratch
-from ptxloom.machine.codegen.addresses import addresses_at, base_and_offset, lane_addresses, resolved_space, space_of
+from ptxloom.machine.codegen.addresses import addresses_at, base_and_offset, resolved_space, space_of
 from ptxloom.machine.codegen.builder import Instrument
 from ptxloom.machine.codegen.warp import W
 from ptxloom.machine.codegen.wmma_matrix import WmmaMatrix, pieces
@@ -24,7 +24,7 @@ from ptxloom.machine.instruments import bit_moves, product_moves
 from ptxloom.machine.instruments.matrix_tags import lane_maps
 from ptxloom.machine.instruments.tag_places import Held, TagPlaces
 from ptxloom.machine.native.ir import constant_vector
-from ptxloom.machine.program.parts import is_sink
+from ptxloom.machine.program.parts import is_sink, parts_of
 from ptxloom.machine.runtime import lanes, state
 from ptxloom.machine.runtime.provenance import memory_tags, moments, register_tags, update_tags
 from ptxloom.syntax import tree
@@ -89,8 +89,8 @@ class Following(TagPlaces, Instrument):
         """Bytes of memory come to registers."""
         source = op.operands[1]
         space = resolved_space(b, base_and_offset(op, source)[0], space_of(op))
-        lane_addresses(b, source, space)
         size = op.type.bits // 8
+        addresses_at(b, source, space, size * parts_of(op))
         for number, element in enumerate(tree.elements_of(op.operands[0])):
             held = self.held(op, element)
             if held is not None:
@@ -104,8 +104,8 @@ class Following(TagPlaces, Instrument):
             return True
         target = op.operands[0]
         space = resolved_space(b, base_and_offset(op, target)[0], space_of(op))
-        lane_addresses(b, target, space)
         size = op.type.bits // 8
+        addresses_at(b, target, space, size * parts_of(op))
         for number, element in enumerate(tree.elements_of(op.operands[1])):
             if is_sink(element):
                 continue
@@ -175,7 +175,7 @@ class Following(TagPlaces, Instrument):
         memory, registers = op.operands[:2] if write else op.operands[1::-1]
         move = matrix_move(op.spelling)
         space = state.SHARED if move.space else state.GENERIC
-        at = addresses_at(b, memory, scratch.ADDRESSES, space)
+        at = addresses_at(b, memory, space, move.row_bytes)
         facts = (W, op.site, b.active_mask, move.address_lanes, at, space, move.row_bytes)
         start = self.maps[op.spelling]
         if not write:
@@ -256,9 +256,9 @@ class Following(TagPlaces, Instrument):
         target, memory, *sources = op.operands if op.opcode == "atom" else (None, *op.operands)
         assert memory is not None
         space = resolved_space(b, base_and_offset(op, memory)[0], space_of(op))
-        lane_addresses(b, memory, space)
-        given = sources[1 if op.has("cas") else 0] if sources else None
         size = op.type.bits // 8
+        addresses_at(b, memory, space, size * parts_of(op))
+        given = sources[1 if op.has("cas") else 0] if sources else None
         results = tree.elements_of(target) if target is not None else ()
         for number, element in enumerate(() if given is None else tree.elements_of(given)):
             into = self.held(op, results[number]) if number < len(results) else None

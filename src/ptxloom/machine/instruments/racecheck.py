@@ -12,7 +12,7 @@ from ptxloom.machine.analysis.product_registers import fragments, renamed
 from ptxloom.machine.analysis.product_registers import product_registers as registers_of_products
 from ptxloom.machine.codegen import scratch
 from ptxloom.machine.codegen.access import READ, UPDATE, WRITE, reports_to_mbarrier
-from ptxloom.machine.codegen.addresses import addresses_at, lane_addresses, space_of
+from ptxloom.machine.codegen.addresses import addresses_at, space_of
 from ptxloom.machine.codegen.builder import Instrument
 from ptxloom.machine.codegen.warp import W
 from ptxloom.machine.native.ir import Value, vector
@@ -74,10 +74,10 @@ class Racecheck(Instrument):
                 facts = (state.NONE if kept is None else kept, int(op.has("bulk")), int(op.has("read")))
                 b.runtime(async_operations.wait_group, W, b.active_mask, *facts)
             case "cp" if op.has("mbarrier") and op.has("arrive"):
-                lane_addresses(b, op.operands[0], space_of(op))
+                addresses_at(b, op.operands[0], space_of(op), state.MBARRIER_BYTES)
                 b.runtime(async_operations.hand_over, W, b.active_mask, b.scratch(), space_of(op))
             case "red" if reports_to_mbarrier(op):
-                target = addresses_at(b, op.operands[0], scratch.ADDRESSES, state.SHARED)
+                target = addresses_at(b, op.operands[0], state.SHARED, op.type.bits // 8)
                 _issue(b, target, op.type.bits // 8, op.site | shadow.STRONG)
             case _:
                 pass
@@ -179,7 +179,7 @@ class Racecheck(Instrument):
 
 def _issue(b: Builder, target: Value, size: int, site: int, piece: AccessPiece | None = None) -> None:
     """`st.async`, `red.async`: what each lane writes, if that is known, and the mbarrier that tells its end."""
-    barrier = addresses_at(b, b.op.operands[2], scratch.BARRIERS, state.SHARED)
+    barrier = addresses_at(b, b.op.operands[2], state.SHARED, state.MBARRIER_BYTES, scratch.BARRIERS)
     held = _held(b, piece.places if piece is not None else ())
     part_bytes = piece.bits // 8 if piece is not None else size
     b.runtime(async_operations.write_async, W, b.active_mask, target, barrier, size, site, held, part_bytes)

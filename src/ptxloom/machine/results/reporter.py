@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-from ptxloom.binding.touches import stores_to
+from ptxloom.binding.touches import stores_to, touches
 from ptxloom.diagnostics import UnsupportedForm
 from ptxloom.fragments import fragment
 from ptxloom.hazards.kinds import BY_RULE
@@ -119,7 +119,7 @@ class Reporter:
         action = f"{verb} {size} byte{'s' * (size > 1)}" if size else ""
         party = self.party(op, block, int(fault.warp), lanes, action)
         rule = f"memcheck.{_name(FAULTS[int(fault.kind)], found)}"
-        access = f"{'write' if fault.write else 'read'} of {size} byte{'s' * (size > 1)}"
+        access = ("write" if fault.write else "read") + f" of {size} byte{'s' * (size > 1)}" * bool(size)
         hazard = self.hazard(
             rule,
             party,
@@ -129,7 +129,7 @@ class Reporter:
             symbol=found.name,
             end=found.end and f": {found.end}",
             alignment=min(size, 16),
-            wrong=_wrong(op, SPACES[found.space]),
+            wrong=_wrong(op, SPACES[found.space], space),
             size=size,
             lane=lane,
             number=int(fault.address),
@@ -282,9 +282,10 @@ def _name(kind: str, found: Located) -> str:
     return "null" if kind == "out-of-bounds" and found.is_null else kind
 
 
-def _wrong(op: Op, holds: str) -> str:
-    """Why the address of an access is not in the state space that its instruction means."""
-    wanted = op.one_of(SPACES.values(), "shared")
+def _wrong(op: Op, holds: str, space: int) -> str:
+    """Why the address of an access is not in the state space that its instruction means there."""
+    named = [touch.space for touch in touches(op.node) if touch.space in {"shared", "local"}]
+    wanted = SPACES[space] if space != state.GENERIC else next(iter(named), "shared")
     if wanted == holds:
         return f"a generic address, but `{op.opcode}` wants one within {wanted} memory"
     return f"which lies in {holds} memory, but `{op.opcode}` wants {wanted} memory"

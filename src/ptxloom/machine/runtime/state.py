@@ -45,6 +45,7 @@ LOCAL_WINDOW: Final = SPACES["local"].window
 PARAM_WINDOW: Final = SPACES["param"].window
 CODE_WINDOW: Final = 1 << 51
 WINDOW_BYTES: Final = 1 << 32
+MBARRIER_BYTES: Final = 8
 CLUSTER_SHIFT: Final = 24  # bits above hold 1 + the rank of a CTA in its cluster, 0 means the own one
 
 # State spaces, as memory functions name them.

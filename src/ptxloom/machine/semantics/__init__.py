@@ -25,8 +25,9 @@ an element (packed types: `<64 x half>` for f16x2), predicates and lane masks ar
   `b.register_place(*b.register(operand))`. A function that may fault gives nonzero: `b.check(result)`;
 * whole LLVM functions of your own (big bodies used many times): `b.helper("my_name", ir_text)`, then `b.call("my_name",
   ...)`: compiled optimised, once, and cached; a name stands for one text;
-* addresses: `lane_addresses(b, operand, space)` stores the 32 addresses to the scratch and
-  `runtime.memory.place_lanes_of` turns them into checked host addresses;
+* addresses: `addresses_at(b, operand, space, size)` stores the 32 addresses to the scratch (all rows go this way: it
+  refuses generic addresses in shared and local memory), and `runtime.memory.place_lanes_of` turns them into checked
+  host addresses;
 * accesses to memory: `b.touch(Access(READ, state.SHARED, addresses, bits=32))` (`codegen/access.py`), once, before each
   is made: racecheck, initcheck, profile and every other instrument hear of it, and no family knows of any of them;
 * hazards: `b.runtime(hazards.note, W, state.DIVERGENT, op.site, lanes, 0, other)` notes one (kinds: `state`, meanings:

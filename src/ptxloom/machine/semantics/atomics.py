@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from ptxloom.machine.codegen import scratch
 from ptxloom.machine.codegen.access import UPDATE, Access
-from ptxloom.machine.codegen.addresses import base_and_offset, lane_addresses, resolved_space, space_of
+from ptxloom.machine.codegen.addresses import addresses_at, base_and_offset, resolved_space, space_of
 from ptxloom.machine.codegen.family import Family
 from ptxloom.machine.codegen.warp import W
 from ptxloom.machine.native.ir import Emitter, Value, vector
@@ -78,7 +78,7 @@ def _hosts(b: Builder, op: Op, address: tree.Operand, size: int) -> Value:
     """Where the lanes' addresses lie in the host, checked: a place in the scratch."""
     base, _ = base_and_offset(op, address)
     space = resolved_space(b, base, space_of(op))
-    lane_addresses(b, address, space)
+    addresses_at(b, address, space, size)
     b.touch(Access(UPDATE, space, b.scratch(), 8 * size, strong=True))
     b.check(b.runtime(memory.place_lanes_of, W, b.scratch(), b.active_mask, space, size, 1, op.site))
     return b.scratch()

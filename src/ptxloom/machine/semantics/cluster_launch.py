@@ -11,7 +11,7 @@ from ptxloom.machine.codegen.addresses import addresses_at, space_of
 from ptxloom.machine.codegen.builder import W
 from ptxloom.machine.codegen.family import Family
 from ptxloom.machine.native.ir import vector
-from ptxloom.machine.runtime import cluster_launch
+from ptxloom.machine.runtime import cluster_launch, state
 from ptxloom.machine.semantics.moves import packed
 from ptxloom.syntax import tree
 
@@ -32,8 +32,8 @@ def try_cancel(b: Builder, op: Op) -> None:
     if "synccheck" in b.checks:
         b.runtime(cluster_launch.check_request, W, b.active_mask, op.site)
     space = space_of(op)
-    response = addresses_at(b, op.operands[0], scratch.ADDRESSES, space)
-    barrier = addresses_at(b, op.operands[1], scratch.SOURCES, space)
+    response = addresses_at(b, op.operands[0], space, cluster_launch.RESPONSE_BYTES)
+    barrier = addresses_at(b, op.operands[1], space, state.MBARRIER_BYTES, scratch.SOURCES)
     sizes = partial(b.constant, vector("i32"), cluster_launch.RESPONSE_BYTES)
     b.touch(Access(WRITE, space, response, 8, is_issued=True, operand=0, stretches=sizes))
     facts = (int(op.has("multicast::cluster::all")), space, op.site)

@@ -50,8 +50,8 @@ def cp_async(b: Builder, op: Op) -> None:
         takes = b.select(b.lanes(b.read_mask(rest[0])), b.constant(takes.type, 0), takes)
     elif rest:
         takes = b.read(rest[0], "u32")
-    into = addresses_at(b, target, scratch.ADDRESSES, state.SHARED)
-    at = addresses_at(b, source, scratch.SOURCES, state.GLOBAL)
+    into = addresses_at(b, target, state.SHARED, whole)
+    at = addresses_at(b, source, state.GLOBAL, whole, scratch.SOURCES)
     sizes = b.scratch(scratch.VALUES)
     b.store(takes, sizes, 64)
     b.touch(Access(WRITE, state.SHARED, into, 8 * whole, is_issued=True, operand=0))
@@ -83,10 +83,11 @@ def cp_async_bulk(b: Builder, op: Op) -> None:
         b.check(b.runtime(fault_without_clusters, W, b.active_mask, op.site))
     if len(spaces) != 2:
         raise op.unsupported()
-    into = addresses_at(b, target, scratch.ADDRESSES, spaces[0])
-    at = addresses_at(b, source, scratch.SOURCES, spaces[1])
+    takes = b.read(size, "u32")
+    into = addresses_at(b, target, spaces[0], takes)
+    at = addresses_at(b, source, spaces[1], takes, scratch.SOURCES)
     sizes, barriers, ctas = b.scratch(scratch.VALUES), b.scratch(_BARRIERS), b.scratch(_CTAS)
-    b.store(b.read(size, "u32"), sizes, 64)
+    b.store(takes, sizes, 64)
     _touch(b, op, (into, at), spaces, sizes)
     if op.has("cp_mask"):
         b.store(b.resize(b.read(rest[-1], "b16"), 32), ctas, 64)
@@ -95,7 +96,7 @@ def cp_async_bulk(b: Builder, op: Op) -> None:
     ignored = rest[:2] if op.has("ignore_oob") else []
     rest = rest[len(ignored) :]
     if op.has("mbarrier::complete_tx::bytes"):
-        addresses_at(b, rest[0], _BARRIERS, state.SHARED)
+        addresses_at(b, rest[0], state.SHARED, state.MBARRIER_BYTES, _BARRIERS)
         found = b.load(vector("i64"), barriers, 64)
         b.store(b.apply("add", found, b.constant(found.type, 1)), barriers, 64)
     else:

@@ -15,7 +15,7 @@ from ptxloom.isa.matrix import matrix_move
 from ptxloom.isa.products import matrix_form
 from ptxloom.machine.codegen import scratch
 from ptxloom.machine.codegen.access import READ, WRITE, Access
-from ptxloom.machine.codegen.addresses import address_values, base_and_offset, stay_in_window, within_cta
+from ptxloom.machine.codegen.addresses import addresses_or_register
 from ptxloom.machine.codegen.convergence import aligned
 from ptxloom.machine.codegen.family import Family
 from ptxloom.machine.codegen.warp import W
@@ -163,18 +163,8 @@ def _move(op: Op) -> MatrixMove:
 def _rows(b: Builder, move: MatrixMove, operand: tree.Operand, places: Sequence[Value]) -> None:
     """Call the function of a move for the rows that an address operand names."""
     width = 32 if move.space else 64
-    base, offset = base_and_offset(b.op, operand)
-    found = b.find(base.text) if isinstance(base, tree.Name) else None
-    plain = not b.program.is_paired
-    if plain and isinstance(found, Register) and found.type.bits == width and found.vector == 1:
-        addresses = b.register_place(found)
-    else:
-        addresses = b.scratch()
-        wide = within_cta(b, address_values(b, base, offset), state.SHARED if move.space else state.GENERIC)
-        if move.space:
-            stay_in_window(b, base, wide, state.SHARED)
-        b.store(b.resize(wide, width), addresses, 64)
-        offset = 0
+    kind, space = WRITE if move.opcode == "stmatrix" else READ, state.SHARED if move.space else state.GENERIC
+    addresses, offset = addresses_or_register(b, operand, space, move.row_bytes, width)
     if len(places) != move.registers:
         raise b.op.unsupported(f"it moves {move.registers} registers")
     mask = b.active_mask
@@ -182,7 +172,6 @@ def _rows(b: Builder, move: MatrixMove, operand: tree.Operand, places: Sequence[
         mask = b.apply("and", mask, b.constant("i32", (1 << move.address_lanes) - 1))
     in_memory = move.destination if move.opcode == "stmatrix" else move.source
     payload = move.row_elements * in_memory.bits // 8
-    kind, space = WRITE if move.opcode == "stmatrix" else READ, state.SHARED if move.space else state.GENERIC
     row_bits = 8 * move.row_bytes
     told = (_rows_of(b, move, places),) if kind == WRITE and "racecheck" in b.checks else ()
     b.touch(

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from ptxloom.machine.codegen import scratch
 from ptxloom.machine.codegen.access import READ, WRITE, Access, reports_to_mbarrier
-from ptxloom.machine.codegen.addresses import lane_addresses, space_of
+from ptxloom.machine.codegen.addresses import addresses_at, space_of
 from ptxloom.machine.codegen.family import Family
 from ptxloom.machine.codegen.warp import W
 from ptxloom.machine.native.ir import Value, vector
@@ -32,7 +32,7 @@ _INITS: Final = frozenset((mbarriers.INIT, mbarriers.INIT_V1))
 
 def act(b: Builder, address: tree.Operand, operation: int, value: Value | int, space: int) -> Value:
     """Do an operation of the run-time in the active lanes; gives its results, `<32 x i64>`."""
-    lane_addresses(b, address, space)
+    addresses_at(b, address, space, state.MBARRIER_BYTES)
     lanes = b.constant(vector("i64"), value) if isinstance(value, int) else b.resize(value, 64)
     b.store(lanes, b.scratch(scratch.VALUES), 64)
     places = (b.scratch(), b.scratch(scratch.VALUES), b.scratch(_RESULTS))
@@ -47,7 +47,7 @@ def act(b: Builder, address: tree.Operand, operation: int, value: Value | int, s
 
 def act_in_ctas(b: Builder, address: tree.Operand, operation: int, value: Value, ctas: Value) -> None:
     """Do an operation at the same place of several CTAs. What it writes is an mbarrier, of which its function tells."""
-    lane_addresses(b, address, state.SHARED)
+    addresses_at(b, address, state.SHARED, state.MBARRIER_BYTES)
     b.store(b.resize(value, 64), b.scratch(scratch.VALUES), 64)
     b.store(ctas, b.scratch(_CTAS), 64)
     places = (b.scratch(), b.scratch(scratch.VALUES), b.scratch(_RESULTS), b.scratch(_CTAS))

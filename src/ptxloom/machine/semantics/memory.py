@@ -8,8 +8,9 @@ from ptxloom.isa.limits import LANES
 from ptxloom.machine.codegen import scratch
 from ptxloom.machine.codegen.access import READ, WRITE, Access, AccessPiece
 from ptxloom.machine.codegen.addresses import (
+    addresses_at,
+    addresses_or_register,
     base_and_offset,
-    lane_addresses,
     resolved_space,
     space_of,
 )
@@ -142,7 +143,7 @@ def _access_partly(b: Builder, op: Op, verb: str, operand: tree.Operand) -> tupl
     """Move some of the bytes of a vector, each part by itself; the address is aligned to the whole all the same."""
     space = resolved_space(b, base_and_offset(op, operand)[0], space_of(op))
     size = op.type.bits // 8
-    lane_addresses(b, operand, space)
+    addresses_at(b, operand, space, size * parts_of(op))
     at = b.load(vector("i64"), b.scratch(), 64)
     found = moved(op)
     pieces = tuple(_piece(b, part, size) for part in found)
@@ -185,16 +186,7 @@ def _access(b: Builder, op: Op, verb: str, operand: tree.Operand, places: tuple[
         common = _common(b, sum_.common, offset)
         b.access(verb, window, places, b.register_place(b.register(sum_.varying)[0]), common, bits=bits, space=space)
         return
-    found = b.find(base.text) if isinstance(base, tree.Name) else None
-    plain = not b.program.is_paired or space not in {state.SHARED, state.GENERIC}
-    if plain and isinstance(found, Register) and found.type.bits == width and space != state.LOCAL:
-        addresses = b.register_place(found)
-    elif isinstance(found, Variable) and space == state.SHARED:
-        addresses, offset = b.field("nowhere"), found.offset + offset
-    else:
-        addresses = b.scratch()
-        lane_addresses(b, operand, space, width)
-        offset = 0
+    addresses, offset = addresses_or_register(b, operand, space, bits // 8 * len(places), width)
     access = Access(_KINDS[verb], space, addresses, bits, offset, len(places), width, places, op.has(*_STRONG))
     b.touch(access)
     b.access(verb, window, places, addresses, offset, bits=bits, space=space)
@@ -213,7 +205,7 @@ def _lane_by_lane(
 ) -> None:
     """Parameters and 128-bit values: through the scratch, one lane after the other."""
     bits = op.type.bits
-    lane_addresses(b, operand, space)
+    addresses_at(b, operand, space, bits // 8 * len(places))
     rooms = _scratch_places(b, bits, len(places))
     for place, room in zip(places, rooms, strict=True):
         if place != room:

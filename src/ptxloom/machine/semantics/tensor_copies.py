@@ -48,9 +48,9 @@ def copy_tensor(b: Builder, op: Op) -> None:
 
 def _load(b: Builder, op: Op, form: int) -> None:
     target, where, barrier, *rest = op.operands
-    into = addresses_at(b, target, scratch.ADDRESSES, state.SHARED)
+    into = addresses_at(b, target, state.SHARED, 0)
     maps = _map(b, where)
-    barriers = addresses_at(b, barrier, _BARRIERS, state.SHARED)
+    barriers = addresses_at(b, barrier, state.SHARED, state.MBARRIER_BYTES, _BARRIERS)
     _coordinates(b, where, rest[0] if op.has("im2col") else None)
     b.store(receivers(b, op, rest[int(op.has("im2col")) :]), b.scratch(_CTAS), 64)
     _touch(b, WRITE, into, maps, form, operand=0)
@@ -60,7 +60,7 @@ def _load(b: Builder, op: Op, form: int) -> None:
 
 def _store(b: Builder, op: Op, form: int) -> None:
     where, source = op.operands[:2]
-    at = addresses_at(b, source, scratch.ADDRESSES, state.SHARED)
+    at = addresses_at(b, source, state.SHARED, 0)
     maps = _map(b, where)
     _coordinates(b, where, None)
     _touch(b, READ, at, maps, form, operand=1)
@@ -85,7 +85,7 @@ def _touch(b: Builder, kind: str, box: Value, maps: Value, form: int, *, operand
 
 def _map(b: Builder, where: tree.Operand) -> Value:
     """Where the addresses of the maps lie: generic ones."""
-    return addresses_at(b, where, scratch.SOURCES, state.GENERIC)
+    return addresses_at(b, where, state.GENERIC, tensor_copy.MAP_BYTES, scratch.SOURCES)
 
 
 def _coordinates(b: Builder, where: tree.Operand, offsets: tree.Operand | None) -> None:

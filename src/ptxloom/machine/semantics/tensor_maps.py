@@ -34,7 +34,7 @@ def replace(b: Builder, op: Op) -> None:
     if ordinal is None:
         raise op.unsupported("the number of a dimension is a constant")
     space = space_of(op)
-    at = addresses_at(b, address, scratch.ADDRESSES, space)
+    at = addresses_at(b, address, space, tensor_copy.MAP_BYTES)
     wide = "b64" if word in {"global_address", "global_stride"} else "b32"
     b.store(b.resize(b.read(value, wide), 64), b.scratch(scratch.VALUES), 64)
     b.touch(Access(UPDATE, space, at, 64, parts=_PARTS))
@@ -47,8 +47,8 @@ def cp_fenceproxy(b: Builder, op: Op) -> None:
     """Copy a tensor map from shared to global memory, the warp as one."""
     aligned(b)
     target, source = op.operands[:2]
-    into = addresses_at(b, target, scratch.ADDRESSES, state.GLOBAL)
-    at = addresses_at(b, source, scratch.SOURCES, state.SHARED)
+    into = addresses_at(b, target, state.GLOBAL, tensor_copy.MAP_BYTES)
+    at = addresses_at(b, source, state.SHARED, tensor_copy.MAP_BYTES, scratch.SOURCES)
     lanes = b.active_mask
     first = b.apply("and", lanes, b.apply("sub", Value("i32", "0"), lanes))
     b.touch(Access(READ, state.SHARED, at, 64, parts=_PARTS, lanes=first, operand=1))

@@ -12,7 +12,7 @@ from ptxloom.fragments import fragment
 from ptxloom.isa.limits import LANES, TENSOR_LANES
 from ptxloom.machine.codegen import scratch
 from ptxloom.machine.codegen.access import WRITE, Access
-from ptxloom.machine.codegen.addresses import address_values, base_and_offset, lane_addresses, space_of
+from ptxloom.machine.codegen.addresses import address_values, addresses_at, base_and_offset, space_of
 from ptxloom.machine.codegen.convergence import aligned
 from ptxloom.machine.codegen.family import Family
 from ptxloom.machine.codegen.warp import ALL, W
@@ -65,7 +65,7 @@ def alloc(b: Builder, op: Op) -> None:
     aligned(b)
     space = space_of(op)
     count = first_of(b, b.read(op.operands[1], "b32"))
-    lane_addresses(b, op.operands[0], space)
+    addresses_at(b, op.operands[0], space, 4)
     one = b.apply("and", b.active_mask, b.apply("sub", Value("i32", "0"), b.active_mask))
     b.touch(Access(WRITE, space, b.scratch(), 32, lanes=one))
     facts = (b.active_mask, b.scratch(), count, is_pair(op), space, op.site)

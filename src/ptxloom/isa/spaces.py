@@ -64,6 +64,12 @@ QUALIFIERS: Final = {word: space for space in MEMORY.values() for word in space.
 """Those that an instruction may name, by the qualifier that does."""
 
 
+WINDOW_BYTES: Final = 1 << 32
+"""How much of generic addresses belongs to a window."""
+CLUSTER_SHIFT: Final = 24
+"""The bits of a shared address from this one on hold 1 + the rank of a CTA in its cluster; 0 means the own one."""
+
+
 def spelled(*owners: Owner) -> frozenset[str]:
     """The qualifiers that name memory of some owners.
 

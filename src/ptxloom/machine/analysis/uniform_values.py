@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from ptxloom.machine.program.model import Op
-    from ptxloom.machine.program.types import Type
+    from ptxloom.meaning.types import Type
 
 _UNIFORM: Final = frozenset(
     ("add", "sub", "mul", "mad", "and", "or", "xor", "not", "shl", "shr", "neg", "mov", "cvta", "cvt", "ld")

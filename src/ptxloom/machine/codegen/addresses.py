@@ -11,13 +11,13 @@ from ptxloom.machine.codegen import scratch
 from ptxloom.machine.codegen.warp import W
 from ptxloom.machine.native.ir import Value
 from ptxloom.machine.program.symbols import Register, Variable
-from ptxloom.machine.program.types import ptx_type
 from ptxloom.machine.runtime import memory, state
+from ptxloom.meaning.types import ptx_type
 from ptxloom.syntax import print_operand, tree
 from ptxloom.syntax.constants import constant, wrapped
 
 if TYPE_CHECKING:
-    from ptxloom.machine.codegen.builder import Builder
+    from ptxloom.machine.codegen.operands import Operands
     from ptxloom.machine.program.model import Op
 
 SPACES: Final = {word: space.number for word, space in QUALIFIERS.items()} | {"param::func": state.LOCAL}
@@ -74,7 +74,7 @@ def _counter(op: Op, index: tree.Operand) -> tuple[tree.Name, int] | None:
             return None
 
 
-def _element_addresses(b: Builder, element: tree.Indexed) -> Value:
+def _element_addresses(b: Operands, element: tree.Indexed) -> Value:
     """The 32 addresses of elements that a register counts: the distance is an unsigned number of 32 bits."""
     counter = _counter(b.op, element.index)
     array = b.find(element.base.text) if isinstance(element.base, tree.Name) else None
@@ -88,7 +88,7 @@ def _element_addresses(b: Builder, element: tree.Indexed) -> Value:
     return b.apply("add", distance, b.address_of(array))
 
 
-def resolved_space(b: Builder, base: tree.Operand, space: int) -> int:
+def resolved_space(b: Operands, base: tree.Operand, space: int) -> int:
     """The space meant: `.param` names the frame in a function that is called."""
     if isinstance(base, tree.Indexed):
         base = base.base
@@ -103,7 +103,7 @@ def resolved_space(b: Builder, base: tree.Operand, space: int) -> int:
 
 
 def addresses_at(
-    b: Builder, operand: tree.Operand, space: int, size: int | Value, at: int = scratch.ADDRESSES, *, bits: int = 64
+    b: Operands, operand: tree.Operand, space: int, size: int | Value, at: int = scratch.ADDRESSES, *, bits: int = 64
 ) -> Value:
     """Put the 32 addresses of an address operand into the scratch; returns where they lie.
 
@@ -122,7 +122,7 @@ def addresses_at(
     return b.scratch(at)
 
 
-def addresses_or_register(b: Builder, operand: tree.Operand, space: int, size: int, bits: int) -> tuple[Value, int]:
+def addresses_or_register(b: Operands, operand: tree.Operand, space: int, size: int, bits: int) -> tuple[Value, int]:
     """Where the 32 addresses of an operand lie, `bits` each, and the bytes to be added to each of them."""
     base, offset = base_and_offset(b.op, operand)
     found = b.find(base.text) if isinstance(base, tree.Name) else None
@@ -134,7 +134,7 @@ def addresses_or_register(b: Builder, operand: tree.Operand, space: int, size: i
     return addresses_at(b, operand, space, size, bits=bits), 0
 
 
-def within_cta(b: Builder, addresses: Value, space: int) -> Value:
+def within_cta(b: Operands, addresses: Value, space: int) -> Value:
     """Addresses as the run-time takes them, 0 for the own CTA above and else 1 more than the rank of another.
 
     In programs for pairs of CTAs shared addresses carry the rank itself, as they do on hardware (measured on an H100):
@@ -155,7 +155,9 @@ def within_cta(b: Builder, addresses: Value, space: int) -> Value:
     return b.select(is_shared, mapped, addresses)
 
 
-def lane_values(b: Builder, operand: tree.Operand, space: int, size: int | Value, at: int = scratch.ADDRESSES) -> Value:
+def lane_values(
+    b: Operands, operand: tree.Operand, space: int, size: int | Value, at: int = scratch.ADDRESSES
+) -> Value:
     """The 32 addresses of an address operand, `<32 x i64>`; in shared and local memory their low 32 bits count.
 
     Ends the kernel where 64-bit addresses of shared or local memory are generic ones, with their window in the top.
@@ -168,7 +170,7 @@ def lane_values(b: Builder, operand: tree.Operand, space: int, size: int | Value
     return values
 
 
-def _refuse_generic(b: Builder, operand: tree.Operand, addresses: Value, size: int | Value, place: Value) -> None:
+def _refuse_generic(b: Operands, operand: tree.Operand, addresses: Value, size: int | Value, place: Value) -> None:
     top = b.apply("ashr", addresses, b.constant(addresses.type, 32))
     generic = b.mask_of(b.compare("sgt", top, b.constant(top.type, 0)))
     wrong = b.apply("and", generic, b.active_mask)
@@ -184,7 +186,7 @@ def _refuse_generic(b: Builder, operand: tree.Operand, addresses: Value, size: i
     b.check(b.runtime(memory.fault_if_any, W, place, wrong, *facts))
 
 
-def address_values(b: Builder, base: tree.Operand, offset: int) -> Value:
+def address_values(b: Operands, base: tree.Operand, offset: int) -> Value:
     """The 32 addresses `base + offset`, `<32 x i64>`."""
     if isinstance(base, tree.Indexed):
         return _element_addresses(b, base)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ptxloom.machine.codegen.operands import Operands
+from ptxloom.machine.codegen.llvm_words import LlvmWords
 from ptxloom.machine.codegen.warp import W
 from ptxloom.machine.native.ir import Value
 from ptxloom.machine.runtime import reconvergence, state
@@ -42,7 +42,7 @@ class Instrument:
         """A branch sends the running lanes to different places."""
 
 
-class Builder(Operands):
+class Builder(LlvmWords):
     """Builds one variant of a kernel, instruction by instruction.
 
     Attributes:

@@ -13,7 +13,7 @@ from ptxloom.machine.codegen.unpacked_operands import Images
 from ptxloom.machine.codegen.warp import ALL
 from ptxloom.machine.native.ir import Value, constant_vector, count, vector
 from ptxloom.machine.program.symbols import FunctionName, Register, Variable
-from ptxloom.machine.program.types import Type, ptx_type
+from ptxloom.meaning.types import Type, ptx_type
 from ptxloom.syntax import print_operand, tree
 from ptxloom.syntax.constants import constant
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from ptxloom.machine.program.model import Op, Program
     from ptxloom.machine.program.symbols import Symbol
-    from ptxloom.machine.program.types import Type
+    from ptxloom.meaning.types import Type
 
 W: Final = Value("ptr", "%w")
 ALL: Final = Value("i32", "-1")

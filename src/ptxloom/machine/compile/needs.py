@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, Final
 from ptxloom.machine.compile.meaning import called, lasting_names, meaning, names_register
 from ptxloom.machine.native import language
 from ptxloom.machine.program.model import Parameter
-from ptxloom.machine.program.types import ptx_type
 from ptxloom.machine.program.variables import function_codes, module_variables
 from ptxloom.machine.runtime import state
+from ptxloom.meaning.types import ptx_type
 
 if TYPE_CHECKING:
     from ptxloom.machine.program.model import Program

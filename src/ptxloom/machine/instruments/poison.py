@@ -34,10 +34,10 @@ from ptxloom.machine.instruments.poison_values import (
 from ptxloom.machine.native.ir import Value, vector
 from ptxloom.machine.program import parts
 from ptxloom.machine.program.symbols import Register
-from ptxloom.machine.program.types import ptx_type
 from ptxloom.machine.runtime import state
 from ptxloom.machine.runtime.initcheck import poison
 from ptxloom.machine.runtime.initcheck import slow_path as marks
+from ptxloom.meaning.types import ptx_type
 from ptxloom.syntax import tree
 from ptxloom.syntax.visitor import walk
 

@@ -15,10 +15,10 @@ from ptxloom.diagnostics import UsageError, must_be
 from ptxloom.machine.memory.arena import default_limit, zeroed
 from ptxloom.machine.memory.heap import DEFAULT_BYTES, HEAP, Heap, host_bytes
 from ptxloom.machine.memory.piece import Piece
-from ptxloom.machine.program.types import Type, ptx_type
 from ptxloom.machine.program.unsupported import UnsupportedInstruction
 from ptxloom.machine.program.variables import function_codes, module_variables
 from ptxloom.machine.runtime.state import CODE_WINDOW
+from ptxloom.meaning.types import Type, ptx_type
 from ptxloom.syntax import print_operand, print_statements, tree
 from ptxloom.syntax.constants import constant
 from ptxloom.syntax.module import A_MODULE, Module

@@ -23,9 +23,9 @@ from ptxloom.machine.program.parts import LOADS, used_bytes
 from ptxloom.machine.program.series import Mentioned
 from ptxloom.machine.program.signatures import FRAME_HEAD, FrameSlot, Signature
 from ptxloom.machine.program.symbols import BlockLabel, BranchTable, FunctionName, Mark, Register, Scope, Variable
-from ptxloom.machine.program.types import ptx_type
 from ptxloom.machine.program.unsupported import UnsupportedInstruction
 from ptxloom.machine.program.variables import function_codes, module_variables
+from ptxloom.meaning.types import ptx_type
 from ptxloom.syntax import print_statements, tree
 
 if TYPE_CHECKING:

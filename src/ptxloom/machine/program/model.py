@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from ptxloom.machine.program.knowledge import AddressSum, Knowledge
     from ptxloom.machine.program.symbols import Scope, Variable
-    from ptxloom.machine.program.types import Type
+    from ptxloom.meaning.types import Type
     from ptxloom.syntax.module import Module
 
 RESERVED_BYTES = 1024  # the system's own at the start of shared memory, from sm_80 on (PTX ISA 10.29)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from ptxloom.binding import names
 
 if TYPE_CHECKING:
-    from ptxloom.machine.program.types import Type
+    from ptxloom.meaning.types import Type
     from ptxloom.syntax import tree
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Final
 
+from ptxloom.isa import spaces
 from ptxloom.isa.spaces import SPACES
 from ptxloom.machine.native import language
 from ptxloom.machine.runtime.shadow import Shadow
@@ -40,13 +41,11 @@ YIELD_ROUNDS: Final = 128  # of a slice: a budget of calls can take seconds, and
 PATIENCE: Final = 64  # `worker.spins` before more CTAs are admitted
 
 # Address windows, as generic addresses: outside what a process maps, low 32 bits are the address within the space.
-SHARED_WINDOW: Final = SPACES["shared"].window
-LOCAL_WINDOW: Final = SPACES["local"].window
-PARAM_WINDOW: Final = SPACES["param"].window
+SHARED_WINDOW, LOCAL_WINDOW, PARAM_WINDOW = (SPACES[name].window for name in ("shared", "local", "param"))
 CODE_WINDOW: Final = 1 << 51
-WINDOW_BYTES: Final = 1 << 32
+WINDOW_BYTES: Final = spaces.WINDOW_BYTES
 MBARRIER_BYTES: Final = 8
-CLUSTER_SHIFT: Final = 24  # bits above hold 1 + the rank of a CTA in its cluster, 0 means the own one
+CLUSTER_SHIFT: Final = spaces.CLUSTER_SHIFT
 
 # State spaces, as memory functions name them.
 GENERIC: Final = 0

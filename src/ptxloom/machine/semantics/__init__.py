@@ -1,10 +1,10 @@
 """What every instruction does: one table, grouped by family, a few lines an instruction.
 
-A family is a module here or in `arithmetic` with a `Family` named `family`; `FAMILIES` lists them. To add one, write a
-function `(b: Builder, op: Op) -> None` in its family's file and decorate it with the opcodes, and the types it covers:
-a row fits if the instruction's *last* type qualifier is among `types` (none given: any) and `when(op)` holds. The first
-fitting row wins, families in the order of `FAMILIES`. What no row covers is refused before anything runs; a row that
-meets a form it does not know raises `op.unsupported("why")`.
+A family is a module here or in `ptxloom.meaning` with a `Family` named `family`; `FAMILIES` lists them. To add one,
+write a function `(b: Builder, op: Op) -> None` in its family's file and decorate it with the opcodes, and the types it
+covers: a row fits if the instruction's *last* type qualifier is among `types` (none given: any) and `when(op)` holds.
+The first fitting row wins, families in the order of `FAMILIES`. What no row covers is refused before anything runs; a
+row that meets a form it does not know raises `op.unsupported("why")`.
 
 `Op` is the instruction: `op.opcode`, `op.qualifiers`, `op.has("sat")`, `op.one_of(("lo", "hi", "wide"))`, `op.types`,
 `op.type` (the last type), `op.operands`. `Builder` is what you write with; values are `<32 x T>` SSA values, one lane
@@ -80,9 +80,7 @@ from ptxloom.machine.semantics import (
     matrix,
     mbarriers,
     memory,
-    moves,
     ordering,
-    products,
     stack,
     surfaces,
     tensor_copies,
@@ -95,45 +93,23 @@ from ptxloom.machine.semantics import (
     wgmma,
     wmma,
 )
-from ptxloom.machine.semantics.arithmetic import (
-    approximate,
-    bits,
-    comparison,
-    conversion,
-    extended,
-    floating,
-    half,
-    integer,
-    logic,
-    narrow,
-    video,
-)
+from ptxloom.meaning import table
 
 if TYPE_CHECKING:
-    from ptxloom.machine.codegen.family import Family, Row
+    from ptxloom.machine.codegen.builder import Builder
+    from ptxloom.machine.codegen.family import Row
     from ptxloom.machine.program.model import Op
     from ptxloom.machine.program.unsupported import UnsupportedInstruction
+    from ptxloom.meaning.family import RowsOf
 
-FAMILIES: Final[tuple[Family, ...]] = (
-    moves.family,
+FAMILIES: Final[tuple[RowsOf[Builder, Op], ...]] = (
+    *table.FAMILIES,
     mbarriers.family,
     cluster_launch.family,
     memory.family,
     atomics.family,
     control.family,
     calls.family,
-    extended.family,
-    integer.family,
-    products.family,
-    bits.family,
-    video.family,
-    logic.family,
-    comparison.family,
-    conversion.family,
-    narrow.family,
-    approximate.family,
-    floating.family,
-    half.family,
     warp.family,
     votes.family,
     matrix.family,

@@ -15,15 +15,15 @@ from ptxloom.machine.codegen.family import Family
 from ptxloom.machine.codegen.warp import W
 from ptxloom.machine.native.ir import Emitter, Value, vector
 from ptxloom.machine.program.parts import parts_of
-from ptxloom.machine.program.types import ptx_type
 from ptxloom.machine.runtime import memory, state
 from ptxloom.machine.runtime.tensor_boxes import model as maps
-from ptxloom.machine.semantics.arithmetic import numbers
+from ptxloom.meaning.arithmetic import numbers
+from ptxloom.meaning.types import ptx_type
 
 if TYPE_CHECKING:
     from ptxloom.machine.codegen.builder import Builder
     from ptxloom.machine.program.model import Op
-    from ptxloom.machine.program.types import Type
+    from ptxloom.meaning.types import Type
     from ptxloom.syntax import tree
 
 family: Final = Family()

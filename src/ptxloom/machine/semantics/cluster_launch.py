@@ -12,7 +12,7 @@ from ptxloom.machine.codegen.builder import W
 from ptxloom.machine.codegen.family import Family
 from ptxloom.machine.native.ir import vector
 from ptxloom.machine.runtime import cluster_launch, state
-from ptxloom.machine.semantics.moves import packed
+from ptxloom.meaning.moves import packed
 from ptxloom.syntax import tree
 
 if TYPE_CHECKING:

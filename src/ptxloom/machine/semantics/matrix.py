@@ -23,9 +23,9 @@ from ptxloom.machine.native.ir import vector
 from ptxloom.machine.native.signature import signature
 from ptxloom.machine.program.symbols import Register
 from ptxloom.machine.runtime import matrices, state
-from ptxloom.machine.semantics.moves import packed
 from ptxloom.machine.tensor import emit
 from ptxloom.machine.tensor.scales import ScaleSelectors
+from ptxloom.meaning.moves import packed
 from ptxloom.syntax import tree
 
 if TYPE_CHECKING:

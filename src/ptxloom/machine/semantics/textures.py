@@ -14,8 +14,8 @@ from ptxloom.machine.native.ir import Value, vector
 from ptxloom.machine.program.symbols import Register, Variable
 from ptxloom.machine.runtime import texture
 from ptxloom.machine.runtime.textures import fetch, queries
-from ptxloom.machine.semantics.arithmetic import numbers
-from ptxloom.machine.semantics.arithmetic.approximate import unit
+from ptxloom.meaning.arithmetic import numbers
+from ptxloom.meaning.arithmetic.approximate import unit
 from ptxloom.syntax import print_operand, tree
 
 if TYPE_CHECKING:

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from ptxloom.machine.codegen.family import Family
-from ptxloom.machine.native.ir import Value
+from ptxloom.meaning.family import Family
 
 if TYPE_CHECKING:
-    from ptxloom.machine.codegen.builder import Builder
-    from ptxloom.machine.program.model import Op
+    from ptxloom.meaning.words import Op, W, Words
 
 family: Final = Family()
 
@@ -17,34 +15,34 @@ _BITS: Final = "b16 b32 b64"
 
 
 @family("and", "or", "xor", types="pred", lanewise=True)
-def logic_predicate(b: Builder, op: Op) -> None:
+def logic_predicate(b: Words[W], op: Op) -> None:
     """Bitwise on predicates."""
     target, left, right = op.operands
     b.write_mask(target, b.apply(op.opcode, b.read_mask(left), b.read_mask(right)))
 
 
 @family("and", "or", "xor", types=_BITS, lanewise=True)
-def logic(b: Builder, op: Op) -> None:
+def logic(b: Words[W], op: Op) -> None:
     """Bitwise on words."""
     target, left, right = op.operands
     b.write(target, b.apply(op.opcode, b.read(left, op.type), b.read(right, op.type)))
 
 
 @family("not", types="pred", lanewise=True)
-def not_predicate(b: Builder, op: Op) -> None:
+def not_predicate(b: Words[W], op: Op) -> None:
     """The other truth value."""
-    b.write_mask(op.operands[0], b.apply("xor", b.read_mask(op.operands[1]), Value("i32", "-1")))
+    b.write_mask(op.operands[0], b.apply("xor", b.read_mask(op.operands[1]), b.constant("i32", -1)))
 
 
 @family("not", types=_BITS, lanewise=True)
-def not_(b: Builder, op: Op) -> None:
+def not_(b: Words[W], op: Op) -> None:
     """Every bit the other way round."""
     value = b.read(op.operands[1], op.type)
     b.write(op.operands[0], b.apply("xor", value, b.constant(value.type, -1)))
 
 
 @family("cnot", types=_BITS, lanewise=True)
-def cnot(b: Builder, op: Op) -> None:
+def cnot(b: Words[W], op: Op) -> None:
     """1 for 0, 0 for all else."""
     value = b.read(op.operands[1], op.type)
     zero = b.compare("eq", value, b.constant(value.type, 0))
@@ -52,7 +50,7 @@ def cnot(b: Builder, op: Op) -> None:
 
 
 @family("shl", "shr", types="b16 b32 b64 s16 s32 s64 u16 u32 u64", lanewise=True)
-def shift(b: Builder, op: Op) -> None:
+def shift(b: Words[W], op: Op) -> None:
     """Shift by an u32 amount, clamped at the width."""
     target, source, amount = op.operands
     value = b.read(source, op.type)

@@ -9,12 +9,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from ptxloom.machine.native.ir import Emitter, Value, integer_like, like, suffix
+from ptxloom.meaning.vectors import integer_like, like
 
 if TYPE_CHECKING:
-    from ptxloom.machine.codegen.builder import Builder
+    from ptxloom.meaning.words import Arithmetic, W, Words
 
-DIRECTIONS: Final = {"rz": 0, "rn": 1, "rp": 2, "rm": 3}  # as llvm.set.rounding numbers them
+DIRECTIONS: Final = ("rz", "rn", "rp", "rm")
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,17 +64,17 @@ _LLVM: Final = {"f32": "float", "f64": "double"}
 # ------------------------------------------------------------------------------------------------------ bits and values
 
 
-def bits_of(b: Emitter, value: Value) -> Value:
+def bits_of(b: Arithmetic[W], value: W) -> W:
     """A vector of floats as integers of their width."""
     return b.bitcast(value, integer_like(value.type))
 
 
-def as_float(b: Emitter, bits: Value) -> Value:
+def as_float(b: Arithmetic[W], bits: W) -> W:
     """A vector of 32- or 64-bit integers as floats."""
     return b.bitcast(bits, like(bits.type, {32: "float", 64: "double"}[bits.bits]))
 
 
-def widen(b: Emitter, bits: Value, name: str) -> Value:
+def widen(b: Arithmetic[W], bits: W, name: str) -> W:
     """The value of bits in a format, exactly: f16, bf16 and f32 as `float`, f64 as `double`."""
     match name:
         case "f16":
@@ -86,12 +86,12 @@ def widen(b: Emitter, bits: Value, name: str) -> Value:
             return as_float(b, bits)
 
 
-def is_nan(b: Emitter, value: Value) -> Value:
+def is_nan(b: Arithmetic[W], value: W) -> W:
     """Which elements of a vector of floats are NaN."""
     return b.compare("uno", value, value)
 
 
-def canonical(b: Emitter, value: Value) -> Value:
+def canonical(b: Arithmetic[W], value: W) -> W:
     """Floats with every NaN replaced by the one that an H200 gives; f64 keeps what it has."""
     if value.element != "float":
         return value
@@ -99,12 +99,12 @@ def canonical(b: Emitter, value: Value) -> Value:
     return b.select(is_nan(b, value), nan, value)
 
 
-def magnitude(b: Emitter, bits: Value, name: str) -> Value:
+def magnitude(b: Arithmetic[W], bits: W, name: str) -> W:
     """Bits without their sign."""
     return b.apply("and", bits, b.constant(bits.type, FORMATS[name].sign - 1))
 
 
-def flush(b: Emitter, bits: Value, name: str) -> Value:
+def flush(b: Arithmetic[W], bits: W, name: str) -> W:
     """Subnormal values as zeros of their sign."""
     form = FORMATS[name]
     exponent = b.apply("and", bits, b.constant(bits.type, form.infinity))
@@ -112,25 +112,25 @@ def flush(b: Emitter, bits: Value, name: str) -> Value:
     return b.select(b.compare("eq", exponent, b.constant(bits.type, 0)), sign, bits)
 
 
-def flush_float(b: Emitter, value: Value) -> Value:
+def flush_float(b: Arithmetic[W], value: W) -> W:
     """`flush` on a vector of f32."""
     return as_float(b, flush(b, bits_of(b, value), "f32"))
 
 
-def saturate(b: Emitter, value: Value) -> Value:
+def saturate(b: Arithmetic[W], value: W) -> W:
     """Clamped to [0, 1]; NaN and -0 give +0."""
     zero, one = b.constant(value.type, "0.0"), b.constant(value.type, "1.0")
     low = b.select(b.compare("ogt", value, zero), value, zero)
     return b.select(b.compare("olt", low, one), low, one)
 
 
-def relu(b: Emitter, value: Value) -> Value:
+def relu(b: Arithmetic[W], value: W) -> W:
     """Negative values as +0; NaN stays."""
     zero = b.constant(value.type, "0.0")
     return b.select(b.compare("ole", value, zero), zero, value)
 
 
-def finite(b: Emitter, bits: Value, name: str) -> Value:
+def finite(b: Arithmetic[W], bits: W, name: str) -> W:
     """Infinities as the largest finite values."""
     form = FORMATS[name]
     infinite = b.compare("eq", magnitude(b, bits, name), b.constant(bits.type, form.infinity))
@@ -144,31 +144,12 @@ def _signed(pattern: int, bits: int) -> int:
 # ------------------------------------------------------------------------------------------------------------- rounding
 
 
-def rounded(b: Builder, name: str, direction: str, *operands: Value) -> Value:
+def rounded(b: Words[W], name: str, direction: str, *operands: W) -> W:
     """`fadd`, `fsub`, `fmul`, `fdiv`, `fma` or `sqrt`, rounded once in a direction (`rn rz rm rp`)."""
-    if direction == "rn":
-        return b.intrinsic(f"llvm.{name}", *operands) if name in {"fma", "sqrt"} else b.apply(name, *operands)
-    type_ = operands[0].type
-    symbol = f"ptxloom_{name}_{direction}_{suffix(type_)}"
-    intrinsic = f"llvm.experimental.constrained.{name}.{suffix(type_)}"
-    parameters = ", ".join(f"{type_} %{n}" for n in range(len(operands)))
-    types = ", ".join([*(type_ for _ in operands), "metadata", "metadata"])
-    mode = 'metadata !"round.dynamic", metadata !"fpexcept.ignore"'
-    b.helper(
-        symbol,
-        f"""declare {type_} @{intrinsic}({types})
-declare void @llvm.set.rounding(i32)
-define {type_} @{symbol}({parameters}) strictfp {{
-  call void @llvm.set.rounding(i32 {DIRECTIONS[direction]}) strictfp
-  %r = call {type_} @{intrinsic}({parameters}, {mode}) strictfp
-  call void @llvm.set.rounding(i32 1) strictfp
-  ret {type_} %r
-}}""",
-    )
-    return b.call(symbol, *operands, result=type_)
+    return b.rounded(name, direction, *operands)
 
 
-def rounded_flushed(b: Builder, name: str, direction: str, *operands: Value) -> Value:
+def rounded_flushed(b: Words[W], name: str, direction: str, *operands: W) -> W:
     """`rounded` on f32, then `flush`; see `narrow_flushed` for what counts as subnormal."""
     result = rounded(b, name, direction, *operands)
     if name in {"fadd", "fsub", "sqrt"}:  # subnormal results are exact, or there are none
@@ -181,7 +162,7 @@ def rounded_flushed(b: Builder, name: str, direction: str, *operands: Value) -> 
     return b.select(small, b.intrinsic("llvm.copysign", b.constant(result.type, "0.0"), result), result)
 
 
-def odd_sum(b: Emitter, x: Value, y: Value) -> Value:
+def odd_sum(b: Arithmetic[W], x: W, y: W) -> W:
     """X + y as doubles, rounded to odd: the last bit is set if anything was lost."""
     total = b.apply("fadd", x, y)
     virtual = b.apply("fsub", total, x)
@@ -189,7 +170,7 @@ def odd_sum(b: Emitter, x: Value, y: Value) -> Value:
     return odd(b, total, error)
 
 
-def odd(b: Emitter, value: Value, error: Value) -> Value:
+def odd(b: Arithmetic[W], value: W, error: W) -> W:
     """Doubles rounded to nearest, with what they lack, as rounded to odd."""
     bits = bits_of(b, value)
     zero = b.constant(value.type, "0.0")
@@ -200,11 +181,11 @@ def odd(b: Emitter, value: Value, error: Value) -> Value:
     return as_float(b, b.select(exact, bits, inexact))
 
 
-def _sign_as_one(b: Emitter, value: Value) -> Value:
+def _sign_as_one(b: Arithmetic[W], value: W) -> W:
     return b.intrinsic("llvm.copysign", b.constant(value.type, "1.0"), value)
 
 
-def to_float_odd(b: Emitter, value: Value) -> Value:
+def to_float_odd(b: Arithmetic[W], value: W) -> W:
     """Doubles as f32, rounded to odd."""
     near = b.convert("fptrunc", value, "float")
     back = b.convert("fpext", near, "double")
@@ -216,7 +197,7 @@ def to_float_odd(b: Emitter, value: Value) -> Value:
     return as_float(b, b.select(exact, bits, b.apply("or", down, one)))
 
 
-def narrow(b: Emitter, value: Value, name: str, direction: str = "rn", *, payload: bool = False) -> Value:
+def narrow(b: Arithmetic[W], value: W, name: str, direction: str = "rn", *, payload: bool = False) -> W:
     """Floats as bits of a format, rounded once; NaN canonical, or (`payload`) with its sign and first bits.
 
     `value` is double or float, exact or rounded to odd.
@@ -242,7 +223,7 @@ def narrow(b: Emitter, value: Value, name: str, direction: str = "rn", *, payloa
     return _directed(b, near, value, name, direction)
 
 
-def narrow_flushed(b: Emitter, value: Value, name: str, direction: str = "rn", *, payload: bool = False) -> Value:
+def narrow_flushed(b: Arithmetic[W], value: W, name: str, direction: str = "rn", *, payload: bool = False) -> W:
     """`narrow`, then `flush`, as an H200 does.
 
     It looks at the result as rounded without a bound to exponents, which twice the result shows: what is then below the
@@ -255,7 +236,7 @@ def narrow_flushed(b: Emitter, value: Value, name: str, direction: str = "rn", *
     return b.select(small, b.apply("and", bits, b.constant(bits.type, _signed(form.sign, form.bits))), bits)
 
 
-def _short_nan(b: Emitter, value: Value, name: str) -> Value:
+def _short_nan(b: Arithmetic[W], value: W, name: str) -> W:
     """The bits of a NaN of double precision cut down to a format, quiet."""
     form = FORMATS[name]
     bits = bits_of(b, value)
@@ -268,7 +249,7 @@ def _short_nan(b: Emitter, value: Value, name: str) -> Value:
     return b.resize(b.apply("or", b.apply("or", sign, low), quiet), form.bits)
 
 
-def first_nan(b: Emitter, value: Value, *operands: Value) -> Value:
+def first_nan(b: Arithmetic[W], value: W, *operands: W) -> W:
     """A result in double precision, or, where an operand is NaN, the first such operand, quiet."""
     for operand in reversed(operands):
         bits = bits_of(b, operand)
@@ -277,7 +258,7 @@ def first_nan(b: Emitter, value: Value, *operands: Value) -> Value:
     return value
 
 
-def _directed(b: Emitter, near: Value, exact: Value, name: str, direction: str) -> Value:
+def _directed(b: Arithmetic[W], near: W, exact: W, name: str, direction: str) -> W:
     """Bits rounded to nearest, moved one place where the direction asks for it; `exact` is what was rounded."""
     if direction == "rn":
         return near
@@ -298,7 +279,7 @@ def _directed(b: Emitter, near: Value, exact: Value, name: str, direction: str) 
 # ------------------------------------------------------------------------------------------------------------ extremes
 
 
-def extreme(b: Emitter, x: Value, y: Value, name: str, *, largest: bool, nan: bool, xorsign: bool) -> Value:
+def extreme(b: Arithmetic[W], x: W, y: W, name: str, *, largest: bool, nan: bool, xorsign: bool) -> W:
     """The smaller or larger of two values (bits of a format): -0 below +0; a number before NaN, or NaN first."""
     form = FORMATS[name]
     sign = b.constant(x.type, _signed(form.sign, form.bits))
@@ -321,13 +302,13 @@ def extreme(b: Emitter, x: Value, y: Value, name: str, *, largest: bool, nan: bo
     return b.select(both, b.constant(x.type, form.nan), chosen)
 
 
-def ordered(b: Emitter, bits: Value, name: str) -> Value:
+def ordered(b: Arithmetic[W], bits: W, name: str) -> W:
     """Bits as signed integers in the order of the values, and such integers as bits."""
     form = FORMATS[name]
     negative = b.apply("ashr", bits, b.constant(bits.type, form.bits - 1))
     return b.apply("xor", bits, b.apply("and", negative, b.constant(bits.type, form.sign - 1)))
 
 
-def nan_bits(b: Emitter, bits: Value, name: str) -> Value:
+def nan_bits(b: Arithmetic[W], bits: W, name: str) -> W:
     """Which elements are bits of a NaN."""
     return b.compare("ugt", magnitude(b, bits, name), b.constant(bits.type, FORMATS[name].infinity))

@@ -4,19 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from ptxloom.isa.spaces import QUALIFIERS
-from ptxloom.machine.codegen.addresses import address_values, base_and_offset, within_cta
-from ptxloom.machine.codegen.family import Family
-from ptxloom.machine.codegen.special_registers import read_special
-from ptxloom.machine.program.symbols import Register
-from ptxloom.machine.runtime import state
+from ptxloom.isa.spaces import CLUSTER_SHIFT, QUALIFIERS, WINDOW_BYTES
+from ptxloom.meaning.family import Family
 from ptxloom.syntax import tree
 
 if TYPE_CHECKING:
-    from ptxloom.machine.codegen.builder import Builder
-    from ptxloom.machine.native.ir import Value
-    from ptxloom.machine.program.model import Op
-    from ptxloom.machine.program.types import Type
+    from ptxloom.meaning.types import Type
+    from ptxloom.meaning.words import Op, W, Words
 
 family: Final = Family()
 
@@ -24,13 +18,13 @@ _WINDOWS: Final = {word: space.window for word, space in QUALIFIERS.items() if s
 
 
 @family("mov", types="pred", lanewise=True)
-def mov_predicate(b: Builder, op: Op) -> None:
+def mov_predicate(b: Words[W], op: Op) -> None:
     """Copy a predicate."""
     b.write_mask(op.operands[0], b.read_mask(op.operands[1]))
 
 
 @family("mov", when=lambda op: any(isinstance(o, tree.Vector) for o in op.operands), lanewise=True)
-def mov_packed(b: Builder, op: Op) -> None:
+def mov_packed(b: Words[W], op: Op) -> None:
     """Pack elements into a register, or take it apart; element 0 lies in the low bits."""
     target, source = op.operands
     if isinstance(source, tree.Vector):
@@ -47,10 +41,10 @@ def mov_packed(b: Builder, op: Op) -> None:
         b.write(element, b.resize(shifted, part))
 
 
-def packed(b: Builder, source: tree.Vector, bits: int) -> Value:
+def packed(b: Words[W], source: tree.Vector, bits: int) -> W:
     """The elements of a vector expression side by side, element 0 in the low bits."""
     part = bits // len(source.elements)
-    total: Value | None = None
+    total: W | None = None
     for n, element in enumerate(source.elements):
         wide = b.resize(_element(b, element, part), bits)
         shifted = b.apply("shl", wide, b.constant(wide.type, n * part)) if n else wide
@@ -59,24 +53,24 @@ def packed(b: Builder, source: tree.Vector, bits: int) -> Value:
     return total
 
 
-def _element(b: Builder, operand: tree.Operand, bits: int) -> Value:
+def _element(b: Words[W], operand: tree.Operand, bits: int) -> W:
     return b.read(operand, f"b{bits}")
 
 
 @family("mov", lanewise=True)
-def mov(b: Builder, op: Op) -> None:
+def mov(b: Words[W], op: Op) -> None:
     """Copy a register, a literal, a special register or an address."""
     target, source = op.operands
-    if isinstance(target, tree.Name) and isinstance(r := b.find(target.text), Register) and r.vector > 1:
+    if b.elements_in(target) > 1:
         b.write_all(target, b.read_all(source, f"b{op.type.bits}"))
         return
     b.write(target, _value(b, source, op.type))
 
 
-def _value(b: Builder, operand: tree.Operand, type_: Type) -> Value:
+def _value(b: Words[W], operand: tree.Operand, type_: Type) -> W:
     """The value of an operand; of an element of an array, its address."""
     if isinstance(operand, tree.Indexed):
-        return b.resize(address_values(b, *base_and_offset(b.op, operand)), type_.bits)
+        return b.resize(b.address(operand), type_.bits)
     return b.read(operand, type_)
 
 
@@ -85,35 +79,35 @@ def _space(op: Op) -> str:
 
 
 @family("cvta", lanewise=True)
-def cvta(b: Builder, op: Op) -> None:
+def cvta(b: Words[W], op: Op) -> None:
     """Turn an address of a space into a generic one, or back."""
     target, source = op.operands
     at = _value(b, source, op.type)
     window = _WINDOWS.get(_space(op), 0)
     if window and op.type.bits == 64:
         if op.has("to"):
-            at = b.apply("and", at, b.constant(at.type, state.WINDOW_BYTES - 1))
+            at = b.apply("and", at, b.constant(at.type, WINDOW_BYTES - 1))
         else:
             at = b.apply("or", at, b.constant(at.type, window))
     b.write(target, at)
 
 
 @family("isspacep")
-def isspacep(b: Builder, op: Op) -> None:
+def isspacep(b: Words[W], op: Op) -> None:
     """Whether a generic address lies in a space's window."""
     target, source = op.operands
     at = b.read(source, "u64")
     space = _space(op)
     window = _WINDOWS.get(space)
     if window is None:
-        inside = b.compare("ult", at, b.constant(at.type, state.SHARED_WINDOW))
+        inside = b.compare("ult", at, b.constant(at.type, _WINDOWS["shared"]))
         if space == "const":
             inside = b.compare("eq", at, b.constant(at.type, -1))
     else:
         low = b.apply("sub", at, b.constant(at.type, window))
         if space in {"shared", "shared::cta"}:
-            low = within_cta(b, low, state.SHARED)
-        size = 1 << state.CLUSTER_SHIFT if space in {"shared", "shared::cta"} else state.WINDOW_BYTES
+            low = b.within_cta(low)
+        size = 1 << CLUSTER_SHIFT if space in {"shared", "shared::cta"} else WINDOW_BYTES
         inside = b.compare("ult", low, b.constant(at.type, size))
     b.write_mask(target, b.mask_of(inside))
 
@@ -123,7 +117,7 @@ def isspacep(b: Builder, op: Op) -> None:
     when=lambda op: len(op.types) == 2 and all(t.kind in "su" for t in op.types) and not op.has("pack"),
     lanewise=True,
 )
-def cvt_integer(b: Builder, op: Op) -> None:
+def cvt_integer(b: Words[W], op: Op) -> None:
     """Truncate or extend an integer; `.sat` clamps to the target's range."""
     target_type, source_type = op.types
     value = b.read(op.operands[1], source_type)
@@ -132,7 +126,7 @@ def cvt_integer(b: Builder, op: Op) -> None:
     b.write(op.operands[0], b.resize(value, target_type.bits, source_type.signed), target_type.signed)
 
 
-def _saturated(b: Builder, wide: Value, type_: Type) -> Value:
+def _saturated(b: Words[W], wide: W, type_: Type) -> W:
     bits = type_.bits - int(type_.signed)
     low = -(1 << bits) if type_.signed else 0
     above = b.intrinsic("llvm.smax", wide, b.constant(wide.type, low))
@@ -140,30 +134,28 @@ def _saturated(b: Builder, wide: Value, type_: Type) -> Value:
 
 
 @family("mapa")
-def mapa(b: Builder, op: Op) -> None:
+def mapa(b: Words[W], op: Op) -> None:
     """The address of a shared variable in another CTA of the cluster."""
     target, source, rank = op.operands
     at = b.read(source, op.type)
-    inside = b.apply("and", at, b.constant(at.type, ~(0xFF << state.CLUSTER_SHIFT)))
+    inside = b.apply("and", at, b.constant(at.type, ~(0xFF << CLUSTER_SHIFT)))
     number = b.resize(b.read(rank, "u32"), op.type.bits)
-    member = number if b.program.is_paired else b.apply("add", number, b.constant(at.type, 1))
-    high = b.apply("shl", member, b.constant(at.type, state.CLUSTER_SHIFT))
+    member = number if b.is_paired else b.apply("add", number, b.constant(at.type, 1))
+    high = b.apply("shl", member, b.constant(at.type, CLUSTER_SHIFT))
     mapped = b.apply("or", inside, high)
     generic = op.type.bits == 64 and not op.has("shared::cluster")
-    b.write(target, b.apply("or", mapped, b.constant(at.type, state.SHARED_WINDOW)) if generic else mapped)
+    b.write(target, b.apply("or", mapped, b.constant(at.type, _WINDOWS["shared"])) if generic else mapped)
 
 
 @family("getctarank")
-def getctarank(b: Builder, op: Op) -> None:
+def getctarank(b: Words[W], op: Op) -> None:
     """The rank in its cluster of the CTA whose shared memory an address lies in."""
     at = b.read(op.operands[1], op.type)
-    named = b.apply("lshr", at, b.constant(at.type, state.CLUSTER_SHIFT))
+    named = b.apply("lshr", at, b.constant(at.type, CLUSTER_SHIFT))
     member = b.resize(b.apply("and", named, b.constant(at.type, 0xFF)), 32)
-    if b.program.is_paired:
+    if b.is_paired:
         b.write(op.operands[0], member)
         return
     own = b.compare("eq", member, b.constant(member.type, 0))
-    rank = b.select(
-        own, read_special(b, b.strip, "%cluster_ctarank"), b.apply("sub", member, b.constant(member.type, 1))
-    )
+    rank = b.select(own, b.special("%cluster_ctarank"), b.apply("sub", member, b.constant(member.type, 1)))
     b.write(op.operands[0], rank)

@@ -7,15 +7,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from ptxloom.machine.codegen.family import Family
-from ptxloom.machine.native.ir import like
-from ptxloom.machine.runtime import interpolation
-from ptxloom.machine.semantics.arithmetic import numbers
+from ptxloom.meaning.arithmetic import numbers
+from ptxloom.meaning.family import Family
+from ptxloom.meaning.vectors import like
 
 if TYPE_CHECKING:
-    from ptxloom.machine.codegen.builder import Builder
-    from ptxloom.machine.native.ir import Value
-    from ptxloom.machine.program.model import Op
+    from ptxloom.meaning.words import Op, W, Words
 
 family: Final = Family()
 
@@ -24,28 +21,26 @@ _HUGE: Final = 0x7E800000  # 2^126: reciprocals of what is larger are subnormal
 _SCALES: Final = {"sqrt": -12.0, "rsqrt": 12.0, "rcp": 24.0}
 
 
-def unit(b: Builder, name: str, value: Value) -> Value:
+def unit(b: Words[W], name: str, value: W) -> W:
     """A function of the multi-function unit, on floats."""
-    b.helper(interpolation.symbol(name), interpolation.function(name))
-    bits = numbers.bits_of(b, value)
-    return numbers.as_float(b, b.call(interpolation.symbol(name), bits, result=bits.type))
+    return numbers.as_float(b, b.approximated(name, numbers.bits_of(b, value)))
 
 
-def _number(b: Builder, like_: Value, value: float) -> Value:
+def _number(b: Words[W], like_: W, value: float) -> W:
     return b.constant(like_.type, repr(float(value)))
 
 
-def _is_subnormal(b: Builder, value: Value) -> Value:
+def _is_subnormal(b: Words[W], value: W) -> W:
     magnitude = b.apply("and", numbers.bits_of(b, value), b.constant(like(value.type, "i32"), 0x7FFFFFFF))
     return b.compare("ult", magnitude, b.constant(magnitude.type, 1 << 23))
 
 
-def _is_huge(b: Builder, value: Value) -> Value:
+def _is_huge(b: Words[W], value: W) -> W:
     magnitude = b.apply("and", numbers.bits_of(b, value), b.constant(like(value.type, "i32"), 0x7FFFFFFF))
     return b.compare("ugt", magnitude, b.constant(magnitude.type, _HUGE))
 
 
-def _scaled(b: Builder, where: Value, value: Value, by: float) -> Value:
+def _scaled(b: Words[W], where: W, value: W, by: float) -> W:
     return b.select(where, b.apply("fmul", value, _number(b, value, by)), value)
 
 
@@ -54,7 +49,7 @@ def _f32(op: Op) -> bool:
 
 
 @family("rcp", "sqrt", "rsqrt", when=_f32)
-def roots(b: Builder, op: Op) -> None:
+def roots(b: Words[W], op: Op) -> None:
     """The reciprocal, the square root, and the reciprocal of the square root."""
     value = b.read(op.operands[1], "f32")
     if op.has("ftz"):
@@ -73,7 +68,7 @@ def roots(b: Builder, op: Op) -> None:
 
 
 @family("div", when=lambda op: op.has("approx", "full"))
-def div(b: Builder, op: Op) -> None:
+def div(b: Words[W], op: Op) -> None:
     """A times the reciprocal of b; `.full` scales both where the reciprocal would be subnormal."""
     top, bottom = (b.read(operand, "f32") for operand in op.operands[1:])
     flush = op.has("ftz")
@@ -89,7 +84,7 @@ def div(b: Builder, op: Op) -> None:
 
 
 @family("sin", "cos")
-def waves(b: Builder, op: Op) -> None:
+def waves(b: Words[W], op: Op) -> None:
     """The sine and cosine of radians, which are turned into turns first."""
     value = b.read(op.operands[1], "f32")
     factor = numbers.as_float(b, b.constant(like(value.type, "i32"), _TURN))
@@ -97,7 +92,7 @@ def waves(b: Builder, op: Op) -> None:
 
 
 @family("lg2")
-def lg2(b: Builder, op: Op) -> None:
+def lg2(b: Words[W], op: Op) -> None:
     """The logarithm to base 2."""
     value = b.read(op.operands[1], "f32")
     if op.has("ftz"):
@@ -110,7 +105,7 @@ def lg2(b: Builder, op: Op) -> None:
 
 
 @family("ex2", types="f32")
-def ex2(b: Builder, op: Op) -> None:
+def ex2(b: Words[W], op: Op) -> None:
     """Two to a power; where that may be subnormal, the square of two to half of it."""
     value = b.read(op.operands[1], "f32")
     if op.has("ftz"):
@@ -122,7 +117,7 @@ def ex2(b: Builder, op: Op) -> None:
 
 
 @family("ex2", types="f16 f16x2 bf16 bf16x2")
-def ex2_half(b: Builder, op: Op) -> None:
+def ex2_half(b: Words[W], op: Op) -> None:
     """Two to a power, cut toward zero; too large is infinite."""
     name = op.type.name.removesuffix("x2")
     wide = numbers.widen(b, numbers.bits_of(b, b.read(op.operands[1], op.type)), name)
@@ -134,7 +129,7 @@ def ex2_half(b: Builder, op: Op) -> None:
     b.write(op.operands[0], bits)
 
 
-def _paired(b: Builder, name: str, value: Value) -> Value:
+def _paired(b: Words[W], name: str, value: W) -> W:
     """A function of the unit on 32 or 64 values."""
     lanes = range(32)
     if value.type == like("<32 x i32>", "float"):
@@ -145,7 +140,7 @@ def _paired(b: Builder, name: str, value: Value) -> Value:
 
 
 @family("tanh")
-def tanh(b: Builder, op: Op) -> None:
+def tanh(b: Words[W], op: Op) -> None:
     """The hyperbolic tangent; narrow results are cut toward zero."""
     name = op.type.name.removesuffix("x2")
     wide = numbers.widen(b, numbers.bits_of(b, b.read(op.operands[1], op.type)), name)
@@ -154,7 +149,7 @@ def tanh(b: Builder, op: Op) -> None:
 
 
 @family("rcp", "rsqrt", types="f64", when=lambda op: op.has("approx"))
-def doubles(b: Builder, op: Op) -> None:
+def doubles(b: Words[W], op: Op) -> None:
     """Of f64: what the unit makes of the high half; without `.ftz` as ptxas refines it."""
     value = b.read(op.operands[1], "f64")
     if op.has("ftz"):
@@ -172,20 +167,18 @@ def doubles(b: Builder, op: Op) -> None:
     b.write(op.operands[0], numbers.first_nan(b, found, value))
 
 
-def _high(b: Builder, name: str, value: Value) -> Value:
+def _high(b: Words[W], name: str, value: W) -> W:
     """A function of the unit on the high halves of doubles; the low halves of the results are zero."""
     bits = numbers.bits_of(b, value)
     half = b.constant(bits.type, 32)
-    b.helper(interpolation.symbol(name), interpolation.function(name))
-    words = b.resize(b.apply("lshr", bits, half), 32)
-    found = b.call(interpolation.symbol(name), words, result=words.type)
+    found = b.approximated(name, b.resize(b.apply("lshr", bits, half), 32))
     return numbers.as_float(b, b.apply("shl", b.resize(found, 64), half))
 
 
-def _refined(b: Builder, value: Value) -> Value:
+def _refined(b: Words[W], value: W) -> W:
     """One step of third order from the unit's reciprocal root."""
     start = _high(b, "rsqrt64", value)
     square = b.apply("fmul", start, start)
-    left = b.intrinsic("llvm.fma", value, b.emit(square.type, f"fneg {square}"), _number(b, value, 1.0))
+    left = b.intrinsic("llvm.fma", value, b.apply("fneg", square), _number(b, value, 1.0))
     factor = b.intrinsic("llvm.fma", left, _number(b, value, 0.375), _number(b, value, 0.5))
     return b.intrinsic("llvm.fma", factor, b.apply("fmul", start, left), start)

@@ -8,15 +8,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from ptxloom.machine.codegen.family import Family
-from ptxloom.machine.semantics.arithmetic import narrow_formats, numbers
-from ptxloom.machine.semantics.arithmetic.narrow_formats import HALVES, NARROW, Chance
+from ptxloom.meaning.arithmetic import narrow_formats, numbers
+from ptxloom.meaning.arithmetic.narrow_formats import HALVES, NARROW, Chance
+from ptxloom.meaning.family import Family
 
 if TYPE_CHECKING:
-    from ptxloom.machine.codegen.builder import Builder
-    from ptxloom.machine.native.ir import Value
-    from ptxloom.machine.program.model import Op
-    from ptxloom.machine.program.types import Type
+    from ptxloom.meaning.types import Type
+    from ptxloom.meaning.words import Op, W, Words
 
 family: Final = Family()
 
@@ -38,20 +36,20 @@ def _element(type_: Type) -> str:
     return type_.name.partition("x")[0]
 
 
-def paired(b: Builder, low: Value, high: Value, bits: int) -> Value:
+def paired(b: Words[W], low: W, high: W, bits: int) -> W:
     """Two values of `bits` bits side by side, in an integer twice as wide."""
     width = max(2 * bits, 8)
     upper = b.resize(high, width)
     return b.apply("or", b.apply("shl", upper, b.constant(upper.type, bits)), b.resize(low, width))
 
 
-def halves(b: Builder, value: Value, bits: int) -> tuple[Value, Value]:
+def halves(b: Words[W], value: W, bits: int) -> tuple[W, W]:
     """The low and the high part of integers of 2 * `bits` bits, in whole bytes; what stands above the low stays."""
     high = b.apply("lshr", value, b.constant(value.type, bits))
     return b.resize(value, max(bits, 8)), b.resize(high, max(bits, 8))
 
 
-def _sources(b: Builder, op: Op) -> tuple[Value, Value]:
+def _sources(b: Words[W], op: Op) -> tuple[W, W]:
     """The low and the high number to be converted, as f32; negative ones as 0 if the instruction asks."""
     if op.type.name == "f32":
         high, low = (b.read(o, "f32") for o in op.operands[1:3])
@@ -64,14 +62,14 @@ def _sources(b: Builder, op: Op) -> tuple[Value, Value]:
 
 
 @family("cvt", when=lambda op: _element(op.types[0]) in NARROW and not op.has("rs"), lanewise=True)
-def to_narrow(b: Builder, op: Op) -> None:
+def to_narrow(b: Words[W], op: Op) -> None:
     """Two f32, or a pair of halves, as two narrow floats; what is too large becomes the largest."""
     name = _element(op.types[0])
     low, high = (narrow_formats.narrow(b, v, name) for v in _sources(b, op))
     b.write(op.operands[0], paired(b, low, high, NARROW[name].container))
 
 
-def _factors(b: Builder, op: Op) -> tuple[Value, Value] | None:
+def _factors(b: Words[W], op: Op) -> tuple[W, W] | None:
     """The low and the high factor as f32, if the instruction has them."""
     if not op.has("scaled::n2::ue8m0"):
         return None
@@ -80,7 +78,7 @@ def _factors(b: Builder, op: Op) -> tuple[Value, Value] | None:
 
 
 @family("cvt", when=lambda op: _element(op.type) in {*NARROW, "s2f6", "ue8m0"}, lanewise=True)
-def from_narrow(b: Builder, op: Op) -> None:
+def from_narrow(b: Words[W], op: Op) -> None:
     """Two narrow numbers, each times its factor if there is one, as a pair of halves."""
     source, name = _element(op.type), _element(op.types[0])
     pair = halves(b, b.read(op.operands[1], "b8" if source == "e2m1" else "b16"), 4 if source == "e2m1" else 8)
@@ -95,7 +93,7 @@ def from_narrow(b: Builder, op: Op) -> None:
     b.write(op.operands[0], paired(b, low, high, 16))
 
 
-def _widened(b: Builder, bits: Value, name: str) -> Value:
+def _widened(b: Words[W], bits: W, name: str) -> W:
     match name:
         case "s2f6":
             return narrow_formats.fixed(b, bits)
@@ -106,7 +104,7 @@ def _widened(b: Builder, bits: Value, name: str) -> Value:
 
 
 @family("cvt", when=lambda op: op.types[0].name == "ue8m0x2", lanewise=True)
-def to_powers(b: Builder, op: Op) -> None:
+def to_powers(b: Words[W], op: Op) -> None:
     """The powers of two at, below or above two magnitudes."""
     up, finite = op.has("rp"), op.has("satfinite")
     low, high = (narrow_formats.power_bits(b, v, up=up, finite=finite) for v in _sources(b, op))
@@ -114,7 +112,7 @@ def to_powers(b: Builder, op: Op) -> None:
 
 
 @family("cvt", when=lambda op: op.types[0].name == "s2f6x2", lanewise=True)
-def to_fixed(b: Builder, op: Op) -> None:
+def to_fixed(b: Words[W], op: Op) -> None:
     """Two numbers, each divided by its factor if there is one, as fixed-point ones."""
     values = [b.convert("fpext", v, "double") for v in _sources(b, op)]
     if (factors := _factors(b, op)) is not None:
@@ -124,7 +122,7 @@ def to_fixed(b: Builder, op: Op) -> None:
 
 
 @family("cvt", when=lambda op: op.has("rs") and _element(op.types[0]) in HALVES, lanewise=True)
-def halves_at_random(b: Builder, op: Op) -> None:
+def halves_at_random(b: Words[W], op: Op) -> None:
     """Two f32 as halves, each rounded by the random bits of its half of the last operand."""
     name = _element(op.types[0])
     mask = (1 << _CHANCES[name]) - 1
@@ -140,11 +138,11 @@ def halves_at_random(b: Builder, op: Op) -> None:
 
 
 @family("cvt", when=lambda op: op.has("rs") and _element(op.types[0]) in NARROW, lanewise=True)
-def quadruple_at_random(b: Builder, op: Op) -> None:
+def quadruple_at_random(b: Words[W], op: Op) -> None:
     """Four f32, the first into the highest bits, each rounded by eight random bits."""
     form = NARROW[_element(op.types[0])]
     given = b.read(op.operands[2], "b32")
-    elements: list[Value] = []
+    elements: list[W] = []
     for value, (byte, backwards) in zip(
         reversed(b.read_all(op.operands[1], "f32")), _bytes(b, form.container), strict=True
     ):
@@ -156,6 +154,6 @@ def quadruple_at_random(b: Builder, op: Op) -> None:
     b.write(op.operands[0], paired(b, low, high, 2 * form.container))
 
 
-def _bytes(b: Builder, container: int) -> tuple[tuple[int, bool], ...]:
+def _bytes(b: Words[W], container: int) -> tuple[tuple[int, bool], ...]:
     """How random bits are handed out: a B300 (sm_103) does it otherwise than a B200."""
-    return (_BYTES_B300 if b.program.architecture == _B300 else _BYTES)[container]
+    return (_BYTES_B300 if b.architecture == _B300 else _BYTES)[container]

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from ptxloom.machine.codegen.family import Family
+from ptxloom.meaning.family import Family
 
 if TYPE_CHECKING:
-    from ptxloom.machine.codegen.builder import Builder
-    from ptxloom.machine.program.model import Op
+    from ptxloom.meaning.words import Op, W, Words
 
 family: Final = Family()
 
@@ -16,7 +15,7 @@ _WORDS: Final = "s16 u16 s32 u32 s64 u64"
 
 
 @family("add", "sub", types=f"{_WORDS} u16x2 s16x2", lanewise=True)
-def add_sub(b: Builder, op: Op) -> None:
+def add_sub(b: Words[W], op: Op) -> None:
     """D = a ± b, wrapping; `.sat` clamps s32."""
     target, left, right = op.operands
     x, y = b.read(left, op.type), b.read(right, op.type)
@@ -27,7 +26,7 @@ def add_sub(b: Builder, op: Op) -> None:
 
 
 @family("mul", types=_WORDS, lanewise=True)
-def mul(b: Builder, op: Op) -> None:
+def mul(b: Words[W], op: Op) -> None:
     """The low or high half of a product, or all of it (`.wide`)."""
     target, left, right = op.operands
     x, y = b.read(left, op.type), b.read(right, op.type)
@@ -43,7 +42,7 @@ def mul(b: Builder, op: Op) -> None:
 
 
 @family("mad", types=_WORDS, lanewise=True)
-def mad(b: Builder, op: Op) -> None:
+def mad(b: Words[W], op: Op) -> None:
     """D = a * b + c, on the half of the product asked for; `.sat` clamps hi.s32."""
     target, left, right, addend = op.operands
     x, y = b.read(left, op.type), b.read(right, op.type)
@@ -61,7 +60,7 @@ def mad(b: Builder, op: Op) -> None:
 
 
 @family("min", "max", types=f"{_WORDS} u16x2 s16x2", lanewise=True)
-def min_max(b: Builder, op: Op) -> None:
+def min_max(b: Words[W], op: Op) -> None:
     """The smaller or larger; `.relu` clamps at zero."""
     target, left, right = op.operands
     letter = "s" if op.type.signed else "u"
@@ -72,14 +71,14 @@ def min_max(b: Builder, op: Op) -> None:
 
 
 @family("neg", types="s16 s32 s64", lanewise=True)
-def neg(b: Builder, op: Op) -> None:
+def neg(b: Words[W], op: Op) -> None:
     """D = -a."""
     value = b.read(op.operands[1], op.type)
     b.write(op.operands[0], b.apply("sub", b.constant(value.type, 0), value))
 
 
 @family("abs", types="s16 s32 s64", lanewise=True)
-def abs_(b: Builder, op: Op) -> None:
+def abs_(b: Words[W], op: Op) -> None:
     """D = |a|; the most negative value stays."""
     value = b.read(op.operands[1], op.type)
     negated = b.apply("sub", b.constant(value.type, 0), value)

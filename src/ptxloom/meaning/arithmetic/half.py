@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from ptxloom.machine.codegen.family import Family
-from ptxloom.machine.semantics.arithmetic import numbers
-from ptxloom.machine.semantics.arithmetic.floating import packed_bits
+from ptxloom.meaning.arithmetic import numbers
+from ptxloom.meaning.arithmetic.floating import packed_bits
+from ptxloom.meaning.family import Family
 
 if TYPE_CHECKING:
-    from ptxloom.machine.codegen.builder import Builder
-    from ptxloom.machine.native.ir import Value
-    from ptxloom.machine.program.model import Op
+    from ptxloom.meaning.words import Op, W, Words
 
 family: Final = Family()
 
@@ -20,7 +18,7 @@ _HALVES: Final = "f16 bf16 f16x2 bf16x2"
 
 
 @family("add", "sub", "mul", "fma", types=_HALVES, lanewise=True)
-def arithmetic(b: Builder, op: Op) -> None:
+def arithmetic(b: Words[W], op: Op) -> None:
     """Exact, rounded once to nearest even."""
     pairs = [packed_bits(b, op, o) for o in op.operands[1:]]
     name = pairs[0][0]
@@ -35,7 +33,7 @@ def arithmetic(b: Builder, op: Op) -> None:
     b.write(op.operands[0], bits)
 
 
-def _exact(b: Builder, op: Op, name: str, bits: list[Value]) -> Value:
+def _exact(b: Words[W], op: Op, name: str, bits: list[W]) -> W:
     """The result before the last rounding: exact, to odd, or with so many bits that rounding again does no harm."""
     floats = [numbers.widen(b, v, name) for v in bits]
     if op.opcode in {"add", "sub"}:  # 24 bits are at least 2 * 11 + 2: rounding twice is rounding once
@@ -47,7 +45,7 @@ def _exact(b: Builder, op: Op, name: str, bits: list[Value]) -> Value:
     return numbers.odd_sum(b, product, doubles[2]) if op.opcode == "fma" else product
 
 
-def _in_bounds(b: Builder, bits: Value, factors: list[Value]) -> Value:
+def _in_bounds(b: Words[W], bits: W, factors: list[W]) -> W:
     """Zero where a factor is the out-of-bounds NaN, that which tensor copies fill with, of either sign."""
     for factor in factors:
         magnitude = b.apply("and", factor, b.constant(factor.type, 0x7FFF))

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from ptxloom.machine.codegen.family import Family
-from ptxloom.machine.native.ir import Value, integer_like
-from ptxloom.machine.program.types import Type, ptx_type
-from ptxloom.machine.semantics.arithmetic import numbers
+from ptxloom.meaning.arithmetic import numbers
+from ptxloom.meaning.family import Family
+from ptxloom.meaning.types import Type, ptx_type
+from ptxloom.meaning.vectors import integer_like
 from ptxloom.syntax import tree
 
 if TYPE_CHECKING:
-    from ptxloom.machine.codegen.builder import Builder
-    from ptxloom.machine.program.model import Op
+    from ptxloom.meaning.words import Op, W, Words
 
 family: Final = Family()
 
@@ -26,7 +25,7 @@ _COMPARISONS: Final = frozenset((*_UNSIGNED, *_FLOAT))
 _COMBINATIONS: Final = ("and", "or", "xor")
 
 
-def _compare(b: Builder, op: Op, left: tree.Operand, right: tree.Operand) -> Value:
+def _compare(b: Words[W], op: Op, left: tree.Operand, right: tree.Operand) -> W:
     """Where the comparison holds: i1 elements, two a lane for packed types."""
     name = op.one_of(_COMPARISONS)
     if not name:
@@ -42,7 +41,7 @@ def _compare(b: Builder, op: Op, left: tree.Operand, right: tree.Operand) -> Val
     return b.compare(("s" if signed else "u") + _UNSIGNED.get(name, name), x, y)
 
 
-def _compare_floats(b: Builder, op: Op, name: str, x: Value, y: Value) -> Value:
+def _compare_floats(b: Words[W], op: Op, name: str, x: W, y: W) -> W:
     form = op.type.name.removesuffix("x2")
     if op.has("ftz"):
         x, y = (numbers.flush(b, numbers.bits_of(b, v), form) for v in (x, y))
@@ -52,14 +51,14 @@ def _compare_floats(b: Builder, op: Op, name: str, x: Value, y: Value) -> Value:
     return b.compare(_FLOAT[name], x, y)
 
 
-def _combine(b: Builder, op: Op, found: Value) -> Value:
+def _combine(b: Words[W], op: Op, found: W) -> W:
     """A mask joined with the predicate that `.and`, `.or` or `.xor` asks for."""
     combination = op.one_of(_COMBINATIONS)
     return b.apply(combination, found, b.read_mask(op.operands[3])) if combination else found
 
 
 @family("setp", lanewise=True)
-def setp(b: Builder, op: Op) -> None:
+def setp(b: Words[W], op: Op) -> None:
     """Compare and set one predicate, or two: the second the opposite, or, for packed types, the upper half's."""
     target, left, right, *_ = op.operands
     found = _compare(b, op, left, right)
@@ -69,14 +68,14 @@ def setp(b: Builder, op: Op) -> None:
         lanes = b.mask_of(found)
         outcomes = [lanes]
         if isinstance(target, tree.Pair):
-            outcomes.append(b.apply("xor", lanes, Value("i32", "-1")))
+            outcomes.append(b.apply("xor", lanes, b.constant("i32", -1)))
     targets = (target.first, target.second) if isinstance(target, tree.Pair) else (target,)
     for one, outcome in zip(targets, [_combine(b, op, o) for o in outcomes], strict=False):
         b.write_mask(one, outcome)
 
 
 @family("set", lanewise=True)
-def set_(b: Builder, op: Op) -> None:
+def set_(b: Words[W], op: Op) -> None:
     """Compare and give all ones or 1.0, or zero."""
     result = op.types[0]
     found = _compare(b, op, op.operands[1], op.operands[2])
@@ -98,7 +97,7 @@ def set_(b: Builder, op: Op) -> None:
 
 
 @family("selp", lanewise=True)
-def selp(b: Builder, op: Op) -> None:
+def selp(b: Words[W], op: Op) -> None:
     """One of two values, by a predicate."""
     target, first, second, chooser = op.operands
     plain = _plain(op.type)
@@ -111,7 +110,7 @@ def _plain(type_: Type) -> Type:
 
 
 @family("slct", lanewise=True)
-def slct(b: Builder, op: Op) -> None:
+def slct(b: Words[W], op: Op) -> None:
     """The first value where the chooser is not negative, else the second; NaN chooses the second."""
     target, first, second, chooser = op.operands
     plain = _plain(op.types[0])

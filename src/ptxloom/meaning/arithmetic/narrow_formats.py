@@ -6,13 +6,14 @@ E4m3 and e5m2 are held to an H200. The others rest on the manual and on the host
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, Generic, NamedTuple
 
-from ptxloom.machine.native.ir import like
-from ptxloom.machine.semantics.arithmetic import numbers
+from ptxloom.meaning.arithmetic import numbers
+from ptxloom.meaning.vectors import like
+from ptxloom.meaning.words import W
 
 if TYPE_CHECKING:
-    from ptxloom.machine.native.ir import Emitter, Value
+    from ptxloom.meaning.words import Arithmetic
 
 _F32_FRACTION: Final = 23
 _F32_BIAS: Final = 127
@@ -63,7 +64,7 @@ NARROW: Final = {
 HALVES: Final = {"f16": NarrowFormat(5, 10, 0x7BFF, 0x7FFF, 16), "bf16": NarrowFormat(8, 7, 0x7F7F, 0x7FFF, 16)}
 
 
-def widen(b: Emitter, bits: Value, name: str) -> Value:
+def widen(b: Arithmetic[W], bits: W, name: str) -> W:
     """The value of bits of a narrow format, exactly, as f32; what stands above them is ignored."""
     form = NARROW[name]
     wide = b.resize(bits, 32)
@@ -83,7 +84,7 @@ def widen(b: Emitter, bits: Value, name: str) -> Value:
     return numbers.as_float(b, b.apply("or", result, sign))
 
 
-def narrow(b: Emitter, value: Value, name: str) -> Value:
+def narrow(b: Arithmetic[W], value: W, name: str) -> W:
     """An f32 as bits of a narrow format, to nearest even; what is too large becomes the largest."""
     form = NARROW[name]
     bits, magnitude = _parts(b, value)
@@ -101,14 +102,14 @@ def narrow(b: Emitter, value: Value, name: str) -> Value:
     return _signed(b, value, b.select(is_small, small, limited), form)
 
 
-class Chance(NamedTuple):
+class Chance(NamedTuple, Generic[W]):
     """Random bits: i32 of which the lowest `width` are used."""
 
-    bits: Value
+    bits: W
     width: int
 
 
-def narrow_at_random(b: Emitter, value: Value, form: NarrowFormat, chance: Chance, finite: bool) -> Value:
+def narrow_at_random(b: Arithmetic[W], value: W, form: NarrowFormat, chance: Chance[W], finite: bool) -> W:
     """An f32 as bits of a format, away from zero where what is cut off and the random bits carry, else towards zero.
 
     Args:
@@ -136,12 +137,12 @@ def narrow_at_random(b: Emitter, value: Value, form: NarrowFormat, chance: Chanc
     return _signed(b, value, b.intrinsic("llvm.umin", b.apply("add", base, kept), limit), form)
 
 
-def _parts(b: Emitter, value: Value) -> tuple[Value, Value]:
+def _parts(b: Arithmetic[W], value: W) -> tuple[W, W]:
     bits = numbers.bits_of(b, value)
     return bits, numbers.magnitude(b, bits, "f32")
 
 
-def _signed(b: Emitter, value: Value, magnitude: Value, form: NarrowFormat) -> Value:
+def _signed(b: Arithmetic[W], value: W, magnitude: W, form: NarrowFormat) -> W:
     """The magnitude of a result with the sign of the f32 that it is of, in the container's width; NaN has no sign."""
     bits = numbers.bits_of(b, value)
     sign = b.apply("lshr", bits, b.constant(bits.type, 31 - form.sign_bit))
@@ -153,7 +154,7 @@ def _signed(b: Emitter, value: Value, magnitude: Value, form: NarrowFormat) -> V
 # ----------------------------------------------------------------------------------------------- powers of two: ue8m0
 
 
-def power(b: Emitter, bits: Value) -> Value:
+def power(b: Arithmetic[W], bits: W) -> W:
     """The f32 of a ue8m0 in the low 8 bits: a power of two from -127 on, or NaN."""
     wide = b.apply("and", b.resize(bits, 32), b.constant(like(bits.type, "i32"), 0xFF))
     moved = b.apply("shl", wide, b.constant(wide.type, _F32_FRACTION))
@@ -163,7 +164,7 @@ def power(b: Emitter, bits: Value) -> Value:
     return numbers.as_float(b, b.select(none, b.constant(wide.type, numbers.FORMATS["f32"].nan), moved))
 
 
-def power_bits(b: Emitter, value: Value, *, up: bool, finite: bool) -> Value:
+def power_bits(b: Arithmetic[W], value: W, *, up: bool, finite: bool) -> W:
     """The ue8m0 of an f32's magnitude: the power of two at or below it, or (`up`) at or above it."""
     _, magnitude = _parts(b, value)
     found = b.apply("lshr", magnitude, b.constant(magnitude.type, _F32_FRACTION))
@@ -182,13 +183,13 @@ def power_bits(b: Emitter, value: Value, *, up: bool, finite: bool) -> Value:
 # ------------------------------------------------------------------------------------------------- fixed point: s2f6
 
 
-def fixed(b: Emitter, bits: Value) -> Value:
+def fixed(b: Arithmetic[W], bits: W) -> W:
     """The f32 of an s2f6: 64ths."""
     value = b.convert("sitofp", b.resize(bits, 8), "float")
     return b.apply("fmul", value, b.constant(value.type, "0.015625"))
 
 
-def fixed_bits(b: Emitter, value: Value, rounding: str) -> Value:
+def fixed_bits(b: Arithmetic[W], value: W, rounding: str) -> W:
     """The s2f6 nearest to a double, or towards zero (`rz`); beyond the ends the last one, the largest for NaN."""
     scaled = b.apply("fmul", value, b.constant(value.type, "64.0"))
     integral = b.intrinsic("llvm.trunc" if rounding == "rz" else "llvm.roundeven", scaled)

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from ptxloom.isa.limits import LANES
-from ptxloom.machine.codegen.family import Family
-from ptxloom.machine.native.ir import Value, vector
+from ptxloom.meaning.family import Family
+from ptxloom.meaning.vectors import vector
 from ptxloom.syntax import tree
 
 if TYPE_CHECKING:
-    from ptxloom.machine.codegen.builder import Builder
-    from ptxloom.machine.program.model import Op
-    from ptxloom.machine.program.types import Type
+    from ptxloom.meaning.types import Type
+    from ptxloom.meaning.words import Op, W, Words
 
 family: Final = Family()
 
@@ -29,7 +27,7 @@ def _selected(operand: tree.Operand) -> tuple[tree.Operand, str]:
             return operand, ""
 
 
-def _part(b: Builder, operand: tree.Operand, type_: Type) -> Value:
+def _part(b: Words[W], operand: tree.Operand, type_: Type) -> W:
     """The byte, half or word that an operand names, exactly, as i64."""
     negated = isinstance(operand, tree.Unary) and operand.operator == "-"
     inner, selector = _selected(operand.operand if isinstance(operand, tree.Unary) and negated else operand)
@@ -43,21 +41,22 @@ def _bits(selector: str) -> int:
     return {"b": 8, "h": 16}.get(selector[:1], 32)
 
 
-def _take(b: Builder, value: Value, index: int, bits: int) -> Value:
+def _take(b: Words[W], value: W, index: int, bits: int) -> W:
     """Part number `index`, of `bits` bits, of each 32-bit word."""
     if bits == 32:
         return value
-    parts = b.bitcast(value, vector(f"i{bits}", LANES * 32 // bits))
-    return b.shuffle(parts, range(index, LANES * 32 // bits, 32 // bits))
+    count = b.width * 32 // bits
+    parts = b.bitcast(value, vector(f"i{bits}", count))
+    return b.shuffle(parts, range(index, count, 32 // bits))
 
 
-def _clamp(b: Builder, value: Value, bits: int, *, signed: bool) -> Value:
+def _clamp(b: Words[W], value: W, bits: int, *, signed: bool) -> W:
     low, high = (-(1 << bits - 1), (1 << bits - 1) - 1) if signed else (0, (1 << bits) - 1)
     above = b.intrinsic("llvm.smax", value, b.constant(value.type, low))
     return b.intrinsic("llvm.smin", above, b.constant(value.type, high))
 
 
-def _finish(b: Builder, op: Op, value: Value, type_: Type, *, saturate: bool) -> None:
+def _finish(b: Words[W], op: Op, value: W, type_: Type, *, saturate: bool) -> None:
     """Saturate; then put the part into c, or combine the word with c, and write it."""
     target, selector = _selected(op.operands[0])
     bits = _bits(selector)
@@ -74,7 +73,7 @@ def _finish(b: Builder, op: Op, value: Value, type_: Type, *, saturate: bool) ->
     b.write(target, word)
 
 
-def _saturated(b: Builder, value: Value, bits: int, *, signed: bool) -> Value:
+def _saturated(b: Words[W], value: W, bits: int, *, signed: bool) -> W:
     """A value of 34 bits brought into range, as ptxas's emulation does it on an H200.
 
     A signed word is clamped; an unsigned word only from below; a byte or half only from above, where what is negative
@@ -89,13 +88,13 @@ def _saturated(b: Builder, value: Value, bits: int, *, signed: bool) -> Value:
     return b.resize(b.intrinsic("llvm.umin", value, b.constant(value.type, largest)), 32)
 
 
-def _34_bits(b: Builder, value: Value) -> Value:
+def _34_bits(b: Words[W], value: W) -> W:
     """The low 34 bits of a value, the highest of them its sign."""
     top = b.apply("shl", value, b.constant(value.type, 30))
     return b.apply("ashr", top, b.constant(value.type, 30))
 
 
-def _combine(b: Builder, name: str, x: Value, y: Value, *, signed: bool) -> Value:
+def _combine(b: Words[W], name: str, x: W, y: W, *, signed: bool) -> W:
     """The second operation; an unsigned extreme compares the sign-extended first result (an H200's emulation)."""
     if name == "add":
         return b.apply("add", x, y)
@@ -105,7 +104,7 @@ def _combine(b: Builder, name: str, x: Value, y: Value, *, signed: bool) -> Valu
     return b.resize(b.intrinsic(f"llvm.u{name}", wide, b.resize(y, 64)), 32)
 
 
-def _apply(b: Builder, name: str, x: Value, y: Value) -> Value:
+def _apply(b: Words[W], name: str, x: W, y: W) -> W:
     """The exact result of the primary operation."""
     match name:
         case "vadd":
@@ -124,7 +123,7 @@ def _apply(b: Builder, name: str, x: Value, y: Value) -> Value:
 
 
 @family("vadd", "vsub", "vabsdiff", "vmin", "vmax")
-def scalar(b: Builder, op: Op) -> None:
+def scalar(b: Words[W], op: Op) -> None:
     """One operation on chosen parts."""
     result, of_a, of_b = op.types[:3]
     value = _apply(b, op.opcode, _part(b, op.operands[1], of_a), _part(b, op.operands[2], of_b))
@@ -132,7 +131,7 @@ def scalar(b: Builder, op: Op) -> None:
 
 
 @family("vshl", "vshr")
-def shift(b: Builder, op: Op) -> None:
+def shift(b: Words[W], op: Op) -> None:
     """A shift by at most 32 (`.clamp`) or by the low five bits (`.wrap`); what saturates is the word, not the part."""
     result, of_a, of_b = op.types[:3]
     value, by = _part(b, op.operands[1], of_a), _part(b, op.operands[2], of_b)
@@ -147,7 +146,7 @@ def shift(b: Builder, op: Op) -> None:
 
 
 @family("vmad")
-def vmad(b: Builder, op: Op) -> None:
+def vmad(b: Words[W], op: Op) -> None:
     """A product of parts plus c (plus one), shifted down.
 
     As ptxas computes it on an H200: the words that hold the parts, and c, are taken as signed; the shift and the
@@ -179,7 +178,7 @@ def _positive(operand: tree.Operand) -> tree.Operand:
 
 
 @family("vset")
-def vset(b: Builder, op: Op) -> None:
+def vset(b: Words[W], op: Op) -> None:
     """1 where a comparison of parts holds."""
     of_a, of_b = op.types[:2]
     x, y = _part(b, op.operands[1], of_a), _part(b, op.operands[2], of_b)
@@ -187,7 +186,7 @@ def vset(b: Builder, op: Op) -> None:
     _finish(b, op, value, of_a, saturate=False)
 
 
-def _compare(b: Builder, op: Op, x: Value, y: Value) -> Value:
+def _compare(b: Words[W], op: Op, x: W, y: W) -> W:
     name = op.one_of(_COMPARISONS)
     return b.compare(name if name in {"eq", "ne"} else f"s{name}", x, y)
 
@@ -196,7 +195,7 @@ _SIMD: Final = tuple(f"{name}{n}" for name in ("vadd", "vsub", "vavrg", "vabsdif
 
 
 @family(*_SIMD, "vset2", "vset4")
-def simd(b: Builder, op: Op) -> None:
+def simd(b: Words[W], op: Op) -> None:
     """Two or four operations side by side; `.add` sums their results onto c."""
     lanes = int(op.opcode[-1])
     bits = 32 // lanes
@@ -224,7 +223,7 @@ def simd(b: Builder, op: Op) -> None:
     b.write(target, b.apply("add", word, addend) if op.has("add") else word)
 
 
-def _lanes(b: Builder, op: Op, which: int, lanes: int) -> list[Value]:
+def _lanes(b: Words[W], op: Op, which: int, lanes: int) -> list[W]:
     """The parts of source a (1) or b (2), the lowest first, chosen from the parts of both."""
     _, selector = _selected(op.operands[which])
     words = [b.read(_selected(op.operands[n])[0], "b32") for n in (1, 2)]

@@ -5,15 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.isa.types import element_type
-from ptxloom.machine.codegen.family import Family
-from ptxloom.machine.native.ir import Value, like
-from ptxloom.machine.semantics.arithmetic import numbers
-from ptxloom.machine.semantics.arithmetic.narrow import paired
+from ptxloom.meaning.arithmetic import numbers
+from ptxloom.meaning.arithmetic.narrow import paired
+from ptxloom.meaning.family import Family
 
 if TYPE_CHECKING:
-    from ptxloom.machine.codegen.builder import Builder
-    from ptxloom.machine.program.model import Op
-    from ptxloom.machine.program.types import Type
+    from ptxloom.meaning.types import Type
+    from ptxloom.meaning.words import Op, W, Words
     from ptxloom.syntax import tree
 
 family: Final = Family()
@@ -35,7 +33,7 @@ def _float_to_integer(op: Op) -> bool:
     return len(op.types) == 2 and op.types[0].kind in "su" and op.types[1].name in numbers.FORMATS
 
 
-def _read_float(b: Builder, op: Op, operand: tree.Operand, type_: Type) -> Value:
+def _read_float(b: Words[W], op: Op, operand: tree.Operand, type_: Type) -> W:
     """A float operand, exactly, as `float` or `double`; f32 flushed if asked, though not on the way to f16."""
     bits = numbers.bits_of(b, b.read(operand, type_))
     if op.has("ftz") and type_.name == "f32" and op.types[0].name != "f16":
@@ -43,7 +41,7 @@ def _read_float(b: Builder, op: Op, operand: tree.Operand, type_: Type) -> Value
     return numbers.widen(b, bits, type_.name)
 
 
-def _write_float(b: Builder, op: Op, value: Value, name: str, direction: str) -> None:
+def _write_float(b: Words[W], op: Op, value: W, name: str, direction: str) -> None:
     """Round to a format and write; clamps and flushes come after the rounding."""
     from_double = op.types[1].name == "f64"
     narrow = numbers.narrow_flushed if op.has("ftz") and name == "f32" else numbers.narrow
@@ -57,7 +55,7 @@ def _write_float(b: Builder, op: Op, value: Value, name: str, direction: str) ->
 
 
 @family("cvt", when=_float_to_float, lanewise=True)
-def float_to_float(b: Builder, op: Op) -> None:
+def float_to_float(b: Words[W], op: Op) -> None:
     """To another format, rounded once; or, within one, to an integral value."""
     to, source = op.types
     value = _read_float(b, op, op.operands[1], source)
@@ -76,7 +74,7 @@ def float_to_float(b: Builder, op: Op) -> None:
 
 
 @family("cvt", when=_integer_to_float, lanewise=True)
-def integer_to_float(b: Builder, op: Op) -> None:
+def integer_to_float(b: Words[W], op: Op) -> None:
     """An integer rounded once."""
     to, source = op.types
     value = b.read(op.operands[1], source)
@@ -100,7 +98,7 @@ def integer_to_float(b: Builder, op: Op) -> None:
 
 
 @family("cvt", when=_float_to_integer, lanewise=True)
-def float_to_integer(b: Builder, op: Op) -> None:
+def float_to_integer(b: Words[W], op: Op) -> None:
     """Rounded to an integral value, then clamped to the type.
 
     NaN gives 0 if neither type has 64 bits, else the type's highest bit alone (an H200; the manual says 0).
@@ -111,10 +109,7 @@ def float_to_integer(b: Builder, op: Op) -> None:
         value = numbers.saturate(b, value)
     integral = b.intrinsic(f"llvm.{_TO_INTEGER[op.one_of(_TO_INTEGER, 'rzi')]}", value)
     letter = "s" if to.signed else "u"
-    result = like(value.type, f"i{to.bits}")
-    name = f"llvm.fpto{letter}i.sat"
-    from_ = {"float": "f32", "double": "f64"}[value.element]
-    converted = b.call(f"{name}.v{b.width}i{to.bits}.v{b.width}{from_}", integral, result=result)
+    converted = b.fixed_point(f"fpto{letter}i", integral, to.bits)
     if 64 in {to.bits, source.bits}:
         highest = b.constant(converted.type, -(1 << to.bits - 1))
         converted = b.select(numbers.is_nan(b, value), highest, converted)
@@ -122,7 +117,7 @@ def float_to_integer(b: Builder, op: Op) -> None:
 
 
 @family("cvt", types="f32", when=lambda op: op.types[0].name == "tf32", lanewise=True)
-def to_tf32(b: Builder, op: Op) -> None:
+def to_tf32(b: Words[W], op: Op) -> None:
     """An f32 with 10 bits of fraction."""
     bits = numbers.bits_of(b, b.read(op.operands[1], "f32"))
     mask = b.constant(bits.type, -0x2000)
@@ -150,11 +145,11 @@ def to_tf32(b: Builder, op: Op) -> None:
 
 
 @family("cvt", types="f32", when=lambda op: op.types[0].name in _PAIRS and not op.has("rna", "rs"), lanewise=True)
-def to_pair(b: Builder, op: Op) -> None:
+def to_pair(b: Words[W], op: Op) -> None:
     """Two f32, the first into the upper half."""
     name = op.types[0].name.removesuffix("x2")
     direction = op.one_of(numbers.DIRECTIONS, "rn")
-    halves: list[Value] = []
+    halves: list[W] = []
     for operand in op.operands[1:3]:
         value = b.read(operand, "f32")
         bits = numbers.narrow(b, value, name, direction)
@@ -165,12 +160,12 @@ def to_pair(b: Builder, op: Op) -> None:
 
 
 @family("cvt", when=lambda op: op.has("pack"), lanewise=True)
-def pack(b: Builder, op: Op) -> None:
+def pack(b: Words[W], op: Op) -> None:
     """Two s32 clamped to a narrow type, the first above the second, above c shifted up if there is one."""
     to = op.types[0]
     bits = element_type(to.name).bits
     target, high, low, *rest = op.operands
-    parts: list[Value] = []
+    parts: list[W] = []
     smallest, largest = (-(1 << bits - 1), (1 << bits - 1) - 1) if to.signed else (0, (1 << bits) - 1)
     for operand in (low, high):
         value = b.read(operand, "s32")

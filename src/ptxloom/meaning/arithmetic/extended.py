@@ -8,12 +8,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from ptxloom.machine.codegen.family import Family
+from ptxloom.meaning.family import Family
 
 if TYPE_CHECKING:
-    from ptxloom.machine.codegen.builder import Builder
-    from ptxloom.machine.native.ir import Value
-    from ptxloom.machine.program.model import Op
+    from ptxloom.meaning.words import Op, W, Words
 
 family: Final = Family()
 
@@ -24,22 +22,14 @@ def _sets_carry(op: Op) -> bool:
     return op.has("cc")
 
 
-def _carry_in(b: Builder, op: Op, like: Value) -> Value | None:
+def _carry_in(b: Words[W], op: Op, like: W) -> W | None:
     """The carry that `addc`, `subc` and `madc` use, 0 or 1 in each lane; None for the others."""
     if op.opcode not in {"addc", "subc", "madc"}:
         return None
-    return b.convert("zext", b.lanes(b.load("i32", b.field("carry"), 4)), like.element)
+    return b.convert("zext", b.lanes(b.carry()), like.element)
 
 
-def _set_carry(b: Builder, lanes: Value) -> None:
-    """Keep the carry of the active lanes."""
-    place = b.field("carry")
-    old = b.load("i32", place, 4)
-    changed = b.apply("and", b.apply("xor", old, b.mask_of(lanes)), b.active_mask)
-    b.store(b.apply("xor", old, changed), place, 4)
-
-
-def _sum(b: Builder, x: Value, y: Value, carry: Value | None) -> tuple[Value, Value]:
+def _sum(b: Words[W], x: W, y: W, carry: W | None) -> tuple[W, W]:
     """X + y + carry, and in which lanes it does not fit."""
     total = b.apply("add", x, y)
     over = b.compare("ult", total, x)
@@ -49,7 +39,7 @@ def _sum(b: Builder, x: Value, y: Value, carry: Value | None) -> tuple[Value, Va
     return more, b.apply("or", over, b.compare("ult", more, total))
 
 
-def _difference(b: Builder, x: Value, y: Value, carry: Value | None) -> tuple[Value, Value]:
+def _difference(b: Words[W], x: W, y: W, carry: W | None) -> tuple[W, W]:
     """X - y, less 1 where the carry is 0, and in which lanes it does not borrow."""
     rest = b.apply("sub", x, y)
     enough = b.compare("uge", x, y)
@@ -62,20 +52,20 @@ def _difference(b: Builder, x: Value, y: Value, carry: Value | None) -> tuple[Va
 
 @family("add", "sub", types=_WORDS, when=_sets_carry)
 @family("addc", "subc", types=_WORDS)
-def add_sub(b: Builder, op: Op) -> None:
+def add_sub(b: Words[W], op: Op) -> None:
     """D = a ± b ± carry; `.cc` keeps the carry."""
     target, left, right = op.operands
     x, y = b.read(left, op.type), b.read(right, op.type)
     compute = _sum if op.opcode.startswith("add") else _difference
     result, carry = compute(b, x, y, _carry_in(b, op, x))
     if op.has("cc"):
-        _set_carry(b, carry)
+        b.set_carry(b.mask_of(carry))
     b.write(target, result)
 
 
 @family("mad", types=_WORDS, when=_sets_carry)
 @family("madc", types=_WORDS)
-def mad(b: Builder, op: Op) -> None:
+def mad(b: Words[W], op: Op) -> None:
     """D = half of a * b, + c + carry; `.cc` keeps the carry."""
     target, left, right, addend = op.operands
     x, y, z = (b.read(o, op.type) for o in (left, right, addend))
@@ -87,5 +77,5 @@ def mad(b: Builder, op: Op) -> None:
         half = b.resize(b.apply("lshr", product, b.constant(product.type, bits)), bits)
     result, carry = _sum(b, half, z, _carry_in(b, op, x))
     if op.has("cc"):
-        _set_carry(b, carry)
+        b.set_carry(b.mask_of(carry))
     b.write(target, result)

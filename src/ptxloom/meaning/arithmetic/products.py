@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from ptxloom.isa.limits import LANES
-from ptxloom.machine.codegen.family import Family
-from ptxloom.machine.native.ir import Value, vector
+from ptxloom.meaning.family import Family
+from ptxloom.meaning.vectors import vector
 
 if TYPE_CHECKING:
-    from ptxloom.machine.codegen.builder import Builder
-    from ptxloom.machine.program.model import Op
+    from ptxloom.meaning.words import Op, W, Words
 
 family: Final = Family()
 
 
 @family("div", "rem", types="s16 u16 s32 u32 s64 u64", lanewise=True)
-def div_rem(b: Builder, op: Op) -> None:
+def div_rem(b: Words[W], op: Op) -> None:
     """The quotient toward zero, or what it leaves. By zero: all ones, on an H200 (the manual leaves it open)."""
     target, left, right = op.operands
     x, y = b.read(left, op.type), b.read(right, op.type)
@@ -34,7 +32,7 @@ def div_rem(b: Builder, op: Op) -> None:
     b.write(target, b.select(by_zero, b.constant(y.type, -1), quotient))
 
 
-def _quotient(b: Builder, x: Value, y: Value, *, signed: bool) -> Value:
+def _quotient(b: Words[W], x: W, y: W, *, signed: bool) -> W:
     """X / y, y not zero; up to 32 bits exact in double precision: no quotient lies so near the next integer."""
     if x.bits > 32:
         return b.apply("sdiv" if signed else "udiv", x, y)
@@ -44,7 +42,7 @@ def _quotient(b: Builder, x: Value, y: Value, *, signed: bool) -> Value:
 
 
 @family("sad", types="s16 u16 s32 u32 s64 u64", lanewise=True)
-def sad(b: Builder, op: Op) -> None:
+def sad(b: Words[W], op: Op) -> None:
     """C + |a - b|."""
     target, first, second, addend = op.operands
     x, y, z = (b.read(o, op.type) for o in (first, second, addend))
@@ -54,13 +52,13 @@ def sad(b: Builder, op: Op) -> None:
 
 
 @family("mul24", "mad24", types="s32 u32")
-def product_of_24_bits(b: Builder, op: Op) -> None:
+def product_of_24_bits(b: Words[W], op: Op) -> None:
     """The low or high 32 of the 48 bits of a product of 24-bit values, and a sum with c."""
     target, left, right, *addend = op.operands
     name = "ashr" if op.type.signed else "lshr"
-    factors: list[Value] = []
+    factors: list[W] = []
     for operand in (left, right):
-        top = b.apply("shl", b.read(operand, op.type), b.constant(vector("i32"), 8))
+        top = b.apply("shl", b.read(operand, op.type), b.constant(b.vector("i32"), 8))
         factors.append(b.resize(b.apply(name, top, b.constant(top.type, 8)), 64, op.type.signed))
     product = b.apply("mul", *factors)
     if op.has("hi"):
@@ -73,7 +71,7 @@ def product_of_24_bits(b: Builder, op: Op) -> None:
 
 
 @family("clmad", lanewise=True)
-def carryless_product(b: Builder, op: Op) -> None:
+def carryless_product(b: Words[W], op: Op) -> None:
     """The low or high 64 bits of the product of two polynomials over GF(2), plus c: the high ones backwards."""
     target, left, right, addend = op.operands
     factors = [b.read(o, "u64") for o in (left, right)]
@@ -86,7 +84,7 @@ def carryless_product(b: Builder, op: Op) -> None:
     b.write(target, b.apply("xor", product, b.read(addend, "u64")))
 
 
-def _carryless(b: Builder, x: Value, y: Value) -> Value:
+def _carryless(b: Words[W], x: W, y: W) -> W:
     """The low 64 bits: of every fourth bit alone, so that the sum of a column's 16 has room where no bit is kept."""
     masks = [b.constant(x.type, 0x1111111111111111 << n) for n in range(3)]
     masks.append(b.constant(x.type, -0x7777777777777778))
@@ -101,7 +99,7 @@ def _carryless(b: Builder, x: Value, y: Value) -> Value:
 
 
 @family("dp4a", "dp2a")
-def dot_product(b: Builder, op: Op) -> None:
+def dot_product(b: Words[W], op: Op) -> None:
     """C plus products of parts, wrapping: dp4a of four bytes each, dp2a of the halves of a by two bytes of b."""
     target, first, second, addend = op.operands
     of_a, of_b = op.types[-2:]
@@ -115,7 +113,8 @@ def dot_product(b: Builder, op: Op) -> None:
     b.write(target, result)
 
 
-def _part(b: Builder, value: Value, index: int, bits: int, *, signed: bool) -> Value:
+def _part(b: Words[W], value: W, index: int, bits: int, *, signed: bool) -> W:
     """Part number `index` of each 32-bit word, extended to 32 bits."""
-    parts = b.bitcast(value, vector(f"i{bits}", LANES * 32 // bits))
-    return b.resize(b.shuffle(parts, range(index, LANES * 32 // bits, 32 // bits)), 32, signed)
+    count = b.width * 32 // bits
+    parts = b.bitcast(value, vector(f"i{bits}", count))
+    return b.resize(b.shuffle(parts, range(index, count, 32 // bits)), 32, signed)

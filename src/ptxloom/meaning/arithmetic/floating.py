@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from ptxloom.machine.codegen.family import Family
-from ptxloom.machine.semantics.arithmetic import numbers
+from ptxloom.meaning.arithmetic import numbers
+from ptxloom.meaning.family import Family
 
 if TYPE_CHECKING:
-    from ptxloom.machine.codegen.builder import Builder
-    from ptxloom.machine.native.ir import Value
-    from ptxloom.machine.program.model import Op
+    from ptxloom.meaning.words import Op, W, Words
     from ptxloom.syntax import tree
 
 family: Final = Family()
@@ -22,18 +20,18 @@ def _direction(op: Op) -> str:
     return op.one_of(numbers.DIRECTIONS, "rn")
 
 
-def _read(b: Builder, op: Op, operand: tree.Operand) -> Value:
+def _read(b: Words[W], op: Op, operand: tree.Operand) -> W:
     value = b.read(operand, op.type)
     return numbers.flush_float(b, value) if op.has("ftz") else value
 
 
-def _rounded(b: Builder, op: Op, name: str, *operands: Value) -> Value:
+def _rounded(b: Words[W], op: Op, name: str, *operands: W) -> W:
     """Rounded once, subnormals flushed if the instruction asks."""
     rounded = numbers.rounded_flushed if op.has("ftz") else numbers.rounded
     return rounded(b, name, _direction(op), *operands)
 
 
-def _write(b: Builder, op: Op, value: Value) -> None:
+def _write(b: Words[W], op: Op, value: W) -> None:
     """Write a result: saturated, NaN made canonical, as the instruction asks."""
     value = numbers.saturate(b, value) if op.has("sat") else numbers.canonical(b, value)
     b.write(op.operands[0], value)
@@ -42,7 +40,7 @@ def _write(b: Builder, op: Op, value: Value) -> None:
 @family(
     "add", "sub", "mul", "div", "fma", "mad", types=_EXACT, when=lambda op: not op.has("approx", "full"), lanewise=True
 )
-def arithmetic(b: Builder, op: Op) -> None:
+def arithmetic(b: Words[W], op: Op) -> None:
     """Exact, rounded once."""
     name = "fma" if op.opcode in {"fma", "mad"} else f"f{op.opcode}"
     values = [_read(b, op, o) for o in op.operands[1:]]
@@ -53,13 +51,13 @@ def arithmetic(b: Builder, op: Op) -> None:
 
 
 @family("add", "sub", "mul", "fma", types="f32x2", lanewise=True)
-def pairs(b: Builder, op: Op) -> None:
+def pairs(b: Words[W], op: Op) -> None:
     """Two f32 in each lane, each as if it stood alone: by the manual, no Blackwell has been asked."""
     arithmetic(b, op)
 
 
 @family("add", "sub", "fma", types="f16 bf16", when=lambda op: len(op.types) == 2, lanewise=True)
-def mixed(b: Builder, op: Op) -> None:
+def mixed(b: Words[W], op: Op) -> None:
     """`.f32.f16`: all but the last operand are narrow; exact, rounded once to f32."""
     name, wide = op.type.name, op.types[0]
     *narrow, last = op.operands[1:]
@@ -70,20 +68,20 @@ def mixed(b: Builder, op: Op) -> None:
 
 
 @family("rcp", types=_EXACT, when=lambda op: not op.has("approx"), lanewise=True)
-def rcp(b: Builder, op: Op) -> None:
+def rcp(b: Words[W], op: Op) -> None:
     """1 / a, rounded once."""
     value = _read(b, op, op.operands[1])
     _write(b, op, _rounded(b, op, "fdiv", b.constant(value.type, "1.0"), value))
 
 
 @family("sqrt", types=_EXACT, when=lambda op: not op.has("approx"), lanewise=True)
-def sqrt(b: Builder, op: Op) -> None:
+def sqrt(b: Words[W], op: Op) -> None:
     """The square root, rounded once."""
     _write(b, op, _rounded(b, op, "sqrt", _read(b, op, op.operands[1])))
 
 
 @family("abs", "neg", types="f32 f64 f16 bf16 f16x2 bf16x2", lanewise=True)
-def sign(b: Builder, op: Op) -> None:
+def sign(b: Words[W], op: Op) -> None:
     """The magnitude, or the value with the other sign; a NaN becomes the canonical one."""
     name, bits = packed_bits(b, op, op.operands[1])
     form = numbers.FORMATS[name]
@@ -101,7 +99,7 @@ def sign(b: Builder, op: Op) -> None:
 
 
 @family("min", "max", types="f32 f64 f16 bf16 f16x2 bf16x2", lanewise=True)
-def min_max(b: Builder, op: Op) -> None:
+def min_max(b: Words[W], op: Op) -> None:
     """The smaller or larger; `.NaN` propagates NaN, `.xorsign.abs` compares magnitudes and multiplies signs."""
     target, *sources = op.operands
     name, result = packed_bits(b, op, sources[0])
@@ -115,7 +113,7 @@ def min_max(b: Builder, op: Op) -> None:
     b.write(target, result)
 
 
-def packed_bits(b: Builder, op: Op, operand: tree.Operand) -> tuple[str, Value]:
+def packed_bits(b: Words[W], op: Op, operand: tree.Operand) -> tuple[str, W]:
     """The format of an operand's elements and their bits, flushed if the instruction asks for it."""
     name = op.type.name.removesuffix("x2")
     bits = numbers.bits_of(b, b.read(operand, op.type))
@@ -123,14 +121,14 @@ def packed_bits(b: Builder, op: Op, operand: tree.Operand) -> tuple[str, Value]:
 
 
 @family("copysign", types=_EXACT, lanewise=True)
-def copysign(b: Builder, op: Op) -> None:
+def copysign(b: Words[W], op: Op) -> None:
     """The magnitude of b with the sign of a."""
     target, signed, magnitude = op.operands
     b.write(target, b.intrinsic("llvm.copysign", b.read(magnitude, op.type), b.read(signed, op.type)))
 
 
 @family("testp", types=_EXACT, lanewise=True)
-def testp(b: Builder, op: Op) -> None:
+def testp(b: Words[W], op: Op) -> None:
     """Whether a value is of a kind."""
     form = numbers.FORMATS[op.type.name]
     bits = numbers.bits_of(b, b.read(op.operands[1], op.type))

@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.isa.limits import LANES
-from ptxloom.machine.codegen.family import Family
-from ptxloom.machine.native.ir import Value, vector
+from ptxloom.meaning.family import Family
+from ptxloom.meaning.vectors import vector
 from ptxloom.syntax import tree
 from ptxloom.syntax.constants import constant
 
 if TYPE_CHECKING:
-    from ptxloom.machine.codegen.builder import Builder
-    from ptxloom.machine.program.model import Op
+    from ptxloom.meaning.words import Op, W, Words
 
 family: Final = Family()
 
@@ -20,24 +19,24 @@ _BIG: Final = "u32 s32 u64 s64"
 
 
 @family("popc", types="b32 b64", lanewise=True)
-def popc(b: Builder, op: Op) -> None:
+def popc(b: Words[W], op: Op) -> None:
     """How many bits are set."""
     value = b.read(op.operands[1], op.type)
     b.write(op.operands[0], b.resize(b.intrinsic("llvm.ctpop", value), 32))
 
 
 @family("clz", types="b32 b64", lanewise=True)
-def clz(b: Builder, op: Op) -> None:
+def clz(b: Words[W], op: Op) -> None:
     """How many zeros lie above the highest set bit."""
     b.write(op.operands[0], b.resize(_leading_zeros(b, b.read(op.operands[1], op.type)), 32))
 
 
-def _leading_zeros(b: Builder, value: Value) -> Value:
-    return b.intrinsic("llvm.ctlz", value, Value("i1", "false"))
+def _leading_zeros(b: Words[W], value: W) -> W:
+    return b.intrinsic("llvm.ctlz", value, b.constant("i1", 0))
 
 
 @family("bfind", types=_BIG, lanewise=True)
-def bfind(b: Builder, op: Op) -> None:
+def bfind(b: Words[W], op: Op) -> None:
     """The place of the highest bit that differs from the sign, or the shift that brings it to the top; -1 if none."""
     value = b.read(op.operands[1], op.type)
     bits = op.type.bits
@@ -50,12 +49,12 @@ def bfind(b: Builder, op: Op) -> None:
 
 
 @family("brev", types="b32 b64", lanewise=True)
-def brev(b: Builder, op: Op) -> None:
+def brev(b: Words[W], op: Op) -> None:
     """The bits in reverse order."""
     b.write(op.operands[0], b.intrinsic("llvm.bitreverse", b.read(op.operands[1], op.type)))
 
 
-def _amount(b: Builder, operand: tree.Operand, bits: int) -> Value:
+def _amount(b: Words[W], operand: tree.Operand, bits: int) -> W:
     """A position or length in elements of `bits`: its low byte; on an H200 all of it for 64-bit fields."""
     value = b.read(operand, "u32")
     byte = b.constant(value.type, 255)
@@ -64,7 +63,7 @@ def _amount(b: Builder, operand: tree.Operand, bits: int) -> Value:
     return b.apply("and", value, byte)
 
 
-def _shift(b: Builder, name: str, value: Value, by: Value) -> Value:
+def _shift(b: Words[W], name: str, value: W, by: W) -> W:
     """`shl` or `lshr` by any amount: zero from the width on."""
     inside = b.compare("ult", by, b.constant(by.type, value.bits))
     moved = b.apply(name, value, b.intrinsic("llvm.umin", by, b.constant(by.type, value.bits - 1)))
@@ -72,7 +71,7 @@ def _shift(b: Builder, name: str, value: Value, by: Value) -> Value:
 
 
 @family("bfe", types=_BIG, lanewise=True)
-def bfe(b: Builder, op: Op) -> None:
+def bfe(b: Words[W], op: Op) -> None:
     """The field of `len` bits from `pos` up; what lies beyond the value reads as its sign."""
     target, source, position, length = op.operands
     bits = op.type.bits
@@ -94,7 +93,7 @@ def bfe(b: Builder, op: Op) -> None:
 
 
 @family("bfi", types="b32 b64", lanewise=True)
-def bfi(b: Builder, op: Op) -> None:
+def bfi(b: Words[W], op: Op) -> None:
     """The second value with the low `len` bits of the first put in at `pos`."""
     target, source, base, position, length = op.operands
     bits = op.type.bits
@@ -108,7 +107,7 @@ def bfi(b: Builder, op: Op) -> None:
 
 
 @family("fns", types="b32")
-def fns(b: Builder, op: Op) -> None:
+def fns(b: Words[W], op: Op) -> None:
     """The place of the n-th set bit from `base` on, upwards or downwards; -1 if there is none.
 
     What the manual leaves open is as on an H200: a base above 31 finds nothing, an offset of -2^31 gives 0.
@@ -119,7 +118,7 @@ def fns(b: Builder, op: Op) -> None:
     upwards = b.compare("sgt", count, zero)
     none = b.constant(value.type, -1)
     result = none
-    left = b.intrinsic("llvm.abs", count, Value("i1", "false"))
+    left = b.intrinsic("llvm.abs", count, b.constant("i1", 0))
     left = b.select(b.compare("eq", count, zero), one, left)
     valid = b.compare("ult", start, b.constant(value.type, LANES))
     for step in range(LANES):  # where the search is after `step` steps
@@ -138,7 +137,7 @@ def fns(b: Builder, op: Op) -> None:
 
 
 @family("szext", types="u32 s32", lanewise=True)
-def szext(b: Builder, op: Op) -> None:
+def szext(b: Words[W], op: Op) -> None:
     """The low `n` bits, sign- or zero-extended."""
     target, source, amount = op.operands
     value, size = b.read(source, op.type), b.read(amount, "u32")
@@ -154,7 +153,7 @@ def szext(b: Builder, op: Op) -> None:
 
 
 @family("bmsk", types="b32", lanewise=True)
-def bmsk(b: Builder, op: Op) -> None:
+def bmsk(b: Words[W], op: Op) -> None:
     """A run of `width` ones from `start` up."""
     target, first, second = op.operands
     start, size = b.read(first, "u32"), b.read(second, "u32")
@@ -165,7 +164,7 @@ def bmsk(b: Builder, op: Op) -> None:
 
 
 @family("lop3", types="b32", lanewise=True)
-def lop3(b: Builder, op: Op) -> None:
+def lop3(b: Words[W], op: Op) -> None:
     """Any function of three bits, by its truth table; the Boolean form also says whether a bit came out."""
     target, first, second, third, table, *rest = op.operands
     code = constant(table)
@@ -185,20 +184,20 @@ def lop3(b: Builder, op: Op) -> None:
         b.write(target, result)
 
 
-def _mux(b: Builder, x: Value, where_zero: Value, change: Value, change_table: int) -> Value:
+def _mux(b: Words[W], x: W, where_zero: W, change: W, change_table: int) -> W:
     """`where_zero`, changed where x is 1."""
     if change_table == 0:
         return where_zero
     return b.apply("xor", where_zero, x if change_table == 15 else b.apply("and", x, change))
 
 
-def _two(b: Builder, y: Value, z: Value, table: int) -> Value:
+def _two(b: Words[W], y: W, z: W, table: int) -> W:
     """A function of two bits by its table: bit 2y + z."""
     low, high = table & 3, table >> 2
     return _mux(b, y, _one(b, z, low), _one(b, z, low ^ high), 15 if low ^ high == 3 else low ^ high)
 
 
-def _one(b: Builder, z: Value, table: int) -> Value:
+def _one(b: Words[W], z: W, table: int) -> W:
     """A function of one bit by its table."""
     match table:
         case 0 | 3:
@@ -210,12 +209,12 @@ def _one(b: Builder, z: Value, table: int) -> Value:
 
 
 @family("shf", types="b32")
-def shf(b: Builder, op: Op) -> None:
+def shf(b: Words[W], op: Op) -> None:
     """Two words as one of 64 bits, shifted; the high word of a left shift, the low word of a right shift."""
     target, low, high, amount = op.operands
     by = b.read(amount, "u32")
     by = b.apply("and", by, b.constant(by.type, 31)) if op.has("wrap") else _at_most_32(b, by)
-    whole = b.apply("shl", b.resize(b.read(high, "b32"), 64), b.constant(vector("i64"), 32))
+    whole = b.apply("shl", b.resize(b.read(high, "b32"), 64), b.constant(b.vector("i64"), 32))
     whole = b.apply("or", whole, b.resize(b.read(low, "b32"), 64))
     moved = b.apply("shl" if op.has("l") else "lshr", whole, b.resize(by, 64))
     if op.has("l"):
@@ -223,36 +222,38 @@ def shf(b: Builder, op: Op) -> None:
     b.write(target, b.resize(moved, 32))
 
 
-def _at_most_32(b: Builder, by: Value) -> Value:
+def _at_most_32(b: Words[W], by: W) -> W:
     return b.intrinsic("llvm.umin", by, b.constant(by.type, 32))
 
 
 @family("prmt", types="b32", when=lambda op: constant(op.operands[3]) is not None and len(op.qualifiers) == 1)
-def prmt_constant(b: Builder, op: Op) -> None:
+def prmt_constant(b: Words[W], op: Op) -> None:
     """Four bytes chosen from eight by a constant; bit 3 of a choice takes the byte's sign instead."""
     target, first, second, selector = op.operands
     code = constant(selector)
     assert code is not None
     choices = [code >> 4 * n & 15 for n in range(4)]
-    pair = [b.bitcast(b.read(o, "b32"), vector("i8", 4 * LANES)) for o in (first, second)]
-    bytes_ = b.shuffle(pair[0], _places(choices), pair[1])
+    count = 4 * b.width
+    pair = [b.bitcast(b.read(o, "b32"), vector("i8", count)) for o in (first, second)]
+    places = [at - at % 4 + (c & 3) + count * (c >> 2 & 1) for at, c in _cycled(choices, count)]
+    bytes_ = b.shuffle(pair[0], places, pair[1])
     if any(c & 8 for c in choices):
         signs = b.apply("ashr", bytes_, b.constant(bytes_.type, 7))
-        merged = [n + 4 * LANES * (choices[n % 4] >> 3) for n in range(4 * LANES)]
+        merged = [at + count * (c >> 3) for at, c in _cycled(choices, count)]
         bytes_ = b.shuffle(bytes_, merged, signs)
-    b.write(target, b.bitcast(bytes_, vector("i32")))
+    b.write(target, b.bitcast(bytes_, b.vector("i32")))
 
 
-def _places(choices: list[int]) -> list[int]:
-    """Where each byte of the result lies in the bytes of all lanes of the first word, then of the second."""
-    return [4 * lane + (c & 3) + 4 * LANES * (c >> 2 & 1) for lane in range(LANES) for c in choices]
+def _cycled(choices: list[int], count: int) -> list[tuple[int, int]]:
+    """The places of the bytes of a result, each with what is chosen for it: first come those of the first lane."""
+    return [(at, choices[at % 4]) for at in range(count)]
 
 
 @family("prmt", types="b32")
-def prmt(b: Builder, op: Op) -> None:
+def prmt(b: Words[W], op: Op) -> None:
     """Four bytes chosen from eight, by a selector or by a mode and a number from 0 to 3."""
     target, first, second, selector = op.operands
-    wide = b.apply("shl", b.resize(b.read(second, "b32"), 64), b.constant(vector("i64"), 32))
+    wide = b.apply("shl", b.resize(b.read(second, "b32"), 64), b.constant(b.vector("i64"), 32))
     wide = b.apply("or", wide, b.resize(b.read(first, "b32"), 64))
     code = b.read(selector, "b32")
     mode = op.one_of(_MODES)
@@ -273,7 +274,7 @@ def prmt(b: Builder, op: Op) -> None:
 _MODES: Final = frozenset({"f4e", "b4e", "rc8", "ecl", "ecr", "rc16"})
 
 
-def _mode_choice(b: Builder, mode: str, number: Value, n: int) -> Value:
+def _mode_choice(b: Words[W], mode: str, number: W, n: int) -> W:
     """The byte that mode `mode` puts at place n, for selector `number` (0 to 3)."""
     place = b.constant(number.type, n)
     match mode:

@@ -1,0 +1,1 @@
+"""What instructions do: rows of words, which several readers read; standard library only."""

@@ -1,0 +1,71 @@
+"""How an instruction is given its meaning: families of rows, one row an opcode and the types it covers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from ptxloom.meaning.words import Op, Words
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+Reader_contra = TypeVar("Reader_contra", contravariant=True)
+Op_contra = TypeVar("Op_contra", bound=Op, contravariant=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Row(Generic[Reader_contra, Op_contra]):
+    """One opcode's meaning.
+
+    Attributes:
+        build: Says it to a reader.
+        types: The last type qualifier must be one of these; empty: any, or none.
+        when: A further condition on the instruction.
+        starts: Lanes may have to wait before it: it must start a block.
+        ends: It may go elsewhere: it must end a block.
+        lanewise: Each lane for itself, whatever the width of vectors: it may be built for a strip of lanes.
+    """
+
+    build: Callable[[Reader_contra, Op_contra], None]
+    types: frozenset[str]
+    when: Callable[[Op_contra], bool] | None
+    starts: bool
+    ends: bool
+    lanewise: bool
+
+    def fits(self, op: Op_contra) -> bool:
+        """Whether the row covers an instruction."""
+        if self.types and not (op.types and op.types[-1].name in self.types):
+            return False
+        return self.when is None or self.when(op)
+
+
+class RowsOf(Generic[Reader_contra, Op_contra]):
+    """Rows that stand together in one file, used as a decorator; its parameters are the reader and the instruction."""
+
+    def __init__(self) -> None:
+        self.rows: dict[str, list[Row[Reader_contra, Op_contra]]] = {}
+
+    def __call__(
+        self,
+        *opcodes: str,
+        types: str = "",
+        when: Callable[[Op_contra], bool] | None = None,
+        starts: bool = False,
+        ends: bool = False,
+        lanewise: bool = False,
+    ) -> Callable[[Callable[[Reader_contra, Op_contra], None]], Callable[[Reader_contra, Op_contra], None]]:
+        """Give opcodes a meaning; `types` is a list of types separated by blanks, the rest as in `Row`."""
+
+        def add(build: Callable[[Reader_contra, Op_contra], None]) -> Callable[[Reader_contra, Op_contra], None]:
+            row = Row(build, frozenset(types.split()), when, starts, ends, lanewise)
+            for opcode in opcodes:
+                self.rows.setdefault(opcode, []).append(row)
+            return build
+
+        return add
+
+
+class Family(RowsOf[Words[Any], Op]):
+    """Rows of instructions whose results follow from their operands alone: words, and nothing else."""

@@ -1,0 +1,225 @@
+"""The words in which instructions have their meaning: what a row may say of values, whoever reads it.
+
+A row is a function of a reader and an instruction. One reader makes LLVM IR of the words (`machine.codegen`), one finds
+which bits are known (`flow.known_bits`), one computes with plain integers (`meaning.integers`); each is a class with a
+method a word. Types are spelled as LLVM's (`meaning.vectors`); a value has one element a lane, two of packed types, and
+masks are `i32` with bit l for lane l.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from ptxloom.meaning.types import Type
+    from ptxloom.syntax import tree
+
+
+class Word(Protocol):
+    """A value as rows see it: its type, and no more."""
+
+    @property
+    def type(self) -> str:
+        """Such as `i32`, `<32 x i32>`, `<64 x half>`."""
+        ...
+
+    @property
+    def element(self) -> str:
+        """The type of one element."""
+        ...
+
+    @property
+    def bits(self) -> int:
+        """The width of one element."""
+        ...
+
+
+W = TypeVar("W", bound=Word)
+
+
+class Op(Protocol):
+    """An instruction as rows see it; `machine.program.model.Op` says what each of these is."""
+
+    @property
+    def opcode(self) -> str:
+        """Such as `ld`."""
+        ...
+
+    @property
+    def qualifiers(self) -> tuple[str, ...]:
+        """Without dots."""
+        ...
+
+    @property
+    def operands(self) -> tuple[tree.Operand, ...]:
+        """As written: destinations first."""
+        ...
+
+    @property
+    def types(self) -> tuple[Type, ...]:
+        """Its type qualifiers, in order."""
+        ...
+
+    @property
+    def type(self) -> Type:
+        """The last of them."""
+        ...
+
+    def has(self, *qualifiers: str) -> bool:
+        """Whether it carries any of these qualifiers."""
+        ...
+
+    def one_of(self, qualifiers: Iterable[str], default: str = "") -> str:
+        """The first of its qualifiers that is among these."""
+        ...
+
+    def unsupported(self, why: str = ...) -> Exception:
+        """What to raise for a form that a row does not know."""
+        ...
+
+
+class Arithmetic(Protocol[W]):
+    """What is done with values alone."""
+
+    def constant(self, type_: str, value: object) -> W:
+        """A number in every element; floats as LLVM spells them (`"1.0"`, `"0xFFF8000000000000"`)."""
+        ...
+
+    def apply(self, name: str, *operands: W) -> W:
+        """An instruction of LLVM whose result has its operands' type: add, lshr, fmul, ..."""
+        ...
+
+    def compare(self, predicate: str, left: W, right: W) -> W:
+        """`i1` elements: slt, eq, olt, uno, ..."""
+        ...
+
+    def select(self, condition: W, then: W, otherwise: W) -> W:
+        """Element by element: `then` where the condition holds."""
+        ...
+
+    def convert(self, name: str, value: W, scalar: str) -> W:
+        """Elements of another type: sitofp, fptrunc, fpext, ..."""
+        ...
+
+    def bitcast(self, value: W, type_: str) -> W:
+        """The same bits as another type."""
+        ...
+
+    def resize(self, value: W, bits: int, signed: bool = False) -> W:
+        """Integers truncated, or extended by zeros or by their sign."""
+        ...
+
+    def shuffle(self, first: W, indices: Sequence[int], second: W | None = None) -> W:
+        """Elements of two values in a fixed order."""
+        ...
+
+    def intrinsic(self, name: str, *operands: W, result: str | None = None, overload: str | None = None) -> W:
+        """A function of LLVM: llvm.umin, llvm.fma, llvm.ctpop, ..."""
+        ...
+
+
+class Words(Arithmetic[W], Protocol[W]):
+    """What a row says of an instruction whose results follow from its operands alone."""
+
+    @property
+    def width(self) -> int:
+        """The lanes of a value."""
+        ...
+
+    def vector(self, scalar: str) -> str:
+        """The type of one scalar a lane."""
+        ...
+
+    # -- operands and results
+
+    def read(self, operand: tree.Operand, type_: Type | str) -> W:
+        """The value of an operand."""
+        ...
+
+    def read_all(self, operand: tree.Operand, type_: Type | str) -> tuple[W, ...]:
+        """The elements of a vector expression or a vector register; a plain operand gives one."""
+        ...
+
+    def read_mask(self, operand: tree.Operand) -> W:
+        """A predicate, a bit a lane."""
+        ...
+
+    def literal(self, operand: tree.Operand) -> int | None:
+        """The integer that an operand is known to be in every lane; None if it is not known."""
+        ...
+
+    def elements_in(self, operand: tree.Operand) -> int:
+        """How many elements the register has that an operand names; 1 if that is not a vector register."""
+        ...
+
+    def address(self, operand: tree.Operand) -> W:
+        """The address of an element of an array, 64 bits."""
+        ...
+
+    def special(self, name: str) -> W:
+        """The value of a special register."""
+        ...
+
+    def write(self, operand: tree.Operand, value: W, signed: bool = False) -> None:
+        """Give a result; a wider register takes it extended by zeros, or by its sign."""
+        ...
+
+    def write_all(self, operand: tree.Operand, values: tuple[W, ...], signed: bool = False) -> None:
+        """Give the elements of a vector expression or a vector register."""
+        ...
+
+    def write_mask(self, operand: tree.Operand, mask: W) -> None:
+        """Give a predicate."""
+        ...
+
+    # -- lanes and masks
+
+    def lanes(self, mask: W) -> W:
+        """A mask as `i1` elements."""
+        ...
+
+    def mask_of(self, lanes: W) -> W:
+        """`i1` elements as a mask."""
+        ...
+
+    # -- the carry flag
+
+    def carry(self) -> W:
+        """CC.CF, a bit a lane."""
+        ...
+
+    def set_carry(self, mask: W) -> None:
+        """Set CC.CF."""
+        ...
+
+    # -- floating point beyond LLVM's instructions
+
+    def rounded(self, name: str, direction: str, *operands: W) -> W:
+        """`fadd`, `fsub`, `fmul`, `fdiv`, `fma` or `sqrt`, rounded once: rn, rz, rm, rp."""
+        ...
+
+    def fixed_point(self, name: str, value: W, bits: int) -> W:
+        """Floats as integers of a width, clamped to it: `fptosi` or `fptoui`; NaN gives 0."""
+        ...
+
+    def approximated(self, name: str, bits: W) -> W:
+        """A function of the multi-function unit, on bits of 32."""
+        ...
+
+    # -- what depends on the program and its target
+
+    @property
+    def is_paired(self) -> bool:
+        """Whether the program is for pairs of CTAs: shared addresses carry the rank of their CTA in the cluster."""
+        ...
+
+    def within_cta(self, addresses: W) -> W:
+        """Shared addresses with 0 for the own CTA in the bits of its rank, and 1 more than the rank for others."""
+        ...
+
+    @property
+    def architecture(self) -> int:
+        """The target's number, such as 90."""
+        ...

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 
@@ -34,3 +35,10 @@ def test_every_instruction_that_holds_matrices_shows_which_lane_holds_what(pages
         assert page.count("## Syntax") == 1
     assert "ptxloom map ldmatrix.sync.aligned.m8n8.x4.shared.b16 -o map.svg" in pages["instructions/ldmatrix.md"]
     assert "{picture}" not in pages["instructions/add.md"]
+
+
+def test_a_search_for_which_lane_finds_a_heading() -> None:
+    # Sphinx's search takes a query for a heading that it is part of, and at least half as long as.
+    text = (DOCS.parents[1] / "docs" / "fragments.md").read_text(encoding="utf-8")
+    headings = re.findall(r"(?m)^## (.*)$", text)
+    assert [one for one in headings if "which lane" in one.lower() and len(one) <= 2 * len("which lane")]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import io
+import os
 import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -45,13 +46,12 @@ def draw(command: str, folder: Path, themes: Iterable[str] = tuple(THEMES)) -> d
         options = THEMES[theme]
         name = hashlib.sha256(shlex.join([*words, *options]).encode()).hexdigest()[:16]
         made[theme] = folder / f"{words[0]}-{name}.svg"
-        made[theme].unlink(missing_ok=True)
-        with_file = [
-            str(made[theme]) if before == "-o" else word for before, word in zip(["", *words], words, strict=False)
-        ]
+        fresh = folder / f"{words[0]}-{name}-{os.getpid()}.svg"  # pages are read by several processes at once
+        placed = [str(fresh) if before == "-o" else word for before, word in zip(["", *words], words, strict=False)]
         said = io.StringIO()
         with contextlib.chdir(ROOT), contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
-            main([*with_file, *options])
-        if not made[theme].exists():
+            main([*placed, *options])
+        if not fresh.exists():
             raise NothingDrawn(f"`{command}` drew nothing: {said.getvalue().strip()}")
+        fresh.replace(made[theme])
     return made

@@ -35,6 +35,14 @@ def test_a_program_and_what_it_starts_find_the_driver() -> None:
     assert done.stderr.endswith("ptxloom: no tool looked for races; `--checks all` looks for them, too\n")
 
 
+def test_what_a_program_compiles_while_it_runs_is_linked_with_the_driver(tmp_path: Path) -> None:
+    source = "int cuInit(unsigned); int cudaFree(void *); int main(void) { return cuInit(0) || cudaFree(0) ? 3 : 9; }"
+    made = tmp_path / "asks"
+    shell = f"echo '{source}' | cc -x c - -o {made} -lcuda -lcudart && {made}"
+    done = run("--", "sh", "-c", shell)
+    assert done.returncode == 9, done.stderr
+
+
 def test_a_program_that_a_signal_ends_and_one_that_is_not_there() -> None:
     assert run("--", sys.executable, "-c", "import os; os.kill(os.getpid(), 15)").returncode == 128 + signal.SIGTERM
     done = run("no-such-program")

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from ptxloom.files.toolkits import find_nvcc
+
 pytestmark = pytest.mark.oracle
 PROGRAMS = Path(__file__).parent / "programs"
 
@@ -27,6 +29,12 @@ def _needs(package: str, how: str = "`make suites` installs it") -> pytest.MarkD
             return False
 
     return pytest.mark.skipif(not there(), reason=f"{package} is not installed: {how}")
+
+
+def _toolkit() -> dict[str, str]:
+    """What a program needs to find nvcc."""
+    home = Path(find_nvcc() or "").parents[1]
+    return {"CUDA_HOME": str(home), "PATH": f"{home / 'bin'}{os.pathsep}{os.environ['PATH']}"}
 
 
 @_needs("cuda.core")
@@ -82,6 +90,16 @@ def test_drjit(tmp_path: Path) -> None:
 def test_halide(tmp_path: Path) -> None:
     done = _run("halide_stages.py", tmp_path)
     assert done.stdout.splitlines() == ["True", "True"], done.stderr
+
+
+@_needs("tilelang")
+@_needs("torch", "its build for the CPU will do")
+@pytest.mark.skipif(find_nvcc() is None, reason="nvcc is not installed")
+def test_tilelang(tmp_path: Path) -> None:
+    done = _run("tile_arrays.py", tmp_path, TILELANG_CACHE_DIR=str(tmp_path / "tilelang"), **_toolkit())
+    assert [line for line in done.stdout.splitlines() if line.endswith("True")] == ["sum True", "product True"], (
+        done.stderr
+    )
 
 
 @_needs("cutlass.cute")

@@ -23,11 +23,16 @@ def environment(folder: Path, socket: str, given: Mapping[str, str] | None = Non
         given: What it has so far; by default this process's.
 
     Returns:
-        The same and more: libraries of this name are found here first, whoever looks for them, Python runs
+        The same and more: libraries of this name are found here first, by whoever loads or links them, Python runs
         `first/sitecustomize.py` first, and compilers that have settings for it make code that holds PTX.
     """
     made = _for_cute_dsl(folder) | {"PTXLOOM_TORCH_CUDA": "1"} | dict(os.environ if given is None else given)
-    firsts = {"LD_LIBRARY_PATH": folder, "LD_PRELOAD": folder / _LIBRARY, "PYTHONPATH": _FIRST}
+    firsts = {
+        "LD_LIBRARY_PATH": folder,
+        "LD_PRELOAD": folder / _LIBRARY,
+        "LIBRARY_PATH": folder,  # compilers look there for -lcuda and -lcudart
+        "PYTHONPATH": _FIRST,
+    }
     for name, first in firsts.items():
         made[name] = f"{first}:{made[name]}" if made.get(name) else str(first)
     return made | {SOCKET: socket}

@@ -125,6 +125,40 @@ def run(
     return after, outcome
 
 
+def run_pair(
+    body: str, images: NDArray[Any], before: NDArray[np.uint32], target: str = "sm_100a", **asked: Any
+) -> tuple[NDArray[np.uint32], Any]:
+    """The same for a pair of CTAs: images `(2, bytes)`, tensor memory `(2, 512, 128)`; the first executes `body`."""
+    head, tail = (part.replace("cta_group::1", "cta_group::2") for part in (_HEAD, _TAIL))
+    head = head.replace("    shl.b32 %r4, %r2, 4;", _OF_RANK, 1)
+    meet = "    barrier.cluster.arrive.aligned;\n    barrier.cluster.wait.aligned;\n"
+    head = head.replace(
+        "    tcgen05.fence::after_thread_sync;\n    @%p3", f"    tcgen05.fence::after_thread_sync;\n{meet}    @%p3"
+    )
+    head = head.replace("@%p3 bra issued;", "setp.ne.u32 %p3, %r30, 0; @%p3 bra issued;")
+    commit = "tcgen05.commit.cta_group::2.mbarrier::arrive::one.shared::cluster"
+    tail = tail.replace(f"{commit}.b64 [%r12];", f"mov.u16 %h1, 3; {commit}.multicast::cluster.b64 [%r12], %h1;")
+    tail = tail.replace("done:\n", f"done:\n{meet}")
+    text = (head + body.replace("{", "{{").replace("}", "}}") + tail).format(target=target)
+    kernel = pl.kernel(pl.parse(text), "kernel")
+    after = np.zeros((2, 512, 128), np.uint32)
+    flat = np.ascontiguousarray(images)
+    size = flat.shape[1]
+    args = [flat, np.ascontiguousarray(before), after, size]
+    return after, kernel.launch(2, 128, args, cluster=2, shared_bytes=size, **asked)
+
+
+_OF_RANK = """    .reg .b16 %h<2>;
+    mov.u32 %r29, %cluster_ctarank;
+    mul.wide.u32 %rd28, %r29, %r1;
+    add.u64 %rd1, %rd1, %rd28;
+    mul.wide.u32 %rd28, %r29, 262144;
+    add.u64 %rd2, %rd2, %rd28;
+    add.u64 %rd3, %rd3, %rd28;
+    or.b32 %r30, %r29, %r2;
+    shl.b32 %r4, %r2, 4;"""
+
+
 def lines(matrix: NDArray[Any]) -> NDArray[np.uint8]:
     """A matrix stored along k as core matrices without a swizzle: leading offset 128 bytes, stride as `stride_of`."""
     rows = np.ascontiguousarray(matrix).view(np.uint8)

@@ -300,10 +300,16 @@ def is_product(op: Op) -> bool:
     return op.opcode == "wgmma" and op.has("mma_async")
 
 
+def multiplies_into_tensor_memory(op: Op) -> bool:
+    """Whether an instruction multiplies what it reads of shared memory into tensor memory."""
+    return op.opcode == "tcgen05" and op.has("mma")
+
+
 def goes_by_async_proxy(op: Op) -> bool:
     """Whether an instruction touches memory through the async proxy."""
     return (
         is_product(op)
+        or multiplies_into_tensor_memory(op)
         or (op.opcode == "cp" and op.has("bulk"))
         or (op.opcode == "clusterlaunchcontrol" and op.has("async"))
     )

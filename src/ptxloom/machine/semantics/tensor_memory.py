@@ -70,7 +70,7 @@ def alloc(b: Builder, op: Op) -> None:
     b.touch(Access(WRITE, space, b.scratch(), 32, lanes=one))
     facts = (b.active_mask, b.scratch(), count, is_pair(op), space, op.site)
     b.check(b.runtime(allocation.check_allocation, W, *facts))
-    b.resume(b.runtime(allocation.allocate, W, *facts, b.block.number, b.following))
+    b.resume(b.runtime(allocation.allocate_columns, W, *facts, b.block.number, b.following))
 
 
 @family("tcgen05", when=lambda op: op.has("dealloc"), starts=True)

@@ -91,6 +91,7 @@ class TensorJob:
     memory: TensorMemory  # where D lies
     base: u32  # of D: column * 128 + lane
     adds: u32  # 0: D is not added
+    lane: u32  # who issued it
     power: u32  # the `.f32` that D is multiplied with before
     metadata: Annotated[Array[u64], A_TILES * 16]  # of a row: four bits a chunk
     a_scales: Annotated[Array[u64], A_TILES * 16]  # of a row: a byte a block

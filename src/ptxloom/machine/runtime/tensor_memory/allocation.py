@@ -61,7 +61,7 @@ def check_allocation(w: Warp, lanes: u32, targets: Ptr[u64], columns: u32, pair:
     return u32(address(place(w, lane, targets[lane], space, 4, 1, site)) == 0)
 
 
-def allocate(
+def allocate_columns(
     w: Warp,
     lanes: u32,
     targets: Ptr[u64],

@@ -28,7 +28,7 @@ SCALES_OF_GROUP = 4  # in a word
 GROUP_ROWS = 128  # rows whose words are next to each other
 
 
-def reach(w: Warp, cta: Cta, taddr: u32, columns: u32, site: u32) -> u32:
+def reach_columns(w: Warp, cta: Cta, taddr: u32, columns: u32, site: u32) -> u32:
     """1 if columns are allocated; else the fault is noted."""
     if holds_columns(cta.tensor, taddr & 0xFFFF, columns) != 0:
         return 1
@@ -36,7 +36,7 @@ def reach(w: Warp, cta: Cta, taddr: u32, columns: u32, site: u32) -> u32:
     return 0
 
 
-def word_of(w: Warp, cta: Cta, at: u32, taddr: u32, site: u32) -> u32:
+def tensor_word(w: Warp, cta: Cta, at: u32, taddr: u32, site: u32) -> u32:
     """A word, which has to be written."""
     if address(w.written) != 0 and missing_word(cta.tensor, at) != 0:
         note_access(w, UNWRITTEN, site, 0, u64(taddr), TENSOR, 4, 0)
@@ -66,7 +66,7 @@ def bring_scales(
     columns = (lines + QUARTER_LANES - 1) // QUARTER_LANES
     if words > 1:
         columns = columns + groups * SCALES_OF_GROUP * (words - 1)
-    if reach(w, cta, taddr, columns, site) == 0:
+    if reach_columns(w, cta, taddr, columns, site) == 0:
         return 1
     base = (taddr & 0xFFFF) * TENSOR_LANES
     for row in range(rows):
@@ -76,10 +76,10 @@ def bring_scales(
             line = row - split
             lane = TENSOR_LANES // 2
         at = base + line // QUARTER_LANES * TENSOR_LANES + lane + line % QUARTER_LANES
-        bits = u64(word_of(w, cta, at, taddr, site))
+        bits = u64(tensor_word(w, cta, at, taddr, site))
         if words > 1:
             more = at + groups * SCALES_OF_GROUP * TENSOR_LANES
-            bits = bits | u64(word_of(w, cta, more, taddr, site)) << 32
+            bits = bits | u64(tensor_word(w, cta, more, taddr, site)) << 32
         into[row] = bits >> u64(8 * first)
     return 0
 
@@ -89,20 +89,20 @@ def bring_metadata(w: Warp, cta: Cta, plan: TensorPlan, job: TensorJob, taddr: u
     column = taddr & 0xFFFF
     if plan.metadata == BY_HALVES:
         column = column + selector
-    if reach(w, cta, column, 3 - plan.metadata, site) == 0:
+    if reach_columns(w, cta, column, 3 - plan.metadata, site) == 0:
         return 1
     base = column * TENSOR_LANES + (taddr >> 16)
     for tile in range(plan.a_tiles):
         start = base + plan.a_lanes[tile]
         for row in range(16):
             if plan.metadata == BY_ROW:
-                low = u64(word_of(w, cta, start + row, taddr, site))
+                low = u64(tensor_word(w, cta, start + row, taddr, site))
                 job.metadata[tile * 16 + row] = (
-                    low | u64(word_of(w, cta, start + row + TENSOR_LANES, taddr, site)) << 32
+                    low | u64(tensor_word(w, cta, start + row + TENSOR_LANES, taddr, site)) << 32
                 )
             else:
                 shift = row // 8 * 16
-                low = u64(word_of(w, cta, start + row % 8, taddr, site) >> shift & 0xFFFF)
-                high = u64(word_of(w, cta, start + row % 8 + 8, taddr, site) >> shift & 0xFFFF)
+                low = u64(tensor_word(w, cta, start + row % 8, taddr, site) >> shift & 0xFFFF)
+                high = u64(tensor_word(w, cta, start + row % 8 + 8, taddr, site) >> shift & 0xFFFF)
                 job.metadata[tile * 16 + row] = low | high << 16
     return 0

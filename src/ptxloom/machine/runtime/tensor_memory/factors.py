@@ -8,10 +8,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ptxloom.machine.native.language import copy, part, u8, u32, u64, view
+from ptxloom.machine.native.language import address, copy, nothing, part, u8, u32, u64, view
+from ptxloom.machine.native.watching import watching
 from ptxloom.machine.runtime.bounds import within
+from ptxloom.machine.runtime.initcheck.slow_path import read_lane
 from ptxloom.machine.runtime.matrix_layout import ROW_BYTES, row_at
 from ptxloom.machine.runtime.memory import fault
+from ptxloom.machine.runtime.racecheck.happens_before import stamp_of
+from ptxloom.machine.runtime.racecheck.proxies import check_fence
+from ptxloom.machine.runtime.racecheck.slow_path import check
 from ptxloom.machine.runtime.state import OUT_OF_BOUNDS, SHARED, Cta, Warp
 from ptxloom.machine.runtime.tensor_cores.model import REGISTER_BYTES, TENSOR_LANES, TensorMemory
 
@@ -21,7 +26,7 @@ if TYPE_CHECKING:
 ATOM_32B = 1  # the swizzle of 128 bytes that moves 32 at a time
 
 
-def place_of(descriptor: u64, line: u64, column: u64, row: u32, across: u32) -> u64:
+def chunk_place(descriptor: u64, line: u64, column: u64, row: u32, across: u32) -> u64:
     """Where 16 bytes lie: `row_at`, but for the swizzle that only factors of 32 bits have."""
     if descriptor >> 61 != ATOM_32B:
         return row_at(descriptor, line, column, across, row)
@@ -31,6 +36,20 @@ def place_of(descriptor: u64, line: u64, column: u64, row: u32, across: u32) -> 
     k = column * 8 + u64(row)
     at = start + (line >> 3) * leading + (line & 7) * ROW_BYTES + (k & 3) * 128 + (k >> 2) * stride
     return at ^ (at >> 2 & 0x60)
+
+
+@watching
+def watch_factor(w: Warp, cta: Cta, at: u64, size: u32, site: u32) -> None:
+    """Tell racecheck and initcheck of bytes of the own CTA that a product reads when a lane issues it."""
+    if address(cta) != address(w.cta):
+        return
+    lane = w.worker.job.lane
+    if address(w.shadow) != 0:
+        stamp = stamp_of(w, site)
+        check(w, w.shadow, lane, u32(at), size, stamp, 0, nothing(u64), 1)
+        check_fence(w, lane, at, SHARED, size, stamp)
+    if address(w.written) != 0:
+        read_lane(w, lane, at, SHARED, size, site)
 
 
 def gather_lines(
@@ -55,11 +74,12 @@ def gather_lines(
             core = part(into, u64(target), REGISTER_BYTES)
             for row in range(8):
                 from_line = line * 8 + row + moved
-                at = place_of(descriptor, u64(from_line >> 3), u64(column), from_line & 7, 0)
+                at = chunk_place(descriptor, u64(from_line >> 3), u64(column), from_line & 7, 0)
                 if within(at, ROW_BYTES, w.shared_bytes) == 0:
                     fault(w, OUT_OF_BOUNDS, site, 0, at, SHARED, ROW_BYTES, 0)
                     return 1
                 copy(part(core, u64(row) * ROW_BYTES, ROW_BYTES), part(shared, at, ROW_BYTES), ROW_BYTES)
+                watch_factor(w, cta, at, ROW_BYTES, site)
     return 0
 
 
@@ -85,12 +105,13 @@ def gather_columns(
             target = (tile * depth + k) * width
             for piece in range(width // size):
                 along = tile * width + piece * size + moved * element
-                at = place_of(descriptor, u64(along // ROW_BYTES), u64(k // 8), k % 8, 1) + u64(along % ROW_BYTES)
+                at = chunk_place(descriptor, u64(along // ROW_BYTES), u64(k // 8), k % 8, 1) + u64(along % ROW_BYTES)
                 if within(at, u64(size), w.shared_bytes) == 0:
                     fault(w, OUT_OF_BOUNDS, site, 0, at, SHARED, size, 0)
                     return 1
                 found = part(shared, at, u64(size))
                 copy(part(into, u64(target + piece * size), u64(size)), found, u64(size))
+                watch_factor(w, cta, at, size, site)
     return 0
 
 

@@ -119,6 +119,7 @@ def multiply(
             job.plan = plan
             job.adds = adding >> lane & 1
             job.power = power
+            job.lane = lane
             if product(w, plan, job, operands, lane, disabled, facts, site) != 0:
                 return 1
     return 0

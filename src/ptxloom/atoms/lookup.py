@@ -14,6 +14,7 @@ from ptxloom.atoms.naming import mma_names, mma_operation
 from ptxloom.diagnostics import UnsupportedForm, must_be
 from ptxloom.isa.matrix import MOVES, MatrixMove, describes_move, matrix_move
 from ptxloom.isa.products import MatrixForm, matrix_form, matrix_forms
+from ptxloom.isa.spelled import spelling_of
 from ptxloom.isa.spelling import near_misses
 
 if TYPE_CHECKING:
@@ -99,6 +100,7 @@ def _named(text: str) -> CopyAtom | MmaAtom:
 
 def _spelled(text: str) -> CopyAtom | MmaAtom:
     """The atom of a PTX spelling; a short one without an opcode is an ldmatrix or an mma."""
+    text = spelling_of(text)
     if _MMA.search(text):
         return mma_atom_of(matrix_form(text))
     opcode, _, rest = text.partition(".")

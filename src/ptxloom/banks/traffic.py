@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from ptxloom.banks.access import access
 from ptxloom.banks.tiles import ROW_BYTES
 from ptxloom.diagnostics import PtxloomError, UsageError
+from ptxloom.isa.matrix import memory_move
 from ptxloom.isa.spelled import spelling_of
 
 if TYPE_CHECKING:
@@ -63,12 +64,10 @@ def traffic_of(tile: Tile, name: str) -> Traffic:
 
 
 def _spelled(what: str) -> str:
-    """A matrix move that leaves out what it need not say here: `ldmatrix.x4.trans` is one of 8x8 matrices."""
+    """A matrix move in full; how many matrices it moves at once makes no difference here, and may be left out."""
     opcode, *words = what.split(".")
-    if not any(word.startswith("m") for word in words):
-        number = [word for word in words if word.startswith("x")] or ["x4"]
-        words = ["m8n8", *number, *(["trans"] if "trans" in words else []), "b16"]
-    return spelling_of(".".join((opcode, *words)))
+    counted = words if any(word.startswith(("x", "m")) for word in words) else [*words, "x4"]
+    return memory_move(spelling_of(".".join((opcode, *counted)))).spelling
 
 
 def _matrices(tile: Tile, name: str, spelling: str) -> Traffic:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from ptxloom.diagnostics import PtxloomError, UnsupportedForm
 from ptxloom.fragments import fragment, fragment_operands
 from ptxloom.isa.matrix import MOVES, MatrixMove, matrix_move
+from ptxloom.isa.spelled import spelling_of
 
 if TYPE_CHECKING:
     from ptxloom.cli.command_line import Options
@@ -32,7 +33,7 @@ def fragment_of(options: Options) -> Fragment:
 def named(text: str) -> MatrixMove | str:
     """The matrix move that a text names, or its first word where it names another instruction.
 
-    `ldmatrix.m8n8.x4.b16` is short for `ldmatrix.sync.aligned.m8n8.x4.b16`, and operands may follow.
+    `ldmatrix.x4` is short for `ldmatrix.sync.aligned.m8n8.x4.b16`, and operands may follow.
 
     Raises:
         UnsupportedForm: The text is empty, or no form of its opcode.
@@ -44,5 +45,5 @@ def named(text: str) -> MatrixMove | str:
     words = text.replace(";", " ").split()
     if not words:
         raise UnsupportedForm("the instruction is empty; name one such as `ldmatrix.m8n8.x4.b16`")
-    opcode, _, rest = words[0].partition(".")
-    return matrix_move(rest, opcode) if opcode in MOVES else words[0]
+    spelled = spelling_of(words[0])
+    return matrix_move(spelled) if spelled.partition(".")[0] in MOVES else spelled

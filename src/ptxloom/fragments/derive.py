@@ -19,7 +19,7 @@ it has registers for.
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from ptxloom.diagnostics import UnsupportedForm, UsageError
 from ptxloom.fragments.model import Axis, Evidence, Fragment
@@ -33,17 +33,13 @@ from ptxloom.isa.forms import resolve
 from ptxloom.isa.matrix import MOVES, MatrixMove, memory_move, transpose
 from ptxloom.isa.products import PRODUCTS, MatrixForm, form_of, matrix_form
 from ptxloom.isa.shapes import is_shape
+from ptxloom.isa.short import HOLDERS, PARTS
 from ptxloom.isa.spelled import spelling_of
 from ptxloom.isa.spelling import near_misses
 from ptxloom.isa.vectors import vector_length
 
 if TYPE_CHECKING:
     from ptxloom.isa.spelled import Spelled
-
-HOLDERS: Final = (*MOVES, *PRODUCTS, "tcgen05")
-"""The opcodes that have forms with matrix operands."""
-
-_PARTS: Final = {"wmma": ("load", "store"), "tcgen05": ("ld", "st")}  # what moves a fragment from or to memory
 
 
 def fragment(instruction: str | Spelled | MatrixMove | MatrixForm, operand: str | None = None) -> Fragment:
@@ -124,7 +120,7 @@ def _form(instruction: str | Spelled | MatrixMove | MatrixForm) -> MatrixMove | 
 @cache
 def _read(text: str) -> MatrixMove | MatrixForm | Form:
     opcode, *words = text.split(".")
-    if not set(_PARTS.get(opcode, ())).isdisjoint(words):
+    if not set(PARTS.get(opcode, ())).isdisjoint(words):
         return _part(opcode, tuple(words), text)
     if opcode in PRODUCTS or any(is_shape(word) and "k" in word for word in (opcode, *words)):
         return matrix_form(text)

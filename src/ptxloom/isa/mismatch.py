@@ -27,7 +27,7 @@ from ptxloom.isa.problem import (
 )
 from ptxloom.isa.shapes import is_shape
 from ptxloom.isa.spaces import SPACES
-from ptxloom.isa.spelling import near_misses
+from ptxloom.isa.spelling import CALLED, near_misses
 from ptxloom.isa.types import is_type
 from ptxloom.lazy import cached_property
 
@@ -42,12 +42,6 @@ _NUMBERED = re.compile(r"[vxL]?\d+|\d+d|\w+::\d+")
 _DIGITS = re.compile(r"\d+")
 _MOST_NEAR = 3
 _LEAST = 3  # letters of a qualifier that a longer word may stand for
-ELSEWHERE = {
-    "t": "trans", "half": "f16", "float16": "f16", "fp16": "f16", "bfloat16": "bf16", "float": "f32", "float32": "f32",
-    "fp32": "f32", "double": "f64", "float64": "f64", "fp64": "f64", "tfloat32": "tf32", "int8": "s8", "int16": "s16",
-    "int32": "s32", "int": "s32", "int64": "s64", "uint8": "u8", "uint16": "u16", "uint32": "u32", "uint64": "u64",
-}  # fmt: skip
-"""What CUDA, CuTe, NumPy and BLAS call some qualifiers."""
 SCOPES = ("cta", "cluster", "gpu", "gl", "sys")
 
 
@@ -144,7 +138,7 @@ def _longer(pool: _Pool, words: Words, at: int) -> Words:
 
 def _called(word: str, known: Words) -> Words:
     """What the instruction calls what others call by this word, or by a longer one: `.trans` for `.transposed`."""
-    name = ELSEWHERE.get(word.lower(), "")
+    name = CALLED.get(word.lower(), "")
     shorter = (other for other in known if len(other) >= _LEAST and word.isalpha() and word.lower().startswith(other))
     return (name,) if name in known else tuple(sorted(shorter, key=len))[-1:]
 

@@ -30,7 +30,8 @@ PRODUCTS: Final = ("mma", "wmma", "wgmma")
 OPERANDS: Final = ("d", "a", "b", "c")
 
 _BYTE_KINDS: Final = ("f8f6f4", "mxf8f6f4")  # kinds that give every element, however narrow, a byte
-_LEADS: Final = {"mma": (), "wmma": ("mma",), "wgmma": ("mma_async",)}  # what makes a product of the opcode
+LEADS: Final = {"mma": (), "wmma": ("mma",), "wgmma": ("mma_async",)}
+"""What makes a product of the opcode."""
 _WARPS: Final = {"wgmma": 4}
 _WMMA_HALVES: Final = 8  # registers that `wmma` gives a factor of halves, whatever its shape (9.7.14.4.1)
 _GROUP_BITS: Final = 4  # of metadata, for one chunk of a sparse row
@@ -193,7 +194,7 @@ def _slots(opcode: str) -> tuple[str, ...]:
     order: TopologicalSorter[str] = TopologicalSorter()
     for line in instruction_spec(opcode).lines:
         names = [slot.name for slot in line.slots]
-        if set(_LEADS[opcode]).issubset(names):
+        if set(LEADS[opcode]).issubset(names):
             for before, name in zip([None, *names], names, strict=False):
                 order.add(name, *filter(None, [before]))
     return tuple(order.static_order())
@@ -217,15 +218,15 @@ def matrix_form(text: str) -> MatrixForm:
     """
     must_be(str, "text", text, "a spelling such as mma.m16n8k16.row.col.f32.f16.f16.f32")
     words = written = tuple(word for word in text.strip().split(".") if word)
-    opcode = words[0] if words[:1] and words[0] in PRODUCTS else _opcode_of(words)
+    opcode = words[0] if words[:1] and words[0] in PRODUCTS else opcode_of(words)
     words = words[words[:1] == (opcode,) :]
-    leads, rest = (tuple(word for word in said if word not in words) for said in (_LEADS[opcode], ("sync", "aligned")))
+    leads, rest = (tuple(word for word in said if word not in words) for said in (LEADS[opcode], ("sync", "aligned")))
     words = (*leads, *words, *rest)
     form = resolve(opcode, words).form
     if form is None:
         from ptxloom.isa.phrase import reasons  # noqa: PLC0415 - only a miss needs the words
 
-        if written and {opcode, *_LEADS[opcode], "sync", "aligned"}.issuperset(written):  # right as far as it goes
+        if written and {opcode, *LEADS[opcode], "sync", "aligned"}.issuperset(written):  # right as far as it goes
             raise UnsupportedForm(f"`{text}` is not the whole of a form: {reasons(opcode, words)}")
         if leads and resolve(opcode, words[len(leads) :]).form is not None:
             raise UnsupportedForm(f"`{text}` is not a form of `{opcode}` that multiplies")
@@ -235,7 +236,7 @@ def matrix_form(text: str) -> MatrixForm:
     return form_of(form)
 
 
-def _opcode_of(words: tuple[str, ...]) -> str:
+def opcode_of(words: tuple[str, ...]) -> str:
     """The opcode whose products have the shape that is written; `mma` if none has."""
     shapes = {word for word in words if is_shape(word)}
     found = (
@@ -253,7 +254,7 @@ def matrix_forms(opcode: str) -> tuple[MatrixForm, ...]:
     """
     if opcode not in PRODUCTS:
         raise UsageError("opcode", opcode, f"one of {', '.join(PRODUCTS)}")
-    leads = _LEADS[opcode]
+    leads = LEADS[opcode]
     return tuple(dict.fromkeys(form_of(form) for form in forms(opcode) if set(leads).issubset(form.filling)))
 
 

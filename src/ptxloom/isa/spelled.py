@@ -6,6 +6,7 @@ from typing import Final, Protocol, runtime_checkable
 
 from ptxloom.diagnostics import must_be
 from ptxloom.isa.matrix import MOVES
+from ptxloom.isa.short import whole
 
 _ALWAYS: Final = frozenset(("sync", "aligned"))
 """The qualifiers of every matrix move."""
@@ -29,17 +30,18 @@ class Spelled(Protocol):
 def spelling_of(instruction: str | Spelled) -> str:
     """The text that names an instruction, without a trailing semicolon.
 
-    A text may leave out what every matrix move has; an instruction of a module is taken as it stands.
+    A text may leave out what goes without saying; an instruction of a module is taken as it stands.
 
     Example:
-        >>> spelling_of(" ldmatrix.m8n8.x4.shared.b16; ")
-        'ldmatrix.sync.aligned.m8n8.x4.shared.b16'
+        >>> spelling_of(" ldmatrix.m8n8.x4.shared.b16; "), spelling_of("ldmatrix.x4")
+        ('ldmatrix.sync.aligned.m8n8.x4.shared.b16', 'ldmatrix.sync.aligned.m8n8.x4.b16')
 
     Raises:
+        Ambiguous: A text is short for several instructions.
         UsageError: It is neither a text nor an instruction.
     """
     if isinstance(instruction, str):
-        text = instruction.strip().removesuffix(";").rstrip()
+        text = whole(instruction.strip().removesuffix(";").rstrip())
         opcode, *words = text.split(".")
         if opcode in MOVES and words and not _ALWAYS.intersection(words):
             return ".".join((opcode, *sorted(_ALWAYS, reverse=True), *words))

@@ -1,11 +1,18 @@
-"""Near misses: which known words a mistyped one was probably meant to be."""
+"""Near misses: which known words a mistyped one, or one that others use, was probably meant to be."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+CALLED: Final = {
+    "t": "trans", "half": "f16", "float16": "f16", "fp16": "f16", "bfloat16": "bf16", "float": "f32", "float32": "f32",
+    "fp32": "f32", "double": "f64", "float64": "f64", "fp64": "f64", "tfloat32": "tf32", "int8": "s8", "int16": "s16",
+    "int32": "s32", "int": "s32", "int64": "s64", "uint8": "u8", "uint16": "u16", "uint32": "u32", "uint64": "u64",
+}  # fmt: skip
+"""What CUDA, CuTe, NumPy and BLAS call some qualifiers."""
 
 _LONGEST = 64  # a longer word is not a typing error; this bounds the work
 

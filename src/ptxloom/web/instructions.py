@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.isa import instruction_classes, instruction_spec, judged, opcodes, targets, versions
-from ptxloom.isa.mismatch import ELSEWHERE, SCOPES
+from ptxloom.isa.mismatch import SCOPES
 from ptxloom.isa.spaces import MEMORY, SPACES
+from ptxloom.isa.spelling import CALLED
 from ptxloom.isa.target import RENAMED
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ def instruction_facts() -> dict[str, object]:
         "renamed": RENAMED,
         "spaces": list(SPACES),
         "memory": list(MEMORY),
-        "elsewhere": ELSEWHERE,
+        "elsewhere": CALLED,
         "scopes": SCOPES,
     }
 

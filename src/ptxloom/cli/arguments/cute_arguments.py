@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.cli.arguments.picture_arguments import pictures
+from ptxloom.cli.arguments.type_names import type_name
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser
@@ -28,7 +29,9 @@ def atom(parser: ArgumentParser) -> None:
     wanted.add_argument("--operand", choices=("a", "b", "c", "d"), help="the operand in shared memory")
     wanted.add_argument("--major", choices=("k", "m", "n"), help="the coordinate along which it is contiguous")
     wanted.add_argument("--blas", metavar="XY", help="A and B at once: TN, NT, NN or TT (TN: both K-major)")
-    wanted.add_argument("--element", metavar="TYPE", help="the type in memory, where it is not the mma's, such as e2m1")
+    wanted.add_argument(
+        "--element", metavar="TYPE", type=type_name, help="the type in memory, where it is not the mma's, such as e2m1"
+    )
     wanted.add_argument("--target", metavar="SM", help="the architecture (default sm_90)")
     where = parser.add_argument_group(
         "where the operand lies", "lane by lane, the byte offset of the row that it names"
@@ -50,7 +53,7 @@ def emit(parser: ArgumentParser) -> None:
 def swizzle(parser: ArgumentParser) -> None:
     """`ptxloom swizzle`."""
     parser.add_argument("tile", metavar="ROWSxCOLUMNS", type=tile, help="the tile in elements, columns contiguous")
-    parser.add_argument("element", metavar="TYPE", help="the type of an element, such as f16")
+    parser.add_argument("element", metavar="TYPE", type=type_name, help="the type of an element, such as f16 or fp16")
     parser.add_argument(
         "accesses",
         metavar="ACCESS",

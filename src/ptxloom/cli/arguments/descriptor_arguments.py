@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from ptxloom.cli.arguments.cute_arguments import tile
 from ptxloom.cli.arguments.picture_arguments import pictures
+from ptxloom.cli.arguments.type_names import type_name
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser
@@ -29,7 +30,7 @@ def descriptor(parser: ArgumentParser) -> None:
         "--generation", choices=("wgmma", "tcgen05"), help="who reads it (default: as bits 46 to 48 say)"
     )
     what = parser.add_argument_group("what the instruction says")
-    what.add_argument("--type", dest="element", metavar="TYPE", help="of an element (default f16)")
+    what.add_argument("--type", dest="element", metavar="TYPE", type=type_name, help="of an element (default f16)")
     what.add_argument(
         "--major", choices=("k", "mn"), help="the coordinate along which elements are contiguous (default k)"
     )

@@ -31,7 +31,7 @@ def where(parser: ArgumentParser) -> None:
     holder.add_argument(
         "--row", type=int, metavar="I", help="the row; for ldmatrix and stmatrix, also whose address it comes from"
     )
-    holder.add_argument("--column", type=int, metavar="J", help="only the element of this column")
+    holder.add_argument("--column", "--col", type=int, metavar="J", help="only the element of this column")
     parser.add_argument("--matrix", type=int, default=0, metavar="M", help="of which matrix (default 0)")
     pictures(parser, TABLE, OF_FRAGMENTS)
 
@@ -53,7 +53,7 @@ def _instruction(parser: ArgumentParser) -> None:
     parser.add_argument(
         "instruction",
         metavar="INSTRUCTION",
-        help="such as ldmatrix.sync.aligned.m8n8.x4.shared.b16, or ldmatrix.m8n8.x4.b16",
+        help="in full or in short: ldmatrix.x4.trans, mma.m16n8k16.bf16, wgmma.m64n128k16.f32.f16.f16",
     )
 
 

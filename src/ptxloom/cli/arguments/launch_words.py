@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from ptxloom.cli.arguments.launch_keys import ACCUMULATE, FILLS, LAUNCH, TITLE
+from ptxloom.cli.arguments.type_names import type_name
 from ptxloom.cli.schema_action import PrintSchema
 from ptxloom.diagnostics import PtxloomError
 from ptxloom.source import title
@@ -55,6 +56,7 @@ def declare(parser: ArgumentParser) -> None:
     own.add_argument("--atol", type=float, metavar="A", help="absolute difference, likewise")
     own.add_argument(
         "--accumulate",
+        type=type_name,
         choices=ACCUMULATE,
         help="the type that sums may be rounded to (default: none coarser than the array's)",
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from ptxloom.cli.arguments.type_names import type_name
 from ptxloom.cli.schema_action import PrintSchema
 
 if TYPE_CHECKING:
@@ -63,7 +64,9 @@ def declare(parser: ArgumentParser) -> None:
         help=f"the executions and lanes {chosen}: '%%r5 > 100 and %%tid.x < 8', over the registers that it reads (or "
         "only writes), %%tid, %%ctaid, %%laneid, warp, execution and address; f32(%%r1) reads its bits as a float",
     )
-    parser.add_argument("--trace-type", metavar="TYPE", help="read a matrix's bits as f16, bf16, s8, e4m3, ...")
+    parser.add_argument(
+        "--trace-type", metavar="TYPE", type=type_name, help="read a matrix's bits as f16, bf16, s8, e4m3, ..."
+    )
     parser.add_argument("--trace-operand", metavar="NAME", help="the operand to show: a, b, c, d")
     sources(parser, "instructions that are traced")
     parser.set_defaults(**BESIDE_TRACE)

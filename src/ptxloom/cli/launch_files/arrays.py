@@ -20,6 +20,7 @@ from ptxloom.files.errors import OutOfReach
 from ptxloom.files.regular import opened
 from ptxloom.files.writing import replace_file
 from ptxloom.fragments.number_types import by_ptx_name, is_number
+from ptxloom.isa.spelling import CALLED
 from ptxloom.source import title
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ def dtype_of(name: object) -> np.dtype[Any]:
             try:
                 found = np.dtype(name)
             except TypeError:
-                found = None
+                found = by_ptx_name().get(CALLED.get(name, ""))
     if found is None or not is_number(found):
         known = "f16, bf16, e4m3, s8, u32, ..., float16, int32, ..."
         raise NoArray(f"has dtype = {name!r}, which neither PTX nor NumPy calls a type of numbers: {known}")

@@ -108,6 +108,6 @@ def _asked(options: Options) -> list[tuple[str, str]]:
 
 def _advice(options: Options, operand: str, major: str) -> Advice:
     mma = options.mma or ""
-    if is_shape(mma):
+    if is_shape(mma.removeprefix("mma.")):
         mma += ".row.col.f32.f16.f16.f32"
     return advise(mma, operand, major, options.target or "sm_90", options.element)

@@ -18,10 +18,12 @@ if TYPE_CHECKING:
 
     from ptxloom.diagnosis.watched import Watcher
     from ptxloom.machine import Hazard, Kernel, LaunchResult, Profile
+    from ptxloom.views.runs.summary import Held
 
 _MARKER: Final = "ptxloom"
 _OURS: Final = Path(__file__).parent
 _KEY: Final = pytest.StashKey["Watched"]()
+_SESSION: Final = pytest.StashKey["_Session"]()
 _FOR_TRITON: Final = {
     "TRITON_DEFAULT_BACKEND": "ptxloom",
     "PTXLOOM_ON_HAZARD": "ignore",  # told by this plugin instead
@@ -36,6 +38,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--ptxloom-checks", metavar="tools", default="all", help="who watches (default all, as of `run`)")
     group.addoption("--ptxloom-device", metavar="target", help="what kernels are compiled for, such as sm_90")
     group.addoption("--ptxloom-why", action="store_true", help="say of tests that fail why their kernels are wrong")
+    group.addoption("--ptxloom-summary", metavar="file", help="append hazards and differences of costs, as Markdown")
+    group.addoption("--ptxloom-annotations", action="store_true", help="print hazards as GitHub's annotations, too")
     group.addoption("--ptxloom-update", action="store_true", help="write the snapshots of profiles anew")
 
 
@@ -66,6 +70,14 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 @dataclass(slots=True)
+class _Session:
+    """What a session's summary tells: hazards that failed tests, and costs beside those of snapshots."""
+
+    hazards: list[Hazard] = field(default_factory=list["Hazard"])
+    held: list[Held] = field(default_factory=list["Held"])
+
+
+@dataclass(slots=True)
 class Watched:
     """What one test does, the value of the fixture `ptxloom`.
 
@@ -84,6 +96,7 @@ class Watched:
     update: bool
     hazards: list[Hazard] = field(default_factory=list["Hazard"])
     watcher: Watcher | None = None
+    session: _Session | None = None
 
     def kernel(self, source: object, name: str | None = None) -> Kernel:
         """A kernel, ready to run.
@@ -123,7 +136,13 @@ class Watched:
         found = self.take_hazards() if result is None else tuple(result.hazards)
         self.hazards = [hazard for hazard in self.hazards if hazard not in found]
         if found:
+            self.note(found)
             pytest.fail(_report(found), pytrace=False)
+
+    def note(self, hazards: Iterable[Hazard]) -> None:
+        """Keep hazards that fail the test for the session's summary."""
+        if self.session is not None:
+            self.session.hazards += hazards
 
     def snapshot(self, profile: LaunchResult | Profile, name: str = "") -> None:
         """Fail if a kernel costs more than when its snapshot was written, `--ptxloom-update`.
@@ -135,7 +154,8 @@ class Watched:
         __tracebackhide__ = True
         from ptxloom.snapshots import held_against  # noqa: PLC0415 - as the module's docstring says
 
-        said = held_against(profile, *self.test, name, update=self.update)
+        note = None if self.session is None else self.session.held.append
+        said = held_against(profile, *self.test, name, update=self.update, note=note)
         if said:
             pytest.fail(said, pytrace=False)
 
@@ -200,13 +220,30 @@ def pytest_runtest_makereport(
             error.with_traceback(_without_ours(error.__traceback__))
         )
     report = yield
+    if not hazards and report.failed and _KEY in item.stash:
+        hazards = item.stash[_KEY].take_hazards()
     if hazards:
         report.sections.append(("ptxloom", _report(hazards)))
-    elif report.failed and _KEY in item.stash and (left := item.stash[_KEY].take_hazards()):
-        report.sections.append(("ptxloom", _report(left)))
+        if _KEY in item.stash:
+            item.stash[_KEY].note(hazards)
     if report.failed and _KEY in item.stash and (watcher := item.stash[_KEY].watcher) is not None:
         report.sections += [(f"ptxloom why: {seen.kernel}", str(seen)) for seen in watcher.seen]
     return report
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    """Tell what failed tests to a service of continuous integration, if anybody wants that."""
+    file = config.getoption("--ptxloom-summary")
+    session = config.stash.get(_SESSION, _Session())
+    if file:
+        from ptxloom.views.runs.summary import of_tests  # noqa: PLC0415 - as the module's docstring says
+
+        with Path(str(file)).open("a", encoding="utf-8") as summary:
+            summary.write(of_tests(session.hazards, session.held))
+    if config.getoption("--ptxloom-annotations") and session.hazards:
+        from ptxloom.views.runs.hazard_reports import github  # noqa: PLC0415 - likewise
+
+        terminalreporter.write_line(github(session.hazards).rstrip("\n"))
 
 
 def _without_ours(trace: TracebackType | None) -> TracebackType | None:
@@ -237,6 +274,7 @@ def _watched(item: pytest.Item) -> Watched:
             (str(item.path), item.nodeid.rpartition("::")[2]),
             bool(item.config.getoption("--ptxloom-update")),
             watcher=_watcher() if item.config.getoption("--ptxloom-why") else None,
+            session=item.config.stash.setdefault(_SESSION, _Session()),
         )
     return item.stash[_KEY]
 

@@ -6,7 +6,7 @@ import json
 import re
 from dataclasses import asdict
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final, cast
 
 from ptxloom.diagnostics import UsageError
 from ptxloom.files.errors import OutOfReach
@@ -14,6 +14,10 @@ from ptxloom.files.writing import inside, replace_file
 from ptxloom.machine import LaunchResult, Profile
 from ptxloom.source import title
 from ptxloom.views.runs import profiles
+from ptxloom.views.runs.summary import Held
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 FOLDER: Final = "__ptxloom__"
 _HELD: Final = (
@@ -28,7 +32,15 @@ _HELD: Final = (
 """What must not grow, of the fields of `Counts`."""
 
 
-def held_against(given: LaunchResult | Profile, file: str, test: str, name: str = "", *, update: bool) -> str:
+def held_against(
+    given: LaunchResult | Profile,
+    file: str,
+    test: str,
+    name: str = "",
+    *,
+    update: bool,
+    note: Callable[[Held], None] | None = None,
+) -> str:
     """Hold a profile against its snapshot, or write that.
 
     Args:
@@ -37,6 +49,7 @@ def held_against(given: LaunchResult | Profile, file: str, test: str, name: str 
         test: What it is called.
         name: Tells the snapshots of one test apart.
         update: Write the snapshot.
+        note: Is told the costs, and those of the snapshot.
 
     Returns:
         What to say if it costs more or there is no snapshot; nothing if all is well.
@@ -50,20 +63,32 @@ def held_against(given: LaunchResult | Profile, file: str, test: str, name: str 
     path = Path(file).parent / FOLDER / Path(file).stem / f"{_file_name(test, name)}.json"
     totals = asdict(profile.totals)
     costs = {what: int(totals[what]) for what in _HELD}
+    before = None if update else _known(path)
+    if note is not None:
+        note(Held(profile.kernel, path.stem, before, costs))
     if update:
         return _written(path, Path(file).parent, json.dumps({"kernel": profile.kernel, **costs}, indent=1) + "\n")
-    try:
-        known = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        return f"{title(path)}: there is no such snapshot yet; `pytest --ptxloom-update` writes it"
-    except ValueError:
-        return f"{title(path)}: this is no snapshot; `pytest --ptxloom-update` writes it anew"
+    if before is None:
+        what = "this is no snapshot" if path.exists() else "there is no such snapshot yet"
+        return f"{title(path)}: {what}; `pytest --ptxloom-update` writes it"
     grown = [
-        f"{what} grew from {known[what]:,} to {now:,}" for what, now in costs.items() if now > known.get(what, now)
+        f"{what} grew from {before[what]:,} to {now:,}" for what, now in costs.items() if now > before.get(what, now)
     ]
     if not grown:
         return ""
     return f"{profile.kernel}: {', '.join(grown)} ({path.name})\n\n{profiles.full(profile)}"
+
+
+def _known(path: Path) -> dict[str, int] | None:
+    """The costs that a snapshot holds; None where there is none."""
+    try:
+        told: object = json.loads(path.read_text(encoding="utf-8"))
+    except (FileNotFoundError, ValueError):
+        return None
+    if not isinstance(told, dict):
+        return None
+    costs = cast("dict[str, object]", told)
+    return {what: cost for what in _HELD if isinstance(cost := costs.get(what), int)}
 
 
 def _written(path: Path, folder: Path, text: str) -> str:

@@ -43,6 +43,7 @@ OTHERS = OF_PYTEST | {
     "--volume",
     "--query-gpu",
     "--format",
+    "--junitxml",
 }
 """Options of other programs that they mention."""
 

@@ -35,7 +35,7 @@ def test_there_are_as_many_as_were_promised_and_all_users_have_some() -> None:
 
 def test_every_verb_that_reads_or_runs_is_wanted_by_somebody() -> None:
     typed = " ".join(task.line for task in TASKS)
-    rare = {"atom", "debug", "descriptor", "emit", "schema", "shared", "tensormap"}
+    rare = {"atom", "debug", "descriptor", "doctor", "emit", "schema", "shared", "tensormap"}
     assert {verb for verb in VERBS if f"ptxloom {verb}" not in typed} <= rare
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from ptxloom import __version__
@@ -19,7 +20,7 @@ from ptxloom.cli.arguments import (
     shared_arguments,
     watch_arguments,
 )
-from ptxloom.cli.formats import CHECKED, FINDINGS, formats
+from ptxloom.cli.formats import CHECKED, FINDINGS, formats, summary
 from ptxloom.cli.verb_parser import Overview, VerbParser
 
 if TYPE_CHECKING:
@@ -43,6 +44,8 @@ class Options(argparse.Namespace):
     output: str | None
     output_format: str
     color: str
+    quiet: bool
+    summary: str | None
     files: list[str]
     exclude: list[str]
     gitignore: bool
@@ -185,7 +188,7 @@ def build_parser(verb: str | None = None) -> VerbParser:
         description=INTRODUCTION,
         epilog=examples.of_all(),
     )
-    parser.formatter_class = Overview
+    parser.formatter_class = partial(Overview, groups=GROUPS)
     parser.add_argument("--version", action="version", version=f"ptxloom {__version__}")
     parser.add_argument(
         "--print-completion",
@@ -203,9 +206,12 @@ def build_parser(verb: str | None = None) -> VerbParser:
             continue
         declare(own)
         if name in SPEAKING:
-            own.set_defaults(output=None, color="never")
+            own.set_defaults(output=None, color="never", quiet=False, summary=None)
             continue
+        if own.get_default("summary") is None:
+            own.set_defaults(summary=None)
         own.add_argument("-o", "--output", metavar="FILE", help="write the result to FILE instead of standard output")
+        own.add_argument("-q", "--quiet", action="store_true", help="no remarks on standard error, only errors")
         own.add_argument("--color", choices=("auto", "always", "never"), default="auto", help="colour the result")
     return parser
 
@@ -224,8 +230,9 @@ def _inspect(parser: VerbParser) -> None:
 
 
 def _check(parser: VerbParser) -> None:
-    file_arguments.files(parser)
+    file_arguments.files_or_here(parser)
     formats(parser, CHECKED)
+    summary(parser)
     _availability(parser)
     _rules(parser)
     how = parser.add_argument_group(
@@ -322,6 +329,16 @@ def _names(text: str) -> list[str]:
     """`a, b` as its parts."""
     return [name for name in text.replace(",", " ").split() if name]
 
+
+GROUPS: Final = {
+    "read": ("inspect", "check", "parse", "query", "graph", "fmt", "diff", "explain"),
+    "lanes, banks and tiles": (
+        "map", "where", "banks", "swizzle", "atom", "descriptor", "tensormap", "emit", "web",
+    ),
+    "run": ("run", "exec", "shared", "why", "debug"),
+    "for editors and scripts": ("schema", "examples", "lsp", "doctor"),
+}  # fmt: skip
+"""How the verbs stand in `--help`; one that is in no group stands last."""
 
 VERBS: Final = {
     "inspect": ("what PTX files hold: kernels, resources, every matrix move, findings", _inspect),

@@ -13,6 +13,13 @@ CHECKED: Final = (*FINDINGS, "gitlab", "junit")
 TABLE: Final = ("full", "concise", "csv", "markdown", "json")
 
 
+def summary(parser: ArgumentParser) -> None:
+    """Have a verb also say in Markdown what came of it."""
+    parser.add_argument(
+        "--summary", metavar="FILE", help="also append a few lines of Markdown to FILE, such as $GITHUB_STEP_SUMMARY"
+    )
+
+
 def formats(parser: ArgumentParser, names: Sequence[str]) -> None:
     """Have a verb print its result in one of some forms; the suffix of `-o` chooses where nothing else does."""
     parser.add_argument(

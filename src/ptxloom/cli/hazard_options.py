@@ -15,13 +15,17 @@ if TYPE_CHECKING:
 
 def report(done: run_reports.Run, options: Options) -> str:
     """What a run did; the formats for findings list its hazards alone."""
+    of_hazards = {
+        "concise": hazard_reports.concise,
+        "github": hazard_reports.github,
+        "gitlab": hazard_reports.gitlab,
+        "junit": hazard_reports.junit,
+    }
     match options.output_format:
         case "json":
             return run_reports.as_json(done)
-        case "concise":
-            return hazard_reports.concise(done.hazards)
-        case "github":
-            return hazard_reports.github(done.hazards)
+        case one if one in of_hazards:
+            return of_hazards[one](done.hazards)
         case "sarif":
             return hazard_reports.sarif(done.hazards, __version__, KINDS)
         case _:

@@ -7,7 +7,9 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Protocol
 
+from ptxloom.cli.left_out import usual
 from ptxloom.cli.output import reason, talk
+from ptxloom.cli.progress import counted
 from ptxloom.diagnostics import PtxloomError
 from ptxloom.files import only, texts, texts_of
 from ptxloom.files.errors import OutOfReach
@@ -50,7 +52,8 @@ def read(name: str, target: str | None = None) -> Source:
 
 def each(names: Iterable[str], target: str | None = None) -> Iterator[Source | None]:
     """Every PTX text in each file in turn; None for a file that cannot be read, when it has been said why."""
-    for name in names:
+    known = list(names)
+    for name in counted(known, len(known), "files read"):
         try:
             yield from sources(name, target)
         except PtxloomError as error:
@@ -105,7 +108,12 @@ def files(names: Iterable[str], leaves_out: LeavesOut | None = None) -> tuple[st
         if name != STDIN and is_folder(name):
             below, passed_over = _below(name, leaves_out)
             if not below:
-                but = f" that is not left out ({passed_over} are; -v tells why)" if passed_over else ""
+                how = "-v tells why" if leaves_out else "name them to have them read"
+                but = (
+                    f" that is not left out ({passed_over} {'is' if passed_over == 1 else 'are'}; {how})"
+                    if passed_over
+                    else ""
+                )
                 raise CannotRead(f"{title(name)}: there is no .ptx file in this directory{but}")
             found.update(dict.fromkeys(below))
         else:
@@ -124,7 +132,7 @@ def _below(name: str, leaves_out: LeavesOut | None) -> tuple[list[str], int]:
     waiting = [Path(name)]
     while waiting:
         for path, is_folder_itself in _listed(waiting.pop()):
-            if leaves_out is not None and leaves_out(path, folder=is_folder_itself):
+            if leaves_out(path, folder=is_folder_itself) if leaves_out else usual(path, folder=is_folder_itself):
                 passed_over += 1
             elif is_folder_itself:
                 waiting.append(path)

@@ -46,4 +46,5 @@ def named(text: str) -> MatrixMove | str:
     if not words:
         raise UnsupportedForm("the instruction is empty; name one such as `ldmatrix.m8n8.x4.b16`")
     spelled = spelling_of(words[0])
-    return matrix_move(spelled) if spelled.partition(".")[0] in MOVES else spelled
+    opcode, _, rest = spelled.partition(".")
+    return matrix_move(rest, opcode) if opcode in MOVES else spelled

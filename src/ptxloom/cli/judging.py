@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from ptxloom import disk_cache, own_python
 from ptxloom.checker.findings.packing import packed, unpacked
+from ptxloom.cli.progress import counted
 from ptxloom.diagnostics import DistrustWarning, PtxloomError
 
 if TYPE_CHECKING:
@@ -70,13 +71,13 @@ def _made(asked: Sequence[Question], jobs: int | None) -> list[bytes]:
         jobs = min(_cores(), 1 + sum(len(one.source.text) for one in asked) // _WORTH_A_PROCESS)
     jobs = min(jobs, len(asked))
     if jobs <= 1:
-        return [_verdict(one) for one in asked]
+        return [_verdict(one) for one in counted(asked, len(asked), "files judged")]
     from ptxloom.checker import walk  # noqa: PLC0415 - once, before there are several processes
 
     del walk
     try:
         with own_python.safe_path(), ProcessPoolExecutor(jobs, initializer=_hush) as pool:
-            return list(pool.map(_verdict, asked))
+            return list(counted(pool.map(_verdict, asked), len(asked), "files judged"))
     except BrokenProcessPool:
         raise PtxloomError("a process that judged some of the files was ended from outside") from None
 

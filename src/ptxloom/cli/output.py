@@ -34,6 +34,7 @@ class Outcome:
     Attributes:
         verbatim: Whether the result is somebody's text, which may not change on its way to another program.
         data: The result where it is a file's bytes: a picture.
+        summary: The same in a few lines of Markdown, where somebody asks for that.
     """
 
     text: str
@@ -41,6 +42,7 @@ class Outcome:
     remark: str = ""
     verbatim: bool = False
     data: bytes = b""
+    summary: str = ""
 
 
 class CannotWrite(PtxloomError):  # noqa: N818 - reads as the sentence it prints
@@ -56,8 +58,23 @@ def deliver(outcome: Outcome, options: Options) -> None:
         write_whole(Path(options.output), outcome.data or text)
     else:
         _print(outcome.data or text.encode("utf-8", "surrogateescape"))
-    if outcome.remark:
+    if options.summary and outcome.summary:
+        _append(Path(options.summary), outcome.summary)
+    if outcome.remark and not options.quiet:
         talk(outcome.remark)
+
+
+def _append(path: Path, text: str) -> None:
+    """Write to the end of a file that several commands add to.
+
+    Raises:
+        CannotWrite: With the path and the reason.
+    """
+    try:
+        with path.open("a", encoding="utf-8") as file:
+            file.write(text)
+    except (OSError, ValueError) as error:
+        raise CannotWrite(f"cannot write {title(path)}: {reason(error)}") from error
 
 
 def _harmless(text: str, options: Options) -> str:
@@ -205,10 +222,14 @@ def reason(error: OSError | ValueError | OutOfReach) -> str:
             return "no file can have this name"
 
 
-def style_for(options: Options) -> Style:
+def style_for(options: Options, *, heed_columns: bool = False) -> Style:
     """Colour if asked for or if a terminal will show it, and how wide that is.
 
     Where no option says anything of colour, `NO_COLOR` and `FORCE_COLOR` do.
+
+    Args:
+        options: Of the command line.
+        heed_columns: Whether `COLUMNS` says how wide a result is that no terminal shows.
     """
     from ptxloom.views.core.style import Style  # noqa: PLC0415 - heavy work of a verb starts here
 
@@ -220,4 +241,5 @@ def style_for(options: Options) -> Style:
         case _:
             shown = is_terminal(options) and os.environ.get("TERM") != "dumb"
             colour = not os.environ.get("NO_COLOR") and (shown or bool(os.environ.get("FORCE_COLOR")))
-    return Style(colour, shutil.get_terminal_size().columns if is_terminal(options) else None)
+    sized = is_terminal(options) or (heed_columns and not options.output and "COLUMNS" in os.environ)
+    return Style(colour, shutil.get_terminal_size().columns if sized else None)

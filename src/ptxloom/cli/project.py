@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from ptxloom.checker import Selection
+from ptxloom.cli.left_out import usual
 from ptxloom.cli.output import talk
 from ptxloom.lazy import cached_property
 from ptxloom.settings import found, git
@@ -105,8 +106,8 @@ class Project:
         return bool(why)
 
     def _why(self, path: Path, *, folder: bool) -> str:
-        if path.name == ".git":
-            return "git's own"
+        if why := usual(path, folder=folder):
+            return why
         if self._excluded.cover(_short(path)) or self._excluded.says(_short(path), folder=folder):
             return "--exclude"
         settings = self.settings(path.parent)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Final
 
+from ptxloom.cli.meant import meant_command, meant_option
 from ptxloom.source import title
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
 
 _LONGEST: Final = 80
 
@@ -26,13 +26,16 @@ _KINDS: Final = {"int": "a whole number", "float": "a number"}
 _VERB: Final = "VERB"
 
 
-def sentence(message: str, options: Iterable[str]) -> str:
+def sentence(message: str, options: Iterable[str], verbs: Mapping[str, str]) -> str:
     """One sentence for what argparse says; what it may say beyond is left as it is.
 
     Args:
         message: What argparse says.
         options: The options that could have been meant.
+        verbs: The verbs that could have been meant, and what each is for.
     """
+    if (said := _CHOICE.fullmatch(message)) and said[1] == _VERB:
+        return _no_verb(said[2], verbs)
     for pattern, say in _SENTENCES:
         if said := pattern.fullmatch(message):
             return say(*said.groups())
@@ -47,11 +50,16 @@ def _value(name: str, kind: str, value: str) -> str:
 
 def _choice(name: str, value: str, choices: str) -> str:
     known = [choice.strip("' ") for choice in choices.split(",")]
-    near = get_close_matches(value.strip("'"), known, n=1)
-    if name == _VERB:
-        hint = f"did you mean `{near[0]}`?" if near else "`ptxloom --help` lists the verbs"
-        return f"there is no verb `{_short(value).strip(chr(39))}`; {hint}"
     return f"{_plain(name)} is {_short(value)}; it must be {_listed(known, 'or')}"
+
+
+def _no_verb(value: str, verbs: Mapping[str, str]) -> str:
+    word = value.strip("'")
+    command = meant_command(word, verbs)
+    about = verbs.get(command, "")
+    if not command:
+        return f"there is no verb `{_short(word)}`; `ptxloom --help` lists the verbs"
+    return f"there is no verb `{_short(word)}`; did you mean `ptxloom {command}`{about and f' ({about})'}?"
 
 
 def _absent(names: str) -> str:
@@ -63,8 +71,8 @@ def _unknown(words: str, options: Iterable[str]) -> str:
     first = words.partition(" ")[0]
     if not first.startswith("-"):
         return f"there is nothing that `{_short(words)}` could be here"
-    near = get_close_matches(first.partition("=")[0], list(options), n=1)
-    return f"there is no option `{_short(first)}` here" + (f"; did you mean `{near[0]}`?" if near else "")
+    near = meant_option(first.partition("=")[0], options)
+    return f"there is no option `{_short(first)}` here" + (f"; did you mean `{near}`?" if near else "")
 
 
 def _plain(name: str) -> str:

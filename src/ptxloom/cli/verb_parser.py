@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import argparse
 import sys
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from ptxloom.cli.arguments import picture_arguments
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
 
 
 class VerbParser(argparse.ArgumentParser):
@@ -33,7 +36,13 @@ class VerbParser(argparse.ArgumentParser):
         from ptxloom.views.core.cells import harmless  # noqa: PLC0415 - likewise
 
         self.print_usage(sys.stderr)
-        self.exit(2, f"{self.prog}: {harmless(sentence(message, self._option_string_actions))}\n")
+        said = sentence(message, self._option_string_actions, self._verbs())
+        self.exit(2, f"{self.prog}: {harmless(said)}\n")
+
+    def _verbs(self) -> dict[str, str]:
+        """The verbs, and what each is for."""
+        below: list[Any] = [one for one in self._actions if one.nargs == argparse.PARSER]
+        return {verb.dest: verb.help or "" for one in below for verb in one._get_subactions()}  # noqa: SLF001 - argparse does not tell otherwise
 
 
 class _Help(argparse.RawDescriptionHelpFormatter):
@@ -52,6 +61,20 @@ class _Help(argparse.RawDescriptionHelpFormatter):
 
 
 class Overview(_Help):
-    """As close as the names of verbs allow, so that what they are for stands on one line."""
+    """Verbs by groups, as close as their names allow, so that what they are for stands on one line."""
 
     position = 16
+
+    def __init__(self, prog: str, groups: Mapping[str, Sequence[str]], **settings: Any) -> None:
+        super().__init__(prog, **settings)
+        self._groups = groups
+
+    def _format_action(self, action: argparse.Action) -> str:
+        """As argparse does it, but for the verbs, which get heads between them."""
+        if action.nargs != argparse.PARSER:
+            return super()._format_action(action)
+        told = {verb.dest: self._format_action(verb) for verb in self._iter_indented_subactions(action)}
+        grouped = {head: [verb for verb in verbs if verb in told] for head, verbs in self._groups.items()}
+        rest = [verb for verb in told if not any(verb in verbs for verbs in grouped.values())]
+        parts = [*grouped.items(), ("more", rest)]
+        return "\n".join(f"  {head}:\n{''.join(told[verb] for verb in verbs)}" for head, verbs in parts if verbs)

@@ -16,6 +16,7 @@ from ptxloom.diagnostics import must_be
 from ptxloom.files.compilers import CudaSource, compile_cuda
 from ptxloom.files.errors import OutOfReach, UnreadableFile
 from ptxloom.files.fatbins import MAGIC, ptx_in
+from ptxloom.files.kinds import other_than_ptx
 from ptxloom.files.limited import MOST_BYTES, content, named
 from ptxloom.files.names import exists, is_file, is_folder
 from ptxloom.files.written import around
@@ -112,7 +113,15 @@ def _beside(name: str) -> tuple[Source, ...]:
 
 
 def _plain(data: bytes, name: str) -> Source:
-    return Source(decoded(data, name), name, around(name))
+    """A text that is PTX.
+
+    Raises:
+        UnreadableFile: It is something else.
+    """
+    text = decoded(data, name)
+    if what := other_than_ptx(text, name):
+        raise UnreadableFile(f"{title(name)}: {what}")
+    return Source(text, name, around(name))
 
 
 def _bytes(path: str, read: Callable[[Path, int], bytes] = named) -> bytes:

@@ -58,7 +58,10 @@ def whole(text: str) -> str:
         if not any(is_shape(word) and "k" in word for word in (opcode, *words)):
             return text
         opcode, words = opcode_of((opcode, *words)), [opcode, *words]
-    leads = LEADS.get(opcode, ()) if set(PARTS.get(opcode, ())).isdisjoint(words) else ()
+    is_part = not set(PARTS.get(opcode, ())).isdisjoint(words)
+    if opcode not in LEADS and opcode not in MOVES and not is_part:
+        return text
+    leads = () if is_part else LEADS.get(opcode, ())
     silent = (word for word in (*leads, *_ALWAYS) if word not in words)
     if resolve(opcode, (*silent, *words)).form is not None:
         return text
@@ -75,10 +78,10 @@ def completed(opcode: str, words: tuple[str, ...], leads: tuple[str, ...] = ()) 
         leads: Parts of the opcode that the form must have, such as `mma_async`.
 
     Returns:
-        The form; None if no form has all these qualifiers.
+        The form; None if no form has all these qualifiers, or nothing is said.
 
     Raises:
-        Ambiguous: Several have, and none came before the others; all of them are named.
+        Ambiguous: Several have, and none came before the others; the error names them.
 
     Example:
         >>> completed("ldmatrix", ("x4",)).spelling, completed("mma", ("m16n8k16", "bf16")).spelling
@@ -98,6 +101,8 @@ def _completed(opcode: str, words: tuple[str, ...], leads: tuple[str, ...]) -> F
     found = [form for form in meant if _has_like_factors(form, said)] or meant
     if len(found) <= 1:
         return found[0] if found else None
+    if not said:  # what it requires tells more than a list of hundreds
+        return None
     found.sort(key=_age)
     if _age(found[0]) < _age(found[1]):
         return found[0]

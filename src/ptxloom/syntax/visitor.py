@@ -6,7 +6,7 @@ import re
 from fnmatch import translate
 from functools import lru_cache
 from types import NoneType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from ptxloom.diagnostics import UsageError, must_be
 from ptxloom.syntax.node import Node, children
@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from ptxloom.syntax.module import Module
+
+
+_OPEN: Final = re.compile(r"\[(?!!?+\]?+[^\]]*+\])")
+"""A bracket that opens a set of characters and is not closed behind one of them."""
 
 
 def walk(node: Node | Module) -> Iterator[Node]:
@@ -57,7 +61,7 @@ def instructions(node: Node | Module, pattern: str | None = None) -> Iterator[In
         An iterator over them, blocks inside of blocks included.
 
     Raises:
-        UsageError: `node` is not a tree, or `pattern` is not a string.
+        UsageError: `node` is not a tree, `pattern` is not a string, or a bracket in it is not closed.
 
     Example:
         >>> from ptxloom.syntax import parse
@@ -74,6 +78,9 @@ def instructions(node: Node | Module, pattern: str | None = None) -> Iterator[In
         return found
     if pattern.isidentifier():
         return (one for one in found if one.opcode == pattern)
+    if _OPEN.search(pattern):
+        legal = "without the bracket `[` that is not closed: brackets hold characters of which one is meant, as in [gs]"
+        raise UsageError("pattern", pattern, legal)
     matches = _compiled(pattern).match
     return (one for one in found if matches(one.spelling))
 

@@ -131,7 +131,7 @@ def test_where_answers_both_questions_alike(run: Run, fmt: str) -> None:
         (["where", "ldmatrix.m8n8.x1.b16", "--lane", "3", "--register", "1"], "register is 1; it must be 0"),
         (["where", "ldmatrix.m8n8.x1.b16", "--row", "8", "--column", "0"], "row is 8; it must be from 0 to 7"),
         (["where", "ldmatrix.m8n8.x1.b16", "--lane", "x"], "--lane is 'x'; it must be a whole number"),
-        (["mpa"], "did you mean `map`?"),
+        (["mpa"], "did you mean `ptxloom map`"),
     ],
 )
 def test_what_cannot_be_answered_is_one_sentence(run: Run, arguments: list[str], sentence: str) -> None:

@@ -17,6 +17,11 @@ def files(parser: ArgumentParser) -> None:
     parser.add_argument("files", metavar="FILE", nargs="+", help=FILES)
 
 
+def files_or_here(parser: ArgumentParser) -> None:
+    """Files and folders; the folder in which one is where nothing is said."""
+    parser.add_argument("files", metavar="FILE", nargs="*", default=["."], help=f"{FILES} (default: this folder)")
+
+
 def project(parser: ArgumentParser) -> None:
     """Which files of a folder, and whose settings."""
     which = parser.add_argument_group("which files of a folder, and whose settings (ptxloom.toml, [tool.ptxloom])")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ptxloom.cli.arguments import explorer_arguments, limit_arguments, watch_arguments
 from ptxloom.cli.arguments.picture_arguments import OF_FRAGMENTS, pictures
-from ptxloom.cli.formats import FINDINGS
+from ptxloom.cli.formats import CHECKED, summary
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser
@@ -36,7 +36,8 @@ def run(parser: ArgumentParser) -> None:
         "--seed", type=int, default=0, metavar="N", help="run warps in a different order for each number"
     )
     watch_arguments.declare(parser)
-    pictures(parser, FINDINGS, OF_FRAGMENTS)
+    pictures(parser, CHECKED, OF_FRAGMENTS)
+    summary(parser)
 
 
 def why(parser: ArgumentParser) -> None:

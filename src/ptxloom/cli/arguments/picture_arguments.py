@@ -22,6 +22,8 @@ _FORMATS: Final = {
     ".xml": "junit",
 }
 """What a suffix of `-o` asks for; under all other names there is text."""
+_DRAWN_BY_OTHERS: Final = frozenset((".bmp", ".eps", ".gif", ".jpeg", ".jpg", ".ps", ".tif", ".tiff", ".webp"))
+"""Pictures that nothing here draws; text under such a name would say what it is not."""
 _PLAIN: Final = "full"
 _OTHERS: Final = {"explain": ("markdown",), "schema": ("json",), "web": ("html",)}
 """What verbs write that have no `--output-format`, beside text."""
@@ -61,7 +63,7 @@ def settle(parser: ArgumentParser, options: Any) -> None:
         return
     choices = tuple(form.choices or ()) if form else _OTHERS.get(verb, ())
     suffix = _suffix(options.output or "")
-    asked = _FORMATS.get(suffix, _PLAIN)
+    asked = suffix if suffix in _DRAWN_BY_OTHERS else _FORMATS.get(suffix, _PLAIN)
     if asked != _PLAIN and asked not in choices:
         known = [name for name, means in _FORMATS.items() if means in choices]
         instead = f"{', '.join(known)}, or text under any other name" if known else "text, under any other name"

@@ -22,7 +22,9 @@ from ptxloom.cli.output import reason
 from ptxloom.comparison.expression import BadExpression, read_expectation
 from ptxloom.diagnostics import PtxloomError
 from ptxloom.files.errors import OutOfReach
+from ptxloom.files.kinds import looks_like_ptx
 from ptxloom.files.limited import MOST_SETTINGS, named
+from ptxloom.files.names import exists
 from ptxloom.fragments.number_types import is_array
 from ptxloom.machine.launch.options import AS_WRITTEN
 from ptxloom.machine.memory.arena import Budget
@@ -140,9 +142,12 @@ def _table_of_words(name: str, words: Namespace) -> dict[str, Any]:
     Raises:
         BadLaunchFile: They say nothing.
     """
+    if not exists(name.rpartition(":")[0] or name) and not exists(name):
+        raise BadLaunchFile(f"{title(name)}: there is no such file")
     if not launch_words.said(words):
         how = "--kernel, --grid, --block, --arg; or `ptxloom run --init` writes a launch file for it"
-        raise BadLaunchFile(f"{title(name)}: this is PTX; say how it is to run: {how}")
+        what = "CUDA C++" if Path(name).suffix == ".cu" else "PTX" if Path(name).suffix == ".ptx" else "a compiled file"
+        raise BadLaunchFile(f"{title(name)}: this is {what}; say how it is to run: {how}")
     table = launch_words.merged({"ptx": name}, words)
     if "kernel" not in table:
         source = read(name, table.get("target"))
@@ -169,6 +174,9 @@ def _table(name: str, path: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(text)
     except (ValueError, RecursionError) as error:
+        if looks_like_ptx(text):
+            how = "say how it is to run: --kernel, --grid, --block, --arg"
+            raise BadLaunchFile(f"{title(name)}: this is PTX, not a launch file; {how}") from None
         what = f"; a launch file names the PTX: `ptx = {path.name!r}`" if path.suffix in _PTX else ""
         raise BadLaunchFile(f"{title(name)}: this is not TOML: {error}{what}") from None
 

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ptxloom.banks import Access, access, bank_conflicts
 from ptxloom.cli.inputs import STDIN, read
 from ptxloom.cli.instruction import named
-from ptxloom.cli.output import CLEAN, FINDINGS, Outcome, style_for
+from ptxloom.cli.output import CLEAN, FINDINGS, Outcome, reason, style_for
 from ptxloom.cli.pictures import drawn, wanted
 from ptxloom.diagnostics import PtxloomError, UsageError
+from ptxloom.files.errors import OutOfReach
+from ptxloom.files.limited import MOST_SETTINGS, content
 from ptxloom.files.names import is_file
+from ptxloom.files.reading import decoded
 from ptxloom.isa.limits import LANES
 from ptxloom.layout import Swizzle
+from ptxloom.source import title
 from ptxloom.views import bank_pictures
 
 if TYPE_CHECKING:
@@ -73,8 +78,10 @@ def _listed(text: str, of: Access) -> list[int]:
     Raises:
         PtxloomError: They are not numbers, or not as many as the access has lanes.
     """
-    if text == STDIN or is_file(text):
+    if text == STDIN:
         text = read(text).text
+    elif is_file(text):
+        text = _content(text)
     words = re.split(r"[\s,]+", text.strip())
     try:
         found = [int(word, 0) for word in words]
@@ -87,6 +94,18 @@ def _listed(text: str, of: Access) -> list[int]:
         either = f"{of.lanes} or {LANES}" if of.lanes != LANES else f"{LANES}"
         raise PtxloomError(f"`--addresses` holds {len(found)} addresses; `{of.spelling}` takes {either}")
     return found + [0] * (LANES - len(found))
+
+
+def _content(name: str) -> str:
+    """The text of a file of numbers.
+
+    Raises:
+        PtxloomError: It may not be read.
+    """
+    try:
+        return decoded(content(Path(name), MOST_SETTINGS), name)
+    except (OSError, ValueError, OutOfReach) as error:
+        raise PtxloomError(f"{title(name)}: {reason(error)}") from None
 
 
 def _is_number(word: str) -> bool:

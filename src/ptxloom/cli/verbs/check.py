@@ -10,10 +10,12 @@ from ptxloom.cli.inputs import STDIN, files, sources
 from ptxloom.cli.judging import Question, findings
 from ptxloom.cli.mistakes import strangers
 from ptxloom.cli.output import CLEAN, COULD_NOT_RUN, FINDINGS, Outcome, talk
+from ptxloom.cli.progress import counted
 from ptxloom.cli.project import Project
 from ptxloom.cli.repairs import Repairs
 from ptxloom.diagnostics import PtxloomError, UsageError
 from ptxloom.source import Source
+from ptxloom.views.findings.summary import summary
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -79,13 +81,14 @@ def once(options: Options) -> Outcome:
     code, remark = verdict(found, len(names) - unread)
     remark = "; ".join(filter(None, (told, remark, project.remark_on_settings)))
     shown = statistics(found, options) if options.statistics else render(found, options, complete=not unread)
-    return Outcome(shown, COULD_NOT_RUN if unread else code, remark)
+    markdown = summary("ptxloom check", found, remark) if options.summary else ""
+    return Outcome(shown, COULD_NOT_RUN if unread else code, remark, summary=markdown)
 
 
 def _texts(names: Sequence[str], project: Project, options: Options) -> Iterator[_Text | None]:
     """Every PTX text in each file in turn; None for a file that cannot be read, when it has been said why."""
     called = options.stdin_filename
-    for name in names:
+    for name in counted(names, len(names), "files read"):
         path = Path(called or name if name == STDIN else name)
         terms = project.terms(path)
         try:

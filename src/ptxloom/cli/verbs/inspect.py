@@ -54,7 +54,7 @@ def _text(seen: Sequence[Inspection], options: Options, profiled: Mapping[int, P
     """All of it in one format; those made for findings show the findings."""
     match options.output_format:
         case "full":
-            style = style_for(options)
+            style = style_for(options, heed_columns=True)
             texts = [source_texts(Path(i.module.source.name), options) for i in seen]
             pages = [
                 inspections.full(i, style, profiled.get(n), text.line if options.source else no_source)

@@ -18,6 +18,7 @@ from ptxloom.cli.kernels import chosen_kernel
 from ptxloom.cli.launch_files import arrays
 from ptxloom.cli.launch_files.expectations import references
 from ptxloom.cli.launch_files.launch_file import read_launch
+from ptxloom.cli.launch_files.left_open import left_open
 from ptxloom.cli.next_command import why_command
 from ptxloom.cli.output import CLEAN, COULD_NOT_RUN, FINDINGS, CannotWrite, Outcome, talk, told_progress
 from ptxloom.cli.pictures import drawn, wanted
@@ -30,7 +31,7 @@ from ptxloom.machine.results.outcome import LaunchError
 from ptxloom.machine.results.trace import Records
 from ptxloom.syntax.parser import parse_source
 from ptxloom.views.findings.finding_reports import concise
-from ptxloom.views.runs import launch_templates, profile_picture, run_reports
+from ptxloom.views.runs import launch_templates, profile_picture, run_reports, summary
 from ptxloom.views.runs.source_lines import no_source
 
 if TYPE_CHECKING:
@@ -102,7 +103,7 @@ def run(options: Options) -> Outcome:
         failed = run_reports.Run(
             launch.kernel, launch.grid, launch.block, 0, error.hazards, error.reason, trace=traced, watched=checks
         )
-        return Outcome(report(failed, options), FINDINGS, remark(failed))
+        return Outcome(report(failed, options), FINDINGS, remark(failed), summary=_summary(failed, options))
     seconds = time.perf_counter() - started
     saved = _save(launch)
     done = run_reports.Run(
@@ -119,6 +120,7 @@ def run(options: Options) -> Outcome:
         trace=_traced(result.trace, options, sources.line),
         watched=checks,
         next_command="" if all(c.passed for c in result.comparisons) else why_command(options),
+        left_open=left_open(options.file, launch.arguments),
     )
     clean = not result.hazards and all(c.passed for c in result.comparisons)
     code = COULD_NOT_RUN if not saved else CLEAN if clean else FINDINGS
@@ -126,9 +128,14 @@ def run(options: Options) -> Outcome:
         drawing = watch_options.figure(result.trace, result.profile, result.hazards, options, profile_figure)
         outcome = drawn(drawing, options, code, remark(done, seconds))
     else:
-        outcome = Outcome(report(done, options), code, remark(done, seconds))
+        outcome = Outcome(report(done, options), code, remark(done, seconds), summary=_summary(done, options))
     sources.tell()
     return outcome
+
+
+def _summary(done: run_reports.Run, options: Options) -> str:
+    """The run in Markdown, if that is asked for."""
+    return summary.of_run(done, remark(done)) if options.summary else ""
 
 
 def _template(options: Options) -> str:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import csv
 import io
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Final
 
-from ptxloom.views.core.cells import width
+from ptxloom.views.core.cells import elide, width
 from ptxloom.views.core.style import PLAIN, Ink, Style
 
 
@@ -31,6 +32,33 @@ class Table:
         """The cells that each column takes."""
         columns = zip(self.head, *([c.text for c in row] for row in self.rows), strict=True)
         return tuple(max(map(width, column)) for column in columns)
+
+
+_LEAST: Final = 8  # cells that a narrowed column keeps
+_GAP: Final = 2  # blanks between columns
+
+
+def narrowed(table: Table, cells: int | None, spared: str = "") -> Table:
+    """A table as wide as there is room for: the widest columns give way, what does not fit in them is cut.
+
+    Args:
+        table: The table.
+        cells: How much room there is; None for any.
+        spared: The head of a column that gives way only when no other can.
+
+    Example:
+        >>> table = narrowed(Table(("line", "instruction"), (row(1, "ldmatrix.sync.aligned"),)), 20)
+        >>> text_table(table)[1]
+        '1     ldmatrix.sync…'
+    """
+    widths = list(table.widths)
+    if cells is None:
+        return table
+    for columns in ([n for n, head in enumerate(table.head) if head != spared], [*range(len(widths))]):
+        while sum(widths) + _GAP * (len(widths) - 1) > cells and max(widths[n] for n in columns) > _LEAST:
+            widths[max(columns, key=widths.__getitem__)] -= 1
+    rows = (tuple(replace(c, text=elide(c.text, w)) for c, w in zip(r, widths, strict=True)) for r in table.rows)
+    return Table(table.head, tuple(rows))
 
 
 def row(*texts: object) -> tuple[Cell, ...]:

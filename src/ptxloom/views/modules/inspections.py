@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from textwrap import wrap
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.views.core.cells import harmless
 from ptxloom.views.core.places import place_of, source_place
 from ptxloom.views.core.style import PLAIN, Ink, Style
-from ptxloom.views.core.tables import Cell, Table, text_table
+from ptxloom.views.core.tables import Cell, Table, narrowed, text_table
 from ptxloom.views.findings import finding_reports, machine_readable
 from ptxloom.views.fragments.prefaces import counted
 from ptxloom.views.modules.trees import heading, headline
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
 VERDICT_INK: Final = {"legal": Ink.GREEN, "warning": Ink.YELLOW, "error": Ink.RED}
 PARAMETERS_SHOWN: Final = 12
+_HEAD: Final = 14
 
 
 def full(
@@ -60,16 +62,28 @@ def _function(
     shown = [harmless(p) for p in function.parameters[:PARAMETERS_SHOWN]]
     if len(function.parameters) > PARAMETERS_SHOWN:
         shown.append(f"and {len(function.parameters) - PARAMETERS_SHOWN} more")
-    lines += [f"  parameters    {', '.join(shown) or 'none'}"]
-    lines += [f"  registers     {', '.join(f'{n} {t}' for t, n in function.registers) or 'none'} (as declared)"]
+    registers = [f"{n} {t}" for t, n in function.registers]
+    lines += _listed_below("parameters", shown, style)
+    lines += _listed_below("registers", registers, style, " (as declared)")
     lines += [f"  shared        {function.shared_bytes} bytes"] * bool(function.shared_bytes)
     lines += [f"  local         {function.local_bytes} bytes"] * bool(function.local_bytes)
     lines += [f"  instructions  {function.instructions}, of them {_count(function.moves)}"]
     if function.moves:
-        lines += ["", *(f"  {line}" for line in text_table(_moves(function.moves, profile), style))]
+        room = None if style.columns is None else style.columns - 2
+        table = narrowed(_moves(function.moves, profile), room, spared="instruction")
+        lines += ["", *(f"  {line}" for line in text_table(table, style))]
     if profile is not None and any(row.function == function.function.name for row in profile.rows):
         lines += ["", *listing(function.function, profile, style, above)]
     return lines
+
+
+def _listed_below(what: str, items: Sequence[str], style: Style, behind: str = "") -> list[str]:
+    """A head and a list behind it, on as many lines as it takes where somebody says how wide they may be."""
+    head, text = f"  {what:{_HEAD}}", f"{', '.join(items) or 'none'}{behind}"
+    if style.columns is None:
+        return [head + text]
+    room = max(style.columns, 2 * len(head))
+    return wrap(text, room, initial_indent=head, subsequent_indent=" " * len(head), break_on_hyphens=False)
 
 
 def _count(moves: Sequence[Move]) -> str:

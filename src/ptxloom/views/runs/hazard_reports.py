@@ -13,7 +13,9 @@ from ptxloom.views.core.snippet import Mark
 from ptxloom.views.core.style import PLAIN, SEVERITY_INK, Ink, Style
 from ptxloom.views.findings import sarif as sarif_log
 from ptxloom.views.findings.finding_reports import concise as concise_findings
+from ptxloom.views.findings.junit import junit as junit_findings
 from ptxloom.views.findings.machine_readable import github as github_findings
+from ptxloom.views.findings.machine_readable import gitlab as gitlab_findings
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -131,6 +133,16 @@ def concise(hazards: Sequence[Hazard]) -> str:
 def github(hazards: Sequence[Hazard]) -> str:
     """One workflow command a hazard."""
     return github_findings([diagnostic(h) for h in hazards])
+
+
+def gitlab(hazards: Sequence[Hazard]) -> str:
+    """A report of GitLab's Code Quality."""
+    return gitlab_findings([diagnostic(h) for h in hazards])
+
+
+def junit(hazards: Sequence[Hazard]) -> str:
+    """A report as JUnit writes it: a case a hazard."""
+    return junit_findings([diagnostic(h) for h in hazards])
 
 
 def sarif(hazards: Sequence[Hazard], version: str, kinds: Sequence[HazardKind]) -> str:

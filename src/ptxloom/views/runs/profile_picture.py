@@ -12,7 +12,7 @@ from ptxloom.views.runs.profiles import advice, share
 from ptxloom.views.runs.source_lines import no_source
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from ptxloom.machine.results.counts import Counts
     from ptxloom.machine.results.profile import Profile
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _HEADS: Final = ("cost", "executed", "lanes", "wavefronts", "conflicts", "sectors")
 _MOST_LINES: Final = 120
-"""Lines of PTX that are drawn as they stand; of a longer kernel, so many of the hottest."""
+"""Lines of PTX that are drawn."""
 _NOTE: Final = (
     "Cost in cycles of what the warps of a multiprocessor share: one for each instruction issued, one for each "
     "wavefront of shared memory, one for four sectors of 32 bytes of global memory."
@@ -48,14 +48,13 @@ def figure(profile: Profile, function: Function | None = None, sources: SourceOf
 
 
 def _of_function(function: Function, by_line: Mapping[int, Counts], profile: Profile) -> Grid:
-    """A kernel's lines as they stand; of a very long one those that ran."""
+    """A kernel's lines that ran, the hottest first."""
     source = function.source
-    span = function.span_in(source)
-    lines: Sequence[int] = range(span.line, span.end_line + 1)
-    title = f"{function.name}: lines of PTX"
+    lines = _hottest(by_line)
+    title = f"{function.name}: lines of PTX, the hottest first"
     if len(lines) > _MOST_LINES:
-        title = f"{function.name}: of {len(lines)} lines of PTX, the {_MOST_LINES} hottest"
-        lines = sorted(sorted(by_line, key=lambda line: -by_line[line].cost)[:_MOST_LINES])
+        title = f"{function.name}: of {len(lines)} lines of PTX that ran, the {_MOST_LINES} hottest"
+        lines = lines[:_MOST_LINES]
     most = max((counts.cost for counts in by_line.values()), default=0.0)
     margins = {line: _numbers(counts, profile.totals.cost, most) for line, counts in by_line.items()}
     marked = {line: heat(counts.cost / most) for line, counts in by_line.items() if counts.cost}
@@ -63,11 +62,11 @@ def _of_function(function: Function, by_line: Mapping[int, Counts], profile: Pro
 
 
 def _of_rows(by_line: Mapping[int, Counts], profile: Profile) -> Grid:
-    """The instructions that ran."""
+    """The instructions that ran, the hottest first."""
     texts = {row.line: row.instruction for row in profile.rows}
     most = max((counts.cost for counts in by_line.values()), default=0.0)
     cells: dict[tuple[int, int], Cell] = {}
-    lines = sorted(by_line)
+    lines = _hottest(by_line)
     for row, line in enumerate(lines):
         counts = by_line[line]
         for column, cell in enumerate(_numbers(counts, profile.totals.cost, most)):
@@ -76,6 +75,11 @@ def _of_rows(by_line: Mapping[int, Counts], profile: Profile) -> Grid:
             (elide(texts[line], LONGEST),), heat(counts.cost / most) if counts.cost else Role.BLANK
         )
     return Grid("instructions", tuple(map(str, lines)), (*_HEADS, "PTX"), cells, "line", listing=True)
+
+
+def _hottest(by_line: Mapping[int, Counts]) -> list[int]:
+    """Lines by their cost, of equal ones the earlier first."""
+    return sorted(by_line, key=lambda line: (-by_line[line].cost, line))
 
 
 def _numbers(counts: Counts, all_: float, most: float) -> list[Cell]:
@@ -89,16 +93,17 @@ def _numbers(counts: Counts, all_: float, most: float) -> list[Cell]:
 
 
 def _compiled_from(profile: Profile, sources: SourceOf) -> Grid:
-    """The lines of the program that was compiled, where it is known."""
-    rows = sorted(profile.by_source, key=lambda row: (row.origin.file, row.origin.line))
+    """The lines of the program that was compiled, the hottest first; their texts where these are known."""
+    rows = sorted(profile.by_source, key=lambda row: (-row.counts.cost, row.origin.file, row.origin.line))
+    texts = [(sources(row.origin) or "").rstrip() for row in rows]
     most = max((row.counts.cost for row in rows), default=0.0)
     cells: dict[tuple[int, int], Cell] = {}
     for number, row in enumerate(rows):
         for column, cell in enumerate(_numbers(row.counts, profile.totals.cost, most)):
             cells[number, column] = cell
-        text = sources(row.origin) or ""
-        cells[number, len(_HEADS)] = Cell(
-            (elide(text.rstrip(), LONGEST),), heat(row.counts.cost / most) if most else Role.BLANK
-        )
+        if any(texts):
+            fill = heat(row.counts.cost / most) if most else Role.BLANK
+            cells[number, len(_HEADS)] = Cell((elide(texts[number], LONGEST),), fill)
     names = tuple(f"{row.origin.file.rpartition('/')[2]}:{row.origin.line}" for row in rows)
-    return Grid("lines of the program that was compiled", names, (*_HEADS, "source"), cells, "line", listing=True)
+    heads = (*_HEADS, "source") if any(texts) else _HEADS
+    return Grid("lines of the program that was compiled", names, heads, cells, "line", listing=True)

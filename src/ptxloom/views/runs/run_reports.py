@@ -13,6 +13,8 @@ from ptxloom.views.runs import comparison_reports, hazard_reports, profiles, tra
 from ptxloom.views.runs.source_lines import no_source
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ptxloom.comparison import Comparison
     from ptxloom.machine.results.fidelity import Fidelity
     from ptxloom.machine.results.hazard import Hazard
@@ -26,7 +28,8 @@ from ptxloom.views.core.json_text import Value
 class Run:
     """A launch and its outcome; `error` is set if the kernel was ended.
 
-    `watched` are the tools that did, `next_command` says what to type where an array is wrong.
+    `watched` are the tools that did, `next_command` says what to type where an array is wrong, `left_open` names the
+    numbers that its launch file has not been given.
     """
 
     kernel: str
@@ -43,6 +46,7 @@ class Run:
     fidelity: Fidelity | None = None
     watched: tuple[str, ...] = ()
     next_command: str = ""
+    left_open: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +75,7 @@ def full(run: Run, style: Style = PLAIN) -> str:
     if run.hazards:
         lines += ["", hazard_reports.full(run.hazards, style).rstrip("\n")]
     if not run.hazards and not run.error:
-        lines += [_quiet(run.watched), *getattr(run.hazards, "limits", ())]
+        lines += [_open(run.left_open) or _quiet(run.watched), *getattr(run.hazards, "limits", ())]
     lines += [comparison_reports.full(c, style).rstrip("\n") for c in run.comparisons]
     if run.next_command and not all(c.passed for c in run.comparisons):
         lines += [f"why: {harmless(run.next_command)}"]
@@ -99,6 +103,16 @@ def _traced(trace: Traced, style: Style) -> str:
     if trace.unseen:
         text += f"\n{trace.unseen:,} later executions were not held against --when; --trace-first passes over the first"
     return text
+
+
+def _open(left_open: Sequence[str]) -> str:
+    """What is said of a run over no elements, because its sizes are left open; empty where they are not."""
+    if not left_open:
+        return ""
+    names = ", ".join(f"`{harmless(name)}`" for name in left_open)
+    are = "is a size" if len(left_open) == 1 else "are sizes"
+    how = "put in a number, or take the `?` away if 0 is meant"
+    return f"no verdict: {names} {are} left open (`value = 0    # ?`); {how}"
 
 
 def _extent(value: object) -> str:

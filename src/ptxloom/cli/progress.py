@@ -1,0 +1,38 @@
+"""How far a long look through many files is: a line on the terminal that is gone when it is over."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Final, TextIO, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+T = TypeVar("T")
+
+_MANY: Final = 100
+"""Fewer are done before anybody wonders."""
+_STEP: Final = 20
+
+
+def counted(items: Iterable[T], total: int, done: str) -> Iterator[T]:
+    """Items in turn; where there are many and a terminal shows standard error, it says how many there have been.
+
+    Args:
+        items: What is gone through.
+        total: How many there are.
+        done: What has been done with those that are counted, such as "files read".
+    """
+    stream: TextIO | None = sys.stderr
+    if stream is None or total < _MANY or not stream.isatty():
+        yield from items
+        return
+    try:
+        for number, item in enumerate(items):
+            if number % _STEP == 0:
+                stream.write(f"\r{number:,} of {total:,} {done}\x1b[K")
+                stream.flush()
+            yield item
+    finally:
+        stream.write("\r\x1b[K")
+        stream.flush()

@@ -11,7 +11,7 @@ import numpy as np
 from ptxloom.diagnosis.bases import way
 from ptxloom.diagnosis.culprits import copies_of, culprit
 from ptxloom.diagnosis.lines.ctas import deciding, term_of
-from ptxloom.diagnosis.lines.loops import branch_of
+from ptxloom.diagnosis.lines.loops import ends_of
 from ptxloom.diagnosis.model import Diagnosis, Picture
 from ptxloom.diagnosis.permutations import Named
 from ptxloom.diagnosis.tiles import whole
@@ -205,8 +205,10 @@ def _of_loop(found: Culprit, total: Total, products: Sequence[Op], record: Prove
     """Where k begins for each CTA, if several add to one sum; else, of k that are missing, where their loop ends."""
     loads = copies_of(total.ways, record)
     op = term_of(loads[0], total.field, record.program) if total.field and loads else None
-    if op is None and total.named.cause == "k-missing":
-        op = branch_of(products[0], loads, record.program)
+    if op is None and total.named.cause == "k-missing" and (ends := ends_of(products[0], loads, record.program)):
+        between = total.certain or 2 * total.wrong >= total.total  # or of two tiles one, which a double step does, too
+        op = ends.step if between else ends.test
+        found = replace(found, concerned=(*found.concerned, ends.test, ends.step))
     return found if op is None else replace(found, op=op, concerned=(*found.concerned, op))
 
 

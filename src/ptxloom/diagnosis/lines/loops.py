@@ -1,10 +1,12 @@
-"""The loop that runs over k, and the branch that ends it."""
+"""The loop that runs over k: what counts it up, and what ends it."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
+from ptxloom.binding.effects import destinations
 from ptxloom.flow import flow_graph
+from ptxloom.machine.analysis.definite_assignment import names_read
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -12,8 +14,20 @@ if TYPE_CHECKING:
     from ptxloom.machine.program.model import Op, Program
 
 
-def branch_of(product: Op, copies: Sequence[Op], program: Program) -> Op | None:
-    """The branch that leads back in the innermost loop that holds a product and what it loads; None without one.
+class Ends(NamedTuple):
+    """What steers a loop.
+
+    Attributes:
+        test: The comparison by which it goes on.
+        step: What counts up what is compared; the comparison itself, if that is not known.
+    """
+
+    test: Op
+    step: Op
+
+
+def ends_of(product: Op, copies: Sequence[Op], program: Program) -> Ends | None:
+    """What steers the innermost loop that holds a product and what it loads; None without one.
 
     Args:
         product: The instruction that multiplies.
@@ -28,5 +42,16 @@ def branch_of(product: Op, copies: Sequence[Op], program: Program) -> Op | None:
     chosen = next((loop for loop in around if loaded & loop.blocks), around[0] if around else None)
     if chosen is None:
         return None
-    ends = {last.start for latch in chosen.latches if (last := graph.blocks[latch].last) is not None}
-    return next((op for op in program.ops if op.node.start in ends and op.opcode == "bra"), None)
+    inside = [op for op in program.ops if place.get(op.node.start) in chosen.blocks and op.function is product.function]
+    latches = {last.start for latch in chosen.latches if (last := graph.blocks[latch].last) is not None}
+    branch = next((op for op in inside if op.node.start in latches and op.node.predicate is not None), None)
+    if branch is None or branch.node.predicate is None:
+        return None
+    test = _writer(branch.node.predicate.name, inside) or branch
+    steps = [found for _, name in names_read(test) if (found := _writer(name.text, inside)) and found is not test]
+    return Ends(test, steps[0] if steps else test)
+
+
+def _writer(name: str, ops: Sequence[Op]) -> Op | None:
+    """The last of some instructions that writes a register."""
+    return next((op for op in reversed(ops) if any(name == out.text for out, _ in destinations(op.node))), None)

@@ -15,9 +15,12 @@ import pytest
 import ptxloom as pl
 from fuzz.counted import HEAD, assert_linear, body, numbered
 from ptxloom.checker import check
-from ptxloom.files.packed import lz4
+from ptxloom.difference.comparing import compare
+from ptxloom.files.packed import lz4, zstandard
 from ptxloom.files.packed.damage import DamagedError
 from ptxloom.layout import parse as parse_layout
+from ptxloom.lsp import edits, outline, tokens
+from ptxloom.lsp.document import Document
 from ptxloom.machine.launch.printing import Printed
 from ptxloom.settings.patterns import Patterns
 from ptxloom.syntax import instructions, parse
@@ -81,12 +84,40 @@ def unpacked(data: bytes) -> None:
         lz4.decompress(data, 1 << 20)
 
 
+def raw_blocks(count: int) -> bytes:
+    """A frame of Zstandard whose blocks hold a byte each, as it is."""
+    blocks = [(1 << 3 | (number == count - 1)).to_bytes(3, "little") + b"x" for number in range(count)]
+    return b"\x28\xb5\x2f\xfd\x00\x38" + b"".join(blocks)
+
+
+def compared(make: Callable[[int], str], count: int) -> Callable[[], object]:
+    one, other = module(body(make(count))), module(body(make(count).replace("1, ", "2, ").replace("add", "sub")))
+    return lambda: compare(one, other)
+
+
+def edited(make: Callable[[int], str], count: int) -> Callable[[], object]:
+    """What an editor asks of a text that it opens."""
+
+    def ask() -> None:
+        document = Document(body(make(count)))
+        assert outline.outline(document)
+        tokens.encode(document, tokens.tokens(document))
+        for some in (outline.folds(document), edits.actions(document, 0, 100), edits.layout(document)):
+            list(some)
+
+    return ask
+
+
+EDITED: Final = ("instructions", "labels", "declarations", "locals", "calls", "scopes beside each other")
 READERS: Final[dict[str, Callable[[int], Callable[[], object]]]] = {
     **{f"check {name}": partial(checked, make, body) for name, make in INSIDE.items()},
     **{f"check {name}": partial(checked, make, HEAD.__add__) for name, make in OUTSIDE.items()},
     "query": lambda n: lambda: list(instructions(module(body(INSIDE["instructions"](n))), "add.*")),
     "layout": lambda n: lambda: parse_layout(f"({','.join(['2'] * (n // 20))}):({','.join(['1'] * (n // 20))})"),
     "lz4": lambda n: lambda: unpacked(b"\x1fa\x01\x00" * n),
+    "zstandard": lambda n: lambda: zstandard.decompress(raw_blocks(n), n),
+    **{f"diff {name}": partial(compared, INSIDE[name]) for name in EDITED},
+    **{f"editor {name}": partial(edited, INSIDE[name]) for name in EDITED},
     "printf": lambda n: lambda: Printed(1 << 16).call(b"%d " * n, bytes, lambda _at, _most: b""),
     "patterns": lambda n: lambda: Patterns.of(["*a"] * n).says("b"),
     "a path that patterns cover": lambda n: lambda: Patterns.of(["b"]).cover("a/" * n),

@@ -56,8 +56,9 @@ def test_tensor_memory_has_owners(body: str, said: str) -> None:
     assert said in told(body)
 
 
-_PRODUCT = descriptor("0", 128, 256, "%rd8") + "mov.u32 %r21, {:#x}; setp.eq.u32 %p6, 0, 0;"
-_PRODUCT += "tcgen05.mma.cta_group::1.kind::f16 [%r13], %rd8, %rd8, %r21, %p6;"
+_PRODUCT = descriptor("0", 128, 256, "%rd8") + (
+    "mov.u32 %r21, {:#x}; setp.eq.u32 %p6, 0, 0; tcgen05.mma.cta_group::1.kind::f16 [%r13], %rd8, %rd8, %r21, %p6;"
+)
 
 
 def test_a_descriptor_that_no_product_has_ends_the_kernel() -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from ptxloom.diagnostics import Diagnostic, Label
 from ptxloom.views.core.cells import harmless
-from ptxloom.views.core.places import placed_snippet, source_place
+from ptxloom.views.core.places import place_of, placed_snippet, source_place
 from ptxloom.views.core.snippet import Mark
 from ptxloom.views.core.style import PLAIN, SEVERITY_INK, Ink, Style
 from ptxloom.views.findings import sarif as sarif_log
@@ -74,8 +74,9 @@ def _notes(hazard: Hazard, rest: Sequence[Hazard]) -> list[tuple[str, str]]:
     """What stands below the lines: a word, and what it says."""
     notes: list[tuple[str, str]] = []
     if hazard.origin is not None:
-        there = hazard.other and hazard.other.origin
-        ends = [_chain(origin) for origin in (hazard.origin, there) if origin is not None and origin.into is not None]
+        ends = [
+            _chain(party.origin) for party in (hazard.party, hazard.other) if party and party.origin and _untold(party)
+        ]
         if ends:
             notes.append(("source", "; and ".join(dict.fromkeys(ends))))
     if rest:
@@ -87,6 +88,11 @@ def _notes(hazard: Hazard, rest: Sequence[Hazard]) -> list[tuple[str, str]]:
     if hazard.section:
         notes.append(("note", f"PTX ISA {hazard.section}"))
     return notes
+
+
+def _untold(party: Party) -> bool:
+    """Whether the place of a party does not say all of its source line."""
+    return party.origin is not None and (party.origin.into is not None or place_of(party.span).ptx is None)
 
 
 def _chain(origin: SourceLine) -> str:
@@ -157,7 +163,7 @@ def _extra(hazard: Hazard) -> dict[str, Value]:
     locations: list[Value] = []
     for party, text in ((hazard.party, "compiled from here"), (hazard.other, "the other side, compiled from here")):
         origin = party and party.origin
-        if origin is None or origin.into is None:  # the place itself says it
+        if party is None or not _untold(party):
             continue
         while origin is not None:
             locations.append(sarif_log.line_location(origin.file, origin.line, text))

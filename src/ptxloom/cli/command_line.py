@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from ptxloom import __version__
 from ptxloom.cli import completions, examples
 from ptxloom.cli.arguments import (
+    cuda_arguments,
     cute_arguments,
     descriptor_arguments,
     exec_arguments,
@@ -74,6 +75,13 @@ class Options(argparse.Namespace):
     offset: int | None
     rows: int
     target: str | None
+    cuda_defines: list[str]
+    cuda_includes: list[str]
+    cuda_standard: str
+    cuda_fast_math: bool
+    cuda_arch: str | None
+    nvcc_flags: list[str]
+    nvrtc_flags: list[str]
     ptx_version: str | None
     select: list[str]
     ignore: list[str]
@@ -205,6 +213,8 @@ def build_parser(verb: str | None = None) -> VerbParser:
         if verb in _OVERVIEW:  # names what verbs there are, and ends
             continue
         declare(own)
+        if name in COMPILING:
+            cuda_arguments.declare(own)
         if name in SPEAKING:
             own.set_defaults(output=None, color="never", quiet=False, summary=None)
             continue
@@ -340,6 +350,8 @@ GROUPS: Final = {
 }  # fmt: skip
 """How the verbs stand in `--help`; one that is in no group stands last."""
 
+COMPILING: Final = frozenset({"inspect", "check", "parse", "query", "graph", "diff", "debug", "run", "why", "shared"})
+"""Verbs that take CUDA C++."""
 VERBS: Final = {
     "inspect": ("what PTX files hold: kernels, resources, every matrix move, findings", _inspect),
     "check": ("check PTX files: errors and warnings, each with its reason and repair", _check),

@@ -12,14 +12,16 @@ from ptxloom.cli.output import reason, talk
 from ptxloom.cli.progress import counted
 from ptxloom.diagnostics import PtxloomError
 from ptxloom.files import only, texts, texts_of
+from ptxloom.files.compiler_flags import NO_FLAGS
 from ptxloom.files.errors import OutOfReach
 from ptxloom.files.limited import MOST_PIPED, content_of
 from ptxloom.files.names import is_file, is_folder
 from ptxloom.source import title
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
+    from ptxloom.files.compiler_flags import Flags
     from ptxloom.source import Source
 
 STDIN: Final = "-"
@@ -37,42 +39,50 @@ class CannotRead(PtxloomError):  # noqa: N818 - reads as the sentence it prints
     """A name given on the command line leads to no text."""
 
 
-def read(name: str, target: str | None = None) -> Source:
+def read(name: str, target: str | None = None, flags: Flags = NO_FLAGS) -> Source:
     """The one PTX text in a file, or in standard input for `-`.
 
     Args:
         name: The file, or `file:text` for one of several in it.
         target: What CUDA C++ is compiled for.
+        flags: How it is compiled.
 
     Raises:
         PtxloomError: The file is missing, a folder, not text, or empty, or holds no PTX or several texts.
     """
-    return only(sources(name, target), name)
+    return only(sources(name, target, flags=flags), name)
 
 
-def each(names: Iterable[str], target: str | None = None) -> Iterator[Source | None]:
+def each(
+    names: Iterable[str], target: str | None = None, flags_of: Callable[[str], Flags] | None = None
+) -> Iterator[Source | None]:
     """Every PTX text in each file in turn; None for a file that cannot be read, when it has been said why."""
     known = list(names)
     for name in counted(known, len(known), "files read"):
         try:
-            yield from sources(name, target)
+            yield from sources(name, target, flags=NO_FLAGS if flags_of is None else flags_of(name))
         except PtxloomError as error:
             talk(f"ptxloom: {error}")
             yield None
 
 
-def sources(name: str, target: str | None = None, called: str | None = None) -> tuple[Source, ...]:
+def sources(
+    name: str, target: str | None = None, called: str | None = None, flags: Flags = NO_FLAGS
+) -> tuple[Source, ...]:
     """Every PTX text in one file; arguments and errors are those of `read`, but that there may be several.
 
     Args:
         name: The file.
         target: What CUDA C++ is compiled for.
         called: What standard input is called; the ending tells what it holds.
+        flags: How CUDA C++ is compiled.
 
     Raises:
         PtxloomError: The file is missing, not text, empty, or holds no PTX.
     """
-    found = texts_of(_standard_input(), called or "<stdin>", target) if name == STDIN else texts(name, target)
+    found = (
+        texts_of(_standard_input(), called or "<stdin>", target, flags) if name == STDIN else texts(name, target, flags)
+    )
     for source in found:
         if not source.text.strip():
             raise CannotRead(f"{source.title}: there is nothing in it")
@@ -91,12 +101,15 @@ def _standard_input() -> bytes:
         raise CannotRead(f"<stdin>: {error}") from None
 
 
-def files(names: Iterable[str], leaves_out: LeavesOut | None = None) -> tuple[str, ...]:
-    """The files that names stand for: a folder stands for every `.ptx` file below it, in order.
+def files(
+    names: Iterable[str], leaves_out: LeavesOut | None = None, endings: tuple[str, ...] = (".ptx",)
+) -> tuple[str, ...]:
+    """The files that names stand for: a folder stands for every file below it with one of some endings, in order.
 
     Args:
         names: As they were given.
         leaves_out: What in a folder is passed over; what is named itself never is.
+        endings: Of the files in a folder that are meant.
 
     Raises:
         PtxloomError: A folder holds no PTX or may not be searched, a name is empty, or settings say what cannot be.
@@ -106,7 +119,7 @@ def files(names: Iterable[str], leaves_out: LeavesOut | None = None) -> tuple[st
         if not name:
             raise CannotRead("the name of a file is empty, as an unset variable leaves it")
         if name != STDIN and is_folder(name):
-            below, passed_over = _below(name, leaves_out)
+            below, passed_over = _below(name, leaves_out, endings)
             if not below:
                 how = "-v tells why" if leaves_out else "name them to have them read"
                 but = (
@@ -114,15 +127,15 @@ def files(names: Iterable[str], leaves_out: LeavesOut | None = None) -> tuple[st
                     if passed_over
                     else ""
                 )
-                raise CannotRead(f"{title(name)}: there is no .ptx file in this directory{but}")
+                raise CannotRead(f"{title(name)}: there is no {' or '.join(endings)} file in this directory{but}")
             found.update(dict.fromkeys(below))
         else:
             found[name] = None
     return tuple(found)
 
 
-def _below(name: str, leaves_out: LeavesOut | None) -> tuple[list[str], int]:
-    """Every PTX file below a folder, and how many files and folders were passed over.
+def _below(name: str, leaves_out: LeavesOut | None, endings: tuple[str, ...]) -> tuple[list[str], int]:
+    """Every file with such an ending below a folder, and how many files and folders were passed over.
 
     Raises:
         CannotRead: A folder may not be searched.
@@ -131,7 +144,7 @@ def _below(name: str, leaves_out: LeavesOut | None) -> tuple[list[str], int]:
     passed_over = 0
     waiting = [Path(name)]
     while waiting:
-        for path, is_folder_itself in _listed(waiting.pop()):
+        for path, is_folder_itself in _listed(waiting.pop(), endings):
             if leaves_out(path, folder=is_folder_itself) if leaves_out else usual(path, folder=is_folder_itself):
                 passed_over += 1
             elif is_folder_itself:
@@ -141,8 +154,8 @@ def _below(name: str, leaves_out: LeavesOut | None) -> tuple[list[str], int]:
     return sorted(found), passed_over
 
 
-def _listed(folder: Path) -> list[tuple[Path, bool]]:
-    """The PTX files and folders in a folder; not what only is a link to a folder.
+def _listed(folder: Path, endings: tuple[str, ...]) -> list[tuple[Path, bool]]:
+    """The files with such endings and folders in a folder; not what only is a link to a folder.
 
     Raises:
         CannotRead: It may not be searched.
@@ -154,4 +167,4 @@ def _listed(folder: Path) -> list[tuple[Path, bool]]:
         return []
     except OSError as error:
         raise CannotRead(f"{title(folder)}: the directory cannot be searched ({reason(error)})") from None
-    return [(path, is_dir) for path, is_dir in here if is_dir or (path.name.endswith(".ptx") and is_file(path))]
+    return [(path, is_dir) for path, is_dir in here if is_dir or (path.name.endswith(endings) and is_file(path))]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.cli.arguments.watch_arguments import BESIDE_TRACE
+from ptxloom.cli.cuda_flags import flags_for
 from ptxloom.cli.inputs import read
 from ptxloom.cli.launch_files.launch_file import read_launch
 from ptxloom.cli.output import talk
@@ -110,7 +111,7 @@ def _of_trace(records: Sequence[TraceRecord], options: Options) -> Figure:
     return traces.figure(drawable[0], options.trace_type, options.trace_operand, options.colour_by)
 
 
-def profile_of(name: str, modules: Sequence[Module]) -> tuple[Module, Profile]:
+def profile_of(name: str, modules: Sequence[Module], options: Options) -> tuple[Module, Profile]:
     """Run what a launch file says on the one of these modules that it names, and count.
 
     Raises:
@@ -118,7 +119,7 @@ def profile_of(name: str, modules: Sequence[Module]) -> tuple[Module, Profile]:
         LaunchError: The kernel was ended by an error.
     """
     launch = read_launch(name)
-    text = read(str(launch.ptx), launch.target).text
+    text = read(str(launch.ptx), launch.target, flags_for(options, str(launch.ptx), launch.flags, launch.target)).text
     module = next((m for m in modules if m.source.text == text), None)
     if module is None:
         raise PtxloomError(f"{title(name)} runs {title(launch.ptx)}, which is not among the files that are shown")

@@ -57,7 +57,7 @@ def _shown(options: Options, once: Callable[[Options], Outcome]) -> int:
 def _state(options: Options) -> tuple[tuple[str, int, int], ...]:
     """Which files there are, and when each changed; settings above them count, too."""
     try:
-        names = files(options.files)
+        names = files(options.files, endings=(".ptx", ".cu"))
     except PtxloomError:
         return ()
     return tuple(_stamp(Path(name)) for name in (*names, *project.settings_files(options.files)))

@@ -10,19 +10,19 @@ import subprocess
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from ptxloom.extras import MissingPart
+from ptxloom.files.compiler_flags import NO_FLAGS, Flags, architecture
 from ptxloom.files.errors import CompileError
 from ptxloom.files.line_tables import Names
 from ptxloom.files.toolkits import find_nvcc, find_nvrtc, include_folders
 from ptxloom.files.written import Compiled
 from ptxloom.source import Source, title
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
 TARGET: Final = "sm_90"
+HEADERS: Final = Path(__file__).with_name("headers")
+"""Headers of the standard library, for NVRTC, which has no files of its own."""
 _SECONDS: Final = 600
 _NOT_PLAIN: Final = re.compile(r"[^\w. +=@:~-]")
 _LONGEST: Final = 100
@@ -44,37 +44,39 @@ class CudaSource:
     folder: str = "."
 
 
-def compile_cuda(source: CudaSource, target: str | None = None, options: Sequence[str] = ()) -> Source:
+def compile_cuda(source: CudaSource, target: str | None = None, flags: Flags = NO_FLAGS) -> Source:
     """PTX for a target, with line tables that call files as whoever asks does.
 
     Args:
         source: What to compile.
         target: Such as `sm_90a`; by default `sm_90`.
-        options: More of the compiler's options, such as `-DN=4`.
+        flags: How it is compiled.
 
     Raises:
         CompileError: It does not compile; the compiler's own messages.
         MissingPart: There is no compiler.
+        UsageError: The target is no architecture.
     """
+    arch = architecture(flags.arch or target or TARGET)
     written = Compiled(Source(source.text, source.name), source.folder)
-    return Source(_ptx(source, (target or TARGET).removeprefix("sm_"), options), f"{source.name}:ptx", written)
+    return Source(_ptx(source, arch, flags), f"{source.name}:ptx", written)
 
 
-def _ptx(source: CudaSource, arch: str, options: Sequence[str]) -> str:
+def _ptx(source: CudaSource, arch: str, flags: Flags) -> str:
     """PTX by the compiler that there is."""
     nvcc = find_nvcc()
     if nvcc is not None and any(map(shutil.which, HOST_COMPILERS)):
-        return _by_nvcc(nvcc, source, arch, options)
+        return _by_nvcc(nvcc, source, arch, flags)
     library = find_nvrtc()
     if library is None:
         raise MissingPart(
             f"{title(source.name)}: CUDA C++ is compiled by nvcc (with a host compiler) or NVRTC, neither of which is "
             "installed: pip install 'ptxloom[cuda]'"
         )
-    return _by_nvrtc(library, source, arch, options)
+    return _by_nvrtc(library, source, arch, flags)
 
 
-def _by_nvcc(nvcc: str, source: CudaSource, arch: str, options: Sequence[str]) -> str:
+def _by_nvcc(nvcc: str, source: CudaSource, arch: str, flags: Flags) -> str:
     """Compile a copy in a fresh folder; messages and line tables are made to call it by its own name.
 
     nvcc hands names to a shell, between quotation marks, and takes what begins with a dash for an option.
@@ -82,9 +84,15 @@ def _by_nvcc(nvcc: str, source: CudaSource, arch: str, options: Sequence[str]) -
     with tempfile.TemporaryDirectory() as folder:
         file, out = Path(folder) / _plain_name(source.name), Path(folder) / "out.ptx"
         file.write_text(source.text, encoding="utf-8")
-        includes = _plain_folder(Path(source.folder).resolve(), Path(folder))
-        names = Names(source.name, file, {str(includes): source.folder, source.folder: source.folder})
-        command = [nvcc, "-ptx", "-lineinfo", f"-arch=compute_{arch}", f"-I{includes}", *options]
+        given = (*flags.includes, source.folder)
+        plain = [_plain_folder(Path(one).resolve(), Path(folder), n) for n, one in enumerate(given)]
+        names = Names(source.name, file, dict(zip(map(str, plain), given, strict=True)) | {one: one for one in given})
+        command = [nvcc, "-ptx", "-lineinfo", f"-arch=compute_{arch}", *_words(flags), *flags.nvcc]
+        if flags.defines:  # no words: nvcc hands those to a shell
+            macros = Path(folder) / "macros.h"
+            macros.write_text(flags.macros, encoding="utf-8")
+            command += ["-include", str(macros)]
+        command += [f"-I{one}" for one in plain]
         try:
             done = subprocess.run(
                 [*command, "-o", str(out), file.name],
@@ -103,28 +111,36 @@ def _plain_name(name: str) -> str:
     return plain if plain[0].isalnum() else f"_{plain[1:]}"
 
 
-def _plain_folder(folder: Path, beside: Path) -> Path:
+def _words(flags: Flags) -> list[str]:
+    """What both compilers are told in the same words."""
+    return [f"-std={flags.standard}"] * bool(flags.standard) + ["--use_fast_math"] * flags.fast_math
+
+
+def _plain_folder(folder: Path, beside: Path, number: int) -> Path:
     """A folder, by the name of a link to it if its own means something to a shell, or several folders to nvcc."""
     if not _NOT_PLAIN.search(str(folder).replace(os.sep, "")):
         return folder
-    link = beside / "included"
+    link = beside / f"included{number}"
     link.symlink_to(folder, target_is_directory=True)
     return link
 
 
-def _by_nvrtc(path: str, source: CudaSource, arch: str, options: Sequence[str]) -> str:
+def _by_nvrtc(path: str, source: CudaSource, arch: str, flags: Flags) -> str:
     """Compile by the library: `nvrtcCreateProgram`, `nvrtcCompileProgram`, `nvrtcGetPTX`."""
     nvrtc = ctypes.CDLL(path)
     program = ctypes.c_void_p()
     copy = _plain_name(source.name)
-    names = Names(source.name, Path(copy), {source.folder: source.folder})
+    given = (*flags.includes, source.folder)
+    names = Names(source.name, Path(copy), {one: one for one in given})
     if nvrtc.nvrtcCreateProgram(ctypes.byref(program), source.text.encode(), copy.encode(), 0, None, None):
         raise CompileError(f"{title(source.name)}: NVRTC takes no program")
-    includes = [f"-I{folder}" for folder in (Path(source.folder).resolve(), *include_folders())]
-    given = [f"--gpu-architecture=compute_{arch}", "--generate-line-info", *includes, *options]
+    folders = (*(Path(one).resolve() for one in given), HEADERS, *include_folders())
+    words = [f"--gpu-architecture=compute_{arch}", "--generate-line-info", *_words(flags), *flags.nvrtc]
+    words += [f"-D{macro}" for macro in flags.defines]
+    words += [f"-I{folder}" for folder in folders]
     try:
         failed = nvrtc.nvrtcCompileProgram(
-            program, len(given), (ctypes.c_char_p * len(given))(*map(os.fsencode, given))
+            program, len(words), (ctypes.c_char_p * len(words))(*map(os.fsencode, words))
         )
         if failed:
             raise CompileError(_said(source, names.in_messages(_taken(nvrtc, program, "ProgramLog"))))

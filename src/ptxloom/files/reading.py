@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.diagnostics import must_be
+from ptxloom.files.compiler_flags import NO_FLAGS, Flags
 from ptxloom.files.compilers import CudaSource, compile_cuda
 from ptxloom.files.errors import OutOfReach, UnreadableFile
 from ptxloom.files.fatbins import MAGIC, ptx_in
@@ -29,12 +30,13 @@ _COMPILED: Final = (b"\x7fELF", MAGIC, b"MZ", b"!<arch>\n")  # ELF, fatbin, Wind
 _CUDA: Final = (".cu",)
 
 
-def texts(path: str | PathLike[str], target: str | None = None) -> tuple[Source, ...]:
+def texts(path: str | PathLike[str], target: str | None = None, flags: Flags = NO_FLAGS) -> tuple[Source, ...]:
     """Every PTX text in a file, or the one that `file:name` names, as messages call it.
 
     Args:
         path: The file.
         target: What CUDA C++ is compiled for.
+        flags: How it is compiled.
 
     Raises:
         UnreadableFile: It cannot be read, or holds no PTX.
@@ -45,7 +47,7 @@ def texts(path: str | PathLike[str], target: str | None = None) -> tuple[Source,
     outer, inner = _divided(str(path))
     if is_folder(outer) and (below := sorted(Path(outer).glob("*.ptx"))):
         return tuple(_plain(_bytes(str(one), content), str(one)) for one in below)
-    found = texts_of(_bytes(outer), outer, target)
+    found = texts_of(_bytes(outer), outer, target, flags)
     if not inner:
         return found
     chosen = tuple(one for one in found if one.name == f"{outer}:{inner}")
@@ -54,7 +56,7 @@ def texts(path: str | PathLike[str], target: str | None = None) -> tuple[Source,
     return chosen
 
 
-def texts_of(data: bytes, name: str, target: str | None = None) -> tuple[Source, ...]:
+def texts_of(data: bytes, name: str, target: str | None = None, flags: Flags = NO_FLAGS) -> tuple[Source, ...]:
     """Every PTX text in the bytes of a file that is called `name`; raises as `texts` does."""
     if is_compiled(data):
         found = tuple(
@@ -64,13 +66,13 @@ def texts_of(data: bytes, name: str, target: str | None = None) -> tuple[Source,
         return found or _beside(name)
     if Path(name).suffix in _CUDA:
         source = CudaSource(decoded(data, name), name, str(Path(name).parent))
-        return (compile_cuda(source, target),)
+        return (compile_cuda(source, target, flags),)
     return (_plain(data, name),)
 
 
-def one_text(path: str | PathLike[str], target: str | None = None) -> Source:
+def one_text(path: str | PathLike[str], target: str | None = None, flags: Flags = NO_FLAGS) -> Source:
     """The only PTX text in a file; raises as `texts` does, also if there are several."""
-    found = texts(path, target)
+    found = texts(path, target, flags)
     return only(found, str(path))
 
 

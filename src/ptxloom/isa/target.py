@@ -186,6 +186,18 @@ def targets() -> tuple[Target, ...]:
     return tuple(sorted(_introduced(), key=lambda target: (target.number, target.suffix)))
 
 
+def known_target(text: str) -> Target:
+    """A target that there is, or one newer than all that ptxloom knows.
+
+    Raises:
+        UsageError: It is no target, or none that there ever was.
+    """
+    target = Target.parse(text)
+    if target.since is None and not target.beyond_known:
+        raise UsageError("target", text, f"a target that there is{did_you_mean(text)}")
+    return target
+
+
 def did_you_mean(text: str) -> str:
     """A clause that names the known target nearest to `text`, or nothing."""
     near = near_misses(text, (str(target) for target in targets()))

@@ -14,11 +14,13 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from ptxloom.checker import Selection
 from ptxloom.diagnostics import PtxloomError, UsageError
+from ptxloom.files.compiler_flags import NO_FLAGS, Flags, RefusedFlag
 from ptxloom.files.errors import OutOfReach
 from ptxloom.files.limited import MOST_SETTINGS, content, named
 from ptxloom.files.names import exists, is_file, is_folder
 from ptxloom.isa import PtxVersion, Target
 from ptxloom.ownership import doubt
+from ptxloom.settings.cuda_keys import flags_in
 from ptxloom.settings.keys import SETTINGS
 from ptxloom.settings.patterns import Patterns
 from ptxloom.settings.toml_model import TOP, complaint
@@ -47,6 +49,7 @@ class Settings:
         exclude: What is left out when a folder is searched.
         respect_gitignore: Whether what git ignores is left out, too.
         per_file: Rules that some files are not told of.
+        flags: How CUDA C++ is compiled.
         passed_over: Nearer files that are not believed, a sentence each.
     """
 
@@ -57,6 +60,7 @@ class Settings:
     exclude: Patterns = field(default_factory=Patterns)
     respect_gitignore: bool = True
     per_file: tuple[tuple[Patterns, tuple[str, ...]], ...] = ()
+    flags: Flags = NO_FLAGS
     passed_over: tuple[str, ...] = ()
 
     def ignored_in(self, file: Path) -> tuple[str, ...]:
@@ -210,6 +214,9 @@ def _settings(path: Path, table: Mapping[str, Any], where: str) -> Settings:
             (Patterns.of([pattern]), Selection.of(ignore=rules).ignore)
             for pattern, rules in table.get("per-file-ignores", {}).items()
         )
+        flags = flags_in(table, title(path), path.parent)
+    except RefusedFlag as error:
+        raise BadSettings(str(error)) from None
     except UsageError as error:
         raise BadSettings(f"{title(path)}: {error}") from None
     return Settings(
@@ -220,4 +227,5 @@ def _settings(path: Path, table: Mapping[str, Any], where: str) -> Settings:
         exclude=Patterns.of(table.get("exclude", ())),
         respect_gitignore=table.get("respect-gitignore", True),
         per_file=per_file,
+        flags=flags,
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from ptxloom.settings.cuda_keys import CUDA
 from ptxloom.settings.toml_model import Flag, Key, Named, Table, Text, Texts
 
 SETTINGS: Final = Table(
@@ -22,6 +23,7 @@ SETTINGS: Final = Table(
             Texts(),
             "what is left out when a folder is searched, as `.gitignore` has it",
         ),
+        CUDA,
         Key("respect-gitignore", Flag(), "whether what git ignores is left out, too; true if left out"),
     )
 )

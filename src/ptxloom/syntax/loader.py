@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, cast
 
 from ptxloom.diagnostics import must_be, must_be_several
 from ptxloom.files import one_text, texts
+from ptxloom.files.compiler_flags import of_words
 from ptxloom.files.compilers import CudaSource, compile_cuda
 from ptxloom.files.kernel_objects import ptx_of
 from ptxloom.syntax.parser import parse_source
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from ptxloom.syntax.module import Module
 
 
-def load(path: object, target: str | None = None) -> Module:
+def load(path: object, target: str | None = None, options: Sequence[str] = ()) -> Module:
     """Read PTX from where it is.
 
     Args:
@@ -26,6 +27,7 @@ def load(path: object, target: str | None = None) -> Module:
             several); a cubin with PTX beside it; a folder of Triton's cache; or a compiled kernel of Triton, Numba,
             cuda.core or the CuTe DSL.
         target: What CUDA C++ is compiled for, by default `sm_90`.
+        options: More options of its compiler, such as `-DN=4` or `-Iinclude`.
 
     Returns:
         The module; what could not be read is among its diagnostics.
@@ -43,7 +45,9 @@ def load(path: object, target: str | None = None) -> Module:
         ...     load(file.name).target
         ('sm_90a',)
     """
-    source = one_text(cast("str", path), target) if isinstance(path, str | PathLike) else ptx_of(path)
+    must_be_several("options", options, "options of the compiler")
+    flags = of_words(options)
+    source = one_text(cast("str", path), target, flags) if isinstance(path, str | PathLike) else ptx_of(path)
     return parse_source(source)
 
 
@@ -95,4 +99,4 @@ def cuda(text: str, target: str | None = None, options: Sequence[str] = (), name
     """
     must_be(str, "text", text, "CUDA C++")
     must_be_several("options", options, "options of the compiler")
-    return parse_source(compile_cuda(CudaSource(text, name), target, options))
+    return parse_source(compile_cuda(CudaSource(text, name), target, of_words(options)))

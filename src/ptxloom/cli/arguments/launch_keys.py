@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from ptxloom.settings.cuda_keys import CUDA
 from ptxloom.settings.toml_model import Key, Number, Numbers, Table, Text
 
 MOST_DIMENSIONS: Final = 32
@@ -120,6 +121,7 @@ LAUNCH: Final = Table(
         Key(
             "contract", Text(), "`as written`, or `fused`: mul and add without a rounding are one fma, as ptxas has it"
         ),
+        CUDA,
         Key("args", ARGUMENT, "one table a parameter, in order"),
         Key("compare", COMPARE, "what arrays must be after the run, one table each"),
     )

@@ -14,13 +14,15 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from ptxloom.cli.arguments import launch_words
 from ptxloom.cli.arguments.launch_keys import ACCUMULATE, LAUNCH, SOURCES
+from ptxloom.cli.cuda_flags import flags_for
 from ptxloom.cli.inputs import read
 from ptxloom.cli.kernels import chosen_kernel
 from ptxloom.cli.launch_files import arrays, reach, tensor_maps
 from ptxloom.cli.launch_files.fills import NoFill, filled
 from ptxloom.cli.output import reason
 from ptxloom.comparison.expression import BadExpression, read_expectation
-from ptxloom.diagnostics import PtxloomError
+from ptxloom.diagnostics import PtxloomError, UsageError
+from ptxloom.files.compiler_flags import NO_FLAGS, Flags, RefusedFlag
 from ptxloom.files.errors import OutOfReach
 from ptxloom.files.kinds import looks_like_ptx
 from ptxloom.files.limited import MOST_SETTINGS, named
@@ -28,6 +30,7 @@ from ptxloom.files.names import exists
 from ptxloom.fragments.number_types import is_array
 from ptxloom.machine.launch.options import AS_WRITTEN
 from ptxloom.machine.memory.arena import Budget
+from ptxloom.settings.cuda_keys import flags_in
 from ptxloom.settings.toml_model import TOP, complaint
 from ptxloom.source import title
 from ptxloom.syntax.parser import parse_source
@@ -97,6 +100,7 @@ class LaunchFile:
     contract: str
     arguments: tuple[Argument, ...]
     comparisons: tuple[Wanted, ...]
+    flags: Flags = NO_FLAGS
 
 
 def read_launch(name: str, budget: Budget | None = None, words: Namespace | None = None) -> LaunchFile:
@@ -150,7 +154,8 @@ def _table_of_words(name: str, words: Namespace) -> dict[str, Any]:
         raise BadLaunchFile(f"{title(name)}: this is {what}; say how it is to run: {how}")
     table = launch_words.merged({"ptx": name}, words)
     if "kernel" not in table:
-        source = read(name, table.get("target"))
+        flags = flags_for(words, name, target=table.get("target"))
+        source = read(name, table.get("target"), flags)
         table["kernel"] = chosen_kernel(parse_source(source), None, "--kernel")
     return table
 
@@ -213,7 +218,17 @@ class _LaunchReader:
             table.get("contract", AS_WRITTEN),
             arguments,
             comparisons,
+            self.flags(table),
         )
+
+    def flags(self, table: Mapping[str, Any]) -> Flags:
+        """How CUDA C++ is compiled; paths are relative to the launch file."""
+        try:
+            return flags_in(table, title(self.name), self.folder or Path())
+        except RefusedFlag as error:
+            raise BadLaunchFile(str(error)) from None
+        except UsageError as error:
+            raise self.wrong("cuda", str(error)) from None
 
     def readable(self, name: str, where: str) -> Path:
         """A file to be read."""

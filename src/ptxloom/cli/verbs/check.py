@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from ptxloom.cli.cuda_flags import flags_for
 from ptxloom.cli.findings import render, statistics, verdict
 from ptxloom.cli.inputs import STDIN, files, sources
 from ptxloom.cli.judging import Question, findings
@@ -59,7 +60,7 @@ def run(options: Options) -> Outcome:
 def once(options: Options) -> Outcome:
     """Judge every file, repaired where that is asked for; one that cannot be read does not keep the others back."""
     project = Project(options)
-    names = files(options.files, project.leaves_out)
+    names = files(options.files, project.leaves_out, (".ptx", ".cu"))
     texts: list[_Text] = []
     unread = 0
     for found in _texts(names, project, options):
@@ -92,7 +93,8 @@ def _texts(names: Sequence[str], project: Project, options: Options) -> Iterator
         path = Path(called or name if name == STDIN else name)
         terms = project.terms(path)
         try:
-            yield from (_Text(source, name, path, terms) for source in sources(name, terms.target, called))
+            flags = flags_for(options, str(path), target=terms.target)
+            yield from (_Text(source, name, path, terms) for source in sources(name, terms.target, called, flags))
         except PtxloomError as error:
             talk(f"ptxloom: {error}")
             yield None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ptxloom.cli.cuda_flags import flags_for
 from ptxloom.cli.inputs import read
 from ptxloom.cli.kernels import chosen_kernel
 from ptxloom.cli.output import Outcome, style_for
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 def run(options: Options) -> Outcome:
     """Print one stage of one kernel."""
-    source = read(options.file, options.target)
+    source = read(options.file, options.target, flags_for(options, options.file, target=options.target))
     module = parse_source(source)
     made = kernel(module, chosen_kernel(module, options.function, "--function"), options.target)
     made = made.fused if options.contract == "fused" else made

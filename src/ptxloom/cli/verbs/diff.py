@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ptxloom.cli.cuda_flags import flags_for
 from ptxloom.cli.inputs import STDIN, read
 from ptxloom.cli.output import CLEAN, FINDINGS, Outcome, style_for
 from ptxloom.cli.source_texts import source_texts
@@ -32,7 +33,7 @@ def run(options: Options) -> Outcome:
     """
     if options.file == options.other == STDIN:
         raise CannotCompare("standard input can be one of the two files, not both")
-    found = compare(_module(options.file), _module(options.other))
+    found = compare(_module(options.file, options), _module(options.other, options))
     code = CLEAN if found.same else FINDINGS
     match options.output_format:
         case "json":
@@ -48,8 +49,8 @@ def run(options: Options) -> Outcome:
             return Outcome(text, code)
 
 
-def _module(name: str) -> Module:
-    source = read(name)
+def _module(name: str, options: Options) -> Module:
+    source = read(name, flags=flags_for(options, name))
     module = parse_source(source)
     errors = [d for d in module.diagnostics if d.severity is Severity.ERROR]
     if errors:

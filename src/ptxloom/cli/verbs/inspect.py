@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ptxloom.cli.cuda_flags import flags_for
 from ptxloom.cli.findings import render, verdict
 from ptxloom.cli.inputs import each, files
 from ptxloom.cli.mistakes import strangers
@@ -28,7 +30,7 @@ def run(options: Options) -> Outcome:
     unread = 0
     for remark in strangers(options):
         talk(f"ptxloom: {remark}")
-    for source in each(files(options.files), options.target):
+    for source in each(files(options.files), options.target, partial(flags_for, options, target=options.target)):
         if source is None:
             unread += 1
             continue
@@ -46,7 +48,7 @@ def _profiled(seen: Sequence[Inspection], options: Options) -> Mapping[int, Prof
         return {}
     from ptxloom.cli.watch_options import profile_of  # noqa: PLC0415 - NumPy and llvmlite only where something runs
 
-    module, profile = profile_of(options.profile_launch, [i.module for i in seen])
+    module, profile = profile_of(options.profile_launch, [i.module for i in seen], options)
     return {n: profile for n, i in enumerate(seen) if i.module is module}
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ptxloom.cli.cuda_flags import flags_for
 from ptxloom.cli.findings import render, verdict
 from ptxloom.cli.inputs import files, sources
 from ptxloom.cli.output import COULD_NOT_RUN, Outcome, style_for, talk
@@ -48,7 +49,7 @@ def read_modules(options: Options) -> tuple[list[Module], int]:
     unread = 0
     for name in files(options.files):
         try:
-            modules += [parse_source(one) for one in sources(name)]
+            modules += [parse_source(one) for one in sources(name, flags=flags_for(options, name))]
         except PtxloomError as error:
             talk(f"ptxloom: {error}")
             unread += 1

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 from ptxloom.checker import check
 from ptxloom.cli import watch_options
 from ptxloom.cli.arguments.limit_arguments import limits
+from ptxloom.cli.cuda_flags import flags_for
 from ptxloom.cli.findings import render
 from ptxloom.cli.hazard_options import remark, report
 from ptxloom.cli.inputs import read
@@ -56,7 +57,7 @@ def run(options: Options) -> Outcome:
     if options.init:
         return Outcome(_template(options))
     launch = read_launch(options.file, Budget(options.memory_limit), options)
-    source = read(str(launch.ptx), launch.target)
+    source = read(str(launch.ptx), launch.target, flags_for(options, str(launch.ptx), launch.flags, launch.target))
     module = parse_source(source)
     errors = [d for d in check(module) if d.severity is Severity.ERROR]
     if errors and not options.unchecked:
@@ -140,7 +141,7 @@ def _summary(done: run_reports.Run, options: Options) -> str:
 
 def _template(options: Options) -> str:
     """A launch file for PTX, which names the PTX as seen from where it will lie."""
-    source = read(options.file, options.target)
+    source = read(options.file, options.target, flags_for(options, options.file, target=options.target))
     module = parse_source(source)
     name = chosen_kernel(module, options.kernel, "--kernel")
     start = PurePath(options.output).parent if options.output else "."

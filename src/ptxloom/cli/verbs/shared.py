@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
+from ptxloom.cli.cuda_flags import flags_for
 from ptxloom.cli.inputs import read
 from ptxloom.cli.launch_files.launch_file import read_launch
 from ptxloom.cli.output import Outcome, style_for, talk
@@ -60,7 +61,7 @@ def _map(options: Options) -> SharedMap:
         PtxloomError: No warp came to the place, or there is nothing of a name.
     """
     launch = read_launch(options.file)
-    source = read(str(launch.ptx), launch.target)
+    source = read(str(launch.ptx), launch.target, flags_for(options, str(launch.ptx), launch.flags, launch.target))
     compiled = kernel(parse_source(source), launch.kernel, launch.target)
     record = _record(compiled, launch, Provenance(shared_at=_moments(options.at), shared_of=_cta(options.cta)))
     (number,) = record.raw.kept

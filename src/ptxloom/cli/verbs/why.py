@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final, cast
 from ptxloom.checker import check
 from ptxloom.cli import why_programs
 from ptxloom.cli.arguments.limit_arguments import limits
+from ptxloom.cli.cuda_flags import flags_for
 from ptxloom.cli.findings import render
 from ptxloom.cli.inputs import read
 from ptxloom.cli.launch_files.expectations import references
@@ -50,7 +51,7 @@ def run(options: Options) -> Outcome:
     if options.program:
         raise UsageError("FILE", f"{len(options.program) + 1} files", "one; a program comes behind `--`")
     launch = read_launch(options.file, Budget(options.memory_limit), options)
-    source = read(str(launch.ptx), launch.target)
+    source = read(str(launch.ptx), launch.target, flags_for(options, str(launch.ptx), launch.flags, launch.target))
     module = parse_source(source)
     errors = [d for d in check(module) if d.severity is Severity.ERROR]
     if errors:

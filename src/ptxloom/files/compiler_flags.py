@@ -1,0 +1,210 @@
+"""How CUDA C++ is compiled: macros, folders of headers, the language's version, and the compiler's own options.
+
+Flags may come from a launch file or from settings, which others may have written. They can make a compiler read headers
+and change the code that it makes; they can make it neither write nor run anything. Macros are no words of a command:
+nvcc reads them from a header. Options that are passed on from a file are those of a list; who wants others says so on
+the command line, where only what would take the place of our own is refused, and what means something to a shell.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
+
+from ptxloom.diagnostics import PtxloomError, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from pathlib import Path
+
+STANDARDS: Final = ("c++03", "c++11", "c++14", "c++17", "c++20", "c++23")
+_ARCH: Final = re.compile(r"(?:sm|compute)_(\d{2,3}[af]?)")
+_MACRO: Final = re.compile(r"[A-Za-z_]\w*(\([\w, .]*\))?")
+_CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]|\\$")
+_PLAIN: Final = re.compile(r"-[\w.+=:,/%@~-]*|[\w+./][\w.+=:,/%@~-]*")
+_FROM_FILES: Final = re.compile(
+    r"""--?( use_fast_math | extra-device-vectorization | expt-relaxed-constexpr | expt-extended-lambda
+    | extended-lambda | device-debug | generate-line-info | lineinfo | restrict | disable-warnings | minimal
+    | device-as-default-execution-space | default-device | O[0-3] | G | w
+    | (fmad|ftz|prec-div|prec-sqrt|rdc|relocatable-device-code)=(true|false)
+    | maxrregcount=\d+ | diag-(suppress|warn|error)=[\d,]+ )""",
+    re.VERBOSE,
+)
+"""What a file may have passed on: each changes the code, or what is said of it, and nothing else."""
+_OURS: Final = re.compile(
+    r"""@.* | -[ocE] | -M\w* | -o[^p].* | --?( output-file | output-directory | odir | options-file | optf
+    | compile | cubin | fatbin | ltoir | optix-ir | preprocess | generate-dependenc.* | run | dryrun
+    | dry-run | keep | keep-dir | link | lib | dlink | dc | dw | device-c | device-w | device-link | shared | code
+    | gpu-code | gencode | generate-code | clean-targets )(=.*)?""",
+    re.VERBOSE,
+)
+"""What would take the place of what we say: what is compiled to, and where that goes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Flags:
+    """How CUDA C++ is compiled.
+
+    Attributes:
+        defines: Macros, such as `N=4`.
+        includes: Folders of headers.
+        standard: Such as `c++17`; the compiler's own if it is empty.
+        fast_math: Whether `--use_fast_math` is on.
+        arch: What it is compiled for, such as `sm_90a`, instead of the target.
+        nvcc: More options of nvcc.
+        nvrtc: More options of NVRTC.
+    """
+
+    defines: tuple[str, ...] = ()
+    includes: tuple[str, ...] = ()
+    standard: str = ""
+    fast_math: bool = False
+    arch: str = ""
+    nvcc: tuple[str, ...] = ()
+    nvrtc: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Refuse what no compiler can take.
+
+        Raises:
+            UsageError: A macro, a standard or an architecture is none.
+        """
+        for macro in self.defines:
+            if not _MACRO.fullmatch(macro.partition("=")[0]) or _CONTROL.search(macro):
+                raise UsageError("-D", macro, "NAME or NAME=VALUE, on one line")
+        if self.standard and self.standard not in STANDARDS:
+            raise UsageError("-std", self.standard, f"one of {', '.join(STANDARDS)}")
+        if self.arch:
+            architecture(self.arch)
+
+    def __add__(self, other: Flags) -> Flags:
+        """These and others, which come later and win."""
+        return Flags(
+            (*self.defines, *other.defines),
+            (*other.includes, *self.includes),
+            other.standard or self.standard,
+            self.fast_math or other.fast_math,
+            other.arch or self.arch,
+            (*self.nvcc, *other.nvcc),
+            (*self.nvrtc, *other.nvrtc),
+        )
+
+    def below(self, folder: Path) -> Flags:
+        """These with folders of headers that are relative to a folder."""
+        return replace(self, includes=tuple(str(folder / one) for one in self.includes))
+
+    @property
+    def macros(self) -> str:
+        """The macros as the lines of a header."""
+        parts = (macro.partition("=") for macro in self.defines)
+        return "".join(f"#define {name} {value if equals else 1}\n" for name, equals, value in parts)
+
+
+NO_FLAGS: Final = Flags()
+
+
+class RefusedFlag(PtxloomError):  # noqa: N818 - reads as the sentence it prints
+    """An option that is not passed on to a compiler; the sentence says why."""
+
+
+def architecture(name: str) -> str:
+    """The number in the name of an architecture, such as `90a`.
+
+    Raises:
+        UsageError: It is no such name.
+    """
+    found = _ARCH.fullmatch(name)
+    if found is None:
+        raise UsageError("target", name, "an architecture that CUDA C++ is compiled for, such as sm_90a")
+    return found[1]
+
+
+def of_words(words: Iterable[str], compilers: Sequence[str] = ("nvcc", "nvrtc"), *, file: str = "") -> Flags:
+    """Flags as they stand on the command line of a compiler.
+
+    Args:
+        words: Such as `-DN=4`.
+        compilers: Who gets those that only a compiler understands.
+        file: Which file they come from; none if somebody has typed them.
+
+    Raises:
+        RefusedFlag: One of them is not passed on.
+        UsageError: One of them is none.
+
+    Example:
+        >>> flags = of_words(["-DN=4", "-I", "include", "-std=c++17", "--maxrregcount=64"], ["nvcc"])
+        >>> flags.defines, flags.includes, flags.standard, flags.nvcc, flags.nvrtc
+        (('N=4',), ('include',), 'c++17', ('--maxrregcount=64',), ())
+    """
+    found, rest = NO_FLAGS, list[str]()
+    waiting = list(words)
+    while waiting:
+        word = waiting.pop(0)
+        name, value = _divided(word, waiting)
+        match name:
+            case "-D":
+                found += Flags(defines=(value,))
+            case "-I":
+                found = replace(found, includes=(*found.includes, value))
+            case "-std":
+                found += Flags(standard=value)
+            case "-arch" if not file:
+                found += Flags(arch=value)
+            case _ if word in {"-use_fast_math", "--use_fast_math"}:
+                found += Flags(fast_math=True)
+            case _:
+                rest.append(_judged(word, file))
+    more = tuple(rest)
+    return found + Flags(nvcc=more if "nvcc" in compilers else (), nvrtc=more if "nvrtc" in compilers else ())
+
+
+def split(text: str, option: str) -> list[str]:
+    """The words of an option's value, as a shell divides them.
+
+    Raises:
+        UsageError: A quotation mark is not closed.
+    """
+    try:
+        return shlex.split(text)
+    except ValueError:
+        raise UsageError(option, text, "words with their quotation marks closed") from None
+
+
+_LONG: Final = {"--define-macro": "-D", "--include-path": "-I", "--std": "-std", "--gpu-architecture": "-arch"}
+
+
+def _divided(word: str, waiting: list[str]) -> tuple[str, str]:
+    """An option that we know, and its value, which may be the next word."""
+    for letter in ("-D", "-I"):
+        if word.startswith(letter):
+            return letter, word[2:] or _next(word, waiting)
+    name, equals, value = word.partition("=")
+    name = _LONG.get(name, name)
+    if name in {"-D", "-I", "-std", "-arch"}:
+        return name, value if equals else _next(word, waiting)
+    return "", ""
+
+
+def _next(word: str, waiting: list[str]) -> str:
+    if not waiting:
+        raise UsageError("option", word, "followed by its value")
+    return waiting.pop(0)
+
+
+def _judged(word: str, file: str) -> str:
+    """An option that is passed on.
+
+    Raises:
+        RefusedFlag: It is not.
+    """
+    if file and not _FROM_FILES.fullmatch(word):
+        raise RefusedFlag(f"{file}: the compiler's option {word!r} is taken from the command line only (--nvcc-flags)")
+    if _OURS.fullmatch(word):
+        raise RefusedFlag(
+            f"the compiler's option {word!r} is not passed on: what is compiled to and where, ptxloom says"
+        )
+    if not _PLAIN.fullmatch(word):
+        raise RefusedFlag(f"the compiler's option {word!r} is not passed on: it means something to a shell")
+    return word

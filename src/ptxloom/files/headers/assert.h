@@ -1,0 +1,2 @@
+// Under NVRTC: `assert`, as kernels have it.
+#include <cuda/std/cassert>

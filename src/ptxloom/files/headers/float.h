@@ -1,0 +1,3 @@
+// Under NVRTC: the macros of <cfloat>.
+#pragma once
+#include <cuda/std/cfloat>

@@ -1,0 +1,3 @@
+// Under NVRTC: the macros of <climits>.
+#pragma once
+#include <cuda/std/climits>

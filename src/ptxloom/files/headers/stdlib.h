@@ -1,0 +1,3 @@
+// Under NVRTC: `malloc` and `free`, which kernels have without a header.
+#pragma once
+#include <stddef.h>

@@ -1,0 +1,3 @@
+// Under NVRTC: `memcpy` and `memset`, which kernels have without a header.
+#pragma once
+#include <stddef.h>

@@ -41,6 +41,7 @@ class Task:
         brings: Files of the repository that lie there, too, under the same names.
         needs: Modules without which it cannot be tried.
         compiles: Whether a compiler of CUDA C++ is needed.
+        open: What ptxloom still lacks for it; empty for nothing.
     """
 
     user: str
@@ -53,6 +54,7 @@ class Task:
     brings: tuple[str, ...]
     needs: tuple[str, ...]
     compiles: bool
+    open: str
 
     @property
     def name(self) -> str:
@@ -95,6 +97,7 @@ def _of_user(path: Path) -> list[Task]:
             brings=tuple(told.get("brings", ())),
             needs=tuple(one.get("needs", ())),
             compiles=one.get("compiles", False),
+            open=one.get("open", ""),
         )
         for one in told["task"]
     ]

@@ -39,6 +39,10 @@ def test_every_verb_that_reads_or_runs_is_wanted_by_somebody() -> None:
     assert {verb for verb in VERBS if f"ptxloom {verb}" not in typed} <= rare
 
 
+def test_few_are_open() -> None:
+    assert sum(bool(task.open) for task in TASKS) <= 6
+
+
 def test_a_task_fails_for_its_code_and_its_words() -> None:
     task = TASKS[0]
     assert Attempt(task.code, " ".join(task.says)).failures(task) == []
@@ -57,4 +61,6 @@ def test_succeeds(task: Task, tmp_path: Path) -> None:
     if task.compiles and not _has_compiler():
         pytest.skip("no compiler of CUDA C++ is installed")
     got = attempt(task, tmp_path, Path(sys.executable).parent)
+    if task.open and got.failures(task):
+        pytest.xfail(task.open)
     assert got.failures(task) == [], f"$ {task.line}\n{got.printed}"

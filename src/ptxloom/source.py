@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from dataclasses import dataclass
-from typing import Final, Protocol
+from typing import TYPE_CHECKING, Final
 
 from ptxloom.lazy import cached_property
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 __all__ = ["Source", "Span"]
 
@@ -27,14 +30,6 @@ def title(name: object) -> str:
     return str(name).translate(_PICTURES)
 
 
-class Written(Protocol):
-    """Where the texts are that a text was compiled from."""
-
-    def __call__(self, name: str) -> Source | None:
-        """The text that is called so; None if it is not found."""
-        ...
-
-
 class Source:
     r"""A named text, addressed by offset; lines and columns are worked out only when somebody asks.
 
@@ -51,7 +46,9 @@ class Source:
         (2, 1)
     """
 
-    def __init__(self, text: str, name: str = "<string>", written: Written | None = None) -> None:
+    def __init__(
+        self, text: str, name: str = "<string>", written: Callable[[str], Source | None] | None = None
+    ) -> None:
         self.text: Final = text
         self.name: Final = name
         self.written: Final = None if written is None else _Found(written)
@@ -104,7 +101,7 @@ class Source:
 class _Found:
     """Texts by the names that they are asked for, each looked for once; by the names that they have, too."""
 
-    def __init__(self, find: Written) -> None:
+    def __init__(self, find: Callable[[str], Source | None]) -> None:
         self._find = find
         self._texts: dict[str, Source | None] = {}
 

@@ -23,6 +23,7 @@ from ptxloom.machine.native.language import Sealed
 from ptxloom.machine.native.writer import MAKERS
 from ptxloom.machine.runtime import state
 from ptxloom.machine.runtime.spans import Span
+from ptxloom.machine.runtime.traced_site import TracedSite
 from ptxloom.machine.runtime.trail import Trail
 
 if TYPE_CHECKING:
@@ -70,6 +71,7 @@ ELEMENTS: Final = {
         "renew": "tags, in a launch of one thread",
     },
     "launch/shadows/racecheck.py": {"mark": "rows of that array"},
+    "launch/tensor_plans.py": {"fill": "a plan that the count does not tell of yet, under the launch's lock"},
     "launch/worker.py": {"add_cluster": "the worker's own table of CTAs"},
     "memory/heap.py": {"allocate": "the heap's tables, under its lock", "release": "the same"},
 }
@@ -115,7 +117,7 @@ def structs_behind(struct: type, seen: set[type]) -> set[type]:
 
 def test_native_code_stores_into_no_struct_that_workers_share() -> None:
     alone = structs_behind(Trail, set())  # provenance's: a launch of one thread
-    shared = {state.TracedSite} | structs_behind(state.Launch, set()) | structs_behind(Span, set())
+    shared = {TracedSite} | structs_behind(state.Launch, set()) | structs_behind(Span, set())
     shared -= alone
     cells = {one for one in shared if one.__module__.endswith("runtime.shadow")}  # racecheck:global's: likewise
     assert {one.__name__ for one in shared - cells if not issubclass(one, Sealed)} == set()

@@ -142,7 +142,7 @@ def test_products_that_were_not_judged_are_named_by_line_and_nobody_is_acquitted
     said = full(Told(found))
     assert said.startswith("could not judge")
     assert "no law is broken" not in said
-    assert f"line {product.line} ({product.origin}): {products} product" in said
+    assert f"{product.origin} (PTX line {product.line}): {products} product" in said
 
 
 def test_what_is_computed_without_products_is_not_acquitted() -> None:

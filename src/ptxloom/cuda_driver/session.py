@@ -261,9 +261,8 @@ class Session:
         path = data[PAIR.size : PAIR.size + size].decode("utf-8", "replace")
         given = module_of(data[PAIR.size + size :], path, self._capability)
         text = linked([given])
-        module = (
-            given if text == given.source.text else parse_source(Source(text, given.source.name, given.source.written))
-        )
+        source = given.source
+        module = given if text == source.text else parse_source(Source(text, source.name, source.written))
         try:
             loaded = Loaded(module, self.memory, registers or MOST_REGISTERS)
         except OutOfDeviceMemory:

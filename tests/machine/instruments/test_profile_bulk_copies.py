@@ -124,7 +124,7 @@ def test_tables_show_bytes_where_there_are_any() -> None:
     found = profile(kernel, (0, 4))
     assert str(found).endswith("64 bytes of global and 128 of shared memory by bulk copies")
     table = profiles.full(found)
-    assert "divergent  bulk global bytes  bulk shared bytes  source" in table
+    assert "divergent  bulk global bytes  bulk shared bytes" in table
     (line,) = (line for line in table.splitlines() if "cp.async" in line)
     assert line.split()[-2:] == ["64", "128"]
     head, *lines = heat.listing(kernel.program.entry.node, found)

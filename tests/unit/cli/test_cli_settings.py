@@ -133,7 +133,9 @@ def test_excluded_files_are_passed_over_in_folders(run: Run, project: Path, argu
     assert rules(run, "generated/g.ptx", *arguments) == BOTH
     ran = run("check", "generated", "--exclude", "*.ptx")
     assert ran.code == 2
-    assert ran.err.endswith("there is no .ptx file in this directory that is not left out (1 is; -v tells why)\n")
+    assert ran.err.endswith(
+        "there is no .ptx or .cu file in this directory that is not left out (1 is; -v tells why)\n"
+    )
 
 
 def test_exclude_in_settings_is_relative_to_them(run: Run, project: Path) -> None:

@@ -13,7 +13,7 @@ class UnsupportedInstruction(PtxloomError):  # noqa: N818 - says what was met, a
     Example:
         >>> from ptxloom.machine import kernel
         >>> from ptxloom.syntax import parse
-        >>> text = ".version 9.0 .target sm_100a .entry k() { fabric.submit.op_restrict::fetching; ret; }"
+        >>> text = ".version 9.3 .target sm_100a .entry k() { fabric.submit.op_restrict::fetching; ret; }"
         >>> try:
         ...     kernel(parse(text), "k")
         ... except UnsupportedInstruction as error:

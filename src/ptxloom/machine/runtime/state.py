@@ -12,6 +12,7 @@ from ptxloom.machine.runtime.spans import HeapTable, LastSpan, Spans
 from ptxloom.machine.runtime.tensor_boxes.model import TensorCopy, TensorRow
 from ptxloom.machine.runtime.tensor_cores.model import TensorJob, TensorMemory, TensorPlan
 from ptxloom.machine.runtime.texture import Image, Lookup
+from ptxloom.machine.runtime.traced_site import TracedSite
 from ptxloom.machine.runtime.trail import Trail
 
 if TYPE_CHECKING:
@@ -291,20 +292,6 @@ class PoisonSource:
     size: u16  # bytes unwritten
     raw: u16  # COMPUTED, MOVED or LOADED: what has been done to the bits since
     address: u64  # the first of them; of a register, its place + 1, and 0 of the one that this stands beside
-
-
-class TracedSite(language.Sealed):
-    """An instruction that is traced."""
-
-    blocks: Annotated[Slice[u64], "block_count"]  # the indices of the CTAs, in order
-    block_count: u64
-    warps: u64  # a bit for each warp of a CTA
-    rooms: Annotated[Slice[u64], "rooms_bytes // 8"]  # of each warp of each CTA
-    rooms_bytes: u64
-    room_bytes: u64  # of one warp: how often it ran the instruction, then its records
-    record_bytes: u64
-    first: u64  # executions that are passed over
-    limit: u64  # records of a warp
 
 
 class Warp:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from ptxloom.machine.native.language import address, part, u32, u64
-from ptxloom.machine.runtime.state import TracedSite, Warp
+from ptxloom.machine.runtime.state import Warp
+from ptxloom.machine.runtime.traced_site import TracedSite
 
 ROOM_HEAD: Final = 64  # bytes before a room's records
 

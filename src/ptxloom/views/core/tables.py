@@ -49,7 +49,7 @@ def narrowed(table: Table, cells: int | None, spared: str = "") -> Table:
     Example:
         >>> table = narrowed(Table(("line", "instruction"), (row(1, "ldmatrix.sync.aligned"),)), 20)
         >>> text_table(table)[1]
-        '1     ldmatrix.sync…'
+        '   1  ldmatrix.sync…'
     """
     widths = list(table.widths)
     if cells is None:

@@ -241,7 +241,9 @@ def statements() -> tuple[str, ...]:
 
 def may_be_narrow(statement: str) -> bool:
     """Whether an address of 32 bits is legal: of shared and local memory, where no generic address is meant."""
-    return (".shared" in statement or ".local" in statement) and ".init.b64 [AT]" not in statement
+    if "[AT" not in statement or ".init.b64 [AT]" in statement:  # a matrix descriptor has 64 bits
+        return False
+    return any(space in statement.removeprefix(_HAVE) for space in (".shared", ".local"))
 
 
 def kernel_of(together: Sequence[str], *, narrow: bool, guard: bool, head: str = HEAD) -> str:

@@ -47,7 +47,9 @@ from ptxloom.views.runs import (
     profile_picture,
     profiles,
     shared_maps,
+    summary,
 )
+from ptxloom.views.runs.run_reports import Run
 from ptxloom.views.runs.shared_maps import Shown
 
 FILES: Final = Path(__file__).parent / "files"
@@ -293,6 +295,12 @@ RENDERINGS: Final[dict[str, Callable[[], str]]] = {
     "profile.json": lambda: profiles.as_json(profiled()),
     "shared.json": lambda: shared_maps.as_json(swizzled()),
     "layout.txt": lambda: layout_picture.text(composition(Swizzle(2, 0, 3), pl.layout.Layout((8, 8), (8, 1)))),
+    "race.gitlab.json": lambda: hazard_reports.gitlab([race()]),
+    "race.junit.xml": lambda: hazard_reports.junit([race()]),
+    "summary_run.md": lambda: summary.of_run(Run("k", 1, 64, 12, (race(),)), "racecheck watched"),
+    "summary_tests.md": lambda: summary.of_tests(
+        [race()], [summary.Held("k", "cost", {"wavefronts": 8}, {"wavefronts": 1})]
+    ),
     "race.sarif": lambda: hazard_reports.sarif([race()], "0.0.0", KINDS),
     **{name: partial(printed, words) for name, words in COMMANDS.items()},
 }

@@ -89,7 +89,7 @@ def test_an_unrolled_loop_is_told_once_with_the_lines_of_its_copies() -> None:
     assert "\n  = also: PTX line 2 with 1, from the same source\n" in text
     assert str(Hazards([RACE, second])).endswith("\n  also line 2, from the same source")
     many = [replace(RACE, party=replace(RACE.party, span=replace(RACE.span, start=n))) for n in (0, 27, 44)]
-    assert "also: lines 2 with 1, 3 with 1, from" in hazard_reports.full(many)
+    assert "also: PTX lines 2 with 1, 3 with 1, from" in hazard_reports.full(many)
 
 
 def test_the_way_through_library_headers_is_left_out() -> None:

@@ -16,7 +16,7 @@ from ptxloom.machine.runtime.tensor_cores.marks import mark_word, missing_word
 from ptxloom.machine.runtime.tensor_cores.model import BAD_LANE, QUARTER_LANES, TENSOR_LANES, TensorMemory
 from ptxloom.machine.runtime.tensor_cores.ownership import holds_columns
 from ptxloom.machine.runtime.tensor_memory.allocation import has_peer, illegal
-from ptxloom.machine.runtime.tensor_memory.factors import chunk_place, unpack
+from ptxloom.machine.runtime.tensor_memory.factors import factor_place, unpack
 from ptxloom.machine.runtime.tensor_memory.products import bad_swizzle
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ def copy_to(
     assert parts <= 2
     for row in range(rows):
         for piece in range(parts):
-            at = chunk_place(descriptor, u64(row // 8), u64(piece), row % 8, 0)
+            at = factor_place(descriptor, u64(row // 8), u64(piece), row % 8, 0)
             if within(at, ROW_BYTES, w.shared_bytes) == 0:
                 fault(w, OUT_OF_BOUNDS, site, 0, at, SHARED, ROW_BYTES, 0)
                 return 1

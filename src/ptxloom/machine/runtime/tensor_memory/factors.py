@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 ATOM_32B = 1  # the swizzle of 128 bytes that moves 32 at a time
 
 
-def chunk_place(descriptor: u64, line: u64, column: u64, row: u32, across: u32) -> u64:
+def factor_place(descriptor: u64, line: u64, column: u64, row: u32, across: u32) -> u64:
     """Where 16 bytes lie: `row_at`, but for the swizzle that only factors of 32 bits have."""
     if descriptor >> 61 != ATOM_32B:
         return row_at(descriptor, line, column, across, row)
@@ -74,7 +74,7 @@ def gather_lines(
             core = part(into, u64(target), REGISTER_BYTES)
             for row in range(8):
                 from_line = line * 8 + row + moved
-                at = chunk_place(descriptor, u64(from_line >> 3), u64(column), from_line & 7, 0)
+                at = factor_place(descriptor, u64(from_line >> 3), u64(column), from_line & 7, 0)
                 if within(at, ROW_BYTES, w.shared_bytes) == 0:
                     fault(w, OUT_OF_BOUNDS, site, 0, at, SHARED, ROW_BYTES, 0)
                     return 1
@@ -105,7 +105,7 @@ def gather_columns(
             target = (tile * depth + k) * width
             for piece in range(width // size):
                 along = tile * width + piece * size + moved * element
-                at = chunk_place(descriptor, u64(along // ROW_BYTES), u64(k // 8), k % 8, 1) + u64(along % ROW_BYTES)
+                at = factor_place(descriptor, u64(along // ROW_BYTES), u64(k // 8), k % 8, 1) + u64(along % ROW_BYTES)
                 if within(at, u64(size), w.shared_bytes) == 0:
                     fault(w, OUT_OF_BOUNDS, site, 0, at, SHARED, size, 0)
                     return 1

@@ -203,8 +203,8 @@ KINDS: Final = (
         "Finds an instruction of tensor memory that cannot be executed: columns that cannot be allocated or freed, "
         "lanes beyond those that it may touch, a descriptor that says what there is not.",
         "`{instruction}` cannot be executed: {reason}",
-        "read the bits: `ptxloom.descriptors.InstructionDescriptor.from_bits` says what they mean, `ptxloom descriptor` "
-        "reads a matrix descriptor",
+        "read the bits: `ptxloom.descriptors.InstructionDescriptor.from_bits` says what they mean; "
+        "`ptxloom descriptor` reads a matrix descriptor",
         "9.7.16",
     ),
     HazardKind(

@@ -48,8 +48,8 @@ def test_cost(ptxloom):
 def work(tmp_path: Path) -> Path:
     """A folder with the examples, and a runner's environment whose commands are those of this Python."""
     shutil.copytree(ROOT / "examples", tmp_path / "work")
-    (tmp_path / "temp" / "ptxloom").mkdir(parents=True)
-    (tmp_path / "temp" / "ptxloom" / "bin").symlink_to(Path(sys.executable).parent)
+    (tmp_path / "temp").mkdir()
+    (tmp_path / "temp" / "ptxloom").symlink_to(sys.prefix)
     return tmp_path / "work"
 
 
@@ -120,7 +120,7 @@ def test_pytest_annotates_and_compares_costs(work: Path) -> None:
     (work.parent / "summary.md").unlink()
     code, printed, summary = step("Run pytest", work, pytest=plain)
     assert code == 1
-    assert printed.count("::error ") == 1
+    assert printed.count("::error ") == 2  # a race, and what was never written
     assert "file=broken/missing_barrier.ptx" in printed
     assert "racecheck.read-after-write" in summary
     assert re.search(r"\| `vector_add` \| test_cost \| executions \| 100 \| [\d,]+ \| \+[\d.]+ % \|", summary)

@@ -121,7 +121,7 @@ def test_pytest_annotates_and_compares_costs(work: Path) -> None:
     code, printed, summary = step("Run pytest", work, pytest=plain)
     assert code == 1
     assert printed.count("::error ") == 2  # a race, and what was never written
-    assert "file=broken/missing_barrier.ptx" in printed
+    assert "file=broken/missing_barrier.cu,line=18," in printed
     assert "racecheck.read-after-write" in summary
     assert re.search(r"\| `vector_add` \| test_cost \| executions \| 100 \| [\d,]+ \| \+[\d.]+ % \|", summary)
 

@@ -9,6 +9,7 @@ import pytest
 
 from fuzz.counted import LARGE, SMALL, assert_linear, body, numbered
 from ptxloom.checker import check
+from ptxloom.diagnostics import UsageError
 from ptxloom.flow import flow_graphs
 from ptxloom.machine import semantics
 from ptxloom.machine.analysis.definite_assignment import unsure_registers
@@ -52,7 +53,6 @@ def drawn(read: pl.Module) -> None:
         graphs.full(graph)
         graphs.as_json([graph])
         graphs.dot([graph])
-        graph_picture.scene(graph)
 
 
 def compiled(read: pl.Module) -> None:
@@ -76,6 +76,13 @@ USES: Final[dict[str, Callable[[pl.Module], object]]] = {
 @pytest.mark.parametrize("use", USES)
 def test_a_list_of_labels_costs_no_more_the_more_branches_share_it(use: str, family: str) -> None:
     assert_linear(lambda count: lambda: USES[use](module(FAMILIES[family](count))))
+
+
+def test_a_picture_has_a_limit() -> None:
+    """A line takes a place in every row that it passes, so the rows and not the blocks decide its cost."""
+    graph_picture.scene(flow_graphs(module(FAMILIES["guarded branches"](50)), marks=False)[0])
+    with pytest.raises(UsageError, match="rows in a picture"):
+        graph_picture.scene(flow_graphs(module(FAMILIES["guarded branches"](1000)), marks=False)[0])
 
 
 @pytest.mark.slow

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
+from ptxloom.diagnostics import UsageError
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -17,6 +19,8 @@ GAP_X: Final = 24
 GAP_Y: Final = 44
 _LANE: Final = 10  # the width of a line that passes a row
 _SWEEPS: Final = 12
+_MOST_PASSED: Final = 100_000
+"""Rows that all lines pass together: each of them takes a place."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,9 +62,16 @@ def layered(sizes: Sequence[tuple[float, float]], edges: Sequence[tuple[int, int
         sizes: The (width, height) of each box.
         edges: The (source, target) of each line.
         order: Every box once; a line from a later to an earlier one, or to itself, runs backwards.
+
+    Raises:
+        UsageError: The lines pass more rows than a picture has room for.
     """
     place = {box: at for at, box in enumerate(order)}
     rows = _rows(len(sizes), edges, place)
+    passed = sum(abs(rows[target] - rows[source]) for source, target in edges)
+    if passed > _MOST_PASSED:
+        seen = f"{len(sizes):,} blocks whose lines pass {passed:,} rows"
+        raise UsageError("graph", seen, f"at most {_MOST_PASSED:,} rows in a picture; text, JSON and DOT have no limit")
     cells = [_Cell(*size, row, [], []) for size, row in zip(sizes, rows, strict=True)]
     chains = [_chain(cells, source, target, place) for source, target in edges]
     table: list[list[int]] = [[] for _ in range(max(rows, default=0) + 1)]

@@ -9,6 +9,7 @@ import ast
 import doctest
 import json
 import linecache
+import os
 import re
 import shlex
 import subprocess
@@ -94,6 +95,7 @@ def transcript(line: str, capsys: pytest.CaptureFixture[str]) -> str:
     command, _, cut = line.removeprefix("$ ").partition(" | head -")
     program, *words = shlex.split(command)
     if program == "ptxloom":
+        os.environ.pop("COLUMNS", None)  # as wide as it is, whatever pytest's workers are told
         main(words)
         printed = capsys.readouterr().out
     else:

@@ -60,7 +60,7 @@ def test_the_fix_repairs_the_file(run: Run, tmp_path: Path) -> None:
 
 
 def test_a_folder_and_a_missing_file(run: Run) -> None:
-    assert "1 error in 3 files" in run("check", str(Path(BROKEN).parent)).err
+    assert "1 error in 5 files" in run("check", str(Path(BROKEN).parent)).err
     ran = run("check", BROKEN, "no_such.ptx")
     assert ran.code == 2
     assert "missing-trans" in ran.out

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 _HEADS: Final = {
     "rule": "rules",
     "tool": "hazards",
+    "cause": "causes that `why` names",
+    "concept": "words",
     "instruction": "opcodes",
     "special register": "special registers",
     "directive": "directives",

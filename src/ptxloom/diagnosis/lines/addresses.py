@@ -8,15 +8,12 @@ from typing import TYPE_CHECKING, Final
 from ptxloom.binding.effects import destinations
 from ptxloom.machine.analysis.definite_assignment import names_read
 from ptxloom.syntax import tree
-from ptxloom.syntax.places import origins_in
 from ptxloom.syntax.visitor import walk
 
 if TYPE_CHECKING:
     from ptxloom.machine.program.model import Op, Program
-    from ptxloom.syntax.origins import SourceLine
 
 _MOST: Final = 200  # instructions that are looked at
-_MOST_LINES: Final = 6
 
 
 def made_of(op: Op, program: Program) -> tuple[Op, ...]:
@@ -46,11 +43,3 @@ def made_of(op: Op, program: Program) -> tuple[Op, ...]:
             found.setdefault(maker)
             names += [read.text for _, read in names_read(maker)]
     return tuple(found)
-
-
-def lines_of(op: Op, program: Program) -> tuple[SourceLine, ...]:
-    """The lines of the compiled program on which an address is made, but for the instruction's own."""
-    origins = origins_in(program.module)
-    own = origins.at(op.node.start)
-    found = dict.fromkeys(origin for one in made_of(op, program) if (origin := origins.at(one.node.start)) is not None)
-    return tuple(origin for origin in found if origin != own)[:_MOST_LINES]

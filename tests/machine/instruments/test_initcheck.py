@@ -189,6 +189,15 @@ REGISTERS = (
     ("add.f16x2 %r1, %never1, %r0;\nshr.u32 %r2, %r1, 16;" + use("%r2"), "mov.u32 %never1, 1;", tuple(range(32))),
     ("and.b32 %r2, %never1, 1024;\nld.shared.u32 %r1, [%r2];", "mov.u32 %never1, 1024;", tuple(range(32))),
     ("atom.global.add.u32 %r1, [%rd0], %never1;", "mov.u32 %never1, 0;", tuple(range(32))),
+    ("red.global.add.u32 [%rd0], %never1;", "mov.u32 %never1, 0;", tuple(range(32))),
+    (
+        (
+            "st.shared.v4.b32 [%r12], {%r0, %r0, %r0, %r0};\nbar.sync 0;\ncvt.u64.u32 %rd5, %r20;\n"
+            "@%p3 tensormap.replace.tile.rank.shared::cta.b1024.b32 [%rd5], %never1;"
+        ),
+        "mov.u32 %never1, 1;",
+        (0,),
+    ),
     ("shfl.sync.bfly.b32 %r1, %never1, 1, 31, -1;" + use("%r1"), "mov.u32 %never1, 1;", tuple(range(32))),
     (
         "@%p1 mov.u32 %never1, 1;\nshfl.sync.down.b32 %r1|%p4, %never1, 16, 31, -1;" + use("%r1"),

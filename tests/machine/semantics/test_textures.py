@@ -97,6 +97,27 @@ def test_stores_of_two_warps_to_one_place_of_a_surface_race() -> None:
     assert "racecheck.write-after-write" in {hazard.rule for hazard in result.hazards}
 
 
+@pytest.mark.parametrize(
+    ("body", "is_used"),
+    [
+        ("sust.b.1d.b32.trap [t, {four}], r1;", True),
+        ("sust.b.1d.v2.b32.clamp [t, {0}], {i, r1};", True),
+        ("sured.b.1d.add.u32.trap [t, {four}], r1;", True),
+        ("sust.b.1d.b32.trap [t, {r1}], i;", True),
+        ("suld.b.1d.b32.trap r2, [t, {four}];", False),
+    ],
+)
+def test_what_leaves_by_a_surface_is_used(body: str, is_used: bool) -> None:
+    """Shared memory that nobody has written is used where it is stored or combined, and where it is a coordinate."""
+    drawn, out = pl.surface(np.zeros(32, np.uint32), "1d"), np.zeros(32, np.uint32)
+    start = ".shared .b32 tile[32]; .reg .b32 own; mov.u32 own, tile; add.u32 own, own, four; ld.shared.b32 r1, [own];"
+    found = [
+        kernel(f"{{ {start}{mended}{body} }}").launch(1, 32, [drawn, out], checks=["initcheck"]).hazards
+        for mended in ("", "mov.b32 r1, 0;")
+    ]
+    assert [[hazard.rule for hazard in hazards] for hazards in found] == [["initcheck.uninitialised"] * is_used, []]
+
+
 def test_look_ups_are_counted_and_traced() -> None:
     out = np.zeros(4, np.float32)
     result = kernel(FETCH).launch(1, 4, [pl.texture(picture(), "2d"), out], profile=True, trace=["tex"])

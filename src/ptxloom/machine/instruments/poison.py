@@ -37,6 +37,7 @@ from ptxloom.machine.program.symbols import Register
 from ptxloom.machine.runtime import state
 from ptxloom.machine.runtime.initcheck import poison
 from ptxloom.machine.runtime.initcheck import slow_path as marks
+from ptxloom.meaning.effects import gives_away
 from ptxloom.meaning.types import ptx_type
 from ptxloom.syntax import tree
 from ptxloom.syntax.visitor import walk
@@ -52,12 +53,6 @@ POISON: Final = "poison"  # among the checks of a variant: it is the one that fo
 
 _UNTOUCHED: Final = frozenset(("mov", "selp", "shfl"))  # a value is handed on as it is
 _LOGIC: Final = frozenset(("and", "or", "xor", "not", "lop3"))
-#: Where lanes or threads meet, or the value leaves: poison is used there.
-_USES: Final = frozenset((
-    "atom", "red", "mma", "wmma", "vote", "match", "redux", "elect", "bar", "barrier", "brx", "call", "cp", "mbarrier",
-    "st", "nanosleep", "alloca", "stackrestore", "setmaxnreg", "mapa", "prefetch", "prefetchu", "discard",
-))  # fmt: skip
-
 _MOVED_LOGIC: Final = frozenset(("and", "or"))  # how bytes are taken out of words, and put into them
 
 GUARD, ADDRESS, VALUE = range(3)  # how a register is used: reports say it
@@ -114,7 +109,7 @@ class Poisoning(Instrument):
             return self._matrix
         if op.opcode == "wgmma":
             return self._product
-        if op.opcode in _USES:
+        if gives_away(op.node):
             return self._given_away
         return self._computed
 

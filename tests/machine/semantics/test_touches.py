@@ -6,19 +6,20 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from machine.semantics.recorded_rows import built
 from ptxloom.binding.touches import NAMES, OBJECT, READS, UPDATES, WRITES, touches
 from ptxloom.isa import instruction_spec, opcodes
 from ptxloom.isa.prove import is_place
 from ptxloom.machine import semantics
 from ptxloom.machine.codegen.access import READ, UPDATE, WRITE, Access
-from ptxloom.machine.codegen.builder import Builder, Instrument
-from ptxloom.machine.plan.planner import plan
-from ptxloom.machine.program.unsupported import UnsupportedInstruction
-from ptxloom.syntax import parse, tree
-from recorded.ptxas.isa_cases import Case, legal, module_text
+from ptxloom.machine.codegen.builder import Instrument
+from ptxloom.syntax import tree
+from recorded.ptxas.isa_cases import legal
 
 if TYPE_CHECKING:
+    from ptxloom.machine.codegen.builder import Builder
     from ptxloom.machine.program.model import Op
+    from recorded.ptxas.isa_cases import Case
 
 KINDS = {READ: READS, WRITE: WRITES, UPDATE: UPDATES}
 WITH_PLACES = [
@@ -42,26 +43,9 @@ class Recorder(Instrument):
 
 def told(case: Case) -> tuple[Op, list[Access]] | None:
     """What the row of an instruction tells; None if the machine does not run it."""
-    module = parse(module_text("9.4", "sm_90a", (case.text,)))
-    try:
-        program = plan(module, "k", semantics.Table())
-    except UnsupportedInstruction:
-        return None
-    block = next(block for block in program.blocks if any(op.node.opcode == case.opcode for op in block.ops))
-    op = next(op for op in block.ops if op.node.opcode == case.opcode)
-    row = semantics.find(op)
-    if row is None:
-        return None
     recorder = Recorder()
-    b = Builder(program, whole=True, checks=frozenset(("racecheck", "initcheck")), instruments=recorder)
-    b.block = block
-    b.entered = True
-    b.begin(op)
-    try:
-        row.build(b, op)
-    except UnsupportedInstruction:
-        return None
-    return op, recorder.accesses
+    found = built(case, recorder)
+    return None if found is None else (found[0], recorder.accesses)
 
 
 def place_of(op: Op, access: Access) -> int:

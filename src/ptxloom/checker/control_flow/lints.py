@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from ptxloom.checker.findings.report import name_span, word_span
 from ptxloom.diagnostics import Diagnostic, Fix, Label, Severity
+from ptxloom.meaning.questions import stops, turns
 from ptxloom.source import Span
 from ptxloom.syntax.tree import (
     Alias,
@@ -28,8 +29,6 @@ if TYPE_CHECKING:
     from ptxloom.flow import BasicBlock, FlowGraph
     from ptxloom.syntax.module import Module
     from ptxloom.syntax.tree import Statement
-
-_ENDINGS: Final = frozenset(("ret", "exit", "trap", "bra", "brkpt"))
 
 
 def hints(module: Module, graphs: Sequence[FlowGraph]) -> Iterator[Diagnostic]:
@@ -145,7 +144,7 @@ def _dead(graph: FlowGraph) -> Iterator[Diagnostic]:
 def _stretch(graph: FlowGraph, stretch: list[BasicBlock]) -> Iterator[Diagnostic]:
     """The note about blocks that no way leads to, if they do anything."""
     inside = [one for block in stretch for one in block.instructions]
-    if all(one.opcode in _ENDINGS for one in inside):
+    if all(turns(one) or stops(one) for one in inside):
         return
     span = Span(graph.function.source, inside[0].start, inside[-1].end)
     before = graph.blocks[stretch[0].number - 1].last

@@ -13,6 +13,7 @@ from weakref import WeakKeyDictionary
 from ptxloom.binding.effects import destinations, mentions
 from ptxloom.machine.analysis.uniform_values import destination
 from ptxloom.machine.program.symbols import BranchTable, Register
+from ptxloom.meaning.questions import branches, turns
 from ptxloom.syntax import tree
 
 if TYPE_CHECKING:
@@ -152,8 +153,8 @@ class _Function:
         """Where control goes from a block: a list of labels is one place, however many branches go by it."""
         op = block.ops[-1] if block.ops else None
         if op is not None:
-            if op.opcode in {"bra", "brx"} and (target := destination(op)) is not None:
+            if branches(op.node) and (target := destination(op)) is not None:
                 yield target if isinstance(target, BranchTable) else target.block
-            if op.node.predicate is None and op.opcode in {"bra", "brx", "ret", "exit", "trap"}:
+            if op.node.predicate is None and turns(op.node):
                 return
         yield block.number + 1

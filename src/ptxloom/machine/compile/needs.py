@@ -12,6 +12,7 @@ from ptxloom.machine.native import language
 from ptxloom.machine.program.model import Parameter
 from ptxloom.machine.program.variables import function_codes, module_variables
 from ptxloom.machine.runtime import state
+from ptxloom.meaning.questions import uses_tensor_memory
 from ptxloom.meaning.types import ptx_type
 
 if TYPE_CHECKING:
@@ -90,7 +91,7 @@ def needs_of(program: Program) -> Needs:
         has_workspace=names_register(program, "%envreg"),
         variables=lasting_names(program) & names if names else frozenset(),
         looks_up=any(op.opcode in _LOOK_UPS for op in program.ops),
-        uses_tensor_memory=any(op.opcode == "tcgen05" for op in program.ops),
+        uses_tensor_memory=any(uses_tensor_memory(op.node) for op in program.ops),
     )
 
 

@@ -37,7 +37,7 @@ from ptxloom.machine.program.symbols import Register
 from ptxloom.machine.runtime import state
 from ptxloom.machine.runtime.initcheck import poison
 from ptxloom.machine.runtime.initcheck import slow_path as marks
-from ptxloom.meaning.effects import gives_away
+from ptxloom.meaning.questions import gives_away
 from ptxloom.meaning.types import ptx_type
 from ptxloom.syntax import tree
 from ptxloom.syntax.visitor import walk

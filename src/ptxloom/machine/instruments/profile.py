@@ -19,6 +19,8 @@ from ptxloom.machine.instruments.equal_cost import twins
 from ptxloom.machine.native import language, translation
 from ptxloom.machine.native.ir import Value
 from ptxloom.machine.runtime import counting, state
+from ptxloom.meaning.deeds import deeds_of
+from ptxloom.meaning.effects import Branch
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -123,7 +125,7 @@ class Profiling(Instrument):
 
     def before(self, b: Builder) -> None:
         """Count the lanes of a predicated instruction."""
-        if b.op.node.predicate is not None and b.op.opcode != "bra" and b.active is not None:
+        if b.op.node.predicate is not None and Branch() not in deeds_of(b.op.node) and b.active is not None:
             self._add(b, self.counters.active(b.op.site), _population(b, b.active))
 
     def diverged(self, b: Builder) -> None:

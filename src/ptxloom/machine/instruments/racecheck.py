@@ -6,6 +6,7 @@ import zlib
 from typing import TYPE_CHECKING, Final, NamedTuple
 from weakref import WeakKeyDictionary
 
+from ptxloom.binding.touches import UPDATES, done_at
 from ptxloom.isa.shapes import is_shape
 from ptxloom.machine.analysis.definite_assignment import key_of, names_read, names_written
 from ptxloom.machine.analysis.product_registers import fragments, renamed
@@ -29,6 +30,26 @@ from ptxloom.machine.runtime.racecheck import (
     slow_path,
 )
 from ptxloom.machine.runtime.racecheck.fast_path import race_name, race_parameters
+from ptxloom.meaning import effects
+from ptxloom.meaning.deeds import deeds_of
+from ptxloom.meaning.effects import (
+    BULK,
+    COPIES,
+    INITS,
+    MAPS,
+    PRODUCTS,
+    REGISTERS,
+    TENSOR,
+    Arrive,
+    Commit,
+    Count,
+    Fence,
+    Issue,
+    Meet,
+    Reach,
+    Remap,
+    Wait,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -37,9 +58,11 @@ if TYPE_CHECKING:
     from ptxloom.machine.codegen.builder import Builder
     from ptxloom.machine.program.model import Op, Program
     from ptxloom.machine.program.symbols import Key
+    from ptxloom.meaning.effects import Effect
 
 NEAR: Final = "racecheck"  # the check of shared memory
 FAR: Final = "racecheck:global"
+_COPIES: Final = frozenset((COPIES, BULK))
 _SCOPES: Final = {"cta": 0, "cluster": 1, "gpu": 2, "gl": 2, "sys": 3}
 
 
@@ -62,34 +85,43 @@ class Racecheck(Instrument):
         op = b.op
         if self._registers:
             self._products(b)
-        match op.opcode:
-            case "fence" | "membar":
-                self._fence(b)
-            case "barrier" if op.has("cluster") and op.has("arrive"):
-                b.runtime(barrier_order.arrive_in_cluster, W, b.active_mask, int(op.has("relaxed")))
-            case "cp" if op.has("commit_group"):
-                b.runtime(async_operations.commit_group, W, b.active_mask, int(op.has("bulk")))
-            case "cp" if op.has("wait_group", "wait_all"):
-                kept = b.literal(op.operands[0]) if op.has("wait_group") else None
-                facts = (state.NONE if kept is None else kept, int(op.has("bulk")), int(op.has("read")))
+        for deed in deeds_of(op.node):
+            self._order(b, deed)
+
+    def _order(self, b: Builder, deed: Effect) -> None:
+        match deed:
+            case Fence(behind=False):
+                self._fence(b, deed)
+            case Arrive(Reach.CLUSTER, relaxed):
+                b.runtime(barrier_order.arrive_in_cluster, W, b.active_mask, int(relaxed))
+            case Commit(what, tells=False) if what in _COPIES:
+                b.runtime(async_operations.commit_group, W, b.active_mask, int(what == BULK))
+            case Wait(what, keeps, only_reads) if what in _COPIES:
+                kept = None if keeps is None else b.literal(b.op.operands[keeps])
+                facts = (state.NONE if kept is None else kept, int(what == BULK), int(only_reads))
                 b.runtime(async_operations.wait_group, W, b.active_mask, *facts)
-            case "cp" if op.has("mbarrier") and op.has("arrive"):
-                addresses_at(b, op.operands[0], space_of(op), state.MBARRIER_BYTES)
-                b.runtime(async_operations.hand_over, W, b.active_mask, b.scratch(), space_of(op))
-            case "red" if reports_to_mbarrier(op):
-                target = addresses_at(b, op.operands[0], state.SHARED, op.type.bits // 8)
-                _issue(b, target, op.type.bits // 8, op.site | shadow.STRONG)
+            case Commit(what, tells=True) if what in _COPIES:
+                space = space_of(b.op)
+                addresses_at(b, b.op.operands[0], space, state.MBARRIER_BYTES)
+                b.runtime(async_operations.hand_over, W, b.active_mask, b.scratch(), space)
+            case Issue(effects.STORES) if done_at(b.op.node, 0) == UPDATES:
+                size = b.op.type.bits // 8
+                target = addresses_at(b, b.op.operands[0], state.SHARED, size)
+                _issue(b, target, size, b.op.site | shadow.STRONG)
             case _:
                 pass
 
     def after(self, b: Builder) -> None:
         """Barriers of lanes: they have come together."""
-        op = b.op
-        if op.opcode == "bar" and op.has("warp"):
-            b.store(b.read(op.operands[0], "b32"), b.scratch(), 64)
-            b.runtime(barrier_order.sync_lanes, W, b.active_mask)
-        elif op.opcode == "tensormap" and op.has("cp_fenceproxy"):
-            b.runtime(proxies.fence_maps, W, b.active_mask, 1)
+        for deed in deeds_of(b.op.node):
+            match deed:
+                case Meet(Reach.WARP):
+                    b.store(b.read(b.op.operands[0], "b32"), b.scratch(), 64)
+                    b.runtime(barrier_order.sync_lanes, W, b.active_mask)
+                case Fence(behind=True):
+                    self._fence(b, deed)
+                case _:
+                    pass
 
     # -- registers of products
 
@@ -103,7 +135,7 @@ class Racecheck(Instrument):
                 b.runtime(product_registers.take_factor, W, number, op.site)
             for number in self._numbers(op, d):
                 b.runtime(product_registers.accumulate, W, number, shape, op.site)
-        elif op.opcode == "wgmma" and op.has("fence"):
+        elif Fence(REGISTERS) in deeds_of(op.node):
             b.runtime(product_registers.fence_registers, W)
         else:
             names = renamed(op)
@@ -124,21 +156,23 @@ class Racecheck(Instrument):
         keys = (key_of(op.scope, name) for name in names)
         return [self._registers[key] for key in keys if key is not None and key in self._registers]
 
-    def _fence(self, b: Builder) -> None:
-        op = b.op
-        if op.has("mbarrier_init"):
-            b.runtime(shared_flags.fence_inits, W, b.active_mask)
-        elif not op.has("proxy"):
-            does = shared_flags.RELEASE * (not op.has("acquire")) | shared_flags.ACQUIRE * (not op.has("release"))
-            if scope_of(op) >= shadow.GPU_SCOPE and self.far:
-                total = int(op.opcode == "membar" or op.has("sc"))
-                b.runtime(global_flags.fence_grid, W, b.active_mask, does, total)
-            b.runtime(shared_flags.fence, W, b.active_mask, scope_of(op), does)
-        elif op.has("async", "async::generic"):
-            shared = any("shared" in q for q in op.qualifiers)
-            b.runtime(proxies.fence_proxy, W, b.active_mask, int(not op.has("global")), int(not shared))
-        elif op.has("tensormap::generic"):
-            b.runtime(proxies.fence_maps, W, b.active_mask, int(op.has("release")))
+    def _fence(self, b: Builder, fence: Fence) -> None:
+        match fence.proxy:
+            case "":
+                does = shared_flags.RELEASE * fence.releases | shared_flags.ACQUIRE * fence.acquires
+                scope = scope_of(b.op)
+                if scope >= shadow.GPU_SCOPE and self.far:
+                    b.runtime(global_flags.fence_grid, W, b.active_mask, does, int(fence.total))
+                b.runtime(shared_flags.fence, W, b.active_mask, scope, does)
+            case effects.INITS:
+                b.runtime(shared_flags.fence_inits, W, b.active_mask)
+            case effects.ASYNC:
+                shared = any("shared" in space for space in fence.spaces)
+                b.runtime(proxies.fence_proxy, W, b.active_mask, int("global" not in fence.spaces), int(not shared))
+            case effects.MAPS:
+                b.runtime(proxies.fence_maps, W, b.active_mask, int(fence.releases))
+            case _:
+                pass
 
     # -- accesses
 
@@ -277,13 +311,14 @@ def ordering_of(program: Program) -> Ordering:
     """What a program's instructions order, found out once."""
     found = _ORDERINGS.get(program)
     if found is None:
+        deeds = {deed for op in program.ops for deed in deeds_of(op.node)}
         found = _ORDERINGS[program] = Ordering(
             bytes(strength_of(op) for op in program.ops),
             any(goes_by_async_proxy(op) for op in program.ops),
-            any(op.opcode == "fence" and op.has("mbarrier_init") for op in program.ops),
+            any(isinstance(deed, Fence) and deed.proxy == INITS for deed in deeds),
             any(orders_finely(op) for op in program.ops),
-            any(op.opcode == "cp" and op.has("async") for op in program.ops),
-            any(orders_maps(op) for op in program.ops),
+            any(isinstance(deed, (Issue, Commit, Wait)) and deed.what in _COPIES for deed in deeds),
+            any(isinstance(deed, Remap) or (isinstance(deed, Fence) and deed.proxy == MAPS) for deed in deeds),
             any(is_product(op) for op in program.ops),
             len(registers_of_products(program)),
         )
@@ -296,43 +331,34 @@ def is_wanted(checks: frozenset[str]) -> bool:
 
 
 def is_product(op: Op) -> bool:
-    """Whether an instruction multiplies matrices asynchronously."""
-    return op.opcode == "wgmma" and op.has("mma_async")
-
-
-def multiplies_into_tensor_memory(op: Op) -> bool:
-    """Whether an instruction multiplies what it reads of shared memory into tensor memory."""
-    return op.opcode == "tcgen05" and op.has("mma")
+    """Whether an instruction multiplies matrices asynchronously, with sums in registers."""
+    return any(isinstance(deed, Issue) and deed.what == PRODUCTS for deed in deeds_of(op.node))
 
 
 def goes_by_async_proxy(op: Op) -> bool:
     """Whether an instruction touches memory through the async proxy."""
-    return (
-        is_product(op)
-        or multiplies_into_tensor_memory(op)
-        or (op.opcode == "cp" and op.has("bulk"))
-        or (op.opcode == "clusterlaunchcontrol" and op.has("async"))
-    )
-
-
-def orders_maps(op: Op) -> bool:
-    """Whether an instruction changes tensor maps, or orders such changes."""
-    return op.opcode == "tensormap" or op.has("tensormap::generic")
+    return any(isinstance(deed, Issue) and deed.by_async_proxy for deed in deeds_of(op.node))
 
 
 def orders_finely(op: Op) -> bool:
     """Whether an instruction can order accesses of some threads of a CTA and not of all."""
-    match op.opcode:
-        case "bar" | "barrier":
-            return op.has("warp", "cluster", "arrive") or len(op.operands) > 1 + op.has("red") * 2
-        case "mbarrier" | "fence" | "membar" | "tensormap":
-            return True
-        case "cp" if op.has("mbarrier"):
-            return True
-        case "st" | "red" if reports_to_mbarrier(op):
-            return True
+    return op.has("acquire", "release", "acq_rel") or any(map(_is_fine, deeds_of(op.node)))
+
+
+def _is_fine(deed: Effect) -> bool:
+    match deed:
+        case Meet(some=some):
+            return some
+        case Arrive(reach):
+            return reach <= Reach.CLUSTER
+        case Fence(proxy):
+            return proxy not in {REGISTERS, TENSOR}
+        case Issue(by_async_proxy=way, tells=tells):
+            return way or tells
+        case Commit(tells=tells):
+            return tells
         case _:
-            return goes_by_async_proxy(op) or op.has("acquire", "release", "acq_rel")
+            return isinstance(deed, (Count, Remap))
 
 
 def scope_of(op: Op) -> int:
@@ -348,8 +374,9 @@ def strength_of(op: Op) -> int:
     are the values of those which report to it.
     """
     proxy = shadow.ASYNC_PROXY if goes_by_async_proxy(op) else 0
-    if op.opcode == "mbarrier" and op.has("init"):
+    counts = [deed for deed in deeds_of(op.node) if isinstance(deed, Count)]
+    if any(count.makes for count in counts):
         return shadow.SETS_UP
-    if op.opcode in {"mbarrier", "cp"} or op.has("async") or not op.types:
+    if counts or op.has("async") or not op.types:
         return proxy | shadow.SYSTEM_SCOPE
     return scope_of(op) | op.type.bits // op.type.packed // 8 << shadow.SIZE_SHIFT

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, Final
 from ptxloom.machine.native import language
 from ptxloom.machine.results.wording import lanes_of, lanes_text, ranges
 from ptxloom.machine.runtime import mbarriers, state
+from ptxloom.meaning.effects import Reach
+from ptxloom.meaning.questions import meets
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -107,7 +109,7 @@ def _reason(group: _LaneGroup, cta: Any, groups: list[_LaneGroup], near: list[_L
         missing = tuple(n for n in lanes_of(group.members) if n not in group.lanes)
         there = _elsewhere([g for g in groups if g.warp == group.warp], group)
         return f"{lanes_text(missing)} of the warp {'have' if len(missing) > 1 else 'has'} not come{there}"
-    if group.op.opcode == "wgmma":
+    if meets(group.op.node) is Reach.WARPGROUP:
         return f"other warps of the warpgroup have not committed these products{_elsewhere(groups, group)}"
     if group.barrier is None:
         return f"the rest of the cluster has not come{_elsewhere(near, group)}"

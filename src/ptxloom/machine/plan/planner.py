@@ -25,6 +25,7 @@ from ptxloom.machine.program.signatures import FRAME_HEAD, FrameSlot, Signature
 from ptxloom.machine.program.symbols import BlockLabel, BranchTable, FunctionName, Mark, Register, Scope, Variable
 from ptxloom.machine.program.unsupported import UnsupportedInstruction
 from ptxloom.machine.program.variables import function_codes, module_variables
+from ptxloom.meaning.questions import has_frames
 from ptxloom.meaning.types import ptx_type
 from ptxloom.syntax import print_statements, tree
 
@@ -109,7 +110,7 @@ class _Planner:
             calls=plan_calls(self.plans, self.ops, self.formals, placement),
             sums=sums,
             knowledge=placement.moved(known),
-            has_calls=any(op.opcode in {"call", "alloca"} for op in self.ops),
+            has_calls=any(has_frames(op.node) for op in self.ops),
             is_paired=any(op.has("cta_group::2") for op in self.ops),
         )  # fmt: skip
 

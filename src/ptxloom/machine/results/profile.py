@@ -16,6 +16,8 @@ from ptxloom.machine.program.parts import copied_bytes, parts_of
 from ptxloom.machine.results.conflict_fixes import remedies
 from ptxloom.machine.results.counts import Counts, ProfileRow, Samples, SourceRow
 from ptxloom.machine.runtime import counting, state
+from ptxloom.meaning.deeds import deeds_of
+from ptxloom.meaning.effects import Branch
 from ptxloom.syntax.places import origins_in
 
 if TYPE_CHECKING:
@@ -204,7 +206,7 @@ class Countable:
                     yield Facts(
                         op.line, op.text, op.function.name, origins.at(op.node.start), op.site, block.number,
                         tuple(slots.get(site, ())), *(_access(op) if site in slots else ("", 1)), moved,
-                        op.node.predicate is not None and op.opcode != "bra",
+                        op.node.predicate is not None and Branch() not in deeds_of(op.node),
                     )  # fmt: skip
 
     def profile(self, kernel: str, areas: Iterable[Area], locate: Callable[[], tuple[Piece, ...]]) -> Profile:

@@ -2,27 +2,17 @@
 
 from __future__ import annotations
 
-from enum import IntEnum
 from typing import TYPE_CHECKING
 
 from ptxloom.flow import flow_graph
+from ptxloom.meaning.effects import Reach
+from ptxloom.meaning.questions import branches, meets
 from ptxloom.syntax import tree
 from ptxloom.syntax.visitor import walk
 
 if TYPE_CHECKING:
     from ptxloom.flow import FlowGraph
     from ptxloom.machine.program.model import Op
-    from ptxloom.syntax.tree import Instruction
-
-
-class Reach(IntEnum):
-    """How far a barrier reaches."""
-
-    NOBODY = 0
-    WARP = 1
-    CTA = 2
-    CLUSTER = 3
-    GRID = 4
 
 
 class Sequence:
@@ -57,7 +47,7 @@ class Sequence:
         for instruction in graph.blocks[start.number].instructions:
             if instruction.start > one.node.start:
                 guard = instruction.predicate
-                if instruction.opcode == "bra":
+                if branches(instruction):
                     return guard is not None and guard.name in tainted
                 if instruction.operands and tainted & _names(instruction.operands[1:]):
                     tainted |= _names(instruction.operands[:1])
@@ -86,18 +76,10 @@ def _leads(graph: FlowGraph, one: Op, other: Op, reach: Reach) -> bool:
         for instruction in graph.blocks[number].instructions:
             if instruction.start == other.node.start and instruction.start >= after:
                 return True
-            if instruction.start >= after and _reach_of(instruction) >= reach:
+            if instruction.start >= after and meets(instruction) >= reach:
                 break
         else:
             fresh = [target for target in graph.successors[number] if target not in seen]
             seen.update(fresh)
             waiting += [(target, 0) for target in fresh]
     return False
-
-
-def _reach_of(instruction: Instruction) -> Reach:
-    """Who waits for each other at an instruction."""
-    words = instruction.qualifiers
-    if instruction.opcode not in {"bar", "barrier"} or "arrive" in words:
-        return Reach.NOBODY
-    return Reach.WARP if "warp" in words else Reach.CLUSTER if "cluster" in words else Reach.CTA

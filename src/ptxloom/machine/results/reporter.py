@@ -27,9 +27,12 @@ from ptxloom.machine.instruments.variable_bounds import points_to
 from ptxloom.machine.memory.address_map import readable
 from ptxloom.machine.results.event_kinds import EVENTS, FAULTS, REASONS, REVERSED, SIDES, SPACES, USES
 from ptxloom.machine.results.hazard import Hazard, Hazards, Party
-from ptxloom.machine.results.program_order import Reach, Sequence
+from ptxloom.machine.results.program_order import Sequence
 from ptxloom.machine.results.wording import lanes_of, lanes_text, ranges
 from ptxloom.machine.runtime import state
+from ptxloom.meaning.deeds import deeds_of
+from ptxloom.meaning.effects import BULK, COPIES, PRODUCTS, Arrive, Exchange, Fence, Meet, Reach
+from ptxloom.meaning.questions import issues
 from ptxloom.syntax.places import origins_in
 
 if TYPE_CHECKING:
@@ -226,8 +229,9 @@ class Reporter:
     @cached_property
     def _hands_on(self) -> bool:
         """Whether the program fences, and shuffles: a lane may tell its warp of others that it has waited for."""
-        opcodes = {op.opcode for op in self.program.ops}
-        return "shfl" in opcodes and not opcodes.isdisjoint(("fence", "membar"))
+        deeds = {deed for op in self.program.ops for deed in deeds_of(op.node)}
+        fences = any(isinstance(deed, Fence) and not deed.proxy for deed in deeds)
+        return fences and Exchange(moves=True) in deeds
 
     def _rounded(self, op: Op, before: Op, party: Party) -> bool:
         """Whether the two are one store of a kernel in Python, whose values may have been fused differently."""
@@ -266,7 +270,8 @@ class Reporter:
 
 def _spelled(op: Op) -> str:
     """What an instruction is called: its opcode, of a barrier with what it does."""
-    words = [word for word in op.node.qualifiers if word != "aligned"] if op.opcode in {"bar", "barrier"} else []
+    is_barrier = any(isinstance(deed, (Meet, Arrive)) for deed in deeds_of(op.node))
+    words = [word for word in op.node.qualifiers if word != "aligned"] if is_barrier else []
     return ".".join((op.opcode, *words))
 
 
@@ -295,9 +300,10 @@ def _order_between(op: Op, before: Op, space: int, *, apart: bool) -> str:
     """What orders the two sides of a race; empty if nothing special does."""
     if apart:
         return BETWEEN_CTAS if space == state.GLOBAL else IN_CLUSTER
-    if "wgmma" in {op.opcode, before.opcode}:
+    issued = issues(op.node) | issues(before.node)
+    if PRODUCTS in issued:
         return AFTER_PRODUCT
-    return AFTER_COPY if "cp" in {op.opcode, before.opcode} else ""
+    return AFTER_COPY if issued & {COPIES, BULK} else ""
 
 
 def _doing(verb: str) -> str:

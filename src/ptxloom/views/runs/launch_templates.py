@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from ptxloom.binding.sizes import declared_bytes
 from ptxloom.isa.limits import SHARED_BYTES
+from ptxloom.meaning.questions import multiplies
 from ptxloom.parameter_use import parameter_uses
 from ptxloom.syntax import instructions, walk
 from ptxloom.syntax.tree import Declaration, Integer
@@ -23,7 +24,6 @@ _BLOCK: Final = 128
 _DYNAMIC: Final = 48 << 10  # bytes of shared memory that every device gives without being asked
 _FLOATS: Final = ("f64", "f32", "tf32", "bf16", "f16", "e4m3", "e5m2", "e3m2", "e2m3", "e2m1")
 _BARE: Final = frozenset(("b16", "u16", "b32", "u32", "b64", "u64", "b128"))
-_PRODUCTS: Final = frozenset(("mma", "wmma", "wgmma"))
 
 
 def template(module: Module, kernel: str, ptx: str) -> str:
@@ -89,7 +89,7 @@ def _product_types(function: Function) -> tuple[str, str]:
     """The types of the kernel's matrix products: of their factors, and of their sums; empty without any."""
     for one in instructions(function.body) if function.body is not None else ():
         floats = [q for q in one.qualifiers if q in _FLOATS]
-        if one.opcode in _PRODUCTS and len(floats) > 1:
+        if multiplies(one) and len(floats) > 1:
             return floats[1], floats[0]
     return "", ""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Final, TypeVar
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 _OF_LLVMLITE: Final = binding.ffi.lib._lock._lock  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
 forks.wait_at_fork(_OF_LLVMLITE)  # held during each call: finalizers make some
+atexit.register(_OF_LLVMLITE.acquire)  # and kept: a process that ends takes LLVM's state from under a call's feet
 LOCK: Final = forks.Lock()  # of all that LLVM does, and of kernels that are being compiled
 _WORKING_BYTES: Final = 64  # that LLVM takes while it works, for each character of IR: 50 were seen
 _COPIES: Final = 4  # of an object, while it is loaded

@@ -22,8 +22,8 @@ from ptxloom.syntax import parse
 from sweeps import examples
 
 if TYPE_CHECKING:
-    from ptxloom.flow.bits import Bits
     from ptxloom.machine.results.trace import TraceRecord
+    from ptxloom.readings.bits import Bits
 
 pytestmark = pytest.mark.slow
 

@@ -8,12 +8,12 @@ from functools import partial, reduce
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from ptxloom.binding.effects import destinations
-from ptxloom.flow import bits
-from ptxloom.flow.bits import Bits, Level, fixed, shared, various
 from ptxloom.flow.control import Control
 from ptxloom.flow.launch import LaunchShape
 from ptxloom.flow.registers import Merge, Nothing, RegisterWrites, Write
-from ptxloom.flow.transfer import KnownOp, result
+from ptxloom.readings import bits
+from ptxloom.readings.bits import Bits, Level, fixed, shared, various
+from ptxloom.readings.known_results import Asked, result
 from ptxloom.syntax.tree import Address, Arguments, Binary, Component, Integer, Name, Pair, Unary, Vector
 
 if TYPE_CHECKING:
@@ -259,7 +259,7 @@ class FlowFacts:
         def is_symbol(name: str) -> bool:
             return not self._registers.written(self._registers.key(instruction, name))
 
-        fresh = result(KnownOp(instruction, node.place, read, self._kernel_params, is_symbol))
+        fresh = result(Asked(instruction, node.place, read, self._kernel_params, is_symbol))
         if missing:
             return None
         return fresh if instruction.predicate is None else self._kept(node, instruction, fresh)

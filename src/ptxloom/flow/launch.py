@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from ptxloom.flow.bits import FULL, Bits, Level, fixed, made, mask, shared, various
 from ptxloom.isa.limits import LANES
 from ptxloom.isa.special import special_register
 from ptxloom.isa.types import element_type
+from ptxloom.readings.bits import FULL, Bits, Level, fixed, made, mask, shared, various
 from ptxloom.syntax.tree import Integer
 
 if TYPE_CHECKING:

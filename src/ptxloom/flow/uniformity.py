@@ -11,11 +11,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ptxloom.flow import bits
-from ptxloom.flow.bits import Bits, Level, fixed, shared
 from ptxloom.flow.differences import Differences
 from ptxloom.flow.facts import BranchCondition, FlowFacts, FlowNode, Outlived
 from ptxloom.flow.registers import Merge, Write
+from ptxloom.readings import bits
+from ptxloom.readings.bits import Bits, Level, fixed, shared
 from ptxloom.syntax.tree import Component, Name
 
 if TYPE_CHECKING:

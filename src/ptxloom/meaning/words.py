@@ -1,7 +1,7 @@
 """The words in which instructions have their meaning: what a row may say of values, whoever reads it.
 
 A row is a function of a reader and an instruction. One reader makes LLVM IR of the words (`machine.codegen`), another
-computes with plain integers (`meaning.integers`); each is a class with a method a word. Types are spelled as LLVM's
+computes with plain integers (`readings.integers`); each is a class with a method a word. Types are spelled as LLVM's
 (`meaning.vectors`); a value has one element a lane, two of packed types, and masks are `i32` with bit l for lane l.
 """
 
@@ -116,6 +116,18 @@ class Arithmetic(Protocol[W]):
 
     def intrinsic(self, name: str, *operands: W, result: str | None = None, overload: str | None = None) -> W:
         """A function of LLVM: llvm.umin, llvm.fma, llvm.ctpop, ..."""
+        ...
+
+    def divide(self, name: str, left: W, right: W) -> W:
+        """`sdiv`, `udiv`, `srem` or `urem` of any integers: by zero all ones, the most negative by -1 wraps."""
+        ...
+
+    def lookup(self, table: int, first: W, second: W, third: W) -> W:
+        """A function of three bits, bit by bit: the place 4a + 2b + c of a table of eight."""
+        ...
+
+    def permute(self, first: W, second: W, selector: W | int, mode: str) -> W:
+        """Four bytes of eight, by a digit a byte (bit 3: its sign), or by a mode of `prmt` and a number."""
         ...
 
 

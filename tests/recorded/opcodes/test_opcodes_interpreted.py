@@ -15,8 +15,9 @@ from ptxloom.isa.limits import LANES
 from ptxloom.isa.types import is_type
 from ptxloom.machine.program.model import Op
 from ptxloom.meaning import table
-from ptxloom.meaning.integers import Cell, Integers, Unreadable
+from ptxloom.meaning.form import Unreadable
 from ptxloom.meaning.types import ptx_type
+from ptxloom.readings.integers import Cell, Integers
 from ptxloom.syntax import parse
 from ptxloom.syntax.tree import Block, Declaration, Instruction
 

@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 
 from ptxloom.flow import flow_graphs
-from ptxloom.flow.bits import Level
 from ptxloom.flow.uniformity import Uniformity
+from ptxloom.readings.bits import Level
 from ptxloom.syntax import parse
 
 HEAD = """.version 9.0

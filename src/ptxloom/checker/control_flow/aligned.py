@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.diagnostics import Diagnostic, Label, Severity
-from ptxloom.flow.bits import Level
 from ptxloom.flow.uniformity import Uniformity
 from ptxloom.isa.load import instruction_spec, known
+from ptxloom.readings.bits import Level
 from ptxloom.source import Span
 from ptxloom.syntax.bind import qualifier_span
 from ptxloom.syntax.tree import Name

@@ -10,6 +10,7 @@ from ptxloom.machine.codegen.special_registers import read_special
 from ptxloom.machine.native.ir import like, suffix
 from ptxloom.machine.program.symbols import Register
 from ptxloom.machine.runtime import interpolation, state
+from ptxloom.meaning import expansions
 from ptxloom.syntax import tree
 
 if TYPE_CHECKING:
@@ -70,6 +71,18 @@ class LlvmWords(Operands):
         """A function of the multi-function unit, on bits of 32."""
         self.helper(interpolation.symbol(name), interpolation.function(name))
         return self.call(interpolation.symbol(name), bits, result=bits.type)
+
+    def divide(self, name: str, left: Value, right: Value) -> Value:
+        """Any integers divided, or what that leaves."""
+        return expansions.divide(words_of(self), name, left, right)
+
+    def lookup(self, table: int, first: Value, second: Value, third: Value) -> Value:
+        """A function of three bits, bit by bit."""
+        return expansions.lookup(words_of(self), table, first, second, third)
+
+    def permute(self, first: Value, second: Value, selector: Value | int, mode: str) -> Value:
+        """Four bytes of eight."""
+        return expansions.permute(words_of(self), first, second, selector, mode)
 
     def rounded(self, name: str, direction: str, *operands: Value) -> Value:
         """`fadd`, `fsub`, `fmul`, `fdiv`, `fma` or `sqrt`, rounded once."""

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Final
 
 from ptxloom.isa.limits import LANES
 from ptxloom.meaning.family import Family
-from ptxloom.meaning.vectors import vector
 from ptxloom.syntax import tree
 from ptxloom.syntax.constants import constant
 
@@ -170,9 +169,7 @@ def lop3(b: Words[W], op: Op) -> None:
     code = constant(table)
     if code is None:
         raise op.unsupported("the table must be a constant")
-    x, y, z = (b.read(o, "b32") for o in (first, second, third))
-    low, high = code & 15, code >> 4 & 15  # the function of y and z where x is 0, and where it is 1
-    result = _mux(b, x, _two(b, y, z, low), _two(b, y, z, low ^ high), low ^ high)
+    result = b.lookup(code, *(b.read(o, "b32") for o in (first, second, third)))
     combine = op.one_of(("and", "or", "xor"))
     if combine:
         assert isinstance(target, tree.Pair)
@@ -182,30 +179,6 @@ def lop3(b: Words[W], op: Op) -> None:
         b.write_mask(target.second, chosen)
     else:
         b.write(target, result)
-
-
-def _mux(b: Words[W], x: W, where_zero: W, change: W, change_table: int) -> W:
-    """`where_zero`, changed where x is 1."""
-    if change_table == 0:
-        return where_zero
-    return b.apply("xor", where_zero, x if change_table == 15 else b.apply("and", x, change))
-
-
-def _two(b: Words[W], y: W, z: W, table: int) -> W:
-    """A function of two bits by its table: bit 2y + z."""
-    low, high = table & 3, table >> 2
-    return _mux(b, y, _one(b, z, low), _one(b, z, low ^ high), 15 if low ^ high == 3 else low ^ high)
-
-
-def _one(b: Words[W], z: W, table: int) -> W:
-    """A function of one bit by its table."""
-    match table:
-        case 0 | 3:
-            return b.constant(z.type, -1 if table else 0)
-        case 2:
-            return z
-        case _:
-            return b.apply("xor", z, b.constant(z.type, -1))
 
 
 @family("shf", types="b32")
@@ -226,68 +199,14 @@ def _at_most_32(b: Words[W], by: W) -> W:
     return b.intrinsic("llvm.umin", by, b.constant(by.type, 32))
 
 
-@family("prmt", types="b32", when=lambda op: constant(op.operands[3]) is not None and len(op.qualifiers) == 1)
-def prmt_constant(b: Words[W], op: Op) -> None:
-    """Four bytes chosen from eight by a constant; bit 3 of a choice takes the byte's sign instead."""
-    target, first, second, selector = op.operands
-    code = constant(selector)
-    assert code is not None
-    choices = [code >> 4 * n & 15 for n in range(4)]
-    count = 4 * b.width
-    pair = [b.bitcast(b.read(o, "b32"), vector("i8", count)) for o in (first, second)]
-    places = [at - at % 4 + (c & 3) + count * (c >> 2 & 1) for at, c in _cycled(choices, count)]
-    bytes_ = b.shuffle(pair[0], places, pair[1])
-    if any(c & 8 for c in choices):
-        signs = b.apply("ashr", bytes_, b.constant(bytes_.type, 7))
-        merged = [at + count * (c >> 3) for at, c in _cycled(choices, count)]
-        bytes_ = b.shuffle(bytes_, merged, signs)
-    b.write(target, b.bitcast(bytes_, b.vector("i32")))
-
-
-def _cycled(choices: list[int], count: int) -> list[tuple[int, int]]:
-    """The places of the bytes of a result, each with what is chosen for it: first come those of the first lane."""
-    return [(at, choices[at % 4]) for at in range(count)]
-
-
 @family("prmt", types="b32")
 def prmt(b: Words[W], op: Op) -> None:
     """Four bytes chosen from eight, by a selector or by a mode and a number from 0 to 3."""
     target, first, second, selector = op.operands
-    wide = b.apply("shl", b.resize(b.read(second, "b32"), 64), b.constant(b.vector("i64"), 32))
-    wide = b.apply("or", wide, b.resize(b.read(first, "b32"), 64))
-    code = b.read(selector, "b32")
     mode = op.one_of(_MODES)
-    result = b.constant(code.type, 0)
-    for n in range(4):
-        if mode:
-            choice = _mode_choice(b, mode, b.apply("and", code, b.constant(code.type, 3)), n)
-        else:
-            choice = b.apply("and", b.apply("lshr", code, b.constant(code.type, 4 * n)), b.constant(code.type, 15))
-        place = b.apply("shl", b.apply("and", choice, b.constant(choice.type, 7)), b.constant(choice.type, 3))
-        byte = b.resize(b.apply("lshr", wide, b.resize(place, 64)), 8)
-        sign = b.compare("ne", b.apply("and", choice, b.constant(choice.type, 8)), b.constant(choice.type, 0))
-        byte = b.select(sign, b.apply("ashr", byte, b.constant(byte.type, 7)), byte)
-        result = b.apply("or", result, b.apply("shl", b.resize(byte, 32), b.constant(code.type, 8 * n)))
-    b.write(target, result)
+    known = None if mode else constant(selector)
+    chosen = b.read(selector, "b32") if known is None else known
+    b.write(target, b.permute(b.read(first, "b32"), b.read(second, "b32"), chosen, mode))
 
 
 _MODES: Final = frozenset({"f4e", "b4e", "rc8", "ecl", "ecr", "rc16"})
-
-
-def _mode_choice(b: Words[W], mode: str, number: W, n: int) -> W:
-    """The byte that mode `mode` puts at place n, for selector `number` (0 to 3)."""
-    place = b.constant(number.type, n)
-    match mode:
-        case "f4e":
-            return b.apply("add", number, place)
-        case "b4e":
-            return b.apply("and", b.apply("sub", number, place), b.constant(number.type, 7))
-        case "rc8":
-            return number
-        case "ecl":
-            return b.intrinsic("llvm.umax", number, place)
-        case "ecr":
-            return b.intrinsic("llvm.umin", number, place)
-        case _:  # rc16
-            half = b.apply("and", number, b.constant(number.type, 1))
-            return b.apply("add", b.apply("add", half, half), b.constant(number.type, n & 1))

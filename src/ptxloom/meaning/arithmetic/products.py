@@ -18,27 +18,7 @@ def div_rem(b: Words[W], op: Op) -> None:
     """The quotient toward zero, or what it leaves. By zero: all ones, on an H200 (the manual leaves it open)."""
     target, left, right = op.operands
     x, y = b.read(left, op.type), b.read(right, op.type)
-    by_zero = b.compare("eq", y, b.constant(y.type, 0))
-    divisor = b.select(by_zero, b.constant(y.type, 1), y)
-    if op.type.signed:  # the most negative value by -1 wraps, as does its negation
-        minus = b.compare("eq", y, b.constant(y.type, -1))
-        divisor = b.select(minus, b.constant(y.type, 1), divisor)
-        quotient = _quotient(b, x, divisor, signed=True)
-        quotient = b.select(minus, b.apply("sub", b.constant(x.type, 0), x), quotient)
-    else:
-        quotient = _quotient(b, x, divisor, signed=False)
-    if op.opcode == "rem":
-        quotient = b.apply("sub", x, b.apply("mul", quotient, y))
-    b.write(target, b.select(by_zero, b.constant(y.type, -1), quotient))
-
-
-def _quotient(b: Words[W], x: W, y: W, *, signed: bool) -> W:
-    """X / y, y not zero; up to 32 bits exact in double precision: no quotient lies so near the next integer."""
-    if x.bits > 32:
-        return b.apply("sdiv" if signed else "udiv", x, y)
-    letter = "s" if signed else "u"
-    doubles = [b.convert(f"{letter}itofp", v, "double") for v in (x, y)]
-    return b.convert(f"fpto{letter}i", b.apply("fdiv", *doubles), f"i{x.bits}")
+    b.write(target, b.divide(f"{'s' if op.type.signed else 'u'}{op.opcode}", x, y))
 
 
 @family("sad", types="s16 u16 s32 u32 s64 u64", lanewise=True)

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ptxloom.flow import bits
-from ptxloom.flow.bits import FULL, Bits, Level, made
+from ptxloom.readings import bits
+from ptxloom.readings.bits import FULL, Bits, Level, made
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -46,7 +46,7 @@ OPERATIONS: dict[str, Operation] = {
     "difference": (lambda a, b: bits.difference(a, b, WIDTH), lambda a, b: a - b),
     "product": (lambda a, b: bits.multiplied(a, b, WIDTH), lambda a, b: a * b),
     "quotient": (lambda a, b: bits.quotient(a, b, WIDTH), lambda a, b: a // b if b else INSIDE),
-    "remainder": (lambda a, b: bits.remainder(a, b, WIDTH), lambda a, b: a % b if b else a),
+    "remainder": (lambda a, b: bits.remainder(a, b, WIDTH), lambda a, b: a % b if b else INSIDE),
     "less": (bits.less, lambda a, b: int(a < b)),
     "equal": (bits.equal, lambda a, b: int(a == b)),
     "signed less": (

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.isa.limits import LANES
+from ptxloom.meaning.form import Unreadable
 from ptxloom.meaning.types import Type, ptx_type
 from ptxloom.meaning.vectors import count, element, like, vector, width
 from ptxloom.syntax import tree
@@ -18,10 +19,6 @@ from ptxloom.syntax.constants import constant
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
-
-
-class Unreadable(Exception):  # noqa: N818 - says what was met
-    """A word that is not one of integers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,12 +133,28 @@ class Integers:
     ) -> Numbers:
         """A function of integers."""
         del result, overload
-        act, first = _FUNCTIONS.get(name), operands[0]
+        act, first = FUNCTIONS.get(name), operands[0]
         if act is None or first.element[0] != "i":
             raise Unreadable(f"{name} {first.type}")
         second = operands[1].values if len(operands) > 1 and operands[1].type == first.type else first.values
         pairs = zip(first.values, second, strict=True)
         return Numbers(first.type, tuple(act(a, b, first.bits) & _mask(first.bits) for a, b in pairs))
+
+    def divide(self, name: str, left: Numbers, right: Numbers) -> Numbers:
+        """A quotient, or what is left."""
+        pairs = zip(left.values, right.values, strict=True)
+        return Numbers(left.type, tuple(divided(name, a, b, left.bits) & _mask(left.bits) for a, b in pairs))
+
+    def lookup(self, table: int, first: Numbers, second: Numbers, third: Numbers) -> Numbers:
+        """Bit by bit by a table."""
+        triples = zip(first.values, second.values, third.values, strict=True)
+        return Numbers(first.type, tuple(_looked_up(table, *three, first.bits) for three in triples))
+
+    def permute(self, first: Numbers, second: Numbers, selector: Numbers | int, mode: str) -> Numbers:
+        """Bytes of eight."""
+        codes = (selector,) * len(first.values) if isinstance(selector, int) else selector.values
+        triples = zip(first.values, second.values, codes, strict=True)
+        return Numbers(first.type, tuple(_permuted(a | b << 32, _digits(code, mode)) for a, b, code in triples))
 
     # -- operands and results
 
@@ -262,8 +275,46 @@ def _double(pattern: int) -> float:
     return float(struct.unpack("<d", pattern.to_bytes(8, "little"))[0])
 
 
-def _quotient(a: int, b: int) -> int:
-    return abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
+def divided(name: str, a: int, b: int, bits: int) -> int:
+    """The quotient toward zero, or what it leaves, of the bits of two numbers; by zero all ones."""
+    if b == 0:
+        return -1
+    if name[0] == "s":
+        a, b = _signed(a, bits), _signed(b, bits)
+    quotient = abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
+    return quotient if name.endswith("div") else a - quotient * b
+
+
+def _looked_up(table: int, x: int, y: int, z: int, bits: int) -> int:
+    sides = [(one, ~one & _mask(bits)) for one in (x, y, z)]
+    found = 0
+    for place in range(8):
+        if table >> place & 1:
+            found |= sides[0][not place & 4] & sides[1][not place & 2] & sides[2][not place & 1]
+    return found
+
+
+def _digits(code: int, mode: str) -> tuple[int, ...]:
+    """Which of eight bytes each of four is, 8 more for its sign (PTX ISA 9.7.9.7)."""
+    return tuple(_MODES[mode](code & 3, at) if mode else code >> 4 * at & 15 for at in range(4))
+
+
+_MODES: Final[dict[str, Callable[[int, int], int]]] = {
+    "f4e": lambda n, at: n + at,
+    "b4e": lambda n, at: n - at & 7,
+    "rc8": lambda n, _: n,
+    "ecl": max,
+    "ecr": min,
+    "rc16": lambda n, at: 2 * (n & 1) + (at & 1),
+}
+
+
+def _permuted(eight: int, digits: tuple[int, ...]) -> int:
+    found = 0
+    for n, digit in enumerate(digits):
+        byte = eight >> 8 * (digit & 7) & 255
+        found |= (255 * (byte >> 7) if digit & 8 else byte) << 8 * n
+    return found
 
 
 def _clamped(value: int, bits: int) -> int:
@@ -280,9 +331,6 @@ _OPERATIONS: Final[dict[str, Callable[[int, int, int], int]]] = {
     "shl": lambda a, b, bits: a << b if b < bits else 0,
     "lshr": lambda a, b, bits: a >> b if b < bits else 0,
     "ashr": lambda a, b, bits: _signed(a, bits) >> min(b, bits),
-    "udiv": lambda a, b, _: a // b,
-    "sdiv": lambda a, b, bits: _quotient(_signed(a, bits), _signed(b, bits)),
-    "fdiv": lambda a, b, _: _pattern(_double(a) / _double(b)),
 }
 _COMPARISONS: Final[dict[str, Callable[[int, int], bool]]] = {
     "eq": lambda a, b: a == b,
@@ -292,7 +340,7 @@ _COMPARISONS: Final[dict[str, Callable[[int, int], bool]]] = {
     "gt": lambda a, b: a > b,
     "ge": lambda a, b: a >= b,
 }
-_FUNCTIONS: Final[dict[str, Callable[[int, int, int], int]]] = {
+FUNCTIONS: Final[dict[str, Callable[[int, int, int], int]]] = {
     "llvm.umin": lambda a, b, _: min(a, b),
     "llvm.umax": lambda a, b, _: max(a, b),
     "llvm.smin": lambda a, b, bits: min(_signed(a, bits), _signed(b, bits)),

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, Protocol
 
-from ptxloom.flow import bits
-from ptxloom.flow.bits import Bits, Level, fixed, shared, various
 from ptxloom.isa.spaces import Owner, spelled
 from ptxloom.isa.types import element_type, is_type
+from ptxloom.readings import bits
+from ptxloom.readings.bits import Bits, Level, fixed, shared, various
 from ptxloom.syntax.tree import Address, Name, Vector
 
 if TYPE_CHECKING:

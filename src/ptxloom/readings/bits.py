@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Final
 
-FULL: Final = (1 << 64) - 1
+WIDEST: Final = 64
+FULL: Final = (1 << WIDEST) - 1
 
 
 class Level(IntEnum):
@@ -260,7 +261,7 @@ def remainder(a: Bits, b: Bits, width: int) -> Bits:
     if divisor is not None and divisor and divisor & divisor - 1 == 0:
         return cut(a, divisor.bit_length() - 1)
     if b.uniform and a.varies.bit_length() <= b.even:
-        kept = mask(b.even)
+        kept = mask(b.even) if b.low else 0  # what is left by zero is all ones
         return made(a.zeros & kept | FULL & ~mask(width), a.ones & kept, a.varies, a.level)
     return opaque(width, a, b)
 

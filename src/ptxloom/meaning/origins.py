@@ -1,0 +1,37 @@
+"""Where a result comes from that does not follow from an instruction's operands alone: what no row of words says."""
+
+from __future__ import annotations
+
+from enum import Enum, auto
+from typing import Final
+
+
+class Origin(Enum):
+    """Where it comes from."""
+
+    MEMORY = auto()  # what an address names
+    BEFORE = auto()  # what memory held before this lane changed it, one lane after the other
+    LANE = auto()  # another lane's operand
+    ELECTED = auto()  # one lane is chosen
+    MATCHED = auto()  # lanes with equal operands
+    WARP = auto()  # all lanes together: each gets the same
+    ELSEWHERE = auto()  # a callee, a tensor core, a counter, the stack
+
+
+ORIGINS: Final[dict[str, Origin]] = {
+    "ld": Origin.MEMORY,
+    "ldu": Origin.MEMORY,
+    "atom": Origin.BEFORE,
+    "shfl": Origin.LANE,
+    "elect": Origin.ELECTED,
+    "match": Origin.MATCHED,
+    **dict.fromkeys(("vote", "redux", "activemask", "bar", "barrier"), Origin.WARP),
+    **dict.fromkeys(
+        (
+            *("alloca", "stacksave", "call", "mbarrier", "tcgen05", "clusterlaunchcontrol"),
+            *("ldmatrix", "movmatrix", "mma", "wmma", "wgmma", "multimem"),
+        ),
+        Origin.ELSEWHERE,
+    ),
+}
+"""By opcode; any other result that has no row follows from its operands in a way that nothing says."""

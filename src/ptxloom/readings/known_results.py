@@ -1,0 +1,137 @@
+"""What an instruction makes of what is known of its operands: by its row, or by where its results come from."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
+
+from ptxloom.binding.effects import destinations
+from ptxloom.diagnostics import UsageError
+from ptxloom.isa.spaces import Owner, spelled
+from ptxloom.meaning import table
+from ptxloom.meaning.form import Form, Unreadable
+from ptxloom.meaning.origins import ORIGINS, Origin
+from ptxloom.readings import bits
+from ptxloom.readings.bits import Bits, Level, made, shared, various
+from ptxloom.readings.known_bits import KnownBits
+from ptxloom.syntax.tree import Address, Name
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ptxloom.syntax.tree import Instruction, Operand
+
+_SPACES: Final = spelled(Owner.MODULE, Owner.CTA)
+_DIFFERING: Final = ("add", "inc", "dec")  # no two lanes find the same in memory before them
+_MISFITS: Final = (Unreadable, UsageError, LookupError, ValueError, AssertionError)
+"""What rows raise that are given operands of another number or kind than the manual's, or qualifiers of another."""
+
+
+class Read(Protocol):
+    """Looks up what is known of an operand, as a number of some bits."""
+
+    def __call__(self, operand: Operand, width: int) -> Bits:
+        """The bits of an operand."""
+        ...
+
+
+class Asked(NamedTuple):
+    """What is asked for, and by whom it can be answered.
+
+    Attributes:
+        instruction: It writes the register.
+        place: Which of its destinations the register is.
+        read: Looks up operands.
+        kernel_params: The kernel's parameters; empty in a function.
+        is_symbol: Whether a name is not a register that anything writes.
+    """
+
+    instruction: Instruction
+    place: int
+    read: Read
+    kernel_params: frozenset[str]
+    is_symbol: Callable[[str], bool]
+
+
+def result(asked: Asked) -> Bits:
+    """What is known of a result; of an instruction that lacks operands, no more than of what it reads."""
+    form = Form(asked.instruction)
+    try:
+        origin = ORIGINS.get(form.opcode)
+        return _ORIGINS[origin](asked, form) if origin is not None else _by_row(asked, form)
+    except _MISFITS:
+        return _opaque(asked)
+
+
+def _by_row(asked: Asked, form: Form) -> Bits:
+    row = table.find(form)
+    if row is None:
+        return _opaque(asked)
+    reader = KnownBits(asked.read, destinations(asked.instruction)[asked.place].name)
+    row.build(reader, form)
+    return _opaque(asked) if reader.found is None else reader.found
+
+
+def _opaque(asked: Asked) -> Bits:
+    """A function of the operands, not looked into."""
+    return bits.opaque(64, *(asked.read(one, 64) for one in asked.instruction.operands[1:]))
+
+
+# ------------------------------------------------------------------------------------- what no row says, by its origin
+
+
+def _memory(asked: Asked, form: Form) -> Bits:
+    """A load gives all lanes the same if they read from one place that is not each thread's own."""
+    address = form.operands[1]
+    where = asked.read(address, 64)
+    if any(one.startswith("param") for one in form.qualifiers):
+        base = address.base if isinstance(address, Address) else address
+        foreign = isinstance(base, Name) and asked.is_symbol(base.text) and base.text not in asked.kernel_params
+        return various(64, Level.UNKNOWN) if foreign or not asked.kernel_params else bits.opaque(64, where)
+    if where.varies:
+        return various(64, where.level)
+    if form.has("local") or not _SPACES.intersection(form.qualifiers):
+        return various(64, Level.UNKNOWN)
+    return shared(64)
+
+
+def _before(_: Asked, form: Form) -> Bits:
+    """What was in memory before: lanes come one after the other."""
+    return various(64, Level.DIVERGENT if form.has(*_DIFFERING) else Level.UNKNOWN)
+
+
+def _lane(asked: Asked, form: Form) -> Bits:
+    """A value of another lane: the same for all if it is the same in all, or if all ask the same lane."""
+    value, lane, limits = (bits.cut(asked.read(one, 32), 32) for one in form.operands[1:4])
+    if asked.place == 0 and value.uniform:
+        return value
+    clamp = limits.exact
+    if form.has("idx") and lane.uniform and clamp is not None and clamp >> 8 & 31 == 0:
+        return made(value.zeros, value.ones, 0, Level.UNIFORM) if asked.place == 0 else shared(1)
+    return various(32 if asked.place == 0 else 1, Level.UNKNOWN)
+
+
+def _elected(asked: Asked, _: Form) -> Bits:
+    return shared(32) if asked.place == 0 else various(1, Level.DIVERGENT)
+
+
+def _matched(_: Asked, form: Form) -> Bits:
+    return various(32, Level.UNKNOWN) if form.has("any") else shared(64)
+
+
+def _warp(_: Asked, form: Form) -> Bits:
+    return shared(form.types[-1].bits if form.types else 64)
+
+
+def _elsewhere(_: Asked, __: Form) -> Bits:
+    return various(64, Level.UNKNOWN)
+
+
+_ORIGINS: Final[dict[Origin, Callable[[Asked, Form], Bits]]] = {
+    Origin.MEMORY: _memory,
+    Origin.BEFORE: _before,
+    Origin.LANE: _lane,
+    Origin.ELECTED: _elected,
+    Origin.MATCHED: _matched,
+    Origin.WARP: _warp,
+    Origin.ELSEWHERE: _elsewhere,
+}

@@ -41,6 +41,11 @@ def mov_packed(b: Words[W], op: Op) -> None:
         b.write(element, b.resize(shifted, part))
 
 
+def is_copy(op: Op) -> bool:
+    """Whether an instruction only gives its register what its operand holds."""
+    return op.opcode == "mov"
+
+
 def packed(b: Words[W], source: tree.Vector, bits: int) -> W:
     """The elements of a vector expression side by side, element 0 in the low bits."""
     part = bits // len(source.elements)

@@ -1,30 +1,30 @@
 """What is known about registers before anything runs: which hold a literal, which hold one value for a whole CTA.
 
-A register that the program writes once, without a predicate, from operands that never change within a CTA, holds the
-same value in every lane whenever it is read; it is computed once for the warp and kept in the first element of its
-place. nvcc and Triton write such registers a lot: parameters, block indices, addresses of arrays.
+A register that the program writes once, without a predicate, from operands that never change within a CTA, by a row
+that may be built for any number of lanes, holds the same value in every lane whenever it is read; it is computed once
+for the warp and kept in the first element of its place. nvcc and Triton write such registers a lot: parameters, block
+indices, addresses of arrays.
 """
 
 from __future__ import annotations
 
-import struct
 from typing import TYPE_CHECKING, Final, cast
 
 from ptxloom.binding.effects import destinations
 from ptxloom.machine.program.knowledge import Knowledge
 from ptxloom.machine.program.parts import is_whole
 from ptxloom.machine.program.symbols import BlockLabel, BranchTable, FunctionName, Register, Variable
+from ptxloom.meaning import table
+from ptxloom.meaning.literals import literal_bits
+from ptxloom.meaning.moves import is_copy
+from ptxloom.meaning.origins import ORIGINS, Origin
 from ptxloom.syntax import tree
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from ptxloom.machine.program.model import Op
-    from ptxloom.meaning.types import Type
 
-_UNIFORM: Final = frozenset(
-    ("add", "sub", "mul", "mad", "and", "or", "xor", "not", "shl", "shr", "neg", "mov", "cvta", "cvt", "ld")
-)
 _SPECIAL: Final = frozenset(
     f"%{name}.{axis}" for name in ("ntid", "ctaid", "nctaid", "cluster_nctaid", "nclusterid") for axis in "xyz"
 )
@@ -41,7 +41,7 @@ def analyse(ops: Sequence[Op]) -> Knowledge:
     uniform = set[int]()
     sites = set[int]()
     for op, found in zip(ops, results, strict=True):  # one pass: compilers write a register before they read it
-        if op.opcode not in _UNIFORM or op.node.predicate is not None or not op.types or op.has("cc"):
+        if op.node.predicate is not None or not op.types:
             continue
         if len(found) != 1 or writes[found[0].offset] != 1 or not isinstance(op.operands[0], tree.Name):
             continue
@@ -50,7 +50,7 @@ def analyse(ops: Sequence[Op]) -> Knowledge:
         uniform.add(found[0].offset)
         sites.add(op.site)
         source = op.operands[-1]
-        if op.opcode == "mov" and isinstance(source, (tree.Integer, tree.Float)):
+        if is_copy(op) and isinstance(source, (tree.Integer, tree.Float)):
             literals[found[0].offset] = literal_bits(source, op.type)
     return Knowledge(literals, frozenset(uniform), frozenset(sites))
 
@@ -90,37 +90,16 @@ def destination(op: Op) -> BlockLabel | BranchTable | None:
     return next((found for found in labels if isinstance(found, (BlockLabel, BranchTable))), None)
 
 
-def literal_bits(operand: tree.Float | tree.Integer, type_: Type) -> int:
-    """A literal as the bits of a type; floating-point ones are converted to it."""
-    if isinstance(operand, tree.Integer):
-        number = operand.value
-    elif type_.llvm == "float" and operand.width == 64:
-        number = int.from_bytes(_packed("<f", operand.value), "little")
-    elif type_.llvm == "double" and operand.width == 32:
-        number = int.from_bytes(_packed("<d", operand.value), "little")
-    else:
-        number = operand.bits
-    return number & (1 << type_.bits) - 1
-
-
-def _packed(form: str, value: float) -> bytes:
-    try:
-        return struct.pack(form, value)
-    except OverflowError:
-        return struct.pack(form, float("inf") if value > 0 else float("-inf"))
-
-
 def _is_uniform(op: Op, uniform: set[int]) -> bool:
-    if op.opcode == "ld" and len(op.operands) > 1 and is_whole(op):
+    if ORIGINS.get(op.opcode) is Origin.MEMORY and len(op.operands) > 1 and is_whole(op):
         source = op.operands[1]
         base = source.base if isinstance(source, tree.Address) else None
         variable = op.scope.find(base.text) if isinstance(base, tree.Name) else None
         return isinstance(variable, Variable) and variable.space == "param" and op.function.is_entry
-    if op.opcode in {"add", "sub", "mul", "mad", "neg", "cvt"} and any(t.kind not in "su" for t in op.types):
-        return False
-    if op.has("pred", "cc"):
-        return False
-    return all(_is_uniform_operand(op, source, uniform) for source in op.operands[1:])
+    row = table.find(op)
+    return (
+        row is not None and row.lanewise and all(_is_uniform_operand(op, source, uniform) for source in op.operands[1:])
+    )
 
 
 def _is_uniform_operand(op: Op, operand: tree.Operand, uniform: set[int]) -> bool:  # noqa: PLR0911 - one case a node

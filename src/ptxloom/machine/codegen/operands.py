@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Final
 
 from ptxloom.binding.constants import simplified
 from ptxloom.isa.limits import LANES
-from ptxloom.machine.analysis.uniform_values import literal_bits
 from ptxloom.machine.codegen.places import COMPONENTS, Places
 from ptxloom.machine.codegen.special_registers import PREDICATES, read_special
 from ptxloom.machine.codegen.unpacked_operands import Images
 from ptxloom.machine.codegen.warp import ALL
 from ptxloom.machine.native.ir import Value, constant_vector, count, vector
 from ptxloom.machine.program.symbols import FunctionName, Register, Variable
+from ptxloom.meaning.literals import literal_bits
 from ptxloom.meaning.types import Type, ptx_type
 from ptxloom.syntax import print_operand, tree
 from ptxloom.syntax.constants import constant

@@ -37,10 +37,10 @@ an element (packed types: `<64 x half>` for f16x2), predicates and lane masks ar
   which a warp-synchronous instruction needs to wait for its members: `converge(b, members)` of
   `codegen/convergence.py`, or `aligned(b)` for what the whole warp must execute.
 
-Instructions of one value for the whole CTA (`analysis/uniform_values.py`: integer `add`, `mul`, `mov`, `cvta`, `cvt`,
-... on parameters, block indices and literals) are built with `<1 x T>` operands, so rows for these opcodes derive types
-from their values (`b.vector("i32")`, `x.type`) and never write `<32 x` out; `b.literal(operand)` is the integer an
-operand is known to hold.
+Instructions of one value for the whole CTA (`analysis/uniform_values.py`: rows with `lanewise=True` on parameters,
+block indices and literals) are built with `<1 x T>` operands, so such rows derive types from their values
+(`b.vector("i32")`, `x.type`) and never write `<32 x` out; `b.literal(operand)` is the integer an operand is known to
+hold.
 
 A row with `lanewise=True` computes each lane for itself, whatever the number of lanes: `codegen/strips.py` builds runs
 of such instructions for eight lanes at a time (`b.width`; masks have as many bits). It takes its types from its

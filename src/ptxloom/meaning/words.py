@@ -1,7 +1,7 @@
 """The words in which instructions have their meaning: what a row may say of values, whoever reads it.
 
 A row is a function of a reader and an instruction. One reader makes LLVM IR of the words (`machine.codegen`), another
-computes with plain integers (`readings.integers`); each is a class with a method a word. Types are spelled as LLVM's
+computes with plain numbers (`readings.interpreter`); each is a class with a method a word. Types are spelled as LLVM's
 (`meaning.vectors`); a value has one element a lane, two of packed types, and masks are `i32` with bit l for lane l.
 """
 

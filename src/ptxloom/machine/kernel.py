@@ -17,6 +17,7 @@ from ptxloom.machine.compile.needs import needs_of, packed, unpacked
 from ptxloom.machine.contraction.rewrite import Contraction, contracted
 from ptxloom.machine.instruments.provenance import words_of
 from ptxloom.machine.instruments.trace import keys_of
+from ptxloom.machine.launch.asked import STACK_BYTES, asked_of
 from ptxloom.machine.launch.expected import outcomes, references_of
 from ptxloom.machine.launch.launch_limits import may_fill_a_warp
 from ptxloom.machine.launch.options import (
@@ -30,7 +31,7 @@ from ptxloom.machine.launch.options import (
     unwritten_arrays,
     wanted_provenance,
 )
-from ptxloom.machine.launch.prepared import STACK_BYTES, asked_of, launched
+from ptxloom.machine.launch.running import launched
 from ptxloom.machine.launch.warm import WarmLaunches
 from ptxloom.machine.launch.watching import tell, watched_checks, watched_provenance
 from ptxloom.machine.memory.arguments import Memory, bind, pack
@@ -112,6 +113,7 @@ class Kernel:
             self.directives = module.functions[name].directives
             self.memory = memory_of(module)
             self.warm = WarmLaunches()
+            self._siblings: dict[str, Kernel] = {}
 
     def __repr__(self) -> str:
         return f"Kernel({self.name!r}, {self.needs.sites} instructions)"
@@ -133,6 +135,16 @@ class Kernel:
         whole = may_fill_a_warp(self.program.entry.node.directives)
         self.code.accept(needs.code, whole=whole, checks=frozenset(DEFAULT_CHECKS))
         return needs
+
+    def sibling(self, name: str) -> Kernel:
+        """Another kernel of its module, made ready in the same way: each is made once."""
+        known = self._siblings
+        if name not in known:
+            made = known[name] = Kernel(
+                self.module, name, self.needs.target, unchecked=self._unchecked, contract=self._contract
+            )
+            made._siblings = known
+        return known[name]
 
     @property
     def program(self) -> Program:
@@ -359,7 +371,7 @@ class Kernel:
             recording = Recording(chosen.program, traced, asked.shape.grid, asked.shape.block, budget)
             watched |= keys_of(recording.rooms)
         result = launched(
-            chosen, asked.facts(watched), params, touched, budget, threads=1 if one_thread else asked.threads,
+            chosen, asked, asked.facts(watched), params, touched, budget, threads=1 if one_thread else asked.threads,
             deadline=deadline, progress=progress, recording=recording, provenance=following,
         )  # fmt: skip
         if compared:

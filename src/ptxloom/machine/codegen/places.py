@@ -79,7 +79,7 @@ class Places(WarpEmitter):
     def address_of(self, symbol: Variable | FunctionName, offset: int = 0) -> Value:
         """The address of a variable or function within its space, `<32 x i64>`."""
         if isinstance(symbol, FunctionName):
-            return self.constant(self.vector("i64"), state.CODE_WINDOW + (symbol.code + 1) * 16)
+            return self.constant(self.vector("i64"), state.CODE_WINDOW + (symbol.code + 1) * state.FUNCTION_STEP)
         if symbol.space in {"global", "const"}:
             return self.splat(self.host_address(symbol, offset))
         if symbol.space == "local" and not self.op.function.is_entry:

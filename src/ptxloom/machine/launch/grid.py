@@ -159,9 +159,8 @@ class Grid:
         """
         launch, workers = self.launch, self.workers
         self.instructions = sum(w.state.instructions for w in workers)
-        leaks = (
-            launch.reporter.leaks(launch.heap) if launch.heap and LEAKS in launch.checks and not launch.failure else ()
-        )
+        looks = LEAKS in launch.checks and not launch.failure and launch.is_last
+        leaks = launch.reporter.leaks(launch.heap) if launch.heap and looks else ()
         self.hazards = joined([*launch.noted, *(h for w in workers for h in w.hazards()), *leaks])
         missed = 0
         for worker in workers:

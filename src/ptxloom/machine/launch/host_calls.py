@@ -1,10 +1,11 @@
-"""What Python does for a running kernel: `vprintf`, `malloc`, `free`, `__assertfail` (CUDA's device run-time calls)."""
+"""What Python does for a running kernel: CUDA's device run-time calls, such as `vprintf`, `malloc`, `__assertfail`."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from ptxloom.machine.launch import tensor_plans
+from ptxloom.machine.launch.launch_calls import LAUNCH_CALLS
 from ptxloom.machine.memory.heap import Maker
 from ptxloom.machine.native import interrupts
 from ptxloom.machine.program.signatures import FRAME_HEAD
@@ -34,6 +35,8 @@ def serve(number: int, request: Request) -> None:
             _each(request, _free)
         case products.SERVICE:
             tensor_plans.make_plan(request)
+        case _ if number in LAUNCH_CALLS:
+            _each(request, LAUNCH_CALLS[number])
         case _:
             _fail(request)
 

@@ -34,6 +34,7 @@ from ptxloom.machine.runtime.tensor_cores.model import MEMORY_BYTES, MOST_PLANS,
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from ptxloom.machine.launch.device_launches import DeviceLaunches
     from ptxloom.machine.launch.facts import Facts
     from ptxloom.machine.launch.runnable import Runnable
     from ptxloom.machine.launch.shadows.shadow import ShadowMaker
@@ -68,6 +69,7 @@ class LaunchState:
         *,
         recording: Recording | None = None,
         provenance: Provenance | None = None,
+        launches: DeviceLaunches | None = None,
     ) -> None:
         shape, checks = facts.shape, facts.checks
         self._code = kernel.code  # not the kernel itself, which may keep this
@@ -86,6 +88,7 @@ class LaunchState:
         self.heap = kernel.memory.heap
         self.failure: BaseException | None = None
         self.recording = recording
+        self.launches = launches
         self.shared_bytes = needs.shared_bytes + facts.shared_bytes
         members = shape.cluster[0] * shape.cluster[1] * shape.cluster[2]
         self.atlas = Atlas(kernel.planned, kernel.memory, memory, self.shared_bytes, members)
@@ -162,6 +165,8 @@ class LaunchState:
         native.constants_end = native.constants + constants.nbytes
         if self.needs.has_workspace:
             native.workspace = memory.add(np.zeros(_WORKSPACE_BYTES, np.uint8))
+        if self.launches is not None:
+            self.launches.show(memory, self.budget)
         if self.needs.uses_tensor_memory:
             native.plans, native.plan_room = arena.take(MOST_PLANS * PLAN_BYTES), MOST_PLANS
         self._publish()
@@ -225,6 +230,11 @@ class LaunchState:
         if heap is not None:
             table[table[:, 0] == heap.region.ctypes.data, 5] = heap.address
         return words.tobytes()
+
+    @property
+    def is_last(self) -> bool:
+        """Whether no launch of its kernel's runs behind it, which may free what this one leaves."""
+        return self.launches is None or self.launches.is_last
 
     def touch(self, memory: Memory) -> None:
         """Have another memory to touch than before; native code is not told."""

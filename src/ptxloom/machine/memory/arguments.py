@@ -56,6 +56,12 @@ class Memory:
         if self.device is not None and self.looks_up:
             self.images.update(self.device.images)
 
+    def again(self, *, looks_up: bool) -> Memory:
+        """The same for another launch, to which nothing is unwritten."""
+        return Memory(
+            list(self.spans), list(self.arrays), list(self.names), [], dict(self.images), self.device, looks_up=looks_up
+        )
+
     def add(self, array: NDArray[Any], name: str = "", *, constant: bool = False) -> int:
         """Note an array; gives its address. The kernel may not write a `constant` one, whatever the host may."""
         at, flags = array.ctypes.data, array.flags

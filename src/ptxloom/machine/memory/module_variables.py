@@ -17,7 +17,7 @@ from ptxloom.machine.memory.heap import DEFAULT_BYTES, HEAP, Heap, host_bytes
 from ptxloom.machine.memory.piece import Piece
 from ptxloom.machine.program.unsupported import UnsupportedInstruction
 from ptxloom.machine.program.variables import function_codes, module_variables
-from ptxloom.machine.runtime.state import CODE_WINDOW
+from ptxloom.machine.runtime.state import CODE_WINDOW, FUNCTION_STEP
 from ptxloom.meaning.types import Type, ptx_type
 from ptxloom.syntax import print_operand, print_statements, tree
 from ptxloom.syntax.constants import constant
@@ -274,7 +274,7 @@ class ModuleMemory:
     def _address(self, operand: tree.Operand, place: VariablePlace) -> int:
         match operand:
             case tree.Name(text=name) if name in self._codes:
-                return CODE_WINDOW + (self._codes[name] + 1) * 16
+                return CODE_WINDOW + (self._codes[name] + 1) * FUNCTION_STEP
             case tree.Name(text=name) if (own := f"{place.owner}.{name}") in self._numbers:
                 return int(self.addresses[self._numbers[own]])
             case tree.Name(text=name) if name in self._numbers:

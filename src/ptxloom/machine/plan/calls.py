@@ -61,7 +61,7 @@ def _call(op: Op, functions: Sequence[FunctionPlan], formals: Formals | None) ->
     callee: FunctionPlan | Service | None = None
     name = f"`{print_operand(function)}`"
     if isinstance(found, FunctionName):
-        callee = functions[found.number]
+        callee = functions[found.number]  # where it is elsewhere the last one, which is a kernel, too
         if callee.is_entry:
             raise op.unsupported(f"{name} is a kernel, and a call reaches functions only")
         signature = callee.signature

@@ -22,7 +22,16 @@ from ptxloom.machine.program.model import RESERVED, RESERVED_BYTES, BasicBlock, 
 from ptxloom.machine.program.parts import LOADS, used_bytes
 from ptxloom.machine.program.series import Mentioned
 from ptxloom.machine.program.signatures import FRAME_HEAD, FrameSlot, Signature
-from ptxloom.machine.program.symbols import BlockLabel, BranchTable, FunctionName, Mark, Register, Scope, Variable
+from ptxloom.machine.program.symbols import (
+    ELSEWHERE,
+    BlockLabel,
+    BranchTable,
+    FunctionName,
+    Mark,
+    Register,
+    Scope,
+    Variable,
+)
 from ptxloom.machine.program.unsupported import UnsupportedInstruction
 from ptxloom.machine.program.variables import function_codes, module_variables
 from ptxloom.meaning.questions import has_frames
@@ -149,6 +158,9 @@ class _Planner:
         codes = function_codes(self.module)
         for function in self.plans:
             self.outer.declare(function.name, FunctionName(function.name, function.number, codes[function.name]))
+        for name in self.module.kernels:  # which it may launch
+            if name != self.plans[-1].name:
+                self.outer.declare(name, FunctionName(name, ELSEWHERE, codes[name]))
         for statement in self.module.statements:
             if isinstance(statement, tree.Alias) and (target := self.outer.names.get(statement.target)):
                 self.outer.declare(statement.name, target)

@@ -62,9 +62,26 @@ def _own(returns: tuple[int, ...], params: tuple[int, ...]) -> Signature:
     return signature_of(((size, size) for size in returns), ((size, size) for size in params))
 
 
+GET_BUFFER, GET_BUFFER_FOR, LAUNCH, LAUNCH_BUFFER, LAST_ERROR, PEEK_ERROR = range(16, 22)
+_EXTENTS: Final = (12, 4)  # x, y and z
+_LAUNCHES: Final = {
+    "GetParameterBuffer": Service(GET_BUFFER, _own((8,), (8, 8))),
+    "GetParameterBufferV2": Service(GET_BUFFER_FOR, signature_of([(8, 8)], [(8, 8), _EXTENTS, _EXTENTS, (4, 4)])),
+    "LaunchDevice": Service(LAUNCH, signature_of([(4, 4)], [(8, 8), (8, 8), _EXTENTS, _EXTENTS, (4, 4), (8, 8)])),
+    "LaunchDeviceV2": Service(LAUNCH_BUFFER, _own((4,), (8, 8))),
+    "GetLastError": Service(LAST_ERROR, _own((4,), ())),
+    "PeekAtLastError": Service(PEEK_ERROR, _own((4,), ())),
+}
+_NAMES: Final = ("cuda{}", "__cudaCDP2{}", "cuda{}_ptsz", "__cudaCDP2{}_ptsz")
+"""How CUDA's headers call these: the second since CUDA 12, the last two with a default stream a thread."""
+
+LAUNCHES: Final = {pattern.format(name): one for name, one in _LAUNCHES.items() for pattern in _NAMES}
+"""What kernels launch kernels by (CUDA's dynamic parallelism)."""
+
 SERVICES: Final = {
     "vprintf": Service(0, _own((4,), (8, 8))),
     "malloc": Service(1, _own((8,), (8,))),
     "free": Service(2, _own((), (8,))),
     "__assertfail": Service(3, _own((), (8, 8, 4, 8, 8))),
+    **LAUNCHES,
 }

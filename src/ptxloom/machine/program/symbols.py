@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from ptxloom.binding import names
 
 if TYPE_CHECKING:
     from ptxloom.meaning.types import Type
     from ptxloom.syntax import tree
+
+
+ELSEWHERE: Final = -1  # the number of a kernel that is a program of its own
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +67,7 @@ class Variable:
 
 @dataclass(frozen=True, slots=True)
 class FunctionName:
-    """A function: its number in the program, and in the module, which its address tells."""
+    """A function: its number in the program (`ELSEWHERE` if it is another kernel), and in the module: its address."""
 
     name: str
     number: int

@@ -70,6 +70,7 @@ class Hazard:
         section: The manual's section; may be empty.
         help: What to do.
         count: How often it was seen; the rest tells of the first one.
+        kernel: Which kernel did it, if a kernel launched it; else empty.
 
     Example:
         >>> from ptxloom.machine import kernel
@@ -95,6 +96,7 @@ class Hazard:
     section: str = ""
     help: str = ""
     count: int = 1
+    kernel: str = ""
 
     _repr_mimebundle_ = mimebundle
 
@@ -147,6 +149,8 @@ class Hazard:
 
     def __str__(self) -> str:
         lines = [f"{self.rule}: {self.message}", f"  at {_at(self.party)}: {self.instruction}", f"  {self.party.who}"]
+        if self.kernel:
+            lines.append(f"  in kernel {self.kernel}, which a kernel launched")
         if self.element:
             lines.append(f"  {self.element}")
         if self.other is not None:

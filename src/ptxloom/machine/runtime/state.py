@@ -44,6 +44,7 @@ PATIENCE: Final = 64  # `worker.spins` before more CTAs are admitted
 # Address windows, as generic addresses: outside what a process maps, low 32 bits are the address within the space.
 SHARED_WINDOW, LOCAL_WINDOW, PARAM_WINDOW = (SPACES[name].window for name in ("shared", "local", "param"))
 CODE_WINDOW: Final = 1 << 51
+FUNCTION_STEP: Final = 16  # from one function's address to the next one's
 WINDOW_BYTES: Final = spaces.WINDOW_BYTES
 MBARRIER_BYTES: Final = 8
 CLUSTER_SHIFT: Final = spaces.CLUSTER_SHIFT

@@ -81,6 +81,8 @@ def _notes(hazard: Hazard, rest: Sequence[Hazard]) -> list[tuple[str, str]]:
             notes.append(("source", "; and ".join(dict.fromkeys(ends))))
     if rest:
         notes.append(("also", f"{_lines(rest)}, from the same source"))
+    if hazard.kernel:
+        notes.append(("kernel", f"{hazard.kernel}, which a kernel launched"))
     if hazard.element:
         notes.append(("element", hazard.element))
     if hazard.count > 1:
@@ -195,6 +197,7 @@ def as_record(hazard: Hazard) -> dict[str, Value]:
         "section": hazard.section,
         "help": hazard.help,
         "count": hazard.count,
+        "kernel": hazard.kernel,
     }
 
 

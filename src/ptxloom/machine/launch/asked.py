@@ -1,0 +1,118 @@
+"""What is asked of launches beside their arguments, judged once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from ptxloom.isa.limits import LOCAL_BYTES, SHARED_BYTES
+from ptxloom.machine.launch.device_launches import MOST_PENDING, PENDING_LAUNCHES
+from ptxloom.machine.launch.facts import Facts
+from ptxloom.machine.launch.launch_limits import shape_of
+from ptxloom.machine.launch.options import MEMORY_LIMIT, PRINTF_BYTES, PRINTF_LIMIT, THREADS_LIMIT, integer
+from ptxloom.machine.launch.runnable import Runnable
+from ptxloom.machine.memory.arena import Budget
+from ptxloom.machine.memory.heap import MOST_BYTES
+
+if TYPE_CHECKING:
+    from ptxloom.machine.launch.launch_limits import Shape
+    from ptxloom.machine.launch.warm import WarmLaunches
+    from ptxloom.machine.memory.arguments import Memory
+    from ptxloom.syntax.module import Module
+    from ptxloom.syntax.tree import PerformanceDirective
+
+STACK_BYTES = 16384
+
+
+class Launchable(Runnable, Protocol):
+    """A kernel, with what it says of its launches and keeps of them."""
+
+    name: str
+    module: Module
+    directives: tuple[PerformanceDirective, ...]
+    warm: WarmLaunches
+
+    def sibling(self, name: str) -> Launchable:
+        """Another kernel of its module, made ready in the same way."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What `Kernel.launch` is asked for in numbers, and has found right.
+
+    Attributes:
+        shape: The extents.
+        shared_bytes: Dynamic shared memory.
+        seed: The order of warps.
+        stack_bytes: Local memory of a thread for calls.
+        printf_bytes: What may be printed.
+        heap_bytes: What `malloc` can give, if that was said.
+        memory_limit: What the launch may have of the host's memory, if that was said.
+        threads: Of the host, if that was said.
+        pending_launches: Launches by kernels that may wait to begin.
+    """
+
+    shape: Shape
+    shared_bytes: int
+    seed: int
+    stack_bytes: int
+    printf_bytes: int
+    heap_bytes: int | None
+    memory_limit: int | None
+    threads: int | None
+    pending_launches: int = PENDING_LAUNCHES
+
+    def facts(self, watched: frozenset[str]) -> Facts:
+        """What such a launch is, with these tools."""
+        return Facts(self.shape, self.shared_bytes, self.seed, self.stack_bytes, watched, self.printf_bytes)
+
+    def budget(self, kernel: Launchable, touched: Memory) -> Budget:
+        """What pays for such a launch, with what is known beforehand taken off.
+
+        Raises:
+            UsageError: It is more than the launch may have.
+        """
+        budget = Budget(self.memory_limit)
+        calls = kernel.needs.runtime_calls
+        budget.charge("the arrays of args", touched.nbytes)
+        kernel.memory.charge(budget, calls, self.heap_bytes)
+        if "vprintf" in calls:
+            budget.charge("what is printed", self.printf_bytes)
+        return budget
+
+
+def asked_of(
+    kernel: Launchable,
+    grid: object,
+    block: object,
+    cluster: object = None,
+    *,
+    shared_bytes: object = 0,
+    schedule_seed: object = 0,
+    stack_bytes: object = STACK_BYTES,
+    printf_bytes: object = PRINTF_BYTES,
+    heap_bytes: object = None,
+    memory_limit: object = None,
+    threads: object = None,
+    pending_launches: object = PENDING_LAUNCHES,
+) -> Asked:
+    """Judge what a launch of a kernel is asked for; the arguments are those of `Kernel.launch`.
+
+    Raises:
+        UsageError: One of them is wrong.
+    """
+    shape = shape_of(grid, block, cluster, kernel.directives)
+    static = kernel.needs.shared_bytes - kernel.needs.reserved_bytes
+    room = max(SHARED_BYTES - static, 0)
+    return Asked(
+        shape,
+        integer("shared_bytes", shared_bytes, 0, room, f" beside the kernel's own {static}"),
+        integer("schedule_seed", schedule_seed),
+        integer("stack_bytes", stack_bytes, 0, LOCAL_BYTES),
+        integer("printf_bytes", printf_bytes, 0, PRINTF_LIMIT),
+        None if heap_bytes is None else integer("heap_bytes", heap_bytes, 0, MOST_BYTES),
+        None if memory_limit is None else integer("memory_limit", memory_limit, 1, MEMORY_LIMIT),
+        None if threads is None else integer("threads", threads, 1, THREADS_LIMIT),
+        integer("pending_launches", pending_launches, 0, MOST_PENDING),
+    )

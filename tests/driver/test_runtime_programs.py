@@ -102,3 +102,21 @@ def test_parts_that_were_compiled_apart_are_linked_from_their_ptx(
 ) -> None:
     program = compiled("parts", "-rdc=true", "parts_main.cu", "parts_other.cu")
     assert _ran(running, program) == "30 12\n"
+
+
+LAUNCHING = ("-rdc=true", "launching.cu", "-lcudadevrt")
+
+
+def test_kernels_launch_kernels(compiled: Callable[..., Path], running: Running) -> None:
+    assert _ran(running, compiled("launching", *LAUNCHING)) == "0 claims failed\n"
+
+
+def test_a_kernel_that_a_kernel_launched_is_named_where_it_goes_wrong(
+    compiled: Callable[..., Path], running: Running
+) -> None:
+    done = subprocess.run(
+        [str(compiled("launching", *LAUNCHING)), "wild"],
+        capture_output=True, text=True, check=False, env=running.environment, timeout=300,
+    )  # fmt: skip
+    assert done.stdout == "cudaErrorIllegalAddress\n"
+    assert "`_Z4wildPi`, which a kernel launched: the kernel was ended by an error" in running.report.summary()

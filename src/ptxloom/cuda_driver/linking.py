@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from ptxloom.binding.sizes import size_of
+from ptxloom.cuda_driver.device_runtime import device_runtime, is_of_device_runtime
 from ptxloom.cuda_driver.errors import CudaError, Refused
-from ptxloom.syntax import parse
 from ptxloom.syntax.tree import AddressSize, Block, Declaration, Function, Target, Version
 
 if TYPE_CHECKING:
@@ -18,11 +17,7 @@ if TYPE_CHECKING:
     from ptxloom.syntax.tree import Statement
 
 _FILE: Final = re.compile(r"(?m)^([^\S\n]*+\.(?:file|loc|loc_intermediate)\s+)(\d+)|(\binlined_at\s+)(\d+)")
-_LAUNCHING: Final = re.compile(r"(__)?cuda(CDP2)?(GetParameterBuffer|LaunchDevice)(V2)?(_ptsz)?")
 _WEAK: Final = frozenset({"weak", "common"})
-_NO_LAUNCHES: Final = (
-    "a kernel of this program launches kernels (dynamic parallelism), which cannot run here: launch them from the host"
-)
 
 
 def linked(modules: Sequence[Module], registers: int = 0) -> str:
@@ -36,14 +31,11 @@ def linked(modules: Sequence[Module], registers: int = 0) -> str:
         The text: that of the only one as it is.
 
     Raises:
-        Refused: Two define the same name, or there is none, or a kernel launches kernels.
+        Refused: Two define the same name, or there is none.
     """
     if not modules:
         raise Refused(CudaError.NO_BINARY_FOR_GPU, "ptxloom: nothing that is linked holds PTX")
-    if any(map(_LAUNCHING.fullmatch, undefined(modules))):
-        raise Refused(CudaError.NOT_SUPPORTED, f"ptxloom: {_NO_LAUNCHES}")
-    if _declared(modules) & _device_runtime().functions.keys():
-        modules = (*modules, _device_runtime())
+    modules = (*modules, *device_runtime(_declared(modules) - _defined(modules)))
     if len(modules) == 1 and not registers:
         return modules[0].source.text
     version = max(module.version for module in modules)
@@ -75,16 +67,12 @@ def linked(modules: Sequence[Module], registers: int = 0) -> str:
 
 
 def undefined(modules: Sequence[Module]) -> set[str]:
-    """The names that neither these define nor CUDA's device run-time library, as far as it is here."""
-    defined = {name for module in modules for one in module.statements for name in _names(one, defined=True)}
-    return _declared(modules) - defined - _device_runtime().functions.keys()
+    """The names that these do not define, and CUDA's device run-time does not have."""
+    return {name for name in _declared(modules) - _defined(modules) if not is_of_device_runtime(name)}
 
 
-@cache
-def _device_runtime() -> Module:
-    """The functions that CUDA's device run-time library has for every program."""
-    path = Path(__file__).with_name("device_runtime.ptx")
-    return parse(path.read_text(encoding="utf-8"), path.name)
+def _defined(modules: Sequence[Module]) -> set[str]:
+    return {name for module in modules for one in module.statements for name in _names(one, defined=True)}
 
 
 def _declared(modules: Sequence[Module]) -> set[str]:
@@ -114,8 +102,9 @@ def _names(one: Statement, *, defined: bool) -> tuple[str, ...]:
             return () if defined else (one.name,)
         case Declaration(linkage="visible" | "weak" | "common"):
             return tuple(d.name for d in one.declarators) if defined else ()
-        case Declaration(linkage="extern"):
-            return () if defined else tuple(d.name for d in one.declarators)
+        case Declaration(linkage="extern", space=space):
+            needed = (d.name for d in one.declarators if space != "shared" or size_of(one, d))
+            return () if defined else tuple(needed)  # an array without a size is what launches add: nobody defines it
         case _:
             return ()
 

@@ -51,7 +51,7 @@ NUMBER: Final = Struct("<Q")
 PAIR: Final = Struct("<QQ")
 FUNCTION: Final = Struct(f"<Q{FUNCTION_ATTRIBUTES}iII")
 PARAMETER: Final = Struct("<II")
-LAUNCH: Final = Struct("<15Q")
+LAUNCH: Final = Struct("<16Q")
 SHARED: Final = Struct("<5Q")
 """Another process's memory: where it starts, its size, the process and file behind it, the bytes that were meant."""
 VIRTUAL: Final = Struct("<4Q")

@@ -71,9 +71,7 @@ def source() -> str:
     lines += [f"    {{{offset}, {size}, {attribute}}}," for offset, size, attribute in known.properties]
     lines += ["};", "const int property_count = sizeof properties / sizeof *properties;", ""]
     lines += ["const struct error_name error_names[] = {"]
-    lines += [
-        f'    {{{number}, "{name}", "{words(number, _spelled(name))}"}},' for number, name in known.errors.items()
-    ]
+    lines += [f'    {{{number}, "{name}", "{words(number, spelled(name))}"}},' for number, name in known.errors.items()]
     lines += ["};", "const int error_name_count = sizeof error_names / sizeof *error_names;", ""]
     return "\n".join(lines)
 
@@ -83,6 +81,6 @@ def version_script() -> str:
     return f"VERSION {{ libcudart.so.{major()} {{ global: *; }}; }}\n"
 
 
-def _spelled(name: str) -> str:
+def spelled(name: str) -> str:
     """The name of an error as words."""
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name.removeprefix("cudaError")).lower()

@@ -40,8 +40,10 @@ from ptxloom.cuda_driver.virtual import VirtualMemory
 from ptxloom.diagnostics import PtxloomError, UsageError
 from ptxloom.isa import Target
 from ptxloom.machine.kernel import Kernel
+from ptxloom.machine.launch.asked import asked_of
+from ptxloom.machine.launch.device_launches import MOST_PENDING
 from ptxloom.machine.launch.options import FUSED, MEMORY_LIMIT
-from ptxloom.machine.launch.prepared import Prepared, asked_of
+from ptxloom.machine.launch.prepared import Prepared
 from ptxloom.machine.memory.arena import default_limit
 from ptxloom.machine.memory.device_memory import ALIGNMENT, DeviceMemory, OutOfDeviceMemory
 from ptxloom.machine.native import host_memory
@@ -374,12 +376,13 @@ class Session:
     def _prepare(self, kernel: Kernel, head: bytes) -> Prepared:
         """Judge what a launch is, beside its parameters; kept for the next one like it."""
         _, *sizes = LAUNCH.unpack(head)
-        cluster, shared_bytes, (stack_bytes, printf_bytes, heap_bytes) = sizes[6:9], sizes[9], sizes[11:14]
+        cluster, shared_bytes, (stack_bytes, printf_bytes, heap_bytes, pending) = sizes[6:9], sizes[9], sizes[11:15]
         asked = asked_of(
             kernel, sizes[:3], sizes[3:6], cluster if cluster[0] else None, shared_bytes=shared_bytes,
             stack_bytes=stack_bytes, printf_bytes=printf_bytes,
             heap_bytes=None if heap_bytes == _HEAP_BYTES else heap_bytes,
             memory_limit=min(self.memory.capacity + default_limit(), MEMORY_LIMIT),
+            pending_launches=min(pending, MOST_PENDING),
         )  # fmt: skip
         if len(self._prepared) >= _MOST_PREPARED:
             self._prepared.clear()

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 EXTRAS: Final = {
     "run": ("running PTX and working on arrays", ("numpy", "ml_dtypes", "llvmlite")),
+    "cuda": ("reading C++ names of kernels", ("pydemumble",)),
     "completion": ("completing words in a shell", ("shtab",)),
     "pictures": ("drawing PNG and PDF", ("PIL", "reportlab")),
     "lsp": ("the language server", ("pygls", "lsprotocol")),

@@ -13,7 +13,7 @@ from ptxloom.fragments import Fragment, fragment, fragment_operands
 from ptxloom.fragments.derive import HOLDERS
 from ptxloom.isa import judged
 from ptxloom.isa.matrix import MOVES
-from ptxloom.survey import declarations, limits, parameter_text, registers
+from ptxloom.survey import declarations, limits, parameter_texts, registers
 from ptxloom.syntax import instructions
 from ptxloom.syntax.places import origins_in
 from ptxloom.syntax.tree import Declaration, Function, Instruction, Vector
@@ -101,20 +101,20 @@ def inspect(module: Module, *, target: str | None = None, ptx_version: str | Non
     outside = [s for s in module.statements if isinstance(s, Declaration) and s.space == "shared"]
     return Inspection(
         module,
-        tuple(_function(s, origins, findings) for s in module.statements if isinstance(s, Function) and s.body),
+        tuple(_function(module, s, origins, findings) for s in module.statements if isinstance(s, Function) and s.body),
         sum(map(declared_bytes, outside)),
         any(s.linkage == "extern" for s in outside),
         findings,
     )
 
 
-def _function(function: Function, origins: Origins, findings: Sequence[Diagnostic]) -> FunctionSummary:
+def _function(module: Module, function: Function, origins: Origins, findings: Sequence[Diagnostic]) -> FunctionSummary:
     """What one function declares and does."""
     inside = tuple(instructions(function))
     declared = declarations(function)
     return FunctionSummary(
         function=function,
-        parameters=tuple(map(parameter_text, function.params)),
+        parameters=parameter_texts(module, function),
         registers=registers(declared),
         shared_bytes=sum(declared_bytes(d) for d in declared if d.space == "shared"),
         local_bytes=sum(declared_bytes(d) for d in declared if d.space == "local"),

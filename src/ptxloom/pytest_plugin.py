@@ -227,7 +227,9 @@ def pytest_runtest_makereport(
         if _KEY in item.stash:
             item.stash[_KEY].note(hazards)
     if report.failed and _KEY in item.stash and (watcher := item.stash[_KEY].watcher) is not None:
-        report.sections += [(f"ptxloom why: {seen.kernel}", str(seen)) for seen in watcher.seen]
+        from ptxloom.names.demangling import demangled  # noqa: PLC0415 - as the module's docstring says
+
+        report.sections += [(f"ptxloom why: {demangled(seen.kernel)}", str(seen)) for seen in watcher.seen]
     return report
 
 

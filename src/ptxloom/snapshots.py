@@ -12,6 +12,7 @@ from ptxloom.diagnostics import UsageError
 from ptxloom.files.errors import OutOfReach
 from ptxloom.files.writing import inside, replace_file
 from ptxloom.machine import LaunchResult, Profile
+from ptxloom.names.demangling import demangled
 from ptxloom.source import title
 from ptxloom.views.runs import profiles
 from ptxloom.views.runs.summary import Held
@@ -76,7 +77,7 @@ def held_against(
     ]
     if not grown:
         return ""
-    return f"{profile.kernel}: {', '.join(grown)} ({path.name})\n\n{profiles.full(profile)}"
+    return f"{demangled(profile.kernel)}: {', '.join(grown)} ({path.name})\n\n{profiles.full(profile)}"
 
 
 def _known(path: Path) -> dict[str, int] | None:

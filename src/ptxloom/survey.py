@@ -12,11 +12,12 @@ from ptxloom.binding.sizes import declared_bytes, parameters
 from ptxloom.binding.touches import READS, UPDATES, WRITES, touches
 from ptxloom.flow import FlowGraph, flow_graphs
 from ptxloom.isa import instruction_classes
+from ptxloom.names.parameters import parameter_names
 from ptxloom.syntax import instructions, print_operand, print_statements
 from ptxloom.syntax.tree import Block, Declaration, Function, Instruction
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable
+    from collections.abc import Iterable
 
     from ptxloom.syntax import Module
 
@@ -119,7 +120,7 @@ def survey(module: Module) -> ModuleSummary:
     functions = [one for one in module.statements if isinstance(one, Function)]
     return ModuleSummary(
         module,
-        tuple(_function(graph, module.functions) for graph in flow_graphs(module, marks=False)),
+        tuple(_function(graph, module) for graph in flow_graphs(module, marks=False)),
         tuple(dict.fromkeys(f.name for f in functions if module.functions[f.name].body is None)),
         sizes["shared"],
         sizes["global"],
@@ -128,7 +129,7 @@ def survey(module: Module) -> ModuleSummary:
     )
 
 
-def _function(graph: FlowGraph, functions: Container[str]) -> FunctionSurvey:
+def _function(graph: FlowGraph, module: Module) -> FunctionSurvey:
     """What one function declares and does."""
     function = graph.function
     inside = tuple(instructions(function))
@@ -136,7 +137,7 @@ def _function(graph: FlowGraph, functions: Container[str]) -> FunctionSurvey:
     return FunctionSurvey(
         function=function,
         graph=graph,
-        parameters=tuple(map(parameter_text, function.params)),
+        parameters=parameter_texts(module, function),
         parameter_bytes=max((one.end for one in parameters(function.params)), default=0),
         registers=registers(declared),
         shared_bytes=sum(declared_bytes(d) for d in declared if d.space == "shared"),
@@ -146,7 +147,7 @@ def _function(graph: FlowGraph, functions: Container[str]) -> FunctionSurvey:
         classes=tuple(Counter(map(class_of, inside)).most_common()),
         opcodes=tuple(Counter(one.opcode for one in inside).most_common()),
         loops=tuple(_loops(graph)),
-        calls=tuple(dict.fromkeys(name for one in inside if (name := called(one)) in functions)),
+        calls=tuple(dict.fromkeys(name for one in inside if (name := called(one)) in module.functions)),
     )
 
 
@@ -175,8 +176,19 @@ def registers(declared: Iterable[Declaration]) -> tuple[tuple[str, int], ...]:
     return tuple(sorted(found.items()))
 
 
-def parameter_text(parameter: Declaration) -> str:
-    """A parameter as it is declared, without its space."""
+def parameter_texts(module: Module, function: Function) -> tuple[str, ...]:
+    """A function's parameters as they are declared, without their space; those of a kernel by their source names."""
+    texts = [_parameter_text(declaration) for declaration in function.params]
+    plain = [one.name for declaration in function.params for one in declaration.declarators]
+    if module.functions.get(function.name) is function and len(texts) == len(plain):
+        for at, (name, written) in enumerate(zip(plain, parameter_names(module, function.name), strict=True)):
+            if written != name:
+                head, _, tail = texts[at].rpartition(name)
+                texts[at] = f"{head}{written}{tail}"
+    return tuple(texts)
+
+
+def _parameter_text(parameter: Declaration) -> str:
     return print_statements((parameter,)).strip().removeprefix(".param ").removesuffix(";")
 
 

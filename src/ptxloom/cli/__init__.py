@@ -39,10 +39,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
             verb = cast("Verb", import_module(f"ptxloom.cli.verbs.{options.verb}"))
             outcome = verb.run(options)
         deliver(outcome, options)
+        _tell_of_names()
     except PtxloomError as error:
         from ptxloom.cli.mistakes import in_words_of_options  # noqa: PLC0415 - only mistakes need it
 
         talk(f"ptxloom: {in_words_of_options(error, options)}")
+        _tell_of_names()
         return COULD_NOT_RUN
     except MemoryError:
         talk("ptxloom: there is not enough memory for this; give it more, or a smaller input")
@@ -51,3 +53,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         talk("ptxloom: interrupted")
         return COULD_NOT_RUN
     return outcome.code
+
+
+def _tell_of_names() -> None:
+    """Say what C++ names take, if some were looked for; those who have looked for none need not import that."""
+    from ptxloom.cli.output import talk  # noqa: PLC0415 - help needs none
+
+    demangling = sys.modules.get("ptxloom.names.demangling")
+    if demangling is not None and (sentence := demangling.missed()):
+        talk(f"ptxloom: {sentence}")

@@ -2,33 +2,40 @@
 
 from __future__ import annotations
 
-from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
-from ptxloom.diagnostics import PtxloomError, UsageError
+from ptxloom.diagnostics import PtxloomError
+from ptxloom.names.kernels import kernel_of
+from ptxloom.names.resolving import listed, named
+from ptxloom.syntax.selection import Selection
 
 if TYPE_CHECKING:
+    from ptxloom.cli.command_line import Options
     from ptxloom.syntax import Module
 
 
-def chosen_kernel(module: Module, pattern: str | None, option: str) -> str:
-    """The name of the one kernel that is meant.
+def selection(module: Module, options: Options, pattern: str | None) -> Selection:
+    """What `--function` and `--lines` leave of a module, and an instruction's pattern."""
+    functions = None if options.function is None else named(options.function, tuple(module.functions))
+    return Selection(functions, options.lines, pattern)
+
+
+def chosen_kernel(module: Module, wanted: str | None, option: str) -> str:
+    """The name in PTX of the one kernel that is meant.
 
     Args:
         module: The file's module.
-        pattern: What `option` says; None if nothing.
+        wanted: What `option` says; None if it is not given.
         option: How the user names one.
 
     Raises:
-        UsageError: There is no such kernel.
-        PtxloomError: The module has none, or several, and nobody says which.
+        UsageError: There is no such kernel, or several may be meant.
+        PtxloomError: The module has none, or has several and `option` is not given.
     """
     names = module.kernels
     if not names:
         raise PtxloomError(f"{module.source.title} holds no kernel")
-    if pattern is None and len(names) > 1:
-        raise PtxloomError(f"{module.source.title} holds several kernels; name one with {option}: {', '.join(names)}")
-    found = [name for name in names if fnmatchcase(name, pattern or "*")]
-    if len(found) != 1:
-        raise UsageError(option, pattern, f"one of {', '.join(names)}")
-    return found[0]
+    if wanted is None and len(names) > 1:
+        several = f"holds several kernels; name one with {option}: {listed(names)}"
+        raise PtxloomError(f"{module.source.title} {several}")
+    return kernel_of(module, wanted, option)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 from ptxloom.cli.arguments.watch_arguments import BESIDE_TRACE
 from ptxloom.cli.cuda_flags import flags_for
 from ptxloom.cli.inputs import read
+from ptxloom.cli.launch_files.fitted import fitted
 from ptxloom.cli.launch_files.launch_file import read_launch
 from ptxloom.cli.output import talk
 from ptxloom.diagnostics import PtxloomError, UsageError
@@ -123,6 +124,7 @@ def profile_of(name: str, modules: Sequence[Module], options: Options) -> tuple[
     module = next((m for m in modules if m.source.text == text), None)
     if module is None:
         raise PtxloomError(f"{title(name)} runs {title(launch.ptx)}, which is not among the files that are shown")
+    launch = fitted(launch, module)
     compiled = kernel(module, launch.kernel, launch.target)
     values = [a.passed for a in launch.arguments]
     result = compiled.launch(

@@ -8,6 +8,7 @@ from ptxloom.cli.output import CLEAN, FINDINGS, Outcome, style_for
 from ptxloom.diagnosis.watched import Watcher
 from ptxloom.diagnostics import TOOLS
 from ptxloom.machine.launch.watching import watching
+from ptxloom.names.demangling import demangled
 from ptxloom.views.runs import diagnoses
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ def run(options: Options, command: list[str], executed: Callable[[Options], Outc
     with watching(TOOLS, watcher.tell, provenance=True):
         ended = executed(options)
     style = style_for(options)
-    text = "\n".join(f"{one.kernel}:\n{diagnoses.full(_told(one), style)}" for one in watcher.seen)
+    text = "\n".join(f"{demangled(one.kernel)}:\n{diagnoses.full(_told(one), style)}" for one in watcher.seen)
     launches, kernels = watcher.launches, len(watcher.seen)
     counted = f"{launches:,} launch{'es' * (launches != 1)}, {kernels:,} kind{'s' * (kernels != 1)} of outcome\n"
     wrong = any(one.is_wrong for one in watcher.seen)

@@ -7,6 +7,8 @@ import threading
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final, TextIO
 
+from ptxloom.names.demangling import demangled, missed
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -82,7 +84,7 @@ class Report:
         Returns:
             Whether the program shall end.
         """
-        text = f"ptxloom: kernel {kernel}:\n{what}"
+        text = f"ptxloom: kernel {demangled(kernel)}:\n{what}"
         with self._lock:
             self.hazards += 1
             self._lacks_lines |= not has_lines
@@ -107,6 +109,8 @@ class Report:
             lines.append(f"ptxloom: {self.hazards:,} of {self.launches:,} launches had hazards{left_out}")
         if self._unwatched and self.launches and self.on_hazard != "ignore":
             lines.append(f"ptxloom: {self._unwatched}")
+        if self.hazards and self.on_hazard != "ignore" and (sentence := missed()):
+            lines.append(f"ptxloom: {sentence}")
         if self._missing:
             told = ", ".join(f"{name} ({count:,})" for name, count in sorted(self._missing.items()))
             lines.append(f"ptxloom: functions of the driver that are missing, and how often they were called: {told}")

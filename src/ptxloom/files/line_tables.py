@@ -6,11 +6,13 @@ import re
 from os.path import relpath
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
+from zlib import crc32
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _FILE: Final = re.compile(r'^([^\S\n]*+\.file\s++\d++\s++")([^"\n]*+)(?=")', re.MULTILINE)
+_ANONYMOUS: Final = re.compile(r"(_GLOBAL__N__|_INTERNAL_)[0-9a-f]{8}(?=_)")
 _PLACE: Final = re.compile(
     r"^((?:In file included from |[^\S\n]+from )?)([^\s(:][^(:\n]*+)(?=\(\d+\)|:\d+)", re.MULTILINE
 )
@@ -37,7 +39,12 @@ class Names:
         self._folders |= {Path(folder).absolute(): called for folder, called in folders.items()}
 
     def in_ptx(self, text: str) -> str:
-        """PTX whose `.file` directives call files so."""
+        """PTX whose `.file` directives call files so.
+
+        nvcc names anonymous namespaces after the path that it was given. Here they get a name made of the source's.
+        """
+        hashed = f"{crc32(self._name.encode('utf-8', 'surrogatepass')):08x}"
+        text = _ANONYMOUS.sub(lambda found: found[1] + hashed, text)
         return _FILE.sub(lambda found: found[1] + self._plain(found[2]), text)
 
     def in_messages(self, text: str) -> str:

@@ -39,13 +39,15 @@ from ptxloom.machine.memory.module_variables import memory_of
 from ptxloom.machine.native import interrupts, jit
 from ptxloom.machine.plan import legality
 from ptxloom.machine.plan.planner import plan
-from ptxloom.machine.program.parameters import KernelParameter, kernel_parameters
+from ptxloom.machine.program.parameters import KernelParameter, called, kernel_parameters
 from ptxloom.machine.program.planned import Planned
 from ptxloom.machine.results.outcome import LaunchError, LaunchResult
 from ptxloom.machine.results.profile import Countable
 from ptxloom.machine.results.recording import Recording
 from ptxloom.machine.results.trace_choice import choose, named_sites
 from ptxloom.machine.tensor.recipe import tensor_target
+from ptxloom.names.demangling import demangled
+from ptxloom.names.parameters import parameter_names
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -103,12 +105,17 @@ class Kernel:
             cores = tensor_target(module) if target is None else str(target)
             fused = partial(contracted, module, name) if contract == FUSED else partial(Contraction, module, {})
             self._contraction = contraction = cache(fused)
-            self.planned = Planned(
-                lambda: plan(contraction().module, name, semantics.Table(), cores), fused=contract == FUSED
-            )
+            names = parameter_names(module, name)
+
+            def planned() -> Program:
+                made = plan(contraction().module, name, semantics.Table(), cores)
+                return replace(made, parameters=called(made.parameters, names))
+
+            self.planned = Planned(planned, fused=contract == FUSED)
             judge = None if unchecked else cache(partial(legality.must_be_legal, module, name))
             self.code = KernelCode(self.planned, judge=judge, explained=explained)
-            self.needs = self._known(cores)
+            known = self._known(cores)
+            self.needs = replace(known, parameters=called(known.parameters, names))
             self.code.name, self.code.sites = self.needs.code, self.needs.sites
             self.directives = module.functions[name].directives
             self.memory = memory_of(module)
@@ -116,7 +123,7 @@ class Kernel:
             self._siblings: dict[str, Kernel] = {}
 
     def __repr__(self) -> str:
-        return f"Kernel({self.name!r}, {self.needs.sites} instructions)"
+        return f"Kernel({demangled(self.name)!r}, {self.needs.sites} instructions)"
 
     def _known(self, cores: str) -> Needs:
         """What launches have to know: kept from run to run by the text, so that a kernel known by it is not planned.

@@ -8,6 +8,7 @@ from weakref import WeakValueDictionary
 from ptxloom.diagnostics import must_be
 from ptxloom.machine.kernel import Kernel
 from ptxloom.machine.tensor.recipe import architecture
+from ptxloom.names.kernels import kernel_of
 from ptxloom.syntax.module import A_MODULE, Module
 
 if TYPE_CHECKING:
@@ -28,7 +29,8 @@ def kernel(
 
     Args:
         module: The parsed module.
-        name: The kernel's name; it may be left out if the module has one kernel.
+        name: The kernel's name, mangled or as C++ has it (`scale<2>`, `plain(float*)`), or as much of that as names
+            one kernel; it may be left out if the module has one kernel.
         target: Whose tensor cores compute, `sm_75` to `sm_121`: they differ in the last bits. By default the module's
             target (the nearest of these).
         unchecked: Run what can be run, even if the kernel is not legal PTX.
@@ -52,8 +54,7 @@ def kernel(
     must_be(Module, "module", module, A_MODULE)
     if target is not None:
         architecture(target)
-    if name is None:
-        name = module.kernels[0] if len(module.kernels) == 1 else ""
+    name = kernel_of(module, name)
     key = (id(module), name, str(target), unchecked)
     known = _KERNELS.get(key)
     if known is None or known.module is not module:

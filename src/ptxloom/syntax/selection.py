@@ -22,12 +22,12 @@ class Selection:
     """What of a module is asked for; what is None leaves everything in.
 
     Attributes:
-        function: A function's name; `*` and `?` stand for any characters and for one.
+        function: A function's name; `*` and `?` stand for any characters and for one. Or the names of several.
         lines: The (first, last) line.
         pattern: What `instructions` takes, such as `ldmatrix.*.trans`.
     """
 
-    function: str | None = None
+    function: str | tuple[str, ...] | None = None
     lines: tuple[int, int] | None = None
     pattern: str | None = None
 
@@ -55,7 +55,7 @@ def placed(module: Module, wanted: Selection) -> Iterator[tuple[Function | None,
     """The same, each with the function that it stands in."""
     for statement in module.statements:
         function = statement if isinstance(statement, Function) else None
-        if wanted.function is not None and (function is None or not fnmatchcase(function.name, wanted.function)):
+        if wanted.function is not None and (function is None or not _is_named(function, wanted.function)):
             continue
         if wanted.lines is None and wanted.pattern is None:
             yield function, statement
@@ -65,6 +65,10 @@ def placed(module: Module, wanted: Selection) -> Iterator[tuple[Function | None,
                     yield function, found
         else:
             yield from ((function, one) for one in _leaves(statement) if _meets(one, wanted.lines))
+
+
+def _is_named(function: Function, wanted: str | tuple[str, ...]) -> bool:
+    return fnmatchcase(function.name, wanted) if isinstance(wanted, str) else function.name in wanted
 
 
 def _leaves(statement: Statement) -> Iterator[Statement]:

@@ -60,7 +60,7 @@ def run(text: str, dtype: Any = np.uint32, **options: Any) -> tuple[ProvenanceRe
 def test_every_operand_of_an_hgemm_is_what_the_product_needs() -> None:
     record = record_of(hgemm(provenance=True)[0])
     assert [(a.name, a.shape) for a in record.arrays] == [
-        ("hgemm_param_0", (M, K)), ("hgemm_param_1", (K, N)), ("hgemm_param_2", (M, N))
+        ("A", (M, K)), ("B", (K, N)), ("C", (M, N))
     ]  # fmt: skip
     assert len(record.products) == M * N * K // (16 * 8 * 16)
     triples: set[tuple[int, int, int]] = set()

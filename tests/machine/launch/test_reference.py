@@ -30,10 +30,17 @@ def wanted(args: list[Any]) -> Any:
 def test_the_output_is_named_by_its_place_its_parameter_its_shape_or_its_order() -> None:
     args = arguments()
     right = wanted(args)
-    ways: list[Any] = [{2: right}, {"hgemm_param_2": right}, right, pl.comparison.Reference(right), [None, None, right]]
+    ways: list[Any] = [
+        {2: right},
+        {"hgemm_param_2": right},
+        {"C": right},
+        right,
+        pl.comparison.Reference(right),
+        [None, None, right],
+    ]
     for reference in ways:
         (found,) = HGEMM.launch((2, 1), 128, args, reference=reference).comparisons
-        assert (found.passed, found.name, found.shape) == (True, "hgemm_param_2", (64, 128))
+        assert (found.passed, found.name, found.shape) == (True, "C", (64, 128))
         assert (found.tolerance.sums, found.wrong) == ("f32", 0)
 
 
@@ -51,7 +58,7 @@ def test_what_differs_is_told_and_where() -> None:
 ARGUMENTS = arguments()
 RIGHT = wanted(ARGUMENTS)
 REFUSED: list[tuple[Any, str]] = [
-    ({"C": RIGHT}, r"reference is 'C'; it must be by the place or name of an array among args: 0 \("),
+    ({"D": RIGHT}, r"reference is 'D'; it must be by the place or name of an array among args: 0 \("),
     ({3: RIGHT}, "reference is 3"),
     ({7: RIGHT}, "reference is 7"),
     ({True: RIGHT}, "reference is True"),

@@ -64,7 +64,10 @@ def test_tools_and_parts_of_warps_have_code_of_their_own(run: Run) -> None:
     [
         (("plan", "nothing.ptx"), "nothing.ptx: there is no such file"),
         (("plan", "calls.ptx"), "calls.ptx holds several kernels; name one with --function: first, second"),
-        (("ir", "calls.ptx", "--function", "third"), "--function is 'third'; it must be one of first, second"),
+        (
+            ("ir", "calls.ptx", "--function", "third"),
+            "--function is 'third'; it must be a kernel of the module: first, second",
+        ),
         (("asm", "calls.ptx", "--function", "second", "--checks", "bench"), "--checks is 'bench'"),
         (("plan", "calls.ptx", "--function", "second", "--target", "sm_1"), "it must be a target such as sm_90a"),
         (("plan", "head.ptx"), "head.ptx holds no kernel"),

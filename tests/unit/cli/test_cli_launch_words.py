@@ -55,7 +55,7 @@ def test_words_change_a_launch_file(run: Run) -> None:
     [
         ((), "say how it is to run"),
         (("--block", "128"), "the number of args is 0; it must be 6, one for each parameter"),
-        (("--kernel", "hgem", *NUMBERS), "name is 'hgem'"),
+        (("--kernel", "hgem", *NUMBERS), "--kernel is 'hgem'"),
         (("--grid", "2;3"), "'2;3' is not of the form 2,3 or 2x3"),
         (("--grid", "1,1,1,1", *ARRAYS, *NUMBERS), "whole numbers in brackets, 3 at most"),
         (("--grid", "0", *ARRAYS, *NUMBERS), "grid is 0"),

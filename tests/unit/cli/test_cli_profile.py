@@ -154,7 +154,7 @@ def test_registers_that_hold_no_matrix_are_typed_too(ptxloom: Call) -> None:
     trace = ("--trace", "st.global.*", "--trace-limit", "1", "--trace-warps", "0")
     _, plain, _ = ptxloom("run", LAUNCH, *trace)
     _, typed, _ = ptxloom("run", LAUNCH, *trace, "--trace-type", "f32")
-    assert "args[2]+0x8" in plain
+    assert "C+0x8" in plain
     lane = next(line for line in typed.splitlines() if line.startswith("T1 ")).split()
     bits = next(line for line in plain.splitlines() if line.startswith("T1 ")).split()
     assert lane[:2] == bits[:2]

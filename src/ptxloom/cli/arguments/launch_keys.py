@@ -112,7 +112,7 @@ LAUNCH: Final = Table(
             required=True,
             example='"k.ptx"',
         ),
-        Key("kernel", Text(), "its name", required=True, example='"hgemm"'),
+        Key("kernel", Text(), "its name, mangled or as C++ has it", required=True, example='"hgemm"'),
         Key("grid", Numbers(3, low=None), "CTAs in x, y, z; 1 if left out", example="[2, 3]"),
         Key("block", Numbers(3, low=None), "threads of a CTA in x, y, z; 1 if left out", example="128"),
         Key("cluster", Numbers(3, low=None), "CTAs of a cluster in x, y, z"),

@@ -30,7 +30,8 @@ class BadWord(PtxloomError):  # noqa: N818 - reads as the sentence it prints
 def declare(parser: ArgumentParser) -> None:
     """Add them."""
     own = parser.add_argument_group("a launch in words", "adds to a launch file, or replaces what it says")
-    own.add_argument("--kernel", metavar="NAME", help="the kernel; not needed if the PTX holds only one")
+    which = "the kernel, such as gemm or scale<2>; not needed if the PTX holds only one"
+    own.add_argument("--kernel", metavar="NAME", help=which)
     for name, what in (("grid", "CTAs"), ("block", "threads of a CTA"), ("cluster", "CTAs of a cluster")):
         own.add_argument(f"--{name}", type=extents, metavar="X,Y,Z", help=f"{what} in x, y, z")
     own.add_argument("--shared-bytes", type=int, metavar="N", help="bytes of dynamic shared memory")

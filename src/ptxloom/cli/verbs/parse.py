@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from ptxloom.cli.cuda_flags import flags_for
 from ptxloom.cli.findings import render, verdict
 from ptxloom.cli.inputs import files, sources
+from ptxloom.cli.kernels import selection
 from ptxloom.cli.output import COULD_NOT_RUN, Outcome, style_for, talk
 from ptxloom.diagnostics import PtxloomError
 from ptxloom.survey import survey
@@ -35,10 +36,10 @@ def run(options: Options) -> Outcome:
     modules, unread = read_modules(options)
     found = [d for m in modules for d in m.diagnostics]
     code, remark = verdict(found, len(modules))
-    wanted = selection(options)
-    if not wanted.everything and not any(True for m in modules for _ in select(m, wanted)):
+    chosen = [(m, selection(m, options, options.pattern)) for m in modules]
+    if chosen and not chosen[0][1].everything and not any(True for m, wanted in chosen for _ in select(m, wanted)):
         talk("ptxloom: no statement is what --function, --lines and --pattern ask for")
-    return Outcome(_text(modules, options), COULD_NOT_RUN if unread else code, remark if found else "")
+    return Outcome(_text(chosen, options), COULD_NOT_RUN if unread else code, remark if found else "")
 
 
 def read_modules(options: Options) -> tuple[list[Module], int]:
@@ -56,28 +57,22 @@ def read_modules(options: Options) -> tuple[list[Module], int]:
     return modules, unread
 
 
-def selection(options: Options) -> Selection:
-    """What the options ask for."""
-    return Selection(options.function, options.lines, options.pattern)
-
-
-def _text(modules: Sequence[Module], options: Options) -> str:
+def _text(modules: Sequence[tuple[Module, Selection]], options: Options) -> str:
     """The modules in the format asked for."""
-    wanted = selection(options)
-    with_tree = options.tree or not wanted.everything
+    with_tree = options.tree or any(not wanted.everything for _, wanted in modules)
     match options.output_format:
         case "json":
-            return machine_readable.to_text([_record(m, wanted if with_tree else None) for m in modules])
+            return machine_readable.to_text([_record(m, wanted if with_tree else None) for m, wanted in modules])
         case "full":
             style = style_for(options)
             if not with_tree:
-                return "\n".join(_full(m, None, style) for m in modules)
-            shown = [(m.source.title, _full(m, wanted, style)) for m in modules]
+                return "\n".join(_full(m, None, style) for m, _ in modules)
+            shown = [(m.source.title, _full(m, wanted, style)) for m, wanted in modules]
             if len(modules) == 1:
                 return shown[0][1]
             return "\n".join(f"{style.paint(harmless(name), Ink.BOLD)}\n{text}" for name, text in shown if text)
         case _:
-            return render([d for m in modules for d in m.diagnostics], options)
+            return render([d for m, _ in modules for d in m.diagnostics], options)
 
 
 def _full(module: Module, wanted: Selection | None, style: Style) -> str:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from ptxloom.cli.kernels import selection
 from ptxloom.cli.output import COULD_NOT_RUN, Outcome, style_for
 from ptxloom.cli.verbs.parse import read_modules
-from ptxloom.syntax import Selection
 from ptxloom.syntax.places import origins_in
 from ptxloom.syntax.selection import placed
 from ptxloom.syntax.tree import Instruction
@@ -15,7 +15,7 @@ from ptxloom.views.modules.matches import Match
 
 if TYPE_CHECKING:
     from ptxloom.cli.command_line import Options
-    from ptxloom.syntax import Module
+    from ptxloom.syntax import Module, Selection
 
 NOTHING_FOUND: Final = 1
 
@@ -23,8 +23,7 @@ NOTHING_FOUND: Final = 1
 def run(options: Options) -> Outcome:
     """Look through every file; as with grep, 1 says that nothing was found."""
     modules, unread = read_modules(options)
-    wanted = Selection(options.function, options.lines, options.pattern or "*")
-    found = [match for module in modules for match in _matches(module, wanted)]
+    found = [m for module in modules for m in _matches(module, selection(module, options, options.pattern or "*"))]
     code = COULD_NOT_RUN if unread else 0 if found else NOTHING_FOUND
     number = f"{len(found)} instruction{'s' * (len(found) != 1)} in {len(modules)} file{'s' * (len(modules) != 1)}"
     return Outcome(_text(found, options), code, number if modules else "")

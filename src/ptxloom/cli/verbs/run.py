@@ -18,6 +18,7 @@ from ptxloom.cli.inputs import read
 from ptxloom.cli.kernels import chosen_kernel
 from ptxloom.cli.launch_files import arrays
 from ptxloom.cli.launch_files.expectations import references
+from ptxloom.cli.launch_files.fitted import fitted
 from ptxloom.cli.launch_files.launch_file import read_launch
 from ptxloom.cli.launch_files.left_open import left_open
 from ptxloom.cli.next_command import why_command
@@ -65,6 +66,7 @@ def run(options: Options) -> Outcome:
             raise PtxloomError(f"{source.title} is not legal PTX:\n{concise(errors)}".rstrip())
         talk(f"ptxloom: {source.title} is not legal PTX; `--unchecked` runs what can be run all the same")
         return Outcome(render(errors, options), COULD_NOT_RUN)
+    launch = fitted(launch, module)
     checks = read_checks(options.checks)
     sources = source_texts(launch.ptx, options)
     compiled = kernel(module, launch.kernel, launch.target, unchecked=bool(errors), timeout=left())

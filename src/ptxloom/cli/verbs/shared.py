@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ptxloom.cli.cuda_flags import flags_for
 from ptxloom.cli.inputs import read
+from ptxloom.cli.launch_files.fitted import fitted
 from ptxloom.cli.launch_files.launch_file import read_launch
 from ptxloom.cli.output import Outcome, style_for, talk
 from ptxloom.cli.pictures import drawn, wanted
@@ -20,6 +21,7 @@ from ptxloom.machine.results.outcome import LaunchError
 from ptxloom.machine.results.provenance_choice import Provenance
 from ptxloom.machine.results.provenance_tags import Kind
 from ptxloom.machine.results.shared_map import SharedMap, interesting
+from ptxloom.names.demangling import demangled
 from ptxloom.syntax.parser import parse_source
 from ptxloom.views.runs import shared_maps
 
@@ -62,7 +64,9 @@ def _map(options: Options) -> SharedMap:
     """
     launch = read_launch(options.file)
     source = read(str(launch.ptx), launch.target, flags_for(options, str(launch.ptx), launch.flags, launch.target))
-    compiled = kernel(parse_source(source), launch.kernel, launch.target)
+    module = parse_source(source)
+    launch = fitted(launch, module)
+    compiled = kernel(module, launch.kernel, launch.target)
     record = _record(compiled, launch, Provenance(shared_at=_moments(options.at), shared_of=_cta(options.cta)))
     (number,) = record.raw.kept
     x, y, _ = record.raw.grid
@@ -73,7 +77,8 @@ def _map(options: Options) -> SharedMap:
     if origins is None or contents is None:
         raise PtxloomError(f"no warp of CTA {cta} came to {options.at or 'its end'}")
     if not len(contents):
-        raise PtxloomError(f"`{launch.kernel}` has no shared memory; `shared_bytes` of the launch file gives it some")
+        name = demangled(launch.kernel)
+        raise PtxloomError(f"`{name}` has no shared memory; `shared_bytes` of the launch file gives it some")
     names = _names(record, launch)
     variables = [
         (piece.name, piece.start, piece.size) for piece in shared_arrays(compiled.program, launch.shared_bytes)

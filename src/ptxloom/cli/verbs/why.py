@@ -13,6 +13,7 @@ from ptxloom.cli.cuda_flags import flags_for
 from ptxloom.cli.findings import render
 from ptxloom.cli.inputs import read
 from ptxloom.cli.launch_files.expectations import references
+from ptxloom.cli.launch_files.fitted import fitted
 from ptxloom.cli.launch_files.launch_file import read_launch
 from ptxloom.cli.output import CLEAN, COULD_NOT_RUN, FINDINGS, Outcome, style_for, talk, told_progress
 from ptxloom.cli.pictures import drawn, wanted
@@ -100,7 +101,7 @@ def _tried(repair: Repair, options: Options) -> diagnoses.Told:
 
 def _told(module: Module, options: Options) -> diagnoses.Told:
     """What the tools and the laws say of a run, and what its arrays were compared with."""
-    launch = read_launch(options.file, Budget(options.memory_limit), options)  # arrays as they were
+    launch = fitted(read_launch(options.file, Budget(options.memory_limit), options), module)  # arrays as they were
     compiled = kernel(module, launch.kernel, launch.target)
     expected = references(launch, compiled)
     unwritten = [a.value for a in launch.arguments if a.empty]

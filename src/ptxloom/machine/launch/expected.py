@@ -50,8 +50,10 @@ def references_of(given: References, parameters: Sequence[Parameter], args: Sequ
     if given is None:
         return ()
     arrays = [arg.array if isinstance(arg, MappedArray) else arg for arg in args]
-    names = [parameter.name for parameter in parameters]
-    pairs = [_pair(place, wanted, arrays, names) for place, wanted in _places(given, arrays)]
+    names = [parameter.called for parameter in parameters]
+    places = {one: n for n, parameter in enumerate(parameters) for one in (parameter.name, parameter.called)}
+    given_places = ((_placed(where, places), wanted) for where, wanted in _places(given, arrays))
+    pairs = [_pair(place, wanted, arrays, names) for place, wanted in given_places]
     for one in pairs:
         must_compare(one.name, one.array, one.reference)
     compared = [id(one.array) for one in pairs]
@@ -75,8 +77,13 @@ def _places(given: References, arrays: Sequence[object]) -> list[tuple[object, o
     return [(place, wanted) for place, wanted in enumerate(given) if wanted is not None]
 
 
+def _placed(where: object, places: Mapping[str, int]) -> object:
+    """A parameter's place, where its name is given: that of the source, or that of the PTX."""
+    return places.get(where, where) if isinstance(where, str) else where
+
+
 def _pair(place: object, wanted: object, arrays: Sequence[object], names: Sequence[str]) -> Expected:
-    number = names.index(place) if isinstance(place, str) and place in names else whole(place)
+    number = whole(place)
     array = arrays[number] if number is not None and 0 <= number < len(arrays) else None
     if number is None or not is_array(array):
         held = ", ".join(f"{n} ({names[n]})" for n, one in enumerate(arrays) if is_array(one))

@@ -119,7 +119,7 @@ class Atlas:
 
     def _frame(self, op: Op, space: int, address: int) -> Located:
         if space == state.PARAM:
-            parameters = [Piece(p.name, p.offset, p.size) for p in self._program.parameters]
+            parameters = [Piece(p.called, p.offset, p.size) for p in self._program.parameters]
             return Located(space, address, *(_nearest(address, parameters) or ("", "")))
         if not op.function.is_entry:
             return Located(space, address)
@@ -138,8 +138,17 @@ class Atlas:
             return Located(space, address, _plus(gone.name, address - gone.start), is_freed=True)
         if address < _NULL:
             return Located(space, address, is_null=True)
-        pieces = [*self._module.pieces(), *self.memory.pieces(), *(heap.pieces() if heap is not None else ())]
+        pieces = [*self._module.pieces(), *self._arguments(), *(heap.pieces() if heap is not None else ())]
         return Located(space, address, *(_nearest(address, pieces) or ("", "")))
+
+    def _arguments(self) -> Iterator[Piece]:
+        """What the launch was given, by the names that parameters have in the source, where they have one."""
+        written = {
+            f"args[{number}]": one.called
+            for number, one in enumerate(self._program.parameters)
+            if one.called != one.name
+        }
+        return (Piece(written.get(one.name, one.name), one.start, one.size) for one in self.memory.pieces())
 
 
 def shared_arrays(program: Program, shared_bytes: int) -> tuple[Piece, ...]:

@@ -158,7 +158,7 @@ def pack(taken: Taken, args: Sequence[object] | bytes, memory: Memory) -> bytes:
         return block
     must_be_several("args", args, "values")
     if len(args) != len(parameters):
-        names = ", ".join(p.name for p in parameters)
+        names = ", ".join(p.called for p in parameters)
         wanted = f"{len(parameters)}, one for each parameter: {names}" if names else "0: the kernel has no parameters"
         raise UsageError("the number of args", len(args), wanted)
     block = bytearray(taken.parameter_bytes)

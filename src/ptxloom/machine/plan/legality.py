@@ -9,6 +9,7 @@ from ptxloom.binding.call_graph import reachable
 from ptxloom.checker import check
 from ptxloom.diagnostics import PtxloomError, Severity
 from ptxloom.machine.program.unsupported import UnsupportedInstruction
+from ptxloom.names.demangling import demangled
 from ptxloom.syntax import tree
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ class IllegalPtx(PtxloomError):  # noqa: N818 - says what was met, as Unsupporte
     def __init__(self, name: str, diagnostics: tuple[Diagnostic, ...]) -> None:
         first, *rest = diagnostics
         more = f" (and {len(rest)} more)" if rest else ""
-        super().__init__(f"`{name}` is not legal PTX: {first}{more}")
+        super().__init__(f"`{demangled(name)}` is not legal PTX: {first}{more}")
         self.diagnostics = diagnostics
 
 

@@ -140,6 +140,8 @@ class Parameter:
     """A parameter of the entry: where it lies and how it is declared.
 
     Attributes:
+        name: As the PTX has it.
+        called: What it is called in the source, or in the PTX where that is not known.
         wanted: What messages call it.
     """
 
@@ -149,10 +151,13 @@ class Parameter:
     size: int
     is_array: bool
     alignment: int
+    called: str = ""
     wanted: str = field(init=False)
 
     def __post_init__(self) -> None:
-        wanted = f"{self.name}, a .{self.type.name}{f'[{self.size}]' if self.is_array else ''}"
+        if not self.called:
+            object.__setattr__(self, "called", self.name)
+        wanted = f"{self.called}, a .{self.type.name}{f'[{self.size}]' if self.is_array else ''}"
         object.__setattr__(self, "wanted", wanted)
 
 

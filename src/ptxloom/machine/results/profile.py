@@ -18,6 +18,7 @@ from ptxloom.machine.results.counts import Counts, ProfileRow, Samples, SourceRo
 from ptxloom.machine.runtime import counting, state
 from ptxloom.meaning.deeds import deeds_of
 from ptxloom.meaning.effects import Branch
+from ptxloom.names.demangling import demangled
 from ptxloom.syntax.places import origins_in
 
 if TYPE_CHECKING:
@@ -133,7 +134,7 @@ class Profile:
         return kept
 
     def __str__(self) -> str:
-        return f"{self.kernel}: {self.totals}"
+        return f"{demangled(self.kernel)}: {self.totals}"
 
     @cached_property
     def rows(self) -> tuple[ProfileRow, ...]:

@@ -233,13 +233,14 @@ class ProvenanceRecord:
         return result
 
     def array(self, which: int | str) -> TracedArray:
-        """An array by its number or its name.
+        """An array by its number or its name, in the source or in PTX.
 
         Raises:
             UsageError: There is no such array.
         """
         for known in self.arrays:
-            if which in {known.number, known.name}:
+            in_ptx = None if known.parameter is None else self.program.parameters[known.parameter].name
+            if which in {known.number, known.name, in_ptx} - {None}:
                 return known
         raise UsageError("array", which, ", ".join(f"{a.number} ({a.name})" for a in self.arrays) or "no array at all")
 

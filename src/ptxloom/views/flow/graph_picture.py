@@ -6,6 +6,7 @@ from dataclasses import replace
 from math import ceil
 from typing import TYPE_CHECKING, Final
 
+from ptxloom.names.demangling import demangled
 from ptxloom.views.core.palette import Role, hue
 from ptxloom.views.drawing.figure import Cell, Grid
 from ptxloom.views.drawing.placing import TITLE_SIZE
@@ -38,7 +39,7 @@ def scene(graph: FlowGraph, *, code: bool = False) -> Scene:
     edges = graph.edges
     order = (*graph.order, *sorted(graph.unreachable))
     drawing = layered(sizes, [(one.source, one.target) for one in edges], order)
-    title = f"The control flow of {graph.function.name}"
+    title = f"The control flow of {demangled(graph.function.name)}"
     marks: list[Mark] = [Label(_MARGIN, _MARGIN + 8, title, size=TITLE_SIZE, bold=True)]
     down = _MARGIN + _HEAD + 4
     for route, edge in zip(drawing.routes, edges, strict=True):

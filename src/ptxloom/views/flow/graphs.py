@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from ptxloom.names.demangling import demangled
 from ptxloom.syntax import print_statements
 from ptxloom.views.core.cells import harmless
 from ptxloom.views.core.json_text import to_text
@@ -27,7 +28,8 @@ def full(graph: FlowGraph, *, code: bool = False, style: Style = PLAIN) -> str:
     """A table of the blocks; with `code`, their instructions below."""
     edges, loops = len(graph.edges), len(graph.loops)
     head = (
-        f"{graph.function.name}: {_count(len(graph.blocks), 'block')}, {_count(edges, 'edge')}, {_count(loops, 'loop')}"
+        f"{demangled(graph.function.name)}: {_count(len(graph.blocks), 'block')}, {_count(edges, 'edge')}, "
+        f"{_count(loops, 'loop')}"
     )
     lines = [style.paint(harmless(head), Ink.BOLD), *(f"  {line}" for line in text_table(_table(graph), style))]
     if graph.irreducible:
@@ -115,7 +117,7 @@ def dot(graphs: Sequence[FlowGraph], *, code: bool = False) -> str:
     """One directed graph in the DOT language, a cluster for each function; dashed edges: the guard does not hold."""
     lines = ["digraph ptx {", '  node [shape=box, fontname="monospace", fontsize=10];', "  edge [fontsize=9];"]
     for at, graph in enumerate(graphs):
-        lines += [f"  subgraph cluster_{at} {{", f"    label={_quoted(graph.function.name)};"]
+        lines += [f"  subgraph cluster_{at} {{", f"    label={_quoted(demangled(graph.function.name))};"]
         for block in graph.blocks:
             text = "".join(_escaped(line) + "\\l" for line in [_title(block), *shown_code(block, code=code)])
             lines.append(f'    f{at}b{block.number} [label="{text}"];')
@@ -147,6 +149,7 @@ def _record(graph: FlowGraph) -> Value:
     return {
         "file": graph.function.source.name,
         "function": graph.function.name,
+        "demangled": demangled(graph.function.name),
         "blocks": [_block(graph, one) for one in graph.blocks],
         "edges": [{"source": one.source, "target": one.target, "kind": str(one.kind)} for one in graph.edges],
         "loops": [

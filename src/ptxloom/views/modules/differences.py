@@ -6,6 +6,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from ptxloom.difference.model import Change
+from ptxloom.names.demangling import demangled
 from ptxloom.syntax.places import origins_in
 from ptxloom.views.core.cells import elide, harmless
 from ptxloom.views.core.json_text import to_text
@@ -74,8 +75,8 @@ def full(
 def concise(found: ModuleDifference) -> str:
     """A line for the modules if they differ, and one for each function that does."""
     lines = [f"module: {_fact(fact)}" for fact in found.facts]
-    lines += [f"{harmless(name)}: only in a" for name in found.removed]
-    lines += [f"{harmless(name)}: only in b" for name in found.added]
+    lines += [f"{_called(name)}: only in a" for name in found.removed]
+    lines += [f"{_called(name)}: only in b" for name in found.added]
     lines += [_head(one) for one in found.functions if not one.same]
     return "".join(f"{line}\n" for line in lines)
 
@@ -87,14 +88,18 @@ def _fact(fact: tuple[str, str, str]) -> str:
 
 def _some(names: Sequence[str]) -> str:
     rest = len(names) - _SHOWN_NAMES
-    return ", ".join(map(harmless, names[:_SHOWN_NAMES])) + (f" and {rest} more" if rest > 0 else "")
+    return ", ".join(map(_called, names[:_SHOWN_NAMES])) + (f" and {rest} more" if rest > 0 else "")
+
+
+def _called(name: str) -> str:
+    return harmless(demangled(name))
 
 
 def _head(found: FunctionDifference) -> str:
     """A function in a line: how many of its lines became what."""
     a, b = found.a.function, found.b.function
     kind = "kernel" if a.kind == "entry" else "function"
-    name = harmless(a.name) if a.name == b.name else f"{harmless(a.name)} (in b {harmless(b.name)})"
+    name = _called(a.name) if a.name == b.name else f"{_called(a.name)} (in b {_called(b.name)})"
     # A line that moved stands in both.
     numbers = {change: (n + 1) // 2 if change is Change.MOVED else n for change, n in found.changes.items()}
     said = ", ".join(f"{n} {_WORDS[change]}" for change, n in numbers.items() if n or change is Change.SAME)
@@ -231,6 +236,7 @@ def _record(found: FunctionDifference) -> Value:
     return {
         "a": found.a.function.name,
         "b": found.b.function.name,
+        "demangled": [demangled(found.a.function.name), demangled(found.b.function.name)],
         "same": found.same,
         "compared_by_line": found.whole,
         "facts": _facts(found.facts),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from textwrap import wrap
 from typing import TYPE_CHECKING, Final
 
+from ptxloom.names.demangling import demangled, learn
 from ptxloom.views.core.cells import harmless
 from ptxloom.views.core.places import place_of, source_place
 from ptxloom.views.core.style import PLAIN, Ink, Style
@@ -35,6 +36,7 @@ def full(
     inspection: Inspection, style: Style = PLAIN, profile: Profile | None = None, sources: SourceOf = no_source
 ) -> str:
     """The module, each function with its matrix moves, then the findings; with a profile, what each line cost."""
+    learn(inspection.module.functions)
     lines = [style.paint(harmless(headline(inspection.module)), Ink.BOLD)]
     if inspection.shared_bytes:
         lines.append(f"shared memory declared by the module: {inspection.shared_bytes} bytes")
@@ -56,7 +58,7 @@ def _function(
 ) -> list[str]:
     """One function: what it declares, and a table of its moves."""
     kind = "kernel" if function.function.kind == "entry" else "function"
-    name = style.paint(harmless(function.function.name), Ink.BOLD)
+    name = style.paint(harmless(demangled(function.function.name)), Ink.BOLD)
     limits = "".join(f", {limit}" for limit in function.limits)
     lines = [f"{kind} {name}, line {function.function.span.line}{limits}"]
     shown = [harmless(p) for p in function.parameters[:PARAMETERS_SHOWN]]
@@ -170,6 +172,7 @@ def as_json(inspections: Sequence[Inspection], profiled: Mapping[int, Profile] |
 def _module(inspection: Inspection) -> dict[str, Value]:
     """One file."""
     module = inspection.module
+    learn(module.functions)
     functions: list[Value] = [_function_record(f) for f in inspection.functions]
     found: list[Value] = [machine_readable.finding(d) for d in inspection.findings]
     return {
@@ -187,6 +190,7 @@ def _function_record(function: FunctionSummary) -> Value:
     registers: dict[str, Value] = {t: n for t, n in function.registers}  # noqa: C416 - dict() would fix the value type
     return {
         "name": function.function.name,
+        "demangled": demangled(function.function.name),
         "kind": function.function.kind,
         "line": function.function.span.line,
         "parameters": [*function.parameters],

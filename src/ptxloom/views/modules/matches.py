@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ptxloom.names.demangling import demangled
 from ptxloom.syntax import print_operand
 from ptxloom.views.core.cells import harmless
 from ptxloom.views.core.json_text import to_text
@@ -37,7 +38,7 @@ class Match:
     @property
     def within(self) -> str:
         """The function's name."""
-        return "" if self.function is None else harmless(self.function.name)
+        return "" if self.function is None else harmless(demangled(self.function.name))
 
 
 def full(found: Sequence[Match], style: Style = PLAIN) -> str:
@@ -107,6 +108,7 @@ def _record(match: Match) -> Value:
     return {
         **source_place(node.span),
         "function": None if match.function is None else match.function.name,
+        "demangled": None if match.function is None else demangled(match.function.name),
         "text": node.span.text,
         "predicate": None if guard is None else f"{'!' if guard.negated else ''}{guard.name}",
         "opcode": node.opcode,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from ptxloom.names.demangling import demangled, learn
 from ptxloom.views.core.cells import harmless
 from ptxloom.views.core.style import PLAIN, Ink, Style
 from ptxloom.views.core.tables import Table, row, text_table
@@ -21,6 +22,7 @@ SHOWN: Final = 12
 
 def full(summary: ModuleSummary, style: Style = PLAIN) -> str:
     """The module, then each function: what it declares and what it does."""
+    learn(summary.module.functions)
     lines = [style.paint(harmless(headline(summary.module)), Ink.BOLD)]
     memory = [("global", summary.global_bytes), ("constant", summary.constant_bytes), ("shared", summary.shared_bytes)]
     said = [f"{_bytes(size)} {space}" for space, size in memory if size]
@@ -28,7 +30,7 @@ def full(summary: ModuleSummary, style: Style = PLAIN) -> str:
     if said:
         lines.append(f"  memory        {', '.join(said)}")
     if summary.external:
-        lines.append(f"  external      {_some(summary.external)}")
+        lines.append(f"  external      {_some(tuple(map(demangled, summary.external)))}")
     for function in summary.functions:
         lines += ["", *_function(function, style)]
     return "\n".join(lines) + "\n"
@@ -37,7 +39,7 @@ def full(summary: ModuleSummary, style: Style = PLAIN) -> str:
 def _function(function: FunctionSurvey, style: Style) -> list[str]:
     kind = "kernel" if function.function.kind == "entry" else "function"
     span = function.function.span
-    name = style.paint(harmless(function.function.name), Ink.BOLD)
+    name = style.paint(harmless(demangled(function.function.name)), Ink.BOLD)
     head = f"{kind} {name}, lines {span.line} to {span.end_line}{''.join(f', {one}' for one in function.limits)}"
     parameters = f"{_some(function.parameters)} ({_bytes(function.parameter_bytes)})" if function.parameters else "none"
     registers = ", ".join(f"{count} {type_}" for type_, count in function.registers) or "none"
@@ -52,7 +54,7 @@ def _function(function: FunctionSurvey, style: Style) -> list[str]:
         f"  control flow  {_count(len(function.graph.blocks), 'block')}, {_count(len(function.loops), 'loop')}"
     )
     if function.calls:
-        lines.append(f"  calls         {_some(function.calls)}")
+        lines.append(f"  calls         {_some(tuple(map(demangled, function.calls)))}")
     if function.loops:
         lines += ["", *(f"  {line}" for line in text_table(_loops(function.loops), style))]
     return lines
@@ -90,6 +92,7 @@ def _count(number: int, noun: str) -> str:
 
 def record(summary: ModuleSummary) -> dict[str, Value]:
     """The module as a JSON object."""
+    learn(summary.module.functions)
     return {
         "file": summary.module.source.name,
         **heading(summary.module),
@@ -106,6 +109,7 @@ def _record(function: FunctionSurvey) -> Value:
     span = function.function.span
     return {
         "name": function.function.name,
+        "demangled": demangled(function.function.name),
         "kind": function.function.kind,
         "line": span.line,
         "end_line": span.end_line,

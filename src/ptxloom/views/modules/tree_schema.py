@@ -114,6 +114,7 @@ def _function() -> Value:
     return schema_of(
         {
             "name": _TEXT,
+            "demangled": _TEXT,
             "kind": {"enum": ["entry", "func"]},
             "line": _NUMBER,
             "end_line": _NUMBER,

@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING, Final
 from ptxloom.binding.sizes import declared_bytes
 from ptxloom.isa.limits import SHARED_BYTES
 from ptxloom.meaning.questions import multiplies
+from ptxloom.names.demangling import demangled
+from ptxloom.names.kernels import short_name
+from ptxloom.names.parameters import parameter_names
 from ptxloom.parameter_use import parameter_uses
 from ptxloom.syntax import instructions, walk
 from ptxloom.syntax.tree import Declaration, Integer
@@ -37,11 +40,12 @@ def template(module: Module, kernel: str, ptx: str) -> str:
     function = module.functions[kernel]
     grid, block = _extents(function, "reqnctapercluster"), _extents(function, "reqntid")
     most = _extents(function, "maxntid")
+    called = harmless(demangled(kernel))
     lines = [
-        f"# How {harmless(kernel)} runs: ptxloom run THIS_FILE. What is marked with a ? is a guess; look at it.",
+        f"# How {called} runs: ptxloom run THIS_FILE. What is marked with a ? is a guess; look at it.",
         "# For editors: ptxloom run --schema > launch.schema.json, and above all else #:schema ./launch.schema.json",
         f"ptx = {_text(ptx)}",
-        f"kernel = {_text(kernel)}",
+        f"kernel = {_text(short_name(module, kernel))}",
         f"grid = {_extent(grid) if grid else '1    # ? CTAs in x, y, z'}",
     ]
     if block or most:
@@ -51,9 +55,10 @@ def template(module: Module, kernel: str, ptx: str) -> str:
     lines += _shared(module)
     products = _product_types(function)
     uses = parameter_uses(function)
-    for number, use in enumerate(uses):
-        lines += ["", *_argument(number, use, products)]
-    stored = [use.name for use in uses if use.stored and use.pointer]
+    names = parameter_names(module, kernel)
+    for number, (use, name) in enumerate(zip(uses, names, strict=True)):
+        lines += ["", *_argument(number, use, name, products)]
+    stored = [name for use, name in zip(uses, names, strict=True) if use.stored and use.pointer]
     lines += ["", "# [[compare]]", f'# expect = "{stored[0] if stored else "C"} = ..."    # such as C = A @ B']
     return "\n".join(lines) + "\n"
 
@@ -94,11 +99,11 @@ def _product_types(function: Function) -> tuple[str, str]:
     return "", ""
 
 
-def _argument(number: int, use: ParameterUse, products: tuple[str, str]) -> list[str]:
+def _argument(number: int, use: ParameterUse, name: str, products: tuple[str, str]) -> list[str]:
     declared = use.declaration
     alignment = declared.pointer.alignment if declared.pointer else 0
     aligned = f", aligned to {alignment}" if alignment > 1 else ""
-    head = [f"[[args]]    # .{declared.type}{f'[{use.size}]' if use.is_array else ''}", f"name = {_text(use.name)}"]
+    head = [f"[[args]]    # .{declared.type}{f'[{use.size}]' if use.is_array else ''}", f"name = {_text(name)}"]
     if use.is_array:
         of_map = "a tensor map: say an array, and beside it tensor_map = { box_dim = [64, 64] }"
         what = of_map if use.is_map else "the bytes of a structure"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from ptxloom.names.demangling import demangled
 from ptxloom.syntax import print_statements
 from ptxloom.views.core.cells import harmless
 from ptxloom.views.core.style import PLAIN, Ink, Style
@@ -24,7 +25,7 @@ def full(program: Program, style: Style = PLAIN, fusions: Mapping[int, Fusion] =
 
 def _lines(program: Program, style: Style, fusions: Mapping[int, Fusion]) -> Iterator[str]:
     counted = f"{len(program.ops)} instructions in {len(program.blocks)} blocks"
-    yield style.paint(f"{program.entry.name}: {counted}, tensor cores as of {program.target}", Ink.BOLD)
+    yield style.paint(f"{demangled(program.entry.name)}: {counted}, tensor cores as of {program.target}", Ink.BOLD)
     yield f"registers   {program.register_bytes} bytes a warp"
     yield f"shared      {program.shared_bytes} bytes"
     for parameter in program.parameters:
@@ -32,7 +33,8 @@ def _lines(program: Program, style: Style, fusions: Mapping[int, Fusion]) -> Ite
         yield f"parameter   {where}  .{parameter.type.name} {parameter.name}"
     for function in program.functions:
         if not function.is_entry:
-            yield f"function    {function.name}, from block {function.first}, frame of {function.frame_bytes} bytes"
+            name, first = demangled(function.name), function.first
+            yield f"function    {name}, from block {first}, frame of {function.frame_bytes} bytes"
     for block in program.blocks:
         yield ""
         yield from _block(program, block, style, fusions)
@@ -40,7 +42,7 @@ def _lines(program: Program, style: Style, fusions: Mapping[int, Fusion]) -> Ite
 
 def _block(program: Program, block: BasicBlock, style: Style, fusions: Mapping[int, Fusion]) -> Iterator[str]:
     after = f", after the call on line {block.after.line}" if block.after else ""
-    yield style.paint(f"block {block.number} of {block.function.name}{after}", Ink.BOLD)
+    yield style.paint(f"block {block.number} of {demangled(block.function.name)}{after}", Ink.BOLD)
     if block.ops:
         rows = tuple(row(op.site, op.line, op.text, _known(program, op, fusions)) for op in block.ops)
         yield from text_table(Table(("site", "line", "instruction", "known"), rows), style)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from ptxloom.names.demangling import demangled
 from ptxloom.views.core.cells import elide, harmless
 from ptxloom.views.core.palette import HEAT, Role, heat
 from ptxloom.views.drawing.figure import Cell, Figure, Grid, Legend
@@ -50,10 +51,10 @@ def figure(profile: Profile, function: Function | None = None, sources: SourceOf
 def _of_function(function: Function, by_line: Mapping[int, Counts], profile: Profile) -> Grid:
     """A kernel's lines that ran, the hottest first."""
     source = function.source
-    lines = _hottest(by_line)
-    title = f"{function.name}: lines of PTX, the hottest first"
+    lines, name = _hottest(by_line), demangled(function.name)
+    title = f"{name}: lines of PTX, the hottest first"
     if len(lines) > _MOST_LINES:
-        title = f"{function.name}: of {len(lines)} lines of PTX that ran, the {_MOST_LINES} hottest"
+        title = f"{name}: of {len(lines)} lines of PTX that ran, the {_MOST_LINES} hottest"
         lines = lines[:_MOST_LINES]
     most = max((counts.cost for counts in by_line.values()), default=0.0)
     margins = {line: _numbers(counts, profile.totals.cost, most) for line, counts in by_line.items()}

@@ -49,6 +49,7 @@ def schema() -> str:
                 {
                     "version": {"const": VERSION},
                     "kernel": _TEXT,
+                    "demangled": _TEXT,
                     "totals": {"$ref": "#/$defs/counts"},
                     "instructions": {"type": "array", "items": schema_of({**instruction, **_counts()})},
                     "sources": {"type": "array", "items": schema_of({"file": _TEXT, "line": _NUMBER, **_counts()})},

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from ptxloom.names.demangling import demangled
 from ptxloom.views.core.cells import harmless
 from ptxloom.views.core.json_text import to_text
 from ptxloom.views.core.style import PLAIN, Ink, Style
@@ -178,6 +179,7 @@ def record(profile: Profile) -> dict[str, Value]:
     return {
         "version": VERSION,
         "kernel": profile.kernel,
+        "demangled": demangled(profile.kernel),
         "totals": _counts(profile.totals),
         "instructions": instructions,
         "sources": sources,

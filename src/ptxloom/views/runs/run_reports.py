@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ptxloom.diagnostics import TOOLS
+from ptxloom.names.demangling import demangled
 from ptxloom.views.core.cells import harmless, printed
 from ptxloom.views.core.json_text import to_text
 from ptxloom.views.core.style import PLAIN, Ink, Style
@@ -62,7 +63,11 @@ class Traced:
 
 def full(run: Run, style: Style = PLAIN) -> str:
     """A few lines: what ran, what it printed, what it did wrong, whether the results are right."""
-    lines = [style.paint(f"{harmless(run.kernel)}: grid {_extent(run.grid)}, block {_extent(run.block)}", Ink.BOLD)]
+    lines = [
+        style.paint(
+            f"{harmless(demangled(run.kernel))}: grid {_extent(run.grid)}, block {_extent(run.block)}", Ink.BOLD
+        )
+    ]
     if run.output:
         lines += ["printed:", *(f"  {line}" for line in printed(run.output).removesuffix("\n").split("\n"))]
     if run.output_cut:
@@ -139,6 +144,7 @@ def as_json(run: Run) -> str:
         {
             "schema": hazard_reports.SCHEMA_VERSION,
             "kernel": run.kernel,
+            "demangled": demangled(run.kernel),
             "instructions": run.instructions,
             "error": run.error,
             "output": run.output,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from ptxloom.isa.limits import BANK_BYTES, BANKS, LINE_BYTES
 from ptxloom.machine.results.provenance_tags import Kind
 from ptxloom.machine.results.shared_map import CHUNK_BYTES
+from ptxloom.names.demangling import demangled
 from ptxloom.views.core.cells import elide, harmless
 from ptxloom.views.core.json_text import to_text
 from ptxloom.views.core.palette import Role, hue
@@ -71,7 +72,7 @@ def title(found: SharedMap) -> str:
     """What is drawn."""
     of = f" ({harmless(found.of)})" if found.of else ""
     moment = f"before {elide(found.moment, _LONGEST_MOMENT)}" if found.moment else "at the end"
-    return f"shared memory{of} of {harmless(found.kernel)}, CTA {found.cta}, {moment}"
+    return f"shared memory{of} of {harmless(demangled(found.kernel))}, CTA {found.cta}, {moment}"
 
 
 def _arrays(found: SharedMap) -> tuple[str, ...]:
@@ -169,6 +170,7 @@ def as_json(found: SharedMap) -> str:
         {
             "version": VERSION,
             "kernel": found.kernel,
+            "demangled": demangled(found.kernel),
             "moment": found.moment,
             "cta": list(found.cta),
             "start": found.start,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ptxloom.names.demangling import demangled
 from ptxloom.views.findings import summary as findings_summary
 from ptxloom.views.findings.summary import cell
 from ptxloom.views.runs.comparison_reports import full as comparison_report
@@ -39,7 +40,7 @@ def of_run(run: Run, remark: str) -> str:
     found = [diagnostic(hazard) for hazard in run.hazards]
     clean = "" if run.hazards or run.error else "no hazards"
     said = ", ".join(filter(None, (f"{run.instructions:,} warp instructions", clean, remark)))
-    text = findings_summary.summary(f"ptxloom run: {run.kernel}", found, said)
+    text = findings_summary.summary(f"ptxloom run: {demangled(run.kernel)}", found, said)
     compared = [f"- {cell(comparison_report(one).partition(chr(10))[0])}" for one in run.comparisons]
     return text + ("\n".join(compared) + "\n\n" if compared else "")
 
@@ -64,7 +65,7 @@ def _costs(held: Sequence[Held]) -> str:
 
 def _differences(held: Held) -> list[str]:
     """The rows of one snapshot."""
-    start = f"| `{cell(held.kernel)}` | {cell(held.name)} |"
+    start = f"| `{cell(demangled(held.kernel))}` | {cell(held.name)} |"
     if held.before is None:
         return [f"{start} new | | {held.now['executions']:,} warp instructions | |\n"]
     return [

@@ -209,7 +209,7 @@ class ProvenanceShadow(ShadowMaker):
         parameters = self._program.parameters
         for number, (name, array) in enumerate(self._memory.named_arrays()):
             place = int(name[5:-1]) if name.startswith("args[") and name[5:-1].isdecimal() else None
-            called = name if place is None else parameters[place].name
+            called = name if place is None else parameters[place].called
             facts = (array.dtype, array.shape, array.strides, array.nbytes)
             yield array.ctypes.data, TracedArray(number, called, place, *facts)
 

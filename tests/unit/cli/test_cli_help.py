@@ -18,7 +18,15 @@ from ptxloom.descriptors import encode_tiled
 Run = Callable[..., Any]
 
 SHOWN = Path(__file__).parents[3] / "examples"
-COMMANDS = [command for name, shown in EXAMPLES.items() if name not in {"lsp", "exec"} for command, _ in shown]
+WRONG_ALONE = {"why launch.toml -o why.svg", "why -- python train.py"}
+"""Examples of what is not here: a kernel that is wrong, and a program."""
+COMMANDS = [
+    command
+    for name, shown in EXAMPLES.items()
+    if name not in {"lsp", "exec"}
+    for command, _ in shown
+    if command not in WRONG_ALONE
+]
 
 
 def parsers() -> dict[str, argparse.ArgumentParser]:

@@ -119,7 +119,7 @@ class Session:
             Operation.LIST_FUNCTIONS: self._list,
             Operation.LINK: self._link,
             Operation.MISSING: self._missing,
-            Operation.TENSOR_MAP: encoded,
+            Operation.TENSOR_MAP: lambda data: encoded(data, self._capability),
             Operation.IPC_OPEN: self._open,
             Operation.IMAGE: self._images.show,
             Operation.DROP_IMAGE: self._images.drop,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from typing import Final
+from typing import Any, Final
 
 from ptxloom.cuda_driver.errors import CudaError, Refused
 from ptxloom.cuda_driver.protocol import TENSOR_MAP
@@ -16,8 +16,8 @@ _TYPES: Final = tuple(DATA_TYPES)  # in the order of `CUtensorMapDataType`
 _INTERLEAVES: Final = tuple(INTERLEAVES)
 
 
-def encoded(data: bytes) -> bytes:
-    """The map of a question (`libcuda/arrays/tensor_maps.c`).
+def encoded(data: bytes, architecture: int) -> bytes:
+    """The map of a question (`libcuda/arrays/tensor_maps.c`), of a device of an architecture such as 90.
 
     Raises:
         Refused: There is no such map.
@@ -36,7 +36,8 @@ def encoded(data: bytes) -> bytes:
     try:
         if min(interleave, swizzle, promotion, fill, type_) < 0:
             raise Refused(CudaError.INVALID_VALUE)
-        kinds = {
+        kinds: dict[str, Any] = {
+            "architecture": architecture,
             "interleave": _INTERLEAVES[interleave],
             "swizzle": SWIZZLES[swizzle],
             "l2_promotion": L2_PROMOTIONS[promotion],

@@ -37,8 +37,8 @@ class Place:
         index: In the box: by dimension, or channel and pixel.
         coordinate: In the tensor, by dimension.
         inside: Whether the tensor has it; if not, shared memory gets the fill.
-        global_address: In bytes; meaningless outside.
-        shared_address: In bytes.
+        global_address: In bytes, of the first one that holds bits of it; meaningless outside.
+        shared_address: In bytes, likewise.
     """
 
     index: tuple[int, ...]
@@ -107,7 +107,7 @@ class Box:
     @property
     def row_bytes(self) -> int:
         """What a row holds."""
-        return self.counts[0] * self.map.element_bytes
+        return self.counts[0] * self.map.box_bits // 8
 
     @property
     def pitch_bytes(self) -> int:
@@ -185,24 +185,33 @@ class Box:
 
     def _chunk(self, byte: int, outer: Sequence[int]) -> Chunk:
         """The piece that begins at a byte of a row; a slice of 32 bytes is two pieces."""
-        first, within = divmod(byte, self.map.element_bytes)
-        count = max(1, CHUNK_BYTES // self.map.element_bytes)
+        bits = self.map.box_bits
+        first, within = divmod(8 * byte, bits)
+        count = max(1, 8 * CHUNK_BYTES // bits)
         held = [self.place((at, *outer)) for at in range(first, first + count)]
-        return Chunk(held[0].shared_address ^ within, held[0].coordinate, count, sum(place.inside for place in held))
+        low = min(place.shared_address for place in held)  # halves may have changed places
+        return Chunk(low ^ within // 8, held[0].coordinate, count, sum(place.inside for place in held))
 
     def _place(self, index: tuple[int, ...], at: tuple[int, ...]) -> Place:
         of = self.map
         if of.im2col is not None:
             at = (at[0] + index[0], *at[1:])
         inside = _within(at, of.global_dim)
-        strides = (of.element_bytes, *of.global_strides)
-        source = of.global_address + sum(here * stride for here, stride in zip(at, strides, strict=True))
+        outer = sum(here * stride for here, stride in zip(at[1:], of.global_strides, strict=True))
+        source = of.global_address + at[0] * of.element_bits // 8 + outer
         row, extent = 0, 1
         for here, count in zip(index[1:], self.counts[1:], strict=True):
             row += here * extent
             extent *= count
-        target = self.shared_address + row * self.pitch_bytes + index[0] * of.element_bytes
+        target = self.shared_address + row * self.pitch_bytes + self._within_row(index[0])
         return Place(index, at, inside, source, self.mode(target))
+
+    def _within_row(self, element: int) -> int:
+        """Where an element begins in a row of shared memory, in bytes; 16 of a padded type have 16 bytes."""
+        if not self.map.type.is_padded:
+            return element * self.map.box_bits // 8
+        chunk, within = divmod(element, CHUNK_BYTES)
+        return chunk * CHUNK_BYTES + within * self.map.element_bits // 8
 
     def _tiled(self, index: Sequence[int]) -> tuple[int, ...]:
         """The coordinate of an element of a tiled box."""

@@ -1,16 +1,32 @@
-"""`cuTensorMapEncodeTiled` and `cuTensorMapEncodeIm2col`: the parameters, and every check of the driver on sm_90."""
+"""`cuTensorMapEncodeTiled` and `cuTensorMapEncodeIm2col`: the parameters, and every check of the driver on sm_90.
+
+What came with sm_100 (types of 4 and 6 bits, swizzles of more than 16 bytes at once) is judged as the driver's
+documentation says.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.descriptors.tensor_map import MOST_RANK, Im2col, TensorMap
-from ptxloom.descriptors.tensor_types import INTERLEAVES, L2_PROMOTIONS, OOB_FILLS, SWIZZLES, data_type, swizzle_bytes
+from ptxloom.descriptors.tensor_types import (
+    INTERLEAVES,
+    L2_PROMOTIONS,
+    NARROW_SINCE,
+    OOB_FILLS,
+    PADDED_ELEMENTS,
+    PADDED_SWIZZLES,
+    SWIZZLES,
+    data_type,
+    swizzle_bytes,
+)
 from ptxloom.diagnostics import UsageError, must_be, must_be_several
 from ptxloom.isa.limits import SHARED_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+
+    from ptxloom.descriptors.tensor_types import DataType
 
 _ADDRESS_BITS: Final = 57
 _MOST_EXTENT: Final = 1 << 32
@@ -32,6 +48,8 @@ def encode_tiled(  # noqa: PLR0917 - in the driver's order
     swizzle: str = "none",
     l2_promotion: str = "none",
     oob_fill: str = "none",
+    *,
+    architecture: int = NARROW_SINCE,
 ) -> TensorMap:
     """A tiled map, by the parameters of `cuTensorMapEncodeTiled`.
 
@@ -43,9 +61,10 @@ def encode_tiled(  # noqa: PLR0917 - in the driver's order
         box_dim: How many elements a copy spans, by dimension.
         element_strides: Of how many elements one is taken, by dimension; ones if left out.
         interleave: "none", "16B" or "32B".
-        swizzle: "none", "32B", "64B" or "128B".
+        swizzle: One of `SWIZZLES`, such as "none" or "128B".
         l2_promotion: "none", "64B", "128B" or "256B".
         oob_fill: "none" or "nan".
+        architecture: Of the device, such as 90, which has no types of 4 and 6 bits and no swizzles with an atom.
 
     Returns:
         The map.
@@ -63,6 +82,7 @@ def encode_tiled(  # noqa: PLR0917 - in the driver's order
     steps = _numbers(
         "element_strides", (1,) * rank if element_strides is None else element_strides, rank, 1, _MOST_STEP
     )
+    _judge_architecture(data_type, swizzle, architecture)
     made = TensorMap(
         data_type, global_address, tuple(global_dim), tuple(global_strides), box, steps,
         interleave, swizzle, l2_promotion, oob_fill,
@@ -85,6 +105,8 @@ def encode_im2col(  # noqa: PLR0917 - likewise
     swizzle: str = "none",
     l2_promotion: str = "none",
     oob_fill: str = "none",
+    *,
+    architecture: int = NARROW_SINCE,
 ) -> TensorMap:
     """An im2col map, by the parameters of `cuTensorMapEncodeIm2col`.
 
@@ -99,9 +121,10 @@ def encode_im2col(  # noqa: PLR0917 - likewise
         pixels_per_column: How many pixels.
         element_strides: Of how many elements one is taken, by dimension; ones if left out.
         interleave: "none", "16B" or "32B".
-        swizzle: "none", "32B", "64B" or "128B".
+        swizzle: One of `SWIZZLES`, such as "none" or "128B".
         l2_promotion: "none", "64B", "128B" or "256B".
         oob_fill: "none" or "nan".
+        architecture: Of the device, such as 90, which has no types of 4 and 6 bits and no swizzles with an atom.
 
     Returns:
         The map.
@@ -125,6 +148,7 @@ def encode_im2col(  # noqa: PLR0917 - likewise
         if _signed(extent + high - low) <= 0:
             legal = f"of a box that has pixels: {extent:,} of them, from {low} on, to {high} behind the last, are none"
             raise UsageError("pixel_box_upper_corner", upper, legal)
+    _judge_architecture(data_type, swizzle, architecture)
     made = TensorMap(
         data_type, global_address, tuple(global_dim), tuple(global_strides), (), steps,
         interleave, swizzle, l2_promotion, oob_fill, Im2col(lower, upper, channels, pixels),
@@ -149,10 +173,10 @@ def packed_strides(kind: str, global_dim: Sequence[int], interleave: str = "none
         (128, 4096)
     """
     _one_of("interleave", interleave, INTERLEAVES)
-    strides = [INTERLEAVES[interleave] or data_type(kind).element_bytes]
+    strides = [8 * INTERLEAVES[interleave] or data_type(kind).bits]
     for extent in global_dim[:-1]:
         strides.append(strides[-1] * extent)
-    return tuple(strides[1:])
+    return tuple(stride // 8 for stride in strides[1:])
 
 
 def encode_again(made: TensorMap) -> TensorMap:
@@ -180,7 +204,7 @@ def _common(  # noqa: PLR0917 - likewise
     _one_of("swizzle", swizzle, SWIZZLES)
     _one_of("l2_promotion", l2_promotion, L2_PROMOTIONS)
     _one_of("oob_fill", oob_fill, OOB_FILLS)
-    unit = 32 if interleave == "32B" else 16
+    unit = 32 if interleave == "32B" else found.unit_bytes
     must_be(int, "global_address", address, "an address")
     if address % unit or not 0 <= address < 1 << _ADDRESS_BITS:
         raise UsageError("global_address", hex(address), f"a multiple of {unit}, of at most {_ADDRESS_BITS} bits")
@@ -196,19 +220,44 @@ def _common(  # noqa: PLR0917 - likewise
     for stride in _numbers("global_strides", strides, rank - 1, 0, _STRIDE_END - 1):
         if stride % unit:
             raise UsageError("global_strides", tuple(strides), f"multiples of {unit}, in bytes")
+    if found.is_narrow:
+        _judge_narrow(found, dim[0], interleave, swizzle)
     if oob_fill == "nan" and not found.is_float:
         raise UsageError("oob_fill", oob_fill, f"none for {kind}: only floating-point types have NaN")
     return rank
 
 
+def _judge_architecture(kind: str, swizzle: str, architecture: int) -> None:
+    """Refuse what came with sm_100 where a device is older."""
+    if architecture < NARROW_SINCE:
+        if data_type(kind).is_narrow:
+            raise UsageError("data_type", kind, f"one that sm_{architecture} has; those of 4 and 6 bits are sm_100's")
+        if "ATOM" in swizzle:
+            raise UsageError("swizzle", swizzle, f"one that sm_{architecture} has; those with an atom are sm_100's")
+
+
+def _judge_narrow(kind: DataType, extent: int, interleave: str, swizzle: str) -> None:
+    """Judge what is asked of types of 4 and 6 bits alone."""
+    several = PADDED_ELEMENTS if kind.is_padded else 2
+    if extent % several:
+        raise UsageError("global_dim", extent, f"a multiple of {several} in dimension 0 for {kind.name}")
+    if kind.bits == 6 and interleave != "none":
+        raise UsageError("interleave", interleave, f"none for {kind.name}")
+    legal = PADDED_SWIZZLES.get(kind.name, SWIZZLES)
+    if swizzle not in legal:
+        raise UsageError("swizzle", swizzle, f"one of {', '.join(legal)} for {kind.name}")
+
+
 def _judge_box(made: TensorMap, argument: str, inner: int) -> None:
     """Judge the rows that a copy takes, and all of them together."""
     of = made.type
-    if inner * of.element_bytes % 16:
-        raise UsageError(argument, inner, f"a multiple of {16 // of.element_bytes}: 16 bytes of {of.name}")
+    if of.is_padded and inner != PADDED_ELEMENTS:
+        raise UsageError(argument, inner, f"{PADDED_ELEMENTS} elements of {of.name}")
+    if inner * of.box_bits % 128:
+        raise UsageError(argument, inner, f"a multiple of {128 // of.box_bits}: 16 bytes of {of.name}")
     span = swizzle_bytes(made.swizzle)
-    if span and made.interleave == "none" and inner * of.element_bytes > span:
-        most = span // of.element_bytes
+    if span and made.interleave == "none" and inner * of.box_bits > 8 * span:
+        most = 8 * span // of.box_bits
         raise UsageError(
             argument, inner, f"at most {most}: {most} elements of {of.name} are the {span} bytes of the swizzle"
         )

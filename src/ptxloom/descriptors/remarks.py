@@ -11,6 +11,7 @@ from ptxloom.descriptors.encoding import encode_again
 from ptxloom.descriptors.matrix import GENERATIONS
 from ptxloom.descriptors.pixels import outside_corners
 from ptxloom.descriptors.swizzling import CHUNK_BYTES, LINE_BITS
+from ptxloom.descriptors.tensor_types import PADDED_ELEMENTS
 from ptxloom.diagnostics import UsageError
 from ptxloom.isa.limits import SHARED_BYTES
 from ptxloom.isa.products import matrix_forms
@@ -185,7 +186,7 @@ def _of_map(made: TensorMap) -> Iterator[Remark]:
 
 def _strides(made: TensorMap) -> Iterator[tuple[int, int, int]]:
     """Each dimension's number, its stride and what lies within it, of those that have more than one element."""
-    below = made.global_dim[0] * made.element_bytes
+    below = -(-made.global_dim[0] * made.element_bits // 8)
     for place, (stride, extent) in enumerate(zip(made.global_strides, made.global_dim[1:], strict=True), 1):
         if extent > 1:
             yield place, stride, below
@@ -204,9 +205,14 @@ def _of_box(box: Box) -> Iterator[Remark]:
         yield Remark(
             "pixel-outside", True, text, "begin between the lower corner and the tensor's end plus the upper one"
         )
-    inner = box.coordinate[0] * box.map.element_bytes
-    if box.map.interleave == "none" and inner % INNER_BYTES:
-        per = INNER_BYTES // box.map.element_bytes
+    inner = box.coordinate[0] * box.map.box_bits
+    if box.map.type.is_padded and box.coordinate[0] % PADDED_ELEMENTS:
+        text = (
+            f"coordinate {box.coordinate[0]} of dimension 0 is not a multiple of {PADDED_ELEMENTS}, as its type wants"
+        )
+        yield Remark("inner-coordinate", True, text, f"take a multiple of {PADDED_ELEMENTS}")
+    elif box.map.interleave == "none" and inner % (8 * INNER_BYTES):
+        per = 8 * INNER_BYTES // box.map.box_bits
         text = f"coordinate {box.coordinate[0]} of dimension 0 is not at a multiple of 16 bytes: an illegal instruction"
         yield Remark("inner-coordinate", True, text, f"take a multiple of {per}")
     if box.shared_address % COPY_ALIGNMENT:

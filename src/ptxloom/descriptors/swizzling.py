@@ -26,6 +26,8 @@ class SwizzleMode:
         name: As `cuTensorMapEncodeTiled` calls it, such as "128B".
         span_bytes: How wide a row is in shared memory; chunks change places within it.
         atom_bytes: What stays together.
+        pattern_lines: After how many lines of 128 bytes the pattern begins anew; 0: as many as there are atoms.
+        flips: Whether the halves of each 16 bytes change places in every other line.
 
     Example:
         >>> mode = swizzle_mode("128B")
@@ -36,12 +38,15 @@ class SwizzleMode:
     name: str
     span_bytes: int
     atom_bytes: int = CHUNK_BYTES
+    pattern_lines: int = 0
+    flips: bool = False
 
     @property
     def swizzle(self) -> Swizzle:
-        """What it does to byte addresses."""
+        """What it does to byte addresses, but for what it flips."""
         base = self.atom_bytes.bit_length() - 1
-        return Swizzle((self.span_bytes // self.atom_bytes).bit_length() - 1, base, LINE_BITS - base)
+        lines = self.pattern_lines or self.span_bytes // self.atom_bytes
+        return Swizzle(lines.bit_length() - 1, base, LINE_BITS - base)
 
     @property
     def chunks(self) -> int:
@@ -71,12 +76,14 @@ class SwizzleMode:
             base_offset: In units of 128 bytes, what a matrix descriptor takes off before it looks at an address.
         """
         shifted = address - (base_offset << LINE_BITS)
-        return address ^ self.swizzle(shifted) ^ shifted
+        moved = address ^ self.swizzle(shifted) ^ shifted
+        return moved ^ _FLIP(shifted) ^ shifted if self.flips else moved
 
     def __str__(self) -> str:
         return self.name
 
 
+_FLIP: Final = Swizzle(1, 3, LINE_BITS - 3)
 SWIZZLE_MODES: Final[dict[str, SwizzleMode]] = {
     mode.name: mode
     for mode in (
@@ -85,10 +92,12 @@ SWIZZLE_MODES: Final[dict[str, SwizzleMode]] = {
         SwizzleMode("64B", 64),
         SwizzleMode("128B", 128),
         SwizzleMode("128B_ATOM_32B", 128, 32),
+        SwizzleMode("128B_ATOM_32B_FLIP_8B", 128, 32, flips=True),
         SwizzleMode("128B_ATOM_64B", 128, 64),
+        SwizzleMode("96B", 96, pattern_lines=2),
     )
 }
-"""By name; those with an atom are sm_100's, by the manual and not run on silicon by us."""
+"""By name; those with an atom are sm_100's, 96B is sm_103's, by the manual and not run on silicon by us."""
 
 
 def swizzle_mode(name: str) -> SwizzleMode:

@@ -1,7 +1,8 @@
 """TensorMap: what the 128 bytes of a `CUtensorMap` say, and how they are made.
 
 The parameters are those of `cuTensorMapEncodeTiled` and `cuTensorMapEncodeIm2col`; so are the checks. Where each word
-stands in the 128 bytes was read off an H200 (driver 580).
+stands in the 128 bytes was read off an H200 (driver 580); of what came with sm_100, off what ptxas makes of
+`tensormap.replace`.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from ptxloom.descriptors.tensor_types import (
     INTERLEAVES,
     L2_PROMOTIONS,
     OOB_FILLS,
-    SWIZZLES,
+    SWIZZLE_BITS,
     DataType,
     data_type,
 )
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 MAP_BYTES: Final = 128
 MOST_RANK: Final = 5
 _WORDS: Final = struct.Struct("<32I")
+_SWIZZLE_MASK: Final = 3 << 13 | 3 << 19 | 1 << 22
 CORNER_BITS: Final = {3: 16, 4: 8, 5: 5}
 """By rank: how many bits a corner of the bounding box has in each dimension."""
 
@@ -65,7 +67,7 @@ class TensorMap:
         box_dim: How many elements a copy spans, by dimension; empty for im2col.
         element_strides: Of how many elements one is taken, by dimension.
         interleave: "none", "16B" or "32B".
-        swizzle: "none", "32B", "64B" or "128B".
+        swizzle: "none", "32B", "64B", "128B", "128B_ATOM_32B", "128B_ATOM_32B_FLIP_8B", "128B_ATOM_64B" or "96B".
         l2_promotion: "none", "64B", "128B" or "256B".
         oob_fill: What is filled in outside the tensor: "none" (zeros) or "nan".
         im2col: In place of a box; None for a tiled map.
@@ -108,6 +110,16 @@ class TensorMap:
         return INTERLEAVES[self.interleave] or self.type.element_bytes
 
     @property
+    def element_bits(self) -> int:
+        """The bits from one element of the first dimension to the next, likewise."""
+        return 8 * INTERLEAVES[self.interleave] or self.type.bits
+
+    @property
+    def box_bits(self) -> int:
+        """The same in shared memory, where 16 elements of a padded type fill 16 bytes."""
+        return 8 * INTERLEAVES[self.interleave] or self.type.box_bits
+
+    @property
     def counts(self) -> tuple[int, ...]:
         """How many elements a copy takes: by dimension, or channels (one slice, if interleaved) and pixels."""
         if self.im2col is not None:
@@ -139,18 +151,19 @@ class TensorMap:
 
     @property
     def transaction_bytes(self) -> int:
-        """What a copy adds to its mbarrier's count: all elements of the box, also those outside the tensor."""
-        return prod(self.counts) * self.element_bytes
+        """What a copy adds to its mbarrier's count: all elements of the box, also those outside the tensor.
+
+        Padding does not count (CUTLASS's collectives expect as much).
+        """
+        return prod(self.counts) * self.element_bits // 8
 
     @property
     def encoded_box_bytes(self) -> int:
         """What the encoder takes for the size of the box: it divides by strides without rounding up."""
         if self.im2col is not None:
-            return self.im2col.channels_per_pixel * self.im2col.pixels_per_column * self.type.element_bytes
-        return (
-            prod(n // step for n, step in zip(self.box_dim, self.element_strides, strict=True))
-            * self.type.element_bytes
-        )
+            return self.im2col.channels_per_pixel * self.im2col.pixels_per_column * self.type.box_bits // 8
+        counts = prod(n // step for n, step in zip(self.box_dim, self.element_strides, strict=True))
+        return counts * self.type.box_bits // 8
 
     def to_bytes(self) -> bytes:
         """The 128 bytes."""
@@ -182,7 +195,7 @@ class TensorMap:
             | self.rank - 1 << 4
             | kind.code << 7
             | list(INTERLEAVES).index(self.interleave) << 11
-            | SWIZZLES.index(self.swizzle) << 13
+            | SWIZZLE_BITS[self.swizzle]
             | OOB_FILLS.index(self.oob_fill) << 15
             | int(kind.rounds) << 16
             | L2_PROMOTIONS.index(self.l2_promotion) << 17
@@ -221,7 +234,7 @@ class TensorMap:
             () if im2col else (box0, *((words[14] >> 8 * i & 0xFF) + 1 for i in range(rank - 1))),
             tuple((words[13] >> 3 * i & 7) + 1 for i in range(rank)),
             list(INTERLEAVES)[interleave],
-            SWIZZLES[kinds >> 13 & 3],
+            _swizzle_of(kinds),
             L2_PROMOTIONS[kinds >> 17 & 3],
             OOB_FILLS[kinds >> 15 & 1],
             im2col,
@@ -232,13 +245,23 @@ class TensorMap:
         return f"{'im2col' if self.im2col else 'tiled'} map of {extent} {self.data_type} at 0x{self.global_address:x}"
 
 
+def _swizzle_of(kinds: int) -> str:
+    """The swizzle in word 2."""
+    held = kinds & _SWIZZLE_MASK
+    for name, bits in SWIZZLE_BITS.items():
+        if bits == held:
+            return name
+    legal = "of a swizzle that there is: bits 19 and 20 keep more than 16 bytes together where 13 and 14 say 128 bytes"
+    raise UsageError("word 2", f"0x{kinds:08x}", legal)
+
+
 def _type_of(kinds: int) -> str:
     """The data type in word 2."""
     code, rounds = kinds >> 7 & 0xF, bool(kinds >> 16 & 1)
     for kind in DATA_TYPES.values():
         if (kind.code, kind.rounds) == (code, rounds):
             return kind.name
-    raise UsageError("word 2", f"0x{kinds:08x}", f"of a type that sm_90 copies; type {code} in bits 7 to 10 is not one")
+    raise UsageError("word 2", f"0x{kinds:08x}", f"of a type that is copied; type {code} in bits 7 to 10 is not one")
 
 
 def _packed_corners(im2col: Im2col, rank: int) -> int:

@@ -16,41 +16,83 @@ class DataType:
     Attributes:
         name: Without `CU_TENSOR_MAP_DATA_TYPE_`, such as "FLOAT16".
         code: In the map.
-        element_bytes: How wide an element is.
+        bits: How wide an element is in the tensor.
         is_float: Whether what is outside can be filled with NaN.
         rounds: Whether what is loaded is rounded to tf32.
+        is_padded: Whether 16 elements fill 16 bytes of shared memory, whose last bytes hold nothing.
     """
 
     name: str
     code: int
-    element_bytes: int
+    bits: int
     is_float: bool = False
     rounds: bool = False
+    is_padded: bool = False
+
+    @property
+    def element_bytes(self) -> int:
+        """The bytes that hold an element: one, of elements that share it."""
+        return max(1, self.bits // 8)
+
+    @property
+    def box_bits(self) -> int:
+        """How wide an element is in shared memory, padding included."""
+        return 8 if self.is_padded else self.bits
+
+    @property
+    def is_narrow(self) -> bool:
+        """Whether elements share a byte: types that came with sm_100."""
+        return self.bits < 8
+
+    @property
+    def unit_bytes(self) -> int:
+        """Of what address and strides are multiples."""
+        return 32 if self.is_padded else 16
 
 
 DATA_TYPES: Final[dict[str, DataType]] = {
     kind.name: kind
     for kind in (
-        DataType("UINT8", 0, 1),
-        DataType("UINT16", 1, 2),
-        DataType("UINT32", 2, 4),
-        DataType("INT32", 3, 4),
-        DataType("UINT64", 4, 8),
-        DataType("INT64", 5, 8),
-        DataType("FLOAT16", 6, 2, is_float=True),
-        DataType("FLOAT32", 7, 4, is_float=True),
-        DataType("FLOAT64", 9, 8, is_float=True),
-        DataType("BFLOAT16", 10, 2, is_float=True),
-        DataType("FLOAT32_FTZ", 8, 4, is_float=True),
-        DataType("TFLOAT32", 7, 4, is_float=True, rounds=True),
-        DataType("TFLOAT32_FTZ", 8, 4, is_float=True, rounds=True),
+        DataType("UINT8", 0, 8),
+        DataType("UINT16", 1, 16),
+        DataType("UINT32", 2, 32),
+        DataType("INT32", 3, 32),
+        DataType("UINT64", 4, 64),
+        DataType("INT64", 5, 64),
+        DataType("FLOAT16", 6, 16, is_float=True),
+        DataType("FLOAT32", 7, 32, is_float=True),
+        DataType("FLOAT64", 9, 64, is_float=True),
+        DataType("BFLOAT16", 10, 16, is_float=True),
+        DataType("FLOAT32_FTZ", 8, 32, is_float=True),
+        DataType("TFLOAT32", 7, 32, is_float=True, rounds=True),
+        DataType("TFLOAT32_FTZ", 8, 32, is_float=True, rounds=True),
+        DataType("16U4_ALIGN8B", 11, 4),
+        DataType("16U4_ALIGN16B", 12, 4, is_padded=True),
+        DataType("16U6_ALIGN16B", 13, 6, is_padded=True),
     )
 }
-"""By name, in the order of the driver's enumeration."""
+"""By name, in the order of the driver's enumeration; those of 4 and 6 bits are sm_100's, not run on silicon by us."""
 INTERLEAVES: Final[dict[str, int]] = {"none": 0, "16B": 16, "32B": 32}
 """The bytes of a slice, which takes the place of an element."""
-SWIZZLES: Final[tuple[str, ...]] = ("none", "32B", "64B", "128B")
-"""In the order of their codes."""
+SWIZZLES: Final[tuple[str, ...]] = (
+    "none", "32B", "64B", "128B", "128B_ATOM_32B", "128B_ATOM_32B_FLIP_8B", "128B_ATOM_64B",
+)  # fmt: skip
+"""In the order of the driver's enumeration: those with an atom are sm_100's."""
+SWIZZLE_BITS: Final[dict[str, int]] = {
+    **{name: code << 13 for code, name in enumerate(SWIZZLES[:4])},
+    **{name: 3 << 13 | code << 19 for code, name in enumerate(SWIZZLES[4:], 1)},
+    "96B": 1 << 22,
+}
+"""The bits of word 2 that say it; of those that came after sm_90, as ptxas sets them for `tensormap.replace`."""
+NARROW_SINCE: Final = 100
+"""The first architecture with types of 4 and 6 bits, and with swizzles that keep more than 16 bytes together."""
+PADDED_ELEMENTS: Final = 128
+"""How many elements of a padded type a row of a box has."""
+PADDED_SWIZZLES: Final = {
+    "16U4_ALIGN16B": ("none", "128B", "128B_ATOM_32B"),
+    "16U6_ALIGN16B": ("none", "128B", "128B_ATOM_32B", "128B_ATOM_64B"),
+}  # fmt: skip
+"""By padded type: the swizzles that the driver lets stand beside it."""
 L2_PROMOTIONS: Final[tuple[str, ...]] = ("none", "64B", "128B", "256B")
 OOB_FILLS: Final[tuple[str, ...]] = ("none", "nan")
 """Zeros, or `NAN_REQUEST_ZERO_FMA`: 0x7ff7 in every 16 bits."""
@@ -60,7 +102,7 @@ def data_type(name: str) -> DataType:
     """The data type of a name.
 
     Raises:
-        UsageError: There is none, or none on sm_90.
+        UsageError: There is none.
     """
     found = DATA_TYPES.get(name)
     if found is None:

@@ -123,15 +123,20 @@ def descriptor_facts() -> dict[str, object]:
     }
     return {
         "generations": generations,
-        "modes": {mode.name: [mode.span_bytes, mode.atom_bytes] for mode in SWIZZLE_MODES.values()},
+        "modes": {
+            mode.name: [mode.span_bytes, mode.atom_bytes]
+            for mode in SWIZZLE_MODES.values()
+            if not (mode.flips or mode.pattern_lines)
+        },
         "factorTypes": sorted(factor_types()),
         "dataTypes": {
             kind.name: [kind.code, kind.element_bytes, int(kind.is_float), int(kind.rounds)]
             for kind in DATA_TYPES.values()
+            if not kind.is_narrow  # sm_90's, like the swizzles: `ptxloom tensormap` knows more
         },
         "mapWords": {
             "interleaves": INTERLEAVES,
-            "swizzles": SWIZZLES,
+            "swizzles": SWIZZLES[:4],
             "promotions": L2_PROMOTIONS,
             "fills": OOB_FILLS,
         },

@@ -178,3 +178,9 @@ def test_a_map_is_no_number() -> None:
     for parameter, value in wrong:
         with pytest.raises(pl.UsageError, match=r"args\[1\]"):
             kernel(parameter, "mov.b64 d2, 0;").launch(1, 32, [np.zeros(32, np.int32), value])
+
+
+@pytest.mark.parametrize(("name", "elements"), [("16U4_ALIGN8B", 384), ("16U4_ALIGN16B", 384), ("16U6_ALIGN16B", 256)])
+def test_narrow_elements_lie_side_by_side_in_bytes(name: str, elements: int) -> None:
+    made = pl.tensor_map(np.zeros((4, 192), np.uint8), (128, 4), data_type=name).map
+    assert (made.global_dim, made.global_strides) == ((elements, 4), (192,))

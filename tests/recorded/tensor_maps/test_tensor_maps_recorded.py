@@ -16,9 +16,6 @@ from recorded.tensor_maps.tensor_map_cases import CASES, RECORDING
 if TYPE_CHECKING:
     from recorded.tensor_maps.tensor_map_cases import Case
 
-_SM_100 = ("16U4_ALIGN8B", "16U4_ALIGN16B", "16U6_ALIGN16B")
-_ATOMS = ("128B_ATOM_32B", "128B_ATOM_32B_FLIP_8B", "128B_ATOM_64B")
-
 
 @pytest.fixture(scope="module")
 def recorded() -> list[Case]:
@@ -29,13 +26,14 @@ def recorded() -> list[Case]:
 
 def ours(case: Case) -> TensorMap:
     shared: dict[str, Any] = {
-        "data_type": (*DATA_TYPES, *_SM_100)[case["kind"]],
+        "data_type": list(DATA_TYPES)[case["kind"]],
         "global_address": case["address"],
         "global_dim": case["dim"],
         "global_strides": case["strides"],
         "element_strides": case["steps"],
         "interleave": list(INTERLEAVES)[case["interleave"]],
-        "swizzle": (*SWIZZLES, *_ATOMS)[case["swizzle"]],
+        "swizzle": SWIZZLES[case["swizzle"]],
+        "architecture": 90,
         "l2_promotion": L2_PROMOTIONS[case["l2"]],
         "oob_fill": OOB_FILLS[case["fill"]],
     }

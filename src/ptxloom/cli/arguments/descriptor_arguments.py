@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 FORMATS: Final = ("full", "concise", "json")
 _NUMBERS: Final = re.compile(r"-\d[-\d,]*$")
 _SWIZZLES: Final = ("none", "32B", "64B", "128B")
+_ATOMS: Final = ("128B_ATOM_32B", "128B_ATOM_32B_FLIP_8B", "128B_ATOM_64B")
 
 
 def descriptor(parser: ArgumentParser) -> None:
@@ -63,7 +64,7 @@ def tensormap(parser: ArgumentParser) -> None:
     made.add_argument("--box-dim", type=numbers, metavar="LIST", help="elements that a copy spans")
     made.add_argument("--element-strides", type=numbers, metavar="LIST", help="take every Nth element (default 1)")
     made.add_argument("--interleave", choices=("none", "16B", "32B"), default="none", help="in slices of so many bytes")
-    made.add_argument("--swizzle", dest="mode", choices=_SWIZZLES, help="of shared memory (default none)")
+    made.add_argument("--swizzle", dest="mode", choices=(*_SWIZZLES, *_ATOMS), help="of shared memory (default none)")
     made.add_argument("--l2-promotion", choices=("none", "64B", "128B", "256B"), default="none", help="of fetches")
     made.add_argument(
         "--oob-fill",

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from ptxloom.descriptors import TensorMap, encode_im2col, encode_tiled
 from ptxloom.descriptors.tensor_types import DATA_TYPES, INTERLEAVES
+from ptxloom.descriptors.tensor_types import data_type as find_type
 from ptxloom.diagnostics import UsageError
 from ptxloom.machine.memory.foreign_arrays import must_be_array
 
@@ -63,12 +64,13 @@ def tensor_map(
         array: The tensor, or the memory that it lies in, which copies by the map read and write in place; of NumPy, or
             of a library that shares its memory by DLPack.
         box_dim: How many elements a copy spans, by dimension.
-        data_type: Such as "FLOAT16" or "TFLOAT32"; by default that of the array (bytes for types of 8 bits).
+        data_type: Such as "FLOAT16" or "TFLOAT32"; by default that of the array (bytes for types of 8 bits). Elements
+            of 4 and 6 bits ("16U4_ALIGN8B", "16U4_ALIGN16B", "16U6_ALIGN16B") lie side by side in the array's bytes.
         global_dim: How many elements, by dimension; by default those of the array.
         global_strides: In bytes, of all dimensions but the first; by default those of the array.
         element_strides: Of how many elements one is taken, by dimension; ones by default.
         interleave: "none", "16B" or "32B".
-        swizzle: "none", "32B", "64B" or "128B".
+        swizzle: One of `ptxloom.descriptors.tensor_types.SWIZZLES`, such as "none" or "128B".
         l2_promotion: "none", "64B", "128B" or "256B": changes no result.
         oob_fill: "none" (zeros) or "nan".
 
@@ -119,7 +121,7 @@ def tensor_map_im2col(
         global_strides: In bytes, of all dimensions but the first.
         element_strides: Of how many elements one is taken, by dimension.
         interleave: "none", "16B" or "32B".
-        swizzle: "none", "32B", "64B" or "128B".
+        swizzle: One of `ptxloom.descriptors.tensor_types.SWIZZLES`, such as "none" or "128B".
         l2_promotion: "none", "64B", "128B" or "256B".
         oob_fill: "none" (zeros) or "nan".
 
@@ -162,10 +164,13 @@ def _tensor(
     whole = _pixels(array, interleave) if global_dim is None and INTERLEAVES.get(interleave) else array
     if global_dim is None and whole.ndim and whole.strides[-1] != whole.itemsize and whole.shape[-1] > 1:
         raise UsageError("array", f"strides of {array.strides} bytes", "an array whose last axis is contiguous")
+    dims: Sequence[int] = whole.shape[::-1] if global_dim is None else global_dim
+    if global_dim is None and dims and data_type is not None and find_type(data_type).is_narrow:
+        dims = dims[0] * whole.itemsize * 8 // find_type(data_type).bits, *dims[1:]
     return _Tensor(
         kind,
         array.ctypes.data,
-        whole.shape[::-1] if global_dim is None else global_dim,
+        dims,
         whole.strides[-2::-1] if global_strides is None else global_strides,
     )
 

@@ -29,17 +29,21 @@ _COORDINATES: Final = _CTAS + 128
 _SIZES: Final = _COORDINATES + 128 * tensor_copy.COORDINATES
 _RANKS: Final = {f"{rank}d": rank for rank in range(1, tensor_copy.MOST_DIMENSIONS + 1)}
 _COLUMNS: Final = ("im2col", "im2col_no_offs")
-_OTHER_MODES: Final = ("im2col::w", "im2col::w::128", "tile::gather4", "tile::scatter4")
+_WIDE: Final = ("im2col::w", "im2col::w::128")
+_NEWER: Final = 100  # sm_100 has more fields in tensor maps
+_ROWS: Final = ("tile::gather4", "tile::scatter4")
 
 
 @family("cp", when=lambda op: op.has("tensor") and not op.has("prefetch"))
 def copy_tensor(b: Builder, op: Op) -> None:
     """Fetch a box of a tensor into shared memory, store one, or combine one with what is there."""
-    if op.has(*_OTHER_MODES):
-        raise op.unsupported("rows that are gathered, and columns of one row, are not supported")
-    if op.has("cta_group::2") or any(q.startswith("override::") for q in op.qualifiers):
-        raise op.unsupported("pairs of CTAs, and maps that are overridden, are not supported")
+    if op.has(*_WIDE):
+        raise op.unsupported("in which order the pixels of a halo come is not known")
+    if any(q.startswith("override::") for q in op.qualifiers):
+        raise op.unsupported("what stands for parts of a tensor map is not supported")
     form = _RANKS[op.one_of(tuple(_RANKS))] | copies.IN_COLUMNS * op.has(*_COLUMNS)
+    form |= copies.NEWER * (b.program.architecture >= _NEWER)
+    form |= copies.PICKS * op.has(*_ROWS) | copies.PAIRED * op.has("cta_group::2")
     if op.has("mbarrier::complete_tx::bytes"):
         _load(b, op, form)
     else:

@@ -28,7 +28,7 @@ def replace(b: Builder, op: Op) -> None:
     """Set a field of a tensor map, of one dimension where it has several."""
     word = op.one_of(fields.FIELDS)
     if not word:
-        raise op.unsupported("no hardware with such a field has been seen")
+        raise op.unsupported("it names no field that is known")
     address, *numbered, value = op.operands
     ordinal = b.literal(numbered[0]) if numbered else 0
     if ordinal is None:

@@ -107,8 +107,8 @@ def picture(box: Box) -> Picture:
             shown = FILLED if not chunk.inside else label + "~" * (chunk.inside < chunk.elements)
             group = number if chunk.inside else None
             pieces.append(Piece(number, column, chunk.shared_address, shown, group, tip))
-    per = max(1, 16 // box.map.element_bytes)
-    columns = tuple(f"+{at}" for at in range(0, box.counts[0] * max(1, box.map.element_bytes // 16), per))
+    per = max(1, 128 // box.map.box_bits)
+    columns = tuple(f"+{at}" for at in range(0, box.counts[0] * max(1, box.map.box_bits // 128), per))
     return Picture(
         f"box of a {box.map}",
         _dimensions(box.map.rank),

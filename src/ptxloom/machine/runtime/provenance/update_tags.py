@@ -10,8 +10,8 @@ from ptxloom.machine.runtime.provenance.memory_tags import copy_tags, read_tags,
 from ptxloom.machine.runtime.provenance.paths import moved_tag, node_tag, put_value, value_tag
 from ptxloom.machine.runtime.spending import spend
 from ptxloom.machine.runtime.state import GLOBAL, SHARED, Warp
-from ptxloom.machine.runtime.tensor_boxes.model import CHUNK_BYTES, SHIFTS, TensorCopy
-from ptxloom.machine.runtime.tensor_boxes.swizzle import chunk_place
+from ptxloom.machine.runtime.tensor_boxes.model import SHIFTS, TensorCopy
+from ptxloom.machine.runtime.tensor_boxes.swizzle import chunk_place, pieces_of
 from ptxloom.machine.runtime.trail import COMPUTED, TWICE
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ def bulk_tags(
 @watching
 def blank_row_tags(w: Warp, t: TensorCopy) -> None:
     """Of what stands for elements outside of a tensor nothing is known."""
-    fill(part(w.launch.trail.stage, 0, t.row_bytes), 0)
+    fill(part(w.launch.trail.stage, 0, t.taken_bytes), 0)
 
 
 @watching
@@ -103,19 +103,19 @@ def fetch_row_tags(w: Warp, site: u32, lane: u32, at: u64, low: u64, size: u64) 
 @watching
 def put_row_tags(w: Warp, site: u32, lane: u32, t: TensorCopy, at: u64, start: u64, number: u64) -> None:
     """It comes to lie in a box at an address of shared memory."""
-    for offset in range(0, u32(t.row_bytes), CHUNK_BYTES):
-        place = chunk_place(t, start, number, u64(offset))
-        chunk = part(w.launch.trail.stage, offset, CHUNK_BYTES)
-        write_tags(w, site, lane, at + place, SHARED, CHUNK_BYTES, chunk, 0)
+    for piece in range(pieces_of(t)):
+        offset = u64(piece * t.piece)
+        place = chunk_place(t, start, number, offset)
+        write_tags(w, site, lane, at + place, SHARED, t.piece, part(w.launch.trail.stage, offset, t.piece), 0)
 
 
 @watching
 def take_row_tags(w: Warp, site: u32, lane: u32, t: TensorCopy, at: u64, start: u64, number: u64) -> None:
     """A row of a box is taken out of shared memory."""
-    for offset in range(0, u32(t.row_bytes), CHUNK_BYTES):
-        place = chunk_place(t, start, number, u64(offset))
-        chunk = part(w.launch.trail.stage, offset, CHUNK_BYTES)
-        read_tags(w, site, lane, at + place, SHARED, CHUNK_BYTES, chunk)
+    for piece in range(pieces_of(t)):
+        offset = u64(piece * t.piece)
+        place = chunk_place(t, start, number, offset)
+        read_tags(w, site, lane, at + place, SHARED, t.piece, part(w.launch.trail.stage, offset, t.piece))
 
 
 @watching

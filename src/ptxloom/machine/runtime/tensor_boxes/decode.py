@@ -1,4 +1,7 @@
-"""The 128 bytes of a tensor map, taken apart (as `cuTensorMapEncodeTiled` and `...Im2col` make them for sm_90).
+"""The 128 bytes of a tensor map, taken apart (as `cuTensorMapEncodeTiled` and `...Im2col` make them).
+
+What sm_90 has was read off an H200. Of the fields that came with sm_100 (types of 4 and 6 bits, what a swizzle keeps
+together, 96 bytes) the bits are those that ptxas sets for `tensormap.replace`; what they do is the manual's (5.5).
 
 Any bytes may come: what is no tensor map has a reason, and counts stay within what their bits can say.
 """
@@ -7,57 +10,95 @@ from __future__ import annotations
 
 from ptxloom.machine.native.language import i8, i16, i32, i64, u8, u16, u32, u64
 from ptxloom.machine.runtime.tensor_boxes.model import (
+    B4_PADDED,
+    B6_PADDED,
     BF16,
+    CHUNK_BYTES,
     FEW_DIMENSIONS,
     MOST_DIMENSIONS,
+    PADDED_ELEMENTS,
     PART_OF_CHUNK,
     SHIFTS,
     WIDER_THAN_SWIZZLE,
+    WRONG_ATOM,
     WRONG_INTERLEAVE,
+    WRONG_PADDING,
     WRONG_RANK,
     WRONG_TYPE,
     TensorCopy,
 )
 
 
-def decode(t: TensorCopy) -> u32:
-    """What the words of a map mean; why they are no map, or 0."""
+def decode(t: TensorCopy, is_newer: u32) -> u32:
+    """What the words of a map mean; why they are no map, or 0. Bits that came with sm_100 count if `is_newer`."""
     head = t.words[2]
     t.base = u64(t.words[0]) | u64(t.words[1]) << 32
     t.in_columns = head & 1
     t.rank = (head >> 4 & 7) + 1
     t.kind = head >> 7 & 15
     t.interleave = head >> 11 & 3
-    swizzle = head >> 13 & 3
-    t.chunk_mask = (1 << swizzle) - 1
     t.fills_nan = head >> 15 & 1
     t.rounds = head >> 16 & 1
     if t.rank > MOST_DIMENSIONS:
         return WRONG_RANK
-    if t.kind > BF16:
+    if t.kind > B6_PADDED or (t.kind > BF16 and is_newer == 0):
         return WRONG_TYPE
     if t.interleave > 2:
         return WRONG_INTERLEAVE
     if (t.in_columns | t.interleave) != 0 and t.rank < 3:
         return FEW_DIMENSIONS
-    return decode_rows(t, 16 << swizzle)
+    span = decode_swizzle(t, head >> 13 & 3, (head >> 19 & 3) * is_newer, (head >> 22 & 1) * is_newer)
+    return WRONG_ATOM if span == 0 else decode_rows(t, span)
+
+
+def decode_swizzle(t: TensorCopy, swizzle: u32, atom: u32, is_96: u32) -> u32:
+    """What changes places, and how wide a row is; 0 if more than 16 bytes stay together but not in 128."""
+    t.chunk_mask = (1 << swizzle) - 1
+    t.atom_shift = 4
+    t.flips = 0
+    if is_96 != 0:
+        t.chunk_mask = 1
+        return 96 if swizzle | atom == 0 else 0
+    if atom != 0:
+        if swizzle != 3:
+            return 0
+        t.chunk_mask = 1 if atom == 3 else 3
+        t.atom_shift = 6 if atom == 3 else 5
+        t.flips = u32(atom == 2)
+    return 16 << swizzle
+
+
+def element_bits(kind: u32) -> u32:
+    """How wide an element of a type is."""
+    if kind > BF16:
+        return 6 if kind == B6_PADDED else 4
+    return 8 << u32(u64(SHIFTS) >> u64(4 * kind) & 15)
 
 
 def decode_rows(t: TensorCopy, span: u32) -> u32:
     """How long rows are, and how the other dimensions lie; `span` is as wide as the swizzle."""
-    shift = u64(SHIFTS) >> u64(4 * t.kind) & 15
+    bits = element_bits(t.kind)
+    count = (t.words[13] >> 24) + 1
     first: u32 = 1
+    t.packed = CHUNK_BYTES
+    if t.kind >= B4_PADDED:
+        t.packed = 2 * bits
+        if t.interleave != 0 or t.flips != 0 or (count != PADDED_ELEMENTS and (t.kind != B6_PADDED or count != 64)):
+            return WRONG_PADDING
+    t.piece = 8 if t.flips != 0 else t.packed
     if t.interleave != 0:
         first = 0
-        t.element = 16 * i64(t.interleave)
-        t.row_bytes = u64(t.element)
-        t.inner_bytes = t.element
+        t.element = 128 * i64(t.interleave)
+        t.taken_bytes = 16 * u64(t.interleave)
+        t.inner_bytes = i64(t.taken_bytes)
     else:
-        t.element = 1 << i64(shift)
-        t.row_bytes = u64((t.words[13] >> 24) + 1) << shift
-        t.inner_bytes = (i64(t.words[8]) + 1) * t.element
+        t.element = i64(bits)
+        t.taken_bytes = u64(count * bits >> 3)
+        t.inner_bytes = (i64(t.words[8]) + 1) * t.element + 7 >> 3
+    t.row_bytes = t.taken_bytes // u64(t.packed) * CHUNK_BYTES
+    t.pieces = u32(t.taken_bytes) // t.piece
     t.pitch = t.row_bytes
-    if t.row_bytes & 15 != 0:
+    if t.taken_bytes % u64(t.packed) != 0 or count * bits & 7 != 0:
         return PART_OF_CHUNK
     if t.chunk_mask != 0 and t.interleave == 0:
         if t.row_bytes > u64(span):

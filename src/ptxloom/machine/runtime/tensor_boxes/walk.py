@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ptxloom.machine.native.language import i64, u32, u64
 from ptxloom.machine.runtime.tensor_boxes.decode import box_size, corner
-from ptxloom.machine.runtime.tensor_boxes.model import CHUNK_BYTES, MOST_ROWS, OFFSETS, TensorCopy
+from ptxloom.machine.runtime.tensor_boxes.model import CHUNK_BYTES, MOST_ROWS, OFFSETS, PICKED_ROWS, TensorCopy
 
 if TYPE_CHECKING:
     from ptxloom.machine.native.language import Slice, i32
@@ -18,6 +18,8 @@ def start_walk(t: TensorCopy, coordinates: Slice[i32], lane: u32) -> None:
     t.inner = 0
     if first != 0:
         t.inner = i64(coordinates[lane]) * t.element
+    t.partial = u32(t.inner & 127)
+    t.inner = t.inner >> 3
     for place in range(t.outer):
         t.first[place] = i64(coordinates[32 * (place + first) + lane])
     restart(t)
@@ -25,6 +27,10 @@ def start_walk(t: TensorCopy, coordinates: Slice[i32], lane: u32) -> None:
         start_columns(t, coordinates, lane)
     else:
         start_tile(t, first)
+    if t.picks != 0:
+        t.rows = PICKED_ROWS
+        for number in range(PICKED_ROWS):
+            t.picked[number] = i64(coordinates[32 * (1 + number) + lane])
 
 
 def restart(t: TensorCopy) -> None:
@@ -76,10 +82,10 @@ def keep_inside(t: TensorCopy) -> u64:
     """From now on the walk leaves out what lies outside of the tensor; gives the number of the last row, and one.
 
     A box may reach 2^40 rows beyond its tensor; rows inside are no more than what they hold in shared memory. Of im2col
-    all rows, 1,024 at most, are come by.
+    all rows, 1,024 at most, are come by, and of rows that are named.
     """
-    if t.in_columns != 0:
-        return last_column(t)
+    if t.in_columns | t.picks != 0:
+        return last_row(t)
     weight: u64 = 1
     behind: u64 = 1
     rows: u64 = 1
@@ -96,8 +102,8 @@ def keep_inside(t: TensorCopy) -> u64:
     return behind if rows != 0 else 0
 
 
-def last_column(t: TensorCopy) -> u64:
-    """The number of the last row of im2col that is inside of the tensor, and one; 0 if no row is."""
+def last_row(t: TensorCopy) -> u64:
+    """The number of the last row that is inside of the tensor, and one; 0 if no row is: the walk comes by all."""
     behind: u64 = 0
     for _row in range(rows_of(t)):
         if is_inside(t) != 0:
@@ -110,12 +116,25 @@ def last_column(t: TensorCopy) -> u64:
 def next_row(t: TensorCopy) -> None:
     """Go on to the next row."""
     t.number = t.number + 1
+    if t.picks != 0:
+        if t.number < PICKED_ROWS:
+            t.point[0] = t.picked[t.number]
+        return
     for place in range(t.outer):
         t.point[place] = t.point[place] + t.steps[place]
         if t.point[place] < t.ends[place]:
             return
         t.point[place] = t.begins[place]
         t.number = t.number + t.skipped[place]
+
+
+def names_negative(t: TensorCopy) -> u32:
+    """1 if a row before the first is named."""
+    if t.picks != 0:
+        for number in range(PICKED_ROWS):
+            if t.picked[number] < 0:
+                return 1
+    return 0
 
 
 def rows_of(t: TensorCopy) -> u32:
@@ -143,12 +162,12 @@ def row_address(t: TensorCopy) -> u64:
 
 def inside_from(t: TensorCopy) -> u64:
     """The first byte of a row that the tensor has; as many as a row has if that is none."""
-    return u64(min(max(0 - t.inner, 0), i64(t.row_bytes)))
+    return u64(min(max(0 - t.inner, 0), i64(t.taken_bytes)))
 
 
 def inside_to(t: TensorCopy) -> u64:
     """The byte behind the last one of a row that the tensor has; 0 if there is none."""
-    return u64(min(max(t.inner_bytes - t.inner, 0), i64(t.row_bytes)))
+    return u64(min(max(t.inner_bytes - t.inner, 0), i64(t.taken_bytes)))
 
 
 def stored_bytes(t: TensorCopy) -> u64:

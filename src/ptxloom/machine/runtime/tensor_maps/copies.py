@@ -14,6 +14,7 @@ from ptxloom.machine.native.language import (
     address,
     copy,
     i32,
+    i64,
     nothing,
     part,
     trailing_zeros,
@@ -46,13 +47,18 @@ from ptxloom.machine.runtime.state import (
     SHARED,
     Warp,
 )
-from ptxloom.machine.runtime.tensor_boxes.decode import corner, decode
+from ptxloom.machine.runtime.tensor_boxes.decode import box_size, corner, decode
 from ptxloom.machine.runtime.tensor_boxes.model import (
+    B4_PADDED,
     BEFORE_START,
     BETWEEN_CHUNKS,
+    BETWEEN_PADDED,
     BEYOND_CORNERS,
+    BF16,
+    BOX_OF_ROWS,
     CHUNK_BYTES,
     CORNERS_OUTSIDE,
+    LOADED_ONLY,
     MAP_BYTES,
     NO_SUCH_REDUCTION,
     OTHER_MODE,
@@ -65,6 +71,7 @@ from ptxloom.machine.runtime.tensor_boxes.walk import (
     inside_to,
     is_inside,
     keep_inside,
+    names_negative,
     next_row,
     row_address,
     rows_of,
@@ -85,7 +92,11 @@ from ptxloom.machine.runtime.tensor_maps.watch import (
 if TYPE_CHECKING:
     from ptxloom.machine.native.language import Ptr
 
-IN_COLUMNS = 8  # in the form of an instruction, beside its dimensions: it is one of im2col
+# The form of an instruction, beside its dimensions:
+IN_COLUMNS = 8  # it is one of im2col
+PICKS = 16  # it names four rows
+NEWER = 64  # it is of a target with the fields that came with sm_100
+PAIRED = 32  # the mbarrier may be that of the other CTA of a pair
 BOX_ALIGNMENT = 128
 
 
@@ -107,7 +118,8 @@ def prepare(  # noqa: PLR0911 - one case a reason
         return 1
     watch_map(w, lane, at, site)
     copy(view(u8, t.words), found, MAP_BYTES)
-    reason = decode(t)
+    t.picks = u32(form & PICKS != 0)
+    reason = decode(t, u32(form & NEWER != 0))
     if reason != 0:
         return refuse_copy(w, NO_TENSOR_MAP, reason, site, lane, at)
     if t.rank != form & 7:
@@ -118,8 +130,9 @@ def prepare(  # noqa: PLR0911 - one case a reason
     reason = why_not_started(t)
     if reason != 0:
         return refuse_copy(w, ILLEGAL_TENSOR_COPY, reason, site, lane, at)
-    if t.base & 15 != 0:
-        fault(w, MISALIGNED, site, lane, t.base, GLOBAL, CHUNK_BYTES, 0)
+    unit: u32 = 2 * CHUNK_BYTES if t.packed != CHUNK_BYTES else CHUNK_BYTES
+    if t.base & u64(unit - 1) != 0:
+        fault(w, MISALIGNED, site, lane, t.base, GLOBAL, unit, 0)
         return 1
     if near & (BOX_ALIGNMENT - 1) != 0:
         fault(w, MISALIGNED, site, lane, near, SHARED, BOX_ALIGNMENT, 0)
@@ -129,8 +142,12 @@ def prepare(  # noqa: PLR0911 - one case a reason
 
 def why_not_started(t: TensorCopy) -> u32:
     """Why no copy can begin at the coordinates; 0 if one can."""
-    if t.inner & 15 != 0:
+    if t.partial != 0:
         return BETWEEN_CHUNKS
+    if t.packed != CHUNK_BYTES and t.inner % i64(t.taken_bytes) != 0:
+        return BETWEEN_PADDED
+    if t.picks != 0 and box_size(t, 1) != 1:
+        return BOX_OF_ROWS
     if t.in_columns != 0:
         for place in range(t.rank - 2):
             if t.point[place] < t.begins[place] or t.point[place] >= t.ends[place]:
@@ -161,16 +178,26 @@ def load_tensor(
                     strip = 255 << CLUSTER_SHIFT
                     window = u64(trailing_zeros(left) + 1) << CLUSTER_SHIFT
                 at = targets[lane] & ~strip | window
+                barrier = barriers[lane] & ~strip | window
+                if left != 0 and form & PAIRED != 0:
+                    barrier = of_pair(w, barriers[lane], trailing_zeros(left))
                 if prepare(w, lane, maps[lane], coordinates, form, at, site) != 0:
                     return 1
-                if load_box(w, lane, at, told_at(w, barriers[lane] + 1, left), first, site) != 0:
+                if load_box(w, lane, at, told_at(w, barrier + 1, 0), first, site) != 0:
                     return 1
                 t = w.worker.tensor[0]
-                if finish(w, lane, barriers[lane] & ~strip | window, u32(t.rows * t.row_bytes), site) != 0:
+                if finish(w, lane, barrier, u32(t.rows * t.taken_bytes), site) != 0:
                     return 1
                 first = 0
                 left = left & left - 1
     return 0
+
+
+def of_pair(w: Warp, barrier: u64, cta: u32) -> u64:
+    """The mbarrier that learns what a CTA receives: that of its pair's CTA which is even or odd as the address says."""
+    named = u32(barrier >> CLUSTER_SHIFT) & 255
+    rank = w.cta.rank if named == 0 else named - 1
+    return barrier & ~u64(255 << CLUSTER_SHIFT) | u64((cta & ~1 | rank & 1) + 1) << CLUSTER_SHIFT
 
 
 def load_box(w: Warp, lane: u32, at: u64, told: u64, first: u32, site: u32) -> u32:
@@ -184,7 +211,7 @@ def load_box(w: Warp, lane: u32, at: u64, told: u64, first: u32, site: u32) -> u
     agent: u32 = NONE
     if first != 0:
         agent = begin_copy(w, lane, site, at, 0, told)
-    count_moved(w, site, 0, t.rows * t.row_bytes)
+    count_moved(w, site, 0, t.rows * t.taken_bytes)
     for _row in range(rows_of(t)):
         if fetch_row(w, lane, first, agent, site) != 0:
             return 1
@@ -215,7 +242,7 @@ def fetch_row(w: Warp, lane: u32, told: u32, agent: u32, site: u32) -> u32:
     if told != 0:
         watch_load(w, t, lane, at, u32(size), agent, site)
         count_moved(w, site, size, 0)
-    if size != t.row_bytes:
+    if size != t.taken_bytes:
         blank_row(w.worker.row[0], t)
     copy(part(w.worker.row[0].bytes, low, size), site_bytes(w.sites[site], at, size), size)
     if address(w.launch.trail) != 0:
@@ -251,18 +278,34 @@ def store_tensor(
 def why_not_stored(w: Warp, combine: Code) -> u32:
     """Why a box cannot be stored where loads could fetch one; 0 if it can."""
     t = w.worker.tensor[0]
-    if t.inner < 0:
+    if begins_before(t) != 0:
         return BEFORE_START
-    for dimension in range(t.outer):
-        if t.point[dimension] < 0:
-            return BEFORE_START
+    if t.kind == B4_PADDED:
+        return LOADED_ONLY
     if t.in_columns != 0:
         for dimension in range(min(t.rank - 2, 3)):
             if corner(t, dimension, 0) < 0 or corner(t, dimension, 1) > 0:
                 return CORNERS_OUTSIDE
-    if combine != 0 and combine_row(w.worker.row[0], t, part(w.worker.row[0].bytes, 0, 0), 0, 0, combine) != 0:
+    if combine != 0 and cannot_combine(w, t, combine) != 0:
         return NO_SUCH_REDUCTION
     return 0
+
+
+def begins_before(t: TensorCopy) -> u32:
+    """1 if a coordinate is negative."""
+    if t.inner < 0:
+        return 1
+    for dimension in range(t.outer):
+        if t.point[dimension] < 0:
+            return 1
+    return names_negative(t)
+
+
+def cannot_combine(w: Warp, t: TensorCopy, combine: Code) -> u32:
+    """1 if the type has no such reduction; those of 4 and 6 bits have none."""
+    if t.kind > BF16:
+        return 1
+    return combine_row(w.worker.row[0], t, part(w.worker.row[0].bytes, 0, 0), 0, 0, combine)
 
 
 def store_box(w: Warp, lane: u32, at: u64, combine: Code, site: u32) -> u32:

@@ -11,7 +11,7 @@ from ptxloom.machine.runtime.state import GENERIC, SHARED_WINDOW, Warp
 from ptxloom.machine.runtime.tensor_boxes.decode import decode
 from ptxloom.machine.runtime.tensor_boxes.model import MAP_BYTES, TensorCopy
 from ptxloom.machine.runtime.tensor_boxes.swizzle import box_bytes, rows_bytes
-from ptxloom.machine.runtime.tensor_boxes.walk import inside_to, keep_inside, start_walk
+from ptxloom.machine.runtime.tensor_boxes.walk import inside_to, keep_inside, names_negative, start_walk
 
 if TYPE_CHECKING:
     from ptxloom.machine.native.language import Ptr
@@ -38,7 +38,8 @@ def measure_boxes(
             if length(found) != 0:
                 t = w.worker.tensor[0]
                 copy(view(u8, t.words), found, MAP_BYTES)
-                if decode(t) == 0 and t.rank == form & 7 and t.in_columns == form >> 3 & 1:
+                t.picks = form >> 4 & 1
+                if decode(t, form >> 6 & 1) == 0 and t.rank == form & 7 and t.in_columns == form >> 3 & 1:
                     start_walk(t, coordinates, lane)
                     size = box_bytes(t) if stored == 0 else rows_read(t)
                     out[lane] = u32(min(size, 0xFFFFFFFF))
@@ -61,5 +62,7 @@ def rows_read(t: TensorCopy) -> u64:
     for place in range(t.outer):
         if t.point[place] < 0 and t.in_columns == 0:
             return 0
+    if names_negative(t) != 0:
+        return 0
     behind = keep_inside(t)
     return rows_bytes(t, behind) if behind != 0 else 0

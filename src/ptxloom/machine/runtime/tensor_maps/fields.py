@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from ptxloom.machine.native.language import Slice, address, copy, u8, u32, u64, view
 from ptxloom.machine.runtime.memory import place, refuse
 from ptxloom.machine.runtime.state import GENERIC, GLOBAL, MISALIGNED, SHARED, SHARED_WINDOW, Warp
-from ptxloom.machine.runtime.tensor_boxes.model import F32_FTZ, MAP_ALIGNMENT, MAP_BYTES
+from ptxloom.machine.runtime.tensor_boxes.model import B4, F32_FTZ, MAP_ALIGNMENT, MAP_BYTES
 
 if TYPE_CHECKING:
     from ptxloom.machine.native.language import Ptr
@@ -15,11 +15,13 @@ if TYPE_CHECKING:
 # Fields, as the instruction names them.
 FIELDS: Final = (
     "global_address", "rank", "global_stride", "box_dim", "global_dim", "element_stride",
-    "elemtype", "interleave_layout", "swizzle_mode", "fill_mode",
+    "elemtype", "interleave_layout", "swizzle_mode", "fill_mode", "swizzle_atomicity",
 )  # fmt: skip
-ADDRESS, RANK, STRIDE, BOX, EXTENT, STEP, TYPE, INTERLEAVE, SWIZZLE, FILL = range(10)
+ADDRESS, RANK, STRIDE, BOX, EXTENT, STEP, TYPE, INTERLEAVE, SWIZZLE, FILL, ATOM = range(11)
 TF32: Final = 11  # as the instruction numbers types, which is as maps do but for these
 TF32_FTZ: Final = 12
+FIRST_NARROW: Final = 13  # .b4x16, .b4x16_p64 and .b6x16_p32 follow tf32, in maps BF16
+SWIZZLE_96: Final = 4
 
 
 def map_place(w: Warp, lane: u32, at: u64, space: u32, write: u32, site: u32) -> Slice[u8]:
@@ -81,11 +83,14 @@ def set_extent(words: Slice[u32], field: u32, ordinal: u32, value: u64) -> None:
 
 
 def set_mode(words: Slice[u32], field: u32, value: u32) -> None:
-    """A type or a mode, by its number."""
+    """A type or a mode, by its number; what came with sm_100 where ptxas's own code for it has it."""
     if field == INTERLEAVE:
         set_bits(words, 2, 11, 2, value)
     elif field == SWIZZLE:
-        set_bits(words, 2, 13, 2, value)
+        set_bits(words, 2, 13, 2, 0 if value == SWIZZLE_96 else value)
+        set_bits(words, 2, 22, 1, u32(value == SWIZZLE_96))
+    elif field == ATOM:
+        set_bits(words, 2, 19, 2, value)
     elif field == FILL:
         set_bits(words, 2, 15, 1, value)
     else:
@@ -99,6 +104,8 @@ def set_type(words: Slice[u32], value: u32) -> None:
     if value == TF32 or value == TF32_FTZ:  # noqa: PLR1714, SIM109 - native code has no sets
         rounds = 1
         kind = F32_FTZ - (TF32_FTZ - value)
+    elif value >= FIRST_NARROW:
+        kind = B4 + (value - FIRST_NARROW)
     set_bits(words, 2, 7, 4, kind)
     set_bits(words, 2, 16, 1, rounds)
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from ptxloom.machine.native.language import address, copy, fill, invoke, part, u8, u16, u32, u64, view
 from ptxloom.machine.runtime.tensor_boxes.model import CHUNK_BYTES, TensorCopy, TensorRow
-from ptxloom.machine.runtime.tensor_boxes.swizzle import chunk_place
+from ptxloom.machine.runtime.tensor_boxes.swizzle import chunk_place, is_plain, pieces_of
 
 if TYPE_CHECKING:
     from ptxloom.machine.native.language import Code, Slice
@@ -17,12 +17,16 @@ TF32_NAN: Final = 0x7FFFE000
 
 def put_row(r: TensorRow, t: TensorCopy, box: Slice[u8], start: u64, number: u64) -> None:
     """Store the row that has come into a box that starts at an offset in shared memory."""
-    if t.chunk_mask == 0:
+    if is_plain(t) != 0:
         copy(part(box, number * t.pitch, t.row_bytes), view(u8, r.bytes), t.row_bytes)
         return
-    for offset in range(0, u32(t.row_bytes), CHUNK_BYTES):
-        into = part(box, chunk_place(t, start, number, u64(offset)), CHUNK_BYTES)
-        copy(into, part(r.bytes, offset, CHUNK_BYTES), CHUNK_BYTES)
+    for piece in range(pieces_of(t)):
+        offset = u64(piece * t.piece)
+        place = chunk_place(t, start, number, offset)
+        if t.piece == CHUNK_BYTES:
+            copy(part(box, place, CHUNK_BYTES), part(r.bytes, offset, CHUNK_BYTES), CHUNK_BYTES)
+        else:
+            copy(part(box, place, t.piece), part(r.bytes, offset, t.piece), u64(t.piece))
 
 
 def blank_row(r: TensorRow, t: TensorCopy) -> None:

@@ -15,7 +15,7 @@ from ptxloom.machine.runtime.racecheck.proxies import check_map
 from ptxloom.machine.runtime.shadow import READS, STRONG
 from ptxloom.machine.runtime.state import CLUSTER_SHIFT, GENERIC, GLOBAL, NONE, SHARED, SHARED_WINDOW, Warp
 from ptxloom.machine.runtime.tensor_boxes.model import CHUNK_BYTES, MAP_BYTES, MOST_ROW_BYTES, TensorCopy
-from ptxloom.machine.runtime.tensor_boxes.swizzle import chunk_place
+from ptxloom.machine.runtime.tensor_boxes.swizzle import chunk_place, is_plain, pieces_of
 from ptxloom.machine.runtime.tensor_boxes.walk import is_inside, next_row, restart, rows_of
 
 if TYPE_CHECKING:
@@ -62,14 +62,15 @@ def watch_target(w: Warp, t: TensorCopy, lane: u32, at: u64, number: u64, told: 
     """A copy writes a row that has come to a box in shared memory, until the mbarrier at a host address tells."""
     if address(w.shadow) == 0 and address(w.written) == 0:
         return
-    row = part(w.worker.row[0].bytes, 0, t.row_bytes)
-    if t.chunk_mask == 0:
+    row = part(w.worker.row[0].bytes, 0, t.taken_bytes)
+    if is_plain(t) != 0:
         write_stretch(w, lane, at + number * t.pitch, u32(t.row_bytes), told, row)
         return
     start = at & ((1 << CLUSTER_SHIFT) - 1)
-    for offset in range(0, u32(t.row_bytes), CHUNK_BYTES):
-        place = at + chunk_place(t, start, number, u64(offset))
-        write_stretch(w, lane, place, CHUNK_BYTES, told, part(row, offset, CHUNK_BYTES))
+    for piece in range(pieces_of(t)):
+        offset = u64(piece * t.piece)
+        place = at + chunk_place(t, start, number, offset)
+        write_stretch(w, lane, place, t.piece, told, part(row, offset, t.piece))
 
 
 def write_stretch(w: Warp, lane: u32, at: u64, size: u32, told: u64, data: Annotated[Slice[u8], "size"]) -> None:
@@ -90,15 +91,15 @@ def watch_source(w: Warp, t: TensorCopy, lane: u32, at: u64, size: u64, site: u3
     high: u64 = 0
     for _row in range(rows_of(t)):
         if is_inside(t) != 0:
-            whole = u32(t.chunk_mask == 0 or (t.pitch == t.row_bytes and size == t.row_bytes))
-            length = size if whole != 0 else CHUNK_BYTES
+            whole = u32(is_plain(t) != 0 or (t.pitch == t.row_bytes and size == t.row_bytes))
+            length = size if whole != 0 else u64(t.piece)
             offset: u64 = 0
             while offset < size:
                 place = t.number * t.pitch if whole != 0 else chunk_place(t, start, t.number, offset)
                 if place != high:
                     read_stretch(w, lane, at + low, u32(high - low), site)
                     low = place
-                high = place + length
+                high = place + (length if t.packed == CHUNK_BYTES else CHUNK_BYTES)
                 offset = offset + length
         next_row(t)
     read_stretch(w, lane, at + low, u32(high - low), site)

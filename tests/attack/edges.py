@@ -154,6 +154,14 @@ _LINE: Final = f"{_MAP}st.global.u64 [%rd1], %rd1; st.global.u64 [%rd1+8], 896; 
 _FAR: Final = f"{_MAP}st.global.u64 [%rd1], %rd9; st.global.u64 [%rd1+8], 896; "
 _ROWS: Final = f"{_MAP}st.global.u64 [%rd1], %rd9; st.global.u64 [%rd1+8], 912; st.global.u64 [%rd1+56], 3; "
 _LEAPS: Final = f"{_MAP}st.global.u64 [%rd1], %rd1; st.global.u32 [%rd1+12], %r9; st.global.u32 [%rd1+8], 912; "
+_PICKS: Final = f"{_MAP}st.global.u64 [%rd1+8], 912; st.global.u64 [%rd1+56], 0; st.global.u64 [%rd1], "
+# Rows of 128 elements of 6 bits, of which 64 bytes stay together; of 16 bytes, whose halves change places.
+_NARROW: Final = f"{_MAP}st.global.u32 [%rd1+52], 0x7f000000; st.global.u32 [%rd1+8], 0x186690; st.global.u64 [%rd1], "
+_FLIPS: Final = f"{_MAP}st.global.u32 [%rd1+52], 0x1f000000; st.global.u32 [%rd1+8], 0x106310; st.global.u64 [%rd1], "
+_PAIR: Final = (
+    "cvt.u16.u32 %h1, %r3; cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
+    ".multicast::cluster.cta_group::2 [%r1], [%rd1, {%r5, %r5}], [AT], %h1;"
+)
 _TENSOR: Final = (
     _INIT + _FETCH.format(1, "[%r1]", "[AT, {%r3}]"),
     _INIT + _LINE + _FETCH.format(1, "[AT]", "[%rd1, {%r5}]"),
@@ -166,6 +174,29 @@ _TENSOR: Final = (
     _FAR + _SEND.format(1, "[%rd1, {%r5}]", "[%r1]"),
     _LEAPS + _SEND.format(2, "[%rd1, {%r5, %r5}]", "[%r1]"),
     _ROWS + "cp.reduce.async.bulk.tensor.2d.global.shared::cta.add.tile.bulk_group [%rd1, {%r5, %r5}], [%r1];",
+    _INIT
+    + _PICKS
+    + "%rd9; "
+    + _FETCH.format(2, "[%r1]", "[%rd1, {%r5, %r3, %r5, %r9, %r5}]").replace("tile", "tile::gather4"),
+    _INIT
+    + _PICKS
+    + "%rd1; "
+    + _FETCH.format(2, "[AT]", "[%rd1, {%r5, %r3, %r5, %r9, %r5}]").replace("tile", "tile::gather4"),
+    _PICKS + "%rd9; " + _SEND.format(2, "[%rd1, {%r5, %r3, %r5, %r9, %r5}]", "[%r1]").replace("tile", "tile::scatter4"),
+    _PICKS + "%rd1; " + _SEND.format(2, "[%rd1, {%r5, %r3, %r5, %r9, %r5}]", "[AT]").replace("tile", "tile::scatter4"),
+    *(
+        form
+        for words in (_NARROW, _FLIPS)
+        for form in (
+            _INIT + words + "%rd9; " + _FETCH.format(2, "[%r1]", "[%rd1, {%r5, %r5}]"),
+            _INIT + words + "%rd1; " + _FETCH.format(2, "[AT]", "[%rd1, {%r3, %r5}]"),
+            words + "%rd9; " + _SEND.format(2, "[%rd1, {%r5, %r5}]", "[%r1]"),
+            words + "%rd1; " + _SEND.format(2, "[%rd1, {%r3, %r5}]", "[AT]"),
+        )
+    ),
+    _INIT + _PICKS + "%rd1; " + _PAIR,
+    "tensormap.replace.tile.swizzle_atomicity.global.b1024.b32 [AT], 2;",
+    "tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [AT], 4;",
     "tensormap.replace.tile.global_address.global.b1024.b64 [AT], %rd1;",
     "tensormap.replace.tile.box_dim.shared::cta.b1024.b32 [AT], 4, %r5;",
     "tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu.sync.aligned [AT], [%r1], 128;",
@@ -193,6 +224,8 @@ _BULK: Final = (
     "multimem.cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [AT], [%r1], %r5;",
     "multimem.cp.reduce.async.bulk.global.shared::cta.bulk_group.min.s64 [%rd1], [AT], %r5;",
     "cp.async.bulk.prefetch.L2.global [AT], %r5;",
+    "cvt.u64.u32 %rd10, %r5; st.bulk.weak.shared::cta [AT], %rd10, 0;",
+    "st.bulk [AT], %rd9, 0;",
     _INIT + "cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [AT], [%r1], %r5, [%r2];",
     _INIT
     + "cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.add.u32 [%r1], [AT], %r5, [%r2];",

@@ -73,6 +73,7 @@ from typing import TYPE_CHECKING, Final
 from ptxloom.machine.semantics import (
     atomics,
     barriers,
+    bulk_stores,
     calls,
     cluster_launch,
     control,
@@ -106,6 +107,7 @@ FAMILIES: Final[tuple[RowsOf[Builder, Op], ...]] = (
     *table.FAMILIES,
     mbarriers.family,
     cluster_launch.family,
+    bulk_stores.family,
     memory.family,
     atomics.family,
     control.family,

@@ -229,6 +229,19 @@ def check_lane(
 
 
 @watching
+def store_stretch(w: Warp, lane: u32, at: u64, size: u32, stamp: u32, data: Annotated[Slice[u8], "size"]) -> None:
+    """Check and remember that a lane stores bytes side by side, at an address in the shared window."""
+    if address(shared_place(w, at & (WINDOW_BYTES - 1), u64(size))) == 0:
+        return
+    s = shadow_at(w, at)
+    place = u32(at & ((1 << CLUSTER_SHIFT) - 1))
+    if s.first != w.shadow.first:
+        visit_peer(w, s, lane, place, size, stamp)
+    check_copy(w, s, lane, place, size, stamp, data)
+    keep_write(s, place, size, entry_of(w, lane), stamp)
+
+
+@watching
 def check_strong(
     w: Warp, addresses: Ptr[u64], offset: u64, lanes: u32, space: u32, size: u32, site: u32, does: u32, wide: u32
 ) -> None:

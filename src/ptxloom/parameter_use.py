@@ -4,22 +4,23 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass
+from itertools import repeat
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.binding.effects import destinations
 from ptxloom.binding.sizes import parameters
 from ptxloom.binding.touches import OBJECT, touches
 from ptxloom.isa.types import is_type
+from ptxloom.meaning.origins import ORIGINS, Origin
+from ptxloom.readings.pointees import pointees
 from ptxloom.syntax import instructions
 from ptxloom.syntax.tree import Address, Binary, Component, Name, Vector
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from ptxloom.syntax.tree import Declaration, Function, Instruction, Operand
 
-_CARRIES: Final = frozenset(("add", "and", "cvta", "mad", "mov", "or", "selp", "sub"))
-"""What makes a pointer of a pointer; a product is none, whatever it is made of."""
 _POINTER_BYTES: Final = 8
 _PASSES: Final = 4  # around loops
 
@@ -81,29 +82,55 @@ def parameter_uses(kernel: Function) -> tuple[ParameterUse, ...]:
     return tuple(found)
 
 
+class _Perhaps:
+    """Values that may be pointers from some parameters; a product is none, whatever it is made of."""
+
+    data: frozenset[str] = frozenset()
+
+    def either(self, one: frozenset[str], other: frozenset[str]) -> frozenset[str]:
+        """From both."""
+        return one | other
+
+    def step(self, values: Sequence[frozenset[str]], places: Sequence[int]) -> frozenset[str]:
+        """From each of them."""
+        del places
+        return self.data.union(*values)
+
+    def opaque(self, values: Sequence[frozenset[str]]) -> frozenset[str]:
+        """No pointer."""
+        del values
+        return self.data
+
+    def cut(self, value: frozenset[str], bits: int) -> frozenset[str]:
+        """Pointers have 64 bits."""
+        del value, bits
+        return self.data
+
+
+_PERHAPS: Final = _Perhaps()
+
+
 def _origins(body: Iterable[Instruction], names: frozenset[str]) -> Mapping[str, frozenset[str]]:
     """For each register the parameters that it may be a pointer from."""
     origins: dict[str, frozenset[str]] = {}
+
+    def read(operand: Operand) -> frozenset[str]:
+        found = (origins.get(name, frozenset((name,)) & names) for name in _names((operand,)))
+        return _PERHAPS.data.union(*found)
+
     for _ in range(_PASSES):
         before = dict(origins)
         for one in body:
-            sources = _carried(one, origins, names)
-            for written in destinations(one) if sources else ():
-                origins[written.name.text] = origins.get(written.name.text, frozenset()) | sources
+            if not one.operands or not any(map(read, one.operands[1:])):
+                continue
+            passed = ORIGINS.get(one.opcode) is Origin.MEMORY and "param" in one.qualifiers
+            made = repeat(read(one.operands[1])) if passed else pointees(_PERHAPS, one, read)
+            for (name, _), sources in zip(destinations(one), made, strict=False):
+                if sources:
+                    origins[name.text] = origins.get(name.text, _PERHAPS.data) | sources
         if origins == before:
             break
     return origins
-
-
-def _carried(one: Instruction, origins: Mapping[str, frozenset[str]], names: frozenset[str]) -> frozenset[str]:
-    """The parameters that the result of an instruction may point with."""
-    if one.opcode == "ld" and "param" in one.qualifiers:
-        return frozenset(name for name in _names(one.operands[1:]) if name in names)
-    if one.opcode not in _CARRIES:
-        return frozenset()
-    asked = one.operands[3:] if one.opcode == "mad" else one.operands[1:]
-    nothing: frozenset[str] = frozenset()
-    return nothing.union(*(origins.get(name, frozenset((name,)) & names) for name in _names(asked)))
 
 
 def _accesses(

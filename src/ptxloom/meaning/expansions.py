@@ -1,9 +1,10 @@
-"""Words in simpler words: how a reader that has nothing better of its own may read division, tables and bytes."""
+"""Words in simpler words, for readers that have nothing better of their own: division, tables, bytes, other CTAs."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ptxloom.isa.spaces import CLUSTER_SHIFT
 from ptxloom.meaning.vectors import vector
 
 if TYPE_CHECKING:
@@ -132,3 +133,13 @@ def _mode_choice(b: Arithmetic[W], mode: str, number: W, n: int) -> W:
         case _:  # rc16
             half = b.apply("and", number, b.constant(number.type, 1))
             return b.apply("add", b.apply("add", half, half), b.constant(number.type, n & 1))
+
+
+# -------------------------------------------------------------------------------------------------------- other CTAs
+
+
+def of_cta(b: Words[W], at: W, rank: W) -> W:
+    """The rank, or 1 more where 0 stands for the own CTA, above the place."""
+    inside = b.apply("and", at, b.constant(at.type, ~(0xFF << CLUSTER_SHIFT)))
+    member = rank if b.is_paired else b.apply("add", rank, b.constant(at.type, 1))
+    return b.apply("or", inside, b.apply("shl", member, b.constant(at.type, CLUSTER_SHIFT)))

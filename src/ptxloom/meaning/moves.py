@@ -143,11 +143,7 @@ def mapa(b: Words[W], op: Op) -> None:
     """The address of a shared variable in another CTA of the cluster."""
     target, source, rank = op.operands
     at = b.read(source, op.type)
-    inside = b.apply("and", at, b.constant(at.type, ~(0xFF << CLUSTER_SHIFT)))
-    number = b.resize(b.read(rank, "u32"), op.type.bits)
-    member = number if b.is_paired else b.apply("add", number, b.constant(at.type, 1))
-    high = b.apply("shl", member, b.constant(at.type, CLUSTER_SHIFT))
-    mapped = b.apply("or", inside, high)
+    mapped = b.of_cta(at, b.resize(b.read(rank, "u32"), op.type.bits))
     generic = op.type.bits == 64 and not op.has("shared::cluster")
     b.write(target, b.apply("or", mapped, b.constant(at.type, _WINDOWS["shared"])) if generic else mapped)
 

@@ -230,6 +230,10 @@ class Words(Arithmetic[W], Protocol[W]):
         """Shared addresses with 0 for the own CTA in the bits of its rank, and 1 more than the rank for others."""
         ...
 
+    def of_cta(self, addresses: W, rank: W) -> W:
+        """Shared addresses of the own CTA as those of the same places in the CTA of a rank of the cluster."""
+        ...
+
     @property
     def architecture(self) -> int:
         """The target's number, such as 90."""

@@ -242,6 +242,10 @@ class Interpreter:
         """There are no pairs of CTAs here."""
         return addresses
 
+    def of_cta(self, addresses: Numbers, rank: Numbers) -> Numbers:
+        """There are no clusters here."""
+        raise Unreadable(f"{addresses.type} {rank.type}")
+
     def write(self, operand: tree.Operand, value: Numbers, signed: bool = False) -> None:
         """Set a register."""
         if not isinstance(operand, tree.Name):

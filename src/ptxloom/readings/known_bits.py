@@ -248,6 +248,10 @@ class KnownBits:
         """Shared addresses with other bits for the CTA's rank."""
         return _unknown(addresses.type, addresses.level)
 
+    def of_cta(self, addresses: Known, rank: Known) -> Known:
+        """Shared addresses in the CTA of a rank."""
+        return _unknown(addresses.type, _worst((addresses, rank)))
+
     def write(self, operand: tree.Operand, value: Known, signed: bool = False) -> None:
         """Keep a result; what is wider than it was written with is looked at by nobody, or holds its sign."""
         if operand is not self._result:

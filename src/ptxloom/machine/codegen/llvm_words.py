@@ -38,6 +38,10 @@ class LlvmWords(Operands):
         """Shared addresses as the run-time takes them."""
         return within_cta(self, addresses, state.SHARED)
 
+    def of_cta(self, addresses: Value, rank: Value) -> Value:
+        """Shared addresses in the CTA of a rank."""
+        return expansions.of_cta(words_of(self), addresses, rank)
+
     def elements_in(self, operand: tree.Operand) -> int:
         """How many elements the register has that an operand names."""
         found = self.find(operand.text) if isinstance(operand, tree.Name) else None

@@ -9,22 +9,25 @@ written to its registers must not leave them: no compiler relies on what lies be
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Final, TypeAlias
 from weakref import WeakKeyDictionary
 
 from ptxloom.binding.constants import simplified
+from ptxloom.binding.effects import destinations
 from ptxloom.isa.spaces import MEMORY, Owner
-from ptxloom.machine.analysis.definite_assignment import key_of, names_written
+from ptxloom.machine.analysis.definite_assignment import key_of
 from ptxloom.machine.codegen.addresses import within_cta
 from ptxloom.machine.codegen.builder import Instrument
 from ptxloom.machine.native.ir import Value, vector
 from ptxloom.machine.program.symbols import Register, Variable
 from ptxloom.machine.runtime import hazards, state
+from ptxloom.readings.pointees import pointees
 from ptxloom.syntax import tree
 from ptxloom.syntax.constants import constant
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from ptxloom.machine.codegen.access import Access
     from ptxloom.machine.codegen.builder import Builder
@@ -40,11 +43,6 @@ Pointees: TypeAlias = "frozenset[Variable] | None"
 _DATA: Final[frozenset[Variable]] = frozenset()
 
 _SPACES: Final = {name: space.number for name, space in MEMORY.items() if space.owner is not Owner.CALL}
-_COPIES: Final = frozenset(("mov", "cvta", "cvt"))
-_STEPS: Final = frozenset(("add", "sub", "and", "or", "mad"))
-#: What gives something that was made elsewhere, or no address at all.
-_MEMORY: Final = frozenset(("ld", "ldu", "atom", "ldmatrix", "mapa", "setp", "set", "isspacep", "mbarrier"))
-_CHOICES: Final = frozenset(("selp", "min", "max"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,9 +97,12 @@ class _Flow:
             self._here = {}
             for op in block.ops:
                 yield op, [self.address(op, operand) for operand in op.operands]
-                given = self._given(op)
-                for key in filter(None, (key_of(op.scope, name) for name in names_written(op))):
-                    sure = op.node.predicate is None
+                sure = op.node.predicate is None
+                made = pointees(_SURE, op.node, partial(self._of, op))
+                for (name, _), given in zip(destinations(op.node), made, strict=True):
+                    key = key_of(op.scope, name.text)
+                    if key is None:
+                        continue
                     self._here[key] = given if sure else _joined(self._value(key, given), given)
                     self._held[key] = _joined(self._held.get(key, given), given)
 
@@ -117,17 +118,6 @@ class _Flow:
                 return self._of(op, base)
             case _:
                 return _DATA
-
-    def _given(self, op: Op) -> Pointees:
-        """What an instruction gives its result to point into."""
-        sources = [self._of(op, operand) for operand in op.operands[1:]]
-        if op.opcode in _COPIES and len(sources) == 1:
-            return sources[0]
-        if op.opcode in _CHOICES:
-            return _joined(sources[0], sources[1])
-        if op.opcode in _STEPS:
-            return _stepped(op.opcode, sources)
-        return _DATA if op.opcode in _MEMORY or all(source == _DATA for source in sources) else None
 
     def _of(self, op: Op, operand: tree.Operand) -> Pointees:  # noqa: PLR0911 - one case a node
         """What the value of an operand points into."""
@@ -154,6 +144,31 @@ class _Flow:
                 return _DATA
 
 
+class _Sure:
+    """Values that surely point into some variables, whatever way they come; None: they may point anywhere."""
+
+    data: Pointees = _DATA
+
+    def either(self, one: Pointees, other: Pointees) -> Pointees:
+        """Addresses of both, if both are addresses."""
+        return _joined(one, other)
+
+    def step(self, values: Sequence[Pointees], places: Sequence[int]) -> Pointees:
+        """The one address among distances."""
+        pointing = [number for number, value in enumerate(values) if value != _DATA]
+        if not pointing:
+            return _DATA
+        return values[pointing[0]] if len(pointing) == 1 and pointing[0] in places else None
+
+    def opaque(self, values: Sequence[Pointees]) -> Pointees:
+        """What is made of an address otherwise may point anywhere."""
+        return _DATA if all(value == _DATA for value in values) else None
+
+    def cut(self, value: Pointees, bits: int) -> Pointees:
+        """Addresses of shared and local memory have 32 bits; of fewer, anything may be made."""
+        return value if bits >= _ADDRESS_BITS or value == _DATA else None
+
+
 def _joined(one: Pointees, other: Pointees) -> Pointees:
     """What may be either of two."""
     if one is None or other is None:
@@ -163,13 +178,8 @@ def _joined(one: Pointees, other: Pointees) -> Pointees:
     return one | other if one and other else None
 
 
-def _stepped(opcode: str, sources: list[Pointees]) -> Pointees:
-    """What is some bytes from an address: the other operands are distances."""
-    pointing = [number for number, source in enumerate(sources) if source != _DATA]
-    if not pointing:
-        return _DATA
-    places = {"sub": (0,), "mad": (2,)}.get(opcode, (0, 1))  # where an address may stand
-    return sources[pointing[0]] if len(pointing) == 1 and pointing[0] in places else None
+_SURE: Final = _Sure()
+_ADDRESS_BITS: Final = 32
 
 
 class Overruns(Instrument):

@@ -1,0 +1,281 @@
+"""Rows read with what values point to: what an instruction makes of the places that its operands are addresses of.
+
+An address stays one of the same place by adding, subtracting, aligning, copying and choosing. How much is known where
+several meet, and of what else is made of an address, says a `Lattice`: what surely points somewhere, or what may.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final, Generic, NamedTuple, Protocol, TypeVar
+
+from ptxloom.binding.effects import destinations
+from ptxloom.diagnostics import UsageError
+from ptxloom.meaning import table
+from ptxloom.meaning.form import Form, Unreadable
+from ptxloom.meaning.origins import ORIGINS, Origin
+from ptxloom.meaning.types import ptx_type
+from ptxloom.meaning.vectors import like, vector, width
+from ptxloom.syntax import tree
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from ptxloom.meaning.types import Type
+
+P = TypeVar("P")
+_MISFITS: Final = (Unreadable, UsageError, LookupError, ValueError, AssertionError)
+_STEPS: Final = {"add": (0, 1), "sub": (0,), "and": (0, 1), "or": (0, 1)}  # where an address may stand
+_CHOICES: Final = frozenset(("llvm.umin", "llvm.umax", "llvm.smin", "llvm.smax"))
+_ELSEWHERE: Final = frozenset((Origin.MEMORY, Origin.BEFORE, Origin.ELSEWHERE))
+
+
+class Lattice(Protocol[P]):
+    """What is said of a value."""
+
+    @property
+    def data(self) -> P:
+        """It is no address of any of the places."""
+        ...
+
+    def either(self, one: P, other: P) -> P:
+        """It is one of two values."""
+        ...
+
+    def step(self, values: Sequence[P], places: Sequence[int]) -> P:
+        """It is made of several, of which those at some places may be addresses, the others distances."""
+        ...
+
+    def opaque(self, values: Sequence[P]) -> P:
+        """It is made of several in another way."""
+        ...
+
+    def cut(self, value: P, bits: int) -> P:
+        """It is the low bits of a value, fewer than 64."""
+        ...
+
+
+class Pointing(NamedTuple, Generic[P]):
+    """A value: what its elements point to, all together."""
+
+    type: str
+    element: str
+    bits: int
+    to: P
+
+
+@lru_cache(256)
+def _shape(name: str) -> tuple[str, str, int]:
+    type_ = ptx_type(name)
+    return vector(type_.llvm, type_.packed), type_.llvm, width(type_.llvm)
+
+
+class PointingWords(Generic[P]):
+    """Reads rows; `found` is what each register that they write points to, by the identity of its name."""
+
+    width: int = 1
+    architecture: int = 0
+    is_paired: bool = False
+
+    def __init__(self, lattice: Lattice[P], read: Callable[[tree.Operand], P]) -> None:
+        self._lattice = lattice
+        self._read = read
+        self.found: dict[int, P] = {}
+
+    def vector(self, scalar: str) -> str:
+        """The type of one scalar a lane."""
+        return vector(scalar, 1)
+
+    def _made(self, type_: str, to: P) -> Pointing[P]:
+        scalar = type_.rpartition(" ")[2].rstrip(">")
+        return Pointing(type_, scalar, width(scalar), to)
+
+    def _opaque(self, type_: str, *operands: Pointing[P]) -> Pointing[P]:
+        return self._made(type_, self._lattice.opaque([one.to for one in operands]))
+
+    # -- values
+
+    def constant(self, type_: str, value: object) -> Pointing[P]:
+        """No address."""
+        del value
+        return self._made(type_, self._lattice.data)
+
+    def apply(self, name: str, *operands: Pointing[P]) -> Pointing[P]:
+        """A step from an address, or what is none any more."""
+        places = _STEPS.get(name)
+        if places is None:
+            return self._opaque(operands[0].type, *operands)
+        return operands[0]._replace(to=self._lattice.step([one.to for one in operands], places))
+
+    def compare(self, predicate: str, left: Pointing[P], right: Pointing[P]) -> Pointing[P]:
+        """No address."""
+        del predicate, right
+        return self._made(like(left.type, "i1"), self._lattice.data)
+
+    def select(self, condition: Pointing[P], then: Pointing[P], otherwise: Pointing[P]) -> Pointing[P]:
+        """Either."""
+        del condition
+        return then._replace(to=self._lattice.either(then.to, otherwise.to))
+
+    def convert(self, name: str, value: Pointing[P], scalar: str) -> Pointing[P]:
+        """The same in another width."""
+        type_ = like(value.type, scalar)
+        if name not in {"zext", "sext", "trunc"}:
+            return self._opaque(type_, value)
+        to = width(scalar)
+        return self._made(type_, self._lattice.cut(value.to, to) if to < value.bits else value.to)
+
+    def bitcast(self, value: Pointing[P], type_: str) -> Pointing[P]:
+        """The same bits."""
+        return self._made(type_, value.to)
+
+    def resize(self, value: Pointing[P], bits: int, signed: bool = False) -> Pointing[P]:
+        """The same in another width."""
+        name = "trunc" if bits < value.bits else "sext" if signed else "zext"
+        return value if bits == value.bits else self.convert(name, value, f"i{bits}")
+
+    def shuffle(self, first: Pointing[P], indices: Sequence[int], second: Pointing[P] | None = None) -> Pointing[P]:
+        """Parts of values."""
+        several = (first,) if second is None else (first, second)
+        return self._opaque(vector(first.element, len(tuple(indices))), *several)
+
+    def intrinsic(
+        self, name: str, *operands: Pointing[P], result: str | None = None, overload: str | None = None
+    ) -> Pointing[P]:
+        """The smaller or the larger, or what is no address any more."""
+        del overload
+        if name in _CHOICES:
+            return operands[0]._replace(to=self._lattice.either(operands[0].to, operands[1].to))
+        return self._opaque(result or operands[0].type, *operands)
+
+    def divide(self, name: str, left: Pointing[P], right: Pointing[P]) -> Pointing[P]:
+        """No address any more."""
+        del name
+        return self._opaque(left.type, left, right)
+
+    def lookup(self, table: int, first: Pointing[P], second: Pointing[P], third: Pointing[P]) -> Pointing[P]:
+        """No address any more."""
+        del table
+        return self._opaque(first.type, first, second, third)
+
+    def permute(self, first: Pointing[P], second: Pointing[P], selector: Pointing[P] | int, mode: str) -> Pointing[P]:
+        """No address any more."""
+        del selector, mode
+        return self._opaque(first.type, first, second)
+
+    # -- operands and results
+
+    def read(self, operand: tree.Operand, type_: Type | str) -> Pointing[P]:
+        """What an operand points to."""
+        return Pointing(*_shape(type_ if isinstance(type_, str) else type_.name), self._read(operand))
+
+    def read_all(self, operand: tree.Operand, type_: Type | str) -> tuple[Pointing[P], ...]:
+        """The elements of a vector expression."""
+        return tuple(self.read(one, type_) for one in tree.elements_of(operand))
+
+    def read_mask(self, operand: tree.Operand) -> Pointing[P]:
+        """No address."""
+        del operand
+        return self.constant("i32", 0)
+
+    def literal(self, operand: tree.Operand) -> int | None:
+        """Not asked: no address depends on it."""
+        del operand
+
+    def elements_in(self, operand: tree.Operand) -> int:
+        """A vector register is looked at as a whole."""
+        del operand
+        return 1
+
+    def address(self, operand: tree.Operand) -> Pointing[P]:
+        """An element's address."""
+        return self._made(vector("i64", 1), self._read(operand))
+
+    def special(self, name: str) -> Pointing[P]:
+        """No address."""
+        del name
+        return self.constant(vector("i32", 1), 0)
+
+    def within_cta(self, addresses: Pointing[P]) -> Pointing[P]:
+        """The same address."""
+        return addresses
+
+    def of_cta(self, addresses: Pointing[P], rank: Pointing[P]) -> Pointing[P]:
+        """An address of another CTA is none of the places here."""
+        del rank
+        return addresses._replace(to=self._lattice.data)
+
+    def write(self, operand: tree.Operand, value: Pointing[P], signed: bool = False) -> None:
+        """Keep a result."""
+        del signed
+        self.found[id(operand)] = value.to
+
+    def write_all(self, operand: tree.Operand, values: tuple[Pointing[P], ...], signed: bool = False) -> None:
+        """Keep the results of a vector expression."""
+        for one, value in zip(tree.elements_of(operand), values, strict=True):
+            self.write(one, value, signed)
+
+    def write_mask(self, operand: tree.Operand, mask: Pointing[P]) -> None:
+        """Keep that a predicate is no address."""
+        self.write(operand, mask)
+
+    # -- masks, the carry flag, floating point
+
+    def lanes(self, mask: Pointing[P]) -> Pointing[P]:
+        """No address."""
+        del mask
+        return self.constant(vector("i1", 1), 0)
+
+    def mask_of(self, lanes: Pointing[P]) -> Pointing[P]:
+        """No address."""
+        del lanes
+        return self.constant("i32", 0)
+
+    def carry(self) -> Pointing[P]:
+        """No address."""
+        return self.constant("i32", 0)
+
+    def set_carry(self, mask: Pointing[P]) -> None:
+        """Nothing."""
+
+    def rounded(self, name: str, direction: str, *operands: Pointing[P]) -> Pointing[P]:
+        """No address any more."""
+        del name, direction
+        return self._opaque(operands[0].type, *operands)
+
+    def fixed_point(self, name: str, value: Pointing[P], bits: int) -> Pointing[P]:
+        """No address any more."""
+        del name
+        return self._opaque(like(value.type, f"i{bits}"), value)
+
+    def approximated(self, name: str, bits: Pointing[P]) -> Pointing[P]:
+        """No address any more."""
+        del name
+        return self._opaque(bits.type, bits)
+
+
+def pointees(lattice: Lattice[P], instruction: tree.Instruction, read: Callable[[tree.Operand], P]) -> list[P]:
+    """What each destination of an instruction points to, in the order of the text.
+
+    What comes from memory, from a callee or out of a tensor core is no address of the places; what has no row and does
+    not come from there is made of the operands in a way that is not known.
+    """
+    names = [one.name for one in destinations(instruction)]
+    if not names:
+        return []
+    if ORIGINS.get(instruction.opcode) in _ELSEWHERE:
+        return [lattice.data for _ in names]
+    form = Form(instruction)
+    found: dict[int, P] = {}
+    try:
+        row = table.find(form)
+        if row is not None:
+            reader = PointingWords(lattice, read)
+            row.build(reader, form)
+            found = reader.found
+    except _MISFITS:
+        found = {}
+    if len(found) < len(names):
+        other = lattice.opaque([read(one) for one in instruction.operands[1:]])
+        return [found.get(id(name), other) for name in names]
+    return [found.get(id(name), lattice.data) for name in names]

@@ -288,6 +288,8 @@ class PendingFactor:
     lines: u32  # how many; 0 if there is nothing here
     parts: u32  # core matrices of a line
     across: u32  # 1: it is stored along M or N
+    done: u32  # the tick at which its group was first seen complete; 0: nobody has waited for it
+    spare: u32
 
 
 class ProductRegister:

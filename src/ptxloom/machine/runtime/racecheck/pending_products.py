@@ -53,6 +53,7 @@ def keep_product(w: Warp, descriptor: u64, first: u32, lines: u32, parts: u32, a
     p.lines = lines
     p.parts = parts
     p.across = across
+    p.done = 0
 
 
 def drop_products(cta: Cta) -> None:
@@ -72,7 +73,11 @@ def drop_products(cta: Cta) -> None:
 
 @watching
 def learn_products(w: Warp, lanes: u32, groups: u32) -> None:
-    """Lanes have waited for groups of products: they know that the whole warpgroup has read their factors."""
+    """Lanes have waited for groups of products: they know that the whole warpgroup has read their factors.
+
+    The agent's tick is that of the first wait: products of later groups, which some warps may have begun by then, are
+    not among them.
+    """
     if address(w.shadow.products) == 0 or groups == 0:
         return
     tick: u32 = 0
@@ -82,8 +87,10 @@ def learn_products(w: Warp, lanes: u32, groups: u32) -> None:
         other = warp_at(w.cta, index)
         for number in range(PRODUCTS):
             p = product_at(other, number)
-            if p.lines != 0 and p.group <= groups and p.begun <= w.shadow.order.clock:
-                tick = max(tick, p.begun)
+            if p.lines != 0 and p.group <= groups:
+                if p.done == 0:
+                    p.done = w.shadow.order.clock
+                tick = max(tick, p.done)
     if column == NONE or tick == 0:
         return
     order = w.shadow.order
@@ -117,10 +124,9 @@ def product_readers(w: Warp, s: Shadow, lane: u32, at: u32, size: u32, stamp: u3
 
 def is_read(w: Warp, thread: u32, p: PendingFactor) -> u32:
     """1 if a thread knows that a factor has been read."""
-    order = w.shadow.order
-    if p.begun > order.clock:
-        return 1  # the clock has been set back since
-    return is_known(w, thread, order.threads + p.column, p.begun)
+    if p.done == 0:
+        return 0
+    return is_known(w, thread, w.shadow.order.threads + p.column, p.done)
 
 
 def first_byte(p: PendingFactor, at: u32, size: u32) -> u32:

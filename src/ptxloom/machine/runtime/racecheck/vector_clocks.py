@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from ptxloom.machine.native.language import (
     address,
     fill,
+    popcount,
     u32,
 )
 from ptxloom.machine.native.standalone import standalone
@@ -22,10 +23,13 @@ from ptxloom.machine.runtime.racecheck.happens_before import me
 from ptxloom.machine.runtime.racecheck.release_points import keep_points
 from ptxloom.machine.runtime.racecheck.tick_rows import join, row_of
 from ptxloom.machine.runtime.shadow import (
+    OPERATIONS,
+    PRODUCTS,
     Order,
     Shadow,
 )
 from ptxloom.machine.runtime.state import (
+    SHARED,
     Cta,
     Warp,
 )
@@ -127,6 +131,26 @@ def forget_cta(cta: Cta, order: Order) -> None:
         w.since = 0
         w.pointed = 0
         w.steps_base = 0xFFFFFFFF
+    forget_reads(s, order)
+
+
+def forget_reads(s: Shadow, order: Order) -> None:
+    """Forget what reads until an agent tells its end: its ticks would come again."""
+    if address(s.products) != 0:
+        for number in range(s.warps * PRODUCTS):
+            p = s.products[number]
+            if p.lines != 0:
+                p.lines = 0
+                order.reading = order.reading - 1
+    if address(s.operations) != 0:
+        for number in range(s.warps * OPERATIONS):
+            op = s.operations[number]
+            told = op.reads & op.handed
+            op.reads = op.reads & ~told
+            if op.source_space == SHARED:
+                order.reading = order.reading - popcount(told)
+            else:
+                order.far_reads = order.far_reads - popcount(told)
 
 
 # -- what is known

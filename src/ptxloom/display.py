@@ -23,6 +23,7 @@ RENDERERS: Final = {
     "ptxloom.checker.pages.RulePage": "ptxloom.views.notebook.page",
     "ptxloom.comparison.model.Comparison": "ptxloom.views.notebook.comparison",
     "ptxloom.descriptors.box.Box": "ptxloom.views.notebook.box",
+    "ptxloom.descriptors.instruction.InstructionDescriptor": "ptxloom.views.notebook.instruction_descriptor",
     "ptxloom.descriptors.matrix.MatrixDescriptor": "ptxloom.views.notebook.matrix_descriptor",
     "ptxloom.descriptors.operand.SharedOperand": "ptxloom.views.notebook.shared_operand",
     "ptxloom.descriptors.tensor_map.TensorMap": "ptxloom.views.notebook.tensor_map",

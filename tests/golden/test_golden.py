@@ -22,7 +22,7 @@ from ptxloom.banks.swizzles import find_swizzles
 from ptxloom.banks.tiles import make_tile
 from ptxloom.comparison import Comparison, Precision, Reference
 from ptxloom.comparison import compare as held_against
-from ptxloom.descriptors import Box, SharedOperand, SharedTile, encode_im2col, encode_tiled
+from ptxloom.descriptors import Box, InstructionDescriptor, SharedOperand, SharedTile, encode_im2col, encode_tiled
 from ptxloom.diagnosis import Diagnosis, examine
 from ptxloom.difference import ModuleDifference, compare
 from ptxloom.hazards.kinds import KINDS
@@ -289,6 +289,10 @@ RENDERINGS: Final[dict[str, Callable[[], str]]] = {
     "picture_profile.html": lambda: drawn(profiled(), "html"),
     "picture_graph.svg": lambda: drawn(pl.flow_graph(function_of(RACING))),
     "tree.txt": lambda: trees.text(pl.parse(BROKEN, "broken.ptx")),
+    "picture_tensor_d.svg": lambda: drawn(pl.fragment("tcgen05.mma.m64n32", "d")),
+    "picture_tensor_pair.svg": lambda: drawn(pl.fragment("tcgen05.mma.cta_group::2.m128n128", "d")),
+    "picture_tensor_scales.svg": lambda: drawn(pl.fragment("tcgen05.mma.kind::mxf4.m128n64", "sfb")),
+    "picture_instruction_descriptor.svg": lambda: drawn(InstructionDescriptor("f16", 128, 96, "bf16", "bf16")),
     "picture_descriptor.svg": lambda: drawn(pl.MatrixDescriptor(0x400, 16, 1024, "128B")),
     "picture_descriptor_tile.svg": lambda: drawn(SharedTile(8, 64, "bf16")),
     "picture_tensor_map.svg": lambda: drawn(encode_tiled("INT64", 0, (16,), (), (16,))),

@@ -87,6 +87,7 @@ class Options(argparse.Namespace):
     ignore: list[str]
     instruction: str
     operand: str | None
+    idesc: int | None
     lane: int | None
     register: int | None
     bit: int | None
@@ -116,7 +117,9 @@ class Options(argparse.Namespace):
     element: str | None
     language: str
     tile: tuple[int, int] | None
-    bits: int | None
+    bits: int | str | None
+    kind: str | None
+    told: dict[str, int] | None
     generation: str | None
     mode: str | None
     start_address: int | None

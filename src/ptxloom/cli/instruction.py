@@ -22,12 +22,12 @@ def fragment_of(options: Options) -> Fragment:
     """
     instruction = named(options.instruction)
     if options.operand is None and not isinstance(instruction, MatrixMove):
-        names = [name for name in fragment_operands(instruction) if name is not None]
+        names = [name for name in fragment_operands(instruction, options.idesc) if name is not None]
         if names:
             raise PtxloomError(
                 f"several of its operands hold matrices; say which one with `--operand {'|'.join(names)}`"
             )
-    return fragment(instruction, options.operand)
+    return fragment(instruction, options.operand, descriptor=options.idesc)
 
 
 def named(text: str) -> MatrixMove | str:

@@ -1,4 +1,4 @@
-"""What Hopper's copies and products are told of memory: matrix descriptors (64 bits) and tensor maps (128 bytes)."""
+"""What copies and products are told: matrix descriptors (64 bits), instruction descriptors (32), tensor maps."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from ptxloom.descriptors.matrix import MatrixDescriptor, Word
 from ptxloom.descriptors.operand import CoreMatrix, SharedOperand, canonical_layout
 from ptxloom.descriptors.remarks import Remark
 from ptxloom.descriptors.swizzling import SWIZZLE_MODES, SwizzleMode, swizzle_mode
+from ptxloom.descriptors.tensor_instruction import TensorInstruction, tensor_instruction
 from ptxloom.descriptors.tensor_map import Im2col, TensorMap
 from ptxloom.descriptors.tensor_types import DATA_TYPES, DataType
 from ptxloom.descriptors.tile import SharedTile, Step
@@ -29,6 +30,7 @@ __all__ = [
     "SharedTile",
     "Step",
     "SwizzleMode",
+    "TensorInstruction",
     "TensorMap",
     "Word",
     "canonical_layout",
@@ -36,4 +38,5 @@ __all__ = [
     "encode_tiled",
     "packed_strides",
     "swizzle_mode",
+    "tensor_instruction",
 ]

@@ -15,12 +15,14 @@ from ptxloom.descriptors.tensor_types import PADDED_ELEMENTS
 from ptxloom.diagnostics import UsageError
 from ptxloom.isa.limits import SHARED_BYTES
 from ptxloom.isa.products import matrix_forms
+from ptxloom.isa.tensor_products import TensorProduct, refusal
 from ptxloom.isa.types import element_type
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ptxloom.descriptors.box import Box
+    from ptxloom.descriptors.instruction import InstructionDescriptor
     from ptxloom.descriptors.matrix import MatrixDescriptor
     from ptxloom.descriptors.operand import SharedOperand
     from ptxloom.descriptors.tensor_map import TensorMap
@@ -191,6 +193,38 @@ def _strides(made: TensorMap) -> Iterator[tuple[int, int, int]]:
         if extent > 1:
             yield place, stride, below
             below = stride * extent
+
+
+def of_instruction(told: InstructionDescriptor) -> tuple[Remark, ...]:
+    """What there is to say about an instruction descriptor."""
+    return tuple(_of_instruction(told))
+
+
+def _of_instruction(told: InstructionDescriptor) -> Iterator[Remark]:
+    if told.stray_bits:
+        text = f"bits 0x{told.stray_bits:08x} are set, which belong to no word"
+        yield Remark("stray-bits", True, text, "leave them 0")
+    reasons = [refusal(one, told.m, told.n, told.sparse, told.transpose_b) for one in _products(told)]
+    if all(reasons):
+        text = f"no tcgen05.mma of kind::{told.kind} has such a D: {reasons[0]}"
+        yield Remark("no-such-shape", True, text, "for .cta_group::2 and .ws other sizes are legal")
+    if told.d_type == "f16" and "bf16" in (told.a_type, told.b_type):
+        yield Remark("result-type", True, "D is .f16, and a factor is .bf16", "take .f32 for D")
+    for name, kind, turned in (("A", told.a_type, told.transpose_a), ("B", told.b_type, told.transpose_b)):
+        if turned and element_type(kind).packed_bits < 8:
+            text = f"{name} has elements of {element_type(kind).packed_bits} bits, which are always K-major"
+            yield Remark("transposed", True, text, f"leave the transpose bit of {name} 0")
+    if told.kind == "i8" and (told.negate_a or told.negate_b):
+        yield Remark("negated", True, "integers are not negated", "leave the negate bits 0")
+    if told.saturate and told.kind != "i8":
+        yield Remark("saturate", True, "only integers saturate", "leave the bit 0")
+
+
+def _products(told: InstructionDescriptor) -> Iterator[TensorProduct]:
+    """The instructions that could take a descriptor: alone or in a pair, and with `.ws`."""
+    for ctas, ws in ((1, False), (2, False), (1, True)):
+        if not (ws and told.is_scaled):
+            yield TensorProduct(told.kind, ctas, told.sparse, ws, "1X" if told.is_scaled else "", shifts=False)
 
 
 def of_box(box: Box) -> tuple[Remark, ...]:

@@ -9,7 +9,7 @@ repetition takes the next word of the lane's registers.
 
 A line of ldmatrix and stmatrix is an addressed row of 16 bytes. `.trans` exchanges the roles: lines are the columns
 of what the rows hold. What else is made of core tiles says so where it stands: warpgroups and metadata (`products`),
-the fragments of `wmma` (`wmma`), tensor memory (`tensor_memory`).
+the fragments of `wmma` (`wmma`), tensor memory (`tensor_memory`, `tensor_operands`).
 
 One form is older than this rule: `.m8n8k4` with f16 multiplicands, made for Volta, computes four products, each by
 one pair of quads: lanes 4q to 4q+3 and 16+4q to 19+4q. Within a pair each lane holds as many elements of one line as
@@ -21,10 +21,12 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING
 
+from ptxloom.descriptors.tensor_instruction import TensorInstruction, is_tensor_product, tensor_instruction
 from ptxloom.diagnostics import UnsupportedForm, UsageError
 from ptxloom.fragments.model import Axis, Evidence, Fragment
 from ptxloom.fragments.products import operands_held, product_fragment
-from ptxloom.fragments.tensor_memory import tensor_memory_fragment
+from ptxloom.fragments.tensor_memory import copy_fragment, tensor_memory_fragment
+from ptxloom.fragments.tensor_operands import tensor_fragment, tensor_operands
 from ptxloom.fragments.tiles import QUAD, WORD_BITS, tile
 from ptxloom.fragments.wmma import wmma_fragment
 from ptxloom.isa import known
@@ -39,20 +41,29 @@ from ptxloom.isa.spelling import near_misses
 from ptxloom.isa.vectors import vector_length
 
 if TYPE_CHECKING:
+    from ptxloom.descriptors.instruction import InstructionDescriptor
     from ptxloom.isa.spelled import Spelled
 
 
-def fragment(instruction: str | Spelled | MatrixMove | MatrixForm, operand: str | None = None) -> Fragment:
-    """Where every element of a matrix operand lives that a warp or a warpgroup holds.
+def fragment(
+    instruction: str | Spelled | MatrixMove | MatrixForm | TensorInstruction,
+    operand: str | None = None,
+    *,
+    descriptor: InstructionDescriptor | int | None = None,
+) -> Fragment:
+    """Where every element of a matrix operand lives that a warp, a warpgroup or tensor memory holds.
 
-    Realises PTX ISA 9.7.14.4 to 9.7.14.6, 9.7.15.5 and 9.7.16.8; the rule stands in this module's docstring.
+    Realises PTX ISA 9.7.14.4 to 9.7.14.6, 9.7.15.5 and 9.7.16.8 to 9.7.16.10; this module's docstring has the rule.
 
     Args:
         instruction: A spelling, full or short (`m8n8.x4.b16` is an ldmatrix, `m16n8.x4.trans.b8` a
             stmatrix, `m16n8k16...` an mma, `m64n8k16...` a wgmma), an instruction
-            of a parsed module, or a form.
+            of a parsed module, or a form. D's shape and the types of a `tcgen05.mma` follow its qualifiers, as in
+            `tcgen05.mma.cta_group::2.kind::f16.m256n128k16.f32.f16.f16`, or its descriptor says them.
         operand: "a", "b", "c" or "d" of mma and wmma.mma, "a" (if it lies in registers) or "d" of wgmma, "e" for the
-            metadata of sparse ones; "a" or "d" of movmatrix (d if left out); none of what has a single one.
+            metadata of sparse ones; "d", "a", "e", "sfa" and "sfb" (scales) of tcgen05.mma; "a" or "d" of movmatrix
+            (d if left out); none of what has a single one.
+        descriptor: The instruction descriptor of a tcgen05.mma, or its 32 bits.
 
     Returns:
         A one-to-one map (lane, register, bit) <-> (matrix, row, column); of wmma, registers may repeat others.
@@ -70,7 +81,9 @@ def fragment(instruction: str | Spelled | MatrixMove | MatrixForm, operand: str 
         >>> fragment("wgmma.mma_async.sync.aligned.m64n96k16.f32.f16.f16", "d").holder(row=50, column=40)
         Element(lane=104, register=20, bit=0, width=32, matrix=0, row=50, column=40)
     """
-    match _form(instruction):
+    match _form(instruction, descriptor):
+        case TensorInstruction() as product:
+            return tensor_fragment(product, operand)
         case MatrixMove() as move:
             return _of_move(move, operand)
         case MatrixForm(opcode="wmma") as product:
@@ -93,7 +106,10 @@ def transposition() -> tuple[int, ...]:
     return tuple(2 * half.lane + source.value_of(half) for half in held)
 
 
-def fragment_operands(instruction: str | Spelled | MatrixMove | MatrixForm) -> tuple[str | None, ...]:
+def fragment_operands(
+    instruction: str | Spelled | MatrixMove | MatrixForm | TensorInstruction,
+    descriptor: InstructionDescriptor | int | None = None,
+) -> tuple[str | None, ...]:
     """What `fragment` takes as operands of an instruction; None where it has a single one.
 
     Raises:
@@ -103,18 +119,30 @@ def fragment_operands(instruction: str | Spelled | MatrixMove | MatrixForm) -> t
         >>> fragment_operands("m16n8k16.row.col.f32.f16.f16.f32"), fragment_operands("ldmatrix.m8n8.x4.b16")
         (('a', 'b', 'c', 'd'), (None,))
     """
-    form = _form(instruction)
+    form = _form(instruction, descriptor)
+    if isinstance(form, TensorInstruction):
+        return tensor_operands(form)
     if isinstance(form, MatrixForm):
         return operands_held(form)
     return ("a", "d") if form.opcode == "movmatrix" else (None,)
 
 
-def _form(instruction: str | Spelled | MatrixMove | MatrixForm) -> MatrixMove | MatrixForm | Form:
-    match instruction:
-        case MatrixMove() | MatrixForm():
-            return instruction
-        case _:
-            return _read(spelling_of(instruction))
+def _form(
+    instruction: str | Spelled | MatrixMove | MatrixForm | TensorInstruction,
+    descriptor: InstructionDescriptor | int | None,
+) -> MatrixMove | MatrixForm | Form | TensorInstruction:
+    if isinstance(instruction, (MatrixMove, MatrixForm, TensorInstruction)):
+        found = instruction
+    else:
+        text = spelling_of(instruction)
+        if is_tensor_product(text):
+            if descriptor is None and not isinstance(instruction, str):
+                raise UnsupportedForm(f"`{text}`: its instruction descriptor says what it multiplies; pass it")
+            return tensor_instruction(text, descriptor)
+        found = _read(text)
+    if descriptor is not None:
+        raise UsageError("descriptor", descriptor, "left out: only a tcgen05.mma has an instruction descriptor")
+    return found
 
 
 @cache
@@ -134,7 +162,8 @@ def _read(text: str) -> MatrixMove | MatrixForm | Form:
 
 def _part(opcode: str, words: tuple[str, ...], text: str) -> Form:
     """The form of a load or a store of a fragment."""
-    words = (*words, *(word for word in ("sync", "aligned") if word not in words))
+    if "cp" not in words:
+        words = (*words, *(word for word in ("sync", "aligned") if word not in words))
     form = resolve(opcode, words).form
     if form is None:
         from ptxloom.isa.phrase import reasons  # noqa: PLC0415 - only a miss needs the words
@@ -146,6 +175,8 @@ def _part(opcode: str, words: tuple[str, ...], text: str) -> Form:
 
 
 def _of_part(form: Form) -> Fragment:
+    if "cp" in form.words:
+        return copy_fragment(form)
     operand = next(slot.name for slot in form.line.operands if form.spec.operands[slot.name].kind == "fragment")
     if form.opcode == "tcgen05":
         return tensor_memory_fragment(form, vector_length(form, operand))

@@ -4,7 +4,9 @@ Every map of the manual sends each binary digit of the lane number and of the va
 coordinate. So a fragment is a handful of digits, asked rather than tabulated. Extents are powers of two, but where a
 tile is repeated any number of times: then the highest digit of the value number has that many values.
 
-A warp's lane numbers have five digits, those of a warpgroup seven: a lane is then a thread of its four warps.
+A warp's lane numbers have five digits, those of a warpgroup seven: a lane is then a thread of its four warps. What
+tensor memory holds is told in the same way: a lane is then one of its 128 lanes (of a pair of CTAs 256, those of the
+even CTA first), a register one of its columns of 32 bits, counted from where the operand's address points.
 """
 
 from __future__ import annotations
@@ -16,11 +18,13 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from ptxloom.diagnostics import UsageError
 from ptxloom.display import mimebundle
+from ptxloom.isa.limits import TENSOR_LANES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
-_LANE_DIGITS: Final = (5, 7)  # of a warp, of a warpgroup
+_LANE_DIGITS: Final = (5, 7, 8)  # of a warp, of a warpgroup or of tensor memory, of a pair's
+_PAIR_DIGITS: Final = 8
 
 
 class Axis(StrEnum):
@@ -29,7 +33,8 @@ class Axis(StrEnum):
     MATRIX = "matrix"
     ROW = "row"
     COLUMN = "column"
-    COPY = "copy"  # of an element that a lane has several times
+    COPY = "copy"  # of an element that is held several times
+    ADDRESS = "address"  # lanes that are reached if the operand's address names them
 
 
 class Digit(NamedTuple):
@@ -83,9 +88,10 @@ class Fragment:
 
     Attributes:
         spelling: The instruction.
-        operand: Which of its operands: "a", "b", "c" or "d" of products and movmatrix, "e" for metadata; "r" of
-            instructions with a single one.
-        lanes: What the binary digits of the lane number stand for, lowest first: five of a warp, seven of a warpgroup.
+        operand: Which of its operands: "a", "b", "c" or "d" of products and movmatrix, "e" for metadata, "sfa" and
+            "sfb" for the scales of A and B; "r" of instructions with a single one.
+        lanes: What the binary digits of the lane number stand for, lowest first: five of a warp, seven of a warpgroup
+            and of tensor memory, eight of a pair's.
         values: What the digits of the value number stand for, lowest first; the last may have any radix.
         width: Bits that carry the value of one element.
         stride: Bits from one element to the next in a register.
@@ -93,6 +99,7 @@ class Fragment:
         register_bits: Width of one register: 64 for f64, otherwise 32.
         addressed: Whether lanes name the rows' addresses: ldmatrix and stmatrix.
         confirmed: What the map rests on.
+        in_tensor_memory: Whether tensor memory holds it: lanes and registers are then its lanes and columns.
 
     Example:
         >>> from ptxloom.fragments import fragment
@@ -113,6 +120,7 @@ class Fragment:
     register_bits: int
     addressed: bool
     confirmed: Evidence
+    in_tensor_memory: bool = False
 
     _repr_mimebundle_ = mimebundle
 
@@ -120,7 +128,7 @@ class Fragment:
         """Prove that the map is one-to-one: each digit of each coordinate stands exactly once."""
         digits = (*self.lanes, *self.values)
         if len(self.lanes) not in _LANE_DIGITS or any(digit.radix != 2 for digit in digits[:-1]):
-            raise UsageError("digits", digits, "five or seven of lanes, and of base two but for the last")
+            raise UsageError("digits", digits, "five, seven or eight of lanes, and of base two but for the last")
         for axis in Axis:
             weight = 1
             for digit in sorted(digit for digit in digits if digit.axis is axis):
@@ -140,7 +148,7 @@ class Fragment:
 
     @property
     def lane_count(self) -> int:
-        """How many lanes hold it: 32 of a warp, 128 of a warpgroup."""
+        """How many lanes there are: 32 of a warp, 128 of a warpgroup and of tensor memory, 256 of a pair's."""
         return 1 << len(self.lanes)
 
     @property
@@ -150,7 +158,7 @@ class Fragment:
 
     @property
     def copies(self) -> int:
-        """How often a lane holds each of its elements; more than once in some fragments of `wmma`."""
+        """How often each element is held: more than once in some fragments of `wmma` and in tensor memory."""
         return self.extent(Axis.COPY)
 
     @property
@@ -166,7 +174,24 @@ class Fragment:
     @property
     def elements(self) -> tuple[Element, ...]:
         """Every element, by lane, then value."""
-        return tuple(self.at(lane, value) for lane in range(self.lane_count) for value in range(self.values_per_lane))
+        lanes = filter(self.reaches, range(self.lane_count))
+        return tuple(self.at(lane, value) for lane in lanes for value in range(self.values_per_lane))
+
+    @property
+    def is_pair(self) -> bool:
+        """Whether the tensor memory of two CTAs holds it."""
+        return self.in_tensor_memory and len(self.lanes) == _PAIR_DIGITS
+
+    def reaches(self, lane: int) -> bool:
+        """Whether a lane holds any of it. Some do if the operand's address names another lane than 0.
+
+        Args:
+            lane: From 0 to `lane_count - 1`.
+
+        Returns:
+            False for lanes of tensor memory that are left free.
+        """
+        return not any(digit.axis is Axis.ADDRESS and count for digit, count in numerals(lane, self.lanes))
 
     @property
     def address_lanes(self) -> int:
@@ -199,12 +224,14 @@ class Fragment:
         """
         _expect("lane", lane, self.lane_count)
         _expect("value", value, self.values_per_lane)
+        if not self.reaches(lane):
+            raise UsageError("lane", lane, "one that the operand reaches, such as lane 0; its address can name others")
         coordinate = dict.fromkeys(Axis, 0)
         for number, digits in ((lane, self.lanes), (value, self.values)):
             for digit, count in numerals(number, digits):
                 coordinate[digit.axis] += digit.weight * count
         register, bit = divmod(value * self.stride, self.register_bits)
-        matrix, row, column, _ = coordinate.values()
+        matrix, row, column, *_ = coordinate.values()
         return Element(lane, register, bit + self.shift, self.width, matrix, row, column)
 
     def where(self, *, lane: int, register: int, bit: int = 0) -> Element:
@@ -245,11 +272,28 @@ class Fragment:
         _expect("matrix", matrix, self.matrices)
         _expect("row", row, self.rows)
         _expect("column", column, self.columns)
-        coordinate = {Axis.MATRIX: matrix, Axis.ROW: row, Axis.COLUMN: column, Axis.COPY: 0}
-        lane, value = (
-            sum(coordinate[digit.axis] // digit.weight % digit.radix << place for place, digit in enumerate(digits))
-            for digits in (self.lanes, self.values)
-        )
+        return self._held(matrix, row, column, 0)
+
+    def holders(self, *, matrix: int = 0, row: int, column: int) -> tuple[Element, ...]:
+        """Every place that holds the element at a coordinate, as `holder` gives the first.
+
+        Args:
+            matrix: Which of several matrices.
+            row: The element's row.
+            column: Its column.
+
+        Returns:
+            `copies` elements.
+
+        Raises:
+            UsageError: The coordinate is outside the matrix.
+        """
+        first = self.holder(matrix=matrix, row=row, column=column)
+        return (first, *(self._held(matrix, row, column, copy) for copy in range(1, self.copies)))
+
+    def _held(self, matrix: int, row: int, column: int, copy: int) -> Element:
+        coordinate = {Axis.MATRIX: matrix, Axis.ROW: row, Axis.COLUMN: column, Axis.COPY: copy, Axis.ADDRESS: 0}
+        lane, value = (_number(coordinate, digits) for digits in (self.lanes, self.values))
         return self.at(lane, value)
 
     def held_by(self, lane: int) -> tuple[Element, ...]:
@@ -277,13 +321,20 @@ class Fragment:
     def label(self, element: Element) -> str:
         """An element's holder as CuTe users write it: thread, value and register, such as `T5 V1:R0`.
 
+        In tensor memory it is the lane and the column, such as `L5 C1`; of a pair's second CTA, `CTA1 L5 C1`; of a
+        column that has several elements, which of them, from bit 0 up: `L5 C1.0`.
+
         Args:
             element: One of this fragment.
 
         Returns:
             The label.
         """
-        return f"T{element.lane} V{self.value_of(element)}:R{element.register}"
+        if not self.in_tensor_memory:
+            return f"T{element.lane} V{self.value_of(element)}:R{element.register}"
+        cta, lane = divmod(element.lane, TENSOR_LANES)
+        part = f".{(element.bit - self.shift) // self.stride}" * (self.stride < self.register_bits)
+        return "CTA1 " * cta + f"L{lane} C{element.register}{part}"
 
     def address_lane(self, *, matrix: int = 0, row: int) -> int:
         """The lane whose address operand names a row of ldmatrix or stmatrix.
@@ -328,6 +379,15 @@ def numerals(number: int, digits: Sequence[Digit]) -> Iterator[tuple[Digit, int]
     for digit in digits:
         number, count = divmod(number, digit.radix)
         yield digit, count
+
+
+def _number(coordinate: Mapping[Axis, int], digits: Sequence[Digit]) -> int:
+    """The lane or value number whose digits stand for a coordinate."""
+    number, worth = 0, 1
+    for digit in digits:
+        number += coordinate[digit.axis] // digit.weight % digit.radix * worth
+        worth *= digit.radix
+    return number
 
 
 def _expect(argument: str, value: int, extent: int) -> None:

@@ -1,9 +1,12 @@
-"""The fragments of `tcgen05.ld` and `tcgen05.st`: which lane's register is which place of tensor memory, 9.7.16.8.
+"""What `tcgen05.ld`, `.st` and `.cp` move: which register, or row of shared memory, is which place (PTX ISA 9.7.16).
 
 Rows are lanes of tensor memory and columns its columns of 32 bits, both counted from where the address points. Of
 `.32x32b` each lane has a row of its own. The shapes of 16 rows are core tiles: the lanes of a quad hold neighbours in
 one of 8 rows, and what is as far in rows 8 to 15 is held by a lane (`.16x64b`) or a register (the wider ones) more.
 `.16x32bx2` is two halves, each held by 16 lanes; the columns of the second begin so many further as an operand says.
+
+`tcgen05.cp` brings rows of shared memory to lanes, some of them to several: each word of a row, or what was packed and
+gets a byte, is an element. A pair's CTAs copy from their own shared memory: the matrix of a place is the CTA's.
 
 `.pack::16b` and `.unpack::16b` put the low halves of two columns next to each other into one register.
 """
@@ -59,3 +62,27 @@ def tensor_memory_fragment(form: Form, registers: int) -> Fragment:
 def _wider(held: Digits) -> Digits:
     """The same digits where each column is two."""
     return tuple(d._replace(weight=2 * d.weight) if d.axis is Axis.COLUMN else d for d in held)
+
+
+# What the seven digits of the lane's number stand for, by what the qualifiers say of the row's copies.
+_ALONE: Final = digits(Axis.ROW, 1, 128)
+_WAYS: Final[dict[str, Digits]] = {
+    "warpx2::02_13": (*digits(Axis.ROW, 1, 64), Digit(Axis.COPY, 1)),
+    "warpx2::01_23": (*digits(Axis.ROW, 1, 32), Digit(Axis.COPY, 1), Digit(Axis.ROW, 32)),
+    "warpx4": (*digits(Axis.ROW, 1, 32), *digits(Axis.COPY, 1, 4)),
+    "4x256b": (*digits(Axis.ADDRESS, 1, 32), *digits(Axis.ROW, 1, 4)),
+}
+_PACKED: Final = {"b4x16_p64": (4, 2), "b6x16_p32": (6, 0)}  # bits of an element, and where in its byte they begin
+
+
+def copy_fragment(form: Form) -> Fragment:
+    """Which lanes and columns of tensor memory a `tcgen05.cp` writes, with what of the rows that it reads."""
+    said = form.words
+    _, bits = (int(number) for number in form.filling["shape"].removesuffix("b").split("x"))
+    lanes = next((way for word, way in _WAYS.items() if word in said), _ALONE)
+    if "cta_group::2" in said:
+        lanes = (*lanes, Digit(Axis.MATRIX, 1))
+    width, shift = next((found for word, found in _PACKED.items() if word in said), (WORD_BITS, 0))
+    stride = WORD_BITS if width == WORD_BITS else 8
+    values = _columns(1, bits // stride)
+    return Fragment(form.spelling, "r", lanes, values, width, stride, shift, WORD_BITS, False, Evidence.DOCUMENTS, True)

@@ -11,6 +11,7 @@ from ptxloom.isa.shapes import MatrixShape, MmaShape
 from ptxloom.isa.spec import Condition, Constraint, Feature, InstructionSpec, Limits, Need, OperandRule, Tolerance
 from ptxloom.isa.spelled import Spelled
 from ptxloom.isa.target import Target, TargetRange, targets
+from ptxloom.isa.tensor_products import TensorProduct
 from ptxloom.isa.types import ElementType, Kind, element_type
 from ptxloom.isa.version import PtxVersion, versions
 
@@ -38,6 +39,7 @@ __all__ = [
     "SyntaxLine",
     "Target",
     "TargetRange",
+    "TensorProduct",
     "Tolerance",
     "element_type",
     "forms",

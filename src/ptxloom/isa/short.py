@@ -29,13 +29,14 @@ _MOST_SHOWN: Final = 12
 _ALWAYS: Final = ("sync", "aligned")
 _LAYOUTS: Final = ("row", "col")
 _SPARSE: Final = "sp"
+_PAIR: Final = "cta_group::2"
 _FIRST: Final = PtxVersion(1, 0)
 
 
 HOLDERS: Final = (*MOVES, *PRODUCTS, "tcgen05")
 """The opcodes that have forms with matrix operands."""
 
-PARTS: Final = {"wmma": ("load", "store"), "tcgen05": ("ld", "st")}
+PARTS: Final = {"wmma": ("load", "store"), "tcgen05": ("ld", "st", "cp")}
 """What moves a fragment from memory or to it."""
 
 
@@ -98,6 +99,7 @@ def _completed(opcode: str, words: tuple[str, ...], leads: tuple[str, ...]) -> F
     said = tuple(word if word in known else CALLED.get(word.lower(), word) for word in words)
     said = tuple(word for word in said if word not in (*_ALWAYS, *leads))
     meant = list({form.spelling: form for form in forms(opcode) if _means(form, said, leads)}.values())
+    meant = [form for form in meant if not _says_more(form, meant, said)]
     found = [form for form in meant if _has_like_factors(form, said)] or meant
     if len(found) <= 1:
         return found[0] if found else None
@@ -121,6 +123,13 @@ def _means(form: Form, said: tuple[str, ...], leads: tuple[str, ...]) -> bool:
         return False
     added = [slot.name for slot in form.line.slots if slot.optional and form.filling[slot.name] not in ("", *said)]
     return not any(_is_legal(form, {**form.filling, name: ""}) for name in added)
+
+
+def _says_more(form: Form, meant: Sequence[Form], said: Sequence[str]) -> bool:
+    """Whether a form is for a pair of CTAs, or unpacks what it copies, and nothing says so."""
+    if _PAIR in form.words and not any(word.startswith("cta_group") for word in said):
+        return True
+    return form.opcode == "tcgen05" and any(set(other.words) < set(form.words) for other in meant)
 
 
 def _is_legal(form: Form, filling: dict[str, str]) -> bool:

@@ -75,7 +75,7 @@ def refusal(product: TensorProduct, m: int, n: int, sparse: bool, transposed: bo
     """
     if sparse != product.sparse:
         return f"the descriptor says that A is {'sparse' if sparse else 'dense'}, and the instruction that it is not"
-    rows = _rows(product)
+    rows = rows_of(product)
     if m not in rows:
         return f"M is {m}, and has to be {' or '.join(map(str, rows))}"
     if product.ws:
@@ -88,7 +88,8 @@ def refusal(product: TensorProduct, m: int, n: int, sparse: bool, transposed: bo
     return ""
 
 
-def _rows(product: TensorProduct) -> tuple[int, ...]:
+def rows_of(product: TensorProduct) -> tuple[int, ...]:
+    """How many rows D can have."""
     if product.ws:
         return (32, 64, 128)
     scaled = product.kind in _SCALES

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Final, cast
 
 from ptxloom.descriptors import Box
 from ptxloom.descriptors.operand import assumed_operand
+from ptxloom.descriptors.remarks import of_instruction
 from ptxloom.views import bank_pictures
 from ptxloom.views.atoms import atom_pages, swizzle_choices
-from ptxloom.views.descriptors import descriptor_pages, tensor_map_pages
+from ptxloom.views.descriptors import descriptor_pages, instruction_pages, tensor_map_pages
 from ptxloom.views.findings.finding_reports import full
 from ptxloom.views.flow import graphs
 from ptxloom.views.fragments import filled_pictures, maps
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from ptxloom.banks import BankReport, Found
     from ptxloom.checker import RulePage
     from ptxloom.comparison import Comparison
-    from ptxloom.descriptors import MatrixDescriptor, SharedOperand, SharedTile, TensorMap
+    from ptxloom.descriptors import InstructionDescriptor, MatrixDescriptor, SharedOperand, SharedTile, TensorMap
     from ptxloom.diagnosis import Diagnosis
     from ptxloom.diagnostics import Diagnostic, Findings
     from ptxloom.explanation import Page
@@ -128,6 +129,11 @@ def tiled_copy(value: TiledCopy) -> dict[str, str]:
 def tiled_mma(value: TiledMma) -> dict[str, str]:
     """A tiled mma: which thread has what of A, B and C."""
     return _pictured(f"{value}\n", value)
+
+
+def instruction_descriptor(value: InstructionDescriptor) -> dict[str, str]:
+    """An instruction descriptor: its words, and its 32 bits."""
+    return _pictured(instruction_pages.full(value, of_instruction(value)), value)
 
 
 def matrix_descriptor(value: MatrixDescriptor) -> dict[str, str]:

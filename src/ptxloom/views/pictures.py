@@ -9,7 +9,7 @@ from ptxloom.diagnostics import UsageError
 from ptxloom.fragments import fragment as fragment_of
 from ptxloom.views import bank_pictures
 from ptxloom.views.core.palette import DARK, LIGHT
-from ptxloom.views.descriptors import descriptor_pages, swizzle_picture, tensor_map_pages
+from ptxloom.views.descriptors import descriptor_pages, instruction_pages, swizzle_picture, tensor_map_pages
 from ptxloom.views.drawing.formats import as_bytes
 from ptxloom.views.drawing.scene import Look
 from ptxloom.views.flow import graph_picture
@@ -130,6 +130,7 @@ _PLAIN: Final[dict[str, Callable[[Any], Figure | Scene]]] = {
     "ptxloom.banks.swizzles.Found": swizzle_picture.figure,
     "ptxloom.diagnosis.model.Diagnosis": _diagnosis,
     "ptxloom.descriptors.box.Box": tensor_map_pages.figure,
+    "ptxloom.descriptors.instruction.InstructionDescriptor": instruction_pages.figure,
     "ptxloom.descriptors.matrix.MatrixDescriptor": descriptor_pages.of_descriptor,
     "ptxloom.descriptors.operand.SharedOperand": descriptor_pages.figure,
     "ptxloom.descriptors.tensor_map.TensorMap": tensor_map_pages.of_map,

@@ -8,12 +8,16 @@ from typing import TYPE_CHECKING, Final
 from ptxloom.cli.arguments.cute_arguments import tile
 from ptxloom.cli.arguments.picture_arguments import pictures
 from ptxloom.cli.arguments.type_names import type_name
+from ptxloom.isa.tensor_products import TENSOR_KINDS
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser
 
 FORMATS: Final = ("full", "concise", "json")
 _NUMBERS: Final = re.compile(r"-\d[-\d,]*$")
+_WORDS: Final = (
+    "transpose_a", "transpose_b", "negate_a", "negate_b", "saturate", "selector", "a_scale", "b_scale", "shift",
+)  # fmt: skip
 _SWIZZLES: Final = ("none", "32B", "64B", "128B")
 _ATOMS: Final = ("128B_ATOM_32B", "128B_ATOM_32B_FLIP_8B", "128B_ATOM_64B")
 
@@ -24,8 +28,22 @@ def descriptor(parser: ArgumentParser) -> None:
         "bits",
         metavar="BITS",
         nargs="?",
-        type=number,
-        help="the 64 bits to read; if left out, they are made for a tile",
+        type=bits_or_instruction,
+        help="the 64 bits to read, or the 32 of an instruction descriptor (--kind); a tcgen05.mma, whose instruction "
+        "descriptor is made, such as tcgen05.mma.m128n256.bf16; if left out, 64 bits are made for a tile",
+    )
+    parser.add_argument(
+        "--kind",
+        choices=TENSOR_KINDS,
+        help="BITS are the instruction descriptor of a tcgen05.mma of this kind",
+    )
+    parser.add_argument(
+        "--with",
+        dest="told",
+        type=words,
+        metavar="LIST",
+        help="more of the instruction descriptor to make: transpose_a, transpose_b, negate_a, negate_b, saturate, "
+        "selector=N, a_scale=N, b_scale=N, shift=N",
     )
     parser.add_argument(
         "--generation", choices=("wgmma", "tcgen05"), help="who reads it (default: as bits 46 to 48 say)"
@@ -92,6 +110,28 @@ def number(text: str) -> int:
 
 
 number.__name__ = "a whole number, such as 1024 or 0x400"  # a mistake names it
+
+
+def bits_or_instruction(text: str) -> int | str:
+    """Bits, or the spelling of a tcgen05.mma."""
+    return text if text.startswith("tcgen05.") else int(text, 0)
+
+
+bits_or_instruction.__name__ = "a whole number, such as 1024 or 0x400, or a tcgen05.mma"  # a mistake names it
+
+
+def words(text: str) -> dict[str, int]:
+    """`transpose_b,selector=1` as the words of an instruction descriptor."""
+    found: dict[str, int] = {}
+    for part in filter(None, text.split(",")):
+        name, _, value = part.partition("=")
+        if name not in _WORDS:
+            raise ValueError(name)
+        found[name] = int(value or "1", 0)
+    return found
+
+
+words.__name__ = "a list of words, such as transpose_b,selector=1"  # a mistake names it
 
 
 def numbers(text: str) -> tuple[int, ...]:

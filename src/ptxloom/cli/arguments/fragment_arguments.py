@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ptxloom.cli.arguments import cute_arguments
+from ptxloom.cli.arguments.descriptor_arguments import number
 from ptxloom.cli.arguments.picture_arguments import OF_FRAGMENTS, pictures
 from ptxloom.cli.formats import TABLE
 
@@ -24,8 +25,8 @@ def where(parser: ArgumentParser) -> None:
     _instruction(parser)
     _operand(parser)
     held = parser.add_argument_group("what a lane holds")
-    held.add_argument("--lane", type=int, metavar="0-31", help="the lane")
-    held.add_argument("--register", type=int, metavar="R", help="only this register of the lane")
+    held.add_argument("--lane", type=int, metavar="0-31", help="the lane (of a warpgroup and of tensor memory 0-127)")
+    held.add_argument("--register", type=int, metavar="R", help="only this register, or column of tensor memory")
     held.add_argument("--bit", type=int, metavar="0-31", help="only the element at this bit of the register")
     holder = parser.add_argument_group("who holds a row or an element")
     holder.add_argument(
@@ -60,6 +61,12 @@ def _instruction(parser: ArgumentParser) -> None:
 def _operand(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--operand",
-        choices=("a", "b", "c", "d", "e"),
-        help="which operand of an mma, wmma or wgmma (e: metadata) or a movmatrix",
+        choices=("a", "b", "c", "d", "e", "sfa", "sfb"),
+        help="which operand of an mma, wmma, wgmma or tcgen05.mma (e: metadata; sfa, sfb: scales) or a movmatrix",
+    )
+    parser.add_argument(
+        "--idesc",
+        type=number,
+        metavar="BITS",
+        help="the instruction descriptor of a tcgen05.mma, instead of a shape and types behind its name",
     )

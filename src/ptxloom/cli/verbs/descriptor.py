@@ -1,19 +1,24 @@
-"""`ptxloom descriptor`: what the 64 bits of a matrix descriptor say, or those for a tile."""
+"""`ptxloom descriptor`: what the bits of a matrix descriptor or an instruction descriptor say, or those to pass."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ptxloom.cli.output import CLEAN, FINDINGS, Outcome, style_for
 from ptxloom.cli.pictures import drawn, wanted
-from ptxloom.descriptors import MatrixDescriptor, SharedOperand, SharedTile, remarks
+from ptxloom.descriptors import InstructionDescriptor, MatrixDescriptor, SharedOperand, SharedTile, remarks
 from ptxloom.descriptors.operand import assumed_operand
+from ptxloom.descriptors.tensor_instruction import is_tensor_product, tensor_instruction
 from ptxloom.descriptors.tile import widest_swizzle
 from ptxloom.diagnostics import PtxloomError
+from ptxloom.isa.spelled import spelling_of
 from ptxloom.isa.types import element_type
-from ptxloom.views.descriptors import descriptor_pages
+from ptxloom.views.descriptors import descriptor_pages, instruction_pages
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from ptxloom.cli.command_line import Options
 
 
@@ -23,7 +28,45 @@ def run(options: Options) -> Outcome:
     Raises:
         PtxloomError: The bits are no descriptor, or there is no tile that they could be made for.
     """
+    if options.kind is not None or options.told is not None or isinstance(options.bits, str):
+        return _instruction(options)
     return _made(options) if options.bits is None else _read(options, options.bits)
+
+
+def _instruction(options: Options) -> Outcome:
+    """An instruction descriptor, read or made."""
+    if isinstance(options.bits, str):
+        if options.kind is not None:
+            raise PtxloomError("`--kind` is for bits that are read; the instruction says its kind itself")
+        told = _told(options.bits, options.told or {})
+    elif options.bits is None or options.kind is None:
+        raise PtxloomError(
+            "say which bits to read, with `--kind`, or which instruction, such as `tcgen05.mma.m128n256`"
+        )
+    elif options.told is not None:
+        raise PtxloomError("`--with` is for a descriptor that is made; the bits say it themselves")
+    else:
+        told = InstructionDescriptor.from_bits(options.kind, options.bits)
+    found = remarks.of_instruction(told)
+    code = FINDINGS if any(remark.wrong for remark in found) else CLEAN
+    if wanted(options):
+        return drawn(instruction_pages.figure(told), options, code)
+    match options.output_format:
+        case "concise":
+            return Outcome(instruction_pages.concise(told, found), code)
+        case "json":
+            return Outcome(instruction_pages.as_json(told, found), code)
+        case _:
+            return Outcome(instruction_pages.full(told, found, style_for(options)), code)
+
+
+def _told(text: str, more: Mapping[str, int]) -> InstructionDescriptor:
+    """The descriptor of an instruction, with more words than its name says."""
+    if not is_tensor_product(text):
+        raise PtxloomError(f"`{text}` has no instruction descriptor; a `tcgen05.mma` has one")
+    told = tensor_instruction(spelling_of(text)).told
+    flags = {name: bool(value) if isinstance(getattr(told, name), bool) else value for name, value in more.items()}
+    return replace(told, **flags)  # pyright: ignore[reportArgumentType]
 
 
 def _read(options: Options, bits: int) -> Outcome:

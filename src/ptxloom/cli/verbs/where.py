@@ -69,4 +69,7 @@ def _of_lane(found: Fragment, options: Options) -> tuple[Element, ...]:
 def _at_place(found: Fragment, options: Options) -> tuple[Element, ...]:
     """The element at a row and a column, or those of the whole row."""
     columns = range(found.columns) if options.column is None else (options.column,)
-    return tuple(found.holder(matrix=options.matrix, row=options.row or 0, column=column) for column in columns)
+    row = options.row or 0
+    if found.in_tensor_memory and options.column is None:  # every lane that has the row
+        return tuple(e for column in columns for e in found.holders(matrix=options.matrix, row=row, column=column))
+    return tuple(found.holder(matrix=options.matrix, row=row, column=column) for column in columns)

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from ptxloom.descriptors.instruction import InstructionDescriptor
+from ptxloom.descriptors.tensor_instruction import TILE_COLUMNS, TILE_ROWS, TensorInstruction
 from ptxloom.diagnostics import UsageError
 from ptxloom.fragments.tensor_layouts import accumulator_layout
-from ptxloom.isa.products import MatrixForm
-from ptxloom.isa.tensor_products import TensorProduct, product_of, refusal
+from ptxloom.isa.tensor_products import product_of, refusal
 from ptxloom.isa.types import element_type
 from ptxloom.machine.native import jit, language
 from ptxloom.machine.results.outcome import LaunchError
@@ -24,9 +24,7 @@ if TYPE_CHECKING:
     from ptxloom.machine.launch.request import Request
 
 
-_ROW_BYTES: Final = 32  # of A, whatever its type
 _PART_BYTES: Final = 16
-_TILE_ROWS, _TILE_COLUMNS = 16, 8
 _DESCRIPTOR_BITS: Final = 0xFFFFFFFF
 
 
@@ -35,56 +33,26 @@ class _Planned:
     """A product as the machine makes it.
 
     Attributes:
-        product: What the instruction is.
-        told: What its descriptor says.
+        instruction: What it multiplies.
         layout: Of D.
     """
 
-    product: TensorProduct
-    told: InstructionDescriptor
+    instruction: TensorInstruction
     layout: TensorLayout
-
-    @property
-    def form(self) -> MatrixForm:
-        """A tile of it."""
-        told = self.told
-        narrow = element_type(told.a_type).packed_bits <= 8 and told.d_type != "s32"
-        bits = self.container_bits(told.a_type)
-        k = _ROW_BYTES * 8 // bits * (2 if told.sparse else 1)
-        return MatrixForm(
-            "tcgen05", _TILE_ROWS, _TILE_COLUMNS, k, "row", "col",
-            told.d_type, told.a_type, told.b_type, told.d_type,
-            kind=told.kind if narrow else "",
-            scale_vector=self.product.scale_vector if told.is_scaled else "",
-            scale_type=told.scale_type,
-            satfinite=told.saturate,
-            sparse="sp" if told.sparse else "",
-        )  # fmt: skip
-
-    def container_bits(self, kind: str) -> int:
-        """What an element takes that is ready to be multiplied."""
-        found = element_type(kind)
-        return found.container_bits if self.product.has_bytes else found.packed_bits
-
-    @property
-    def across(self) -> tuple[int, int]:
-        """Bytes of an element of A and of B where their lines lie next to each other, else 0."""
-        told = self.told
-        sides = ((told.transpose_a, told.a_type), (told.transpose_b, told.b_type))
-        return tuple(self.container_bits(kind) // 8 if turned else 0 for turned, kind in sides)  # pyright: ignore[reportReturnType]
 
     def fill(self, plan: Any) -> None:
         """Write down what native code has to know."""
-        told, layout, form = self.told, self.layout, self.form
+        instruction, layout = self.instruction, self.layout
+        told, form = instruction.told, instruction.form
         plan.ctas = layout.ctas
-        plan.a_tiles = layout.rows // _TILE_ROWS
-        plan.b_tiles = told.n // _TILE_COLUMNS
+        plan.a_tiles = layout.rows // TILE_ROWS
+        plan.b_tiles = told.n // TILE_COLUMNS
         plan.a_parts = form.registers("a") // 2
         plan.b_parts = form.registers("b")
-        plan.a_across, plan.b_across = self.across
+        plan.a_across, plan.b_across = instruction.across
         for side, kind in (("a", told.a_type), ("b", told.b_type)):
             sign = element_type(kind).packed_bits - 1 + form.payload_shift(side)
-            width = self.container_bits(kind)
+            width = instruction.container_bits(side)
             setattr(plan, f"{side}_sign", sum(1 << at + sign for at in range(0, 32, width)))
             packed = element_type(kind).packed_bits
             setattr(plan, f"{side}_packed", packed if width > packed and packed < 8 else 0)
@@ -93,7 +61,7 @@ class _Planned:
         plan.d_columns = layout.columns(told.n)
         plan.d_lanes = layout.lanes
         for tile in range(plan.a_tiles):
-            plan.a_lanes[tile] = layout.place(tile * _TILE_ROWS, 0, told.n).lane
+            plan.a_lanes[tile] = layout.place(tile * TILE_ROWS, 0, told.n).lane
         plan.folds = layout.folds
         plan.scales = scale_count(form)
         if told.sparse:
@@ -102,11 +70,11 @@ class _Planned:
     @property
     def places(self) -> array[int]:
         """Where each tile of a CTA's D begins, a row of tiles after the other."""
-        n = self.told.n
+        n = self.instruction.told.n
         found = (
             self.layout.place(row, column, n)
-            for row in range(0, self.layout.rows, _TILE_ROWS)
-            for column in range(0, n, _TILE_COLUMNS)
+            for row in range(0, self.layout.rows, TILE_ROWS)
+            for column in range(0, n, TILE_COLUMNS)
         )
         return array("I", (place.column * model.TENSOR_LANES + place.lane for place in found))
 
@@ -138,7 +106,7 @@ def make_plan(request: Request) -> None:
     planned.fill(plan)
     places = planned.places
     plan.places, plan.place_count = launch.arena.put(places.tobytes()), len(places)
-    made = tensor_memory.function(planned.form, planned.across)
+    made = tensor_memory.function(planned.instruction.form, planned.instruction.across)
     plan.code = jit.helper_address(made.symbol, made.ir)
     plan.key = key
     launch.native.plan_count = count + 1
@@ -155,7 +123,8 @@ def _planned(request: Request, bits: int) -> _Planned:
         told = InstructionDescriptor.from_bits(product.kind, bits)
         why = refusal(product, told.m, told.n, told.sparse, told.transpose_b)
         if not why:
-            return _Planned(product, told, accumulator_layout(told.m, product.ctas, ws=product.ws, sparse=told.sparse))
+            instruction = TensorInstruction(product, told, tuple(request.op.node.qualifiers))
+            return _Planned(instruction, accumulator_layout(told.m, product.ctas, ws=product.ws, sparse=told.sparse))
     except UsageError as error:
         why = str(error)
     raise LaunchError("the kernel was ended by an error", (request.hazard("illegal-tensor-memory", reason=why),))

@@ -5,16 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.diagnostics import UsageError
+from ptxloom.fragments import Axis
 from ptxloom.isa.limits import BANK_BYTES, BANKS, LANES
 from ptxloom.views.core.palette import HUES, hue
 from ptxloom.views.core.style import LANES_PER_HUE
 from ptxloom.views.drawing.figure import Legend
-from ptxloom.views.fragments.prefaces import matrix_title
+from ptxloom.views.fragments.prefaces import axis_names, matrix_title
 
 if TYPE_CHECKING:
     from ptxloom.fragments import Element, Fragment
 
 COLOUR_BY: Final = ("lane", "register", "matrix", "bank")
+QUARTER_DIGITS: Final = 5  # of the number of a lane within what a warp reaches
 BANKS_PER_HUE: Final = 4
 """Banks that share a colour: the 16 bytes of a row."""
 
@@ -26,6 +28,8 @@ def group_of(fragment: Fragment, element: Element, by: str) -> int:
         UsageError: There are no such groups.
     """
     match by:
+        case "lane" if fragment.in_tensor_memory:
+            return element.row // rows_together(fragment)
         case "lane":
             return element.lane // LANES_PER_HUE
         case "register":
@@ -58,8 +62,37 @@ def legend(fragment: Fragment, by: str) -> Legend:
             first = range(0, BANKS, BANKS_PER_HUE)
             names = [f"banks {at}–{at + BANKS_PER_HUE - 1}" for at in first]
             return _legend("a colour for four banks, were the matrices dense in shared memory, row after row", names)
+        case _ if fragment.in_tensor_memory:
+            return tensor_rows(fragment)
         case _:
             return lanes(fragment.lane_count)
+
+
+def tensor_rows(fragment: Fragment) -> Legend:
+    """Groups of rows of what tensor memory holds: copies of a row have its colour."""
+    height = rows_together(fragment)
+    name = axis_names(fragment)[0]
+    names = [
+        f"{name} {at}–{at + height - 1}" if height > 1 else f"{name} {at}" for at in range(0, fragment.rows, height)
+    ]
+    return _legend("a colour for rows, so that copies look alike", names)
+
+
+def band_height(fragment: Fragment) -> int:
+    """How many lanes of tensor memory a picture shows as one: those of one run of rows, a quarter at most."""
+    height = 1
+    for digit in fragment.lanes[:QUARTER_DIGITS]:
+        if digit.axis is not Axis.ROW or digit.weight != height:
+            break
+        height *= 2
+    return height if height > 1 else 1 << QUARTER_DIGITS
+
+
+def rows_together(fragment: Fragment) -> int:
+    """How many rows have one colour in tensor memory: those that a band shows, or an eighth of all."""
+    band = (fragment.held_by(lane) for lane in range(band_height(fragment)) if fragment.reaches(lane))
+    shown = {e.row for held in band for e in held if e.register == 0}
+    return max(len(shown), -(-fragment.rows // len(HUES)))
 
 
 def lanes(count: int) -> Legend:

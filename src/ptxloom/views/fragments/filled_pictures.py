@@ -12,8 +12,7 @@ from ptxloom.views.core.tables import Cell, Table, text_table
 from ptxloom.views.drawing.figure import Cell as Drawn
 from ptxloom.views.drawing.figure import Figure, Grid
 from ptxloom.views.fragments.colouring import group_of, legend
-from ptxloom.views.fragments.fragment_picture import axes
-from ptxloom.views.fragments.prefaces import matrix_title, title
+from ptxloom.views.fragments.prefaces import axis_names, matrix_title, title
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -127,7 +126,7 @@ def _grid(filled: Filled, matrix: int, addresses: Sequence[int] | None, colour_b
     margin = None
     if addresses is not None and fragment.addressed:
         margin = {row: _address(fragment, matrix, row, addresses) for row in rows}
-    down, across = axes(fragment)
+    down, across = axis_names(fragment)
     operand = f"{fragment.operand.upper()}, as {filled.type}" if fragment.operand != "r" else ""
     return Grid(
         operand or (matrix_title(fragment, matrix) if fragment.matrices > 1 else ""),

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 MOST: Final = 32  # rows or columns that are drawn whole
 BLOCK: Final = 16  # and if there are more, so many are aimed at
+_CORNER: Final = 8  # both, of what tensor memory holds: a picture of all of it stands beside
 _WARP_DIGITS: Final = 5  # of a lane's number
 
 
@@ -63,10 +64,11 @@ def _folded(fragment: Fragment, axis: Axis) -> tuple[int, tuple[str, ...]]:
     """How many places of an axis are drawn, and how the others repeat them."""
     extent = shown = fragment.extent(axis)
     steps: list[Step] = []
-    if extent > MOST:
+    most, aim = (_CORNER, _CORNER) if fragment.in_tensor_memory else (MOST, BLOCK)
+    if extent > most:
         repeating = _repeating(fragment)
         for digit in sorted((d for d in (*fragment.lanes, *fragment.values) if d.axis is axis), reverse=True):
-            if shown <= BLOCK or digit not in repeating:
+            if shown <= aim or digit not in repeating:
                 break
             shown = digit.weight
             steps.append(Step(shown, *repeating[digit]))
@@ -79,11 +81,12 @@ def _folded(fragment: Fragment, axis: Axis) -> tuple[int, tuple[str, ...]]:
 
 def _repeating(fragment: Fragment) -> dict[Digit, tuple[int, str]]:
     """The digits that count whole registers or warps, and how far on each of them is."""
-    found = {digit: (1 << place, "lane") for place, digit in enumerate(fragment.lanes) if place >= _WARP_DIGITS}
+    whole, noun = (0, "column of tensor memory") if fragment.in_tensor_memory else (_WARP_DIGITS, "register")
+    found = {digit: (1 << place, "lane") for place, digit in enumerate(fragment.lanes) if place >= whole}
     for place, digit in enumerate(fragment.values):
         bits = prod(below.radix for below in fragment.values[:place]) * fragment.stride
         if bits >= fragment.register_bits:
-            found[digit] = bits // fragment.register_bits, "register"
+            found[digit] = bits // fragment.register_bits, noun
     return found
 
 
@@ -103,4 +106,5 @@ def many(number: int, noun: str) -> str:
         >>> many(1, "lane"), many(2, "lane")
         ('1 lane', '2 lanes')
     """
-    return f"{number} {noun}" + "s" * (number != 1)
+    first, *rest = noun.split(" ", 1)
+    return " ".join((f"{number} {first}" + "s" * (number != 1), *rest))

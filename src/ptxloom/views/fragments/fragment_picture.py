@@ -14,7 +14,8 @@ from ptxloom.views.drawing.figure import Cell, Figure, Grid
 from ptxloom.views.fragments.colouring import group_of, legend
 from ptxloom.views.fragments.folding import Block, block_of
 from ptxloom.views.fragments.places import sentence
-from ptxloom.views.fragments.prefaces import evidence, matrix_title, title
+from ptxloom.views.fragments.prefaces import axis_names, evidence, matrix_title, preface, title
+from ptxloom.views.fragments.tensor_memory_picture import memory_grids
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -22,8 +23,6 @@ if TYPE_CHECKING:
     from ptxloom.fragments import Element, Fragment
 
 PER_LINE: Final = 2  # matrices beside each other
-_AXES: Final = {"a": ("m", "k"), "b": ("k", "n"), "c": ("m", "n"), "d": ("m", "n"), "e": ("row", "group")}
-_MEMORY_AXES: Final = ("lane of tensor memory", "column of tensor memory")
 
 
 def figure(fragment: Fragment, colour_by: str = "lane", only: Collection[Element] | None = None) -> Figure:
@@ -37,6 +36,10 @@ def figure(fragment: Fragment, colour_by: str = "lane", only: Collection[Element
     block = block_of(fragment) if only is None else Block(fragment.rows, fragment.columns, ())
     grids = [matrix_grid(fragment, matrix, block, colour_by, only=only) for matrix in range(fragment.matrices)]
     bands = [tuple(grids[at : at + PER_LINE]) for at in range(0, len(grids), PER_LINE)]
+    if fragment.in_tensor_memory:
+        bands.insert(0, memory_grids(fragment))
+        notes = (*preface(fragment)[1:-1], evidence(fragment))
+        return Figure(title(fragment), tuple(bands), notes, legend(fragment, colour_by))
     if block.repeats:
         bands.insert(0, (_overview(fragment, block),))
     notes = (reading(fragment), *block.repeats, evidence(fragment))
@@ -51,13 +54,6 @@ def reading(fragment: Fragment) -> str:
     return (
         f"{fragment.label(example)}: lane 5 holds it as its value {value}, in its register {example.register}; {bits}."
     )
-
-
-def axes(fragment: Fragment) -> tuple[str, str]:
-    """What rows and columns are called."""
-    if fragment.spelling.startswith("tcgen05"):
-        return _MEMORY_AXES
-    return _AXES.get(fragment.operand, ("row", "column"))
 
 
 def matrix_grid(
@@ -81,7 +77,7 @@ def matrix_grid(
     if fragment.addressed:
         meant = None if only is None else {e.row for e in only if e.matrix == matrix}
         margin = {row: _address(fragment, matrix, row, meant) for row in range(block.rows)}
-    down, across = axes(fragment)
+    down, across = axis_names(fragment)
     return Grid(
         f"{named or matrix_title(fragment, matrix)}{part}",
         tuple(map(str, range(block.rows))),
@@ -103,16 +99,19 @@ def _address(fragment: Fragment, matrix: int, row: int, meant: Collection[int] |
 
 def _cell(fragment: Fragment, element: Element, colour_by: str, only: Collection[Element] | None) -> Cell:
     """One element: the lane above, its value and register below."""
-    thread, _, place = fragment.label(element).partition(" ")
+    if fragment.in_tensor_memory:
+        texts = tuple(fragment.label(element).rsplit(" ", 1))
+    else:
+        texts = tuple(fragment.label(element).split(" ", 1))
     meant = only is None or element in only
     fill = hue(group_of(fragment, element, colour_by)) if meant else Role.BLANK
-    return Cell((thread, place), fill, sentence(fragment, element), bold=meant and only is not None)
+    return Cell(texts, fill, sentence(fragment, element), bold=meant and only is not None)
 
 
 def _overview(fragment: Fragment, block: Block) -> Grid:
     """All blocks of the first matrix, each with the lanes and registers that hold it."""
     rows, columns = range(0, fragment.rows, block.rows), range(0, fragment.columns, block.columns)
-    down, across = axes(fragment)
+    down, across = axis_names(fragment)
     return Grid(
         f"all blocks of {block.rows} x {block.columns}, with the lanes and registers that hold them",
         tuple(_span("", row, row + block.rows - 1) for row in rows),

@@ -7,15 +7,17 @@ from typing import TYPE_CHECKING
 from ptxloom.views.core.json_text import to_text
 from ptxloom.views.core.style import LANES_PER_HUE, PLAIN, Ink, Style
 from ptxloom.views.core.tables import Cell, Table, csv_table, markdown_table, row, text_table
+from ptxloom.views.fragments.colouring import group_of
 from ptxloom.views.fragments.folding import block_of
 from ptxloom.views.fragments.prefaces import matrix_title, preface, title
+from ptxloom.views.fragments.tensor_memory_picture import memory_tables
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ptxloom.fragments import Digit, Element, Fragment
     from ptxloom.views.core.json_text import Value
-    from ptxloom.views.fragments.folding import Block
+from ptxloom.views.fragments.folding import Block
 
 
 def grid(fragment: Fragment, matrix: int) -> Table:
@@ -38,16 +40,19 @@ def _margin(fragment: Fragment, matrix: int, number: int) -> tuple[Cell, ...]:
 def _holders(fragment: Fragment, matrix: int, number: int, block: Block) -> tuple[Cell, ...]:
     """The holders of one row's elements."""
     held = (fragment.holder(matrix=matrix, row=number, column=c) for c in range(block.columns))
-    return tuple(Cell(fragment.label(e), e.lane // LANES_PER_HUE) for e in held)
+    return tuple(Cell(fragment.label(e), group_of(fragment, e, "lane")) for e in held)
 
 
 def full(fragment: Fragment, style: Style = PLAIN) -> str:
     """The preface and every matrix, for a terminal."""
     lines = [style.paint(title(fragment), Ink.BOLD), *preface(fragment)]
+    if fragment.in_tensor_memory:
+        for name, table in memory_tables(fragment):
+            lines += ["", name, *text_table(table, style)]
     for matrix in range(fragment.matrices):
         lines += [
             "",
-            *([matrix_title(fragment, matrix)] * (fragment.matrices > 1)),
+            *([matrix_title(fragment, matrix)] * (fragment.matrices > 1 or fragment.in_tensor_memory)),
             *text_table(grid(fragment, matrix), style),
         ]
     return "\n".join(lines) + "\n"
@@ -62,6 +67,9 @@ def markdown(fragment: Fragment) -> str:
     """The same as Markdown."""
     lines = [f"### `{fragment.spelling}`" + f", operand {fragment.operand}" * (fragment.operand != "r"), ""]
     lines.append("  \n".join(preface(fragment)))
+    if fragment.in_tensor_memory:
+        for name, table in memory_tables(fragment):
+            lines += ["", f"{name[0].upper()}{name[1:]}:", "", *markdown_table(table)]
     for matrix in range(fragment.matrices):
         lines += [
             "",

@@ -4,32 +4,45 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ptxloom.isa.limits import TENSOR_LANES
 from ptxloom.views.core.json_text import to_text
 from ptxloom.views.core.style import LANES_PER_HUE, PLAIN, Ink, Style
 from ptxloom.views.core.tables import Cell, Table, csv_table, markdown_table, text_table
-from ptxloom.views.fragments.prefaces import evidence, matrix_title, title
+from ptxloom.views.fragments.colouring import group_of
+from ptxloom.views.fragments.prefaces import axis_names, evidence, id_of, matrix_title, title
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ptxloom.fragments import Element, Fragment
-    from ptxloom.views.core.json_text import Value
+from ptxloom.views.core.json_text import Value
 
 
 def table(fragment: Fragment, elements: Sequence[Element]) -> Table:
     """Elements with their holders, one a row."""
     head = ("lane", "value", "register", "bits", "matrix", "row", "column")
+    if fragment.in_tensor_memory:
+        down, across = axis_names(fragment)
+        head = (*("CTA",) * fragment.is_pair, "lane", "column", "bits", _noun(fragment), down, across)
     return Table((*head, *("address lane",) * fragment.addressed), tuple(_row(fragment, e) for e in elements))
 
 
 def _row(fragment: Fragment, element: Element) -> tuple[Cell, ...]:
     texts = (f"T{element.lane}", f"V{fragment.value_of(element)}", f"R{element.register}", bits(element))
-    place = (str(element.matrix), str(element.row), str(element.column))
-    cells = tuple(Cell(t, element.lane // LANES_PER_HUE) for t in texts) + tuple(map(Cell, place))
+    place = (str(id_of(fragment, element.matrix)), str(element.row), str(element.column))
+    if fragment.in_tensor_memory:
+        cta, lane = divmod(element.lane, TENSOR_LANES)
+        texts = (*(str(cta),) * fragment.is_pair, f"L{lane}", f"C{element.register}", bits(element))
+    cells = tuple(Cell(t, group_of(fragment, element, "lane")) for t in texts) + tuple(map(Cell, place))
     if not fragment.addressed:
         return cells
     lane = fragment.address_lane(matrix=element.matrix, row=element.row)
     return (*cells, Cell(f"T{lane}", lane // LANES_PER_HUE))
+
+
+def _noun(fragment: Fragment) -> str:
+    """What a matrix is called, in one word."""
+    return {"e": "selector", "sfa": "id", "sfb": "id", "r": "CTA of source"}.get(fragment.operand, "matrix")
 
 
 def bits(element: Element) -> str:
@@ -46,6 +59,8 @@ def sentence(fragment: Fragment, element: Element) -> str:
         >>> sentence(f, f.holder(matrix=0, row=3, column=1))
         "row 3, column 1 of matrix 0: lane 12, register 0, bits [31:16] (T12 V1:R0); lane 3 passes the row's address"
     """
+    if fragment.in_tensor_memory:
+        return _in_tensor_memory(fragment, element)
     place = f"row {element.row}, column {element.column}"
     place += f" of {matrix_title(fragment, element.matrix)}" * (fragment.matrices > 1 or fragment.addressed)
     holder = f"lane {element.lane}, register {element.register}, bits {bits(element)} ({fragment.label(element)})"
@@ -53,6 +68,16 @@ def sentence(fragment: Fragment, element: Element) -> str:
         return f"{place}: {holder}"
     lane = fragment.address_lane(matrix=element.matrix, row=element.row)
     return f"{place}: {holder}; lane {lane} passes the row's address"
+
+
+def _in_tensor_memory(fragment: Fragment, element: Element) -> str:
+    """The lane, column and bits of tensor memory that hold an element."""
+    down, across = axis_names(fragment)
+    cta, lane = divmod(element.lane, TENSOR_LANES)
+    of = f" of {matrix_title(fragment, element.matrix)}" * (fragment.matrices > 1)
+    owner = f" of CTA {cta}" * fragment.is_pair
+    where = f"lane {lane}, column {element.register}{owner}, bits {bits(element)} ({fragment.label(element)})"
+    return f"{down} {element.row}, {across} {element.column}{of}: {where}; warp {lane // 32} reaches it"
 
 
 def address_sentence(fragment: Fragment, lane: int) -> str:
@@ -85,8 +110,13 @@ def full_row(fragment: Fragment, elements: Sequence[Element], style: Style = PLA
 
 def full_holder(fragment: Fragment, element: Element, style: Style = PLAIN) -> str:
     """Who holds an element, for a terminal."""
-    lines = [style.paint(title(fragment), Ink.BOLD), f"{sentence(fragment, element)}.", evidence(fragment)]
-    return "\n".join(lines) + "\n"
+    lines = [style.paint(title(fragment), Ink.BOLD)]
+    if fragment.in_tensor_memory:
+        held = fragment.holders(matrix=element.matrix, row=element.row, column=element.column)
+        lines += [f"{sentence(fragment, each)}." for each in held]
+    else:
+        lines.append(f"{sentence(fragment, element)}.")
+    return "\n".join([*lines, evidence(fragment)]) + "\n"
 
 
 def concise(fragment: Fragment, elements: Sequence[Element]) -> str:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from ptxloom.fragments import Evidence
+from ptxloom.descriptors.tensor_instruction import tensor_instruction
+from ptxloom.fragments import Axis, Evidence
+from ptxloom.fragments.tensor_operands import layout_of
 from ptxloom.isa.matrix import matrix_move
 from ptxloom.isa.products import matrix_form
 from ptxloom.views.fragments.folding import block_of, many
@@ -14,14 +16,33 @@ if TYPE_CHECKING:
 
     from ptxloom.fragments import Fragment
     from ptxloom.isa.matrix import MatrixMove
+    from ptxloom.isa.products import MatrixForm
 
 
-_PART = "part of tensor memory"
+_PART: Final = "part of tensor memory"
+_SOURCE: Final = "part of shared memory"
+_ALONE: Final = (_PART, _SOURCE, "A", "D")
+_SCALES: Final = ("sfa", "sfb")
+_AXES: Final = {
+    "a": ("m", "k"),
+    "b": ("k", "n"),
+    "c": ("m", "n"),
+    "d": ("m", "n"),
+    "e": ("row", "group"),
+    "sfa": ("m", "block"),
+    "sfb": ("n", "block"),
+}
+_MEMORY_AXES: Final = ("lane of tensor memory", "column of tensor memory")
 
 
 def preface(fragment: Fragment) -> list[str]:
     """How to read the table, in a few sentences and what it rests on."""
     what = f"{counted(fragment)}, each" if fragment.matrices > 1 else f"One {_nouns(fragment)[0]},"
+    if fragment.in_tensor_memory:
+        if fragment.operand in ("a", "d"):
+            what = f"{fragment.operand.upper()}:"
+        extent = f"{what} {fragment.rows} rows x {fragment.columns} columns of {_element(fragment)}."
+        return [extent, *_in_tensor_memory(fragment), *block_of(fragment).repeats, evidence(fragment)]
     example = fragment.at(5, min(1, fragment.values_per_lane - 1))
     value = fragment.value_of(example)
     held = f"{many(fragment.values_per_lane, 'value')} in {many(fragment.registers, 'register')}"
@@ -48,6 +69,12 @@ def counted(fragment: Fragment) -> str:
 
 def _nouns(fragment: Fragment) -> tuple[str, str]:
     """What a matrix is called, and what several are."""
+    if fragment.operand in _SCALES:
+        return "scale factor id", "scale factor ids"
+    if fragment.in_tensor_memory and fragment.operand == "r":
+        return "CTA" if fragment.matrices > 1 else _SOURCE, "CTAs"
+    if fragment.in_tensor_memory and fragment.operand != "e":
+        return f"{fragment.operand.upper()}", "matrices"
     if fragment.operand == "e":
         return "selector", "selectors"
     if _opcode(fragment) == "tcgen05":
@@ -58,7 +85,25 @@ def _nouns(fragment: Fragment) -> tuple[str, str]:
 def matrix_title(fragment: Fragment, matrix: int | str) -> str:
     """What a matrix is called, by its number or a formula for it."""
     one, _ = _nouns(fragment)
-    return one if one == _PART else f"{one} {matrix}"
+    return (
+        one
+        if fragment.matrices == 1 and one in _ALONE
+        else f"{one} {id_of(fragment, matrix) if isinstance(matrix, int) else matrix}"
+    )
+
+
+def id_of(fragment: Fragment, matrix: int) -> int:
+    """The number by which a matrix is known: a scale factor id counts bytes, where several scales belong together."""
+    return matrix * fragment.columns if fragment.operand in _SCALES else matrix
+
+
+def axis_names(fragment: Fragment) -> tuple[str, str]:
+    """What rows and columns are called."""
+    if fragment.operand == "r":
+        if fragment.in_tensor_memory:
+            return ("row", "word" if fragment.stride == fragment.register_bits else "element")
+        return _MEMORY_AXES if fragment.spelling.startswith("tcgen05") else ("row", "column")
+    return _AXES.get(fragment.operand, ("row", "column"))
 
 
 def _opcode(fragment: Fragment) -> str:
@@ -85,6 +130,51 @@ def _meaning(fragment: Fragment) -> Iterator[str]:
         yield from _metadata(fragment)
 
 
+def _in_tensor_memory(fragment: Fragment) -> Iterator[str]:
+    """How to read the map of what tensor memory holds."""
+    example = fragment.at(1, min(1, fragment.values_per_lane - 1)) if fragment.reaches(1) else fragment.at(32, 1)
+    part = f", its bits {example.bit + fragment.width - 1} to {example.bit}" * (fragment.stride < 32)
+    yield (
+        f"{fragment.label(example)} reads: lane {example.lane} of tensor memory, "
+        f"column {example.register} from where the address points{part}."
+    )
+    if fragment.operand == "r":
+        yield "Rows are those of the matrix descriptor in shared memory; `ptxloom descriptor` draws where they lie."
+        if fragment.matrices > 1:
+            yield "Each CTA of the pair copies from its own shared memory to its own tensor memory."
+    else:
+        yield from _of_product(fragment)
+    if fragment.copies > 1:
+        yield f"Each element is there {fragment.copies} times; the table names the first place, the picture all."
+    if any(digit.axis is Axis.ADDRESS for digit in fragment.lanes):
+        yield "An address that names another lane moves all of it by so many lanes, into lanes that are free here."
+    yield "Warp w of a CTA reaches lanes 32 * (w % 4) to 32 * (w % 4) + 31 with `tcgen05.ld` and `tcgen05.st`."
+
+
+def _of_product(fragment: Fragment) -> Iterator[str]:
+    """What an operand of a product is."""
+    one = tensor_instruction(fragment.spelling)
+    match fragment.operand:
+        case "d":
+            layout = layout_of(one)
+            yield (
+                f"M = {layout.m} {'in a pair of CTAs' if layout.ctas == 2 else 'in one CTA'}"
+                f"{' with `.ws`' * one.product.ws} is layout {layout.name} of PTX ISA 9.7.16.10.5."
+            )
+            if fragment.width < fragment.register_bits:
+                yield "An element takes the low half of its column."
+        case "e":
+            yield from _metadata_of(one.form)
+        case "sfa" | "sfb":
+            yield (
+                f"A row has {fragment.columns} scale{'s' * (fragment.columns > 1)} for the K of one instruction; "
+                "the scale factor id in the instruction descriptor says at which byte they begin."
+            )
+        case _:
+            yield "A lies so if its operand is an address of tensor memory; else `ptxloom descriptor` draws it."
+    yield f"M, N and types are no part of the spelling: the instruction descriptor says them, here {one.told}."
+
+
 def _memory(move: MatrixMove) -> Iterator[str]:
     """What a row is in shared memory."""
     yield f"A row is {move.row_bytes} bytes of shared memory; the lane at its left passes the row's address."
@@ -106,15 +196,20 @@ def _tensor_memory(fragment: Fragment) -> Iterator[str]:
 
 def _metadata(fragment: Fragment) -> Iterator[str]:
     """What a group of metadata says."""
-    chunk = matrix_form(fragment.spelling).chunk
+    yield from _metadata_of(matrix_form(fragment.spelling))
+    if fragment.matrices > 1:
+        yield "A selector chooses the lanes whose registers are read; those of the others do not matter."
+
+
+def _metadata_of(form: MatrixForm) -> Iterator[str]:
+    """What a group of metadata says, of the chunk that it is about."""
+    chunk = form.chunk
     stored = {
         2: "which one of them is stored: 0100 the first, 1110 the second",
         4: "which two of them are stored, the place of the lower one in its low two bits",
         8: "which two pairs of them are stored, the place of the lower one in its low two bits",
     }[chunk]
     yield f"The element in column c is about columns {chunk}c to {chunk}c + {chunk - 1} of A: {stored}."
-    if fragment.matrices > 1:
-        yield "A selector chooses the lanes whose registers are read; those of the others do not matter."
 
 
 def evidence(fragment: Fragment) -> str:

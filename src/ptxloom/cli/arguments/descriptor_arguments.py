@@ -35,7 +35,8 @@ def descriptor(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--kind",
         choices=TENSOR_KINDS,
-        help="BITS are the instruction descriptor of a tcgen05.mma of this kind",
+        metavar="KIND",
+        help=f"BITS are the instruction descriptor of a tcgen05.mma of this kind: {', '.join(TENSOR_KINDS)}",
     )
     parser.add_argument(
         "--with",

@@ -76,8 +76,8 @@ EXAMPLES: Final = {
         ("descriptor 0x4000004000010040 --tile 64x16", "what the 64 bits say"),
         ("descriptor 0x4000004000010040 -o tile.svg", "as a picture"),
         ("descriptor --tile 128x64 --major mn --swizzle 64B", "the bits for a tile"),
-        ("descriptor 0x08100010 --kind f16", "what an instruction descriptor says"),
-        ("descriptor tcgen05.mma.m128n256.bf16 --with transpose_b", "the instruction descriptor of a product"),
+        ("descriptor 0x08100010 --kind f16", "an instruction descriptor"),
+        ("descriptor tcgen05.mma.bf16 --with transpose_b", "the one of a product"),
     ),
     "tensormap": (
         ("tensormap map.bin", "read 128 bytes"),

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
-from ptxloom.display import mimebundle
+from ptxloom.display import line, mimebundle
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -131,7 +131,7 @@ class Diagnostic:
     _repr_mimebundle_ = mimebundle
 
     def __str__(self) -> str:
-        return f"{self.span}: {self.severity}: {self.message} [{self.rule}]"
+        return line(self)
 
 
 class Findings(tuple[Diagnostic, ...]):

@@ -44,8 +44,21 @@ RENDERERS: Final = {
     "ptxloom.syntax.module.Module": "ptxloom.views.notebook.module",
 }
 
+LINES: Final = {"ptxloom.diagnostics.Diagnostic": "ptxloom.views.findings.finding_reports.line"}
+"""Class -> the function that turns one into a line of text."""
 _BRIEF: Final = "ptxloom.views.notebook.brief"
 """What draws a class that is not listed: its fields, each in short."""
+
+
+def line(value: object) -> str:
+    """What `str` gives for a value of a class of `LINES`.
+
+    Args:
+        value: An instance of it.
+    """
+    kind = type(value)
+    module, _, function = LINES[f"{kind.__module__}.{kind.__qualname__}"].rpartition(".")
+    return cast("Callable[[object], str]", getattr(import_module(module), function))(value)
 
 
 def mimebundle(value: object, include: object = None, exclude: object = None) -> dict[str, str]:

@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable
+    from collections.abc import Generator, Iterable, Sequence
 
     from ptxloom.diagnosis.watched import Watcher
     from ptxloom.machine import Hazard, Kernel, LaunchResult, Profile
+    from ptxloom.syntax import Module
     from ptxloom.views.runs.summary import Held
 
 _MARKER: Final = "ptxloom"
@@ -98,12 +99,13 @@ class Watched:
     watcher: Watcher | None = None
     session: _Session | None = None
 
-    def kernel(self, source: object, name: str | None = None) -> Kernel:
+    def kernel(self, source: object, name: str | None = None, options: Sequence[str] = ()) -> Kernel:
         """A kernel, ready to run.
 
         Args:
             source: PTX, a module, or whatever `pl.load` takes.
             name: The kernel's name; it may be left out if there is one.
+            options: Of the compiler, if the source is a `.cu`; the project's settings come first.
         """
         import ptxloom as pl  # noqa: PLC0415 - as the module's docstring says
 
@@ -111,8 +113,10 @@ class Watched:
             module = source
         elif isinstance(source, str) and ".version" in source:
             module = pl.parse(source)
+        elif isinstance(source, str | Path) and Path(source).suffix == ".cu":
+            module = _compiled(str(source), self.device, options)
         else:
-            module = pl.syntax.load(source, self.device)
+            module = pl.syntax.load(source, self.device, options)
         return pl.kernel(module, name, self.device)
 
     def tell(self, kernel: str, result: LaunchResult) -> None:
@@ -158,6 +162,16 @@ class Watched:
         said = held_against(profile, *self.test, name, update=self.update, note=note)
         if said:
             pytest.fail(said, pytrace=False)
+
+
+def _compiled(name: str, device: str | None, options: Sequence[str]) -> Module:
+    """CUDA C++, compiled as its project's settings and the options say."""
+    from ptxloom.files import one_text  # noqa: PLC0415 - as the module's docstring says
+    from ptxloom.files.compiler_flags import of_words  # noqa: PLC0415 - likewise
+    from ptxloom.settings.found import settings_for  # noqa: PLC0415 - likewise
+    from ptxloom.syntax.parser import parse_source  # noqa: PLC0415 - likewise
+
+    return parse_source(one_text(name, device, settings_for(Path(name)).flags + of_words(options)))
 
 
 @pytest.fixture

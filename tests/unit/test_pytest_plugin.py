@@ -9,6 +9,7 @@ import numpy as np  # sessions in this process forget what they imported, which 
 import pytest
 
 import ptxloom.machine
+from ptxloom.files.toolkits import find_nvcc, find_nvrtc
 
 pytest_plugins = ["pytester"]
 
@@ -216,3 +217,23 @@ def test_without_what_runs_kernels_a_sentence_says_so(pytester: pytest.Pytester)
     done = pytester.runpytest_subprocess(*PLUGINS, "--ptxloom")
     assert any("pip install 'ptxloom[run]'" in line for line in (*done.errlines, *done.outlines))
     assert not any("Traceback" in line for line in done.errlines)
+
+
+CUDA: Final = """
+def test_flags(ptxloom):
+    out = np.zeros(2, np.int32)
+    ptxloom.kernel("fill.cu", "fill<3>", options=["-DBY=10"]).launch(1, 1, [out])
+    assert out.tolist() == [30, 7]
+"""
+
+
+def test_a_cu_is_compiled_as_settings_and_options_say(pytester: pytest.Pytester) -> None:
+    pytest.importorskip("pydemumble")
+    if find_nvcc() is None and find_nvrtc() is None:
+        pytest.skip("no compiler of CUDA C++ is installed")
+    pytester.path.joinpath("ptxloom.toml").write_text('[cuda]\ndefines = ["LAST=7", "BY=1"]\n')
+    pytester.path.joinpath("fill.cu").write_text(
+        "template <int N> __global__ void fill(int *out) { out[0] = N * BY; out[1] = LAST; }\n"
+        "template __global__ void fill<3>(int *);\ntemplate __global__ void fill<4>(int *);\n"
+    )
+    session(pytester, CUDA).assert_outcomes(passed=1)

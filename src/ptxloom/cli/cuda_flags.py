@@ -51,6 +51,7 @@ def _of_words(options: Any) -> Flags:
         options.cuda_standard,
         options.cuda_fast_math,
         options.cuda_arch or "",
+        keep=options.keep_ptx or "",
     )
     for compiler, texts in (("nvcc", options.nvcc_flags), ("nvrtc", options.nvrtc_flags)):
         words = [word for text in texts for word in split(text, f"--{compiler}-flags")]

@@ -25,6 +25,7 @@ from ptxloom.cuda_driver.report import STOPPED, Report, say
 from ptxloom.cuda_driver.session import Session
 from ptxloom.diagnostics import TOOLS
 from ptxloom.machine.native.host_memory import Refused
+from ptxloom.names.demangling import demangled
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Sequence
@@ -213,7 +214,7 @@ def watched() -> Generator[None]:
 
     def tell(kernel: str, result: LaunchResult) -> None:
         if (seen := watcher.tell(kernel, result)) is not None:
-            say(f"ptxloom why: kernel {kernel}:\n{seen}")
+            say(f"ptxloom why: kernel {demangled(kernel)}:\n{seen}")
 
     with watching(TOOLS, tell, provenance=True):
         yield

@@ -55,6 +55,7 @@ class Flags:
         arch: What it is compiled for, such as `sm_90a`, instead of the target.
         nvcc: More options of nvcc.
         nvrtc: More options of NVRTC.
+        keep: A folder in which the PTX is kept; only who runs the compiler says so, no file.
     """
 
     defines: tuple[str, ...] = ()
@@ -64,6 +65,7 @@ class Flags:
     arch: str = ""
     nvcc: tuple[str, ...] = ()
     nvrtc: tuple[str, ...] = ()
+    keep: str = ""
 
     def __post_init__(self) -> None:
         """Refuse what no compiler can take.
@@ -89,6 +91,7 @@ class Flags:
             other.arch or self.arch,
             (*self.nvcc, *other.nvcc),
             (*self.nvrtc, *other.nvrtc),
+            other.keep or self.keep,
         )
 
     def below(self, folder: Path) -> Flags:

@@ -14,9 +14,10 @@ from typing import Final
 
 from ptxloom.extras import MissingPart
 from ptxloom.files.compiler_flags import NO_FLAGS, Flags, architecture
-from ptxloom.files.errors import CompileError
+from ptxloom.files.errors import CompileError, OutOfReach
 from ptxloom.files.line_tables import Names
 from ptxloom.files.toolkits import find_nvcc, find_nvrtc, include_folders
+from ptxloom.files.writing import inside, replace_file
 from ptxloom.files.written import Compiled
 from ptxloom.source import Source, title
 
@@ -53,13 +54,32 @@ def compile_cuda(source: CudaSource, target: str | None = None, flags: Flags = N
         flags: How it is compiled.
 
     Raises:
-        CompileError: It does not compile; the compiler's own messages.
+        CompileError: It does not compile; the compiler's own messages. Or the PTX cannot be kept.
         MissingPart: There is no compiler.
         UsageError: The target is no architecture.
     """
     arch = architecture(flags.arch or target or TARGET)
     written = Compiled(Source(source.text, source.name), source.folder)
-    return Source(_ptx(source, arch, flags), f"{source.name}:ptx", written)
+    text = _ptx(source, arch, flags)
+    if flags.keep:
+        _keep(text, source.name, Path(flags.keep))
+    return Source(text, f"{source.name}:ptx", written)
+
+
+def _keep(text: str, name: str, folder: Path) -> None:
+    """Write PTX below a folder, under the name of its source; a source elsewhere is called by its last name alone.
+
+    Raises:
+        CompileError: It cannot be written.
+    """
+    plain = Path(name)
+    below = Path(plain.name) if plain.is_absolute() or ".." in plain.parts else plain
+    path = folder / below.with_suffix(".ptx")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        replace_file(inside(folder, path), lambda file: file.write(text.encode("utf-8", "surrogateescape")))
+    except (OSError, ValueError, OutOfReach) as error:
+        raise CompileError(f"{title(path)}: the PTX cannot be kept ({error})") from None
 
 
 def _ptx(source: CudaSource, arch: str, flags: Flags) -> str:

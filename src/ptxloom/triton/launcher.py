@@ -19,6 +19,7 @@ from triton.runtime import _allocation
 
 from ptxloom.diagnostics import PtxloomError, UsageError
 from ptxloom.machine.memory.arguments import byte_bounds
+from ptxloom.names.demangling import demangled
 from ptxloom.triton import clock, recorded
 from ptxloom.triton.arrays import ArrayArgument, said_bounds
 from ptxloom.triton.device import Scratch, device
@@ -155,7 +156,7 @@ def examined(name: str, result: LaunchResult) -> None:
     watcher = asked_for()
     seen = None if watcher is None else watcher.tell(name, result)
     if seen is not None:
-        sys.stderr.write(f"ptxloom why: kernel {name}:\n{seen}\n")
+        sys.stderr.write(f"ptxloom why: kernel {demangled(name)}:\n{seen}\n")
 
 
 def _flat(types: Sequence[Any], values: Sequence[Any]) -> Iterator[tuple[str, Any]]:

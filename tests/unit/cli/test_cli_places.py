@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+import ptxloom as pl
 from ptxloom.cli import main
 from ptxloom.files import compilers, toolkits
 
@@ -137,3 +138,62 @@ def test_findings_of_check_stand_in_the_source(folder: Path, capsys: pytest.Capt
     shown = capsys.readouterr().out
     assert "  --> src/racy.cu:5:3\n" in shown
     assert "  ::: k.ptx:11:" in shown
+
+
+@pytest.mark.usefixtures("cuda")
+def test_the_ptx_is_kept_where_somebody_wants_it_and_says_the_same(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ("run", "src/racy.cu", "--kernel", "swap", *WORDS, "--output-format", "concise")
+    told = printed(capsys, *words, "--keep-ptx", "kept")
+    assert [str(one.relative_to(folder)) for one in (folder / "kept").rglob("*.*")] == ["kept/src/racy.ptx"]
+    assert told == printed(capsys, "run", "kept/src/racy.ptx", *words[2:])
+    assert main(["check", str(folder / "src" / "racy.cu"), "-q", "--keep-ptx", "flat"]) in {0, 1}
+    assert (folder / "flat" / "racy.ptx").is_file()
+    (folder / "file").write_text("")
+    assert main(["check", "src/racy.cu", "--keep-ptx", "file"]) == 2
+    assert "the PTX cannot be kept" in capsys.readouterr().err
+
+
+def test_a_link_in_a_folder_of_kept_ptx_leads_nowhere(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    if toolkits.find_nvcc() is None and toolkits.find_nvrtc() is None:
+        pytest.skip("no compiler of CUDA C++ is installed")
+    (folder / "kept").mkdir()
+    (folder / "elsewhere").mkdir()
+    (folder / "kept" / "src").symlink_to(folder / "elsewhere")
+    assert main(["inspect", "src/racy.cu", "--keep-ptx", "kept"]) == 2
+    assert "leads out of kept" in capsys.readouterr().err
+    assert not list((folder / "elsewhere").iterdir())
+
+
+LEGAL = """.version 9.0
+.target sm_90
+.address_size 64
+.file 1 "k.cu"
+.visible .entry k(.param .u64 p) {
+  .reg .b32 %r<2>; .reg .b64 %rd<2>; .shared .b32 tile[64];
+  .loc 1 2 3
+  mov.u32 %r1, %nowhere;
+  st.shared.u32 [tile+256], %r1;
+  ret;
+}
+"""
+
+
+def test_a_finding_in_words_begins_with_the_place_in_the_source(folder: Path) -> None:
+    (folder / "k.ptx").write_text(LEGAL)
+    (folder / "k.cu").write_text("// a kernel\n  tile[64] = nowhere;\n")
+    (first, *_) = pl.check(pl.load("k.ptx"))
+    assert str(first).startswith("k.cu:2:3: error: ")
+    assert str(pl.check(pl.parse(".version 9.0 .target sm_90 .entry k() { nop; }"))[0]).startswith("<string>:1:")
+    with pytest.raises(pl.machine.IllegalPtx, match=r"is not legal PTX: k\.cu:2:3: error"):
+        pl.kernel(pl.load("k.ptx"))
+
+
+def test_the_picture_of_a_hazard_shows_the_source_first(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "k.ptx").write_text(LEGAL.replace("%nowhere", "%tid.x"))
+    (folder / "k.cu").write_text("// a kernel\n  tile[64] = nowhere;\n")
+    assert main(["run", "k.ptx", "--arg", "0", "-o", "k.svg"]) == 1
+    drawn = (folder / "k.svg").read_text(encoding="utf-8")
+    assert 0 < drawn.index("tile[64] = nowhere;") < drawn.index("st.shared.u32 [tile+256]")
+    assert capsys.readouterr().err

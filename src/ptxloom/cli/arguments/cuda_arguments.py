@@ -29,6 +29,7 @@ def declare(parser: ArgumentParser) -> None:
         metavar="SM",
         help="compile for this instead of the target",
     )
+    how.add_argument("--keep-ptx", metavar="DIR", help="keep the PTX in this folder, as DIR/NAME.ptx")
     for compiler, name in (("nvcc", "nvcc"), ("nvrtc", "NVRTC")):
         how.add_argument(
             f"--{compiler}-flags",

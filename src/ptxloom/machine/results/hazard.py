@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from ptxloom.diagnostics import Severity
 from ptxloom.display import mimebundle
 from ptxloom.machine.results.wording import lanes_text, ranges
+from ptxloom.names.demangling import demangled
 from ptxloom.syntax.places import place_at
 
 if TYPE_CHECKING:
@@ -150,7 +151,7 @@ class Hazard:
     def __str__(self) -> str:
         lines = [f"{self.rule}: {self.message}", f"  at {_at(self.party)}: {self.instruction}", f"  {self.party.who}"]
         if self.kernel:
-            lines.append(f"  in kernel {self.kernel}, which a kernel launched")
+            lines.append(f"  in kernel {demangled(self.kernel)}, which a kernel launched")
         if self.element:
             lines.append(f"  {self.element}")
         if self.other is not None:

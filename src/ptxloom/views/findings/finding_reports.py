@@ -27,8 +27,13 @@ def full(diagnostics: Sequence[Diagnostic], style: Style = PLAIN) -> str:
 
 def concise(diagnostics: Sequence[Diagnostic]) -> str:
     """One line a finding, `file:line:col: severity: message [rule]`; equal ones, as an unrolled loop makes, once."""
-    lines = (f"{_at(d.span)}: {d.severity}: {d.message} [{d.rule}]" for d in diagnostics)
-    return "".join(harmless(line).replace("\n", " ") + "\n" for line in dict.fromkeys(lines))
+    return "".join(f"{one}\n" for one in dict.fromkeys(map(line, diagnostics)))
+
+
+def line(diagnostic: Diagnostic) -> str:
+    """One finding in a line, `file:line:col: severity: message [rule]`."""
+    found = f"{_at(diagnostic.span)}: {diagnostic.severity}: {diagnostic.message} [{diagnostic.rule}]"
+    return harmless(found).replace("\n", " ")
 
 
 def _at(span: Span) -> str:

@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING, Final
 
 from ptxloom.isa.limits import BANK_BYTES, BANKS, LINE_BYTES
 from ptxloom.views.core.palette import Role, hue
+from ptxloom.views.core.places import place_of
 from ptxloom.views.drawing.figure import Cell, Figure, Grid, Legend
 from ptxloom.views.runs.code_listings import listing
 
 if TYPE_CHECKING:
     from ptxloom.machine.results.hazard import Hazard, Party
+    from ptxloom.source import Span
 
 _AROUND: Final = 3  # lines above and below
 _ONE, _OTHER = hue(3), hue(1)
@@ -18,10 +20,10 @@ _ONE, _OTHER = hue(3), hue(1)
 
 def figure(hazard: Hazard) -> Figure:
     """Who did what where; of a race, both who met."""
-    sides = [_side(hazard.party, _ONE, "this access" if hazard.other else "here")]
+    sides = _side(hazard.party, _ONE, "this access" if hazard.other else "here")
     entries = [(_ONE, _doing(hazard.party))]
     if hazard.other is not None:
-        sides.append(_side(hazard.other, _OTHER, "the other side"))
+        sides += _side(hazard.other, _OTHER, "the other side")
         entries.append((_OTHER, _doing(hazard.other)))
     bands: list[tuple[Grid, ...]] = [(side,) for side in sides]
     if hazard.space == "shared" and hazard.size:
@@ -40,13 +42,23 @@ def _doing(party: Party) -> str:
     return f"{party.who}{f': {party.action}' if party.action else ''}"
 
 
-def _side(party: Party, colour: str, name: str) -> Grid:
-    """The line of an access among its neighbours."""
-    source = party.span.source
+def _side(party: Party, colour: str, name: str) -> list[Grid]:
+    """The line of an access among its neighbours: first in the program that was compiled, where there is its text."""
+    place = place_of(party.span)
+    if place.ptx is None or place.span is None:
+        origin = [f"from {place}"] if place.ptx is not None else []
+        return [_lines(party.span, colour, name, [_doing(party), *origin])]
+    return [
+        _lines(place.span, colour, name, [_doing(party)]),
+        _lines(party.span, colour, f"{name}, in PTX", [f"from {place}"]),
+    ]
+
+
+def _lines(span: Span, colour: str, name: str, notes: list[str]) -> Grid:
+    source, line = span.source, span.line
     last = len(source.text.splitlines())
-    lines = range(max(1, party.line - _AROUND), min(last, party.line + _AROUND) + 1)
-    notes = [_doing(party), *([f"from {party.origin.file}:{party.origin.line}"] if party.origin else [])]
-    return listing(source, lines, name, {party.line: colour}, notes=notes)
+    lines = range(max(1, line - _AROUND), min(last, line + _AROUND) + 1)
+    return listing(source, lines, name, {line: colour}, notes=notes)
 
 
 def _memory(hazard: Hazard) -> Grid:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.diagnostics import Diagnostic, Label
+from ptxloom.names.demangling import demangled
 from ptxloom.views.core.cells import harmless
 from ptxloom.views.core.places import place_of, placed_snippet, source_place
 from ptxloom.views.core.snippet import Mark
@@ -82,7 +83,7 @@ def _notes(hazard: Hazard, rest: Sequence[Hazard]) -> list[tuple[str, str]]:
     if rest:
         notes.append(("also", f"{_lines(rest)}, from the same source"))
     if hazard.kernel:
-        notes.append(("kernel", f"{hazard.kernel}, which a kernel launched"))
+        notes.append(("kernel", f"{demangled(hazard.kernel)}, which a kernel launched"))
     if hazard.element:
         notes.append(("element", hazard.element))
     if hazard.count > 1:

@@ -103,6 +103,16 @@ def test_the_diff_of_an_instruction_is_that_of_its_files() -> None:
         assert (f"\n{text}\n" in f"\n{read(path)}") is (sign == " "), f"{path}:\n{text}"
 
 
+def test_the_diff_of_an_instruction_leaves_no_file_out() -> None:
+    """Files of the package that speak of the instruction, its modules or its hazards."""
+    shown = {path for block in blocks("CONTRIBUTING.md", "diff") for path, _, _ in hunks(block)}
+    words = re.compile(r"clusterlaunchcontrol|cluster_launch|try_cancel|NOT_CANCELED|not-canceled")
+    package = ROOT / "src" / "ptxloom"
+    files = [*package.rglob("*.py"), *package.rglob("*.toml"), *package.rglob("*.c"), *package.rglob("*.h")]
+    speaking = {path.relative_to(ROOT).as_posix() for path in files if words.search(path.read_text(encoding="utf-8"))}
+    assert speaking == {path for path in shown if path.startswith("src/")}
+
+
 def options() -> dict[str, set[str]]:
     """By verb, what it takes."""
     (verbs,) = (action.choices for action in build_parser()._actions if action.dest == "verb")

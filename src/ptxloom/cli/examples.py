@@ -117,6 +117,7 @@ EXAMPLES: Final = {
     "debug": (
         ("debug plan kernel.ptx", "blocks, and what is known before anything runs"),
         ("debug ir kernel.ptx --checks racecheck", "what LLVM is given"),
+        ("debug opcode ldmatrix", "its forms, row, words, effects, and every module that names it"),
     ),
     "schema": (("schema check", "what `check --output-format json` prints"), ("schema", "every name")),
     "doctor": (("doctor", "as a list"), ("doctor --output-format json", "for programs, and for a report of a fault")),

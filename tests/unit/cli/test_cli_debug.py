@@ -59,6 +59,19 @@ def test_tools_and_parts_of_warps_have_code_of_their_own(run: Run) -> None:
     assert len(texts) == 3
 
 
+def test_all_that_is_told_of_an_opcode(run: Run) -> None:
+    ran = run("debug", "opcode", "ldmatrix")
+    assert (ran.code, ran.err) == (0, "")
+    blocks = re.split(r"(?m)^(\w[\w ]*)\n", ran.out)[1:]
+    told = dict(zip(blocks[::2], blocks[1::2], strict=True))
+    assert list(told) == ["forms", "rows", "words", "effects", "named in"]
+    assert "  ldmatrix.sync.aligned.shape.num{.trans}{.ss}.type r, [p];\n" in told["forms"]
+    assert re.search(r"machine/semantics/matrix\.py:\d+ ldmatrix: Load matrices", told["rows"])
+    assert {"read", "touch"} <= set(told["words"].split())
+    assert "Touch(place=1, does='reads', space='shared', base='address')" in told["effects"]
+    assert re.search(r"(?m)^  machine/results/traced_matrices\.py: \d+ \(table\)", told["named in"])
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
@@ -74,6 +87,7 @@ def test_tools_and_parts_of_warps_have_code_of_their_own(run: Run) -> None:
         (("runtime", "wrong.ptx"), "`k` is not legal PTX: wrong.ptx:1:"),
         (("plan", "fabric.ptx"), "fabric"),
         (("stage", "calls.ptx"), "stage"),
+        (("opcode", "nothing"), "the ISA data describes no instruction `nothing`"),
     ],
 )
 def test_what_cannot_be_shown_is_said(

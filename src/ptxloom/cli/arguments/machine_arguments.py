@@ -73,9 +73,10 @@ def debug(parser: ArgumentParser) -> None:
     """`ptxloom debug`."""
     parser.add_argument(
         "stage",
-        choices=("plan", "ir", "asm", "runtime"),
+        choices=("plan", "ir", "asm", "runtime", "opcode"),
         help="plan: blocks, places, what is known; ir: LLVM's language; asm: the host's assembly; "
-        "runtime: the IR of the functions that the kernel calls",
+        "runtime: the IR of the functions that the kernel calls; "
+        "opcode: where the code tells what an instruction is (FILE is an opcode)",
     )
     parser.add_argument(
         "file",

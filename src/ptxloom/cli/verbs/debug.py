@@ -12,14 +12,17 @@ from ptxloom.machine import kernel
 from ptxloom.machine.compile import listing
 from ptxloom.machine.launch.options import read_checks
 from ptxloom.syntax.parser import parse_source
-from ptxloom.views.runs import plans
+from ptxloom.tellings import told
+from ptxloom.views.runs import plans, tellings_text
 
 if TYPE_CHECKING:
     from ptxloom.cli.command_line import Options
 
 
 def run(options: Options) -> Outcome:
-    """Print one stage of one kernel."""
+    """Print one stage of one kernel, or all that is told of an opcode."""
+    if options.stage == "opcode":
+        return Outcome(tellings_text.page(told(options.file)))
     source = read(options.file, options.target, flags_for(options, options.file, target=options.target))
     module = parse_source(source)
     made = kernel(module, chosen_kernel(module, options.function, "--function"), options.target)

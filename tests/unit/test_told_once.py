@@ -1,0 +1,67 @@
+"""An instruction is told once: as data, as a row, as effects. Who names it besides is listed, and becomes less only."""
+
+from __future__ import annotations
+
+import pytest
+
+from ptxloom.tellings import tellings, told
+
+ABOUT = {
+    "an instruction's atom: CuTe has one for it": (
+        "atoms/advice.py", "atoms/copy.py", "atoms/fit.py", "atoms/mma.py", "atoms/naming.py",
+        "atoms/wrappers/__init__.py", "atoms/wrappers/cuda.py", "atoms/wrappers/cute.py", "atoms/wrappers/parts.py",
+        "atoms/wrappers/ptx.py", "atoms/wrappers/triton.py", "views/atoms/atom_pages.py",
+    ),
+    "an instruction's fragments, banks or picture": (
+        "banks/access.py", "fragments/derive.py", "fragments/native.py", "fragments/products.py", "inspection.py",
+        "machine/results/traced_matrices.py", "views/pictures.py", "web/code.py",
+    ),
+    "an instruction's way to add": (
+        "machine/results/fidelity.py", "machine/runtime/interpolation.py", "machine/runtime/matrices.py",
+        "machine/tensor/batch.py", "machine/tensor/emit.py", "machine/tensor/recipe.py", "machine/tensor/wgmma.py",
+    ),
+    "an instruction with a grammar of its own: calls, lists of targets, handles of textures": (
+        "binding/call_graph.py", "binding/effects.py", "checker/instruction/calls.py",
+        "checker/instruction/texture_mode.py", "checker/instruction/texture_operands.py", "checker/module/labels.py",
+        "checker/walk.py", "flow/blocks.py", "lsp/completion.py", "machine/compile/meaning.py",
+        "machine/compile/needs.py", "machine/plan/calls.py", "machine/plan/planner.py", "syntax/operands.py",
+    ),
+    "words that LLVM, Python or NumPy have for operations": (
+        "comparison/functions.py", "machine/codegen/llvm_words.py", "machine/results/trace_condition.py",
+        "readings/bit_words.py", "readings/integers.py", "readings/pointees.py",
+    ),
+}  # fmt: skip
+"""Modules that are about an instruction, by the reason why they name it."""
+MODULES = 44
+"""Others that name one, at most; the aim is none. Take some away by asking data, rows or effects, and lower this."""
+TABLES = 48
+"""Tables of opcodes in all modules, at most; fewer than 20 is the aim."""
+
+LISTED = [module for modules in ABOUT.values() for module in modules]
+
+
+def test_no_more_modules_name_opcodes() -> None:
+    others = sorted({one.module for one in tellings()} - set(LISTED))
+    assert len(others) == MODULES, "lower MODULES, or ask data, rows or effects instead:\n" + "\n".join(others)
+
+
+def test_no_more_tables_of_opcodes() -> None:
+    tables = [f"{one.module}:{one.line} {', '.join(one.opcodes)}" for one in tellings() if one.table]
+    assert len(tables) == TABLES, "lower TABLES, or ask data, rows or effects instead:\n" + "\n".join(tables)
+
+
+@pytest.mark.parametrize("module", LISTED)
+def test_what_is_listed_names_one(module: str) -> None:
+    assert LISTED.count(module) == 1
+    assert any(one.module == module for one in tellings())
+
+
+def test_fewer_modules_are_about_an_instruction_than_were_allowed() -> None:
+    assert len(LISTED) < 60
+
+
+def test_what_is_told_of_an_instruction() -> None:
+    found = told("prmt")
+    assert found.forms
+    assert [row.partition(":")[0] for row in found.rows] == ["meaning/arithmetic/bits.py"]
+    assert {"permute", "read", "write"} <= set(found.words)

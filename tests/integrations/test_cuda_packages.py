@@ -14,10 +14,13 @@ pytestmark = pytest.mark.oracle
 PROGRAMS = Path(__file__).parent / "programs"
 
 
-def _run(name: str, tmp_path: Path, device: str = "sm_80", **environment: str) -> subprocess.CompletedProcess[str]:
+def _run(
+    name: str, tmp_path: Path, device: str = "sm_80", *, arguments: tuple[str, ...] = (), **environment: str
+) -> subprocess.CompletedProcess[str]:
     known = {key: value for key, value in os.environ.items() if not key.startswith(("PTXLOOM_", "CUTE_DSL_"))}
     known |= {"CACHEDB": str(tmp_path / "tinygrad"), "CUTE_DSL_CACHE_DIR": str(tmp_path / "cute"), **environment}
     command = [sys.executable, "-m", "ptxloom", "exec", "--device", device, "--", sys.executable, str(PROGRAMS / name)]
+    command += arguments
     return subprocess.run(command, env=known, capture_output=True, text=True, timeout=300, check=False)
 
 
@@ -62,6 +65,15 @@ def test_tinygrad(tmp_path: Path, backend: str) -> None:
 def test_cute_dsl(tmp_path: Path, device: str) -> None:
     done = _run("cute_products.py", tmp_path, device)
     assert done.stdout.splitlines() == ["sum True", "product True"], done.stderr
+
+
+@_needs("cutlass.cute")
+@pytest.mark.parametrize("group", [1, 2])
+@pytest.mark.parametrize("device", ["sm_100", "sm_103", "sm_110"])
+def test_cute_dsl_by_tensor_memory(tmp_path: Path, device: str, group: int) -> None:
+    done = _run("cute_blackwell.py", tmp_path, device, arguments=(str(group),))
+    assert done.stdout.splitlines() == [f"group {group} True"], done.stderr
+    assert "hazard" not in done.stderr
 
 
 @_needs("cuda.bindings.runtime")

@@ -15,11 +15,13 @@ pytestmark = pytest.mark.oracle
 PROGRAMS = Path(__file__).parent / "programs"
 
 
-def run(name: str, tmp_path: Path, under: str = "", **environment: str) -> subprocess.CompletedProcess[str]:
+def run(
+    name: str, tmp_path: Path, under: str = "", *arguments: str, **environment: str
+) -> subprocess.CompletedProcess[str]:
     """A program in a process of its own: Triton looks for back ends once."""
     known = {key: value for key, value in os.environ.items() if not key.startswith(("TRITON_", "PTXLOOM_"))}
     known |= {"TRITON_CACHE_DIR": str(tmp_path), "TRITON_DEFAULT_FP_FUSION": "1", **environment}
-    command = [sys.executable, str(PROGRAMS / name)]
+    command = [sys.executable, str(PROGRAMS / name), *arguments]
     command = [sys.executable, "-m", "ptxloom", under, "--", *command] if under else command
     return subprocess.run(command, env=known, capture_output=True, text=True, timeout=300, check=False)
 
@@ -28,6 +30,29 @@ def run(name: str, tmp_path: Path, under: str = "", **environment: str) -> subpr
 def test_products_are_right_by_pointers_and_by_descriptors(device: str, tmp_path: Path) -> None:
     done = run("products.py", tmp_path, PTXLOOM_DEVICE=device)
     assert done.stdout.split() == ["pointers", "descriptors", "wgmma" if device == "sm_90" else "mma"], done.stderr
+
+
+BLACKWELL = {
+    "products": [f"{kind} right tcgen05.mma" for kind in ("f16", "bf16", "tf32", "e4m3", "s8")],
+    "persistent_products": ["persistent right tcgen05.mma", "persistent right tcgen05.mma setmaxnreg"],
+    "rows_by_number": ["gathered right tile::gather4", "scattered right tile::scatter4"],
+    "attentions": ["attention right tcgen05.mma", "attention right tcgen05.mma setmaxnreg"],
+    "scaled_products": [
+        "scaled right tcgen05.cp kind::mxf8f6f4",
+        "scaled right tcgen05.cp kind::mxf4.",
+        "scaled right tcgen05.cp kind::mxf4nvf4",
+    ],
+}
+
+
+ON_BLACKWELL = [(what, "sm_100") for what in BLACKWELL]
+ON_BLACKWELL += [(what, "sm_103") for what in BLACKWELL if what != "products"]  # it has none of bytes
+
+
+@pytest.mark.parametrize(("what", "device"), ON_BLACKWELL)
+def test_products_of_blackwell_are_right(what: str, device: str, tmp_path: Path) -> None:
+    done = run("blackwell.py", tmp_path, "", what, PTXLOOM_DEVICE=device, PTXLOOM_ON_HAZARD="ignore")
+    assert done.stdout.splitlines() == BLACKWELL[what], done.stderr
 
 
 def test_an_access_beyond_a_tensor_is_told_with_the_line_of_the_kernel(tmp_path: Path) -> None:

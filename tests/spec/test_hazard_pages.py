@@ -30,8 +30,10 @@ PAGES = (
     "clusterlaunchcontrol",
     "tensor_copies",
     "wgmma",
+    "tensor_memory",
     "idioms",
 )
+FENCES = "racecheck:fences"  # what only this tool reports is so
 BLOCK = re.compile(r"^```ptx(.*)\n((?:.*\n)*?)^```$", re.MULTILINE)
 VERDICT = re.compile(r"//\s*undefined: \[([a-z., -]+)\]$")
 OPTION = re.compile(r"^// (block|grid|cluster|checks|timeout|unwritten): (.+)\n")
@@ -69,12 +71,15 @@ def cases() -> list[Case]:
     for name in PAGES:
         page = FOLDER / f"{name}.md"
         text = page.read_text(encoding="utf-8") if page.exists() else ""
-        head = ""
+        head = tail = ""
         for block in BLOCK.finditer(text):
             if block[1].strip() == "head":
                 head = block[2]
                 continue
-            whole = f"{head}{block[2]}  ret;\n}}\n"
+            if block[1].strip() == "tail":
+                tail = block[2]
+                continue
+            whole = f"{head}{block[2]}{tail}  ret;\n}}\n"
             wanted = frozenset(
                 (number, rule)
                 for number, line in enumerate(whole.splitlines(), 1)
@@ -87,7 +92,7 @@ def cases() -> list[Case]:
 
 
 CASES = cases()
-ASYNCHRONOUS = [case for case in CASES if case.place.startswith(PAGES[4:8])]
+ASYNCHRONOUS = [case for case in CASES if case.place.startswith(PAGES[4:9])]
 
 
 def _maps() -> list[object]:
@@ -105,7 +110,8 @@ def arguments_of(case: Case) -> list[object]:
 
 
 def hazards(case: Case, **more: int) -> set[tuple[int, str]]:
-    options: dict[str, Any] = {"grid": 1, "block": 32, "checks": CHECKS, "timeout": 300.0} | case.options | more
+    usual = [c for c in CHECKS if c != FENCES or case.place.startswith("tensor_memory")]
+    options: dict[str, Any] = {"grid": 1, "block": 32, "checks": usual, "timeout": 300.0} | case.options | more
     options["checks"] = [c for c in options["checks"] if c in CHECKS]
     grid, block = options.pop("grid"), options.pop("block")
     try:
@@ -132,10 +138,28 @@ def test_no_order_of_warps_hides_a_hazard(case: Case, seed: int, threads: int) -
     assert hazards(again) == case.wanted
 
 
+def _by_fences(case: Case) -> frozenset[tuple[int, str]]:
+    """What of a case needs `racecheck:fences`: fences that compilers leave out, copies that CUTLASS repeats."""
+    again = case.text.count("tcgen05.cp") == 2
+    return frozenset(w for w in case.wanted if again or w[1] in {"racecheck.tensor-fence", "racecheck.proxy-reuse"})
+
+
+@pytest.mark.sample(every=9)
+@pytest.mark.parametrize(
+    "case", [c for c in CASES if c.place.startswith("tensor_memory") and not c.twin], ids=lambda c: c.place
+)
+def test_fences_that_compilers_leave_out_are_reported_when_asked_for(case: Case) -> None:
+    usual = case.options | {"checks": [c for c in CHECKS if c != FENCES]}
+    assert hazards(replace(case, options=usual)) == case.wanted - _by_fences(case)
+
+
 @pytest.mark.sample(every=4)
 @pytest.mark.parametrize("case", [case for case in ASYNCHRONOUS if case.twin], ids=lambda c: c.place)
 def test_a_clock_set_back_again_and_again_accuses_nobody(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
-    many = case.options.get("block", 32) > 64  # threads take a bit more, and leave as many ticks
+    threads = case.options.get("block", 32) * case.options.get("cluster", 1)
+    many = (
+        (threads + shadow.COLUMNS).bit_length() - 7 if threads > 64 else 0
+    )  # they take more bits, and leave as many ticks
     monkeypatch.setattr(shadow, "TICK_BITS", 13 + many)
     assert hazards(case) == set()
 

@@ -227,6 +227,15 @@ KINDS: Final = (
     ),
     HazardKind(
         "memcheck",
+        "empty-collector",
+        "Finds a `tcgen05.mma` that uses a collector buffer (`collector::a::use`, `::lastuse`) which no product has "
+        "filled, or which one has discarded since.",
+        "`{instruction}` uses a collector buffer that holds nothing",
+        "let the product before it fill the buffer (`collector::a::fill`), or keep it (`::use` and not `::lastuse`)",
+        "9.7.16.10.9",
+    ),
+    HazardKind(
+        "memcheck",
         "mbarrier-overrun",
         "Finds more arrivals at an mbarrier than it expects in a phase.",
         "the mbarrier at {place} expects fewer arrivals than come",

@@ -19,6 +19,12 @@ AFTER_PRODUCT: Final = (
     "put a barrier between the two; the warpgroup waits before it for what it multiplies (`wgmma.wait_group`), and who "
     "writes what it multiplies says so behind `fence.proxy.async`"
 )
+AFTER_TENSOR: Final = (
+    "wait between the two: for `tcgen05.ld` and `.st` with `tcgen05.wait::ld` and `wait::st`; for `tcgen05.mma`, `.cp` "
+    "and `.shift` at an mbarrier to which a `tcgen05.commit` behind them arrives; then let the threads meet. Only "
+    "`mma` after `mma` of one accumulator and shape, `cp` before `mma`, and `shift` beside `mma` are in order of "
+    "themselves"
+)
 BETWEEN_CTAS: Final = (
     "no `bar.sync` reaches another CTA: after a barrier of those who write, let one of them set a flag behind a fence "
     "(`st.release.gpu`, or `membar.gl` and an atomic), and read it before one (`ld.acquire.gpu`); or end the kernel "
@@ -104,9 +110,9 @@ KINDS: Final = (
     HazardKind(
         "racecheck",
         "cross-proxy",
-        "Finds a bulk copy or `wgmma` that reads or overwrites what threads have written, with no `fence.proxy.async` "
-        "between the two: these take another path to memory than loads and stores do, and a barrier alone does not "
-        "join the two.",
+        "Finds a bulk copy, `wgmma`, `tcgen05.mma` or `.cp` that reads or overwrites what threads have written, with "
+        "no `fence.proxy.async` between the two: these take another path to memory than loads and stores do, and a "
+        "barrier alone does not join the two.",
         "{place} is written and then accessed by `{instruction}` with no `fence.proxy.async` between the two",
         "put `fence.proxy.async` behind the writes, before the barrier between the two, or before what comes second",
         "9.7.13.4",
@@ -121,6 +127,28 @@ KINDS: Final = (
         "`fence.proxy.tensormap::generic.release` behind the change; then let who copies execute "
         "`fence.proxy.tensormap::generic.acquire` on it",
         "9.7.13.4",
+    ),
+    HazardKind(
+        "racecheck",
+        "proxy-reuse",
+        "Finds a bulk copy that overwrites what threads have read, with no `fence.proxy.async` between the two, even "
+        "where a barrier orders them. The manual asks for the fence; NVIDIA's own libraries leave it out in places: "
+        "only `racecheck:fences` reports it.",
+        "{place} is read and then overwritten by `{instruction}` with no `fence.proxy.async` between the two",
+        "put `fence.proxy.async` behind the reads, before the barrier that lets the copy begin",
+        "9.7.13.4",
+    ),
+    HazardKind(
+        "racecheck",
+        "tensor-fence",
+        "Finds accesses to tensor memory by different threads that are ordered, but without "
+        "`tcgen05.fence::before_thread_sync` behind the first (`tcgen05.commit` is one) and "
+        "`tcgen05.fence::after_thread_sync` before the second. The manual asks for both; compilers leave them out: "
+        "only `racecheck:fences` reports it.",
+        "{place} is accessed by different threads with no `tcgen05.fence` on one side of what orders them",
+        "put `tcgen05.fence::before_thread_sync` behind the first access, before the threads meet, and "
+        "`tcgen05.fence::after_thread_sync` behind that, before the second one",
+        "9.7.16.6.3",
     ),
     HazardKind(
         "racecheck",

@@ -306,7 +306,8 @@ class Kernel:
                 of what nobody has written in shared and local memory and in registers, and `initcheck:global` of the
                 same in global memory; `racecheck:global`, of races in global memory, within CTAs and between them, and
                 of loads with `.nc` of what the kernel writes, which takes 10 bytes of memory a byte touched, and more
-                where many threads touch it.
+                where many threads touch it; `racecheck:fences`, also of fences that the manual asks for and libraries
+                leave out.
             profile: Whether to count what each instruction costs; `LaunchResult.profile` tells.
             trace: Which instructions to record, `LaunchResult.trace` holds the records: patterns such as "ldmatrix",
                 PTX lines, source lines such as "kernel.cu:45", or `Trace`s, which also choose blocks and warps.

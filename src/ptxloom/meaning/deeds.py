@@ -153,13 +153,13 @@ def _tensor(op: _Spelled) -> Iterator[Effect]:
     elif op.has("commit"):
         yield Commit(TENSOR, tells=True)
     elif op.has("wait::ld", "wait::st"):
-        yield Wait(TENSOR)
+        yield Wait(TENSOR, only_reads=op.has("wait::ld"))
     elif op.has("fence::before_thread_sync", "fence::after_thread_sync"):
         yield Fence(TENSOR, op.has("fence::before_thread_sync"), op.has("fence::after_thread_sync"))
     else:
         if op.has("mma"):
             yield Multiply()
-        yield Issue(TENSOR, by_async_proxy=op.has("mma"))
+        yield Issue(TENSOR, by_async_proxy=op.has("mma", "cp"))
 
 
 def _map(op: _Spelled) -> Iterator[Effect]:

@@ -75,7 +75,7 @@ class Wait:
     Attributes:
         what: The kind that is waited for.
         keeps: Which operand says how many groups may go on; None if all are waited for.
-        only_reads: Until sources have been read, no longer.
+        only_reads: Until sources have been read, no longer; of TENSOR memory, for loads, and else for stores.
     """
 
     what: str

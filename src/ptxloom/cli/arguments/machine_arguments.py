@@ -28,7 +28,7 @@ def run(parser: ArgumentParser) -> None:
         help="the tools that watch: a comma-separated list of memcheck, synccheck (the default), racecheck, initcheck; "
         "`all` is these four and memcheck:variables, which reports addresses that leave the variable "
         "they were made from; memcheck:leaks reports what malloc gave and nobody freed; racecheck:global and "
-        "initcheck:global also watch global memory",
+        "initcheck:global also watch global memory; racecheck:fences also reports fences that libraries leave out",
     )
     _contract(parser)
     limit_arguments.declare(parser)

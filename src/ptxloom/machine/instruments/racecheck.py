@@ -21,6 +21,7 @@ from ptxloom.machine.runtime import shadow, state
 from ptxloom.machine.runtime.racecheck import (
     async_operations,
     barrier_order,
+    commits,
     global_flags,
     global_memory,
     pending_global,
@@ -28,6 +29,7 @@ from ptxloom.machine.runtime.racecheck import (
     proxies,
     shared_flags,
     slow_path,
+    tensor_accesses,
 )
 from ptxloom.machine.runtime.racecheck.fast_path import race_name, race_parameters
 from ptxloom.meaning import effects
@@ -63,6 +65,7 @@ if TYPE_CHECKING:
 NEAR: Final = "racecheck"  # the check of shared memory
 FAR: Final = "racecheck:global"
 _COPIES: Final = frozenset((COPIES, BULK))
+FENCES: Final = "racecheck:fences"  # of which compilers leave some out
 _SCOPES: Final = {"cta": 0, "cluster": 1, "gpu": 2, "gl": 2, "sys": 3}
 
 
@@ -70,7 +73,7 @@ class Racecheck(Instrument):
     """Emits the code that tells `runtime.racecheck` what happens."""
 
     def __init__(self, checks: frozenset[str], registers: Mapping[Key, int]) -> None:
-        self.near = NEAR in checks
+        self.near = not checks.isdisjoint((NEAR, FENCES))
         self.far = FAR in checks
         self._registers: Mapping[Key, int] = registers if self.near else {}
 
@@ -90,6 +93,8 @@ class Racecheck(Instrument):
 
     def _order(self, b: Builder, deed: Effect) -> None:
         match deed:
+            case Fence(effects.TENSOR, acquires=acquires):
+                b.runtime(tensor_accesses.fence_tensor, W, b.active_mask, int(acquires))
             case Fence(behind=False):
                 self._fence(b, deed)
             case Arrive(Reach.CLUSTER, relaxed):
@@ -108,6 +113,10 @@ class Racecheck(Instrument):
                 size = b.op.type.bits // 8
                 target = addresses_at(b, b.op.operands[0], state.SHARED, size)
                 _issue(b, target, size, b.op.site | shadow.STRONG)
+            case Commit(effects.TENSOR):
+                _commit_tensor(b)
+            case Wait(effects.TENSOR, only_reads=reads):
+                b.runtime(tensor_accesses.wait_tensor, W, tensor_accesses.LOADS if reads else tensor_accesses.STORES)
             case _:
                 pass
 
@@ -211,6 +220,22 @@ class Racecheck(Instrument):
         b.runtime(shared_flags.strong, W, *facts)
 
 
+def _commit_tensor(b: Builder) -> None:
+    """`tcgen05.commit`: an mbarrier tells the end of what has been issued, or one in each CTA that a mask names."""
+    barrier, *masks = b.op.operands
+    ctas = b.scratch(scratch.VALUES)
+    for mask in masks:
+        b.store(b.resize(b.read(mask, _mask_type(b.op)), 32), ctas, 64)
+    space = space_of(b.op)
+    addresses_at(b, barrier, space, state.MBARRIER_BYTES)
+    b.runtime(commits.commit_tensor, W, b.active_mask, b.scratch(), space, len(masks), ctas)
+
+
+def _mask_type(op: Op) -> str:
+    """The type of the mask of CTAs to whose mbarriers a commit arrives."""
+    return "b32" if op.has("multicast::cluster::32b") else "b16"
+
+
 def _issue(b: Builder, target: Value, size: int, site: int, piece: AccessPiece | None = None) -> None:
     """`st.async`, `red.async`: what each lane writes, if that is known, and the mbarrier that tells its end."""
     barrier = addresses_at(b, b.op.operands[2], state.SHARED, state.MBARRIER_BYTES, scratch.BARRIERS)
@@ -290,6 +315,7 @@ class Ordering(NamedTuple):
         finely: Something can order some threads of a CTA and not all.
         copies: Something copies while the kernel goes on.
         maps: Something orders what is done to tensor maps.
+        tensor: Something is done to tensor memory.
         products: Something multiplies while the kernel goes on.
         fragments: How many registers such products hold.
     """
@@ -300,6 +326,7 @@ class Ordering(NamedTuple):
     finely: bool
     copies: bool
     maps: bool
+    tensor: bool
     products: bool
     fragments: int
 
@@ -319,6 +346,7 @@ def ordering_of(program: Program) -> Ordering:
             any(orders_finely(op) for op in program.ops),
             any(isinstance(deed, (Issue, Commit, Wait)) and deed.what in _COPIES for deed in deeds),
             any(isinstance(deed, Remap) or (isinstance(deed, Fence) and deed.proxy == MAPS) for deed in deeds),
+            any(isinstance(deed, Issue) and deed.what == TENSOR for deed in deeds),
             any(is_product(op) for op in program.ops),
             len(registers_of_products(program)),
         )
@@ -327,7 +355,7 @@ def ordering_of(program: Program) -> Ordering:
 
 def is_wanted(checks: frozenset[str]) -> bool:
     """Whether racecheck watches a run, shared memory or global memory."""
-    return not checks.isdisjoint((NEAR, FAR))
+    return not checks.isdisjoint((NEAR, FAR, FENCES))
 
 
 def is_product(op: Op) -> bool:
@@ -353,8 +381,8 @@ def _is_fine(deed: Effect) -> bool:
             return reach <= Reach.CLUSTER
         case Fence(proxy):
             return proxy not in {REGISTERS, TENSOR}
-        case Issue(by_async_proxy=way, tells=tells):
-            return way or tells
+        case Issue(what, way, tells):
+            return way or tells or what == TENSOR
         case Commit(tells=tells):
             return tells
         case _:

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 PRINTF_BYTES = 1 << 20
 DEFAULT_CHECKS = ("memcheck", "synccheck")
 CHECKS = (
-    "memcheck", VARIABLES, LEAKS, "synccheck", "racecheck", "racecheck:global", "initcheck", "initcheck:global"
+    "memcheck", VARIABLES, LEAKS, "synccheck", "racecheck", "racecheck:global", "racecheck:fences", "initcheck",
+    "initcheck:global",
 )  # fmt: skip
 AS_WRITTEN = "as written"
 FUSED = "fused"

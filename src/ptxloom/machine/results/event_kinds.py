@@ -65,6 +65,8 @@ EVENTS: Final = {  # after these it goes on
     state.ENDED: "racecheck.early-exit",
     state.UNFENCED: "racecheck.cross-proxy",
     state.STALE_MAP: "racecheck.stale-tensor-map",
+    state.REUSED: "racecheck.proxy-reuse",
+    state.TENSOR_UNFENCED: "racecheck.tensor-fence",
     state.DIVERGENT: "synccheck.divergent",
     state.EXITED: "synccheck.exited",
     state.PREDICATED: "synccheck.predicated",
@@ -93,6 +95,7 @@ EVENTS: Final = {  # after these it goes on
     state.STRAYED: "memcheck.overrun",
     state.NOT_FREED: "memcheck.tensor-memory-kept",
     state.OTHER_QUARTER: "memcheck.other-quarter",
+    state.EMPTY_COLLECTOR: "memcheck.empty-collector",
     state.UNWRITTEN: "initcheck.uninitialised",
     state.UNWRITTEN_REGISTER: "initcheck.uninitialised-register",
 }
@@ -117,6 +120,8 @@ SIDES: Final = {
     state.ENDED: ("access", "exit"),
     state.UNFENCED: ("access", "write"),
     state.STALE_MAP: ("access", "write"),
+    state.REUSED: ("write", "read"),
+    state.TENSOR_UNFENCED: ("access", "access"),
 }
 REVERSED: Final = {  # the same race with its sides in the other order
     state.READ_WRITE: state.WRITE_READ,

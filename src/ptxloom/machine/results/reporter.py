@@ -13,6 +13,7 @@ from ptxloom.hazards.memcheck import MORE_SHARED
 from ptxloom.hazards.racecheck import (
     AFTER_COPY,
     AFTER_PRODUCT,
+    AFTER_TENSOR,
     BEHIND_SHUFFLE,
     BETWEEN_CTAS,
     IN_CLUSTER,
@@ -31,7 +32,7 @@ from ptxloom.machine.results.program_order import Sequence
 from ptxloom.machine.results.wording import lanes_of, lanes_text, ranges
 from ptxloom.machine.runtime import state
 from ptxloom.meaning.deeds import deeds_of
-from ptxloom.meaning.effects import BULK, COPIES, PRODUCTS, Arrive, Exchange, Fence, Meet, Reach
+from ptxloom.meaning.effects import BULK, COPIES, PRODUCTS, TENSOR, Arrive, Exchange, Fence, Meet, Reach
 from ptxloom.meaning.questions import issues
 from ptxloom.syntax.places import origins_in
 
@@ -48,7 +49,7 @@ if TYPE_CHECKING:
 HeapBlock = tuple[int, int, int]
 
 _AS_NOTED: Final = frozenset(  # the sides of which have their order
-    {state.ENDED, state.UNFENCED, state.STALE_MAP, state.NOT_READ_ONLY}
+    {state.ENDED, state.UNFENCED, state.STALE_MAP, state.NOT_READ_ONLY, state.REUSED, state.TENSOR_UNFENCED}
 )
 _OF_LANES: Final = frozenset({state.BAD_CALL, state.CALL_MISMATCH, state.BAD_TOKEN, state.BAD_BRANCH})
 _RACES: Final = ("write-after-write", "write-after-read", "read-after-write", "warp-order")
@@ -224,6 +225,8 @@ class Reporter:
             elif not order and reach is Reach.CTA and self._hands_on:
                 order = BEHIND_SHUFFLE
             hazard = replace(hazard, help=order or hazard.help)
+        elif hazard.kind == "not-waited" and TENSOR in issues(op.node) | issues(before.node):
+            hazard = replace(hazard, help=AFTER_TENSOR, section="9.7.16.6")
         return replace(hazard, other=other, element=_both(hazard.element, element_of(before, other.lanes[0])))
 
     @cached_property
@@ -301,6 +304,8 @@ def _order_between(op: Op, before: Op, space: int, *, apart: bool) -> str:
     if apart:
         return BETWEEN_CTAS if space == state.GLOBAL else IN_CLUSTER
     issued = issues(op.node) | issues(before.node)
+    if TENSOR in issued:
+        return AFTER_TENSOR
     if PRODUCTS in issued:
         return AFTER_PRODUCT
     return AFTER_COPY if issued & {COPIES, BULK} else ""

@@ -12,6 +12,7 @@ from typing import Final
 from ptxloom.machine.native.language import u32, u64
 
 ROW_BYTES: Final = 16
+ATOM_32B: Final = 1  # the swizzle of 128 bytes that moves 32 at a time, of `tcgen05` alone
 
 
 def width_shift(descriptor: u64) -> u64:
@@ -45,3 +46,15 @@ def swizzled(descriptor: u64, at: u64) -> u64:
 def row_at(descriptor: u64, line: u64, column: u64, across: u32, row: u32) -> u64:
     """Where a row of a core matrix lies."""
     return swizzled(descriptor, core_start(descriptor, line, column, across) + (u64(row) << width_shift(descriptor)))
+
+
+def factor_place(descriptor: u64, line: u64, column: u64, row: u32, across: u32) -> u64:
+    """Where 16 bytes lie: `row_at`, but for the swizzle that only factors of 32 bits have."""
+    if descriptor >> 61 != ATOM_32B:
+        return row_at(descriptor, line, column, across, row)
+    start = (descriptor & 0x3FFF) << 4
+    leading = (descriptor >> 16 & 0x3FFF) << 4
+    stride = (descriptor >> 32 & 0x3FFF) << 4
+    k = column * 8 + u64(row)
+    at = start + (line >> 3) * leading + (line & 7) * ROW_BYTES + (k & 3) * 128 + (k >> 2) * stride
+    return at ^ (at >> 2 & 0x60)

@@ -51,7 +51,8 @@ POINTS: Final = 4  # of a thread: its last fence of the scope of a CTA, of a clu
 RELEASED: Final = 3  # its last release
 LOOKS: Final = 1024  # reads that a warp's ring holds
 OPERATIONS: Final = 128  # asynchronous operations that a warp's ring holds until they are waited for
-PRODUCTS: Final = 64  # factors of `wgmma` that a warp's ring holds
+PRODUCTS: Final = 64  # factors of `wgmma` and `tcgen05` that a warp's ring holds
+TENSOR_ACCESSES: Final = 256  # accesses to tensor memory that a CTA's ring holds
 OPERATION_SHIFT: Final = 12  # 7 bits of the operation in its ring, 5 of the lane; the warp above
 COLUMNS: Final = 64  # of `known`, for agents: what has been done by operations that tell an mbarrier
 LESSONS: Final = 32  # at flags in global memory, that a cluster keeps apart
@@ -250,6 +251,9 @@ class Order:
     mapped: u32  # the first of those for tensor maps: what is published, then what is acquired; 0: none are kept
     taught_at: u32  # the tick at which `taught` changed last
     fenced: u32  # the first of the columns that tell up to which tick a fence between proxies lies; 0: none are kept
+    tensor: u32  # the first of those for `tcgen05.fence`: what lies before one, then what lies behind both; 0: none
+    strict: u32  # 1: fences are missed that compilers leave out
+    touching: Annotated[Array[TensorAccess], 1]  # what is done to tensor memory just now
 
 
 class Operation:
@@ -277,19 +281,37 @@ class Operation:
 
 
 class PendingFactor:
-    """A factor in shared memory that a warp's `wgmma` reads."""
+    """A factor in shared memory that a warp's `wgmma` reads, or what a thread's `tcgen05.mma` or `.cp` does."""
 
     stamp: u32  # as `races.stamp_of` gives it
     begun: u32  # the tick
     group: u32  # the number of its group, from 1 on
-    column: u32  # of the warpgroup's agent
+    column: u32  # of the agent of the warpgroup, or of the thread
     descriptor: u64
     first: u32  # of its lines of core matrices
     lines: u32  # how many; 0 if there is nothing here
     parts: u32  # core matrices of a line
     across: u32  # 1: it is stored along M or N
     done: u32  # the tick at which its group was first seen complete; 0: nobody has waited for it
-    spare: u32
+    rows: u32  # of a core matrix
+    thread: u32  # of the cluster: who reads, or the first of the warp that does
+
+
+class TensorAccess:
+    """What an instruction does to columns of a CTA's tensor memory: all of them in the same lanes."""
+
+    pipe: u64  # of a product: its accumulator and shape
+    serial: u64  # of the instruction: what it does in several places has one
+    stamp: u32  # as `races.stamp_of` gives it
+    begun: u32  # the tick; 0 if there is nothing here
+    done: u32  # of a load or store: the tick at which its warp has waited for it; 0: it has not
+    thread: u32  # of the cluster
+    does: u32  # LOADS, STORES and so on
+    writes: u32
+    column: u32  # of the thread's agent, whose doings `tcgen05.commit` tells of
+    first: u32  # of its columns
+    columns: u32
+    lanes: Annotated[Array[u32], 4]  # a bit each
 
 
 class ProductRegister:
@@ -354,6 +376,8 @@ class Shadow:
     fragment_count: u32  # registers that products take
     fragments: Annotated[Slice[ProductRegister], "warps * fragment_count"]  # [warp of the CTA][register]
     products: Annotated[Slice[PendingFactor], "warps * PRODUCTS"]  # [warp of the CTA][PRODUCTS]; null if there are none
+    touches: Annotated[Slice[TensorAccess], "TENSOR_ACCESSES"]  # of its tensor memory; null if it has none
+    touch_head: u32
 
 
 GRID_BYTES: Final = language.record(GridHistory).size
@@ -371,4 +395,5 @@ VISIT_BYTES: Final = language.record(Visit).size
 OPERATION_BYTES: Final = language.record(Operation).size
 FRAGMENT_BYTES: Final = language.record(ProductRegister).size
 PRODUCT_BYTES: Final = language.record(PendingFactor).size
+TENSOR_ACCESS_BYTES: Final = language.record(TensorAccess).size
 SYNC_BYTES: Final = language.record(Sync).size

@@ -162,7 +162,7 @@ def _move(
             b.store(constant_vector("i32", some), b.scratch(at + 4 * first), 64)
     rows = 1 + max(step % TENSOR_LANES for step in steps) + max(start % TENSOR_LANES for start in starts)
     columns = 1 + (max(steps) + max(starts)) // TENSOR_LANES + packed
-    facts = (count, rows, columns, int(packed), op.site)
+    facts = (count, rows, columns, split, int(packed), op.site)
     places = (b.scratch(), b.scratch(_STARTS))
     b.check(b.runtime(function, W, b.active_mask, taddr, room, *places, *facts))
 

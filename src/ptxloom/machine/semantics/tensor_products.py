@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 family: Final = Family()
 
+_BUFFERS: Final = ("a", "b0", "b1", "b2", "b3")
+_COLLECTING: Final = ("discard", "fill", "use", "lastuse")  # in the order of `products.DISCARDS` and so on
 _LANE_WORDS: Final = LANES * 8
 _DISABLED_WORDS: Final = 8
 
@@ -58,10 +60,18 @@ def mma(b: Builder, op: Op) -> None:
     for at, value in given.items():
         b.store(b.resize(value, 64), b.offset(room, at * _LANE_WORDS), 64)
     _ask(b, room, facts)
+    b.runtime(products.collect, W, b.active_mask, *_collector(op), op.site)
     lanes = _disabled(b, disabled)
     power = 0x3F800000 if product.ws else _power(b, op, last)
     adding = b.read_mask(enable)
     b.check(b.runtime(products.multiply, W, b.active_mask, room, lanes, adding, power, facts, op.site))
+
+
+def _collector(op: Op) -> tuple[int, int]:
+    """The bit of the collector buffer that a product names, that of A or of B, and what it does with it."""
+    named = next((q.split("::")[1:] for q in op.qualifiers if q.startswith("collector::")), None)
+    buffer, does = named or ("b0" if op.has("ws") else "a", "discard")
+    return 1 << _BUFFERS.index(buffer), _COLLECTING.index(does)
 
 
 def _ask(b: Builder, room: Value, facts: int) -> None:

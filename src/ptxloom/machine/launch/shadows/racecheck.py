@@ -49,6 +49,7 @@ class RaceShadow(ShadowMaker):
         self._arena = arena
         self._ordering = racecheck.ordering_of(program)
         self._global = _GlobalRaces(arena) if racecheck.FAR in checks else None
+        self._strict = racecheck.FENCES in checks
         self._orders: list[int] = []
 
     def start(self, launch: Any) -> None:
@@ -69,7 +70,7 @@ class RaceShadow(ShadowMaker):
 
     def cluster(self, launch: Any, ctas: Sequence[int]) -> None:
         """Give the CTAs shadows of their shared memory."""
-        order = _order(self._arena, launch, self._ordering, self._global)
+        order = _order(self._arena, launch, self._ordering, self._global, self._strict)
         self._orders.append(order)
         for rank, at in enumerate(ctas):
             cta: Any = language.structure(state.Cta).from_address(at)
@@ -85,7 +86,7 @@ class RaceShadow(ShadowMaker):
         return tuple(text for bit, text in _LIMITS.items() if full & bit)
 
 
-def _order(arena: Arena, launch: Any, ordering: racecheck.Ordering, races: _GlobalRaces | None) -> int:
+def _order(arena: Arena, launch: Any, ordering: racecheck.Ordering, races: _GlobalRaces | None, strict: bool) -> int:
     take = partial(arena.take, what=_SHARED)
     members: int = launch.members
     threads: int = members * launch.warps * LANES
@@ -106,6 +107,10 @@ def _order(arena: Arena, launch: Any, ordering: racecheck.Ordering, races: _Glob
     if races is not None and ordering.maps:
         order.mapped = order.columns
         order.columns += 2 * threads
+    order.strict = int(strict)
+    if ordering.tensor:
+        order.tensor = order.columns
+        order.columns += 2 * (threads // LANES + shadow.COLUMNS)
     if ordering.fences_inits:
         order.inits = order.columns
         order.columns += threads
@@ -154,8 +159,11 @@ def _shadow(arena: Arena, launch: Any, ordering: racecheck.Ordering, order_at: i
         s.visits = take(threads * shadow.VISIT_BYTES)
     if ordering.copies:
         s.operations = take(s.warps * shadow.OPERATIONS * shadow.OPERATION_BYTES)
-    if ordering.products:
+    if ordering.tensor:
+        s.touches = take(shadow.TENSOR_ACCESSES * shadow.TENSOR_ACCESS_BYTES)
+    if ordering.products or ordering.tensor:
         s.products = take(s.warps * shadow.PRODUCTS * shadow.PRODUCT_BYTES)
+    if ordering.products:
         s.fragment_count = ordering.fragments
         s.fragments = take(s.warps * s.fragment_count * shadow.FRAGMENT_BYTES)
     return at

@@ -22,7 +22,7 @@ from ptxloom.machine.runtime.racecheck.crowds import swap_writes
 from ptxloom.machine.runtime.racecheck.global_memory import look_copy, look_end
 from ptxloom.machine.runtime.racecheck.happens_before import entry_of, me, operation_at, stamp_of
 from ptxloom.machine.runtime.racecheck.pending_global import meet_lane
-from ptxloom.machine.runtime.racecheck.proxies import check_fence
+from ptxloom.machine.runtime.racecheck.proxies import check_fence, check_reuse
 from ptxloom.machine.runtime.racecheck.race_report import begun_at, tell_end
 from ptxloom.machine.runtime.racecheck.shared_flags import flag_place
 from ptxloom.machine.runtime.racecheck.slow_path import check_copy, check_lane, keep_copy, keep_read, shadow_at
@@ -232,6 +232,7 @@ def write_shared(
     if s.ended != 0:
         tell_end(w, s, me(w, lane), place, size, stamp)
     check_copy(w, s, lane, place, size, stamp, data)
+    check_reuse(w, lane, at, size, stamp)
     keep_copy(w, s, place, size, held, stamp)
 
 

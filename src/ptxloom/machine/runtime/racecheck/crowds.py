@@ -47,7 +47,7 @@ from ptxloom.machine.runtime.shadow import (
     Shadow,
 )
 from ptxloom.machine.runtime.spending import spend
-from ptxloom.machine.runtime.state import CLUSTER_SHIFT, Warp
+from ptxloom.machine.runtime.state import CLUSTER_SHIFT, SHARED, Warp
 
 if TYPE_CHECKING:
     from ptxloom.machine.native.language import Slice
@@ -297,7 +297,7 @@ def tell_race(w: Warp, s: Shadow, lane: u32, t: AccessTrace, left: u32, crowd: C
         writes = COPYING
         other = begun_at(w, other, tick_of(w, t.who))
         thread = thread_of(w, t.who)
-    report(w, s, lane, crowd.at, crowd.size, access.stamp, access.does, other, thread, writes)
+    report(w, s, lane, crowd.at, crowd.size, access.stamp, access.does, other, thread, writes, SHARED)
 
 
 def spill(w: Warp, s: Shadow, at: u32, lanes: u32, first: u32, tick: u32, stamp: u32) -> None:

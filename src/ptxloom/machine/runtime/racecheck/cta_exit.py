@@ -6,15 +6,18 @@ one when it exits; the asynchronous operations that read or write there, known t
 
 from __future__ import annotations
 
-from ptxloom.machine.native.language import address, trailing_zeros, u32
+from ptxloom.machine.native.language import address, trailing_zeros, u32, u64
 from ptxloom.machine.native.watching import watching
+from ptxloom.machine.runtime.matrix_layout import ROW_BYTES, factor_place
 from ptxloom.machine.runtime.racecheck.async_operations import end_writes
 from ptxloom.machine.runtime.racecheck.barrier_order import gather_knowledge
 from ptxloom.machine.runtime.racecheck.crowds import is_crowd, number_of
 from ptxloom.machine.runtime.racecheck.happens_before import is_done, me, operation_at, shared_readers, thread_of
+from ptxloom.machine.runtime.racecheck.pending_products import is_read
 from ptxloom.machine.runtime.racecheck.race_report import tell_end, warp_of
 from ptxloom.machine.runtime.racecheck.slow_path import shadow_at
-from ptxloom.machine.runtime.shadow import AGENT, PENDING, Operation, Shadow
+from ptxloom.machine.runtime.racecheck.tensor_accesses import end_touches
+from ptxloom.machine.runtime.shadow import AGENT, PENDING, PRODUCTS, Operation, Shadow
 from ptxloom.machine.runtime.spending import spend
 from ptxloom.machine.runtime.state import CLUSTER_SHIFT, SHARED, Warp
 
@@ -44,8 +47,22 @@ def end_shared(w: Warp, site: u32) -> None:
                 if far.cta.rank == w.cta.rank:
                     end_global(far, place)
                 place = place + 1
+    end_touches(w)
+    end_factors(w, s)
     if order.issued > s.birth:
         end_writers(w, s)
+
+
+def end_factors(w: Warp, s: Shadow) -> None:
+    """Note what `tcgen05` of another CTA still reads of what goes."""
+    if address(s.products) == 0:
+        return
+    for index in range(s.warps):
+        for number in range(PRODUCTS):
+            p = s.products[index * PRODUCTS + number]
+            if p.lines != 0 and p.thread - s.first >= s.warps * 32 and is_read(w, me(w, 0), p) == 0:
+                start = u32(factor_place(p.descriptor, u64(p.first), 0, 0, p.across))
+                tell_end(w, s, p.thread, start, u32(ROW_BYTES), p.stamp)
 
 
 def end_readers(w: Warp, s: Shadow, far: Warp, op: Operation) -> None:

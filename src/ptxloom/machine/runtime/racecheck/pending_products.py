@@ -1,24 +1,25 @@
-"""Factors in shared memory that `wgmma` may still read (PTX ISA 9.7.15.7), in the eyes of racecheck.
+"""What `wgmma`, `tcgen05.mma` and `tcgen05.cp` may still read of shared memory (PTX ISA 9.7.15.7, 9.7.16.6).
 
 A product reads on behalf of its warpgroup until it is complete. Whoever has waited for it knows that of all four
-warps: their reads are those of an agent, a thread that stands for the warpgroup, of whose doings a wait tells.
+warps: their reads are those of an agent, a thread that stands for the warpgroup, of whose doings a wait tells. What
+`tcgen05` reads is read by an agent of the thread that issues it; the mbarrier of a `tcgen05.commit` tells of that one.
 """
 
 from __future__ import annotations
 
 from ptxloom.machine.native.language import address, trailing_zeros, u32, u64
 from ptxloom.machine.native.watching import watching
-from ptxloom.machine.runtime.matrix_layout import ROW_BYTES, row_at
+from ptxloom.machine.runtime.matrix_layout import ROW_BYTES, factor_place
 from ptxloom.machine.runtime.places import warp_at
-from ptxloom.machine.runtime.racecheck.happens_before import is_known, me
+from ptxloom.machine.runtime.racecheck.happens_before import is_known, me, stamp_of
 from ptxloom.machine.runtime.racecheck.product_registers import forget_registers
 from ptxloom.machine.runtime.racecheck.race_report import READING, begun_at, report, warp_of
 from ptxloom.machine.runtime.racecheck.release_points import keep_points
 from ptxloom.machine.runtime.racecheck.sync_places import find_sync
 from ptxloom.machine.runtime.racecheck.tick_rows import row_of
-from ptxloom.machine.runtime.racecheck.vector_clocks import released
+from ptxloom.machine.runtime.racecheck.vector_clocks import forget_factors, released
 from ptxloom.machine.runtime.shadow import PRODUCTS, SYNCS, PendingFactor, Shadow
-from ptxloom.machine.runtime.state import NONE, WARPGROUP, Cta, Warp
+from ptxloom.machine.runtime.state import NONE, SHARED, WARPGROUP, Cta, Warp
 
 
 def product_at(w: Warp, number: u32) -> PendingFactor:
@@ -36,24 +37,69 @@ def group_column(w: Warp) -> u32:
 @watching
 def keep_product(w: Warp, descriptor: u64, first: u32, lines: u32, parts: u32, across: u32, stamp: u32) -> None:
     """A warp begins to read a factor; the oldest one in the ring is taken as read if there is no room."""
-    order = w.shadow.order
     column = group_column(w)
     if address(w.shadow.products) == 0 or column == NONE:
         return
+    p = next_factor(w, me(w, 0), column, stamp)
+    p.group = w.product_groups + 1
+    p.descriptor = descriptor
+    p.first = first
+    p.lines = lines
+    p.parts = parts
+    p.across = across
+    p.rows = 8
+    p.done = 0
+
+
+def next_factor(w: Warp, thread: u32, column: u32, stamp: u32) -> PendingFactor:
+    """The next place in the ring of a warp of the CTA that holds a factor, which a thread begins to read."""
+    order = w.shadow.order
     p = product_at(w, w.product_head)
     w.product_head = w.product_head + 1
     if p.lines == 0:
         order.reading = order.reading + 1
     p.stamp = stamp
     p.begun = order.clock
-    p.group = w.product_groups + 1
+    p.thread = thread
     p.column = column
+    return p
+
+
+@watching
+def keep_factor(
+    w: Warp,
+    cta: Cta,
+    lane: u32,
+    descriptor: u64,
+    first: u32,
+    lines: u32,
+    parts: u32,
+    rows: u32,
+    across: u32,
+    site: u32,
+) -> None:
+    """A lane's `tcgen05.mma` or `.cp` begins to read core matrices of a CTA's shared memory, `rows` of each."""
+    if address(w.shadow) == 0:
+        return
+    column = thread_column(w, lane)
+    if address(cta.shadow.products) == 0 or column == NONE:
+        return
+    p = next_factor(warp_at(cta, w.index), me(w, lane), column, stamp_of(w, site))
+    p.group = NONE
     p.descriptor = descriptor
     p.first = first
     p.lines = lines
     p.parts = parts
     p.across = across
-    p.done = 0
+    p.rows = rows
+    p.done = p.begun  # the mbarrier of a commit tells
+
+
+def thread_column(w: Warp, lane: u32) -> u32:
+    """The column of the agent for what a lane issues; NONE if there is no room."""
+    order = w.shadow.order
+    sync = find_sync(order, address(w) + 1 + u64(lane), 1)
+    return NONE if sync >= SYNCS else order.syncs[sync].column
 
 
 def drop_products(cta: Cta) -> None:
@@ -64,11 +110,7 @@ def drop_products(cta: Cta) -> None:
         w = warp_at(cta, index)
         w.product_head = 0
         forget_registers(w)
-        for number in range(PRODUCTS):
-            p = product_at(w, number)
-            if p.lines != 0:
-                p.lines = 0
-                cta.shadow.order.reading = cta.shadow.order.reading - 1
+    forget_factors(cta.shadow)
 
 
 @watching
@@ -116,10 +158,10 @@ def product_readers(w: Warp, s: Shadow, lane: u32, at: u32, size: u32, stamp: u3
             if p.lines != 0 and is_read(w, thread, p) == 0:
                 found = first_byte(p, at, size)
                 if found != NONE:
-                    reader = thread if address(far) == address(w) else s.first + warp * 32
+                    reader = thread if p.thread // 32 == thread // 32 else p.thread
                     before = begun_at(w, p.stamp, p.begun)
                     length = min(size - (found - at), u32(ROW_BYTES) - (found & ROW_BYTES - 1))
-                    report(w, s, lane, found, length, stamp, 1, before, reader, READING)
+                    report(w, s, lane, found, length, stamp, 1, before, reader, READING, SHARED)
 
 
 def is_read(w: Warp, thread: u32, p: PendingFactor) -> u32:
@@ -137,7 +179,9 @@ def first_byte(p: PendingFactor, at: u32, size: u32) -> u32:
     for line in range(p.lines):
         for column in range(p.parts):
             for row in range(8):
-                start = u32(row_at(p.descriptor, u64(p.first + line), u64(column), p.across, row))
+                if row >= p.rows:
+                    break
+                start = u32(factor_place(p.descriptor, u64(p.first + line), u64(column), row, p.across))
                 low = max(at, start)
                 if low < min(at + size, start + ROW_BYTES):
                     found = min(found, low)

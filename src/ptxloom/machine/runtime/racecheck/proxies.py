@@ -15,14 +15,14 @@ from ptxloom.machine.runtime.memory import find_span
 from ptxloom.machine.runtime.racecheck.crowds import crowd_at, is_crowd
 from ptxloom.machine.runtime.racecheck.global_memory import cell_of, takes
 from ptxloom.machine.runtime.racecheck.happens_before import first_of, is_known, me, owner_of, thread_of, trace_tick
-from ptxloom.machine.runtime.racecheck.race_report import warp_of
+from ptxloom.machine.runtime.racecheck.race_report import site_of_read, warp_of
 from ptxloom.machine.runtime.racecheck.release_points import keep_points
 from ptxloom.machine.runtime.racecheck.slow_path import shadow_at
 from ptxloom.machine.runtime.racecheck.tick_rows import row_of
 from ptxloom.machine.runtime.racecheck.vector_clocks import released
 from ptxloom.machine.runtime.shadow import ASYNC_PROXY, PENDING, READS, SITE, WRITES, AccessTrace
 from ptxloom.machine.runtime.spending import PLAIN, spend
-from ptxloom.machine.runtime.state import CLUSTER_SHIFT, GLOBAL, SHARED, STALE_MAP, UNFENCED, Warp
+from ptxloom.machine.runtime.state import CLUSTER_SHIFT, GLOBAL, REUSED, SHARED, STALE_MAP, UNFENCED, Warp
 
 
 @watching
@@ -106,8 +106,32 @@ def check_map(w: Warp, lane: u32, at: u64, size: u32, stamp: u32) -> None:
         check_cells(w, lane, at, size, stamp, STALE_MAP, order.mapped + order.threads)
 
 
+def check_reuse(w: Warp, lane: u32, at: u64, size: u32, stamp: u32) -> None:
+    """A lane issues what overwrites shared memory: note who has read it with no fence since."""
+    order = w.shadow.order
+    if order.strict == 0 or order.fenced == 0 or w.launch.strengths[stamp & SITE] & ASYNC_PROXY == 0:
+        return
+    s = shadow_at(w, at)
+    place = u32(at & ((1 << CLUSTER_SHIFT) - 1))
+    for warp in range(order.threads // 32):
+        told: u32 = 0
+        spend(w, size >> PLAIN)
+        for offset in range(size):
+            held = s.reads[u64(warp) * u64(s.bytes) + u64(place + offset)]
+            when = u32(held >> 32)
+            left = u32(held & 0xFFFFFFFF)
+            while told == 0 and left != 0 and when > s.birth:
+                thread = warp * 32 + trailing_zeros(left)
+                left = left & left - 1
+                if is_missed(w, lane, thread, when, order.fenced) != 0:
+                    site = site_of_read(w, s, thread, place + offset)
+                    if w.launch.strengths[site & SITE] & ASYNC_PROXY == 0:
+                        told = 1
+                        tell_unfenced(w, lane, at + u64(offset), SHARED, 1, stamp, thread, site, REUSED)
+
+
 def check_shared(w: Warp, lane: u32, at: u64, size: u32, stamp: u32) -> None:
-    """The same for shared memory."""
+    """Note what of some bytes of shared memory threads have written with no fence since."""
     s = shadow_at(w, at)
     place = u32(at & ((1 << CLUSTER_SHIFT) - 1))
     last: u32 = 0

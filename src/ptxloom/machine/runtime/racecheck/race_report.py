@@ -70,6 +70,7 @@ def report(
     other: u32,
     thread: u32,
     other_writes: u32,
+    space: u32,
 ) -> None:
     """Note a race of a lane's access with another one, the side that comes second first.
 
@@ -98,19 +99,24 @@ def report(
     elif address(far) == address(w):
         kind = kind + (WARP_WRITE_WRITE - WRITE_WRITE)
     place = u64(at)
-    if w.launch.members > 1:
+    if w.launch.members > 1 and space == SHARED:
         place = place | u64(s.first // threads + 1) << CLUSTER_SHIFT
     if first == 0:
-        note_pair(w, kind, stamp & SITE, lane, place, SHARED, size, other & SITE, index, thread & 31, there.ctaid)
+        note_pair(w, kind, stamp & SITE, lane, place, space, size, other & SITE, index, thread & 31, there.ctaid)
     else:
-        note_pair(far, kind, other & SITE, thread & 31, place, SHARED, size, stamp & SITE, w.index, lane, w.cta.ctaid)
+        note_pair(far, kind, other & SITE, thread & 31, place, space, size, stamp & SITE, w.index, lane, w.cta.ctaid)
 
 
 def tell_end(w: Warp, s: Shadow, thread: u32, at: u32, size: u32, stamp: u32) -> None:
     """Note an access by a thread to the shared memory of a CTA that does not come before the end of the CTA."""
-    last = warp_of(w, s.first + s.last_warp * 32)
-    far = warp_of(w, thread)
     place = u64(at)
     if w.launch.members > 1:
-        place = place | u64(last.cta.rank + 1) << CLUSTER_SHIFT
-    note_pair(far, ENDED, stamp & SITE, thread & 31, place, SHARED, size, s.ended - 1, last.index, 0, last.cta.ctaid)
+        place = place | u64(s.first // (s.warps * 32) + 1) << CLUSTER_SHIFT
+    tell_end_in(w, s, thread, place, SHARED, size, stamp)
+
+
+def tell_end_in(w: Warp, s: Shadow, thread: u32, place: u64, space: u32, size: u32, stamp: u32) -> None:
+    """The same for memory of any space that a CTA has."""
+    last = warp_of(w, s.first + s.last_warp * 32)
+    far = warp_of(w, thread)
+    note_pair(far, ENDED, stamp & SITE, thread & 31, place, space, size, s.ended - 1, last.index, 0, last.cta.ctaid)

@@ -138,7 +138,7 @@ def operation_readers(w: Warp, s: Shadow, lane: u32, at: u32, size: u32, stamp: 
                 here = u32(address(shadow_at(far, op.source[other])) == address(s))
                 if here != 0 and low < high and is_done(w, me(w, lane), op, other) == 0:
                     before = begun_at(w, op.stamp, op.begun)
-                    report(w, s, lane, low, high - low, stamp, 1, before, warp * 32 + other, READING)
+                    report(w, s, lane, low, high - low, stamp, 1, before, warp * 32 + other, READING, SHARED)
             number = number + 1
 
 
@@ -175,7 +175,7 @@ def reader(w: Warp, s: Shadow, lane: u32, at: u32, size: u32, stamp: u32, warp: 
                     while offset + length < size and s.reads[place + u64(length)] == held:
                         length = length + 1
                     site = site_of_read(w, s, other, at + offset)
-                    report(w, s, lane, at + offset, length, stamp, 1, site, other, 0)
+                    report(w, s, lane, at + offset, length, stamp, 1, site, other, 0, SHARED)
                     return
 
 

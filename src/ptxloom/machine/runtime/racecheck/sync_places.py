@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from ptxloom.machine.native.language import (
     address,
     copy,
@@ -12,7 +14,7 @@ from ptxloom.machine.native.language import (
 from ptxloom.machine.native.watching import watching
 from ptxloom.machine.runtime.racecheck.happens_before import me
 from ptxloom.machine.runtime.racecheck.release_points import publish_point
-from ptxloom.machine.runtime.racecheck.tick_rows import at_row, join
+from ptxloom.machine.runtime.racecheck.tick_rows import at_row, join, row_of
 from ptxloom.machine.runtime.racecheck.vector_clocks import acquire, release
 from ptxloom.machine.runtime.shadow import (
     CLUSTER_SCOPE,
@@ -25,6 +27,9 @@ from ptxloom.machine.runtime.shadow import (
 from ptxloom.machine.runtime.state import (
     Warp,
 )
+
+if TYPE_CHECKING:
+    from ptxloom.machine.native.language import Slice
 
 
 def find_sync(order: Order, key: u64, make: u32) -> u32:
@@ -69,6 +74,7 @@ def arrive_at(w: Warp, lane: u32, host: u64, relaxed: u32) -> None:
             release(w, lane, arriving, order.clock)
         else:
             publish_point(w, lane, CTA_SCOPE if w.launch.members == 1 else CLUSTER_SCOPE, arriving)
+            join_fences(order, arriving, row_of(order, me(w, lane)))
 
 
 @watching
@@ -100,3 +106,12 @@ def wait_at(w: Warp, lane: u32, host: u64, relaxed: u32) -> None:
         else:
             join(w, at_row(order.seen, order, me(w, lane)), at_row(order.complete, order, number))
             w.saw = w.saw | 1 << lane
+            join_fences(order, row_of(order, me(w, lane)), at_row(order.complete, order, number))
+
+
+def join_fences(order: Order, into: Slice[u32], source: Slice[u32]) -> None:
+    """Hand on what lies before a `tcgen05.fence::before_thread_sync`, which any order of execution does."""
+    if order.tensor != 0:
+        for column in range(order.threads // 32 + COLUMNS):
+            at = order.tensor + column
+            into[at] = max(into[at], source[at])

@@ -25,6 +25,7 @@ from ptxloom.machine.runtime.racecheck.tick_rows import join, row_of
 from ptxloom.machine.runtime.shadow import (
     OPERATIONS,
     PRODUCTS,
+    TENSOR_ACCESSES,
     Order,
     Shadow,
 )
@@ -122,6 +123,7 @@ def forget_cta(cta: Cta, order: Order) -> None:
     s.changed = 0
     s.changed_before = 0
     fill(s.visits, 0)
+    forget_touches(s)
     s.birth = 0
     s.base = 0
     s.floor = 0
@@ -136,12 +138,7 @@ def forget_cta(cta: Cta, order: Order) -> None:
 
 def forget_reads(s: Shadow, order: Order) -> None:
     """Forget what reads until an agent tells its end: its ticks would come again."""
-    if address(s.products) != 0:
-        for number in range(s.warps * PRODUCTS):
-            p = s.products[number]
-            if p.lines != 0:
-                p.lines = 0
-                order.reading = order.reading - 1
+    forget_factors(s)
     if address(s.operations) != 0:
         for number in range(s.warps * OPERATIONS):
             op = s.operations[number]
@@ -151,6 +148,26 @@ def forget_reads(s: Shadow, order: Order) -> None:
                 order.reading = order.reading - popcount(told)
             else:
                 order.far_reads = order.far_reads - popcount(told)
+
+
+def forget_touches(s: Shadow) -> None:
+    """Nothing is remembered of tensor memory."""
+    if address(s.touches) == 0:
+        return
+    s.touch_head = 0
+    for number in range(TENSOR_ACCESSES):
+        s.touches[number].begun = 0
+
+
+def forget_factors(s: Shadow) -> None:
+    """Nothing is remembered of what products read."""
+    if address(s.products) == 0:
+        return
+    for number in range(s.warps * PRODUCTS):
+        factor = s.products[number]
+        if factor.lines != 0:
+            factor.lines = 0
+            s.order.reading = s.order.reading - 1
 
 
 # -- what is known

@@ -8,7 +8,7 @@ from ptxloom.machine.runtime.places import warp_at
 from ptxloom.machine.runtime.racecheck.async_operations import replace
 from ptxloom.machine.runtime.racecheck.happens_before import operation_at
 from ptxloom.machine.runtime.racecheck.pending_products import drop_products
-from ptxloom.machine.runtime.racecheck.vector_clocks import begin
+from ptxloom.machine.runtime.racecheck.vector_clocks import begin, forget_touches
 from ptxloom.machine.runtime.spending import spend
 from ptxloom.machine.runtime.state import SHARED, Cta
 
@@ -18,6 +18,7 @@ def start_watch(cta: Cta) -> None:
     """A CTA starts: nothing of the ones before it matters any more."""
     drop_operations(cta)
     drop_products(cta)
+    forget_touches(cta.shadow)
     begin(cta)
     start_grid(cta)
     for index in range(cta.launch.warps):

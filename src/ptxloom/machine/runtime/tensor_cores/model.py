@@ -49,6 +49,7 @@ class TensorMemory:
     frees: u32  # and to free
     site: u32  # of the last allocation
     used: u32  # 1: something has been allocated
+    collected: u32  # a bit for each collector buffer that holds a factor: that of A, then those of B
 
 
 class TensorPlan(language.Sealed):

@@ -18,6 +18,7 @@ def start_tensor_memory(memory: TensorMemory) -> None:
     memory.relinquished = 0
     memory.pairs = 0
     memory.frees = 0
+    memory.collected = 0
 
 
 def is_count(columns: u32) -> u32:

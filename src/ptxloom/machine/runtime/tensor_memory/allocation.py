@@ -10,9 +10,16 @@ from typing import TYPE_CHECKING
 from ptxloom.machine.native.language import address, trailing_zeros, u32, u64, view
 from ptxloom.machine.runtime.memory import fault, place
 from ptxloom.machine.runtime.places import warp_at
+from ptxloom.machine.runtime.racecheck.tensor_accesses import (
+    FREES,
+    add_lanes,
+    begin_touch,
+    forget_columns,
+    touch_tensor,
+)
 from ptxloom.machine.runtime.reconvergence import choose, place_lanes
 from ptxloom.machine.runtime.state import ILLEGAL_TENSOR_MEMORY, NO_CLUSTER, SHARED, TENSOR, Cta, Warp
-from ptxloom.machine.runtime.tensor_cores.model import BAD_COLUMNS, NOT_ALLOCATED, RELINQUISHED
+from ptxloom.machine.runtime.tensor_cores.model import BAD_COLUMNS, NOT_ALLOCATED, RELINQUISHED, TENSOR_LANES
 from ptxloom.machine.runtime.tensor_cores.ownership import (
     NOWHERE,
     free_columns,
@@ -112,6 +119,10 @@ def deallocate(w: Warp, lanes: u32, taddr: u32, columns: u32, pair: u32, site: u
         return 1
     if taddr > 0xFFFF or give_columns(w.cta.tensor, taddr, columns) == 0:
         return illegal(w, NOT_ALLOCATED, site, lanes, u64(taddr))
+    begin_touch(w, trailing_zeros(lanes), FREES, 0, site)
+    add_lanes(w, 0, TENSOR_LANES)
+    touch_tensor(w, w.cta, taddr, columns, 1)
+    forget_columns(w, w.cta, taddr, columns)
     wake(w.cta)
     return 0
 

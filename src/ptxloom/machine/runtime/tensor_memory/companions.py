@@ -9,8 +9,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ptxloom.machine.native.language import address, u32, u64
+from ptxloom.machine.native.watching import watching
 from ptxloom.machine.runtime.hazards import note_access
 from ptxloom.machine.runtime.memory import fault
+from ptxloom.machine.runtime.racecheck.tensor_accesses import add_lanes, clear_lanes, touch_tensor
 from ptxloom.machine.runtime.state import OUT_OF_BOUNDS, TENSOR, UNWRITTEN, Cta, Warp
 from ptxloom.machine.runtime.tensor_cores.marks import missing_word
 from ptxloom.machine.runtime.tensor_cores.model import QUARTER_LANES, TENSOR_LANES, TensorJob, TensorPlan
@@ -68,6 +70,9 @@ def bring_scales(
         columns = columns + groups * SCALES_OF_GROUP * (words - 1)
     if reach_columns(w, cta, taddr, columns, site) == 0:
         return 1
+    clear_lanes(w)
+    add_lanes(w, 0, TENSOR_LANES)
+    touch_tensor(w, cta, taddr & 0xFFFF, columns, 0)
     base = (taddr & 0xFFFF) * TENSOR_LANES
     for row in range(rows):
         line: u32 = row
@@ -84,6 +89,16 @@ def bring_scales(
     return 0
 
 
+@watching
+def touch_rows(w: Warp, cta: Cta, plan: TensorPlan, base: u32, column: u32, columns: u32) -> None:
+    """Tell racecheck that a product reads columns in the lanes of its rows, from a lane on."""
+    clear_lanes(w)
+    for tile in range(plan.a_tiles):
+        if base + plan.a_lanes[tile] <= TENSOR_LANES - 16:
+            add_lanes(w, base + plan.a_lanes[tile], 16)
+    touch_tensor(w, cta, column, columns, 0)
+
+
 def bring_metadata(w: Warp, cta: Cta, plan: TensorPlan, job: TensorJob, taddr: u32, selector: u32, site: u32) -> u32:
     """The metadata of a CTA's rows, four bits a chunk; 1 after a fault."""
     column = taddr & 0xFFFF
@@ -91,6 +106,7 @@ def bring_metadata(w: Warp, cta: Cta, plan: TensorPlan, job: TensorJob, taddr: u
         column = column + selector
     if reach_columns(w, cta, column, 3 - plan.metadata, site) == 0:
         return 1
+    touch_rows(w, cta, plan, taddr >> 16, column, 3 - plan.metadata)
     base = column * TENSOR_LANES + (taddr >> 16)
     for tile in range(plan.a_tiles):
         start = base + plan.a_lanes[tile]

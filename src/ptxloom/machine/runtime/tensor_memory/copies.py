@@ -8,15 +8,26 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated
 
 from ptxloom.machine.native.language import address, copy, part, u8, u32, u64, view
+from ptxloom.machine.native.watching import watching
 from ptxloom.machine.runtime.bounds import within
-from ptxloom.machine.runtime.matrix_layout import ROW_BYTES
+from ptxloom.machine.runtime.matrix_layout import ROW_BYTES, factor_place
 from ptxloom.machine.runtime.memory import fault
+from ptxloom.machine.runtime.racecheck.pending_products import keep_factor
+from ptxloom.machine.runtime.racecheck.tensor_accesses import (
+    COPIES,
+    LAST_ROWS,
+    SHIFTS,
+    add_lanes,
+    begin_touch,
+    clear_lanes,
+    touch_tensor,
+)
 from ptxloom.machine.runtime.state import OUT_OF_BOUNDS, SHARED, TENSOR, Cta, Warp
 from ptxloom.machine.runtime.tensor_cores.marks import mark_word, missing_word
-from ptxloom.machine.runtime.tensor_cores.model import BAD_LANE, QUARTER_LANES, TENSOR_LANES, TensorMemory
+from ptxloom.machine.runtime.tensor_cores.model import BAD_LANE, QUARTER_LANES, TENSOR_LANES
 from ptxloom.machine.runtime.tensor_cores.ownership import holds_columns
 from ptxloom.machine.runtime.tensor_memory.allocation import has_peer, illegal
-from ptxloom.machine.runtime.tensor_memory.factors import factor_place, unpack
+from ptxloom.machine.runtime.tensor_memory.factors import unpack, watch_factor
 from ptxloom.machine.runtime.tensor_memory.products import bad_swizzle
 
 if TYPE_CHECKING:
@@ -67,6 +78,8 @@ def copy_rows(
                 return 1
             if bad_swizzle(w, sources[lane], site) != 0:
                 return 1
+            w.worker.job.lane = lane
+            begin_touch(w, lane, LAST_ROWS if way == QUARTERED else COPIES, 0, site)
             for number in range(2):
                 if number > pair:
                     break
@@ -99,6 +112,8 @@ def copy_to(
         return illegal(w, BAD_LANE, site, 1, u64(taddr))
     assert rows <= TENSOR_LANES
     assert parts <= 2
+    touch_copied(w, cta, lane, column, rows, parts, way)
+    keep_factor(w, cta, w.worker.job.lane, descriptor, 0, (rows + 7) // 8, parts, min(rows, 8), 0, site)
     for row in range(rows):
         for piece in range(parts):
             at = factor_place(descriptor, u64(row // 8), u64(piece), row % 8, 0)
@@ -106,6 +121,7 @@ def copy_to(
                 fault(w, OUT_OF_BOUNDS, site, 0, at, SHARED, ROW_BYTES, 0)
                 return 1
             copy(chunk, part(cta.shared, at, ROW_BYTES), ROW_BYTES)
+            watch_factor(w, cta, at, u32(ROW_BYTES), site)
             if bits != 0:
                 unpack(chunk, ROW_BYTES, bits, CENTRED if bits == 4 else 0)
             words = view(u32, chunk)
@@ -118,23 +134,35 @@ def copy_to(
     return 0
 
 
+@watching
+def touch_copied(w: Warp, cta: Cta, lane: u32, column: u32, rows: u32, parts: u32, way: u32) -> None:
+    """Tell racecheck where rows go."""
+    clear_lanes(w)
+    for row in range(rows):
+        for number in range(copies_of(way)):
+            add_lanes(w, lane + lane_of(way, row, number), 1)
+    touch_tensor(w, cta, column, 4 * parts, 1)
+
+
 def shift_rows(w: Warp, lanes: u32, targets: Ptr[u32], pair: u32, site: u32) -> u32:
     """`tcgen05.shift.down`: of 32 lanes each takes what the next one has, but the last; 1 after a fault."""
     for lane in range(32):
         if lanes >> lane & 1 != 0:
             if pair != 0 and has_peer(w, site, 1) == 0:
                 return 1
+            begin_touch(w, lane, SHIFTS, 0, site)
             for number in range(2):
                 if number > pair:
                     break
                 cta = w.cta.peers[w.cta.rank & ~pair | number].cta
-                if shift_in(w, cta.tensor, targets[lane], site) != 0:
+                if shift_in(w, cta, targets[lane], site) != 0:
                     return 1
     return 0
 
 
-def shift_in(w: Warp, memory: TensorMemory, taddr: u32, site: u32) -> u32:
+def shift_in(w: Warp, cta: Cta, taddr: u32, site: u32) -> u32:
     """The same in one CTA."""
+    memory = cta.tensor
     column = taddr & 0xFFFF
     first = taddr >> 16
     if holds_columns(memory, column, SHIFT_COLUMNS) == 0:
@@ -142,6 +170,9 @@ def shift_in(w: Warp, memory: TensorMemory, taddr: u32, site: u32) -> u32:
         return 1
     if first >= TENSOR_LANES or first % QUARTER_LANES != 0:
         return illegal(w, BAD_LANE, site, 1, u64(taddr))
+    clear_lanes(w)
+    add_lanes(w, first, QUARTER_LANES)
+    touch_tensor(w, cta, column, SHIFT_COLUMNS, 1)
     for index in range(SHIFT_COLUMNS):
         start = (column + index) * TENSOR_LANES + first
         for row in range(QUARTER_LANES - 1):

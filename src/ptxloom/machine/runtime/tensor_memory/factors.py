@@ -12,44 +12,34 @@ from ptxloom.machine.native.language import address, copy, nothing, part, u8, u3
 from ptxloom.machine.native.watching import watching
 from ptxloom.machine.runtime.bounds import within
 from ptxloom.machine.runtime.initcheck.slow_path import read_lane
-from ptxloom.machine.runtime.matrix_layout import ROW_BYTES, row_at
+from ptxloom.machine.runtime.matrix_layout import ROW_BYTES, factor_place
 from ptxloom.machine.runtime.memory import fault
-from ptxloom.machine.runtime.racecheck.happens_before import stamp_of
+from ptxloom.machine.runtime.racecheck.happens_before import me, stamp_of
 from ptxloom.machine.runtime.racecheck.proxies import check_fence
+from ptxloom.machine.runtime.racecheck.race_report import tell_end
 from ptxloom.machine.runtime.racecheck.slow_path import check
-from ptxloom.machine.runtime.state import OUT_OF_BOUNDS, SHARED, Cta, Warp
+from ptxloom.machine.runtime.state import CLUSTER_SHIFT, OUT_OF_BOUNDS, SHARED, Cta, Warp
 from ptxloom.machine.runtime.tensor_cores.model import REGISTER_BYTES, TENSOR_LANES, TensorMemory
 
 if TYPE_CHECKING:
     from ptxloom.machine.native.language import Slice
 
-ATOM_32B = 1  # the swizzle of 128 bytes that moves 32 at a time
-
-
-def factor_place(descriptor: u64, line: u64, column: u64, row: u32, across: u32) -> u64:
-    """Where 16 bytes lie: `row_at`, but for the swizzle that only factors of 32 bits have."""
-    if descriptor >> 61 != ATOM_32B:
-        return row_at(descriptor, line, column, across, row)
-    start = (descriptor & 0x3FFF) << 4
-    leading = (descriptor >> 16 & 0x3FFF) << 4
-    stride = (descriptor >> 32 & 0x3FFF) << 4
-    k = column * 8 + u64(row)
-    at = start + (line >> 3) * leading + (line & 7) * ROW_BYTES + (k & 3) * 128 + (k >> 2) * stride
-    return at ^ (at >> 2 & 0x60)
-
 
 @watching
 def watch_factor(w: Warp, cta: Cta, at: u64, size: u32, site: u32) -> None:
-    """Tell racecheck and initcheck of bytes of the own CTA that a product reads when a lane issues it."""
-    if address(cta) != address(w.cta):
-        return
+    """Tell racecheck and initcheck of bytes of a CTA of the pair that a lane's product or copy reads."""
     lane = w.worker.job.lane
+    place = at
+    if address(cta) != address(w.cta):
+        place = at | u64(cta.rank + 1) << CLUSTER_SHIFT
     if address(w.shadow) != 0:
         stamp = stamp_of(w, site)
-        check(w, w.shadow, lane, u32(at), size, stamp, 0, nothing(u64), 1)
-        check_fence(w, lane, at, SHARED, size, stamp)
+        if cta.shadow.ended != 0 and cta.shadow.first != w.shadow.first:
+            tell_end(w, cta.shadow, me(w, lane), u32(at), size, stamp)
+        check(w, cta.shadow, lane, u32(at), size, stamp, 0, nothing(u64), 1)
+        check_fence(w, lane, place, SHARED, size, stamp)
     if address(w.written) != 0:
-        read_lane(w, lane, at, SHARED, size, site)
+        read_lane(w, lane, place, SHARED, size, site)
 
 
 def gather_lines(

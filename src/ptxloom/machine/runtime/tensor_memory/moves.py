@@ -8,8 +8,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated
 
 from ptxloom.machine.native.language import address, copy, part, trailing_zeros, u8, u32, u64, view
+from ptxloom.machine.native.watching import watching
 from ptxloom.machine.runtime.hazards import note, note_access
 from ptxloom.machine.runtime.memory import fault
+from ptxloom.machine.runtime.racecheck.tensor_accesses import LOADS, STORES, add_lanes, begin_touch, touch_tensor
 from ptxloom.machine.runtime.state import OTHER_QUARTER, OUT_OF_BOUNDS, TENSOR, UNWRITTEN, Warp
 from ptxloom.machine.runtime.tensor_cores.marks import mark_word, missing_word
 from ptxloom.machine.runtime.tensor_cores.model import (
@@ -45,6 +47,19 @@ def first_word(w: Warp, lanes: u32, taddr: u32, rows: u32, columns: u32, write: 
     return column * TENSOR_LANES + quarter * QUARTER_LANES + lane % QUARTER_LANES
 
 
+@watching
+def touch_words(
+    w: Warp, lanes: u32, first: u32, rows: u32, columns: u32, split: u32, does: u32, writes: u32, site: u32
+) -> None:
+    """Tell racecheck what a warp loads or stores: rows of its quarter, of some columns and of as many `split` on."""
+    begin_touch(w, trailing_zeros(lanes), does, 0, site)
+    add_lanes(w, first % TENSOR_LANES, rows)
+    column = first // TENSOR_LANES
+    touch_tensor(w, w.cta, column, columns - split, writes)
+    if split != 0:
+        touch_tensor(w, w.cta, column + split, columns - split, writes)
+
+
 def load_words(
     w: Warp,
     lanes: u32,
@@ -55,6 +70,7 @@ def load_words(
     count: u32,
     rows: u32,
     columns: u32,
+    split: u32,
     packed: u32,
     site: u32,
 ) -> u32:
@@ -64,6 +80,7 @@ def load_words(
     first = first_word(w, lanes, taddr, rows, columns, 0, site)
     if first == WORDS:
         return 1
+    touch_words(w, lanes, first, rows, columns, split, LOADS, 0, site)
     memory = w.cta.tensor
     if address(w.written) != 0:
         find_missing(w, memory, lanes, first, steps, starts, count, packed, taddr, site)
@@ -134,6 +151,7 @@ def store_words(
     count: u32,
     rows: u32,
     columns: u32,
+    split: u32,
     packed: u32,
     site: u32,
 ) -> u32:
@@ -143,6 +161,7 @@ def store_words(
     first = first_word(w, lanes, taddr, rows, columns, 1, site)
     if first == WORDS:
         return 1
+    touch_words(w, lanes, first, rows, columns, split, STORES, 1, site)
     memory = w.cta.tensor
     for register in range(count):
         source = view(u32, part(values, u64(register) * REGISTER_BYTES, REGISTER_BYTES))

@@ -8,11 +8,22 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated
 
 from ptxloom.machine.native.language import address, fill, invoke, part, u8, u32, u64
-from ptxloom.machine.runtime.hazards import note_access
+from ptxloom.machine.native.watching import watching
+from ptxloom.machine.runtime.hazards import note, note_access
+from ptxloom.machine.runtime.matrix_layout import ROW_BYTES
 from ptxloom.machine.runtime.memory import fault
+from ptxloom.machine.runtime.racecheck.pending_products import keep_factor
+from ptxloom.machine.runtime.racecheck.tensor_accesses import (
+    PRODUCTS,
+    add_lanes,
+    begin_touch,
+    clear_lanes,
+    drop_lanes,
+    touch_tensor,
+)
 from ptxloom.machine.runtime.reconvergence import choose, place_lanes
 from ptxloom.machine.runtime.spending import spend
-from ptxloom.machine.runtime.state import OUT_OF_BOUNDS, TENSOR, UNWRITTEN, Cta, Warp
+from ptxloom.machine.runtime.state import EMPTY_COLLECTOR, OUT_OF_BOUNDS, TENSOR, UNWRITTEN, Cta, Warp
 from ptxloom.machine.runtime.tensor_cores.marks import mark_lanes, missing_lanes_of
 from ptxloom.machine.runtime.tensor_cores.model import (
     BAD_LANE,
@@ -25,7 +36,7 @@ from ptxloom.machine.runtime.tensor_cores.model import (
 )
 from ptxloom.machine.runtime.tensor_cores.ownership import holds_columns
 from ptxloom.machine.runtime.tensor_memory.allocation import has_peer, illegal
-from ptxloom.machine.runtime.tensor_memory.companions import bring_metadata, bring_scales
+from ptxloom.machine.runtime.tensor_memory.companions import bring_metadata, bring_scales, touch_rows
 from ptxloom.machine.runtime.tensor_memory.factors import (
     gather_columns,
     gather_lines,
@@ -43,8 +54,10 @@ STEPS = 20  # of a tile
 TARGET, LEFT, RIGHT, DESCRIPTOR, METADATA, A_SCALES, B_SCALES, MASK, OPERANDS = range(9)
 MAKES_MASK = 1 << 39
 NEGATIONS = 3 << 13
+SHAPE = 0x1F7E0000  # M and N of a descriptor
 FROM_TENSOR, SCALED, SPARSE, PAIRED, SHIFTED, WEIGHTS_STAY = 1, 2, 4, 8, 16, 32  # of `facts`
 KIND_SHIFT, SCALE_SHIFT = 8, 16
+DISCARDS, FILLS, USES, USES_LAST = range(4)  # what is done with a collector buffer
 SERVICE = 4  # what Python is asked for
 
 
@@ -125,6 +138,18 @@ def multiply(
     return 0
 
 
+def collect(w: Warp, lanes: u32, buffer: u32, does: u32, site: u32) -> None:
+    """Lanes use collector buffers (bits of `buffer`), keep a factor there, or leave them empty (9.7.16.10.9)."""
+    if lanes == 0:
+        return
+    memory = w.cta.tensor
+    if does >= USES and memory.collected & buffer == 0:
+        note(w, EMPTY_COLLECTOR, site, lanes, 0, 0)
+    memory.collected = memory.collected & ~buffer
+    if does != DISCARDS and does != USES_LAST:  # noqa: PLR1714 - native code has no sets
+        memory.collected = memory.collected | buffer
+
+
 def product(
     w: Warp,
     plan: TensorPlan,
@@ -141,6 +166,8 @@ def product(
     mask = operands[MASK * 32 + lane]
     if plan.ctas == 2 and has_peer(w, site, 1) == 0:
         return 1
+    shape = descriptor & SHAPE | facts >> KIND_SHIFT & 255 | facts & SPARSE
+    begin_touch(w, lane, PRODUCTS, u64(target) << 32 | u64(shape), site)
     if bring_right(w, plan, job, operands[RIGHT * 32 + lane], descriptor >> 13, mask, site) != 0:
         return 1
     for rank in range(plan.ctas):
@@ -199,6 +226,7 @@ def bring_right(w: Warp, plan: TensorPlan, job: TensorJob, descriptor: u64, nega
     for rank in range(plan.ctas):
         cta = w.cta.peers[w.cta.rank & ~(plan.ctas - 1) | rank].cta
         into = part(job.b, u64(rank) * share, share)
+        watch_lines(w, cta, job.lane, descriptor, tiles, plan.b_parts, plan.b_across, moved, site)
         if plan.b_across == 0:
             if gather_lines(w, cta, descriptor, into, tiles, plan.b_parts, 1, moved, site) != 0:
                 return 1
@@ -213,6 +241,19 @@ def bring_right(w: Warp, plan: TensorPlan, job: TensorJob, descriptor: u64, nega
         for bank in range(plan.folds):
             clear_columns(plan, job.b, mask, bank)
     return 0
+
+
+@watching
+def watch_lines(
+    w: Warp, cta: Cta, lane: u32, descriptor: u64, lines: u32, parts: u32, across: u32, moved: u32, site: u32
+) -> None:
+    """Tell racecheck of a factor in shared memory that is read from now on: core matrices down, and along k."""
+    if across == 0:
+        keep_factor(w, cta, lane, descriptor, moved // 8, lines, parts, 8, 0, site)
+    else:
+        first = moved * across // u32(ROW_BYTES)
+        along = lines * 8 * across // u32(ROW_BYTES)
+        keep_factor(w, cta, lane, descriptor, first, along, parts * u32(ROW_BYTES) // across // 8, 8, 1, site)
 
 
 def clear_columns(plan: TensorPlan, into: Slice[u8], mask: u64, bank: u32) -> None:
@@ -253,6 +294,7 @@ def bring_left(
     else:
         if bad_swizzle(w, left, site) != 0:
             return 1
+        watch_lines(w, cta, job.lane, left, lines, plan.a_parts, plan.a_across, 0, site)
         if plan.a_across == 0:
             if gather_lines(w, cta, left, job.a, lines, plan.a_parts, 2, 0, site) != 0:
                 return 1
@@ -275,6 +317,7 @@ def bring_tensor(w: Warp, cta: Cta, plan: TensorPlan, job: TensorJob, taddr: u32
         return 1
     if base + plan.a_lanes[plan.a_tiles - 1] + 16 > TENSOR_LANES:
         return illegal(w, BAD_LANE, site, 1, u64(taddr))
+    touch_rows(w, cta, plan, base, column, plan.a_columns)
     if address(w.written) != 0:
         for tile in range(plan.a_tiles):
             for word in range(plan.a_columns):
@@ -306,6 +349,7 @@ def add_product(
         return illegal(w, BAD_LANE, site, 1, u64(target))
     job.memory = memory
     job.base = column * TENSOR_LANES + lane
+    touch_result(w, cta, plan, job, disabled, rank)
     if address(w.written) != 0:
         watch_result(w, plan, job, target, site)
     keep_lanes(job, disabled, column, plan.d_columns, rank, 0)
@@ -316,6 +360,18 @@ def add_product(
     keep_lanes(job, disabled, column, plan.d_columns, rank, 1)
     spend(w, plan.a_tiles * plan.b_tiles * STEPS)
     return 0
+
+
+@watching
+def touch_result(w: Warp, cta: Cta, plan: TensorPlan, job: TensorJob, disabled: Slice[u32], rank: u32) -> None:
+    """Tell racecheck of D: the lanes of its tiles, but for those that are not written."""
+    clear_lanes(w)
+    for tile in range(u32(plan.place_count)):
+        add_lanes(w, (job.base + plan.places[tile]) % TENSOR_LANES, 16)
+    if address(disabled) != 0:
+        for quarter in range(4):
+            drop_lanes(w, quarter, disabled[rank * 4 + quarter])
+    touch_tensor(w, cta, job.base // TENSOR_LANES, plan.d_columns, 1)
 
 
 def watch_result(w: Warp, plan: TensorPlan, job: TensorJob, target: u32, site: u32) -> None:

@@ -45,7 +45,7 @@ def told(body: str) -> str:
         (_FREE + "tcgen05.ld.sync.aligned.32x32b.x1.b32 {%r4}, [%r3];", "memcheck.out-of-bounds"),
         ("tcgen05.ld.sync.aligned.32x32b.x2.b32 {%r4, %r5}, [%r3+31];" + _FREE, "memcheck.out-of-bounds"),
         ("add.u32 %r4, %r3, 0x200000; tcgen05.st.sync.aligned.32x32b.x1.b32 [%r4], {%r2};" + _FREE, "other-quarter"),
-        ("tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [%r1], 512;" + _FREE, "deadlock"),
+        ("tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [%r1], 512;" + _FREE, "480 of 512 columns"),
         (
             f"tcgen05.relinquish_alloc_permit.cta_group::1.sync.aligned; {_ALLOCATE}",
             "given up the right to allocate",

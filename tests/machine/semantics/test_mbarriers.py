@@ -136,8 +136,11 @@ def test_misuse_ends_the_kernel(body: str, kind: str) -> None:
 @pytest.mark.parametrize(
     ("start", "lacks"),
     [
-        ("mbarrier.init.shared.b64 [bar], 33;", "1 of 33 arrivals"),
-        ("mbarrier.init.shared.b64 [bar], 32; mbarrier.expect_tx.relaxed.cta.shared.b64 [bar], 4096;", "4,096 bytes"),
+        ("mbarrier.init.shared.b64 [bar], 33;", "1 of 33 arrivals (arrivals could come from line {})"),
+        (
+            "mbarrier.init.shared.b64 [bar], 32; mbarrier.expect_tx.relaxed.cta.shared.b64 [bar], 4096;",
+            "4,096 bytes (no instruction brings bytes)",
+        ),
     ],
 )
 def test_who_waits_at_an_mbarrier_to_the_end_is_told_what_it_lacks(start: str, lacks: str) -> None:
@@ -146,7 +149,7 @@ def test_who_waits_at_an_mbarrier_to_the_end_is_told_what_it_lacks(start: str, l
     with pytest.raises(LaunchError) as raised:
         entry(body, before=BAR).launch(1, 32, [np.zeros(1, np.uint32)], timeout=0.2)
     (hazard,) = raised.value.hazards
-    told = f"waiting at the mbarrier bar: its phase 0 lacks {lacks}, no other is left"
+    told = f"waiting at the mbarrier bar: its phase 0 lacks {lacks.format(hazard.line - 1)}, no other is left"
     assert hazard.message == f"at the time limit 32 threads run, {told}"
 
 
@@ -164,7 +167,8 @@ def test_a_wait_is_told_of_wherever_the_loop_around_it_is() -> None:
     assert first.instruction.startswith("@%p4 bar.sync 1")
     assert first.message.startswith("at the time limit 32 threads wait: barrier 1 has 32 of 64 threads, others are at")
     assert second.instruction.startswith("mbarrier.test_wait")
-    told = f"waiting at the mbarrier bar: its phase 0 lacks 33 of 65 arrivals, others are at line {first.line}"
+    told = "waiting at the mbarrier bar: its phase 0 lacks 33 of 65 arrivals (arrivals could come from line "
+    told += f"{second.line - 1}), others are at line {first.line}"
     assert second.message == f"at the time limit 32 threads run, {told}"
 
 

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import ctypes
+import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
+from ptxloom.isa.limits import TENSOR_COLUMNS
+from ptxloom.machine.analysis.definite_assignment import key_of
 from ptxloom.machine.native import language
 from ptxloom.machine.results.wording import lanes_of, lanes_text, ranges
 from ptxloom.machine.runtime import mbarriers, state
-from ptxloom.meaning.effects import Reach
+from ptxloom.machine.runtime.tensor_cores.model import BLOCK_COLUMNS, TensorMemory
+from ptxloom.meaning.deeds import deeds_of
+from ptxloom.meaning.effects import TENSOR, Commit, Count, Issue, Reach, Reserve
 from ptxloom.meaning.questions import meets
 
 if TYPE_CHECKING:
@@ -20,6 +25,8 @@ if TYPE_CHECKING:
     from ptxloom.machine.results.reporter import Reporter
 
 _MOST: Final = 16  # places that are told of
+_MOST_LINES: Final = 4  # of instructions that could go on with it
+_NAME: Final = re.compile(r"\[\s*([A-Za-z_$%][\w$]*)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +81,8 @@ def _groups(reporter: Reporter, w: Any) -> Iterator[_LaneGroup]:
         places.setdefault((at, bool(w.blocked >> lane & 1), bool(w.sync_blocked >> lane & 1)), []).append(lane)
     blocks = reporter.program.blocks
     for (number, blocked, in_warp), lanes in places.items():
-        at_barrier = blocked and not in_warp and number > 0
+        comes_again = bool(w.allocating >> lanes[0] & 1)  # who waits for columns is before the instruction
+        at_barrier = blocked and not in_warp and number > 0 and not comes_again
         ops = blocks[number - 1].ops if at_barrier else blocks[number].ops
         if ops:
             barrier = next((n for n in range(16) if w.waits[n] >> lanes[0] & 1), None)
@@ -111,6 +119,8 @@ def _reason(group: _LaneGroup, cta: Any, groups: list[_LaneGroup], near: list[_L
         return f"{lanes_text(missing)} of the warp {'have' if len(missing) > 1 else 'has'} not come{there}"
     if meets(group.op.node) is Reach.WARPGROUP:
         return f"other warps of the warpgroup have not committed these products{_elsewhere(groups, group)}"
+    if Reserve(TENSOR) in deeds_of(group.op.node):
+        return _columns(group, cta, near)
     if group.barrier is None:
         return f"the rest of the cluster has not come{_elsewhere(near, group)}"
     barrier = cta.barriers[group.barrier]
@@ -119,14 +129,62 @@ def _reason(group: _LaneGroup, cta: Any, groups: list[_LaneGroup], near: list[_L
     return come + _elsewhere(groups, group)
 
 
+def _columns(group: _LaneGroup, cta: Any, near: list[_LaneGroup]) -> str:
+    """What the lanes of `tcgen05.alloc` wait for: the peer, or columns that are not free."""
+    memory: Any = language.structure(TensorMemory).from_address(cta.tensor)
+    free = BLOCK_COLUMNS * sum(not owner for owner in memory.owners)
+    if group.op.has("cta_group::2"):
+        peers = language.structure(state.Resident)
+        at = cta.peers + ctypes.sizeof(peers) * (cta.rank ^ 1)
+        peer: Any = language.structure(state.Cta).from_address(peers.from_address(at).cta)
+        other: Any = language.structure(TensorMemory).from_address(peer.tensor)
+        if other.pairs < memory.pairs:
+            return f"CTA {peer.rank} of the pair has not come to allocate{_elsewhere(near, group)}"
+    return f"{free} of {TENSOR_COLUMNS} columns of tensor memory are free{_elsewhere(near, group)}"
+
+
 def _mbarrier(reporter: Reporter, group: _LaneGroup, cta: Any, near: list[_LaneGroup]) -> str:
-    """What the mbarrier lacks that lanes look at again and again; empty if they do something else."""
+    """What the mbarrier lacks that lanes look at again and again, and what could bring it; empty if there is none."""
     offset = group.mbarrier - cta.shared
     if not 0 <= offset < reporter.atlas.shared_bytes:
         return ""
     value = ctypes.c_uint64.from_address(group.mbarrier).value
     name = reporter.atlas.locate(group.op, state.SHARED, offset).name
-    return f"waiting at the mbarrier {name}: {mbarriers.describe(value)}{_elsewhere(near, group)}"
+    lacks = f"{mbarriers.describe(value)}{_bringers(reporter, name, value)}"
+    return f"waiting at the mbarrier {name}: {lacks}{_elsewhere(near, group)}"
+
+
+def _bringers(reporter: Reporter, name: str, value: int) -> str:
+    """Which instructions could bring an mbarrier what it lacks: those that name it, or a register."""
+    said: list[str] = []
+    arrivals, missing_bytes = mbarriers.missing(value)
+    missing = (("arrivals", arrivals, _arrives), ("bytes", missing_bytes, _brings))
+    for what, count, does in missing:
+        lines = sorted({op.line for op in reporter.program.ops if does(op) and _may_name(op, name)})
+        if count and lines:
+            listed = ranges(tuple(lines[:_MOST_LINES])) + ", ..." * (len(lines) > _MOST_LINES)
+            said.append(f"{what} could come from line{'s' * (len(lines) > 1)} {listed}")
+        elif count:
+            said.append(f"no instruction brings {what}")
+    return f" ({', '.join(said)})" if said else ""
+
+
+def _arrives(op: Op) -> bool:
+    """Whether an instruction arrives at an mbarrier."""
+    deeds = deeds_of(op.node)
+    counts = any(isinstance(deed, Count) for deed in deeds) and op.has("arrive", "arrive_drop")
+    return counts or any(isinstance(deed, Commit) and deed.tells for deed in deeds)
+
+
+def _brings(op: Op) -> bool:
+    """Whether an instruction tells an mbarrier of bytes that have come."""
+    return op.has("complete_tx") or any(isinstance(deed, Issue) and deed.tells for deed in deeds_of(op.node))
+
+
+def _may_name(op: Op, name: str) -> bool:
+    """Whether an instruction names an mbarrier, or none of the program's variables: a register may hold any address."""
+    named = {text for text in _NAME.findall(op.text) if key_of(op.scope, text) is None}
+    return not named or name.partition("+")[0] in named
 
 
 def _elsewhere(groups: list[_LaneGroup], group: _LaneGroup) -> str:

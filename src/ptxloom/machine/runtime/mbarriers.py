@@ -176,11 +176,16 @@ def describe(value: int) -> str:
         >>> describe(VALID | 2 << 20 | 3)
         'its phase 0 lacks 2 of 3 arrivals'
     """
-    missing = value >> 40 & BYTES
-    missing -= (missing & BYTES + 1 >> 1) << 1
-    lacks = [f"{value >> 20 & LIMIT} of {value & LIMIT} arrivals"] * bool(value >> 20 & LIMIT)
-    lacks += [f"{missing:,} bytes"] * bool(missing)
+    arrivals, lacking = missing(value)
+    lacks = [f"{arrivals} of {value & LIMIT} arrivals"] * bool(arrivals)
+    lacks += [f"{lacking:,} bytes"] * bool(lacking)
     return f"its phase {value >> 63} lacks {' and '.join(lacks)}" if value & VALID else "it is not initialised any more"
+
+
+def missing(value: int) -> tuple[int, int]:
+    """The arrivals and the bytes that an mbarrier lacks; fewer than 0 if more came. This is plain Python."""
+    lacking = value >> 40 & BYTES
+    return value >> 20 & LIMIT, lacking - ((lacking & BYTES + 1 >> 1) << 1)
 
 
 def has_completed(now: u64, operation: u32, value: u64) -> u64:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 from ptxloom.binding.effects import destinations
 from ptxloom.binding.sizes import parameters
 from ptxloom.binding.touches import OBJECT, touches
+from ptxloom.flow.solver import solve
 from ptxloom.isa.types import is_type
 from ptxloom.meaning.origins import ORIGINS, Origin
 from ptxloom.readings.pointees import pointees
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from ptxloom.syntax.tree import Declaration, Function, Instruction, Operand
 
 _POINTER_BYTES: Final = 8
-_PASSES: Final = 4  # around loops
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,26 +111,24 @@ _PERHAPS: Final = _Perhaps()
 
 
 def _origins(body: Iterable[Instruction], names: frozenset[str]) -> Mapping[str, frozenset[str]]:
-    """For each register the parameters that it may be a pointer from."""
-    origins: dict[str, frozenset[str]] = {}
+    """For each register the parameters that it may be a pointer from: what comes from several, comes from each."""
+    users: dict[str, dict[int, Instruction]] = {}
+    for one in body:
+        for name in _names(one.operands[1:]):
+            users.setdefault(name, {})[id(one)] = one
 
-    def read(operand: Operand) -> frozenset[str]:
-        found = (origins.get(name, frozenset((name,)) & names) for name in _names((operand,)))
-        return _PERHAPS.data.union(*found)
+    def step(name: str, value: frozenset[str]) -> Iterator[tuple[str, frozenset[str]]]:
+        def read(operand: Operand) -> frozenset[str]:
+            return value if name in _names((operand,)) else _PERHAPS.data
 
-    for _ in range(_PASSES):
-        before = dict(origins)
-        for one in body:
-            if not one.operands or not any(map(read, one.operands[1:])):
-                continue
-            passed = ORIGINS.get(one.opcode) is Origin.MEMORY and "param" in one.qualifiers
-            made = repeat(read(one.operands[1])) if passed else pointees(_PERHAPS, one, read)
-            for (name, _), sources in zip(destinations(one), made, strict=False):
+        for one in users.get(name, {}).values():
+            passed = name in names and ORIGINS.get(one.opcode) is Origin.MEMORY and "param" in one.qualifiers
+            made = repeat(value) if passed else pointees(_PERHAPS, one, read)
+            for (written, _), sources in zip(destinations(one), made, strict=False):
                 if sources:
-                    origins[name.text] = origins.get(name.text, _PERHAPS.data) | sources
-        if origins == before:
-            break
-    return origins
+                    yield written.text, sources
+
+    return solve({name: frozenset((name,)) for name in names}, step, lambda one, other: one | other)
 
 
 def _accesses(

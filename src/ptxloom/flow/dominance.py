@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ptxloom.flow.solver import reached
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -12,15 +14,9 @@ if TYPE_CHECKING:
 
 def reachable(ways: Ways, root: int, found: set[int] | None = None) -> set[int]:
     """The nodes that ways from `root` lead to, itself among them; with `found`, they are added to those."""
-    found = set() if found is None else found
-    found.add(root)
-    waiting = [root]
-    while waiting:
-        for target in ways[waiting.pop()]:
-            if target not in found:
-                found.add(target)
-                waiting.append(target)
-    return found
+    known = set[int]() if found is None else found
+    known.update(reached((root,), lambda at: [one for one in ways[at] if one not in known]))
+    return known
 
 
 def reverse_postorder(ways: Ways, root: int) -> list[int]:

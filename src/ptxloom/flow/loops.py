@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ptxloom.flow.solver import reached
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
@@ -51,11 +53,8 @@ def _body(
     header: int, latches: Sequence[int], predecessors: Sequence[Sequence[int]], place: dict[int, int]
 ) -> frozenset[int]:
     """What leads to a latch without the header."""
-    found = {header, *latches}
-    waiting = [one for one in found if one != header]
-    while waiting:
-        for before in predecessors[waiting.pop()]:
-            if before not in found and before in place:
-                found.add(before)
-                waiting.append(before)
-    return frozenset(found)
+
+    def before(number: int) -> Sequence[int]:
+        return () if number == header else [one for one in predecessors[number] if one in place]
+
+    return frozenset(reached((header, *latches), before))

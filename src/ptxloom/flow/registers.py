@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from ptxloom.binding.effects import destinations
 from ptxloom.binding.names import Scope, has_needless_zeros
+from ptxloom.flow.solver import reached
 from ptxloom.lazy import cached_property
 from ptxloom.syntax.tree import Block, Declaration, Instruction
 
@@ -167,14 +168,9 @@ class RegisterWrites:
         found = self._merges.get(key)
         if found is None:
             writes = self._writes(key)
-            meetings = set[int]()
-            waiting = list(writes) if len(writes) > 1 or self._starts_over(writes) else []
-            while waiting:
-                for one in self._frontiers[waiting.pop()]:
-                    if one not in meetings:
-                        meetings.add(one)
-                        waiting.append(one)
-            found = self._merges[key] = frozenset(meetings)
+            several = len(writes) > 1 or self._starts_over(writes)
+            first = {one for block in writes for one in self._frontiers[block]} if several else ()
+            found = self._merges[key] = frozenset(reached(first, self._frontiers.__getitem__))
         return found
 
     def _starts_over(self, writes: dict[int, list[Write]]) -> bool:

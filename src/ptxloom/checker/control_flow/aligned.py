@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.diagnostics import Diagnostic, Label, Severity
+from ptxloom.flow.solver import reached
 from ptxloom.flow.uniformity import Uniformity
 from ptxloom.isa.load import instruction_spec, known
 from ptxloom.readings.bits import Level
@@ -67,13 +68,7 @@ def _functions_with_aligned(graphs: Sequence[FlowGraph]) -> frozenset[str]:
                         callers.setdefault(callee, []).append(name)
                 elif name not in found and is_aligned(instruction):
                     found.add(name)
-    waiting = list(found)
-    while waiting:
-        for caller in callers.get(waiting.pop(), ()):
-            if caller not in found:
-                found.add(caller)
-                waiting.append(caller)
-    return frozenset(found)
+    return frozenset(reached(found, lambda name: callers.get(name, ())))
 
 
 def _callees(instruction: Instruction) -> Iterator[str]:

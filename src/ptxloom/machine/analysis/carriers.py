@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Final
 from weakref import WeakKeyDictionary
 
 from ptxloom.binding.effects import destinations
+from ptxloom.flow.solver import reached
 from ptxloom.machine.analysis.definite_assignment import names_read
 from ptxloom.machine.program.symbols import Register, Variable
 from ptxloom.syntax import tree
 from ptxloom.syntax.visitor import walk
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
     from ptxloom.machine.program.model import Op, Program
     from ptxloom.machine.program.symbols import Key
@@ -60,24 +61,14 @@ def _is_passed(op: Op, node: tree.Node) -> bool:
 
 def _find(program: Program) -> frozenset[Key]:
     made: dict[Key, set[Key]] = {}  # from a register to those that are made of it
-    waiting: list[Key] = []
+    brought: list[Key] = []
     for op in program.ops:
         results = list(_keys(op, (name.text for name, _ in destinations(op.node))))
         if brings(op):
-            waiting += results
+            brought += results
         for source in _keys(op, (name.text for _, name in names_read(op))):
             made.setdefault(source, set()).update(results)
-    found: set[Key] = set()
-    while waiting:
-        key = waiting.pop()
-        if key not in found:
-            found.add(key)
-            waiting += _next(made, key)
-    return frozenset(found)
-
-
-def _next(made: Mapping[Key, set[Key]], key: Key) -> Iterator[Key]:
-    yield from made.get(key, ())
+    return frozenset(reached(brought, lambda key: made.get(key, ())))
 
 
 def _keys(op: Op, names: Iterator[str]) -> Iterator[Key]:

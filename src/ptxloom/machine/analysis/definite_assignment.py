@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 from weakref import WeakKeyDictionary
 
 from ptxloom.binding.effects import destinations, mentions
+from ptxloom.flow.solver import solve
 from ptxloom.machine.analysis.uniform_values import destination
 from ptxloom.machine.program.symbols import BranchTable, Register
 from ptxloom.meaning.questions import branches, turns
@@ -117,27 +118,23 @@ class _Function:
     def unsure(self) -> Iterator[Key]:
         """The registers that may be unwritten where they are read."""
         everything = (1 << len(self.bits)) - 1
-        before: dict[int | BranchTable, int] = {self.first: everything}
-        waiting: list[int | BranchTable] = [self.first]
+        starts: dict[int | BranchTable, int] = {self.first: everything}
         missing = 0
-        while waiting:
-            place = waiting.pop()
-            if isinstance(place, BranchTable):
-                after, following = before[place], iter(place.blocks)
-            else:
-                block = self.blocks[place]
-                after, lacking = self._through(block, before[place])
-                missing |= lacking
-                following = self._following(block)
-            for target in following:
-                known = before.get(target)
-                joined = after if known is None else known | after
-                if joined != known and (isinstance(target, BranchTable) or target in self.blocks):
-                    before[target] = joined
-                    waiting.append(target)
+        for place, before in solve(starts, self._step, lambda one, other: one | other).items():
+            if not isinstance(place, BranchTable):
+                missing |= self._through(self.blocks[place], before)[1]
         for key, bit in self.bits.items():
             if missing >> bit & 1:
                 yield key
+
+    def _step(self, place: int | BranchTable, before: int) -> Iterator[tuple[int | BranchTable, int]]:
+        """The places that control comes to next, and what may be unwritten there."""
+        if isinstance(place, BranchTable):
+            after, following = before, iter(place.blocks)
+        else:
+            block = self.blocks[place]
+            after, following = self._through(block, before)[0], self._following(block)
+        return ((to, after) for to in following if isinstance(to, BranchTable) or to in self.blocks)
 
     def _through(self, block: BasicBlock, unwritten: int) -> tuple[int, int]:
         """What may be unwritten at the end of a block, and which reads of it met such registers."""

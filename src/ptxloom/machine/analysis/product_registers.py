@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 from weakref import WeakKeyDictionary
 
+from ptxloom.flow.solver import reached
 from ptxloom.machine.analysis.definite_assignment import key_of
 from ptxloom.syntax import tree
 
@@ -48,21 +49,21 @@ def _elements(operand: tree.Operand) -> tuple[tree.Operand, ...]:
 
 
 def _find(program: Program) -> dict[Key, int]:
-    found: dict[Key, int] = {}
+    found: dict[Key, None] = {}
     for op in program.ops:
         if op.opcode == "wgmma" and op.has("mma_async"):
             d, a = fragments(op)
             for key in _keys(op, (*d, *a)):
-                found.setdefault(key, len(found))
-    copies = [tuple(_keys(op, names)) for op in program.ops if found and (names := renamed(op))]
-    size = -1
-    while size != len(found):
-        size = len(found)
-        for keys in copies:
-            if len(keys) == 2 and any(key in found for key in keys):
-                for key in keys:
-                    found.setdefault(key, len(found))
-    return found
+                found[key] = None
+    copies: dict[Key, list[Key]] = {}
+    for op in program.ops if found else ():
+        match tuple(_keys(op, renamed(op) or ())):
+            case one, other:
+                copies.setdefault(one, []).append(other)
+                copies.setdefault(other, []).append(one)
+            case _:
+                pass
+    return {key: number for number, key in enumerate(reached(found, lambda key: copies.get(key, ())))}
 
 
 def _keys(op: Op, names: tuple[str, ...]) -> Iterator[Key]:

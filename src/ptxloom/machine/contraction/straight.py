@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.binding.effects import destinations, mentions
+from ptxloom.flow.solver import solve
 from ptxloom.isa.load import instruction_spec, known
 
 if TYPE_CHECKING:
@@ -119,17 +120,14 @@ def needed_after(
         key: A name of its own for each register.
     """
     read, written = zip(*(_outward(block.instructions, watched, key) for block in graph.blocks), strict=True)
-    before: list[frozenset[str]] = list(read)
-    after: list[frozenset[str]] = [frozenset()] * len(before)
-    waiting = list(graph.order)
-    while waiting:
-        number = waiting.pop()
-        after[number] = frozenset[str]().union(*(before[one] for one in graph.successors[number]))
-        here = read[number] | (after[number] - written[number])
-        if here != before[number]:
-            before[number] = here
-            waiting += graph.predecessors[number]
-    return after
+
+    def before(number: int, after: frozenset[str]) -> Iterator[tuple[int, frozenset[str]]]:
+        here = read[number] | (after - written[number])
+        return ((one, here) for one in graph.predecessors[number])
+
+    nothing: frozenset[str] = frozenset()
+    needed = solve(dict.fromkeys(graph.order, nothing), before, lambda one, other: one | other)
+    return [needed.get(number, nothing) for number in range(len(graph.blocks))]
 
 
 def _outward(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from ptxloom.binding.effects import destinations
 from ptxloom.machine.analysis.definite_assignment import names_read
+from ptxloom.meaning.origins import ORIGINS, Origin
 from ptxloom.syntax import tree
 from ptxloom.syntax.visitor import walk
 
@@ -38,7 +39,7 @@ def made_of(op: Op, program: Program) -> tuple[Op, ...]:
             continue
         known.add(name)
         for maker in makers[name]:
-            if maker.opcode in ("ld", "ldu", "atom"):
+            if ORIGINS.get(maker.opcode) in {Origin.MEMORY, Origin.BEFORE}:
                 continue
             found.setdefault(maker)
             names += [read.text for _, read in names_read(maker)]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from ptxloom.meaning.origins import ORIGINS, Origin
 from ptxloom.syntax import tree
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from ptxloom.machine.program.model import Op
 
 _MASK: Final = re.compile(r"\s*used_bytes_mask\s+(0[xX][0-9a-fA-F]+|[1-9][0-9]*)\s*")
-LOADS: Final = frozenset(("ld", "ldu"))
+LOADS: Final = frozenset(opcode for opcode, origin in ORIGINS.items() if origin is Origin.MEMORY)
 
 
 class Part(NamedTuple):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from ptxloom.isa.limits import LANES
 from ptxloom.machine.codegen import scratch
 from ptxloom.machine.codegen.access import UPDATE, Access
 from ptxloom.machine.codegen.addresses import addresses_at, base_and_offset, resolved_space, space_of
@@ -21,6 +22,8 @@ from ptxloom.meaning.arithmetic import numbers
 from ptxloom.meaning.types import ptx_type
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from ptxloom.machine.codegen.builder import Builder
     from ptxloom.machine.program.model import Op
     from ptxloom.meaning.types import Type
@@ -57,10 +60,9 @@ def atom(b: Builder, op: Op) -> None:
     if not name:
         raise op.unsupported("it names no operation")
     parts, size = parts_of(op), op.type.bits // 8
-    hosts = _hosts(b, op, address, size * parts)
+    hosts, near = _hosts(b, op, address, size * parts)
     count = 2 if name == "cas" else 1  # what follows may be a cache policy, which changes no result
     values = [b.read_all(s, f"b{op.type.bits}") for s in sources[:count]]
-    symbol = _function(b, op, name)
     room = 32 * size
     places = [b.scratch(scratch.VALUES + room * n) for n in range(3)]
     results: list[Value] = []
@@ -68,20 +70,39 @@ def atom(b: Builder, op: Op) -> None:
         for value, place in zip(values, places, strict=False):
             b.store(value[part], place, 64)
         offset = Value("i64", str(part * size))
-        b.call(symbol, hosts, offset, *places, b.active_mask)
+        for in_cache, lanes in _ways(b, op, near):
+            b.call(_function(b, op, name, in_cache=in_cache), hosts, offset, *places, lanes)
         results.append(b.load(vector(f"i{op.type.bits}"), places[2], 64))
     if target is not None:
         b.write_all(target, tuple(results))
 
 
-def _hosts(b: Builder, op: Op, address: tree.Operand, size: int) -> Value:
-    """Where the lanes' addresses lie in the host, checked: a place in the scratch."""
+def _hosts(b: Builder, op: Op, address: tree.Operand, size: int) -> tuple[Value, Value | None]:
+    """Where the lanes' addresses lie in the host, checked: a place in the scratch; and the lanes beside the cache.
+
+    These are the lanes whose generic address leads to shared or local memory; None where the instruction names a space.
+    """
     base, _ = base_and_offset(op, address)
     space = resolved_space(b, base, space_of(op))
     addresses_at(b, address, space, size)
+    if space == state.GENERIC and parts_of(op) > 1:
+        space = state.GLOBAL  # the manual's vectors are of global memory; elsewhere an H200 leaves anything
+    near = None
+    if space_of(op) == state.GENERIC:
+        words = b.load(vector("i64", LANES), b.scratch(), 64)
+        near = b.mask_of(b.compare("uge", words, b.constant(words.type, state.SHARED_WINDOW)))
     b.touch(Access(UPDATE, space, b.scratch(), 8 * size, strong=True))
     b.check(b.runtime(memory.place_lanes_of, W, b.scratch(), b.active_mask, space, size, 1, op.site))
-    return b.scratch()
+    return b.scratch(), near
+
+
+def _ways(b: Builder, op: Op, near: Value | None) -> Iterator[tuple[bool, Value]]:
+    """Whether the cache combines, and in which lanes: it adds floats otherwise than shared memory does."""
+    if near is None or not op.type.is_float or op.one_of(_OPERATIONS) != "add":
+        yield space_of(op) not in {state.SHARED, state.LOCAL}, b.active_mask
+        return
+    yield True, b.apply("and", b.active_mask, b.apply("xor", near, b.constant("i32", 0xFFFFFFFF)))
+    yield False, b.apply("and", b.active_mask, near)
 
 
 def combine_at(b: Builder, op: Op, name: str, value: Value, lanes: Value) -> None:
@@ -91,15 +112,14 @@ def combine_at(b: Builder, op: Op, name: str, value: Value, lanes: Value) -> Non
     b.check(b.runtime(memory.place_lanes_of, W, b.scratch(), lanes, state.GLOBAL, size, 1, op.site))
     places = [b.scratch(scratch.VALUES + 32 * size * n) for n in range(3)]
     b.store(value, places[0], 64)
-    b.call(_function(b, op, name), b.scratch(), Value("i64", "0"), *places, lanes)
+    b.call(_function(b, op, name, in_cache=True), b.scratch(), Value("i64", "0"), *places, lanes)
 
 
-def _function(b: Builder, op: Op, name: str) -> str:
-    """The symbol of the function for an operation and a type, in shared memory or beyond.
+def _function(b: Builder, op: Op, name: str, *, in_cache: bool) -> str:
+    """The symbol of the function for an operation and a type, in the cache or in shared memory.
 
     It takes (host addresses, byte offset, operands, second operands, results, mask).
     """
-    in_cache = space_of(op) not in {state.SHARED, state.LOCAL}
     symbol = f"ptxloom_atom_{name}_{op.type.name}{'_global' if in_cache else ''}"
     e = Emitter()
     place = Value("ptr", "%place")

@@ -56,11 +56,15 @@ def _clamp(b: Words[W], value: W, bits: int, *, signed: bool) -> W:
     return b.intrinsic("llvm.smin", above, b.constant(value.type, high))
 
 
-def _finish(b: Words[W], op: Op, value: W, type_: Type, *, saturate: bool) -> None:
-    """Saturate; then put the part into c, or combine the word with c, and write it."""
+def _finish(b: Words[W], op: Op, value: W, type_: Type, *, saturate: bool, word_only: bool = False) -> None:
+    """Saturate; then put the part into c, or combine it with c, and write it.
+
+    `word_only` says that an extreme with c sees no more of the value than its low word, sign-extended.
+    """
     target, selector = _selected(op.operands[0])
     bits = _bits(selector)
-    word = _saturated(b, value, bits, signed=type_.signed) if saturate else b.resize(value, 32)
+    whole = _saturated(b, value, bits, signed=type_.signed) if saturate else value
+    word = b.resize(whole, 32)
     second = op.one_of(_SECOND)
     if selector:
         place = int(selector[1:]) * bits
@@ -69,7 +73,8 @@ def _finish(b: Words[W], op: Op, value: W, type_: Type, *, saturate: bool) -> No
         moved = b.apply("and", b.apply("shl", word, b.constant(word.type, place)), b.constant(word.type, mask))
         word = b.apply("or", kept, moved)
     elif second:
-        word = _combine(b, second, word, b.read(op.operands[-1], "b32"), signed=type_.signed)
+        first = b.resize(word, 64, signed=True) if word_only else whole
+        word = _combine(b, second, first, b.read(op.operands[-1], "b32"), signed=type_.signed)
     b.write(target, word)
 
 
@@ -83,9 +88,9 @@ def _saturated(b: Words[W], value: W, bits: int, *, signed: bool) -> W:
     if bits == 32:
         low, high = (-(1 << 31), (1 << 31) - 1) if signed else (0, (1 << 34) - 1)
         above = b.intrinsic("llvm.smax", value, b.constant(value.type, low))
-        return b.resize(b.intrinsic("llvm.smin", above, b.constant(value.type, high)), 32)
+        return b.intrinsic("llvm.smin", above, b.constant(value.type, high))
     largest = (1 << bits - signed) - 1
-    return b.resize(b.intrinsic("llvm.umin", value, b.constant(value.type, largest)), 32)
+    return b.intrinsic("llvm.umin", value, b.constant(value.type, largest))
 
 
 def _34_bits(b: Words[W], value: W) -> W:
@@ -95,13 +100,10 @@ def _34_bits(b: Words[W], value: W) -> W:
 
 
 def _combine(b: Words[W], name: str, x: W, y: W, *, signed: bool) -> W:
-    """The second operation; an unsigned extreme compares the sign-extended first result (an H200's emulation)."""
+    """The second operation, on 64 bits; an unsigned extreme takes what is negative for large."""
     if name == "add":
-        return b.apply("add", x, y)
-    if signed:
-        return b.intrinsic(f"llvm.s{name}", x, y)
-    wide = b.resize(x, 64, signed=True)
-    return b.resize(b.intrinsic(f"llvm.u{name}", wide, b.resize(y, 64)), 32)
+        return b.apply("add", b.resize(x, 32), y)
+    return b.resize(b.intrinsic(f"llvm.{'s' if signed else 'u'}{name}", x, b.resize(y, 64, signed)), 32)
 
 
 def _apply(b: Words[W], name: str, x: W, y: W) -> W:
@@ -127,12 +129,15 @@ def scalar(b: Words[W], op: Op) -> None:
     """One operation on chosen parts."""
     result, of_a, of_b = op.types[:3]
     value = _apply(b, op.opcode, _part(b, op.operands[1], of_a), _part(b, op.operands[2], of_b))
-    _finish(b, op, value, result, saturate=op.has("sat"))
+    _finish(b, op, value, result, saturate=op.has("sat"), word_only=op.opcode in {"vadd", "vsub"})
 
 
 @family("vshl", "vshr")
 def shift(b: Words[W], op: Op) -> None:
-    """A shift by at most 32 (`.clamp`) or by the low five bits (`.wrap`); what saturates is the word, not the part."""
+    """A shift by at most 32 (`.clamp`) or by the low five bits (`.wrap`); what saturates is the word, not the part.
+
+    ptxas emulates it, as the whole family, on an H200: an extreme sees all 64 bits of what is not saturated.
+    """
     result, of_a, of_b = op.types[:3]
     value, by = _part(b, op.operands[1], of_a), _part(b, op.operands[2], of_b)
     if op.has("wrap"):
@@ -142,7 +147,7 @@ def shift(b: Words[W], op: Op) -> None:
     moved = b.apply("shl" if op.opcode == "vshl" else "ashr", value, by)
     if op.has("sat"):
         moved = _clamp(b, _34_bits(b, moved), 32, signed=result.signed)
-    _finish(b, op, moved, result, saturate=False)
+    _finish(b, op, moved, result, saturate=False, word_only=op.has("sat"))
 
 
 @family("vmad")

@@ -15,6 +15,7 @@ EXTRAS: Final = {
     "cuda": ("reading C++ names of kernels", ("pydemumble",)),
     "completion": ("completing words in a shell", ("shtab",)),
     "pictures": ("drawing PNG and PDF", ("PIL", "reportlab")),
+    "cluster": ("spreading work over a cluster", ("distributed",)),
     "lsp": ("the language server", ("pygls", "lsprotocol")),
 }
 """By extra: what it is for, and the modules that it brings."""

@@ -14,6 +14,7 @@ from machine.opcode_cases import families
 from machine.opcode_recording import FOLDER, load
 from ptxloom.machine.tensor.recipe import known_forms
 from ptxloom.syntax import instructions, parse
+from recorded.conformance import conformance_cases
 from recorded.matrix import matrix_cases
 from recorded.mma.mma_cases import cases, result_name
 from recorded.textures import texture_cases
@@ -43,6 +44,7 @@ def by_themselves() -> set[str]:
     found |= {form.spelling for form in known_forms() if result_name(form, 0, cases(form)[0]) in names}
     found |= {*matrix_cases.LOADS, *matrix_cases.STORES, *matrix_cases.SIGNED_LOADS, matrix_cases.TRANSPOSE}
     found |= {spelled for it in wgmma_cases.instructions() for spelled in _spelled(it.text)}
+    found |= {conformance_cases.known()[one.path].form.spelling for one in conformance_cases.recorded().verdicts}
     found |= {spelled for case in texture_cases.cases() for spelled in _spelled(case.ptx)}
     return found
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from ptxloom import __version__
 from ptxloom.cli import completions, examples
 from ptxloom.cli.arguments import (
+    campaign_arguments,
     cuda_arguments,
     cute_arguments,
     descriptor_arguments,
@@ -179,6 +180,17 @@ class Options(argparse.Namespace):
     on_hazard: str
     destroy_on_device_error: str
     program: list[str]
+    only: list[str]
+    judge: str
+    ptxas: list[str]
+    listed: bool
+    full: bool
+    cases: int
+    level: int | None
+    verify: str | None
+    report: str | None
+    scheduler: str | None
+    campaign: str | None
 
 
 def read_arguments(arguments: Sequence[str]) -> Options:
@@ -349,6 +361,7 @@ GROUPS: Final = {
         "map", "where", "banks", "swizzle", "atom", "descriptor", "tensormap", "emit", "web",
     ),
     "run": ("run", "exec", "shared", "why", "debug"),
+    "agreement": ("conform",),
     "for editors and scripts": ("schema", "examples", "lsp", "doctor"),
 }  # fmt: skip
 """How the verbs stand in `--help`; one that is in no group stands last."""
@@ -381,6 +394,7 @@ VERBS: Final = {
     "shared": ("what lies where in shared memory at a point of a run, bank by bank", shared_arguments.shared),
     "why": ("why a kernel's result is wrong: the cause, the line, the repair", machine_arguments.why),
     "debug": ("a kernel on its way to machine code: plan, IR, assembly, run-time functions", machine_arguments.debug),
+    "conform": ("whether a GPU, or ptxas, agrees with this machine: every instruction", campaign_arguments.conform),
     "schema": ("the JSON Schema of what a verb prints as JSON, or of launch files", _schema),
     "doctor": ("what is installed, what is missing for what, which compilers were found", _doctor),
     "examples": ("write the kernels that the README and the documentation use to a folder", _examples),

@@ -18,6 +18,14 @@ def find_nvcc() -> str | None:
     return shutil.which("nvcc") or next((str(one) for one in inside if os.access(one, os.X_OK)), None)
 
 
+def find_tools(name: str) -> Iterator[str]:
+    """Every program of a name: on the PATH, in a toolkit, in a package of this Python; each place once."""
+    found = shutil.which(name)
+    places = [found] if found else []
+    places += [str(one) for home in _homes() if os.access(one := home / "bin" / name, os.X_OK)]
+    yield from dict.fromkeys(places)
+
+
 def find_nvrtc() -> str | None:
     """Where NVRTC's library is: in a toolkit, or in a package of this Python."""
     libraries = (

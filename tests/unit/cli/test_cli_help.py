@@ -18,8 +18,11 @@ from ptxloom.descriptors import encode_tiled
 Run = Callable[..., Any]
 
 SHOWN = Path(__file__).parents[3] / "examples"
-WRONG_ALONE = {"why launch.toml -o why.svg", "why -- python train.py"}
-"""Examples of what is not here: a kernel that is wrong, and a program."""
+WRONG_ALONE = {
+    *("why launch.toml -o why.svg", "why -- python train.py"),
+    *("conform --report gpu.json", "conform 'mma.*' --full --cases 4096", "conform --verify gpu.json"),
+}
+"""Examples of what is not here: a kernel that is wrong, a program, a GPU and its report."""
 COMMANDS = [
     command
     for name, shown in EXAMPLES.items()

@@ -1,0 +1,81 @@
+"""Where shares are carried out: processes of this machine, a Dask cluster; anything with `submit` fits as well."""
+
+from __future__ import annotations
+
+import logging
+import multiprocessing
+import os
+import threading
+from concurrent.futures import BrokenExecutor, ProcessPoolExecutor
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ptxloom.extras import needed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from concurrent.futures import Executor
+
+
+@dataclass(frozen=True, slots=True)
+class Workers:
+    """An executor that can be made again.
+
+    Attributes:
+        make: Makes an executor of `concurrent.futures`' interface.
+        count: How many shares it carries out side by side.
+        broken: What its futures raise when a worker died; the share of it is tried again alone.
+        lasts: Whether an executor goes on when a worker of its has died.
+    """
+
+    make: Callable[[], Executor]
+    count: int
+    broken: tuple[type[BaseException], ...] = (BrokenExecutor,)
+    lasts: bool = False
+
+    def end(self, executor: Executor) -> None:
+        """End an executor, and what it has not begun."""
+        if self.lasts:
+            executor.shutdown(wait=False)
+        else:
+            executor.shutdown(wait=False, cancel_futures=True)
+
+
+def of_processes(count: int) -> Workers:
+    """So many processes of this machine, each started afresh: what a GPU's driver holds is not inherited."""
+    context = multiprocessing.get_context("spawn")
+    return Workers(lambda: ProcessPoolExecutor(count, context, initializer=_end_with_parent), count)
+
+
+def _end_with_parent() -> None:
+    """A worker ends when its parent does, however that ended: nobody else tells it."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        threading.Thread(target=_wait_and_end, args=(parent,), daemon=True).start()
+
+
+def _wait_and_end(parent: Any) -> None:
+    parent.join()
+    os._exit(1)
+
+
+def _local(library: Any) -> Any:
+    return library.LocalCluster(threads_per_worker=1, dashboard_address=None, silence_logs=logging.ERROR)
+
+
+def of_cluster(address: str) -> Workers:
+    """The workers of a Dask cluster.
+
+    Args:
+        address: Of its scheduler, such as "tcp://10.0.0.1:8786", or "local" for one on this machine.
+
+    Raises:
+        MissingPart: Dask is not installed.
+        OSError: No scheduler is there.
+    """
+    with needed():
+        import distributed  # noqa: PLC0415 - an extra
+    library: Any = distributed
+    client = library.Client(_local(library) if address == "local" else address)
+    workers = max(1, sum(client.nthreads().values()))
+    return Workers(lambda: client.get_executor(pure=False), workers, (library.KilledWorker,), lasts=True)

@@ -1,0 +1,49 @@
+"""The arguments of verbs whose work outgrows one process."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser
+
+
+def conform(parser: ArgumentParser) -> None:
+    """`ptxloom conform`."""
+    parser.add_argument(
+        "only", nargs="*", metavar="PATH", help="names of paths, as a shell reads patterns: 'mma.*', 'cvt.*.f16' (all)"
+    )
+    parser.add_argument(
+        "--judge",
+        default="gpu",
+        metavar="JUDGE",
+        help="gpu (default): the first GPU, by its driver alone; ptxas: every one found or named; here: this machine",
+    )
+    parser.add_argument("--ptxas", action="append", default=[], metavar="FILE", help="a ptxas to ask (repeatable)")
+    parser.add_argument("--list", dest="listed", action="store_true", help="name the paths, ask nobody")
+    parser.add_argument("--full", action="store_true", help="all paths; otherwise four forms of every syntax line")
+    parser.add_argument("--cases", type=_positive, default=1024, metavar="N", help="cases a path (default 1024)")
+    parser.add_argument("--level", type=int, choices=range(5), help="the optimisation level of the judge's compiler")
+    parser.add_argument("--target", metavar="SM", help="whose paths, where no GPU says it (default sm_90a)")
+    parser.add_argument("--ptx-version", metavar="X.Y", help="the version of PTX, where no judge says it")
+    parser.add_argument("--verify", metavar="FILE", help="compute a report's results here, without a GPU")
+    parser.add_argument("--report", metavar="FILE", help="write the report: what a judge said of every path")
+    spread(parser)
+
+
+def spread(parser: ArgumentParser) -> None:
+    """Over which workers a campaign is spread, and where it is kept."""
+    how = parser.add_argument_group("campaign", "over whom the work is spread, and where its results are kept")
+    how.add_argument("--jobs", type=_positive, metavar="N", help="processes of this machine (default: its cores)")
+    how.add_argument(
+        "--cluster", dest="scheduler", metavar="ADDRESS", help="a Dask cluster instead: tcp://HOST:PORT, or local"
+    )
+    how.add_argument("--campaign", metavar="FOLDER", help="keep results there as they come; go on with what is there")
+
+
+def _positive(text: str) -> int:
+    number = int(text)
+    if not 0 < number <= 1 << 24:
+        raise argparse.ArgumentTypeError("it is a number from 1 to 16,777,216")
+    return number

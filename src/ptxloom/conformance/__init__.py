@@ -1,0 +1,26 @@
+"""Does silicon agree: every instruction as a question, asked of this machine, of a GPU, of ptxas."""
+
+from ptxloom.conformance.conform import Verified, asked, verified
+from ptxloom.conformance.gpu import Driver, Gpu, GpuError
+from ptxloom.conformance.paths import Path, left_out, paths
+from ptxloom.conformance.question import Question
+from ptxloom.conformance.report import Report, Unreadable, read
+from ptxloom.conformance.verdicts import Difference, Verdict
+
+__all__ = [
+    "Difference",
+    "Driver",
+    "Gpu",
+    "GpuError",
+    "Path",
+    "Question",
+    "Report",
+    "Unreadable",
+    "Verdict",
+    "Verified",
+    "asked",
+    "left_out",
+    "paths",
+    "read",
+    "verified",
+]

@@ -1,0 +1,57 @@
+"""Which ptxas there are: those that are named, or those of the toolkits that ptxloom finds."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from ptxloom.diagnostics import PtxloomError
+from ptxloom.files.toolkits import find_tools
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_SECONDS: Final = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Assembler:
+    """A ptxas.
+
+    Attributes:
+        path: Where it is.
+        version: Such as "13.5.37".
+    """
+
+    path: str
+    version: str
+
+
+def assemblers(named: Sequence[str] = ()) -> tuple[Assembler, ...]:
+    """The ptxas named, or all that are found, each version once.
+
+    Raises:
+        PtxloomError: One that is named does not run, or none is found.
+    """
+    candidates = [shutil.which(one) or one for one in named] or list(find_tools("ptxas"))
+    found = {version: Assembler(path, version) for path in reversed(candidates) if (version := _version(path))}
+    for path in candidates if named else ():
+        if not _version(path):
+            raise PtxloomError(f"{path} is no ptxas that runs here")
+    if not found:
+        raise PtxloomError("no ptxas was found: `pip install nvidia-cuda-nvcc` brings one, `--ptxas FILE` names one")
+    return tuple(found[version] for version in sorted(found))
+
+
+def _version(path: str) -> str:
+    try:
+        run = subprocess.run(
+            [path, "--version"], capture_output=True, text=True, check=False, timeout=_SECONDS, stdin=subprocess.DEVNULL
+        )
+    except (OSError, subprocess.SubprocessError):
+        return ""
+    release = re.search(r"\bV(\d+(?:\.\d+)+)", run.stdout)
+    return release[1] if release and run.returncode == 0 else ""

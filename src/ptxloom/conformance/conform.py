@@ -1,0 +1,84 @@
+"""Asking a judge about paths, over the workers that there are; and asking this machine about what a judge said."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from ptxloom.campaigns import Killed, Share, carried_out
+from ptxloom.conformance.question import Question
+from ptxloom.conformance.report import Report, verdict_of
+from ptxloom.conformance.verdicts import Verdict
+from ptxloom.conformance.work import Task, done
+from ptxloom.machine.results.fidelity import BITS, level_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from ptxloom.campaigns import Shards, Workers
+    from ptxloom.conformance.paths import Path
+
+A_SHARE: Final = 16
+"""Paths that a worker takes at once: one module of the judge's compiler."""
+
+
+def asked(
+    question: Question, paths: Sequence[Path], workers: Workers, shards: Shards | None = None
+) -> Iterator[Verdict]:
+    """The verdicts on paths, as they come.
+
+    Args:
+        question: What is asked of each.
+        paths: The paths.
+        workers: By whom.
+        shards: Where results are kept, and found again; what is there is not asked again.
+    """
+    found = shards.done() if shards is not None else {}
+    yield from (verdict_of(found[path.name]) for path in paths if path.name in found)
+    names = [path.name for path in paths if path.name not in found]
+    shares = (Share(names[at], Task(question, tuple(names[at : at + A_SHARE]))) for at in range(0, len(names), A_SHARE))
+    for share, result in carried_out(done, shares, workers):
+        for verdict in _one_by_one(share.payload, workers) if isinstance(result, Killed) else result:
+            if shards is not None:
+                shards.append(verdict.path, verdict.record())
+            yield verdict
+
+
+def _one_by_one(task: Task, workers: Workers) -> Iterator[Verdict]:
+    """The paths of a share that took its worker along, each alone, so that only the guilty one is told so."""
+    shares = (Share(name, Task(task.question, (name,))) for name in task.names)
+    for share, result in carried_out(done, shares, workers):
+        if isinstance(result, Killed):
+            yield Verdict(share.id, task.question.cases, refused=f"the worker died: {result.why}")
+        else:
+            yield from result
+
+
+@dataclass(frozen=True, slots=True)
+class Verified:
+    """A judge's report held against this machine.
+
+    Attributes:
+        report: The report.
+        unequal: Paths of which the judge left other bits than this machine leaves.
+        unknown: Paths that this version does not have, or does not run.
+        new: Instructions that the report confirms and nothing did before.
+    """
+
+    report: Report
+    unequal: tuple[str, ...]
+    unknown: tuple[str, ...]
+    new: tuple[str, ...]
+
+
+def verified(report: Report, paths: Sequence[Path], workers: Workers) -> Verified:
+    """What this machine makes of a report on the results of `paths`, all that the report's target has."""
+    by_name = {path.name: path for path in paths}
+    theirs = {one.path: one.digest for one in report.verdicts if one.digest}
+    wanted = [by_name[name] for name in theirs if name in by_name]
+    question = Question("here", report.target, report.version, report.cases)
+    ours = {one.path: one for one in asked(question, wanted, workers)}
+    unequal = tuple(name for name, one in sorted(ours.items()) if not one.refused and one.digest != theirs[name])
+    unknown = tuple(sorted(name for name in theirs if name not in ours or ours[name].refused))
+    equal = {by_name[name].form.spelling for name in ours if name not in unequal and name not in unknown}
+    return Verified(report, unequal, unknown, tuple(sorted(one for one in equal if level_of(one) != BITS)))

@@ -1,0 +1,174 @@
+"""The judge `gpu`: kernels on an NVIDIA GPU, by its driver's library alone; PTX goes to the driver's compiler."""
+
+from __future__ import annotations
+
+import ctypes
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from ptxloom.conformance.expected import input_words, result_words, threads_of
+from ptxloom.conformance.kernel_text import BLOCK, kernel_text, module_text
+from ptxloom.diagnostics import PtxloomError
+from ptxloom.isa.target import Target, targets
+from ptxloom.isa.version import PtxVersion, versions
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from ptxloom.conformance.inputs import Words
+    from ptxloom.conformance.paths import Path
+
+_NAMES: Final = ("libcuda.so.1", "nvcuda.dll")
+_LOG_BYTES: Final = 8192
+_ERROR_LOG, _ERROR_LOG_BYTES, _LEVEL = 5, 6, 7  # of CUjit_option
+_MAJOR, _MINOR = 75, 76  # of CUdevice_attribute: the compute capability
+
+
+class GpuError(PtxloomError):
+    """There is no GPU, or its driver refused."""
+
+
+@dataclass(frozen=True, slots=True)
+class Gpu:
+    """A GPU as its driver tells of it.
+
+    Attributes:
+        device: Its name.
+        driver: The version of CUDA that the driver has, such as "13.0".
+        target: What kernels are compiled for, such as sm_90a.
+        version: The newest version of PTX that the driver's compiler reads.
+    """
+
+    device: str
+    driver: str
+    target: Target
+    version: PtxVersion
+
+
+class Driver:
+    """The driver of the first GPU, a context on it open until `close`.
+
+    Raises:
+        GpuError: There is no driver, or no GPU.
+    """
+
+    def __init__(self, level: int | None = None) -> None:
+        self._cuda = _library()
+        self._level = level
+        self._ask("cuInit", 0)
+        device, context, version = ctypes.c_int(), ctypes.c_void_p(), ctypes.c_int()
+        self._ask("cuDeviceGet", ctypes.byref(device), 0)
+        self._ask("cuDevicePrimaryCtxRetain", ctypes.byref(context), device)
+        self._ask("cuCtxSetCurrent", context)
+        self._ask("cuDriverGetVersion", ctypes.byref(version))
+        self._device = device
+        name = ctypes.create_string_buffer(256)
+        self._ask("cuDeviceGetName", name, 256, device)
+        capability = 10 * self._attribute(_MAJOR) + self._attribute(_MINOR)
+        newest = self._newest()
+        self.gpu = Gpu(
+            name.value.decode(errors="replace"),
+            f"{version.value // 1000}.{version.value % 1000 // 10}",
+            _target_of(capability),
+            newest,
+        )
+
+    def close(self) -> None:
+        """Give the context back."""
+        self._ask("cuDevicePrimaryCtxRelease_v2", self._device)
+
+    def run(self, paths: Sequence[Path], cases: int) -> Iterator[tuple[Path, Words | str]]:
+        """What each path leaves: the words of its parameter `out`, or why the driver's compiler takes it not."""
+        if not paths:
+            return
+        texts = [kernel_text(f"k{at}", path, threads_of(path, cases)) for at, path in enumerate(paths)]
+        module, log = self._load(module_text(self.gpu.version, self.gpu.target, texts))
+        if module is None:
+            if len(paths) == 1:
+                yield paths[0], log
+                return
+            half = len(paths) // 2
+            yield from self.run(paths[:half], cases)
+            yield from self.run(paths[half:], cases)
+            return
+        for at, path in enumerate(paths):
+            yield path, self._launched(module, f"k{at}", path, threads_of(path, cases))
+        self._ask("cuModuleUnload", module)
+
+    def _launched(self, module: ctypes.c_void_p, name: str, path: Path, threads: int) -> Words:
+        function = ctypes.c_void_p()
+        self._ask("cuModuleGetFunction", ctypes.byref(function), module, name.encode())
+        out, given = np.zeros(result_words(path, threads), np.uint64), input_words(path, threads)
+        left, inputs = self._copied(out), self._copied(given)
+        parameters = (ctypes.c_void_p * 2)(ctypes.addressof(left), ctypes.addressof(inputs))
+        shape = (threads // BLOCK, 1, 1, BLOCK, 1, 1, 0)
+        self._ask("cuLaunchKernel", function, *shape, None, parameters, None)
+        self._ask("cuMemcpyDtoH_v2", out.ctypes.data_as(ctypes.c_void_p), left, ctypes.c_size_t(out.nbytes))
+        for memory in (left, inputs):
+            self._ask("cuMemFree_v2", memory)
+        return out
+
+    def _copied(self, array: Words) -> ctypes.c_uint64:
+        memory, size = ctypes.c_uint64(), ctypes.c_size_t(array.nbytes)
+        self._ask("cuMemAlloc_v2", ctypes.byref(memory), size)
+        self._ask("cuMemcpyHtoD_v2", memory, array.ctypes.data_as(ctypes.c_void_p), size)
+        return memory
+
+    def _load(self, text: str) -> tuple[ctypes.c_void_p | None, str]:
+        """A module, or what the driver's compiler says against it."""
+        module, log = ctypes.c_void_p(), ctypes.create_string_buffer(_LOG_BYTES)
+        given: list[tuple[int, int | None]] = [
+            (_ERROR_LOG, ctypes.addressof(log)),
+            (_ERROR_LOG_BYTES, _LOG_BYTES),
+            *([(_LEVEL, self._level)] if self._level is not None else []),
+        ]
+        names = (ctypes.c_int * len(given))(*(name for name, _ in given))
+        values = (ctypes.c_void_p * len(given))(*(value for _, value in given))
+        image = ctypes.create_string_buffer(text.encode())
+        status = self._cuda.cuModuleLoadDataEx(ctypes.byref(module), image, len(given), names, values)
+        said = log.value.decode(errors="replace").strip()
+        return (None, said or self._words(status)) if status else (module, "")
+
+    def _newest(self) -> PtxVersion:
+        for version in sorted(versions(), reverse=True):
+            module, _ = self._load(
+                f".version {version}\n.target sm_75\n.address_size 64\n.visible .entry k() {{ ret; }}\n"
+            )
+            if module is not None:
+                self._ask("cuModuleUnload", module)
+                return version
+        raise GpuError("the driver's compiler reads no version of PTX that ptxloom knows")
+
+    def _attribute(self, which: int) -> int:
+        value = ctypes.c_int()
+        self._ask("cuDeviceGetAttribute", ctypes.byref(value), which, self._device)
+        return value.value
+
+    def _ask(self, name: str, *arguments: Any) -> None:
+        status = getattr(self._cuda, name)(*arguments)
+        if status:
+            raise GpuError(f"{name} returned {self._words(status)}")
+
+    def _words(self, status: int) -> str:
+        name = ctypes.c_char_p()
+        found = self._cuda.cuGetErrorName(status, ctypes.byref(name)) == 0 and name.value
+        return f"{found.decode()} ({status})" if found else str(status)
+
+
+def _library() -> Any:
+    for name in _NAMES:
+        try:
+            return ctypes.CDLL(name)
+        except OSError:
+            continue
+    raise GpuError("no NVIDIA driver was found (libcuda.so.1): the judge `gpu` runs where a GPU is")
+
+
+def _target_of(capability: int) -> Target:
+    """The target with the most instructions that runs on a compute capability."""
+    fitting = [one for one in targets() if one.runs_on(capability)]
+    if not fitting:
+        raise GpuError(f"ptxloom knows no target of compute capability {capability // 10}.{capability % 10}")
+    return max(fitting, key=lambda one: one.closeness)

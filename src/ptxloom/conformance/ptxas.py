@@ -1,0 +1,49 @@
+"""The judge `ptxas`: whether NVIDIA's assembler takes what the ISA data makes legal."""
+
+from __future__ import annotations
+
+import subprocess
+import tempfile
+from pathlib import Path as File
+from typing import TYPE_CHECKING
+
+from ptxloom.conformance.kernel_text import BLOCK, kernel_text, module_text
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ptxloom.conformance.paths import Path
+    from ptxloom.isa.target import Target
+    from ptxloom.isa.version import PtxVersion
+
+
+def assembled(
+    ptxas: str, paths: Sequence[Path], target: Target, version: PtxVersion, level: int | None = None
+) -> dict[str, str]:
+    """The paths that a ptxas refuses, by name, each with its first word against them."""
+    if not paths:
+        return {}
+    texts = [kernel_text(f"k{at}", path, BLOCK) for at, path in enumerate(paths)]
+    said = _run(ptxas, module_text(version, target, texts), target, level)
+    if not said:
+        return {}
+    if len(paths) == 1:
+        return {paths[0].name: said}
+    half = len(paths) // 2
+    return assembled(ptxas, paths[:half], target, version, level) | assembled(
+        ptxas, paths[half:], target, version, level
+    )
+
+
+def _run(ptxas: str, text: str, target: Target, level: int | None) -> str:
+    """The first line that ptxas says against a module; empty if it takes it."""
+    with tempfile.TemporaryDirectory() as folder:
+        source = File(folder) / "paths.ptx"
+        source.write_text(text, encoding="utf-8")
+        options = [f"-arch={target}", *([f"-O{level}"] if level is not None else [])]
+        command = [ptxas, *options, "-o", str(File(folder) / "paths.cubin"), str(source)]
+        run = subprocess.run(command, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
+    if run.returncode == 0:
+        return ""
+    lines = [line for line in (run.stderr + run.stdout).splitlines() if "error" in line or "fatal" in line]
+    return lines[0].replace(str(source), "paths.ptx") if lines else f"ptxas ended with {run.returncode}"

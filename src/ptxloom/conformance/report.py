@@ -1,0 +1,125 @@
+"""The one file that comes back: which judge, which suite, what it said of each path; no host, no user, no folder."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, field
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Any, Final
+
+from ptxloom.conformance.inputs import SUITE
+from ptxloom.conformance.verdicts import Difference, Verdict
+from ptxloom.diagnostics import PtxloomError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+SCHEMA: Final = 1
+
+
+class Unreadable(PtxloomError):  # noqa: N818 - reads as the sentence it prints
+    """A file is no report, or one of another suite."""
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What a judge said.
+
+    Attributes:
+        judge: `gpu`, `ptxas`, or `here`.
+        device: What the results are of: a GPU's name, or a version of ptxas.
+        driver: The version of CUDA that the GPU's driver has.
+        target: What kernels were compiled for.
+        version: Of PTX.
+        cases: How many a path.
+        verdicts: By path, in the order of their names.
+        suite: The version of the suite.
+        schema: The version of this form.
+    """
+
+    judge: str
+    device: str
+    driver: str
+    target: str
+    version: str
+    cases: int
+    verdicts: tuple[Verdict, ...]
+    suite: int = SUITE
+    schema: int = field(default=SCHEMA)
+
+    @property
+    def differing(self) -> tuple[Verdict, ...]:
+        """The verdicts on paths that differ."""
+        return tuple(one for one in self.verdicts if one.differ)
+
+    @property
+    def refused(self) -> tuple[Verdict, ...]:
+        """The verdicts on paths that did not run."""
+        return tuple(one for one in self.verdicts if one.refused)
+
+    @property
+    def digest(self) -> str:
+        """Of all results, in the order of their paths."""
+        return _digest(self.verdicts)
+
+    def text(self) -> str:
+        """The file: JSON, a line a path."""
+        head = {name: value for name, value in asdict(self).items() if name != "verdicts"} | {"digest": self.digest}
+        rows = ",\n".join(json.dumps(one.record(), separators=(",", ":")) for one in self.verdicts)
+        return f'{json.dumps(head)[:-1]}, "paths": [\n{rows}\n]}}\n'
+
+
+def _digest(verdicts: Iterable[Verdict]) -> str:
+    said = "".join(f"{one.path} {one.digest or one.refused}\n" for one in verdicts)
+    return blake2b(said.encode(), digest_size=16).hexdigest()
+
+
+def read(text: str) -> Report:
+    """A report from its file.
+
+    Raises:
+        Unreadable: It is none, is damaged, or is of a suite that this version does not know.
+    """
+    try:
+        found = json.loads(text)
+        if found["schema"] != SCHEMA or found["suite"] != SUITE:
+            other = f"suite {found['suite']!s:.20}, form {found['schema']!s:.20}"
+            raise Unreadable(f"the report is of {other}; this is suite {SUITE}, form {SCHEMA}")
+        judge, device, driver, target, version = (
+            _word(found[name]) for name in ("judge", "device", "driver", "target", "version")
+        )
+        verdicts = tuple(map(verdict_of, found["paths"]))
+        report = Report(judge, device, driver, target, version, _count(found["cases"]), verdicts)
+    except (ValueError, KeyError, TypeError, RecursionError):
+        raise Unreadable("the file is no report of `ptxloom conform`") from None
+    if found.get("digest") != report.digest:
+        raise Unreadable("the report is damaged: its digest is not that of its paths")
+    return report
+
+
+def verdict_of(row: dict[str, Any]) -> Verdict:
+    """A verdict from its row.
+
+    Raises:
+        ValueError, KeyError, TypeError: It is none.
+    """
+    first = tuple(map(_difference_of, row.get("first", ())))
+    digest, refused = (_word(row.get(name, "")) for name in ("digest", "refused"))
+    return Verdict(_word(row["path"]), _count(row["cases"]), _count(row["differ"]), digest, refused, first)
+
+
+def _difference_of(row: dict[str, Any]) -> Difference:
+    inputs, given, expected = (tuple(map(_word, row[name])) for name in ("inputs", "given", "expected"))
+    return Difference(_count(row["case"]), _count(row["lane"]), inputs, given, expected)
+
+
+def _word(value: object) -> str:
+    if not isinstance(value, str):
+        raise TypeError(value)
+    return value
+
+
+def _count(value: object) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < 1 << 40:
+        raise TypeError(value)
+    return value

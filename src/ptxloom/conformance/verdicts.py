@@ -1,0 +1,107 @@
+"""What a judge says of paths: how many cases differ, the first of them in hexadecimal, a digest of all results."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from ptxloom.conformance.expected import input_words, threads_of
+from ptxloom.conformance.kernel_text import inputs_of, results_of
+from ptxloom.conformance.operands import CELL_BYTES
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ptxloom.conformance.inputs import Words
+    from ptxloom.conformance.paths import Path
+
+MOST_SHOWN: Final = 20
+"""How many of the cases that differ are kept for a path."""
+
+_CELL: Final = CELL_BYTES // 8
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A thread of a case that differs.
+
+    Attributes:
+        case: The number of the case.
+        lane: The thread in it.
+        inputs: Its input registers, then its cell, in hexadecimal.
+        given: What the judge left: results, then the cell.
+        expected: What ptxloom left.
+    """
+
+    case: int
+    lane: int
+    inputs: tuple[str, ...]
+    given: tuple[str, ...]
+    expected: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What a judge says of a path.
+
+    Attributes:
+        path: Its name.
+        cases: How many were asked.
+        differ: How many of them gave other bits than here.
+        digest: Of all that the judge left, 16 hexadecimal digits; empty where it left nothing.
+        refused: Why the judge did not run it; empty if it did.
+        first: The first cases that differ.
+    """
+
+    path: str
+    cases: int
+    differ: int = 0
+    digest: str = ""
+    refused: str = ""
+    first: tuple[Difference, ...] = ()
+
+    def record(self) -> dict[str, Any]:
+        """It as JSON has it; what is empty is left out."""
+        return {name: value for name, value in asdict(self).items() if value or name in {"path", "cases", "differ"}}
+
+
+def digest(words: Words) -> str:
+    """Of the words that a path left: BLAKE2b, 64 bits, over little-endian bytes."""
+    return blake2b(words.astype("<u8").tobytes(), digest_size=8).hexdigest()
+
+
+def compared(path: Path, cases: int, given: Words, expected: Words) -> Verdict:
+    """The verdict on one path: `given` and `expected` are what its kernel left, `(result_words,)`."""
+    threads = threads_of(path, cases)
+    cases = threads // path.lanes
+    if np.array_equal(given, expected):
+        return Verdict(path.name, cases, digest=digest(given))
+    theirs, ours = _rows(path, threads, given), _rows(path, threads, expected)
+    unequal = (theirs != ours).any(axis=1)
+    wrong = unequal.reshape(cases, path.lanes).any(axis=1)
+    inputs = _inputs(path, threads)
+    first = tuple(
+        Difference(int(at) // path.lanes, int(at) % path.lanes, _hex(inputs[at]), _hex(theirs[at]), _hex(ours[at]))
+        for at in np.flatnonzero(unequal)[:MOST_SHOWN]
+    )
+    return Verdict(path.name, cases, int(wrong.sum()), digest(given), first=first)
+
+
+def _rows(path: Path, threads: int, words: Words) -> Words:
+    """By thread: its results, then its cell."""
+    count = results_of(path)
+    rows = words[: count * threads].reshape(count, threads).T
+    return rows if path.cell is None else np.hstack((rows, words[count * threads :].reshape(threads, _CELL)))
+
+
+def _inputs(path: Path, threads: int) -> Words:
+    count, words = inputs_of(path), input_words(path, threads)
+    rows = words[: count * threads].reshape(count, threads).T if count else np.zeros((threads, 0), np.uint64)
+    return rows if path.cell is None else np.hstack((rows, words[count * threads :].reshape(threads, _CELL)))
+
+
+def _hex(row: NDArray[np.uint64]) -> tuple[str, ...]:
+    return tuple(f"{int(word):x}" for word in row)

@@ -1,0 +1,82 @@
+"""One share of a campaign: paths by name, a judge by name; a pure function of them, for a worker of any executor."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING
+
+from ptxloom.conformance.expected import run_here
+from ptxloom.conformance.gpu import Driver
+from ptxloom.conformance.paths import paths
+from ptxloom.conformance.ptxas import assembled
+from ptxloom.conformance.verdicts import Verdict, compared, digest
+from ptxloom.diagnostics import PtxloomError
+from ptxloom.isa.target import Target
+from ptxloom.isa.version import PtxVersion
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from ptxloom.conformance.inputs import Words
+    from ptxloom.conformance.paths import Path
+    from ptxloom.conformance.question import Question
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """What a worker does: a question, and the paths of which it is asked."""
+
+    question: Question
+    names: tuple[str, ...]
+
+
+def done(task: Task) -> list[Verdict]:
+    """The verdicts on a share's paths, in their order."""
+    question = task.question
+    target, version = Target.parse(question.target), PtxVersion.parse(question.version)
+    known = _known(question.target, question.version)
+    wanted = [known[name] for name in task.names]
+    if question.judge == "here":
+        return [_here(question, path) for path in wanted]
+    if question.judge == "gpu":
+        return list(_on_gpu(question, wanted))
+    refused = assembled(question.judge, wanted, target, version, question.level)
+    return [Verdict(path.name, 1, refused=refused.get(path.name, "")) for path in wanted]
+
+
+def _ours(question: Question, path: Path) -> Words | str:
+    """What this machine leaves, or why it does not run the path."""
+    try:
+        return run_here(path, Target.parse(question.target), PtxVersion.parse(question.version), question.cases)
+    except PtxloomError as error:
+        return f"ptxloom does not run it: {str(error).partition(chr(10))[0]}"
+
+
+def _here(question: Question, path: Path) -> Verdict:
+    left = _ours(question, path)
+    if isinstance(left, str):
+        return Verdict(path.name, question.cases, refused=left)
+    return compared(path, question.cases, left, left)
+
+
+def _on_gpu(question: Question, wanted: list[Path]) -> Iterator[Verdict]:
+    for path, given in _driver(question.level).run(wanted, question.cases):
+        if isinstance(given, str):
+            yield Verdict(path.name, question.cases, refused=given)
+            continue
+        expected = _ours(question, path)
+        if isinstance(expected, str):
+            yield Verdict(path.name, question.cases, digest=digest(given), refused=expected)
+        else:
+            yield compared(path, question.cases, given, expected)
+
+
+@cache
+def _known(target: str, version: str) -> Mapping[str, Path]:
+    return {path.name: path for path in paths(Target.parse(target), PtxVersion.parse(version))}
+
+
+@cache
+def _driver(level: int | None) -> Driver:
+    return Driver(level)

@@ -1,0 +1,27 @@
+"""What GPUs said of every path, by `ptxloom conform --full --report`."""
+
+from __future__ import annotations
+
+import lzma
+from functools import cache
+from pathlib import Path
+
+from ptxloom.conformance import Path as Question
+from ptxloom.conformance import Report, paths, read
+from ptxloom.isa.target import Target
+from ptxloom.isa.version import PtxVersion
+
+FOLDER = Path(__file__).parent
+
+
+@cache
+def recorded(name: str = "h200") -> Report:
+    """The report of a GPU."""
+    return read(lzma.decompress((FOLDER / f"{name}.json.xz").read_bytes()).decode())
+
+
+@cache
+def known(name: str = "h200") -> dict[str, Question]:
+    """The paths that a report's target has, by name."""
+    report = recorded(name)
+    return {path.name: path for path in paths(Target.parse(report.target), PtxVersion.parse(report.version))}

@@ -162,7 +162,7 @@ def hostile(seed: int, statements: Pool) -> Hostile:
         chance.random() < 0.15,
         (chance.choice(traced),) if traced and chance.random() < 0.15 else (),
         chance.random() < 0.2,
-        chance.choice((1, 2, 2, 3, 4, 5, 8)),
+        chance.choice((1, *range(2, 9))),
         chance.choice((None, None, 0, 1 << 12, 1 << 16)),
     )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from attack.hostile import hostile, pool
 from attack.siege import LATE, siege
 
 SWEEPS = [pytest.param(start, 300, marks=pytest.mark.sweep) for start in (0, 1_000_000)]
@@ -16,3 +17,14 @@ def test_no_hostile_program_gets_through(start: int, cases: int) -> None:
     judged = found.number - start - found.outcomes.get(LATE, 0)  # on a busy machine fewer end within their time
     assert found.outcomes.get("ran", 0) >= judged // 8, "most programs end too soon to attack anything"
     assert found.number > start
+
+
+def test_programs_of_every_kind_are_drawn() -> None:
+    statements = pool()
+    cases = [hostile(seed, statements) for seed in range(600)]
+    assert {case.threads for case in cases} == set(range(1, 9))
+    many = [case for case in cases if case.threads > 1 and case.grid > 1]
+    for words in ("bulk.tensor", "tensormap.", "tex.", "tld4.", "suld.", "sust.", "sured.", "malloc,", "free,"):
+        drawn = [case for case in many if words in case.text]
+        assert len(drawn) >= 6, f"{words} in {len(drawn)} of {len(many)} programs on several threads"
+    assert {case.heap_bytes for case in many if "malloc," in case.text} >= {None, 0, 1 << 16}

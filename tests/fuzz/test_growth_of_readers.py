@@ -33,6 +33,9 @@ INSIDE: Final[dict[str, Callable[[int], str]]] = {
     "labels": numbered("L#:\n"),
     "branches": numbered("L#:\n@%p1 bra L#;\n"),
     "branches to the end": lambda n: numbered("@%p1 bra END;\n")(n) + "END:\n",
+    "barriers behind branches to the end": lambda n: (
+        "mov.u32 %r1, %ctaid.x;\n" + numbered("setp.lt.s32 %p1, %r1, #;\n@%p1 bra END;\nbar.sync 0;\n")(n) + "END:\n"
+    ),
     "undeclared registers": numbered("mov.b32 %x#, %r1;\n"),
     "unknown opcodes": numbered("foo# %r1;\n"),
     "wrong qualifiers": numbered("add.s3# %r1, %r1, 1;\n"),

@@ -10,7 +10,7 @@ from ptxloom.flow.dominance import immediate_dominators, reachable
 from ptxloom.lazy import cached_property
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from ptxloom.flow.graph import FlowGraph
 
@@ -68,13 +68,29 @@ class Control:
         found = self._closures.get(block)
         if found is None:
             order = dict.fromkeys(self._direct[block])
-            waiting = list(order)
-            for one in waiting:
-                new = [each for each in self._direct[one] if each not in order]
-                order.update(dict.fromkeys(new))
-                waiting += new
+            self._follow(list(order), order)
             found = self._closures[block] = tuple(order)
         return found
+
+    def with_above(self, blocks: Iterable[int]) -> Iterator[int]:
+        """Some blocks and the branches above them, each once: those of a block behind it, the nearest first."""
+        order: dict[int, None] = {}
+        for block in blocks:
+            if block not in order:
+                order[block] = None
+                self._follow([block], order)
+        return iter(order)
+
+    def directly_above(self, block: int) -> list[int]:
+        """The branches whose ways decide at once whether lanes come by a block."""
+        return self._direct[block]
+
+    def _follow(self, waiting: list[int], order: dict[int, None]) -> None:
+        """Add what some blocks depend on, the nearest first, but for what has been followed before."""
+        for one in waiting:
+            new = [each for each in self._direct[one] if each not in order]
+            order.update(dict.fromkeys(new))
+            waiting += new
 
     def parting(self, branch: int) -> Parting:
         """Where the ways that leave a branch meet, and which loops they leave."""

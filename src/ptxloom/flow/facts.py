@@ -61,6 +61,7 @@ class FlowFacts:
         self._facts: dict[FlowNode, Bits] = {}
         self._users: dict[FlowNode, dict[FlowNode, None]] = {}
         self._asked: set[FlowNode] = set()
+        self._open: set[FlowNode] = set()  # of these, what nothing is known of yet
         self._changes: dict[FlowNode, int] = {}
         self._waiting: dict[FlowNode, None] = {}
         self._meeting = OrderedDict[FlowNode, None]()  # looked at when nothing else waits: much may come to each
@@ -78,6 +79,7 @@ class FlowFacts:
     def _ask(self, node: FlowNode) -> None:
         if node not in self._asked:
             self._asked.add(node)
+            self._open.add(node)
             self._look_again(node)
 
     def _look_again(self, node: FlowNode) -> None:
@@ -104,12 +106,14 @@ class FlowFacts:
                 fresh = self._widened(node, before, bits.either(before, fresh))
             if fresh != before:
                 self._facts[node] = fresh
+                self._open.discard(node)
                 for user in self._users.get(node, {}):
                     self._look_again(user)
                 if isinstance(node, BranchCondition) and fresh.varies:
                     self._part(node.block, fresh.level)
-        for node in self._asked - self._facts.keys():
+        for node in self._open:
             self._facts[node] = shared(64)
+        self._open.clear()
 
     def _widened(self, node: FlowNode, before: Bits, fact: Bits) -> Bits:
         """What stops changing soon: a node that changes often keeps only what is below the lowest bit that does."""
@@ -237,10 +241,9 @@ class FlowFacts:
     def _ask_choices(self, block: int, before: list[int]) -> None:
         """Look at the branches that decide from where control comes to a block."""
         top = self.graph.dominators[block]
-        for one in before:
-            for branch in (one, *self.control.above(one)):
-                if self.control.forks(branch) and (top is None or self.graph.dominates(top, branch)):
-                    self._ask(BranchCondition(branch))
+        for branch in self.control.with_above(before):
+            if self.control.forks(branch) and (top is None or self.graph.dominates(top, branch)):
+                self._ask(BranchCondition(branch))
 
     def _write(self, node: Write) -> Bits | None:
         instruction = self._registers.instruction(node)

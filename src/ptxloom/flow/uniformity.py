@@ -21,6 +21,7 @@ from ptxloom.syntax.tree import Component, Name
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from ptxloom.flow.graph import FlowGraph
     from ptxloom.syntax.tree import Instruction
 
 
@@ -49,6 +50,12 @@ class Uniformity(FlowFacts):
         ('DIVERGENT', 'UNIFORM')
     """
 
+    def __init__(self, graph: FlowGraph) -> None:
+        super().__init__(graph)
+        self._above_asked: set[int] = set()
+        self._certain: dict[int, bool] = {}
+        self._nearest: dict[int, int | None] = {}
+
     def register(self, block: int, position: int, name: str) -> Bits:
         """What is known of a register just before an instruction, given by its place in a block."""
         instruction = self.graph.blocks[block].instructions[position]
@@ -67,14 +74,39 @@ class Uniformity(FlowFacts):
         """What is known of where control goes after a block."""
         return self._settled(BranchCondition(block)) if self.control.forks(block) else fixed(0)
 
-    def partings(self, block: int) -> tuple[int, ...]:
-        """The blocks at whose end lanes part for certain, which decides who comes by this block; the nearest first."""
-        above = self.control.above(block)
-        for one in above:
-            self._ask(BranchCondition(one))
+    def parting(self, block: int) -> int | None:
+        """The nearest block at whose end lanes part for certain, and which decides who comes by this block."""
+        self._ask_above(block)
         self._settle()
-        differing = [one for one in above if self._facts[BranchCondition(one)].level is Level.DIVERGENT]
-        return tuple(one for one in differing if not self._keeps_together(one))
+        passed: dict[int, None] = {}
+        while block not in self._nearest and block not in passed:
+            passed[block] = None
+            direct = self.control.directly_above(block)
+            if len(direct) != 1 or self._parts(direct[0]):
+                above = direct if len(direct) == 1 else self.control.above(block)
+                self._nearest[block] = next((one for one in above if self._parts(one)), None)
+                break
+            block = direct[0]  # which alone decides, and keeps its lanes together: what parts them is above it
+        found = self._nearest.get(block)
+        self._nearest |= dict.fromkeys(passed, found)
+        return found
+
+    def _ask_above(self, block: int) -> None:
+        """Ask how the branches go that decide who comes by a block."""
+        waiting = [block]
+        while waiting:
+            for one in self.control.directly_above(waiting.pop()):
+                if one not in self._above_asked:
+                    self._above_asked.add(one)
+                    self._ask(BranchCondition(one))
+                    waiting.append(one)
+
+    def _parts(self, branch: int) -> bool:
+        """Whether lanes part at a branch for certain."""
+        if branch not in self._certain:
+            differs = self._facts[BranchCondition(branch)].level is Level.DIVERGENT
+            self._certain[branch] = differs and not self._keeps_together(branch)
+        return self._certain[branch]
 
     def _keeps_together(self, block: int) -> bool:
         """Whether a branch compares two integers that differ by the same in all lanes, if it has not parted them.

@@ -98,7 +98,7 @@ def _in_function(graph: FlowGraph, places: list[_Place]) -> Iterator[Diagnostic]
         if lanes.guard(place.block, place.position).level is Level.DIVERGENT:
             yield _guarded(graph, lanes, place)
         elif place.block not in nearest:
-            nearest[place.block] = next(iter(lanes.partings(place.block)), None)
+            nearest[place.block] = lanes.parting(place.block)
         branch = nearest.get(place.block)
         if branch is not None:
             behind.setdefault(branch, []).append(place)

@@ -18,6 +18,7 @@ from ptxloom.machine.runtime.racecheck.access_history import (
     drop_alike,
     fill_trace,
     has_trace,
+    is_own,
     takes_lane,
 )
 from ptxloom.machine.runtime.racecheck.equal_values import is_same_value
@@ -184,6 +185,8 @@ def further_trace(grid: GridHistory, last: AccessTrace) -> AccessTrace:
 
 def look_lane(w: Warp, lane: u32, span: Span, at: u64, size: u32) -> None:
     """Compare and remember what one lane does, word by word, or byte by byte."""
+    access = w.shadow.order.access
+    is_plain = u32(access.does != WRITES and access.stamp & STRONG == 0 and address(w.shadow.order.taught) == 0)
     told: u32 = 0
     place = at
     end = at + u64(size)
@@ -195,7 +198,8 @@ def look_lane(w: Warp, lane: u32, span: Span, at: u64, size: u32) -> None:
         if cell.first[0].owner == SPLIT:
             cell = byte_of(span, place)
             step = 1
-        told = meet_cell(w, lane, span, cell, place, u32(step), end, told)
+        if is_plain == 0 or meet_reads(w, access, lane, cell.first[0]) == 0:
+            told = meet_cell(w, lane, span, cell, place, u32(step), end, told)
         place = place + step
 
 
@@ -234,6 +238,39 @@ def meet_cell(w: Warp, lane: u32, span: Span, cell: HistoryCell, place: u64, ste
         free = further_trace(w.shadow.order.grid, end_of_chain)
     fill_trace(access, lane, free)
     return last
+
+
+def meet_reads(w: Warp, access: CurrentAccess, lane: u32, first: AccessTrace) -> u32:
+    """1 if a plain read meets nothing but plain reads by other clusters, and its own: it is remembered, as they are.
+
+    That is most of what kernels do, and no order of any two matters.
+    """
+    grid = w.shadow.order.grid
+    kept: u32 = 0
+    here = first
+    end_of_chain = here
+    free = null(AccessTrace)
+    own = null(AccessTrace)
+    while address(here) != 0:
+        spend(w, 1)
+        t = here
+        if t.owner != 0 and (t.does != access.does or t.stamp & STRONG != 0):
+            return 0
+        if t.owner == access.owner:
+            if is_own(access, t) == 0:
+                return 0
+            own = here
+        elif t.owner != 0 and grid.over[t.owner - 1] != 0:
+            t.owner = t.owner if kept == 0 else 0
+            kept = 1
+        if t.owner == 0 and address(free) == 0:
+            free = here
+        end_of_chain = here
+        here = t.next
+    if address(own) == 0:
+        own = free if address(free) != 0 else further_trace(grid, end_of_chain)
+    fill_trace(access, lane, own)
+    return 1
 
 
 def settle_trace(w: Warp, access: CurrentAccess, lane: u32, first: AccessTrace, t: AccessTrace, left: u32) -> None:

@@ -10,6 +10,7 @@ caches that are empty.
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -62,6 +63,10 @@ class Task:
         return f"{self.user}: {self.wants}"
 
 
+_OURS: Final = re.compile(r"""^ *File "[^"\n]*[/\\]ptxloom[/\\][^"\n]*", line \d""", re.MULTILINE)
+"""A frame of ptxloom in a traceback; what a user's program prints when it fails is its own."""
+
+
 @dataclass(frozen=True, slots=True)
 class Attempt:
     """What came of a task: how it ended, and all that it printed."""
@@ -74,7 +79,7 @@ class Attempt:
         wrong = [f"ended with {self.code} instead of {task.code}"] if self.code != task.code else []
         wrong += [f"does not say {words!r}" for words in task.says if words not in self.printed]
         wrong += [f"says {words!r}" for words in task.lacks if words in self.printed]
-        return [*wrong, "Traceback"] if "Traceback (most recent call last)" in self.printed else wrong
+        return [*wrong, "a traceback of ours"] if _OURS.search(self.printed) else wrong
 
 
 def tasks() -> tuple[Task, ...]:

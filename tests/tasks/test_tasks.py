@@ -47,7 +47,7 @@ def test_a_task_fails_for_its_code_and_its_words() -> None:
     task = TASKS[0]
     assert Attempt(task.code, " ".join(task.says)).failures(task) == []
     assert Attempt(task.code + 1, " ".join(task.says)).failures(task)
-    assert Attempt(task.code, " ".join(task.says) + "\nTraceback (most recent call last)").failures(task)
+    assert Attempt(task.code, " ".join(task.says) + '\n  File "lib/ptxloom/cli/__init__.py", line 3').failures(task)
     said = next(one for one in TASKS if one.says)
     assert Attempt(said.code, "").failures(said)
 

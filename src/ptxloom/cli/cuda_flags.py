@@ -25,7 +25,7 @@ def flags_for(options: Options | Namespace, name: str, beside: Flags = NO_FLAGS,
         target: What it is compiled for, judged here: a compiler would be asked for nothing.
 
     Raises:
-        UsageError: A flag or the target is none.
+        UsageError: A flag or the target does not exist.
         RefusedFlag: An option is not passed on to a compiler.
         BadSettings: The settings say what cannot be.
     """

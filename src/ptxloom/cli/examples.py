@@ -131,7 +131,7 @@ EXAMPLES: Final = {
     "examples": (("examples", "to a folder of this name, here"),),
     "lsp": (("lsp --target sm_90a", "check every file for this target"),),
 }
-"""By verb: commands (`ptxloom` in front is left out where they start with it) and what they answer."""
+"""By verb: commands (`ptxloom` in front is left out where they start with it) and what they show."""
 
 EXITS: Final = {
     "inspect": CLEAN_OR_FOUND,

@@ -96,7 +96,7 @@ def told_progress(started: int, total: int) -> None:
 
 
 def talk(text: str) -> None:
-    """A sentence for people, on standard error; nobody hears it where that is closed."""
+    """A sentence for people, on standard error; it is lost where that is closed."""
     from ptxloom.views.core.cells import harmless  # noqa: PLC0415 - heavy work of a verb starts here
 
     stream: TextIO | None = sys.stderr
@@ -167,7 +167,7 @@ def write_whole(path: Path, content: str | bytes) -> None:
 
 
 def write_below(folder: Path, path: Path, content: str | bytes) -> None:
-    """The same of a file whose name nobody has said: it lies below a folder, whatever links say, and replaces them.
+    """The same for a file that the user has not named: it lies below a folder, whatever links say, and replaces them.
 
     Raises:
         CannotWrite: With the path and the reason.

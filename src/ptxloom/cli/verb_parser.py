@@ -1,4 +1,4 @@
-"""The parser of one verb's arguments, which answers mistakes with a sentence."""
+"""The parser of one verb's arguments, which reports mistakes in a sentence."""
 
 from __future__ import annotations
 

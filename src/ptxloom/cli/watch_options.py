@@ -88,7 +88,7 @@ def figure(
     """What is drawn of a run: the first record that was asked for, else the profile, else the first hazard.
 
     Raises:
-        PtxloomError: There is none of these.
+        PtxloomError: Nothing of these was recorded.
     """
     if options.trace:
         return _of_trace(records, options)
@@ -102,7 +102,7 @@ def figure(
 
 
 def _of_trace(records: Sequence[TraceRecord], options: Options) -> Figure:
-    """The first record that holds a matrix, or if there is none the first of all."""
+    """The first record that holds a matrix, or the first of all if no record does."""
     drawable = [record for record in records if record.operands] or list(records)
     if not drawable:
         raise UsageError("--trace", ", ".join(options.trace), "an instruction that runs, to be drawn")

@@ -1,4 +1,4 @@
-"""The code that the explorer offers to copy: what `ptxloom emit` prints, each answer stored once."""
+"""The code that the explorer offers to copy: what `ptxloom emit` prints, each text stored once."""
 
 from __future__ import annotations
 

@@ -154,7 +154,7 @@ class VisibleNames:
                 known.pop(name, None)
 
     def find(self, name: str) -> Symbol | None:
-        """What a name means here: the innermost declaration; None if there is none."""
+        """What a name means here: the innermost declaration; None without a declaration."""
         found = self._names.find(name)
         return None if found is None else _symbol(name, *found)
 

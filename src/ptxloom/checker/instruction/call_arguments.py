@@ -34,7 +34,7 @@ class Passed:
     Attributes:
         type: Its element type.
         count: How many elements an array has, 0 if it leaves that open; -1 for a single value.
-        alignment: Its address is a multiple of so many bytes.
+        alignment: Its address is a multiple of this number of bytes.
     """
 
     type: str

@@ -72,7 +72,7 @@ def _spelled(slot: OperandSlot) -> str:
 
 
 def _how_many(counts: range) -> str:
-    """So many operands, in words."""
+    """A number of operands, in words."""
     *fewer, most = counts
     number = f"{', '.join(map(str, fewer))} or {most}" if fewer else str(most or "no")
     return f"{number} operand{'s' * (most != 1)}"

@@ -58,7 +58,7 @@ class _Initialiser:
         self._plain = _plain_literals(declaration.type)
 
     def inside(self, value: Operand, sizes: tuple[int | None, ...]) -> Iterator[Diagnostic]:
-        """A value of an array of so many dimensions, or of an element."""
+        """A value of an array with a number of dimensions, or of an element."""
         if not sizes:
             yield from self._element(value)
         elif not isinstance(value, Vector):

@@ -44,7 +44,7 @@ def _arch(text: str) -> str:
     """An architecture that there is, by the name of a real or a virtual one.
 
     Raises:
-        ArgumentTypeError: There is none of this name.
+        ArgumentTypeError: No architecture has this name.
     """
     from ptxloom.diagnostics import UsageError  # noqa: PLC0415 - only a `.cu` needs it
     from ptxloom.isa.target import known_target  # noqa: PLC0415 - likewise

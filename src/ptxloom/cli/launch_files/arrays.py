@@ -87,7 +87,7 @@ def load(path: Path) -> NDArray[Any]:
 
 
 def _read(file: BinaryIO, size: int) -> NDArray[Any]:
-    """The array of an open file of so many bytes, which are counted before room is made for them.
+    """The array of an open file of `size` bytes, which are counted before room is made for them.
 
     Raises:
         NoArray: It holds none.

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def run(options: Options) -> Outcome:
-    """Describe the atom, or answer for the operands; an operand without an atom is a finding.
+    """Describe the atom, or recommend one for the operands; an operand without an atom is a finding.
 
     Raises:
         PtxloomError: There is no such atom, or the options do not say for which operand of which mma one is wanted.

@@ -1,4 +1,4 @@
-"""`ptxloom lsp`: the language server, on standard input and output; it exits with 1 if nobody asked it to shut down."""
+"""`ptxloom lsp`: the language server, on standard input and output; it exits with 1 unless the client shut it down."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ def run(options: Options) -> Outcome:
 
 
 def _shown(found: Fragment, elements: tuple[Element, ...], options: Options, *, by_lane: bool) -> str:
-    """The answer in the format that is asked for."""
+    """The result in the format that is asked for."""
     formats = {
         "concise": places.concise,
         "csv": places.as_csv,

@@ -1,1 +1,1 @@
-"""Atoms, the advisor's answers and the swizzles that were found."""
+"""Atoms, the advisor's results and the swizzles that were found."""

@@ -1,4 +1,4 @@
-"""Atoms and the advisor's answers as text, one line, and JSON."""
+"""Atoms and the advisor's results as text, one line, and JSON."""
 
 from __future__ import annotations
 
@@ -194,7 +194,7 @@ def advice_concise(advices: Sequence[Advice]) -> str:
 
 
 def advice_json(advices: Sequence[Advice], offsets: Sequence[RowOffsets | None] | None = None) -> str:
-    """The answers as JSON."""
+    """The results as JSON."""
     placed = offsets or [None] * len(advices)
     return to_text([_advice_record(advice, of) for advice, of in zip(advices, placed, strict=True)])
 

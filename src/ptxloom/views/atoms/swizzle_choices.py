@@ -48,7 +48,7 @@ def _tma(arrangement: Arrangement) -> str:
 
 
 def verdict(found: Found) -> str:
-    """The answer as a sentence."""
+    """The result as a sentence."""
     if not found.free:
         best, over = found.best.arrangement, found.best.conflicts
         nothing = f"{found.tile}: nothing leaves every access free of conflicts"

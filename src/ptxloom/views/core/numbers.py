@@ -10,7 +10,7 @@ _MOST_WHOLE: Final = 6
 
 
 def few_digits(value: float, digits: int) -> str:
-    """A number of so many significant digits; of one that has more before its point, these.
+    """A number with `digits` significant digits, or with all that stand before its point.
 
     Example:
         >>> few_digits(10656.0, 4), few_digits(0.333333, 4), few_digits(123456789.0, 4), few_digits(-0.0, 4)

@@ -57,7 +57,7 @@ def snippet(marks: Sequence[Mark], style: Style = PLAIN, head: str = "") -> list
     Args:
         marks: At least one; the first is the main one.
         style: How to paint.
-        head: A place whose text nobody has, and that comes before all others.
+        head: A place whose text is not at hand; it comes before all others.
     """
     main = None if head else marks[0].span.source
     gutter = len(str(max(m.span.line for m in marks)))

@@ -26,7 +26,7 @@ def full(operand: SharedOperand, style: Style = PLAIN, *, assumed: bool = False)
     Args:
         operand: What the descriptor and its instruction say.
         style: How to paint.
-        assumed: Whether nobody said what the instruction says.
+        assumed: Whether what the instruction says was not given.
     """
     found = remark_lines.lines(remarks.of_operand(operand), style)
     words = operand.descriptor

@@ -38,7 +38,7 @@ class Grid:
         title: What it shows.
         rows: The names of its rows.
         columns: The names of its columns.
-        cells: By row and column; where there is none nothing is drawn.
+        cells: By row and column; a place without a cell stays blank.
         row_axis: What rows count.
         column_axis: What columns count.
         margin: By row, a cell left of it: whose address names it.

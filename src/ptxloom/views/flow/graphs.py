@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ptxloom.views.core.json_text import Value
 
 SHOWN: Final = 6
-"""So many instructions of a block are shown in a picture, unless all are asked for."""
+"""The number of instructions of a block that a picture shows, unless all are asked for."""
 WIDTH: Final = 72
 """The longest line of code in a picture."""
 

@@ -39,7 +39,7 @@ class Block:
 
 
 class Step(NamedTuple):
-    """So many rows or columns on is so many lanes or registers on."""
+    """A step of rows or columns, and the step of lanes or registers that it is."""
 
     weight: int
     far: int

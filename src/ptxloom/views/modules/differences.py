@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 VERSION: Final = 1
 SHOWN_ROWS: Final = 60
-"""So many lines of a function are shown, whole hunks; of the rest only the number is said."""
+"""The number of lines of a function that are shown, in whole hunks; the rest is only counted."""
 _SHOWN_NAMES: Final = 12
 _SHOWN_MOVED: Final = 3
 _LINE_LIMIT: Final = 120  # characters of one line

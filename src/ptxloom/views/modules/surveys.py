@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ptxloom.views.core.json_text import Value
 
 SHOWN: Final = 12
-"""So many parameters, opcodes and calls are named; of the rest only the number is said."""
+"""The number of parameters, opcodes and calls that are named; the rest is only counted."""
 
 
 def full(summary: ModuleSummary, style: Style = PLAIN) -> str:

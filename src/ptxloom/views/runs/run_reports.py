@@ -52,7 +52,7 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Traced:
-    """What was recorded, what its bits are to be read as, how many executions nobody looked at, and source texts."""
+    """What was recorded, what its bits are to be read as, how many executions were not examined, and source texts."""
 
     records: tuple[TraceRecord, ...]
     type: str = ""

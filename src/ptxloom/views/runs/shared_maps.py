@@ -38,7 +38,7 @@ class Shown:
     """What of a map is shown.
 
     Attributes:
-        rows: So many lines of 128 bytes.
+        rows: The number of lines of 128 bytes.
         values: What the bytes hold, beside what they are.
         by_chunk: The colour says which 16 bytes of its row something is; else, which row.
     """

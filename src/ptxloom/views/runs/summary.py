@@ -25,7 +25,7 @@ class Held:
     Attributes:
         kernel: Which one.
         name: What the snapshot is called.
-        before: What the snapshot says; None where there is none.
+        before: What the snapshot says; None without a snapshot.
         now: What it costs.
     """
 

@@ -62,7 +62,7 @@ class Pair:
 
 def use(register: str) -> str:
     """A predicate that depends on a register steers an instruction."""
-    return f"setp.eq.b{64 if 'd' in register else 32} %p7, {register}, 12345;\n@%p7 mov.u32 %r31, 1;"
+    return f"setp.lt.u{64 if 'd' in register else 32} %p7, {register}, 12345;\n@%p7 mov.u32 %r31, 1;"
 
 
 LOAD = "ld.shared.u32 %r1, [%r10];"
@@ -179,6 +179,11 @@ REGISTERS = (
         "mov.u32 %never1, 1;",
         tuple(range(16, 32)),
     ),
+    (  # what is chosen, in the bits in which both differ
+        "selp.b32 %r1, %r0, %r10, %q1;\nand.b32 %r1, %r1, 32;" + use("%r1"),
+        "setp.eq.u32 %q1, %r0, 1;",
+        tuple(lane for lane in range(32) if lane & 8),
+    ),
     (  # the half that nobody has written
         "mov.b64 %rd5, {%r0,%never1};\nmov.b64 {_,%r1}, %rd5;" + use("%r1"),
         "mov.u32 %never1, 1;",
@@ -205,7 +210,7 @@ REGISTERS = (
         tuple(range(32)),
     ),
     ("mov.u32 %r2, 5;\nshl.b32 %r1, %r2, %never1;" + use("%r1"), "mov.u32 %never1, 1;", tuple(range(32))),
-    ("selp.b32 %r1, %r0, %r10, %q1;" + use("%r1"), "setp.eq.u32 %q1, %r0, 1;", tuple(range(32))),
+    ("selp.b32 %r1, %r0, %r10, %q1;" + use("%r1"), "setp.eq.u32 %q1, %r0, 1;", tuple(range(1, 32))),  # both are 0
     ("setp.eq.and.u32 %p4, %never1, 1, %p1;\n@%p4 mov.u32 %r1, 1;", "mov.u32 %never1, 1;", tuple(range(16))),
     ("and.pred %p4, %q1, %p1;\n@%p4 mov.u32 %r1, 1;", "setp.eq.u32 %q1, %r0, 1;", tuple(range(16))),
     (
@@ -249,6 +254,11 @@ SHARED = "st.shared.u32 [tile+1024], 1;\n"
         "and.b32 %r1, %never1, 0;" + use("%r1"),
         "or.b32 %r1, %never1, -1;" + use("%r1"),
         "and.b32 %r1, %never1, 0xff00;\nshr.u32 %r1, %r1, 16;" + use("%r1"),
+        "selp.b32 %r1, %r0, %r0, %q1;" + use("%r1"),  # a choice between equals
+        "or.b32 %r1, %never1, 16;\nsetp.eq.u32 %p4, %r1, 3;\n@%p4 bra E;\nE:",  # what is written differs already
+        "lop3.b32 %r1, %never1, 0, %r0, 0xc0;" + use("%r1"),
+        "mul.lo.u32 %r1, %never1, 256;\nand.b32 %r2, %never1, 0xff00;\nadd.u32 %r2, %r2, %r0;\nand.b32 %r2, %r2, 255;"
+        + use("%r2"),
         "bfi.b32 %r1, %r0, %never1, 8, 8;\nbfe.u32 %r2, %r1, 8, 8;" + use("%r2"),
         "cvt.u32.u16 %r1, %h1;\nshr.u32 %r1, %r1, 16;" + use("%r1"),
         "setp.eq.u32 %p4, %r0, 99;\nsetp.eq.and.u32 %p5, %never1, 1, %p4;\n@%p5 bra E;\nE:",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ptxloom.checker.findings.report import name_span, word_span
 from ptxloom.diagnostics import Diagnostic, Fix, Label, Severity
-from ptxloom.meaning.questions import stops, turns
+from ptxloom.readings.effects import stops, turns
 from ptxloom.source import Span
 from ptxloom.syntax.tree import (
     Alias,

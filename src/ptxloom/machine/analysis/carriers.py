@@ -13,6 +13,7 @@ from ptxloom.binding.effects import destinations
 from ptxloom.flow.solver import reached
 from ptxloom.machine.analysis.definite_assignment import names_read
 from ptxloom.machine.program.symbols import Register, Variable
+from ptxloom.readings.effects import takes
 from ptxloom.syntax import tree
 from ptxloom.syntax.visitor import walk
 
@@ -22,10 +23,6 @@ if TYPE_CHECKING:
     from ptxloom.machine.program.model import Op, Program
     from ptxloom.machine.program.symbols import Key
 
-#: What brings something into registers, whatever it reads there.
-_BRING: Final = frozenset(
-    ("ldu", "ldmatrix", "mma", "wmma", "wgmma", "atom", "tex", "tld4", "suld", "multimem", "tcgen05")
-)
 _FOUND: Final[WeakKeyDictionary[Program, frozenset[Key]]] = WeakKeyDictionary()
 
 
@@ -48,9 +45,9 @@ def carried(program: Program, op: Op, name: str) -> Register | None:
 
 def brings(op: Op) -> bool:
     """Whether an instruction may bring something of an origin into registers that it writes."""
-    if op.opcode == "ld" and op.function.is_entry and op.has("param", "param::entry"):
-        return any(_is_passed(op, node) for node in walk(op.operands[1]))
-    return op.opcode == "ld" or op.opcode in _BRING
+    if op.function.is_entry and op.has("param", "param::entry"):
+        return any(_is_passed(op, node) for operand in op.operands[1:] for node in walk(operand))
+    return takes(op.node)
 
 
 def _is_passed(op: Op, node: tree.Node) -> bool:

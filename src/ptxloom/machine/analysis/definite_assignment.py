@@ -14,7 +14,7 @@ from ptxloom.binding.effects import destinations, mentions
 from ptxloom.flow.solver import solve
 from ptxloom.machine.analysis.uniform_values import destination
 from ptxloom.machine.program.symbols import BranchTable, Register
-from ptxloom.meaning.questions import branches, turns
+from ptxloom.readings.effects import branches, turns
 from ptxloom.syntax import tree
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from ptxloom.machine.native import language
 from ptxloom.machine.program.model import Parameter
 from ptxloom.machine.program.variables import function_codes, module_variables
 from ptxloom.machine.runtime import state
-from ptxloom.meaning.questions import uses_tensor_memory
 from ptxloom.meaning.types import ptx_type
+from ptxloom.readings.effects import uses_tensor_memory
 
 if TYPE_CHECKING:
     from ptxloom.machine.program.model import Program

@@ -18,27 +18,24 @@ from typing import TYPE_CHECKING, Final
 from ptxloom.isa.limits import LANES
 from ptxloom.lazy import cached_property
 from ptxloom.machine.analysis.definite_assignment import names_read, names_written
-from ptxloom.machine.codegen import scratch
+from ptxloom.machine.codegen import llvm_words, scratch
 from ptxloom.machine.codegen.addresses import addresses_at, base_and_offset, resolved_space, space_of
 from ptxloom.machine.codegen.builder import Instrument
 from ptxloom.machine.codegen.warp import W
 from ptxloom.machine.instruments import initcheck
-from ptxloom.machine.instruments.poison_values import (
-    NONE,
-    in_addresses,
-    moved_operands,
-    open_bits,
-    poisoned_lanes,
-    spread,
-)
-from ptxloom.machine.native.ir import Value, vector
+from ptxloom.machine.instruments.poison_values import NONE, computed_or, in_addresses, poisoned_lanes, spread
+from ptxloom.machine.native.ir import Value, count, vector
 from ptxloom.machine.program import parts
 from ptxloom.machine.program.symbols import Register
 from ptxloom.machine.runtime import state
 from ptxloom.machine.runtime.initcheck import poison
 from ptxloom.machine.runtime.initcheck import slow_path as marks
-from ptxloom.meaning.questions import gives_away
+from ptxloom.meaning import table
+from ptxloom.meaning.deeds import deeds_of
+from ptxloom.meaning.effects import PRODUCTS, Exchange
 from ptxloom.meaning.types import ptx_type
+from ptxloom.readings.effects import gives_away, issues
+from ptxloom.readings.poison import PoisonWords, words_of
 from ptxloom.syntax import tree
 from ptxloom.syntax.visitor import walk
 
@@ -48,12 +45,10 @@ if TYPE_CHECKING:
     from ptxloom.machine.codegen.builder import Builder
     from ptxloom.machine.codegen.family import Row
     from ptxloom.machine.program.model import Op, Program
+    from ptxloom.meaning.types import Type
+    from ptxloom.readings.shadowed import Shadowed
 
 POISON: Final = "poison"  # among the checks of a variant: it is the one that follows poison
-
-_UNTOUCHED: Final = frozenset(("mov", "selp", "shfl"))  # a value is handed on as it is
-_LOGIC: Final = frozenset(("and", "or", "xor", "not", "lop3"))
-_MOVED_LOGIC: Final = frozenset(("and", "or"))  # how bytes are taken out of words, and put into them
 
 GUARD, ADDRESS, VALUE = range(3)  # how a register is used: reports say it
 
@@ -68,7 +63,7 @@ class Poisoning(Instrument):
     @cached_property
     def _read(self) -> frozenset[int]:
         """The registers (by place of poison) that anything reads: poison in others matters to nobody."""
-        found = (self._register(op, name.text) for op in self.program.ops for _, name in names_read(op))
+        found = (self.register(op, name.text) for op in self.program.ops for _, name in names_read(op))
         return frozenset(register.poison for register in found if register is not None)
 
     def sees(self, op: Op) -> bool:
@@ -91,7 +86,7 @@ class Poisoning(Instrument):
             return
         guard = op.node.predicate
         if guard is not None:
-            register = self._register(op, guard.name)
+            register = self.register(op, guard.name)
             self._use(b, [] if register is None else [register], GUARD, b.mask)
         sources = dict(self._sources(op))
         addresses = [register for node, register in sources.items() if node in in_addresses(op)]
@@ -107,11 +102,11 @@ class Poisoning(Instrument):
             return self._store
         if op.opcode in initcheck.MATRIX_MOVES or any(initcheck.is_shared_wmma(op, verb) for verb in ("load", "store")):
             return self._matrix
-        if op.opcode == "wgmma":
+        if PRODUCTS in issues(op.node):
             return self._product
         if gives_away(op.node):
             return self._given_away
-        return self._computed
+        return self._exchanged if Exchange(moves=True) in deeds_of(op.node) else self._computed
 
     # -- rules
 
@@ -138,41 +133,50 @@ class Poisoning(Instrument):
             return
 
         def found() -> None:
-            self._compute(b, values, results)
-            done = self._done(b, values)
-            for result in results:
-                for value in reversed(values):
-                    facts = (value.poison, value.lane_bytes, b.active_mask, done)
-                    b.runtime(poison.inherit, W, result.poison, *facts)
+            row = table.find(b.op)
+            if row is None:
+                self._keep(b, values, [(result, spread(b, values, result), Value("i32", "0")) for result in results])
+                return
+            rearranges = any(isinstance(operand, tree.Vector) for operand in b.op.operands)
+            kept = _Kept(self, b, {register.poison for register in results})
+            row.build(words_of(PoisonWords(llvm_words.words_of(b), kept, rearranges=rearranges)), b.op)
+            self._keep(b, values, kept.found)
 
         some = b.apply("and", poisoned_lanes(b, values), b.active_mask)
         b.either(b.compare("ne", some, NONE), found, lambda: self._clear(b, results))
 
-    def _compute(self, b: Builder, values: list[Register], results: list[Register]) -> None:
-        op = b.op
-        moved = moved_operands(op)
-        if moved:
-            self._move(b, moved, results)
-        elif op.opcode in _LOGIC:
-            self._logic(b, results)
-        elif op.opcode == "setp" and len(op.operands) > 3:
-            self._joined(b, results)
-        else:
-            for result in results:
-                self._put(b, result, spread(b, values, result))
+    def _keep(self, b: Builder, values: list[Register], found: list[tuple[Register, Value, Value]]) -> None:
+        """Results take their poison, and the source of the first operand that has some."""
+        for result, bits, _ in found:
+            self._put(b, result, bits)
+        for result, _, done in found:
+            least = done if done.text == "0" else computed_or(b, values, done)
+            for value in reversed(values):
+                b.runtime(poison.inherit, W, result.poison, value.poison, value.lane_bytes, b.active_mask, least)
 
-    def _move(self, b: Builder, moved: tuple[int, ...], results: list[Register]) -> None:
-        """The instruction itself moves the poison; if what steers it is poison, so is all."""
+    def _exchanged(self, b: Builder, values: list[Register], results: list[Register]) -> None:
+        """Lanes hand poison to each other as they do values; if what steers it is poison, so is all."""
+        if not values or not results:
+            self._clear(b, results)
+            return
         op = b.op
-        data = {id(node) for at in moved for node in walk(op.operands[at])}
+        data = {id(node) for node in walk(op.operands[1])}
         steering = [r for node, r in self._sources(op) if node not in data]
-        self._as_poison(b, data)
-        if op.opcode == "shfl":
+
+        def found() -> None:
+            self._as_poison(b, data)
             self._clear(b, (r for r in results if r.type.kind == "p"))
-        if steering:
-            steered = poisoned_lanes(b, steering)
+            if steering:
+                steered = b.apply("and", poisoned_lanes(b, steering), b.active_mask)
+                for result in results:
+                    b.runtime(poison.overwhelm, W, result.poison, result.lane_bytes, steered)
+            done = computed_or(b, values, Value("i32", str(state.LOADED)))
             for result in results:
-                b.runtime(poison.overwhelm, W, result.poison, result.lane_bytes, b.apply("and", steered, b.active_mask))
+                for value in reversed(values):
+                    b.runtime(poison.inherit, W, result.poison, value.poison, value.lane_bytes, b.active_mask, done)
+
+        some = b.apply("and", poisoned_lanes(b, values), b.active_mask)
+        b.either(b.compare("ne", some, NONE), found, lambda: self._clear(b, results))
 
     def _as_poison(self, b: Builder, data: set[int]) -> None:
         """Build the instruction once more, to compute with poison where its operands are data."""
@@ -182,37 +186,6 @@ class Poisoning(Instrument):
         b.poisoned = frozenset(data)
         row.build(b, b.op)
         b.poisoned, b.instruments = None, instruments
-
-    def _logic(self, b: Builder, results: list[Register]) -> None:
-        """Bit by bit: 0 and anything is 0, 1 or anything is 1."""
-        op = b.op
-        predicate = op.has("pred")
-        sources = op.operands[1:4] if op.opcode == "lop3" else op.operands[1:]
-        taints = [self._taint(b, operand, predicate=predicate) for operand in sources]
-        total = taints[0]
-        for taint in taints[1:]:
-            total = b.apply("or", total, taint)
-        for operand, taint in zip(sources, taints, strict=True) if op.opcode in {"and", "or"} else ():
-            value = b.read_mask(operand) if predicate else b.read(operand, op.type)
-            total = b.apply("and", total, open_bits(b, value, taint))
-        for result in results:
-            self._put(b, result, total)
-
-    def _joined(self, b: Builder, results: list[Register]) -> None:
-        """`setp` with a predicate to join: false and anything is false."""
-        op = b.op
-        *compared, joined = op.operands[1:4]
-        taint = NONE
-        for operand in compared:
-            names = [n for n in walk(operand) if isinstance(n, tree.Name)]
-            registers = [r for n in names if (r := self._register(op, n.text)) is not None]
-            taint = b.apply("or", taint, poisoned_lanes(b, registers))
-        theirs = self._taint(b, joined, predicate=True)
-        total = b.apply("or", taint, theirs)
-        if op.has("and", "or"):
-            total = b.apply("and", total, open_bits(b, b.read_mask(joined), theirs))
-        for result in results:
-            self._put(b, result, total)
 
     def _load(self, b: Builder, values: list[Register], results: list[Register]) -> None:
         """What is unwritten in memory, of the bytes that the load uses."""
@@ -278,24 +251,11 @@ class Poisoning(Instrument):
         """The elements that have been computed with poison, as bits."""
         found = NONE
         for number, element in enumerate(tree.elements_of(source)):
-            register = self._register(b.op, element.text) if isinstance(element, tree.Name) else None
+            register = self.register(b.op, element.text) if isinstance(element, tree.Name) else None
             if register is not None:
                 some = b.runtime(poison.is_computed, W, register.poison, register.lane_bytes, b.active_mask)
                 found = b.apply("or", found, b.apply("shl", some, Value("i32", str(number))))
         return found
-
-    @staticmethod
-    def _done(b: Builder, values: list[Register]) -> Value:
-        """What has been done to the bits of a result (`state.COMPUTED` and its like): the most of all its sources."""
-        op = b.op
-        if op.opcode not in _UNTOUCHED and op.opcode not in _MOVED_LOGIC and not moved_operands(op):
-            return Value("i32", str(state.COMPUTED))
-        done = Value("i32", str(state.LOADED if op.opcode in _UNTOUCHED else state.MOVED))
-        for value in values:
-            some = b.runtime(poison.is_computed, W, value.poison, value.lane_bytes, b.active_mask)
-            computed = b.compare("ne", some, NONE)
-            done = b.select(computed, Value("i32", str(state.COMPUTED)), done)
-        return done
 
     def _matrix(self, b: Builder, values: list[Register], results: list[Register]) -> None:
         """A matrix of poison: the same move, with the marks of shared memory in its place."""
@@ -322,7 +282,7 @@ class Poisoning(Instrument):
 
     # -- registers
 
-    def _register(self, op: Op, name: str) -> Register | None:
+    def register(self, op: Op, name: str) -> Register | None:
         """A register that can be poison: no vector, and none of one value for the whole CTA that is surely written."""
         found = op.scope.find(name)
         if not isinstance(found, Register) or found.vector > 1:
@@ -332,17 +292,13 @@ class Poisoning(Instrument):
     def _sources(self, op: Op) -> Iterator[tuple[int, Register]]:
         """The registers that an instruction reads, but for its predicate, each with the identity of its name."""
         for number, name in names_read(op):
-            register = self._register(op, name.text)
+            register = self.register(op, name.text)
             if register is not None and not (number == 0 and op.node.predicate is not None):
                 yield id(name), register
 
     def _results(self, op: Op) -> list[Register]:
-        found = (self._register(op, name) for name in names_written(op))
+        found = (self.register(op, name) for name in names_written(op))
         return [register for register in found if register is not None]
-
-    def _taint(self, b: Builder, operand: tree.Operand, *, predicate: bool) -> Value:
-        inner = operand.operand if isinstance(operand, tree.Unary) else operand
-        return b.read_poison(inner, ptx_type("pred") if predicate else b.op.type)
 
     def _use(self, b: Builder, registers: list[Register], use: int, lanes: Value) -> None:
         """Note the registers that are poison in lanes that use them."""
@@ -372,3 +328,45 @@ class Poisoning(Instrument):
             old = b.load("i32", place, 4)
             bits = b.apply("xor", old, b.apply("and", b.apply("xor", old, bits), b.active))
         b.store(bits, place, 4)
+
+
+class _Kept:
+    """Takes the poison of results: which register, its bits, and what has been done to them (`state.COMPUTED`)."""
+
+    def __init__(self, poisoning: Poisoning, b: Builder, wanted: set[int]) -> None:
+        self._poisoning = poisoning
+        self._b = b
+        self._wanted = wanted
+        self.found: list[tuple[Register, Value, Value]] = []
+
+    def poison_of(self, operand: tree.Operand, type_: Type) -> Value | None:
+        """The poison of a register."""
+        b = self._b
+        register = self._poisoning.register(b.op, operand.text) if isinstance(operand, tree.Name) else None
+        if register is None:
+            return None
+        if register.type.kind == "p":
+            return b.load("i32", b.poison_place(register), 4)
+        whole = b.load(vector(f"i{register.type.bits}"), b.poison_place(register), 64)
+        packed = vector(f"i{type_.bits // type_.packed}", LANES * type_.packed)
+        return b.bitcast(b.resize(whole, type_.bits), packed)
+
+    def keep(self, operand: tree.Operand, found: Shadowed[Value], *, signed: bool) -> None:
+        """The poison of a result, as wide as its register."""
+        b = self._b
+        register = self._poisoning.register(b.op, operand.text) if isinstance(operand, tree.Name) else None
+        if register is None or register.poison not in self._wanted:
+            return
+        if found.poison is None:
+            zero = b.constant("i32" if register.type.kind == "p" else vector(f"i{register.type.bits}"), 0)
+            self.found.append((register, zero, Value("i32", str(state.LOADED))))
+            return
+        bits = found.poison
+        if register.type.kind != "p":
+            plain = b.bitcast(bits, vector(f"i{count(bits.type) * bits.bits // LANES}"))
+            bits = b.resize(plain, register.type.bits, signed)
+        done = Value("i32", str(found.done))
+        if found.steered is not None and found.done != state.COMPUTED:
+            some = b.compare("ne", b.apply("and", found.steered, b.active_mask), NONE)
+            done = b.select(some, Value("i32", str(state.COMPUTED)), done)
+        self.found.append((register, bits, done))

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from ptxloom.isa.limits import LANES
+from ptxloom.machine.codegen.warp import W
 from ptxloom.machine.native.ir import Value, vector
+from ptxloom.machine.runtime import state
+from ptxloom.machine.runtime.initcheck import poison
 from ptxloom.syntax import tree
 from ptxloom.syntax.visitor import walk
 
@@ -15,13 +17,6 @@ if TYPE_CHECKING:
     from ptxloom.machine.codegen.builder import Builder
     from ptxloom.machine.program.model import Op
     from ptxloom.machine.program.symbols import Register
-
-#: What only moves bits: which operands these are; the others say where to. It computes poison as it computes values.
-_MOVES: Final = {
-    "mov": (1,), "cvta": (1,), "selp": (1, 2), "prmt": (1, 2), "shl": (1,), "shr": (1,), "shf": (1, 2),
-    "bfe": (1,), "bfi": (1, 2), "brev": (1,), "shfl": (1,), "movmatrix": (1,),
-}  # fmt: skip
-_SUMS: Final = frozenset(("add", "sub"))  # what is poison makes poison of the bits above
 
 NONE: Final = Value("i32", "0")
 
@@ -40,45 +35,21 @@ def poisoned_lanes(b: Builder, registers: Iterable[Register]) -> Value:
     return total
 
 
-def open_bits(b: Builder, value: Value, taint: Value) -> Value:
-    """Where an operand of `and` (`or`) leaves the result to the other one: where it is 1 (0), or poison."""
-    if b.op.opcode == "or" or b.op.has("or"):
-        value = b.apply("xor", value, b.constant(value.type, -1))
-    return b.apply("or", value, taint)
-
-
-def moved_operands(op: Op) -> tuple[int, ...]:
-    """The operands whose bits an instruction only moves."""
-    if op.opcode == "cvt":
-        whole = len(op.types) == 2 and all(t.kind in "su" for t in op.types) and not op.has("sat", "pack")
-        return (1,) if whole else ()
-    return _MOVES.get(op.opcode, ())
-
-
 def spread(b: Builder, values: list[Register], result: Register) -> Value:
-    """A result that depends on all of its operands: of packed types, element by element; of sums, upwards."""
-    op = b.op
+    """Whole results, of what the run-time alone computes."""
     lanes = poisoned_lanes(b, values)
     if result.type.kind == "p":
         return lanes
-    alike = all(value.type.bits == result.type.bits for value in values)
-    packed = max((type_.packed for type_ in op.types), default=1)
-    if alike and (packed > 1 or (op.opcode in _SUMS and op.type.kind in "su" and not op.has("cc", "sat"))):
-        return _united(b, values, result, packed)
-    chosen = b.constant(vector(f"i{result.type.bits}"), 0)
-    return b.select(b.lanes(lanes), b.constant(chosen.type, -1), chosen)
+    zero = b.constant(vector(f"i{result.type.bits}"), 0)
+    return b.select(b.lanes(lanes), b.constant(zero.type, -1), zero)
 
 
-def _united(b: Builder, values: list[Register], result: Register, packed: int) -> Value:
-    bits = result.type.bits
-    total = b.constant(vector(f"i{bits}"), 0)
-    for value in values:
-        total = b.apply("or", total, b.load(total.type, b.poison_place(value), 64))
-    if packed == 1:
-        return b.apply("or", total, b.apply("sub", b.constant(total.type, 0), total))
-    elements = b.bitcast(total, vector(f"i{bits // packed}", LANES * packed))
-    some = b.compare("ne", elements, b.constant(elements.type, 0))
-    return b.bitcast(b.convert("sext", some, f"i{bits // packed}"), total.type)
+def computed_or(b: Builder, values: list[Register], done: Value) -> Value:
+    """What has been done to the bits of a result: COMPUTED if it was done to those of a source."""
+    for value in {one.poison: one for one in values}.values():
+        some = b.runtime(poison.is_computed, W, value.poison, value.lane_bytes, b.active_mask)
+        done = b.select(b.compare("ne", some, NONE), Value("i32", str(state.COMPUTED)), done)
+    return done
 
 
 def in_addresses(op: Op) -> frozenset[int]:

@@ -15,7 +15,7 @@ from ptxloom.machine.runtime import mbarriers, state
 from ptxloom.machine.runtime.tensor_cores.model import BLOCK_COLUMNS, TensorMemory
 from ptxloom.meaning.deeds import deeds_of
 from ptxloom.meaning.effects import TENSOR, Commit, Count, Issue, Reach, Reserve
-from ptxloom.meaning.questions import meets
+from ptxloom.readings.effects import meets
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -34,8 +34,8 @@ from ptxloom.machine.program.symbols import (
 )
 from ptxloom.machine.program.unsupported import UnsupportedInstruction
 from ptxloom.machine.program.variables import function_codes, module_variables
-from ptxloom.meaning.questions import has_frames
 from ptxloom.meaning.types import ptx_type
+from ptxloom.readings.effects import has_frames
 from ptxloom.syntax import print_statements, tree
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ptxloom.flow import flow_graph
 from ptxloom.meaning.effects import Reach
-from ptxloom.meaning.questions import branches, meets
+from ptxloom.readings.effects import branches, meets
 from ptxloom.syntax import tree
 from ptxloom.syntax.visitor import walk
 

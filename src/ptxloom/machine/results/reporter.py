@@ -33,7 +33,7 @@ from ptxloom.machine.results.wording import lanes_of, lanes_text, ranges
 from ptxloom.machine.runtime import state
 from ptxloom.meaning.deeds import deeds_of
 from ptxloom.meaning.effects import BULK, COPIES, PRODUCTS, TENSOR, Arrive, Exchange, Fence, Meet, Reach
-from ptxloom.meaning.questions import issues
+from ptxloom.readings.effects import issues
 from ptxloom.syntax.places import origins_in
 
 if TYPE_CHECKING:

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Final
 
 from ptxloom.binding.sizes import declared_bytes
 from ptxloom.isa.limits import SHARED_BYTES
-from ptxloom.meaning.questions import multiplies
 from ptxloom.names.demangling import demangled
 from ptxloom.names.kernels import short_name
 from ptxloom.names.parameters import parameter_names
 from ptxloom.parameter_use import parameter_uses
+from ptxloom.readings.effects import multiplies
 from ptxloom.syntax import instructions, walk
 from ptxloom.syntax.tree import Declaration, Integer
 from ptxloom.views.core.cells import harmless

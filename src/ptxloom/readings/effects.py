@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ptxloom.binding.effects import destinations
-from ptxloom.binding.touches import NAMES, READS, Touch
+from ptxloom.binding.touches import NAMES, READS, Touch, touches
 from ptxloom.meaning.deeds import deeds_of, effects_of
 from ptxloom.meaning.effects import (
     STACK,
@@ -40,6 +40,13 @@ def gives_away(instruction: Instruction) -> bool:
         (True, False)
     """
     return not destinations(instruction) or not all(map(_stays, effects_of(instruction)))
+
+
+def takes(instruction: Instruction) -> bool:
+    """Whether an instruction may bring to registers what memory holds, or what products of matrices come to."""
+    if any(touch.loads for touch in touches(instruction)):
+        return True
+    return multiplies(instruction) or TENSOR in issues(instruction)
 
 
 def multiplies(instruction: Instruction) -> bool:

@@ -1,0 +1,59 @@
+"""A value with its poison: the bits of it that depend on bits that nobody has written."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Generic
+
+from ptxloom.meaning.vectors import element, width
+from ptxloom.meaning.words import W
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+COMPUTED, MOVED, LOADED = range(3)
+"""What has been done to poison since it was loaded; of what several did, the least counts."""
+
+
+class Shadowed(Generic[W]):
+    """A value and its poison.
+
+    Attributes:
+        type: Of the value.
+        poison: The bits that nobody has written, integers of the same shape; None if there are none.
+        done: COMPUTED, MOVED or LOADED: what was done to them.
+        steered: A mask of the lanes that were chosen by poison; None if none was.
+    """
+
+    __slots__ = ("_make", "_value", "done", "poison", "steered", "type")
+
+    def __init__(
+        self, type_: str, make: Callable[[], W], poison: W | None = None, done: int = LOADED, steered: W | None = None
+    ) -> None:
+        self.type = type_
+        self.poison = poison
+        self.done = done
+        self.steered = steered
+        self._make = make
+        self._value: W | None = None
+
+    @property
+    def value(self) -> W:
+        """What the instruction computes: said to the reader below when a rule first asks."""
+        if self._value is None:
+            self._value = self._make()
+        return self._value
+
+    @property
+    def element(self) -> str:
+        """The type of one element."""
+        return element(self.type)
+
+    @property
+    def bits(self) -> int:
+        """The width of one element."""
+        return width(self.element)
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether its poison is known bit by bit: nothing was computed with any."""
+        return self.poison is None or self.done != COMPUTED

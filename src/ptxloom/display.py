@@ -15,6 +15,8 @@ Renderer: TypeAlias = Callable[[object], dict[str, str]]
 RENDERERS: Final = {
     "ptxloom.atoms.copy.CopyAtom": "ptxloom.views.notebook.copy_atom",
     "ptxloom.atoms.mma.MmaAtom": "ptxloom.views.notebook.mma_atom",
+    "ptxloom.atoms.tensor_memory.TensorCopyAtom": "ptxloom.views.notebook.tensor_atom",
+    "ptxloom.atoms.tensor_memory.TensorMmaAtom": "ptxloom.views.notebook.tensor_atom",
     "ptxloom.atoms.tiled_copy.TiledCopy": "ptxloom.views.notebook.tiled_copy",
     "ptxloom.atoms.tiled_mma.TiledMma": "ptxloom.views.notebook.tiled_mma",
     "ptxloom.banks.report.BankReport": "ptxloom.views.notebook.bank_report",

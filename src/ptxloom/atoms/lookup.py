@@ -5,13 +5,22 @@ from __future__ import annotations
 import ast
 import re
 from functools import cache
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from ptxloom.atoms.absent import absent
 from ptxloom.atoms.copy import CopyAtom, copy_atom_of, copy_atoms, names_of
 from ptxloom.atoms.mma import MmaAtom, Source, forms_with_saturation, mma_atom_of
 from ptxloom.atoms.naming import mma_names, mma_operation
+from ptxloom.atoms.tensor_memory import (
+    TensorCopyAtom,
+    TensorMmaAtom,
+    tensor_atom,
+    tensor_copy_atoms,
+    tensor_mma_atom,
+)
+from ptxloom.descriptors.tensor_instruction import is_tensor_product, tensor_instruction
 from ptxloom.diagnostics import UnsupportedForm, must_be
+from ptxloom.fragments import fragment
 from ptxloom.isa.matrix import MOVES, MatrixMove, describes_move, matrix_move
 from ptxloom.isa.products import MatrixForm, matrix_form, matrix_forms
 from ptxloom.isa.spelled import spelling_of
@@ -20,21 +29,22 @@ from ptxloom.isa.spelling import near_misses
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+_T = TypeVar("_T")
 _CALL: Final = re.compile(r"(?:[a-z_]+\.)*((?:Ld|St)Matrix\d+x\d+x\d+bOp|Mma\w+Op)\((.*)\)", re.DOTALL)
 _MMA: Final = re.compile(r"\A\.?w?g?mma(?:\.|\Z)|\bm\d+n\d+k\d+\b")
 _GMMA: Final = re.compile(r"(SM90_64x\w+|SM90::GMMA::SPARSE::\w+)<.*>")  # with arguments of the template
 _FIELDS: Final = ("transpose", "num_matrices", "unpack_bits")  # of the DSL's matrix moves, in order
 
 
-def atom(what: str | MatrixMove | MatrixForm) -> CopyAtom | MmaAtom:
+def atom(what: str | MatrixMove | MatrixForm) -> CopyAtom | MmaAtom | TensorCopyAtom | TensorMmaAtom:
     """The atom that a name or an instruction stands for.
 
     Args:
-        what: A CuTe C++ name (`SM75_U16x8_LDSM_T`, `SM90_64x128x16_F32F16F16_RS`), a CuTe DSL operation
-            (`LdMatrix8x8x16bOp(transpose=True, num_matrices=4)`), a PTX spelling, full or short, or a form.
+        what: A CuTe C++ name (`SM75_U16x8_LDSM_T`, `SM90_64x128x16_F32F16F16_RS`, `SM100_MMA_TF32_SS`), a CuTe DSL
+            operation (`LdMatrix8x8x16bOp(transpose=True, num_matrices=4)`), a PTX spelling, full or short, or a form.
 
     Returns:
-        A copy atom, or an mma's.
+        A copy atom, or an mma's; for names with `TMEM`, `UTCCP` and `SM100_MMA` those of tensor memory.
 
     Raises:
         UnsupportedForm: Nothing is called that; near names are given.
@@ -65,7 +75,7 @@ def copy_atom(what: str | MatrixMove) -> CopyAtom:
     found = atom(what)
     if isinstance(found, MmaAtom):
         raise UnsupportedForm(f"`{what}` is an mma atom, not a copy atom")
-    return found
+    return _of_registers(found)
 
 
 def mma_atom(what: str | MatrixForm) -> MmaAtom:
@@ -77,14 +87,31 @@ def mma_atom(what: str | MatrixForm) -> MmaAtom:
     found = atom(what)
     if isinstance(found, CopyAtom):
         raise UnsupportedForm(f"`{what}` is a copy atom, not an mma atom")
+    return _of_registers(found)
+
+
+def _of_registers(found: _T | TensorCopyAtom | TensorMmaAtom) -> _T:
+    """An atom whose operands registers hold.
+
+    Raises:
+        UnsupportedForm: It is one of tensor memory.
+    """
+    if isinstance(found, TensorCopyAtom | TensorMmaAtom):
+        raise UnsupportedForm(
+            f"`{found}` is an atom of tensor memory: its layouts are shown, and no tile is made of it"
+        )
     return found
 
 
-def _named(text: str) -> CopyAtom | MmaAtom:
+def _named(text: str) -> CopyAtom | MmaAtom | TensorCopyAtom | TensorMmaAtom:
     call = _CALL.fullmatch(text)
     name = _written(call[1], call[2]) if call else text.removeprefix("cute::").replace(", ", ",").replace(",", ", ")
     if name in _copy_names():
         return _copy_names()[name]
+    if of_memory := tensor_atom(name.rpartition("::")[2] if "<" not in name else name):
+        return of_memory
+    if text.startswith("tcgen05."):
+        return _in_tensor_memory(text)
     if templated := _GMMA.fullmatch(name):
         name = templated[1]
     if name in _mma_names():
@@ -93,9 +120,25 @@ def _named(text: str) -> CopyAtom | MmaAtom:
         return _spelled(text)
     if missing := absent(name):
         raise UnsupportedForm(f"CuTe has no atom called `{missing.name}`; {missing.advice} {missing.why}")
-    near = near_misses(name, (*_copy_names(), *_mma_names()))
+    near = near_misses(name, (*_copy_names(), *_mma_names(), *tensor_copy_atoms()))
     hint = f"; did you mean `{near[0]}`?" if near else ""
     raise UnsupportedForm(f"CuTe has no atom called `{name}`{hint}")
+
+
+def _in_tensor_memory(text: str) -> TensorCopyAtom | TensorMmaAtom:
+    """The atom of a spelling of `tcgen05`.
+
+    Raises:
+        UnsupportedForm: There is none.
+    """
+    spelled = spelling_of(text)
+    if is_tensor_product(spelled):
+        return tensor_mma_atom(tensor_instruction(spelled))
+    whole = fragment(spelled).spelling
+    found = next((one for one in tensor_copy_atoms().values() if one.ptx == whole), None)
+    if found is None:
+        raise UnsupportedForm(f"CuTe has no atom of `{whole}`")
+    return found
 
 
 def _spelled(text: str) -> CopyAtom | MmaAtom:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from ptxloom.atoms.absent import absent
 from ptxloom.atoms.copy import CopyAtom
 from ptxloom.atoms.lookup import atom
+from ptxloom.atoms.tensor_memory import TensorCopyAtom, TensorMmaAtom
 
 if TYPE_CHECKING:
     from ptxloom.atoms.mma import MmaAtom
@@ -43,7 +44,9 @@ def atom_page(name: str) -> str:
     return _page(atom(name))
 
 
-def _page(one: CopyAtom | MmaAtom) -> str:
+def _page(one: CopyAtom | MmaAtom | TensorCopyAtom | TensorMmaAtom) -> str:
+    if isinstance(one, TensorCopyAtom | TensorMmaAtom):
+        return _of_tensor_memory(one)
     copy = isinstance(one, CopyAtom)
     layouts = (
         (("SrcLayout", one.src_layout), ("DstLayout", one.dst_layout))
@@ -58,6 +61,21 @@ def _page(one: CopyAtom | MmaAtom) -> str:
     what = "(thread, bit) -> bit of the tile" if copy else "(thread, value) -> element"
     lines += ["", f"Layouts are {what}, the leftmost coordinate fastest.", "", "```", f"ptxloom atom {one}"]
     lines += [f"ptxloom map {one.ptx}" + ("" if copy else " --operand a"), f"ptxloom emit {one}", "```"]
+    return "\n".join(lines) + "\n"
+
+
+def _of_tensor_memory(one: TensorCopyAtom | TensorMmaAtom) -> str:
+    """The page of an atom of tensor memory."""
+    if isinstance(one, TensorCopyAtom):
+        layouts = (("ValID", one.val_id), ("SrcLayout", one.src_layout), ("DstLayout", one.dst_layout))
+        what = "(thread, bit) -> bit of what is moved; ValID says where in tensor memory that is"
+        of = ""
+    else:
+        layouts = (("ALayout", one.a_layout), ("BLayout", one.b_layout), ("CLayout", one.c_layout))
+        what, of = "(CTA, element) -> element of the matrix", " --operand d"
+    lines = [f"# {one}: `{one.ptx}`", "", f"- ThrID: `{one.thr_id}`"]
+    lines += [f"- {name}: `{layout}`" for name, layout in layouts]
+    lines += ["", f"Layouts are {what}.", "", "```", f"ptxloom atom {one}", f"ptxloom map {one.ptx}{of}", "```"]
     return "\n".join(lines) + "\n"
 
 

@@ -24,7 +24,7 @@ from ptxloom.views.runs import comparison_reports, hazard_reports, profiles, tra
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from ptxloom.atoms import Advice, CopyAtom, MmaAtom, TiledCopy, TiledMma
+    from ptxloom.atoms import Advice, CopyAtom, MmaAtom, TensorCopyAtom, TensorMmaAtom, TiledCopy, TiledMma
     from ptxloom.banks import BankReport, Found
     from ptxloom.checker import RulePage
     from ptxloom.comparison import Comparison
@@ -110,6 +110,11 @@ def copy_atom(value: CopyAtom) -> dict[str, str]:
 
 def mma_atom(value: MmaAtom) -> dict[str, str]:
     """An mma atom with its names and layouts, and who holds what; of a warpgroup's, D."""
+    return _pictured(atom_pages.full(value), value)
+
+
+def tensor_atom(value: TensorCopyAtom | TensorMmaAtom) -> dict[str, str]:
+    """An atom of tensor memory with its layouts, and who holds what; of a product, D."""
     return _pictured(atom_pages.full(value), value)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from ptxloom.atoms import CopyAtom, MmaAtom
+from ptxloom.atoms import CopyAtom, MmaAtom, TensorCopyAtom, TensorMmaAtom
 from ptxloom.diagnostics import UsageError
 from ptxloom.fragments import fragment as fragment_of
 from ptxloom.views import bank_pictures
@@ -71,8 +71,12 @@ def figure_of(value: object, colour_by: str = "") -> Figure | Scene:
     return _PLAIN[kind](value)
 
 
-def atom_figure(atom: CopyAtom | MmaAtom, colour_by: str = _LANE) -> Figure:
-    """Who holds what of an atom; of a warpgroup's mma, D."""
+def atom_figure(atom: CopyAtom | MmaAtom | TensorCopyAtom | TensorMmaAtom, colour_by: str = _LANE) -> Figure:
+    """Who holds what of an atom; of a warpgroup's mma and of one into tensor memory, D."""
+    if isinstance(atom, TensorCopyAtom):
+        return fragment_picture.figure(fragment_of(atom.ptx), colour_by)
+    if isinstance(atom, TensorMmaAtom):
+        return fragment_picture.figure(fragment_of(atom.instruction, "d"), colour_by)
     if isinstance(atom, CopyAtom):
         return layout_picture.copy_atom(atom, colour_by)
     if atom.instruction.opcode == "wgmma":
@@ -118,6 +122,8 @@ def _profile(value: Any) -> Figure:
 _COLOURED: Final[dict[str, Callable[[Any, str], Figure]]] = {
     "ptxloom.atoms.copy.CopyAtom": atom_figure,
     "ptxloom.atoms.mma.MmaAtom": atom_figure,
+    "ptxloom.atoms.tensor_memory.TensorCopyAtom": atom_figure,
+    "ptxloom.atoms.tensor_memory.TensorMmaAtom": atom_figure,
     "ptxloom.atoms.tiled_copy.TiledCopy": layout_picture.tiled_copy,
     "ptxloom.atoms.tiled_mma.TiledMma": layout_picture.tiled_mma,
     "ptxloom.banks.report.BankReport": _banks,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 from ptxloom.atoms.copy import CopyAtom
 from ptxloom.atoms.lookup import atom
 from ptxloom.atoms.mma import MmaAtom
+from ptxloom.atoms.tensor_memory import TensorCopyAtom, TensorMmaAtom
 from ptxloom.atoms.wrappers.cuda import cuda
 from ptxloom.atoms.wrappers.cute import cute, cute_dsl
 from ptxloom.atoms.wrappers.ptx import ptx
@@ -56,7 +57,10 @@ def emit(what: CopyAtom | MmaAtom | str, language: str = "cuda", swizzle: Swizzl
     must_be(CopyAtom | MmaAtom | str, "what", what, "an atom, or what it is called")
     if language not in LANGUAGES:
         raise UsageError("language", language, f"one of {', '.join(LANGUAGES)}")
-    found = atom(what) if isinstance(what, str) else what
+    named = atom(what) if isinstance(what, str) else what
+    if isinstance(named, TensorCopyAtom | TensorMmaAtom):
+        raise UnsupportedForm(f"there is no code here for `{named}`, whose operands are addresses of tensor memory")
+    found = named
     if found.instruction.opcode == "wgmma" and not language.startswith("cute"):
         raise UnsupportedForm(
             f"`{found.ptx}` goes on after it was issued, past any wrapper; emit it as cute or cute-dsl"

@@ -10,7 +10,10 @@ from ptxloom.isa.forms import resolve
 from ptxloom.isa.products import features_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ptxloom.atoms.mma import MmaAtom
+    from ptxloom.isa.spec import Feature
     from ptxloom.isa.target import TargetRange
     from ptxloom.isa.version import PtxVersion
 
@@ -92,7 +95,11 @@ def needs_of(atom: CopyAtom | MmaAtom) -> Needs:
     if not isinstance(atom, CopyAtom):
         return _needs_of_mma(atom)
     form = resolve(atom.instruction.opcode, tuple(atom.ptx.split(".")[1:])).form
-    features = form.features if form is not None else ()
+    return needs_of_features(form.features if form is not None else ())
+
+
+def needs_of_features(features: Sequence[Feature]) -> Needs:
+    """What all of some features of the instruction set need together."""
     versions = [min(need.version for need in feature.needs) for feature in features]
     limits = [tuple(need.targets for need in feature.needs if need.targets) for feature in features]
     narrowest = max((limit for limit in limits if limit), key=lambda limit: (limit[-1].base.number, len(limit)))

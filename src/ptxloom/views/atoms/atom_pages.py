@@ -5,9 +5,10 @@ from __future__ import annotations
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from ptxloom.atoms import CopyAtom, MmaAtom
-from ptxloom.atoms.wrappers.parts import needs_of
+from ptxloom.atoms import CopyAtom, MmaAtom, TensorCopyAtom, TensorMmaAtom
+from ptxloom.atoms.wrappers.parts import needs_of, needs_of_features
 from ptxloom.fragments import fragment
+from ptxloom.isa.forms import resolve
 from ptxloom.views.core.json_text import to_text
 from ptxloom.views.core.style import PLAIN, Ink, Style
 from ptxloom.views.core.tables import Table, row, text_table
@@ -17,14 +18,24 @@ if TYPE_CHECKING:
 
     from ptxloom.atoms import Advice, Fit
     from ptxloom.atoms.addressing import RowOffsets
+    from ptxloom.layout import Layout
     from ptxloom.views.core.json_text import Value
 
-Atom = CopyAtom | MmaAtom
+Atom = CopyAtom | MmaAtom | TensorCopyAtom | TensorMmaAtom
 
 
 def full(atom: Atom, style: Style = PLAIN) -> str:
     """Everything about one atom: its names, what it needs, its layouts."""
     lines = [style.paint(str(atom), Ink.BOLD)]
+    if isinstance(atom, TensorCopyAtom | TensorMmaAtom):
+        lines += [f"{name:10} {value}" for name, value in _in_tensor_memory(atom)]
+        if isinstance(atom, TensorCopyAtom):
+            lines.append("ValID is bit -> bit of tensor memory: 32 a column, 2097152 (DP_b) a lane")
+            lines.append("the others are (thread, bit) -> bit of what is moved")
+        else:
+            lines.append("layouts are (CTA, element) -> m + M*k for A, n + N*k for B, m + M*n for D")
+            lines.append("where elements are in tensor memory: `ptxloom map`; in shared memory: `ptxloom descriptor`")
+        return "\n".join(lines) + "\n"
     lines += [f"{name:10} {value}" for name, value in _facts(atom)]
     if isinstance(atom, CopyAtom):
         lines.append("layouts are (thread, bit) -> bit of a tile of 16-byte rows, matrix after matrix")
@@ -49,7 +60,31 @@ def _of_warpgroup(atom: MmaAtom) -> list[str]:
     return lines
 
 
-def _facts(atom: Atom) -> list[tuple[str, str]]:
+def _in_tensor_memory(atom: TensorCopyAtom | TensorMmaAtom) -> list[tuple[str, str]]:
+    """The facts of an atom of tensor memory by name."""
+    facts = [("PTX", atom.ptx), ("needs", _needs_of_tensor(atom)), ("CuTe C++", atom.name), ("ThrID", str(atom.thr_id))]
+    facts += [(name, str(layout)) for name, layout in _layouts(atom)]
+    if isinstance(atom, TensorCopyAtom):
+        reference = "DstLayout" if atom.ref_layout == atom.dst_layout else "SrcLayout"
+        facts.append(("RefLayout", reference))
+    held = fragment(atom.ptx, "d" if isinstance(atom, TensorMmaAtom) else None)
+    return [*facts, ("evidence", str(held.confirmed))]
+
+
+def _layouts(atom: TensorCopyAtom | TensorMmaAtom) -> tuple[tuple[str, Layout], ...]:
+    if isinstance(atom, TensorCopyAtom):
+        return ("ValID", atom.val_id), ("SrcLayout", atom.src_layout), ("DstLayout", atom.dst_layout)
+    return ("ALayout", atom.a_layout), ("BLayout", atom.b_layout), ("CLayout", atom.c_layout)
+
+
+def _needs_of_tensor(atom: TensorCopyAtom | TensorMmaAtom) -> str:
+    """The version and the targets that an atom of tensor memory needs."""
+    words = atom.instruction.words if isinstance(atom, TensorMmaAtom) else tuple(atom.ptx.split(".")[1:])
+    form = resolve("tcgen05", words).form
+    return str(needs_of_features(form.features if form is not None else ()))
+
+
+def _facts(atom: CopyAtom | MmaAtom) -> list[tuple[str, str]]:
     """The atom's facts by name; what CuTe does not have is said."""
     names = ", ".join(atom.names) if isinstance(atom, MmaAtom) else atom.name
     shared = [
@@ -72,11 +107,19 @@ def _facts(atom: Atom) -> list[tuple[str, str]]:
 
 def concise(atom: Atom) -> str:
     """One line: what PTX, C++ and Python call it."""
+    if isinstance(atom, TensorCopyAtom | TensorMmaAtom):
+        return f"{atom.ptx} = {atom.name}\n"
     return f"{atom.ptx} = {atom.name or '-'} = {atom.operation or '-'}\n"
 
 
 def record(atom: Atom) -> dict[str, Value]:
     """An atom for JSON."""
+    if isinstance(atom, TensorCopyAtom | TensorMmaAtom):
+        named: dict[str, Value] = {"ptx": atom.ptx, "name": atom.name, "needs": _needs_of_tensor(atom)}
+        named["thr_id"] = str(atom.thr_id)
+        keys = {"ValID": "val_id", "SrcLayout": "src_layout", "DstLayout": "dst_layout"}
+        keys |= {f"{side}Layout": f"{side.lower()}_layout" for side in "ABC"}
+        return named | {keys[name]: str(layout) for name, layout in _layouts(atom)}
     facts: dict[str, Value] = {
         "ptx": atom.ptx,
         "name": atom.name or None,
@@ -99,7 +142,7 @@ def as_json(atom: Atom) -> str:
     return to_text(record(atom))
 
 
-def listed(atoms: Sequence[Atom], style: Style = PLAIN) -> str:
+def listed(atoms: Sequence[CopyAtom | MmaAtom], style: Style = PLAIN) -> str:
     """Many atoms, a line each."""
     rows = tuple(row(atom.ptx, atom.name or "-", atom.operation or "-") for atom in atoms)
     return "\n".join(text_table(Table(("PTX", "CuTe C++", "CuTe DSL"), rows), style)) + "\n"

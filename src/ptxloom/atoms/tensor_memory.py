@@ -220,14 +220,12 @@ def tensor_mma_atom(one: TensorInstruction, a_source: str = "SS") -> TensorMmaAt
         kind = "MXF4NVF4" if told.sparse else "MXF4"
     name = f"SM100_MMA_{kind}{'_2x1SM' * (ctas == 2)}_{a_source}{'_SPARSE' * told.sparse}"
     m, n, k = told.m, told.n, one.form.k
-    layouts = (_share(first, second, ctas) for first, second in ((m, k), (n, k)))
-    return TensorMmaAtom(
-        name, one, Layout(ctas), *layouts, Layout((ctas, (m // ctas, n)), (m // ctas * (ctas > 1), (1, m)))
-    )
+    of_a, of_b = _share(m, k, ctas), _share(n, k, ctas)
+    return TensorMmaAtom(name, one, Layout(ctas), of_a, of_b, _share(m, n, ctas))
 
 
 def _share(first: int, second: int, ctas: int) -> Layout:
-    """Each CTA has its part of the rows of A, or of the columns of B."""
+    """Each CTA has its part of the rows of A and of D, or of the columns of B."""
     return Layout((ctas, (first // ctas, second)), (first // ctas * (ctas > 1), (1, first)))
 
 

@@ -206,11 +206,7 @@ def read_arguments(arguments: Sequence[str]) -> Options:
 
 def build_parser(verb: str | None = None) -> VerbParser:
     """The whole command line, or as much of it as one verb needs."""
-    parser = VerbParser(
-        prog="ptxloom",
-        description=INTRODUCTION,
-        epilog=examples.of_all(),
-    )
+    parser = VerbParser(prog="ptxloom", description=INTRODUCTION, epilog=examples.of_all())
     parser.formatter_class = partial(Overview, groups=GROUPS)
     parser.add_argument("--version", action="version", version=f"ptxloom {__version__}")
     parser.add_argument(

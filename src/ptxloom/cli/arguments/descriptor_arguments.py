@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Final
 from ptxloom.cli.arguments.cute_arguments import tile
 from ptxloom.cli.arguments.picture_arguments import pictures
 from ptxloom.cli.arguments.type_names import type_name
-from ptxloom.isa.tensor_products import TENSOR_KINDS
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser
@@ -34,9 +33,9 @@ def descriptor(parser: ArgumentParser) -> None:
     )
     parser.add_argument(
         "--kind",
-        choices=TENSOR_KINDS,
+        type=kind,
         metavar="KIND",
-        help=f"BITS are the instruction descriptor of a tcgen05.mma of this kind: {', '.join(TENSOR_KINDS)}",
+        help="BITS are the instruction descriptor of a tcgen05.mma of this kind, such as f16, tf32 or mxf8f6f4",
     )
     parser.add_argument(
         "--with",
@@ -111,6 +110,18 @@ def number(text: str) -> int:
 
 
 number.__name__ = "a whole number, such as 1024 or 0x400"  # a mistake names it
+
+
+def kind(text: str) -> str:
+    """A kind of tcgen05.mma."""
+    from ptxloom.isa.tensor_products import TENSOR_KINDS  # noqa: PLC0415 - reading a command line imports nothing
+
+    if text not in TENSOR_KINDS:
+        raise ValueError(text)
+    return text
+
+
+kind.__name__ = "a kind of tcgen05.mma: f16, tf32, f8f6f4, i8, mxf8f6f4, mxf4 or mxf4nvf4"  # a mistake names it
 
 
 def bits_or_instruction(text: str) -> int | str:

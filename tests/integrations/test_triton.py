@@ -23,7 +23,7 @@ def run(
     known |= {"TRITON_CACHE_DIR": str(tmp_path), "TRITON_DEFAULT_FP_FUSION": "1", **environment}
     command = [sys.executable, str(PROGRAMS / name), *arguments]
     command = [sys.executable, "-m", "ptxloom", under, "--", *command] if under else command
-    return subprocess.run(command, env=known, capture_output=True, text=True, timeout=300, check=False)
+    return subprocess.run(command, env=known, capture_output=True, text=True, timeout=600, check=False)
 
 
 @pytest.mark.parametrize("device", ["sm_80", "sm_90"])
@@ -198,12 +198,25 @@ def test_operators_registered_for_cuda_run_for_its_tensors(how: str, tmp_path: P
 
 
 @needs_torch
-def test_the_generator_addresses_and_what_compiles(tmp_path: Path) -> None:
+@pytest.mark.slow
+def test_what_torch_compiles_runs_by_triton_on_the_device(tmp_path: Path) -> None:
+    folder = str(tmp_path / "inductor")
+    done = run("torch_compile.py", tmp_path, PTXLOOM_TORCH_CUDA="1", TORCHINDUCTOR_CACHE_DIR=folder)
+    assert done.stdout.splitlines() == [
+        "summed cuda:0 True triton",
+        "module cuda:0 True triton",
+        "changed cuda:0 True triton",
+        "in place True True",
+        "named cuda:0 True",
+        "0 1 torch.compile leaves this function as it is under ptxloom",
+    ], done.stderr
+
+
+@needs_torch
+def test_the_generator_addresses_and_extensions(tmp_path: Path) -> None:
     done = run("compilers.py", tmp_path, PTXLOOM_TORCH_CUDA="1")
     assert done.stdout.splitlines() == [
         "generator 16 (7, 0) (7, 8) (9, 0)",
         "argument 64.0 64.0",
-        "compiled True True",
-        "torch.compile leaves functions as they are under ptxloom",
         "PyTorch extensions with CUDA sources cannot be built under ptxloom",
     ], done.stderr

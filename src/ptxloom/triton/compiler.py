@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 # a module, not its class: Triton takes every back end among the names here
 import triton.backends.nvidia.compiler as nvidia
+from triton.backends import compiler as base
 
-from ptxloom.triton import selection
-
-if TYPE_CHECKING:
-    from triton.backends.compiler import GPUTarget
+from ptxloom.triton import properties, selection
 
 PTX_VERSION = 90
 """What its LLVM knows of PTX, times ten: no ptxas is asked."""
@@ -20,10 +18,14 @@ PTX_VERSION = 90
 class PtxloomBackend(nvidia.CUDABackend):
     """NVIDIA's, whose binaries are PTX."""
 
+    def __init__(self, target: base.GPUTarget) -> None:
+        """For a target, or for the device where PyTorch's compiler asks for kernels on the CPU."""
+        super().__init__(base.GPUTarget("cuda", properties.capability(), 32) if target.backend == "cpu" else target)
+
     @staticmethod
-    def supports_target(target: GPUTarget) -> bool:
-        """Whether it compiles for a target: for any of NVIDIA's, while ptxloom is who runs kernels."""
-        return target.backend == "cuda" and selection.is_selected()
+    def supports_target(target: base.GPUTarget) -> bool:
+        """Whether it compiles for a target: for any of NVIDIA's, and the CPU, while ptxloom is who runs kernels."""
+        return target.backend in {"cuda", "cpu"} and selection.is_selected()
 
     def parse_options(self, opts: dict[str, Any]) -> Any:
         """The options of a kernel, with the version of PTX that is written."""

@@ -48,6 +48,7 @@ def _device_properties(*_: object, **__: object) -> SimpleNamespace:
     known = properties.properties()
     return SimpleNamespace(
         name=f"ptxloom sm_{number}",
+        gcnArchName=f"ptxloom sm_{number}",  # which PyTorch's compiler asks for where PyTorch was not built for CUDA
         major=number // 10,
         minor=number % 10,
         total_memory=default_limit(),

@@ -1,24 +1,27 @@
-"""What of PyTorch compiles, and cannot where there is no GPU: it says so, and what to do."""
+"""What of PyTorch compiles: `torch.compile` by Triton; what cannot where there is no GPU says so, and what to do."""
 
 from __future__ import annotations
 
 import warnings
+from contextlib import ExitStack, contextmanager
 from functools import wraps
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 import torch as _torch
 
+from ptxloom.triton import torch_memory, torch_tensors
 from ptxloom.triton.imported import follow
 
 if TYPE_CHECKING:
+    from collections.abc import Generator, Iterator
     from types import ModuleType
 
 # nothing is known of the types of PyTorch, which nothing here brings
 torch: Any = _torch
 
 _LEFT: Final = (
-    "torch.compile leaves functions as they are under ptxloom: they run by PyTorch's own operators; "
-    "the kernels that it would write in Triton do not run"
+    "torch.compile leaves this function as it is under ptxloom, and PyTorch's own operators run it: PyTorch's compiler "
+    "sees tensors of the device on the CPU, and could not compile it"
 )
 _NO_EXTENSIONS: Final = (
     "PyTorch extensions with CUDA sources cannot be built under ptxloom: they are linked against PyTorch's CUDA "
@@ -26,24 +29,87 @@ _NO_EXTENSIONS: Final = (
     "Triton) and launch them with the tensors' `data_ptr()`"
 )
 _EXTENSIONS: Final = "torch.utils.cpp_extension"
-_is_told: Final[list[bool]] = []
+_KERNELS: Final = "torch._inductor.runtime.triton_helpers"
 
 
 def put_in_place() -> None:
-    """Let `torch.compile` and extensions say what they do not do."""
-    torch.compile = _saying(torch.compile)
+    """Let `torch.compile` write kernels in Triton, and extensions say that they are not built."""
+    torch.compile = _for_triton(torch.compile)
+    follow(_KERNELS, _keep_driver)
     follow(_EXTENSIONS, _refuse)
 
 
-def _saying(compile_: Any) -> Any:
+def _for_triton(compile_: Any) -> Any:
+    """`torch.compile`, whose kernels for the CPU are Triton's: the compiler sees where tensors really are."""
+
     @wraps(compile_)
     def called(*args: Any, **kwargs: Any) -> Any:
-        if not _is_told:
-            _is_told.append(True)
-            warnings.warn(_LEFT, UserWarning, stacklevel=2)
-        return compile_(*args, **kwargs)
+        function = args[0] if args else kwargs.get("model")
+        made = compile_(*args, **kwargs)
+        if function is None or made is function:  # a decorator, which comes by here again; or compiling is off
+            return made
+        from torch._inductor import config  # noqa: PLC0415 - takes a second
+
+        config.cpu_backend = "triton"
+        if isinstance(made, torch.nn.Module):
+            made.forward = _aside(made.forward, function)
+            return made
+        return _aside(made, function)
 
     return called
+
+
+def _aside(compiled: Any, function: Any) -> Any:
+    """What is called without the mode that answers for the device, which the compiler would trace into."""
+    is_left: list[bool] = []
+
+    @wraps(compiled)
+    def called(*args: Any, **kwargs: Any) -> Any:
+        if is_left:
+            return function(*args, **kwargs)
+        given = tuple(tensors_in((args, kwargs)))
+        held = function.parameters() if isinstance(function, torch.nn.Module) else ()
+        on_device = any(map(torch_memory.is_marked, (*given, *held)))
+        try:
+            with without_mode():
+                result = compiled(*args, **kwargs)
+        except (torch._dynamo.exc.BackendCompilerFailed, torch._dynamo.exc.TorchRuntimeError) as error:  # noqa: SLF001 - PyTorch's own
+            is_left.append(True)
+            warnings.warn(f"{_LEFT} ({' '.join(str(error).split()[:24])})", UserWarning, stacklevel=2)
+            return function(*args, **kwargs)
+        if on_device:
+            for one in tensors_in(result):
+                if not any(one is other for other in given):
+                    torch_tensors.mark(one)
+        return result
+
+    return called
+
+
+def tensors_in(values: Any) -> Iterator[Any]:
+    """The tensors in whatever PyTorch calls a tree."""
+    return (one for one in torch.utils._pytree.tree_leaves(values) if isinstance(one, torch.Tensor))  # noqa: SLF001 - PyTorch's own
+
+
+@contextmanager
+def without_mode() -> Generator[None]:
+    """In which no function of PyTorch comes by the mode that is on top, if it is ours."""
+    with ExitStack() as stack:
+        modes = torch.overrides._get_current_function_mode_stack()  # noqa: SLF001 - as above
+        for mode in reversed(modes):
+            if not getattr(mode, "is_ptxloom", False):
+                break
+            stack.enter_context(torch.overrides._pop_mode_temporarily())  # noqa: SLF001 - as above
+        yield
+
+
+def _keep_driver(helpers: ModuleType) -> None:
+    """Triton's driver is ours already: PyTorch looks for one that is called after the CPU, and warns."""
+    helpers.set_driver_to_cpu = _nothing  # type: ignore[attr-defined]
+
+
+def _nothing() -> None:
+    """There is nothing to do."""
 
 
 def _refuse(extensions: ModuleType) -> None:

@@ -45,7 +45,7 @@ def install() -> None:
     """Let PyTorch have a device "cuda" from now on, in this thread and those to come; not where it has its own."""
     if torch.version.cuda or torch.version.hip:
         return
-    os.environ.setdefault("TORCH_COMPILE_DISABLE", "1")  # read when the compiler is first asked for
+    os.environ.setdefault("TORCHINDUCTOR_COMPILE_THREADS", "1")  # processes of its own would each begin anew
     torch_answers.put_in_place()
     torch_names.put_in_place()
     torch_compilers.put_in_place()
@@ -82,6 +82,8 @@ def _under(mode: CudaOnCpu, function: Callable[..., Any]) -> Callable[..., Any]:
 
 class CudaOnCpu(TorchFunctionMode):  # pyright: ignore[reportUntypedBaseClass]
     """What every function of PyTorch comes by: names of the device become the CPU, and results are marked."""
+
+    is_ptxloom = True
 
     def __torch_function__(
         self, func: Callable[..., Any], types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None

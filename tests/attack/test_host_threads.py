@@ -78,7 +78,7 @@ ELEMENTS: Final = {
 _MACHINE: Final = Path(worker.__file__).parents[1]
 _DICTIONARIES: Final = (  # of Python's own
     "first", "kept", "self._areas", "self._kept", "self._cells", "self._live", "self._freed", "self._starts",
-    "self._ends",
+    "self._ends", "self._known", "self._errors", "self._hazards",
 )  # fmt: skip
 
 

@@ -8,17 +8,23 @@ from ptxloom.binding.effects import destinations
 from ptxloom.binding.touches import NAMES, READS, Touch, touches
 from ptxloom.meaning.deeds import deeds_of, effects_of
 from ptxloom.meaning.effects import (
+    REGISTERS,
     STACK,
     TENSOR,
+    Arrive,
     Branch,
     Call,
+    Commit,
+    Count,
     Exchange,
     Fault,
+    Fence,
     Issue,
     Leave,
     Meet,
     Multiply,
     Reach,
+    Remap,
     Reserve,
 )
 
@@ -82,6 +88,33 @@ def has_frames(instruction: Instruction) -> bool:
 def uses_tensor_memory(instruction: Instruction) -> bool:
     """Whether an instruction takes, gives, moves, multiplies or orders what is in tensor memory."""
     return any(getattr(deed, "what", getattr(deed, "proxy", "")) == TENSOR for deed in deeds_of(instruction))
+
+
+def goes_by_async_proxy(instruction: Instruction) -> bool:
+    """Whether an instruction touches memory through the async proxy."""
+    return any(isinstance(deed, Issue) and deed.by_async_proxy for deed in deeds_of(instruction))
+
+
+def orders_finely(instruction: Instruction) -> bool:
+    """Whether an instruction can order accesses of some threads of a CTA and not of all."""
+    orders = not {"acquire", "release", "acq_rel"}.isdisjoint(instruction.qualifiers)
+    return orders or any(map(_is_fine, deeds_of(instruction)))
+
+
+def _is_fine(deed: Effect) -> bool:
+    match deed:
+        case Meet(some=some):
+            return some
+        case Arrive(reach):
+            return reach <= Reach.CLUSTER
+        case Fence(proxy):
+            return proxy not in {REGISTERS, TENSOR}
+        case Issue(what, way, tells):
+            return way or tells or what == TENSOR
+        case Commit(tells=tells):
+            return tells
+        case _:
+            return isinstance(deed, (Count, Remap))
 
 
 def meets(instruction: Instruction) -> Reach:

@@ -52,6 +52,7 @@ from ptxloom.meaning.effects import (
     Remap,
     Wait,
 )
+from ptxloom.readings.effects import goes_by_async_proxy, orders_finely
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -341,9 +342,9 @@ def ordering_of(program: Program) -> Ordering:
         deeds = {deed for op in program.ops for deed in deeds_of(op.node)}
         found = _ORDERINGS[program] = Ordering(
             bytes(strength_of(op) for op in program.ops),
-            any(goes_by_async_proxy(op) for op in program.ops),
+            any(goes_by_async_proxy(op.node) for op in program.ops),
             any(isinstance(deed, Fence) and deed.proxy == INITS for deed in deeds),
-            any(orders_finely(op) for op in program.ops),
+            any(orders_finely(op.node) for op in program.ops),
             any(isinstance(deed, (Issue, Commit, Wait)) and deed.what in _COPIES for deed in deeds),
             any(isinstance(deed, Remap) or (isinstance(deed, Fence) and deed.proxy == MAPS) for deed in deeds),
             any(isinstance(deed, Issue) and deed.what == TENSOR for deed in deeds),
@@ -363,32 +364,6 @@ def is_product(op: Op) -> bool:
     return any(isinstance(deed, Issue) and deed.what == PRODUCTS for deed in deeds_of(op.node))
 
 
-def goes_by_async_proxy(op: Op) -> bool:
-    """Whether an instruction touches memory through the async proxy."""
-    return any(isinstance(deed, Issue) and deed.by_async_proxy for deed in deeds_of(op.node))
-
-
-def orders_finely(op: Op) -> bool:
-    """Whether an instruction can order accesses of some threads of a CTA and not of all."""
-    return op.has("acquire", "release", "acq_rel") or any(map(_is_fine, deeds_of(op.node)))
-
-
-def _is_fine(deed: Effect) -> bool:
-    match deed:
-        case Meet(some=some):
-            return some
-        case Arrive(reach):
-            return reach <= Reach.CLUSTER
-        case Fence(proxy):
-            return proxy not in {REGISTERS, TENSOR}
-        case Issue(what, way, tells):
-            return way or tells or what == TENSOR
-        case Commit(tells=tells):
-            return tells
-        case _:
-            return isinstance(deed, (Count, Remap))
-
-
 def scope_of(op: Op) -> int:
     """The scope of a strong access or a fence; the whole GPU if it names none, the system for volatile ones."""
     words = (_SCOPES[q] for q in op.qualifiers if q in _SCOPES)
@@ -401,7 +376,7 @@ def strength_of(op: Op) -> int:
     An mbarrier is an object of its own, whatever the scope in which its operations order accesses, and however large
     are the values of those which report to it.
     """
-    proxy = shadow.ASYNC_PROXY if goes_by_async_proxy(op) else 0
+    proxy = shadow.ASYNC_PROXY if goes_by_async_proxy(op.node) else 0
     counts = [deed for deed in deeds_of(op.node) if isinstance(deed, Count)]
     if any(count.makes for count in counts):
         return shadow.SETS_UP

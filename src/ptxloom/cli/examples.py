@@ -117,7 +117,7 @@ EXAMPLES: Final = {
     "debug": (
         ("debug plan kernel.ptx", "blocks, and what is known before anything runs"),
         ("debug ir kernel.ptx --checks racecheck", "what LLVM is given"),
-        ("debug opcode ldmatrix", "its forms, row, words, effects, and every module that names it"),
+        ("debug opcode ldmatrix", "its forms, row, words, effects, who names it"),
     ),
     "conform": (
         ("conform --report gpu.json", "does the GPU give ptxloom's bits? a minute"),

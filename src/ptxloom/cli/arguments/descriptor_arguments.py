@@ -82,7 +82,14 @@ def tensormap(parser: ArgumentParser) -> None:
     made.add_argument("--box-dim", type=numbers, metavar="LIST", help="elements that a copy spans")
     made.add_argument("--element-strides", type=numbers, metavar="LIST", help="take every Nth element (default 1)")
     made.add_argument("--interleave", choices=("none", "16B", "32B"), default="none", help="in slices of so many bytes")
-    made.add_argument("--swizzle", dest="mode", choices=(*_SWIZZLES, *_ATOMS), help="of shared memory (default none)")
+    modes = (*_SWIZZLES, *_ATOMS)
+    made.add_argument(
+        "--swizzle",
+        dest="mode",
+        metavar="MODE",
+        choices=modes,
+        help=f"of shared memory (default none): {', '.join(modes)}",
+    )
     made.add_argument("--l2-promotion", choices=("none", "64B", "128B", "256B"), default="none", help="of fetches")
     made.add_argument(
         "--oob-fill",

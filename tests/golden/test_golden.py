@@ -30,6 +30,7 @@ from ptxloom.inspection import Inspection, inspect
 from ptxloom.layout import Swizzle, composition
 from ptxloom.machine.results.trace import TraceRecord
 from ptxloom.syntax.tree import Function
+from ptxloom.tellings import Telling, Told
 from ptxloom.views import bank_pictures
 from ptxloom.views.core.json_text import to_text
 from ptxloom.views.core.style import Style
@@ -48,6 +49,7 @@ from ptxloom.views.runs import (
     profiles,
     shared_maps,
     summary,
+    tellings_text,
 )
 from ptxloom.views.runs.run_reports import Run
 from ptxloom.views.runs.shared_maps import Shown
@@ -64,6 +66,14 @@ BROKEN: Final = """\
 \tldmatrix.sync.aligned.m8n8.x4.shared.b16 {%r1, %r2, %r3, %r4}, [%r0;
 \tret;
 """
+TOLD: Final = Told(
+    "xor",
+    ("xor.type d, a, b;",),
+    ("meaning/logic.py:12  bits combined",),
+    ("apply", "read", "write"),
+    (),
+    (Telling("flow/blocks.py", 25, True, ("xor",)), Telling("flow/blocks.py", 90, False, ("xor",))),
+)
 X4_TRANS: Final = pl.fragment("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16")
 FP4: Final = pl.fragment("ldmatrix.sync.aligned.m16n16.x2.trans.shared.b8x16.b4x16_p64")
 PITCH_64: Final = pl.bank_conflicts("ldmatrix.sync.aligned.m8n8.x2.shared.b16", [64 * lane for lane in range(32)])
@@ -305,6 +315,7 @@ RENDERINGS: Final[dict[str, Callable[[], str]]] = {
     "summary_tests.md": lambda: summary.of_tests(
         [race()], [summary.Held("k", "cost", {"wavefronts": 8}, {"wavefronts": 1})]
     ),
+    "opcode.txt": lambda: tellings_text.page(TOLD),
     "race.sarif": lambda: hazard_reports.sarif([race()], "0.0.0", KINDS),
     **{name: partial(printed, words) for name, words in COMMANDS.items()},
 }

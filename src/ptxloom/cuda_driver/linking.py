@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Final
 from ptxloom.binding.sizes import size_of
 from ptxloom.cuda_driver.device_runtime import device_runtime, is_of_device_runtime
 from ptxloom.cuda_driver.errors import CudaError, Refused
+from ptxloom.cuda_driver.images import module_of
+from ptxloom.cuda_driver.protocol import LIBRARY_KIND
 from ptxloom.syntax.tree import AddressSize, Block, Declaration, Function, Target, Version
 
 if TYPE_CHECKING:
@@ -18,6 +20,35 @@ if TYPE_CHECKING:
 
 _FILE: Final = re.compile(r"(?m)^([^\S\n]*+\.(?:file|loc|loc_intermediate)\s+)(\d+)|(\binlined_at\s+)(\d+)")
 _WEAK: Final = frozenset({"weak", "common"})
+
+
+def linked_inputs(inputs: Iterable[tuple[int, bytes]], capability: int, registers: int) -> str:
+    """One PTX text of a linker's inputs.
+
+    Args:
+        inputs: Of each its kind, a `CUjitInputType`, and its bytes. A library may be machine code alone.
+        capability: The device's compute capability, times ten.
+        registers: What a thread of any kernel may have, if it is not 0.
+
+    Raises:
+        Refused: An input cannot be linked, or machine code alone holds something that is needed.
+    """
+    found: list[Module] = []
+    left_out: list[Refused] = []  # machine code alone, which matters only if something is taken from it
+    for kind, data in inputs:
+        try:
+            found.append(module_of(data, "", capability))
+        except Refused as refused:
+            if refused.error is not CudaError.NO_BINARY_FOR_GPU:
+                raise
+            if kind != LIBRARY_KIND:
+                left_out.append(refused)
+    if left_out and not found:
+        raise left_out[0]
+    text = linked(found, registers)
+    if left_out and undefined(found):
+        raise left_out[0]
+    return text
 
 
 def linked(modules: Sequence[Module], registers: int = 0) -> str:

@@ -12,7 +12,7 @@ from ptxloom.cuda_driver.answers import Ending, one_answer
 from ptxloom.cuda_driver.errors import CudaError, Refused, error_of
 from ptxloom.cuda_driver.facts import alignment_of, table
 from ptxloom.cuda_driver.images import module_of
-from ptxloom.cuda_driver.linking import linked, undefined
+from ptxloom.cuda_driver.linking import linked, linked_inputs
 from ptxloom.cuda_driver.loaded import MOST_REGISTERS, Loaded
 from ptxloom.cuda_driver.protocol import (
     ATTRIBUTES,
@@ -23,7 +23,6 @@ from ptxloom.cuda_driver.protocol import (
     FUNCTION,
     HOST_KINDS,
     LAUNCH,
-    LIBRARY_KIND,
     NUMBER,
     PAIR,
     PARAMETER,
@@ -55,7 +54,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from ptxloom.cuda_driver.report import Report
-    from ptxloom.syntax.module import Module
 
     Others: TypeAlias = Callable[[int], "Session | None"]
 
@@ -276,29 +274,16 @@ class Session:
         return NUMBER.pack(number)
 
     def _link(self, data: bytes) -> bytes:
-        found: list[Module] = []
-        left_out: list[Refused] = []  # machine code alone, which matters only if something is taken from it
         at, end = 0, len(data) - PAIR.size
         registers, target = PAIR.unpack_from(data, end)
-        capability = target & _TARGET_NUMBER or self._capability
+        inputs: list[tuple[int, bytes]] = []
         while at < end:
             kind, size = PAIR.unpack_from(data, at)
             at += PAIR.size + size
             if at > end:
                 raise Refused(CudaError.INVALID_VALUE)
-            try:
-                found.append(module_of(data[at - size : at], "", capability))
-            except Refused as refused:
-                if refused.error is not CudaError.NO_BINARY_FOR_GPU:
-                    raise
-                if kind != LIBRARY_KIND:
-                    left_out.append(refused)
-        if left_out and not found:
-            raise left_out[0]
-        text = linked(found, registers)
-        if left_out and undefined(found):
-            raise left_out[0]
-        return text.encode()
+            inputs.append((kind, data[at - size : at]))
+        return linked_inputs(inputs, target & _TARGET_NUMBER or self._capability, registers).encode()
 
     def _unload(self, data: bytes) -> bytes:
         loaded = self._modules.pop(self._of(data)[0])

@@ -144,13 +144,18 @@ class Kernel:
         return needs
 
     def sibling(self, name: str) -> Kernel:
-        """Another kernel of its module, made ready in the same way: each is made once."""
-        known = self._siblings
+        """Another kernel of its module, made ready in the same way: each is made once.
+
+        Args:
+            name: The entry's name in the module.
+
+        Returns:
+            The kernel.
+        """
+        known, target = self._siblings, self.needs.target
         if name not in known:
-            made = known[name] = Kernel(
-                self.module, name, self.needs.target, unchecked=self._unchecked, contract=self._contract
-            )
-            made._siblings = known
+            made = Kernel(self.module, name, target, unchecked=self._unchecked, contract=self._contract)
+            known[name], made._siblings = made, known
         return known[name]
 
     @property

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import closing, nullcontext
 from dataclasses import asdict
-from pathlib import Path
+from pathlib import Path as File
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.cli.output import CLEAN, FINDINGS, Outcome, write_whole
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ptxloom.cli.command_line import Options
-    from ptxloom.conformance import Verdict, Verified
+    from ptxloom.conformance import Path, Verdict, Verified
     from ptxloom.isa.target import Target
 
 _JUDGES: Final = ("gpu", "ptxas", "here")
@@ -40,11 +40,10 @@ def run(options: Options) -> Outcome:
     target = known_target(options.target or "sm_90a")
     version = PtxVersion.parse(options.ptx_version or _NEWEST_READ)
     if options.listed:
-        names = [path.name for path in paths(target, version, options.only, smoke=not options.full)]
-        return Outcome("".join(f"{name}\n" for name in names))
+        return Outcome("".join(f"{path.name}\n" for path in _wanted(options, target, version)))
     reports = list(_reports(options, target, version))
     if options.report is not None:
-        write_whole(Path(options.report), reports[0].text())
+        write_whole(File(options.report), reports[0].text())
     found = any(one.differing or one.refused for one in reports)
     return Outcome("\n".join(map(_told, reports)), FINDINGS if found else CLEAN)
 
@@ -66,9 +65,7 @@ def _reports(options: Options, target: Target, version: PtxVersion) -> Iterator[
 
 def _asked(options: Options, judge: str, named: tuple[str, str], target: Target, version: PtxVersion) -> Report:
     device, driver = named
-    wanted = paths(target, version, options.only, smoke=not options.full)
-    if not wanted:
-        raise PtxloomError(f"no path of {target} fits {', '.join(options.only)}; `ptxloom conform --list` names them")
+    wanted = _wanted(options, target, version)
     question = Question(judge, str(target), str(version), options.cases, options.level)
     said = asdict(question) | {"judge": judge if judge in _JUDGES else device, "device": device, "driver": driver}
     shards = shards_of(options, said)
@@ -77,6 +74,14 @@ def _asked(options: Options, judge: str, named: tuple[str, str], target: Target,
         verdicts = tuple(sorted(found, key=lambda one: one.path))
     kind = judge if judge in _JUDGES else "ptxas"
     return Report(kind, device, driver, str(target), str(version), options.cases, verdicts)
+
+
+def _wanted(options: Options, target: Target, version: PtxVersion) -> tuple[Path, ...]:
+    wanted = paths(target, version, options.only, smoke=not options.full)
+    if not wanted:
+        part = "" if options.full else "; without `--full` a part is asked"
+        raise PtxloomError(f"no path of {target} fits {', '.join(options.only)}{part}; `conform --list` names them")
+    return wanted
 
 
 def _told(report: Report) -> str:
@@ -106,7 +111,7 @@ def _difference(verdict: Verdict) -> Iterator[str]:
 
 def _verified(options: Options, file: str) -> Outcome:
     try:
-        report = read(named(Path(file), _MOST_BYTES).decode())
+        report = read(named(File(file), _MOST_BYTES).decode())
     except OSError as error:
         raise PtxloomError(f"{title(file)} cannot be read: {error.strerror or error}") from None
     except UnicodeDecodeError:

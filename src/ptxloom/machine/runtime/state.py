@@ -45,15 +45,12 @@ PATIENCE: Final = 64  # `worker.spins` before more CTAs are admitted
 SHARED_WINDOW, LOCAL_WINDOW, PARAM_WINDOW = (SPACES[name].window for name in ("shared", "local", "param"))
 CODE_WINDOW: Final = 1 << 51
 FUNCTION_STEP: Final = 16  # from one function's address to the next one's
-WINDOW_BYTES: Final = spaces.WINDOW_BYTES
+WINDOW_BYTES, CLUSTER_SHIFT = spaces.WINDOW_BYTES, spaces.CLUSTER_SHIFT
 MBARRIER_BYTES: Final = 8
-CLUSTER_SHIFT: Final = spaces.CLUSTER_SHIFT
 
 # State spaces, as memory functions name them.
-GENERIC: Final = 0
+GENERIC, TENSOR = 0, 6  # no address of another space reaches tensor memory
 GLOBAL, SHARED, LOCAL, CONST, PARAM = (SPACES[name].number for name in ("global", "shared", "local", "const", "param"))
-
-TENSOR: Final = 6  # tensor memory: no address of another space reaches it
 
 # Fault kinds.
 OUT_OF_BOUNDS, MISALIGNED, READ_ONLY, WRONG_SPACE, TRAP, STACK_OVERFLOW, BAD_CALL, ASSERTION, INVALID = range(1, 10)

@@ -11,7 +11,8 @@ from ptxloom.views.core.style import LANES_PER_HUE, PLAIN, Ink, Style
 from ptxloom.views.core.tables import Cell, Table, text_table
 from ptxloom.views.drawing.figure import Cell as Drawn
 from ptxloom.views.drawing.figure import Figure, Grid
-from ptxloom.views.fragments.colouring import group_of, legend
+from ptxloom.views.fragments.colouring import group_of
+from ptxloom.views.fragments.legends import legend
 from ptxloom.views.fragments.prefaces import axis_names, matrix_title, title
 
 if TYPE_CHECKING:

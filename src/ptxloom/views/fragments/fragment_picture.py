@@ -11,8 +11,9 @@ from ptxloom.isa.limits import LANES
 from ptxloom.views.core.palette import Role, hue
 from ptxloom.views.core.style import LANES_PER_HUE
 from ptxloom.views.drawing.figure import Cell, Figure, Grid
-from ptxloom.views.fragments.colouring import group_of, legend
+from ptxloom.views.fragments.colouring import group_of
 from ptxloom.views.fragments.folding import Block, block_of
+from ptxloom.views.fragments.legends import legend
 from ptxloom.views.fragments.places import sentence
 from ptxloom.views.fragments.prefaces import axis_names, evidence, matrix_title, preface, title
 from ptxloom.views.fragments.tensor_memory_picture import memory_grids

@@ -10,7 +10,7 @@ from ptxloom.views.core.tables import Cell, Table, csv_table, markdown_table, ro
 from ptxloom.views.fragments.colouring import group_of
 from ptxloom.views.fragments.folding import block_of
 from ptxloom.views.fragments.prefaces import matrix_title, preface, title
-from ptxloom.views.fragments.tensor_memory_picture import memory_tables
+from ptxloom.views.fragments.tensor_memory import memory_tables
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

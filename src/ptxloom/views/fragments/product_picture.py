@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Final
 from ptxloom.diagnostics import UnsupportedForm
 from ptxloom.fragments import fragment, fragment_operands
 from ptxloom.views.drawing.figure import Figure, Grid
-from ptxloom.views.fragments.colouring import legend
 from ptxloom.views.fragments.folding import block_of
 from ptxloom.views.fragments.fragment_picture import matrix_grid, reading
+from ptxloom.views.fragments.legends import legend
 from ptxloom.views.fragments.prefaces import evidence
 
 if TYPE_CHECKING:

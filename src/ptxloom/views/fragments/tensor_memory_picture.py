@@ -1,79 +1,18 @@
-"""Tensor memory as everybody draws it: 128 lanes down, columns across, the warp beside the lanes that it reaches.
-
-A band of lanes and columns is a cell: which rows and columns of the matrix are there. What an operand leaves free is
-blank.
-"""
+"""Pictures of tensor memory: the bands of `tensor_memory` as grids, the warp beside the lanes that it reaches."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
-from ptxloom.isa.limits import TENSOR_LANES
 from ptxloom.views.core.palette import Role, hue
-from ptxloom.views.core.tables import Cell, Table
 from ptxloom.views.drawing.figure import Cell as Drawn
 from ptxloom.views.drawing.figure import Grid
-from ptxloom.views.fragments.colouring import band_height, rows_together
-from ptxloom.views.fragments.prefaces import axis_names, id_of, matrix_title
+from ptxloom.views.fragments.colouring import rows_together
+from ptxloom.views.fragments.tensor_memory import QUARTER_LANES, bands, span, texts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from ptxloom.fragments import Element, Fragment
-
-QUARTER_LANES: Final = 32
-_FEW: Final = 8  # columns of a picture
-_COLUMN_FEW: Final = 4  # and of a text
-
-
-@dataclass(frozen=True, slots=True)
-class Band:
-    """What is where lanes and columns cross.
-
-    Attributes:
-        lanes: The lanes of a CTA, first and last.
-        columns: The columns, first and last.
-        held: The elements there; none if the operand leaves them free.
-    """
-
-    lanes: tuple[int, int]
-    columns: tuple[int, int]
-    held: tuple[Element, ...]
-
-
-def bands(fragment: Fragment, cta: int = 0, most: int = _FEW) -> tuple[tuple[Band, ...], ...]:
-    """The bands of a CTA's tensor memory, by lanes, then columns.
-
-    Args:
-        fragment: An operand that tensor memory holds.
-        cta: 0, or 1 of a pair.
-        most: How many bands of columns there may be.
-
-    Example:
-        >>> from ptxloom.fragments import fragment
-        >>> drawn = bands(fragment("tcgen05.mma.m64n32", "d"))
-        >>> len(drawn), drawn[0][0].lanes, len(drawn[1][0].held)
-        (8, (0, 15), 0)
-    """
-    height, width = band_height(fragment), -(-fragment.registers // most)
-    found: list[tuple[Band, ...]] = []
-    for lane in range(0, TENSOR_LANES, height):
-        row: list[Band] = []
-        for column in range(0, fragment.registers, width):
-            last = min(column + width, fragment.registers) - 1
-            corners = _corners(fragment, cta * TENSOR_LANES + lane, height, column, last)
-            row.append(Band((lane, lane + height - 1), (column, last), corners))
-        found.append(tuple(row))
-    return tuple(found)
-
-
-def _corners(fragment: Fragment, lane: int, height: int, first: int, last: int) -> tuple[Element, ...]:
-    """All elements of a band."""
-    per_column = fragment.register_bits // fragment.stride
-    values = range(first * per_column, (last + 1) * per_column)
-    lanes = (at for at in range(lane, lane + height) if fragment.reaches(at))
-    return tuple(fragment.at(at, value) for at in lanes for value in values)
+    from ptxloom.fragments import Fragment
+    from ptxloom.views.fragments.tensor_memory import Band
 
 
 def memory_grids(fragment: Fragment) -> tuple[Grid, ...]:
@@ -88,8 +27,8 @@ def _grid(fragment: Fragment, cta: int) -> Grid:
     owner = f" of CTA {cta} of the pair" * fragment.is_pair
     return Grid(
         f"tensor memory{owner}: {fragment.registers} column{'s' * (fragment.registers > 1)} from the address on",
-        tuple(_span(row[0].lanes) for row in drawn),
-        tuple(_span(band.columns) for band in drawn[0]),
+        tuple(span(row[0].lanes) for row in drawn),
+        tuple(span(band.columns) for band in drawn[0]),
         cells,
         "lane ↓",
         "column →",
@@ -101,83 +40,16 @@ def _grid(fragment: Fragment, cta: int) -> Grid:
 def _warp(lanes: tuple[int, int]) -> Drawn:
     """The warps that reach a band of lanes."""
     quarter = lanes[0] // QUARTER_LANES
-    tip = f"lanes {_span(lanes)}: warps w with w % 4 = {quarter} load and store here"
+    tip = f"lanes {span(lanes)}: warps w with w % 4 = {quarter} load and store here"
     return Drawn((f"warp {quarter}",), Role.OTHER, tip)
 
 
 def _cell(fragment: Fragment, band: Band) -> Drawn:
     """What a band holds, in two lines; its colour is that of its rows, so that copies look alike."""
     if not band.held:
-        return Drawn(("free",), Role.BLANK, f"lanes {_span(band.lanes)}: this operand does not reach them")
-    texts = _texts(fragment, band.held)
+        return Drawn(("free",), Role.BLANK, f"lanes {span(band.lanes)}: this operand does not reach them")
+    lines = texts(fragment, band.held)
     rows = sorted({e.row for e in band.held})
-    tip = f"lanes {_span(band.lanes)}, columns {_span(band.columns)}: {', '.join(texts)}"
+    tip = f"lanes {span(band.lanes)}, columns {span(band.columns)}: {', '.join(lines)}"
     group = rows[0] // rows_together(fragment)
-    return Drawn(texts, hue(group), tip)
-
-
-def _texts(fragment: Fragment, held: Sequence[Element]) -> tuple[str, ...]:
-    """Which rows and columns, and of several matrices which."""
-    down, across = axis_names(fragment)
-    rows, columns, matrices = (sorted({e[place] for e in held}) for place in (5, 6, 4))
-    lines = [f"{down} {runs(rows)}", f"{across} {runs(columns)}"]
-    if len({e.lane for e in held}) == 1:
-        lines[0] = f"lane {held[0].lane % TENSOR_LANES}: {lines[0]}"
-    if fragment.matrices > 1:
-        lines.append(_matrices(fragment, matrices))
-    return tuple(lines)
-
-
-def _matrices(fragment: Fragment, matrices: Sequence[int]) -> str:
-    """The matrices of a band, by what they are called."""
-    noun = matrix_title(fragment, 0).rpartition(" ")[0]
-    ids = [id_of(fragment, matrix) for matrix in matrices]
-    return f"{noun.replace('scale factor id', 'id')} {', '.join(map(str, ids))}"
-
-
-def runs(numbers: Sequence[int]) -> str:
-    """Numbers in ascending order as runs.
-
-    Example:
-        >>> runs([0, 1, 2, 3]), runs([5]), runs([0, 1, 8, 9])
-        ('0–3', '5', '0–1, 8–9')
-    """
-    found: list[list[int]] = []
-    for number in numbers:
-        if found and number == found[-1][1] + 1:
-            found[-1][1] = number
-        else:
-            found.append([number, number])
-    return ", ".join(str(a) if a == b else f"{a}–{b}" for a, b in found)
-
-
-def _span(ends: tuple[int, int]) -> str:
-    return str(ends[0]) if ends[0] == ends[1] else f"{ends[0]}–{ends[1]}"
-
-
-def memory_tables(fragment: Fragment) -> Iterator[tuple[str, Table]]:
-    """The same as tables for a text, a title before each."""
-    for cta in range(1 + fragment.is_pair):
-        drawn = bands(fragment, cta, _COLUMN_FEW)
-        head = ("warp", "lanes", *(_columns(band) for band in drawn[0]))
-        rows = tuple(
-            (
-                Cell(str(row[0].lanes[0] // QUARTER_LANES)),
-                Cell(_span(row[0].lanes)),
-                *(_text_cell(fragment, band) for band in row),
-            )
-            for row in drawn
-        )
-        yield f"tensor memory of CTA {cta}" if fragment.is_pair else "tensor memory", Table(head, rows)
-
-
-def _columns(band: Band) -> str:
-    first, last = band.columns
-    return f"column {first}" if first == last else f"columns {first}–{last}"
-
-
-def _text_cell(fragment: Fragment, band: Band) -> Cell:
-    if not band.held:
-        return Cell("free")
-    group = min(e.row for e in band.held) // rows_together(fragment)
-    return Cell(", ".join(_texts(fragment, band.held)), group)
+    return Drawn(lines, hue(group), tip)

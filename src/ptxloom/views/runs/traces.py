@@ -16,7 +16,7 @@ from ptxloom.views.core.tables import Cell, Table, text_table
 from ptxloom.views.drawing.figure import Cell as Drawn
 from ptxloom.views.drawing.figure import Figure, Grid
 from ptxloom.views.fragments import filled_pictures
-from ptxloom.views.fragments.colouring import lanes as lanes_legend
+from ptxloom.views.fragments.legends import lanes as lanes_legend
 from ptxloom.views.runs.source_lines import no_source, source_lines
 
 if TYPE_CHECKING:

@@ -108,7 +108,7 @@ def test_halide(tmp_path: Path) -> None:
 @_needs("torch", "its build for the CPU will do")
 @pytest.mark.skipif(find_nvcc() is None, reason="nvcc is not installed")
 def test_tilelang(tmp_path: Path) -> None:
-    done = _run("tile_arrays.py", tmp_path, TILELANG_CACHE_DIR=str(tmp_path / "tilelang"), **_toolkit())
+    done = _run("tile_arrays.py", tmp_path, arguments=(), TILELANG_CACHE_DIR=str(tmp_path / "tilelang"), **_toolkit())
     assert [line for line in done.stdout.splitlines() if line.endswith("True")] == ["sum True", "product True"], (
         done.stderr
     )

@@ -45,8 +45,10 @@ BLACKWELL = {
 }
 
 
-ON_BLACKWELL = [(what, "sm_100") for what in BLACKWELL]
-ON_BLACKWELL += [(what, "sm_103") for what in BLACKWELL if what != "products"]  # it has none of bytes
+ON_BLACKWELL = [
+    *((what, "sm_100") for what in BLACKWELL),
+    *((what, "sm_103") for what in BLACKWELL if what != "products"),  # it has none of bytes
+]
 
 
 @pytest.mark.parametrize(("what", "device"), ON_BLACKWELL)

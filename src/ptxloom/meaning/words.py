@@ -118,6 +118,10 @@ class Arithmetic(Protocol[W]):
         """A function of LLVM: llvm.umin, llvm.fma, llvm.ctpop, ..."""
         ...
 
+
+class Words(Arithmetic[W], Protocol[W]):
+    """What a row says of an instruction whose results follow from its operands alone."""
+
     def divide(self, name: str, left: W, right: W) -> W:
         """`sdiv`, `udiv`, `srem` or `urem` of any integers: by zero all ones, the most negative by -1 wraps."""
         ...
@@ -129,10 +133,6 @@ class Arithmetic(Protocol[W]):
     def permute(self, first: W, second: W, selector: W | int, mode: str) -> W:
         """Four bytes of eight, by a digit a byte (bit 3: its sign), or by a mode of `prmt` and a number."""
         ...
-
-
-class Words(Arithmetic[W], Protocol[W]):
-    """What a row says of an instruction whose results follow from its operands alone."""
 
     @property
     def width(self) -> int:

@@ -48,7 +48,7 @@ def _for_triton(compile_: Any) -> Any:
         made = compile_(*args, **kwargs)
         if function is None or made is function:  # a decorator, which comes by here again; or compiling is off
             return made
-        from torch._inductor import config  # noqa: PLC0415 - takes a second
+        from torch._inductor import config  # noqa: PLC0415 # pyright: ignore - takes a second
 
         config.cpu_backend = "triton"
         if isinstance(made, torch.nn.Module):

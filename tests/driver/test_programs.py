@@ -53,15 +53,15 @@ def test_a_hazard_names_the_array_by_the_line_that_made_it(running: Running) -> 
     assert told.endswith("ptxloom: 1 of 1 launches had hazards")
 
 
+NO_TOOL, TOO = "ptxloom: no tool looked for races", "looks for them, too"
+
+
 @pytest.mark.parametrize(
     ("checks", "said"),
     [
-        (("memcheck", "synccheck"), "ptxloom: no tool looked for races; `--checks all` looks for them, too"),
-        (("racecheck",), "ptxloom: no tool looked for races in global memory; `--checks all` looks for them, too"),
-        (
-            ("racecheck:global",),
-            "ptxloom: no tool looked for races in shared memory; `--checks all` looks for them, too",
-        ),
+        (("memcheck", "synccheck"), f"{NO_TOOL}; `--checks all` {TOO}"),
+        (("racecheck",), f"{NO_TOOL} in global memory; `--checks all,racecheck:global` {TOO}"),
+        (("racecheck:global",), f"{NO_TOOL} in shared memory; `--checks all,racecheck:global` {TOO}"),
         (("racecheck", "racecheck:global"), ""),
         (None, ""),
     ],

@@ -10,8 +10,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 _COMMANDS: Final = {
-    "inspect": "disasm disassemble dump objdump cuobjdump nvdisasm show list info",
-    "check": "lint legal validate verify ptxas assemble compile nvcc",
+    "inspect": "disasm disassemble sass dump objdump cuobjdump nvdisasm show list info",
+    "check": "lint linter legal validate verify ptxas assemble compile nvcc",
     "fmt": "format pretty prettify beautify",
     "query": "grep search find",
     "graph": "cfg flow dot",

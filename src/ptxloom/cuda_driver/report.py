@@ -123,7 +123,8 @@ def _unwatched(checks: Sequence[str] | None) -> str:
     if not missing:
         return ""
     where = f" in {missing[0]} memory" if len(missing) < len(_RACES) else ""
-    return f"no tool looked for races{where}; `--checks all` looks for them, too"
+    asked = "all" if len(missing) == len(_RACES) else f"all,{_RACES['global']}"
+    return f"no tool looked for races{where}; `--checks {asked}` looks for them, too"
 
 
 def say(text: str) -> None:

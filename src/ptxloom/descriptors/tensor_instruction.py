@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from ptxloom.descriptors.instruction import RESULTS, SCALE_TYPES, SCALED_KINDS, TYPES, InstructionDescriptor
-from ptxloom.diagnostics import UnsupportedForm, UsageError
+from ptxloom.diagnostics import UnsupportedForm, UsageError, must_be
 from ptxloom.isa.forms import resolve
 from ptxloom.isa.products import MatrixForm
 from ptxloom.isa.tensor_products import TENSOR_KINDS, TensorProduct, product_of, refusal, rows_of
@@ -111,6 +111,7 @@ def tensor_instruction(text: str, descriptor: InstructionDescriptor | int | None
         UnsupportedForm: There is no such instruction, or it cannot have such a D.
         UsageError: The descriptor's bits make no sense for the kind.
     """
+    must_be(str, "text", text, "a spelling such as tcgen05.mma.cta_group::1.kind::f16")
     words = text.split(".")[1:]
     shapes = [found for word in words if (found := _SHAPE.fullmatch(word))]
     types = [word for word in words if word in _TYPES]

@@ -178,6 +178,14 @@ def _taken(nvrtc: ctypes.CDLL, program: ctypes.c_void_p, what: str) -> str:
     return buffer.value.decode("utf-8", "replace")
 
 
+_LACKS_CUTLASS: Final = re.compile(r"\b(?:cute|cutlass)/\S+ No such file|open source file \"(?:cute|cutlass)/")
+_OF_CUTLASS: Final = (
+    "\nit is CUTLASS's: `-I FOLDER/include` of a checkout, or of `pip install --no-deps nvidia-cutlass`, in whose "
+    "package cutlass_library it is source/include"
+)
+
+
 def _said(source: CudaSource, messages: str) -> str:
-    """What a compiler printed, which shows lines and carets itself."""
-    return messages.strip("\n") or f"{title(source.name)}: the compiler failed, and said nothing"
+    """What a compiler printed, which shows lines and carets itself; whose a header is that it lacks."""
+    said = messages.strip("\n") or f"{title(source.name)}: the compiler failed, and said nothing"
+    return said + (_OF_CUTLASS if _LACKS_CUTLASS.search(said) else "")

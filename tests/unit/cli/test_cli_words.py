@@ -21,11 +21,36 @@ LEGAL = ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k(.param
 VERBS = {verb: summary for verb, (summary, _) in command_line.VERBS.items()}
 
 
+def test_a_misspelt_opcode_of_a_query_names_the_one_that_is_meant(run: Run, tmp_path: Path) -> None:
+    file = tmp_path / "k.ptx"
+    file.write_text(LEGAL)
+    assert run("query", "ldmatrx.*.trans", str(file)).err.endswith("ldmatrx is no opcode: did you mean ldmatrix?\n")
+    assert run("query", "ldmatrix.*.trans", str(file)).err == "0 instructions in 1 file\n"
+    assert "is no opcode" not in run("query", "ldm*", str(file)).err
+
+
+@pytest.mark.parametrize("word", ["race", "hazard"])
+def test_words_of_the_tools_have_pages(run: Run, word: str) -> None:
+    ran = run("explain", word)
+    assert (ran.code, ran.out.partition("\n")[0]) == (0, f"# {word}")
+    assert "--checks all" in ran.out
+
+
+def test_a_run_says_where_source_lines_are_shown(run: Run) -> None:
+    said = "ptxloom: to see source lines: `ptxloom inspect examples/vector_add.ptx --profile LAUNCH --source`\n"
+    words = ("run", "examples/vector_add.ptx", "--grid", "1", "--block", "32", "--profile", "--source")
+    arrays = ("--arg", "A=ones:f32:32", "--arg", "B=ones:f32:32", "--arg", "C=zeros:f32:32", "--arg", "32")
+    assert said in run(*words, *arrays).err
+    assert said not in run(*words, *arrays, "--quiet").err
+
+
 @pytest.mark.parametrize(
     ("word", "command"),
     [
         ("disasm", "inspect"),
         ("lint", "check"),
+        ("linter", "check"),
+        ("sass", "inspect"),
         ("layout", "map"),
         ("bank", "banks"),
         ("chek", "check"),
@@ -143,7 +168,8 @@ def test_columns_say_how_wide_an_inspection_is(run: Run, monkeypatch: pytest.Mon
     monkeypatch.setenv("COLUMNS", "90")
     narrow = run("inspect", "examples/hgemm.ptx").out
     assert max(map(len, wide.splitlines())) > 90 >= max(map(len, narrow.splitlines()))
-    assert len(narrow.splitlines()) == len(wide.splitlines()) + 1  # the parameters take two lines
+    monkeypatch.setenv("COLUMNS", "60")
+    assert len(run("inspect", "examples/hgemm.ptx").out.splitlines()) > len(wide.splitlines())  # lists take more lines
     assert "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32" in narrow
 
 

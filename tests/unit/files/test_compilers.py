@@ -132,3 +132,16 @@ def test_a_compiler_in_a_toolkit_is_found(monkeypatch: pytest.MonkeyPatch, tmp_p
     (tmp_path / "g++").symlink_to("/bin/true")
     with pytest.raises(pl.syntax.CompileError, match="the compiler failed, and said nothing"):
         pl.cuda(GOOD)
+
+
+def test_a_header_of_cutlass_that_is_not_found_is_told_whose_it_is(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    nvrtc_only(monkeypatch)
+    file = tmp_path / "gemm.cu"
+    file.write_text("#include <cute/tensor.hpp>\n")
+    assert main(["check", str(file)]) == 2
+    assert "it is CUTLASS's: `-I FOLDER/include`" in capsys.readouterr().err
+    file.write_text("#include <no_such_header.h>\n")
+    assert main(["check", str(file)]) == 2
+    assert "CUTLASS" not in capsys.readouterr().err

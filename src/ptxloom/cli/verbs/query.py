@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING, Final
 from ptxloom.cli.kernels import selection
 from ptxloom.cli.output import COULD_NOT_RUN, Outcome, style_for
 from ptxloom.cli.verbs.parse import read_modules
+from ptxloom.isa import opcodes
+from ptxloom.isa.spelling import near_misses
+from ptxloom.source import title
 from ptxloom.syntax.places import origins_in
 from ptxloom.syntax.selection import placed
 from ptxloom.syntax.tree import Instruction
@@ -26,7 +29,17 @@ def run(options: Options) -> Outcome:
     found = [m for module in modules for m in _matches(module, selection(module, options, options.pattern or "*"))]
     code = COULD_NOT_RUN if unread else 0 if found else NOTHING_FOUND
     number = f"{len(found)} instruction{'s' * (len(found) != 1)} in {len(modules)} file{'s' * (len(modules) != 1)}"
-    return Outcome(_text(found, options), code, number if modules else "")
+    hint = "" if found else _hint(options.pattern or "*")
+    return Outcome(_text(found, options), code, f"{number}{hint}" if modules else "")
+
+
+def _hint(pattern: str) -> str:
+    """What may be meant where a pattern's opcode is none."""
+    opcode = pattern.partition(".")[0]
+    if opcode in opcodes() or set(opcode) & set("*?["):
+        return ""
+    near = near_misses(opcode, opcodes())
+    return f"; {title(opcode)} is no opcode" + (f": did you mean {near[0]}?" if near else "")
 
 
 def _matches(module: Module, wanted: Selection) -> list[Match]:

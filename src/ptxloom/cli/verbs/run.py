@@ -31,6 +31,7 @@ from ptxloom.machine.launch.options import read_checks
 from ptxloom.machine.memory.arena import Budget
 from ptxloom.machine.results.outcome import LaunchError
 from ptxloom.machine.results.trace import Records
+from ptxloom.source import title
 from ptxloom.syntax.parser import parse_source
 from ptxloom.views.findings.finding_reports import concise
 from ptxloom.views.runs import launch_templates, profile_picture, run_reports, summary
@@ -69,6 +70,8 @@ def run(options: Options) -> Outcome:
     launch = fitted(launch, module)
     checks = read_checks(options.checks)
     sources = source_texts(launch.ptx, options)
+    if options.source and not options.trace and options.output is None and not options.quiet:
+        talk(f"ptxloom: to see source lines: `ptxloom inspect {title(str(launch.ptx))} --profile LAUNCH --source`")
     compiled = kernel(module, launch.kernel, launch.target, unchecked=bool(errors), timeout=left())
     expected = references(launch, compiled)
 

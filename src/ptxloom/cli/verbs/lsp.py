@@ -30,4 +30,7 @@ def run(options: Options) -> Outcome:
     settings = Settings(options.target, options.ptx_version, Selection.of(options.select, options.ignore))
     if sys.stdin is not None and sys.stdin.isatty():
         talk("ptxloom: waiting for an editor's messages on standard input; an editor starts this, not a person")
-    return Outcome("", serve(settings))
+    code = serve(settings)
+    if code:
+        talk("ptxloom: the editor went away without saying goodbye (`shutdown`, then `exit`)")
+    return Outcome("", code)

@@ -192,7 +192,8 @@ def _launch(known: Known, draw: random.Random) -> bytes:
     grid = [draw.choice(_GRID) if strange else 1 for _ in range(3)]
     block = [draw.choice(_BLOCK) if strange else size for size in (32, 1, 1)]
     cluster = [draw.choice((0, 1, 2, 2**64 - 1)) if strange else 0 for _ in range(3)]
-    rest = [draw.choice((0, 1, 1024, *EDGES)) if strange else usual for usual in (0, 0, 1024, 1 << 20, 8 << 20)]
+    usually = (0, 0, 1024, 1 << 20, 8 << 20, 2048)
+    rest = [draw.choice((0, 1, 1024, *EDGES)) if strange else usual for usual in usually]
     given = [_address(known, draw), draw.choice((_address(known, draw), draw.randrange(40)))]
     size = draw.choice((12, 12, 12, 16, 16, 16, 0, 8, 17, 4096))
     return LAUNCH.pack(kernel, *grid, *block, *cluster, *rest) + (PAIR.pack(*given) + bytes(4096))[:size]

@@ -15,7 +15,7 @@ def fragment_of(lanes: tuple[Digit, ...], values: tuple[Digit, ...]) -> Fragment
     return Fragment("made up", "d", lanes, values, 32, 32, 0, 32, addressed=False, confirmed=Evidence.DOCUMENTS)
 
 
-COORDINATES = [axis for axis in Axis if axis is not Axis.COPY]  # an element has one place if no copy of it is held
+COORDINATES = [Axis.ROW, Axis.COLUMN, Axis.MATRIX]  # an element has one place if no copy of it is held
 
 
 @st.composite

@@ -70,6 +70,21 @@ def texts_of(data: bytes, name: str, target: str | None = None, flags: Flags = N
     return (_plain(data, name),)
 
 
+def in_folder(name: str) -> str:
+    """The PTX file that a folder stands for, such as one of Triton's cache; what is no folder stands for itself.
+
+    Raises:
+        UnreadableFile: The folder, and those in it, hold none or several.
+    """
+    if not is_folder(name):
+        return name
+    found = sorted(Path(name).glob("*.ptx")) or sorted(Path(name).glob("*/*.ptx"))
+    if len(found) != 1:
+        several = f"several PTX files, such as {title(found[0])}; name one" if found else "no PTX file"
+        raise UnreadableFile(f"{title(name)}: this folder holds {several}")
+    return str(found[0])
+
+
 def one_text(path: str | PathLike[str], target: str | None = None, flags: Flags = NO_FLAGS) -> Source:
     """The only PTX text in a file; raises as `texts` does, also if there are several."""
     found = texts(path, target, flags)

@@ -231,3 +231,17 @@ def test_the_schema_is_printed(run: Run) -> None:
     ran = run("run", "--schema")
     assert ran.code == 0
     assert ran.out == (ROOT / "docs" / "launch-file.schema.json").read_text(encoding="utf-8")
+
+
+def test_a_folder_stands_for_the_ptx_in_it(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    kept = tmp_path / "cache" / "KV2"
+    kept.mkdir(parents=True)
+    (kept / "hgemm.ptx").write_text(Path(HGEMM).read_text(encoding="utf-8"), encoding="utf-8")
+    for folder in ("cache", "cache/KV2"):
+        assert "hgemm: grid 2 x 3" in run("run", folder, *SHAPES, *ARRAYS, *NUMBERS).out
+        assert 'ptx = "cache/KV2/hgemm.ptx"' in run("run", "--init", folder).out
+    (kept / "other.ptx").write_text("", encoding="utf-8")
+    assert "holds several PTX files, such as cache/KV2/hgemm.ptx; name one" in run("run", "cache", *SHAPES).err
+    (tmp_path / "empty").mkdir()
+    assert "empty: this folder holds no PTX file" in run("run", "empty", *SHAPES).err

@@ -27,6 +27,7 @@ from ptxloom.files.errors import OutOfReach
 from ptxloom.files.kinds import looks_like_ptx
 from ptxloom.files.limited import MOST_SETTINGS, named
 from ptxloom.files.names import exists
+from ptxloom.files.reading import in_folder
 from ptxloom.fragments.number_types import is_array
 from ptxloom.machine.launch.options import AS_WRITTEN
 from ptxloom.machine.memory.arena import Budget
@@ -114,6 +115,7 @@ def read_launch(name: str, budget: Budget | None = None, words: Namespace | None
     Raises:
         BadLaunchFile: It is missing, no TOML, or says something that cannot be done; the sentence names the key.
     """
+    name = name if words is None else in_folder(name)
     path = Path(name)
     if words is not None and (path.suffix in _PTX or (launch_words.said(words) and path.suffix != ".toml")):
         table, folder = _table_of_words(name, words), None

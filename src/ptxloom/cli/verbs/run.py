@@ -26,6 +26,7 @@ from ptxloom.cli.output import CLEAN, COULD_NOT_RUN, FINDINGS, CannotWrite, Outc
 from ptxloom.cli.pictures import drawn, wanted
 from ptxloom.cli.source_texts import source_texts
 from ptxloom.diagnostics import PtxloomError, Severity
+from ptxloom.files.reading import in_folder
 from ptxloom.machine.kernels import kernel
 from ptxloom.machine.launch.options import read_checks
 from ptxloom.machine.memory.arena import Budget
@@ -146,6 +147,7 @@ def _summary(done: run_reports.Run, options: Options) -> str:
 
 def _template(options: Options) -> str:
     """A launch file for PTX, which names the PTX as seen from where it will lie."""
+    options.file = in_folder(options.file)
     source = read(options.file, options.target, flags_for(options, options.file, target=options.target))
     module = parse_source(source)
     name = chosen_kernel(module, options.kernel, "--kernel")

@@ -234,3 +234,14 @@ def test_what_besieging_found_has_an_answer(running: Running, operation: int, da
     with asking(running) as one:
         one.hello()
         assert one.ask(operation, data)[0] == error
+
+
+@pytest.mark.parametrize("directive", ["maxntid", "maxnreg", "reqntid"])
+def test_a_directive_may_say_any_number(running: Running, directive: str) -> None:
+    head = ".version 8.0\n.target sm_80\n.address_size 64\n"
+    text = f"{head}.visible .entry k() .{directive} {1 << 40} {{ ret; }}\n".encode()
+    with asking(running) as one:
+        one.hello()
+        error, number = one.ask(Operation.LOAD, PAIR.pack(0, 0) + text)
+        told, _ = one.ask(Operation.GET_FUNCTION, (number if not error else NUMBER.pack(1)) + b"k")
+    assert CudaError(told) is not CudaError.UNKNOWN

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 MOST_REGISTERS: Final = 255
 
+_MOST: Final = (1 << 31) - 1  # of a C int, which an attribute is
+
 
 class Loaded:
     """A module of the program's: variables of its own, and its kernels as far as they were asked for.
@@ -73,4 +75,5 @@ class Loaded:
             int("explicitcluster" in said), *cluster,
         ]  # fmt: skip
         block = (*said["reqntid"], 1, 1)[:3] if "reqntid" in said else (0, 0, 0)
-        return [*values, *[0] * (FUNCTION_ATTRIBUTES - len(values) - len(block)), *block]
+        every = [*values, *[0] * (FUNCTION_ATTRIBUTES - len(values) - len(block)), *block]
+        return [max(-_MOST - 1, min(value, _MOST)) for value in every]  # what a directive says may be any number

@@ -16,13 +16,11 @@ from ptxloom.cli.arguments import (
     descriptor_arguments,
     exec_arguments,
     explorer_arguments,
-    file_arguments,
     fragment_arguments,
     machine_arguments,
+    reading_arguments,
     shared_arguments,
-    watch_arguments,
 )
-from ptxloom.cli.formats import CHECKED, FINDINGS, formats, summary
 from ptxloom.cli.verb_parser import Overview, VerbParser
 
 if TYPE_CHECKING:
@@ -237,120 +235,6 @@ def build_parser(verb: str | None = None) -> VerbParser:
     return parser
 
 
-def _inspect(parser: VerbParser) -> None:
-    file_arguments.files(parser)
-    parser.add_argument(
-        "--profile",
-        dest="profile_launch",
-        metavar="LAUNCH.toml",
-        help="run a kernel of the file with this launch file, and show what each line costs",
-    )
-    watch_arguments.sources(parser, "lines with their cost (--profile)")
-    formats(parser, FINDINGS)
-    _availability(parser)
-
-
-def _check(parser: VerbParser) -> None:
-    file_arguments.files_or_here(parser)
-    formats(parser, CHECKED)
-    summary(parser)
-    _availability(parser)
-    _rules(parser)
-    how = parser.add_argument_group(
-        "repairs", "a file changes as a whole or not at all; standard input goes to standard output"
-    )
-    how.add_argument("--fix", action="store_true", help="make the repairs that leave no doubt")
-    how.add_argument(
-        "--unsafe-fixes", action="store_true", help="with --fix or --diff: also make repairs that are guesses"
-    )
-    how.add_argument("--diff", action="store_true", help="print what --fix would change; exit 1 if anything would")
-    file_arguments.project(parser)
-    file_arguments.judging(parser)
-
-
-def _parse(parser: VerbParser) -> None:
-    explorer_arguments.parse(parser)
-    formats(parser, FINDINGS)
-
-
-def _fmt(parser: VerbParser) -> None:
-    file_arguments.files(parser)
-    how = parser.add_mutually_exclusive_group()
-    how.add_argument("--check", action="store_true", help="change nothing; exit 1 if a file would change")
-    how.add_argument("--diff", action="store_true", help="print what would change; exit 1 if anything would")
-    how.add_argument(
-        "-w", "--write", action="store_true", help="rewrite the files in place, each as a whole or not at all"
-    )
-
-
-def _diff(parser: VerbParser) -> None:
-    parser.add_argument(
-        "file",
-        metavar="A.ptx",
-        help=explorer_arguments.FILE,
-    )
-    parser.add_argument("other", metavar="B.ptx", help="the file to compare it with")
-    parser.add_argument("--all", action="store_true", help="show every line that differs")
-    watch_arguments.sources(parser, "lines that differ")
-    formats(parser, ("full", "concise", "json"))
-
-
-def _explain(parser: VerbParser) -> None:
-    parser.add_argument(
-        "word",
-        metavar="WORD",
-        nargs="?",
-        help="a rule's id, a hazard, an opcode, %%laneid, .reqntid, sm_90a; if left out, all are listed",
-    )
-
-
-def _schema(parser: VerbParser) -> None:
-    parser.add_argument(
-        "word", metavar="NAME", nargs="?", help="a verb, profile or launch-file; if left out, all names are listed"
-    )
-
-
-def _doctor(parser: VerbParser) -> None:
-    formats(parser, ("full", "json"))
-
-
-def _examples(parser: VerbParser) -> None:
-    parser.add_argument(
-        "file", metavar="FOLDER", nargs="?", default="examples", help="where they go (default: examples)"
-    )
-
-
-def _lsp(parser: VerbParser) -> None:
-    parser.add_argument("--stdio", action="store_true", help="use standard input and output; this is the default")
-    _availability(parser)
-    _rules(parser)
-
-
-def _availability(parser: VerbParser) -> None:
-    parser.add_argument(
-        "--target", metavar="SM", help="check for this target instead of the file's own, such as sm_90a"
-    )
-    parser.add_argument("--ptx-version", metavar="X.Y", help="check for this PTX version instead of the file's own")
-
-
-def _rules(parser: VerbParser) -> None:
-    which = parser.add_argument_group("which rules", "ids or patterns (missing-*), comma-separated")
-    which.add_argument("--select", metavar="RULES", type=_names, action="extend", default=[], help="report only these")
-    which.add_argument(
-        "--ignore",
-        metavar="RULES",
-        type=_names,
-        action="extend",
-        default=[],
-        help="report all but these; wins over --select",
-    )
-
-
-def _names(text: str) -> list[str]:
-    """`a, b` as its parts."""
-    return [name for name in text.replace(",", " ").split() if name]
-
-
 GROUPS: Final = {
     "read": ("inspect", "check", "parse", "query", "graph", "fmt", "diff", "explain"),
     "lanes, banks and tiles": (
@@ -365,14 +249,14 @@ GROUPS: Final = {
 COMPILING: Final = frozenset({"inspect", "check", "parse", "query", "graph", "diff", "debug", "run", "why", "shared"})
 """Verbs that take CUDA C++."""
 VERBS: Final = {
-    "inspect": ("what PTX files hold: kernels, resources, every matrix move, findings", _inspect),
-    "check": ("check PTX files: errors and warnings, each with its reason and repair", _check),
-    "parse": ("read PTX files: summary, tree or JSON", _parse),
+    "inspect": ("what PTX files hold: kernels, resources, every matrix move, findings", reading_arguments.inspect),
+    "check": ("check PTX files: errors and warnings, each with its reason and repair", reading_arguments.check),
+    "parse": ("read PTX files: summary, tree or JSON", reading_arguments.parse),
     "query": ("find instructions by a pattern", explorer_arguments.query),
     "graph": ("the control-flow graph of functions, as text, DOT, SVG or JSON", explorer_arguments.graph),
-    "fmt": ("print PTX files in the canonical form", _fmt),
-    "diff": ("how two PTX files differ, function by function; exit 1 if they do", _diff),
-    "explain": ("the page of a rule, an opcode, or another word of PTX", _explain),
+    "fmt": ("print PTX files in the canonical form", reading_arguments.fmt),
+    "diff": ("how two PTX files differ, function by function; exit 1 if they do", reading_arguments.diff),
+    "explain": ("the page of a rule, an opcode, or another word of PTX", reading_arguments.explain),
     "map": ("which lane holds which element of a matrix, as a table", fragment_arguments.map_),
     "where": ("what one lane holds, or who holds a row or an element", fragment_arguments.where),
     "banks": ("the bank conflicts of one access to shared memory; exit 1 if there are any", fragment_arguments.banks),
@@ -391,8 +275,8 @@ VERBS: Final = {
     "why": ("why a kernel's result is wrong: the cause, the line, the repair", machine_arguments.why),
     "debug": ("a kernel on its way to machine code: plan, IR, assembly, run-time functions", machine_arguments.debug),
     "conform": ("whether a GPU, or ptxas, agrees with this machine: every instruction", campaign_arguments.conform),
-    "schema": ("the JSON Schema of what a verb prints as JSON, or of launch files", _schema),
-    "doctor": ("what is installed, what is missing for what, which compilers were found", _doctor),
-    "examples": ("write the kernels that the README and the documentation use to a folder", _examples),
-    "lsp": ("the language server, for editors to start", _lsp),
+    "schema": ("the JSON Schema of what a verb prints as JSON, or of launch files", reading_arguments.schema),
+    "doctor": ("what is installed, what is missing for what, which compilers were found", reading_arguments.doctor),
+    "examples": ("write the kernels that the README and the documentation use to a folder", reading_arguments.examples),
+    "lsp": ("the language server, for editors to start", reading_arguments.lsp),
 }

@@ -204,7 +204,7 @@ def _of_instruction(told: InstructionDescriptor) -> Iterator[Remark]:
     if told.stray_bits:
         text = f"bits 0x{told.stray_bits:08x} are set, which belong to no word"
         yield Remark("stray-bits", True, text, "leave them 0")
-    reasons = [refusal(one, told.m, told.n, told.sparse, told.transpose_b) for one in _products(told)]
+    reasons = [refusal(one, told.m, told.n, told.sparse, told.transpose_b, k_96=told.k_96) for one in _products(told)]
     if all(reasons):
         text = f"no tcgen05.mma of kind::{told.kind} has such a D: {reasons[0]}"
         yield Remark("no-such-shape", True, text, "for .cta_group::2 and .ws other sizes are legal")

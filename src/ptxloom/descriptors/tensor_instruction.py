@@ -14,12 +14,14 @@ from ptxloom.descriptors.instruction import RESULTS, SCALE_TYPES, SCALED_KINDS, 
 from ptxloom.diagnostics import UnsupportedForm, UsageError, must_be
 from ptxloom.isa.forms import resolve
 from ptxloom.isa.products import MatrixForm
-from ptxloom.isa.tensor_products import TENSOR_KINDS, TensorProduct, product_of, refusal, rows_of
+from ptxloom.isa.tensor_products import TENSOR_KINDS, WIDE_KINDS, TensorProduct, product_of, refusal, rows_of
 from ptxloom.isa.types import element_type
 
 TILE_ROWS, TILE_COLUMNS = 16, 8
 """Of the tiles that a product is made of here."""
 _ROW_BYTES: Final = 32  # of A, whatever its type
+_WIDE_ROW_BYTES: Final = 48  # where K is 96
+_WIDE_K: Final = "96"
 _COLUMNS: Final = 128  # of D where nothing is said
 _SHAPE: Final = re.compile(r"m(\d{1,4})(?:n(\d{1,4}))?(?:k(\d{1,4}))?")
 _TYPES: Final = {name for table in (*TYPES.values(), *RESULTS.values(), SCALE_TYPES) for name in table}
@@ -56,7 +58,8 @@ class TensorInstruction:
         """A tile of it, as the machine multiplies them."""
         told = self.told
         narrow = element_type(told.a_type).packed_bits <= 8 and told.d_type != "s32"
-        k = _ROW_BYTES * 8 // self.container_bits("a") * (2 if told.sparse else 1)
+        row_bytes = _WIDE_ROW_BYTES if told.k_96 else _ROW_BYTES
+        k = row_bytes * 8 // self.container_bits("a") * (2 if told.sparse else 1)
         return MatrixForm(
             "tcgen05", TILE_ROWS, TILE_COLUMNS, k, "row", "col",
             told.d_type, told.a_type, told.b_type, told.d_type,
@@ -127,9 +130,7 @@ def tensor_instruction(text: str, descriptor: InstructionDescriptor | int | None
     if isinstance(descriptor, int):
         descriptor = InstructionDescriptor.from_bits(product.kind, descriptor)
     told = descriptor or _told(text, product, shapes, types)
-    why = refusal(product, told.m, told.n, told.sparse, told.transpose_b)
-    if told.k_96:
-        why = "its K is 96, whose places in tensor memory are not known here"
+    why = refusal(product, told.m, told.n, told.sparse, told.transpose_b, k_96=told.k_96)
     if why:
         raise UnsupportedForm(f"`{text}` cannot multiply so: {why}")
     one = TensorInstruction(product, told, found.words)
@@ -185,8 +186,9 @@ def _told(text: str, product: TensorProduct, shapes: list[re.Match[str]], types:
     scale = (scales or ["ue4m3" if product.scale_vector == "4X" else "ue8m0"])[0] if kind in SCALED_KINDS else ""
     try:
         return InstructionDescriptor(
-            kind, m, n, factors[0], factors[-1], result, sparse=product.sparse, scale_type=scale
-        )
+            kind, m, n, factors[0], factors[-1], result, sparse=product.sparse, scale_type=scale,
+            k_96=kind in WIDE_KINDS and any(shape[3] == _WIDE_K for shape in shapes),
+        )  # fmt: skip
     except UsageError as error:
         raise UnsupportedForm(f"`{text}` cannot multiply so: {error}") from None
 

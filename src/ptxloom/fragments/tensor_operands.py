@@ -9,7 +9,8 @@ selector says how many columns further they are. Of narrower types a lane has al
 
 Scales of 32 rows of A, or columns of B, lie in 32 lanes, those of the next 32 in the next column; each quarter of the
 lanes has a copy. Of a column's four bytes the descriptor says which is the first that counts: the matrix of a place is
-the number that it says, its *scale factor id*.
+the number that it says, its *scale factor id*. Where K is 96 a row's scales can run on into the next four bytes, which
+are as many columns further as rows take, those of 128 or the next multiple of it: a column is a byte of these eight.
 """
 
 from __future__ import annotations
@@ -103,18 +104,26 @@ def _metadata(one: TensorInstruction, layout: TensorLayout) -> tuple[Digits, Dig
 def _scales(one: TensorInstruction, operand: str) -> tuple[Digits, Digits]:
     """The lanes and values of the scales of A or of B; lines are those of 128 or of the next multiple of 32."""
     told, ctas = one.told, one.product.ctas
-    count = int(one.product.scale_vector.removesuffix("X"))
     own = told.m // ctas if operand == "sfa" else told.n
     split = operand == "sfb" and ctas == 2 and told.m == TENSOR_LANES
-    if split and own % (2 * _QUARTER):
+    unit = TENSOR_LANES if told.k_96 else 2 * _QUARTER
+    if split and own % unit:
         raise UnsupportedForm(
-            f"`{one.spelling}`: the scales of the two halves of B are told apart here where N is a multiple of 64"
+            f"`{one.spelling}`: the scales of the two halves of B are told apart here where N is a multiple of {unit}"
         )
+    if told.k_96 and operand == "sfa" and own < TENSOR_LANES:
+        raise UnsupportedForm(f"`{one.spelling}`: with K = 96 the scales of A are told of 128 rows a CTA alone")
     lines = -(-own // (2 * _QUARTER if split else _QUARTER)) * _QUARTER
+    if told.k_96:
+        lines = -(-own // TENSOR_LANES) * TENSOR_LANES // (2 if split else 1)
     upper = Digit(Axis.ROW, lines) if split else Digit(Axis.COPY, 2)
     lanes = (*digits(Axis.ROW, 1, _QUARTER), Digit(Axis.COPY, 1), upper)
     if ctas == 2:
         far = Digit(Axis.ROW, lines) if operand == "sfa" else Digit(Axis.COPY, 2 if split else 4)
         lanes = (*lanes, far)
+    rows = digits(Axis.ROW, _QUARTER, lines)
+    if told.k_96:
+        return lanes, (*digits(Axis.COLUMN, 1, _SCALES_OF_WORD), *rows, Digit(Axis.COLUMN, _SCALES_OF_WORD))
+    count = one.form.scales
     within = (*digits(Axis.COLUMN, 1, count), *digits(Axis.MATRIX, 1, _SCALES_OF_WORD // count))
-    return lanes, (*within, *digits(Axis.ROW, _QUARTER, lines))
+    return lanes, (*within, *rows)

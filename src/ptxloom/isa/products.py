@@ -34,6 +34,7 @@ LEADS: Final = {"mma": (), "wmma": ("mma",), "wgmma": ("mma_async",)}
 """What makes a product of the opcode."""
 _WARPS: Final = {"wgmma": 4}
 _WMMA_HALVES: Final = 8  # registers that `wmma` gives a factor of halves, whatever its shape (9.7.14.4.1)
+_STEP_REGISTERS: Final = 4  # that hold 32 bytes of each of 16 rows
 _GROUP_BITS: Final = 4  # of metadata, for one chunk of a sparse row
 
 
@@ -109,6 +110,14 @@ class MatrixForm:
     def chunk(self) -> int:
         """Columns of a sparse row that one group of four bits of metadata describes (9.7.14.6.1)."""
         return {32: 2, 4: 8}.get(self.container_bits("a"), 4)
+
+    @property
+    def scales(self) -> int:
+        """How many scales a row of A has, and a column of B; 0 if the form has none.
+
+        The scale vector says it of 32 bytes of a row.
+        """
+        return int(self.scale_vector.removesuffix("X") or 0) * self.registers("a") // _STEP_REGISTERS
 
     @property
     def selectors(self) -> int:

@@ -7,12 +7,15 @@ from functools import cache
 from typing import Final
 
 TENSOR_KINDS: Final = ("f16", "tf32", "f8f6f4", "i8", "mxf8f6f4", "mxf4", "mxf4nvf4")
+WIDE_KINDS: Final = ("mxf4", "mxf4nvf4")
+"""Of which a dense product can have a K of 48 bytes, 96 elements, on sm_103."""
 _BYTES: Final = ("f8f6f4", "mxf8f6f4", "i8")
 _SCALES: Final = {
     "mxf8f6f4": {"": "1X", "scale_vec::1X": "1X", "block32": "1X"},
     "mxf4": {"": "2X", "scale_vec::2X": "2X", "block32": "2X"},
     "mxf4nvf4": {"scale_vec::2X": "2X", "scale_vec::4X": "4X", "block16": "4X", "block32": "2X"},
 }
+_BYTES_OF_WORD: Final = 4
 _FEW_INTEGERS: Final = (8, 16, 24)
 _WS_COLUMNS: Final = (64, 128, 256)
 
@@ -59,7 +62,9 @@ def product_of(qualifiers: tuple[str, ...]) -> TensorProduct:
     )
 
 
-def refusal(product: TensorProduct, m: int, n: int, sparse: bool, transposed: bool = False) -> str:
+def refusal(
+    product: TensorProduct, m: int, n: int, sparse: bool, transposed: bool = False, *, k_96: bool = False
+) -> str:
     """Why a product cannot have such a D; empty if it can.
 
     Args:
@@ -68,6 +73,7 @@ def refusal(product: TensorProduct, m: int, n: int, sparse: bool, transposed: bo
         n: The columns.
         sparse: Whether the descriptor says that A is sparse.
         transposed: Whether B's columns lie next to each other in shared memory.
+        k_96: Whether the descriptor says that K is 96.
 
     Example:
         >>> refusal(product_of(("mma", "cta_group::1", "kind::f16")), 64, 20, False)
@@ -75,6 +81,8 @@ def refusal(product: TensorProduct, m: int, n: int, sparse: bool, transposed: bo
     """
     if sparse != product.sparse:
         return f"the descriptor says that A is {'sparse' if sparse else 'dense'}, and the instruction that it is not"
+    if k_96 and (sparse or product.kind not in WIDE_KINDS):
+        return f"the descriptor says that K is 96, which {' and '.join(WIDE_KINDS)} have alone, where A is dense"
     rows = rows_of(product)
     if m not in rows:
         return f"M is {m}, and has to be {' or '.join(map(str, rows))}"
@@ -86,6 +94,16 @@ def refusal(product: TensorProduct, m: int, n: int, sparse: bool, transposed: bo
     if n not in few and (n % unit or not unit <= n <= 256):
         return f"N is {n}, and has to be a multiple of {unit} from {unit} to 256"
     return ""
+
+
+def scale_ids(scales: int) -> tuple[int, ...]:
+    """Which of a word's four bytes can have the first of so many scales of a row (PTX ISA 9.7.16.10.7).
+
+    Example:
+        >>> scale_ids(2), scale_ids(3)
+        ((0, 2), (0, 1, 2, 3))
+    """
+    return tuple(range(0, _BYTES_OF_WORD, scales & -scales))
 
 
 def rows_of(product: TensorProduct) -> tuple[int, ...]:

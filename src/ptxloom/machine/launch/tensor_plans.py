@@ -10,14 +10,13 @@ from ptxloom.descriptors.instruction import InstructionDescriptor
 from ptxloom.descriptors.tensor_instruction import TILE_COLUMNS, TILE_ROWS, TensorInstruction
 from ptxloom.diagnostics import UsageError
 from ptxloom.fragments.tensor_layouts import accumulator_layout
-from ptxloom.isa.tensor_products import product_of, refusal
+from ptxloom.isa.tensor_products import product_of, refusal, scale_ids
 from ptxloom.isa.types import element_type
 from ptxloom.machine.native import jit, language
 from ptxloom.machine.results.outcome import LaunchError
 from ptxloom.machine.runtime.tensor_cores import model
 from ptxloom.machine.runtime.tensor_memory.companions import BY_HALVES, BY_ROW
 from ptxloom.machine.tensor import tensor_memory
-from ptxloom.machine.tensor.scales import scale_count
 
 if TYPE_CHECKING:
     from ptxloom.fragments.tensor_layouts import TensorLayout
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
 
 
 _PART_BYTES: Final = 16
+_ULTRA: Final = 103  # whose products can have a K of 96
 _DESCRIPTOR_BITS: Final = 0xFFFFFFFF
 
 
@@ -63,7 +63,8 @@ class _Planned:
         for tile in range(plan.a_tiles):
             plan.a_lanes[tile] = layout.place(tile * TILE_ROWS, 0, told.n).lane
         plan.folds = layout.folds
-        plan.scales = scale_count(form)
+        plan.scales = form.scales
+        plan.scale_step = next(iter(scale_ids(plan.scales)[1:]), model.SCALES_OF_WORD) if told.is_scaled else 0
         if told.sparse:
             plan.metadata = BY_HALVES if element_type(told.a_type).packed_bits > 8 else BY_ROW
 
@@ -121,7 +122,9 @@ def _planned(request: Request, bits: int) -> _Planned:
     product = product_of(request.op.node.qualifiers)
     try:
         told = InstructionDescriptor.from_bits(product.kind, bits)
-        why = refusal(product, told.m, told.n, told.sparse, told.transpose_b)
+        why = refusal(product, told.m, told.n, told.sparse, told.transpose_b, k_96=told.k_96)
+        if told.k_96 and request.launch.program.architecture != _ULTRA:
+            why = why or "its descriptor says that K is 96, which sm_103a alone multiplies"
         if not why:
             instruction = TensorInstruction(product, told, tuple(request.op.node.qualifiers))
             return _Planned(instruction, accumulator_layout(told.m, product.ctas, ws=product.ws, sparse=told.sparse))

@@ -12,6 +12,10 @@ from typing import Final
 from ptxloom.machine.native.language import u32, u64
 
 ROW_BYTES: Final = 16
+NEXT_IS_ADDRESS: Final = (
+    1 << 52
+)  # the leading offset is where rows of 128 bytes go on, of `tcgen05` with a k of 48 bytes
+SWIZZLE_128B: Final = 2  # of `tcgen05`
 ATOM_32B: Final = 1  # the swizzle of 128 bytes that moves 32 at a time, of `tcgen05` alone
 
 
@@ -49,7 +53,9 @@ def row_at(descriptor: u64, line: u64, column: u64, across: u32, row: u32) -> u6
 
 
 def factor_place(descriptor: u64, line: u64, column: u64, row: u32, across: u32) -> u64:
-    """Where 16 bytes lie: `row_at`, but for the swizzle that only factors of 32 bits have."""
+    """Where 16 bytes lie: `row_at`, but for what only `tcgen05` has: factors of 32 bits, rows that go on elsewhere."""
+    if descriptor & NEXT_IS_ADDRESS != 0:
+        return swizzled(descriptor, circular_start(descriptor, line, column) + (u64(row) << 7))
     if descriptor >> 61 != ATOM_32B:
         return row_at(descriptor, line, column, across, row)
     start = (descriptor & 0x3FFF) << 4
@@ -58,3 +64,12 @@ def factor_place(descriptor: u64, line: u64, column: u64, row: u32, across: u32)
     k = column * 8 + u64(row)
     at = start + (line >> 3) * leading + (line & 7) * ROW_BYTES + (k & 3) * 128 + (k >> 2) * stride
     return at ^ (at >> 2 & 0x60)
+
+
+def circular_start(descriptor: u64, line: u64, column: u64) -> u64:
+    """`core_start` where a row of 128 bytes goes on at an address of its own, in a ring's next buffer (9.7.16.4.1)."""
+    start = (descriptor & 0x3FFF) << 4
+    stride = (descriptor >> 32 & 0x3FFF) << 4
+    along = (start >> 4 & 7) + column
+    row = start & ~u64(127) if along < 8 else (descriptor >> 16 & 0x3FFF) << 4
+    return row + line * stride + (along & 7) * ROW_BYTES

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from ptxloom.machine.native.ir import Value, vector
+from ptxloom.machine.native.ir import Value, count, vector
 from ptxloom.machine.tensor.convert import decode
 from ptxloom.machine.tensor.doubles import exponent, is_zero, power
 from ptxloom.machine.tensor.factors import COLUMNS
@@ -29,18 +29,13 @@ class ScaleSelectors(NamedTuple):
 
     def fit(self, form: MatrixForm) -> bool:
         """Whether the manual allows them: a block's scales are aligned, and A's lanes are pairs."""
-        count = scale_count(form)
+        count = form.scales
         if not count:
             return self == ScaleSelectors()
         bytes_ = range(0, 4, count)
         return (
             self.a_byte in bytes_ and self.b_byte in bytes_ and self.a_thread in range(2) and self.b_thread in range(4)
         )
-
-
-def scale_count(form: MatrixForm) -> int:
-    """How many scales a row of A has, and a column of B; 0 if the form has none."""
-    return int(form.scale_vector.removesuffix("X") or 0)
 
 
 class Scales:
@@ -51,7 +46,7 @@ class Scales:
     ) -> None:
         self.b = b
         self.rows = form.m
-        self._blocks = scale_count(form)
+        self._blocks = form.scales
         of_rows, of_columns = self._words(registers, selectors)
         self._a = self._unpacked(of_rows, selectors.a_byte, form.scale_type)
         self._b = self._unpacked(of_columns, selectors.b_byte, form.scale_type)
@@ -66,10 +61,11 @@ class Scales:
 
     def _unpacked(self, words: Value, byte: int, kind: str) -> tuple[Value, Value]:
         """Arrays of the numbers and of their exponents."""
-        b, lanes = self.b, self.rows if words.type == vector("i32", self.rows) else COLUMNS
+        b, lanes = self.b, count(words.type)
         values, exponents = b.array(self._blocks * lanes * 8), b.array(self._blocks * lanes * 4)
         for block in range(self._blocks):
-            value, above = _scale(b, b.mask(b.shift_right(words, 8 * (byte + block)), 0xFF), kind)
+            code = b.resize(b.mask(b.shift_right(words, 8 * (byte + block)), 0xFF), 32)
+            value, above = _scale(b, code, kind)
             b.store(value, b.offset(values, block * lanes * 8), 64)
             b.store(above, b.offset(exponents, block * lanes * 4), 32)
         return values, exponents

@@ -208,13 +208,13 @@ class _TensorSparse(SparseFactors):
 
 
 class _TensorScales(Scales):
-    """With the scales of a row, and of a column, in the lower half of a word of 64 bits."""
+    """With the scales of a row, and of a column, in a word of 64 bits."""
 
     def _words(self, registers: tuple[Value, Value], selectors: ScaleSelectors) -> tuple[Value, Value]:
         del selectors
         b = self.b
         rows = b.shuffle(b.load(vector("i64", _M), registers[0], 8), _ORDER)
-        return b.resize(rows, 32), b.resize(b.load(vector("i64", COLUMNS), registers[1], 8), 32)
+        return rows, b.load(vector("i64", COLUMNS), registers[1], 8)
 
 
 def _addends(b: TensorBuilder, kind: _Kind, d: Value) -> Value:

@@ -70,7 +70,7 @@ def counted(fragment: Fragment) -> str:
 def _nouns(fragment: Fragment) -> tuple[str, str]:
     """What a matrix is called, and what several are."""
     if fragment.operand in _SCALES:
-        return "scale factor id", "scale factor ids"
+        return (_PART, "parts") if _has_two_words(fragment) else ("scale factor id", "scale factor ids")
     if fragment.in_tensor_memory and fragment.operand == "r":
         return "CTA" if fragment.matrices > 1 else _SOURCE, "CTAs"
     if fragment.in_tensor_memory and fragment.operand != "e":
@@ -103,7 +103,13 @@ def axis_names(fragment: Fragment) -> tuple[str, str]:
         if fragment.in_tensor_memory:
             return ("row", "word" if fragment.stride == fragment.register_bits else "element")
         return _MEMORY_AXES if fragment.spelling.startswith("tcgen05") else ("row", "column")
-    return _AXES.get(fragment.operand, ("row", "column"))
+    down, across = _AXES.get(fragment.operand, ("row", "column"))
+    return down, "byte" if _has_two_words(fragment) else across
+
+
+def _has_two_words(fragment: Fragment) -> bool:
+    """Whether a row's scales can lie in two words: where K is 96."""
+    return fragment.operand in _SCALES and tensor_instruction(fragment.spelling).told.k_96
 
 
 def _opcode(fragment: Fragment) -> str:
@@ -167,9 +173,11 @@ def _of_product(fragment: Fragment) -> Iterator[str]:
             yield from _metadata_of(one.form)
         case "sfa" | "sfb":
             yield (
-                f"A row has {fragment.columns} scale{'s' * (fragment.columns > 1)} for the K of one instruction; "
+                f"A row has {one.form.scales} scale{'s' * (one.form.scales > 1)} for the K of one instruction; "
                 "the scale factor id in the instruction descriptor says at which byte they begin."
             )
+            if one.told.k_96:
+                yield "Of K = 96 they can run on into the next four bytes: a column here is a byte of both words."
         case _:
             yield "A lies so if its operand is an address of tensor memory; else `ptxloom descriptor` draws it."
     yield f"M, N and types are no part of the spelling: the instruction descriptor says them, here {one.told}."

@@ -27,14 +27,15 @@ B_TILES: Final = 32  # of eight columns
 A_TILE_BYTES: Final = 2 * MOST_PARTS * REGISTER_BYTES
 B_TILE_BYTES: Final = MOST_PARTS * REGISTER_BYTES
 IMAGE_BYTES: Final = 8192  # of a tile that is unpacked, at the most
+SCALES_OF_WORD: Final = 4  # of a row, in a column of tensor memory
 MOST_PLANS: Final = 256
 MOST_PLACES: Final = A_TILES * B_TILES
 
 # Why an instruction of tensor memory cannot be executed.
 (
     BAD_COLUMNS, RELINQUISHED, NOT_ALLOCATED, NO_PEER, BAD_SWIZZLE, BAD_PRODUCT, BAD_LANE, TOO_MANY_PLANS,
-    PEER_MEMORY,
-) = range(101, 110)  # fmt: skip
+    PEER_MEMORY, BAD_LEADING, BAD_SCALE,
+) = range(101, 112)  # fmt: skip
 
 
 class TensorMemory:
@@ -81,6 +82,7 @@ class TensorPlan(language.Sealed):
     folds: u32  # in how many parts the columns of D are cut, each with lanes of its own
     metadata: u32  # how metadata lie: see `sparsity`
     scales: u32  # bytes of a row and of a column
+    scale_step: u32  # what the byte of the first one is a multiple of
 
 
 class TensorJob:

@@ -15,8 +15,16 @@ from ptxloom.machine.runtime.memory import fault
 from ptxloom.machine.runtime.racecheck.tensor_accesses import add_lanes, clear_lanes, touch_tensor
 from ptxloom.machine.runtime.state import OUT_OF_BOUNDS, TENSOR, UNWRITTEN, Cta, Warp
 from ptxloom.machine.runtime.tensor_cores.marks import missing_word
-from ptxloom.machine.runtime.tensor_cores.model import QUARTER_LANES, TENSOR_LANES, TensorJob, TensorPlan
+from ptxloom.machine.runtime.tensor_cores.model import (
+    BAD_SCALE,
+    QUARTER_LANES,
+    SCALES_OF_WORD,
+    TENSOR_LANES,
+    TensorJob,
+    TensorPlan,
+)
 from ptxloom.machine.runtime.tensor_cores.ownership import holds_columns
+from ptxloom.machine.runtime.tensor_memory.allocation import illegal
 
 if TYPE_CHECKING:
     from ptxloom.machine.native.language import Slice
@@ -26,7 +34,6 @@ BY_ROW, BY_HALVES = (
     1,
     2,
 )  # how metadata lie: 64 bits a row; those of two rows, eight lanes apart for the upper half of k
-SCALES_OF_GROUP = 4  # in a word
 GROUP_ROWS = 128  # rows whose words are next to each other
 
 
@@ -62,12 +69,17 @@ def bring_scales(
         site: The instruction.
     """
     taddr = told & ADDRESS
+    if first % plan.scale_step != 0:
+        return illegal(w, BAD_SCALE, site, 1, u64(first))
     groups = (rows + GROUP_ROWS - 1) // GROUP_ROWS
-    words = (first + plan.scales + SCALES_OF_GROUP - 1) // SCALES_OF_GROUP
+    words = (first + plan.scales + SCALES_OF_WORD - 1) // SCALES_OF_WORD
     lines = rows if split == 0 else split
+    pitch = groups * (GROUP_ROWS // QUARTER_LANES)
+    if split != 0:
+        pitch = pitch // 2
     columns = (lines + QUARTER_LANES - 1) // QUARTER_LANES
     if words > 1:
-        columns = columns + groups * SCALES_OF_GROUP * (words - 1)
+        columns = columns + pitch * (words - 1)
     if reach_columns(w, cta, taddr, columns, site) == 0:
         return 1
     clear_lanes(w)
@@ -83,7 +95,7 @@ def bring_scales(
         at = base + line // QUARTER_LANES * TENSOR_LANES + lane + line % QUARTER_LANES
         bits = u64(tensor_word(w, cta, at, taddr, site))
         if words > 1:
-            more = at + groups * SCALES_OF_GROUP * TENSOR_LANES
+            more = at + pitch * TENSOR_LANES
             bits = bits | u64(tensor_word(w, cta, more, taddr, site)) << 32
         into[row] = bits >> u64(8 * first)
     return 0

@@ -27,8 +27,7 @@ from ptxloom.machine.runtime.tensor_cores.marks import mark_word, missing_word
 from ptxloom.machine.runtime.tensor_cores.model import BAD_LANE, QUARTER_LANES, TENSOR_LANES
 from ptxloom.machine.runtime.tensor_cores.ownership import holds_columns
 from ptxloom.machine.runtime.tensor_memory.allocation import has_peer, illegal
-from ptxloom.machine.runtime.tensor_memory.factors import unpack, watch_factor
-from ptxloom.machine.runtime.tensor_memory.products import bad_swizzle
+from ptxloom.machine.runtime.tensor_memory.factors import bad_descriptor, unpack, watch_factor
 
 if TYPE_CHECKING:
     from ptxloom.machine.native.language import Ptr, Slice
@@ -76,7 +75,7 @@ def copy_rows(
         if lanes >> lane & 1 != 0:
             if pair != 0 and has_peer(w, site, 1) == 0:
                 return 1
-            if bad_swizzle(w, sources[lane], site) != 0:
+            if bad_descriptor(w, sources[lane], 0, site) != 0:
                 return 1
             w.worker.job.lane = lane
             begin_touch(w, lane, LAST_ROWS if way == QUARTERED else COPIES, 0, site)

@@ -27,7 +27,6 @@ from ptxloom.machine.runtime.state import EMPTY_COLLECTOR, OUT_OF_BOUNDS, TENSOR
 from ptxloom.machine.runtime.tensor_cores.marks import mark_lanes, missing_lanes_of
 from ptxloom.machine.runtime.tensor_cores.model import (
     BAD_LANE,
-    BAD_SWIZZLE,
     REGISTER_BYTES,
     TENSOR_COLUMNS,
     TENSOR_LANES,
@@ -38,9 +37,11 @@ from ptxloom.machine.runtime.tensor_cores.ownership import holds_columns
 from ptxloom.machine.runtime.tensor_memory.allocation import has_peer, illegal
 from ptxloom.machine.runtime.tensor_memory.companions import bring_metadata, bring_scales, touch_rows
 from ptxloom.machine.runtime.tensor_memory.factors import (
+    bad_descriptor,
     gather_columns,
     gather_lines,
     gather_tensor,
+    is_circular,
     turn_signs,
     unpack,
 )
@@ -208,17 +209,9 @@ def bring_beside(
     return bring_scales(w, cta, plan, job.b_scales, columns, b, descriptor >> 4 & 3, split, site)
 
 
-def bad_swizzle(w: Warp, descriptor: u64, site: u32) -> u32:
-    """1 after noting a descriptor whose swizzling mode there is not."""
-    mode = descriptor >> 61
-    if mode == 3 or mode == 5 or mode == 7:  # noqa: PLR1714 - native code has no sets
-        return illegal(w, BAD_SWIZZLE, site, 1, descriptor)
-    return 0
-
-
 def bring_right(w: Warp, plan: TensorPlan, job: TensorJob, descriptor: u64, negated: u32, mask: u64, site: u32) -> u32:
     """B: each CTA has its share of the columns, that of the even rank first; 1 after a fault."""
-    if bad_swizzle(w, descriptor, site) != 0:
+    if bad_descriptor(w, descriptor, is_circular(plan.b_parts, plan.b_across), site) != 0:
         return 1
     tiles = plan.b_tiles // plan.ctas
     share = u64(tiles * plan.b_parts) * REGISTER_BYTES
@@ -292,7 +285,7 @@ def bring_left(
         if bring_tensor(w, cta, plan, job, u32(left), facts // SHIFTED & 1, site) != 0:
             return 1
     else:
-        if bad_swizzle(w, left, site) != 0:
+        if bad_descriptor(w, left, is_circular(plan.a_parts, plan.a_across), site) != 0:
             return 1
         watch_lines(w, cta, job.lane, left, lines, plan.a_parts, plan.a_across, 0, site)
         if plan.a_across == 0:

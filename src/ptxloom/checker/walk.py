@@ -13,7 +13,7 @@ from ptxloom.checker.core.signature import signature
 from ptxloom.checker.findings.cascades import without_guesses
 from ptxloom.checker.findings.grouping import of_series
 from ptxloom.checker.findings.suppression import heed
-from ptxloom.checker.instruction.availability import still_there, target_suffices, version_suffices
+from ptxloom.checker.instruction.availability import registers_suffice, still_there, target_suffices, version_suffices
 from ptxloom.checker.instruction.calls import call, given_back
 from ptxloom.checker.instruction.opcode import stranger
 from ptxloom.checker.instruction.operands import each_operand, guard, operand_count
@@ -46,6 +46,7 @@ RULES: tuple[Callable[[Site], Iterator[Diagnostic]], ...] = (
     form_exists,
     tolerated,
     version_suffices,
+    registers_suffice,
     target_suffices,
     still_there,
     guard,

@@ -25,6 +25,7 @@ from ptxloom.isa.spec import (
     Tolerance,
 )
 from ptxloom.isa.spelling import near_misses
+from ptxloom.isa.version import PtxVersion
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -164,6 +165,7 @@ class _Reader:
                 entry.get("space", ""),
                 words[0] == "inout",
                 self.words(name, entry.get("does", ""), DOES, lines, at),
+                PtxVersion.parse(entry["since"]) if "since" in entry else None,
             )
         for line in lines:
             for name in (name for slot in line.operands for name in slot.names):

@@ -48,6 +48,8 @@ def _parts(rule: OperandRule, form: Form | None) -> Iterator[str]:
     traits = [(word, when) for word, when in rule.traits if form is None or when.holds(form.filling)]
     yield _kind(rule, form) + "".join(f", or {_trait(*each, form)}" for each in traits if each[0] not in RESTRICTIONS)
     yield from (_trait(*each, form) for each in traits if each[0] in RESTRICTIONS)
+    if rule.since is not None:
+        yield f"a register of type `.{rule.type}` since PTX {rule.since}"
     if rule.limits is not None:
         yield str(rule.limits) if rule.kind == "constant" else f"a constant is {rule.limits}"
     if rule.space[:1] != "." and rule.space:

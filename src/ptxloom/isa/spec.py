@@ -225,6 +225,8 @@ class OperandRule:
         space: The state space, or the slot that names it, of a variable whose name may stand here; empty: any.
         updated: Whether the instruction writes it, and reads what was in it, too.
         does: Of an address what the instruction does there, a word of `DOES`, each with the forms that do it.
+        since: The version of PTX from which on a register of the type may stand here; None if always. Before it, other
+            registers (`also`) and constants do.
     """
 
     name: str
@@ -240,6 +242,7 @@ class OperandRule:
     space: str = ""
     updated: bool = False
     does: tuple[tuple[str, Condition], ...] = ()
+    since: PtxVersion | None = None
 
     def done(self, filling: Filling) -> str:
         """What a form does at the address, a word of `DOES`; empty if the operand is not an address."""

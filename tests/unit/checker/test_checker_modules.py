@@ -102,6 +102,17 @@ def test_a_prototype_states_no_language() -> None:  # a syntax error for ptxas
     assert [one.rule for one in check(module)] == ["function-directive"]
 
 
+@pytest.mark.parametrize(("size", "rules"), [("r", ["needs-version"]), ("s", ["needs-version"]), ("d", []), ("16", [])])
+@pytest.mark.parametrize("version", ["8.6", "8.8", "9.0", "9.4"])
+def test_a_size_of_32_bits_came_to_st_bulk_with_9_0(version: str, size: str, rules: list[str]) -> None:
+    """What ptxas 13.5 says: "Feature 'st.bulk with 32-bit size argument' requires PTX ISA .version 9.0 or later"."""
+    text = f"""  .reg .b32 r; .reg .s32 s; .reg .b64 d, a;
+  st.bulk.weak.shared::cta [a], {size}, 0;"""
+    body = f".version {version}\n.target sm_100\n.address_size 64\n.entry k() {{{text} ret; }}\n"
+    found = [one.rule for one in check(parse(body)) if one.severity == "error"]
+    assert found == [rule for rule in rules if rule != "needs-version" or version < "9.0"]
+
+
 @pytest.mark.parametrize(("version", "rules"), [("9.4", []), ("9.3", ["needs-version"] * 2)])
 def test_lines_of_a_language_between(version: str, rules: list[str]) -> None:
     body = ".loc 1 2 3\n.loc_intermediate 2 23 6\n{ .loc 1 2 4 .loc_intermediate 2 24 6\n}\nret;"

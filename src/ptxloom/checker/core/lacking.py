@@ -24,13 +24,15 @@ def lacking(word: str, needs: Need, platform: Platform, place: Span, section: st
         yield needs_target(word, str(needs.targets), platform, place, section)
 
 
-def needs_version(word: str, since: PtxVersion, platform: Platform, place: Span, section: str) -> Diagnostic:
-    """The finding that a word needs a later version of PTX than the module's."""
+def needs_version(
+    word: str, since: PtxVersion, platform: Platform, place: Span, section: str, *, used: str = ""
+) -> Diagnostic:
+    """The finding that a word, `used` in some way, needs a later version of PTX than the module's."""
     where = platform.version_span
     return Diagnostic(
         "needs-version",
         Severity.ERROR,
-        f"`{word}` needs PTX {since} or later; {_says(where)} {platform.version}",
+        f"`{word}`{used} needs PTX {since} or later; {_says(where)} {platform.version}",
         place,
         f"new in PTX {since}",
         section,

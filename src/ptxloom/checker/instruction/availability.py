@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ptxloom.checker.core.classify import see
 from ptxloom.checker.core.lacking import needs_target, needs_version
+from ptxloom.checker.core.operand_kind import What
 from ptxloom.isa.target import Target
+from ptxloom.isa.types import element_type, is_type
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,6 +29,21 @@ def version_suffices(site: Site) -> Iterator[Diagnostic]:
     least, feature = max(needed, key=lambda pair: pair[0])
     if least > version:
         yield needs_version(_name(site, feature), least, site.platform, _place(site, feature), site.spec.section)
+
+
+def registers_suffice(site: Site) -> Iterator[Diagnostic]:
+    """The module's PTX version lets registers of their types stand where the operands are."""
+    version, form = site.platform.version, site.bound.form
+    if version is None or form is None:
+        return
+    for slot, operand in zip(form.operands(len(site.instruction.operands)), site.instruction.operands, strict=False):
+        rule = site.spec.operands[slot.name]
+        if rule.since is None or rule.since <= version:
+            continue
+        found = see(operand, site.scope)
+        if found.what is What.REGISTER and is_type(found.type) and _bits(found.type) == _bits(rule.type):
+            place, used = site.span(operand), f" with `{rule.name}` in a register of {_bits(rule.type)} bits"
+            yield needs_version(site.name, rule.since, site.platform, place, site.spec.section, used=used)
 
 
 def target_suffices(site: Site) -> Iterator[Diagnostic]:
@@ -50,6 +68,10 @@ def still_there(site: Site) -> Iterator[Diagnostic]:
         if feature.gone is not None and feature.gone.met(version, target):
             message = f"`{_name(site, feature)}` is gone in {str(feature.gone).replace(' or later', '', 1)}"
             yield site.error("needs-version", message, _place(site, feature), label=feature.name)
+
+
+def _bits(type_: str) -> int:
+    return element_type(type_).bits
 
 
 def _version_of(feature: Feature, target: Target | None) -> PtxVersion:

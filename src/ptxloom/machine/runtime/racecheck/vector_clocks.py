@@ -19,6 +19,7 @@ from ptxloom.machine.native.standalone import standalone
 from ptxloom.machine.native.watching import watching
 from ptxloom.machine.runtime.places import warp_at
 from ptxloom.machine.runtime.racecheck.access_history import reset_crowds
+from ptxloom.machine.runtime.racecheck.clock_reset import settle_grid, settle_points
 from ptxloom.machine.runtime.racecheck.happens_before import me
 from ptxloom.machine.runtime.racecheck.release_points import keep_points
 from ptxloom.machine.runtime.racecheck.tick_rows import join, row_of
@@ -90,14 +91,13 @@ def forget_syncs(order: Order) -> None:
 
 @standalone
 def forget(cta: Cta, order: Order) -> None:
-    """The clock's bits are used up: set it back, with empty shadows."""
-    order.clock = 1
+    """The clock's bits are used up: set it back to what follows the first tick, with empty shadows."""
+    order.clock = 2
     if address(order.known) != 0:
         fill(order.known, 0)
         fill(order.seen, 0)
         fill(order.seen_inside, 0)
-        fill(order.points, 0)
-        fill(order.released_at, 0)
+        settle_points(order)
         fill(order.syncs, 0)
         fill(order.arriving, 0)
         fill(order.complete, 0)
@@ -108,6 +108,7 @@ def forget(cta: Cta, order: Order) -> None:
         order.lost = 0
         order.issued = 0
     reset_crowds(order)
+    settle_grid(cta, order)
     for rank in range(cta.launch.members):
         forget_cta(cta.peers[rank].cta, order)
 
@@ -124,10 +125,10 @@ def forget_cta(cta: Cta, order: Order) -> None:
     s.changed_before = 0
     fill(s.visits, 0)
     forget_touches(s)
-    s.birth = 0
-    s.base = 0
-    s.floor = 0
-    s.limit = 1 << order.bits
+    s.birth = 1
+    s.base = 1
+    s.floor = 1
+    s.limit = 2 << order.bits
     for index in range(s.warps):
         w = warp_at(cta, index)
         w.since = 0
@@ -142,6 +143,7 @@ def forget_reads(s: Shadow, order: Order) -> None:
     if address(s.operations) != 0:
         for number in range(s.warps * OPERATIONS):
             op = s.operations[number]
+            op.begun = min(op.begun, 1)
             told = op.reads & op.handed
             op.reads = op.reads & ~told
             if op.source_space == SHARED:

@@ -1,0 +1,84 @@
+"""What stays when a cluster's clock is set back: all that was done before then was done at the first tick.
+
+That tick is known to every thread of the cluster, and to whoever has been told of anything that the cluster did.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ptxloom.machine.native.language import address, length, u32, u64
+from ptxloom.machine.runtime.places import spans_of
+from ptxloom.machine.runtime.shadow import AGENT, LESSONS, PENDING, POINTS, AccessTrace, HistoryCell, Order
+from ptxloom.machine.runtime.state import Cta
+
+if TYPE_CHECKING:
+    from ptxloom.machine.native.language import Slice
+
+
+def settle_points(order: Order) -> None:
+    """What threads fenced or released lies before all that follows."""
+    for number in range(POINTS * order.threads):
+        point = order.points[number]
+        point.tick = min(point.tick, 1)
+        point.base = min(point.base, 1)
+        point.kept = 0
+
+
+def settle_grid(cta: Cta, order: Order) -> None:
+    """What a cluster did to global memory, published there and learnt there lies before all that follows."""
+    if address(order.grid) == 0:
+        return
+    grid = order.grid
+    owner = u32(cta.index) + 1
+    spans = spans_of(cta.launch)
+    for number in range(u32(length(spans))):
+        if address(spans[number].cells) != 0:
+            settle_cells(order, owner, spans[number].cells)
+    traces = grid.traces
+    place: u64 = 0
+    while place < min(grid.trace_count, length(traces)):
+        settle_access(order, owner, traces[place])
+        place = place + 1
+    if address(order.taught) != 0:
+        settle_flags(cta, order)
+        settle_lessons(order)
+
+
+def settle_cells(order: Order, owner: u32, cells: Slice[HistoryCell]) -> None:
+    """All that is remembered of a piece of memory in the cells themselves."""
+    place: u64 = 0
+    while place < length(cells):
+        settle_access(order, owner, cells[place].first[0])
+        place = place + 1
+
+
+def settle_access(order: Order, owner: u32, t: AccessTrace) -> None:
+    """An access of the cluster was made at its first tick; an operation under way goes on."""
+    if t.owner == owner and (t.who & PENDING == 0 or t.who & AGENT != 0):
+        t.who = t.who & (PENDING | AGENT | (1 << order.bits) - 1) | 1 << order.bits
+
+
+def settle_flags(cta: Cta, order: Order) -> None:
+    """What flags publish of the cluster is all that it has done."""
+    grid = order.grid
+    first = u32(cta.index) * grid.share
+    for column in range(grid.share):
+        grid.told[first + column] = min(grid.told[first + column], 1)
+        for number in range(grid.limit):
+            at = number * grid.columns + first + column
+            grid.rows[at] = min(grid.rows[at], 1)
+
+
+def settle_lessons(order: Order) -> None:
+    """Threads know what they had learnt, and what they had done and known they can publish."""
+    for number in range(LESSONS):
+        lesson = order.lessons[number]
+        lesson.tick = min(lesson.tick, 1)
+        lesson.seen = min(lesson.seen, 1)
+    for thread in range(order.threads):
+        order.fences_total[thread] = min(order.fences_total[thread], 1)
+        for other in range(order.threads):
+            order.known[thread * order.columns + other] = 1
+    order.taught_at = min(order.taught_at, 1)
+    order.started = 0

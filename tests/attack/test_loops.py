@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import pytest
 
 from attack.kernel_loops import endless as endless_code
 from attack.kernel_loops import without_looks
 from attack.loop_audit import Audit, audits, failing_without
-from attack.test_audit import TOOLS, attacked, variants_of
+from attack.made_loops import endless as endless_made
+from attack.made_loops import loops as loops_of
+from attack.test_audit import ACCESSES, LOOKS, TOOLS, attacked, variants_of
 from attack.test_native_bounds import child_of
+from ptxloom.machine.native.jit import ATTRIBUTES
+from ptxloom.machine.runtime import library
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -72,6 +76,69 @@ def test_every_cycle_of_a_kernel_looks_at_the_budget(tools: tuple[str, ...]) -> 
 def test_no_instruction_with_an_address_goes_round_without_end(tools: tuple[str, ...]) -> None:
     for variant, _ in attacked(tools):
         assert endless_code(variant.ir) == []
+
+
+# -------------------------------------------------------------------- what kernels call that is written as IR by hand
+
+_D: Final = "{%f0, %f1, %f2, %f3}"
+_A: Final = "{%r0, %r1, %r2, %r3}"
+PRODUCTS: Final = f""".version 9.0
+.target sm_90a
+.address_size 64
+.visible .entry k(.param .u64 out) {{
+  .reg .b32 %r<16>; .reg .f32 %f<8>; .reg .f64 %d<8>;
+  mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {_D}, {_A}, {{%r4, %r5}}, {_D};
+  mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {_D}, {_A}, {{%r4, %r5}}, {_D};
+  mma.sync.aligned.m16n8k32.row.col.s32.s8.u8.s32 {{%r6, %r7, %r8, %r9}}, {_A}, {{%r4, %r5}}, {{%r6, %r7, %r8, %r9}};
+  mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {{%d0, %d1}}, {{%d2}}, {{%d3}}, {{%d0, %d1}};
+  mma.sp.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32 {_D}, {_A}, {{%r4, %r5, %r6, %r7}}, {_D}, %r8, 0;
+  ret;
+}}
+"""
+
+
+def written_by_hand() -> dict[str, str]:
+    """The IR of all looks and accesses of a warp, and of the functions that kernels bring along."""
+    found = {name: library.made(name)[0] + ATTRIBUTES for name in (*ACCESSES, *LOOKS)}
+    for tools in TOOLS:
+        for variant, _ in (*attacked(tools), *variants_of(PRODUCTS, "k", tools)):
+            found |= variant.builder.helpers
+    return found
+
+
+def test_every_cycle_of_what_kernels_call_ends_after_as_many_rounds_as_no_kernel_decides() -> None:
+    found = written_by_hand()
+    assert {one for ir in found.values() for one in endless_made(ir)} == set()
+    assert {name.split("_")[1].split(".")[0] for name in found if loops_of(found[name])} >= {
+        "race",
+        "init",
+        "atom",
+        "combine",
+    }
+    assert sum(map(loops_of, found.values())) > 100
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new"),
+    [
+        ("ptxloom_race_write_shared_32x1", "%r = and i32 %left, %less", "%r = or i32 %left, %less"),
+        ("ptxloom_race_write_shared_32x1", "%y1 = and i32 %y, %y.less", "%y1 = and i32 %y, %young.mask"),
+        ("ptxloom_race_write_shared_32x1", "%k1 = add i32 %k, 8", "%k1 = add i32 %k, 0"),
+        ("ptxloom_race_write_shared_32x1", "icmp uge i32 %k, %s.summaries", "icmp uge i32 %k, %site"),
+        ("ptxloom_race_read_shared_32x1", "%r = and i32 %others, %unlike", "%r = xor i32 %left, %g"),
+        ("ptxloom_race_read_shared_32x1", "%f1 = and i32 %f, %f.less", "%f1 = and i32 %f, %near"),
+        ("ptxloom_init_read_shared_4", "%rest0 = and i32 %left0, %less0", "%rest0 = and i32 %left0, %mask"),
+        ("ptxloom_atom_add_f32_global", "icmp eq i64 %next, 32", "icmp eq i64 %next, %offset"),
+        ("ptxloom_atom_add_f32_global", "br i1 %swapped, ", "br i1 %active, "),
+        ("ptxloom_combine_add_u32_global", "icmp ult i64 %at, %bytes", "icmp ult i64 %at, -1"),
+    ],
+)
+def test_the_proof_sees_a_cycle_by_hand_that_nothing_ends(name: str, old: str, new: str) -> None:
+    helpers = {k: v for variant, _ in attacked(()) for k, v in variant.builder.helpers.items()}
+    ir = helpers[name] if name in helpers else library.made(name)[0] + ATTRIBUTES
+    assert ir.count(old) == 1
+    assert endless_made(ir) == []
+    assert len(endless_made(ir.replace(old, new))) == 1
 
 
 COUNTER = """%x1 = phi i32 [ 0, %ahead ], [ {next}, %again ]

@@ -125,7 +125,10 @@ lane:
   %alike = icmp eq <32 x i32> %low, %ats
   %alike.bits = bitcast <32 x i1> %alike to i32
   %g = and i32 %alike.bits, %left
-  %r = xor i32 %left, %g
+  %less = sub i32 %left, 1
+  %others = and i32 %left, %less
+  %unlike = xor i32 %g, -1
+  %r = and i32 %others, %unlike
   br label %grouped
 grouped:
   %at64 = zext i32 %at to i64
@@ -195,7 +198,8 @@ lane:
   %at = load i32, ptr %at.p, align 4
   %at64 = zext i32 %at to i64
   %bit = shl i32 1, %l
-  %r = xor i32 %left, %bit
+  %less = sub i32 %left, 1
+  %r = and i32 %left, %less
 """
     + _LAST_WRITES
     + """\

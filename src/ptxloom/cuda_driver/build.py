@@ -212,7 +212,7 @@ def key() -> str:
     for library in LIBRARIES:
         told.update(repr((library.soname, library.names, library.flags, library.neighbours)).encode())
         for path in sorted((_HERE / library.folder).rglob("*.[ch]")):
-            told.update(path.name.encode() + path.read_bytes())
+            told.update(str(path.relative_to(_HERE)).encode() + path.read_bytes())
         for name, text in library.generated.items():
             told.update(name.encode() + text().encode())
     return told.hexdigest()[:24]

@@ -1,4 +1,4 @@
-"""What a program's driver and the server say to each other (`libcuda/driver.h` and `connection.c` say the same in C).
+"""What a program's driver and the server say to each other (`libcuda/base/connection.h` says the same in C).
 
 A question is an operation, a size and as many bytes; an answer an error, the exit status of a program that shall end
 (else 0), a size and bytes.

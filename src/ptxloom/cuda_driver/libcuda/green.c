@@ -1,7 +1,10 @@
 /* Parts of the device, and contexts that have one. Kernels run on all of it all the same: nothing is done at a time. */
 #include <string.h>
 
-#include "driver.h"
+#include "base/contexts.h"
+#include "base/handles.h"
+#include "streams/events.h"
+#include "streams/recordings.h"
 
 enum { NO_RESOURCE = 0, MULTIPROCESSORS = 1 };
 enum { UNIT = 2 }; /* multiprocessors that go together; those of sm_90 go by eight, and would leave few parts of this device */

@@ -137,11 +137,13 @@ static void unload(struct binary *binary) {
     }
 }
 
-void unload_all(void) {
+static void unload_all(void) {
     pthread_mutex_lock(&lock);
     for (struct binary *binary = binaries; binary; binary = binary->next) unload(binary);
     pthread_mutex_unlock(&lock);
 }
+
+EXPORTED int cudaDeviceReset(void) { return told(reset(unload_all)); }
 
 static int kernel_locked(const void *function, handle *kernel) {
     struct symbol *symbol = find(function);

@@ -107,18 +107,18 @@ EXPORTED int cudaGetDeviceFlags(unsigned *flags) {
     return told(failed ? failed : cuDevicePrimaryCtxGetState(device, flags, &active));
 }
 
-EXPORTED int cudaDeviceReset(void) {
+int reset(void (*first)(void)) {
     int device = 0, failed = current_device(&device);
-    if (failed) return told(failed);
+    if (failed) return failed;
     pthread_mutex_lock(&lock);
     if (device < MAX_DEVICES && primary[device]) {
-        unload_all();
+        first();
         cuCtxSetCurrent(NULL);
         failed = cuDevicePrimaryCtxReset_v2(device);
         primary[device] = NULL;
     }
     pthread_mutex_unlock(&lock);
-    return told(failed);
+    return failed;
 }
 
 EXPORTED int cudaDeviceSynchronize(void) {

@@ -34,6 +34,7 @@ int told(int error); /* remembers an error for cudaGetLastError */
 int ready(void); /* the calling thread has a context: the one that it made current, or its device's primary one */
 int current_device(int *device);
 int primary_of(int device, handle *context); /* which the runtime retains, once */
+int reset(void (*first)(void));              /* of the current device, if it was used: what is done before */
 
 #define START()                                                                                                        \
     do {                                                                                                               \
@@ -46,7 +47,6 @@ int kernel_of(const void *function, handle *kernel);
 const void *function_of(handle kernel); /* the host address of a kernel, or its handle where it has none */
 int variable_of(const void *symbol, char **address, size_t *bytes);
 int part_of(const void *symbol, size_t offset, size_t bytes, char **address);
-void unload_all(void);
 
 /* arrays.c */
 int element_bytes(handle array, size_t *bytes);

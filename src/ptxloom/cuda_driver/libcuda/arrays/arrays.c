@@ -3,6 +3,10 @@
 
 #include <string.h>
 
+#include "base/contexts.h"
+#include "base/handles.h"
+#include "memory/memory.h"
+
 enum { LEVEL_ALIGNMENT = 512, FACES = 6 };
 
 unsigned element_bytes(int format, unsigned channels) {
@@ -22,6 +26,15 @@ unsigned element_bytes(int format, unsigned channels) {
 size_t linear_texels(unsigned bytes) {
     const size_t texels = (size_t)1 << 30, most_bytes = (size_t)1 << 32;
     return bytes * texels > most_bytes ? most_bytes / bytes : texels;
+}
+
+EXPORTED int cuDeviceGetTexture1DLinearMaxWidth(size_t *width, int format, unsigned channels, int which) {
+    DRIVER;
+    const unsigned bytes = element_bytes(format, channels);
+    if (!width || !bytes) return INVALID_VALUE;
+    if (!is_device(which)) return INVALID_DEVICE;
+    *width = linear_texels(bytes);
+    return SUCCESS;
 }
 
 /* Formats that hardware has and we have not: compressed blocks, and 10 bits a component. */

@@ -2,7 +2,7 @@
 #ifndef PTXLOOM_ARRAYS_H
 #define PTXLOOM_ARRAYS_H
 
-#include "driver.h"
+#include "base/errors.h"
 
 enum array_flag { LAYERED = 1, SURFACE_USE = 2, CUBEMAP = 4, GATHER = 8, SPARSE = 0x40, DEFERRED = 0x80 };
 enum { UNORM_INT8X1 = 0xc0, SNORM_INT16X4 = 0xcb, MOST_LEVELS = 18 };

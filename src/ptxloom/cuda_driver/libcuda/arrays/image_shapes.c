@@ -2,6 +2,8 @@
 #include <string.h>
 
 #include "arrays/textures.h"
+#include "base/connection.h"
+#include "base/handles.h"
 
 enum geometry { ONE, TWO, THREE, LAYERED_ONE, LAYERED_TWO, CUBE, LAYERED_CUBE, LINEAR };
 enum { FIRST_COMPRESSED_VIEW = 0x19, LAST_VIEW = 0x22 };

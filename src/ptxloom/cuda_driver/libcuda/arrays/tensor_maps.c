@@ -1,7 +1,7 @@
 /* Tensor maps: the server makes their 128 bytes. */
 #include <string.h>
 
-#include "driver.h"
+#include "base/contexts.h"
 
 enum { TILED, IM2COL, RANKS = 5, HEAD = 10, MOST = HEAD + 6 * RANKS, MAP_BYTES = 128 };
 

@@ -1,5 +1,7 @@
 /* Texture and surface objects: numbers that the server gives, and what is said of each. */
 #include "arrays/textures.h"
+#include "base/contexts.h"
+#include "base/handles.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +17,8 @@ struct object {
 static struct object *objects; /* in the order of their numbers */
 static size_t count, room;
 
-void objects_forget(void) { count = 0; }
+static void objects_forget(void) { count = 0; }
+FORGETS(objects_forget)
 
 static struct object *object_at(uint64_t number, int is_surface) {
     size_t low = 0, high = count;

@@ -2,7 +2,7 @@
 #ifndef PTXLOOM_ATTRIBUTES_H
 #define PTXLOOM_ATTRIBUTES_H
 
-#include "driver.h"
+#include "streams/work.h"
 
 enum attribute {
     WINDOW = 1,

@@ -2,7 +2,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "driver.h"
+#include "base/handles.h"
+#include "code/functions.h"
+#include "code/modules.h"
 
 static struct function *function_of(const void *handle) { return object_of(A_FUNCTION, handle); }
 

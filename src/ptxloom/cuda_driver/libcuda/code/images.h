@@ -2,7 +2,7 @@
 #ifndef PTXLOOM_IMAGES_H
 #define PTXLOOM_IMAGES_H
 
-#include "driver.h"
+#include "base/connection.h"
 
 /* Where a program wants to read what a compiler said. */
 struct logs {

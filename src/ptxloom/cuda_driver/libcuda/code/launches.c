@@ -1,9 +1,13 @@
-/* Launches: parameters taken from where the program has them, the shape judged, what ended a kernel kept. */
-#include <stdio.h>
+/* Launches: parameters taken from where the program has them, the shape judged. */
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/handles.h"
 #include "code/attributes.h"
+#include "code/functions.h"
+#include "code/launches.h"
+#include "streams/events.h"
+#include "streams/recordings.h"
 
 static int shape_legal(const struct function *f, const struct shape *shape) {
     const int32_t *d = device.attributes;
@@ -70,22 +74,6 @@ int launch_of(void *handle, const struct shape *shape, void **parameters, void *
     launch->size = f->parameter_bytes;
     launch->parameters = taken;
     launch->hints.domains[1] = 1; /* the second domain is the second */
-    return SUCCESS;
-}
-
-enum { LAUNCHED, REFUSED, ENDED }; /* how the server says that it went */
-
-int launch_ended(int error, const struct answer *answer) {
-    uint32_t how;
-    if (answer->size < sizeof how) return error ? error : DEVICE_UNAVAILABLE;
-    memcpy(&how, answer->data, sizeof how);
-    if (answer->size > sizeof how) {
-        fwrite(answer->data + sizeof how, 1, answer->size - sizeof how, stdout);
-        fflush(stdout);
-    }
-    if (how != ENDED) return error;
-    failed = error; /* the next call tells of it, as where kernels run beside the program */
-    write_down("a kernel was ended", error_name(error));
     return SUCCESS;
 }
 

@@ -3,7 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "driver.h"
+#include "base/contexts.h"
+#include "base/handles.h"
 #include "code/images.h"
 
 enum { INPUT_LIMIT = 4096 };

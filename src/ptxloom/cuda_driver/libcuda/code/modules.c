@@ -3,13 +3,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "driver.h"
+#include "base/handles.h"
+#include "code/functions.h"
 #include "code/images.h"
-
-struct module {
-    uint64_t number; /* the server's */
-    int is_library;
-};
+#include "code/modules.h"
+#include "code/references.h"
+#include "memory/allocations.h"
+#include "streams/recordings.h"
 
 static int loaded(void **handle, enum kind kind, struct part image, const char *path, const struct logs *logs) {
     struct answer answer;
@@ -59,11 +59,6 @@ EXPORTED int cuModuleLoad(void **module, const char *path) {
     return load_file(module, A_MODULE, path, &none);
 }
 
-static struct module *module_of(const void *handle) {
-    struct module *module = object_of(A_MODULE, handle);
-    return module ? module : object_of(A_LIBRARY, handle);
-}
-
 static int unload(void *handle) {
     struct module *module = module_of(handle);
     if (!module) return INVALID_HANDLE;
@@ -94,13 +89,6 @@ EXPORTED int cuModuleGetLoadingMode(int *mode) {
 }
 
 /* -- what a module holds ------------------------------------------------------------------------------------------ */
-
-int module_number(const void *handle, uint64_t *number) {
-    struct module *module = module_of(handle);
-    if (!module) return INVALID_HANDLE;
-    *number = module->number;
-    return SUCCESS;
-}
 
 static int variable(const void *handle, const char *name, device_pointer *start, size_t *bytes) {
     uint64_t number, found[2];

@@ -2,7 +2,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "driver.h"
+#include "base/handles.h"
+#include "code/functions.h"
+#include "code/launches.h"
+#include "streams/recordings.h"
 
 enum { ROOM = 32764 }; /* for parameters */
 

@@ -1,6 +1,7 @@
 /* Nodes of any kind, in one structure. */
 #include <string.h>
 
+#include "base/handles.h"
 #include "graphs/memory_nodes.h"
 #include "graphs/value_nodes.h"
 
@@ -61,7 +62,7 @@ static int child_work(void *child, int ownership, struct work *work) {
     *work = (struct work){.kind = GRAPH_WORK, .handle = child};
     if (!graph || ownership < CLONED || ownership > GIVEN_AWAY) return INVALID_VALUE;
     if (graph->is_given || (ownership == CLONED && graph_allocates(child))) return NOT_SUPPORTED;
-    if (ownership == GIVEN_AWAY && (graph->is_child || graph->is_recorded)) return INVALID_VALUE;
+    if (ownership == GIVEN_AWAY && (graph->is_child || graph->recording.is_recorded)) return INVALID_VALUE;
     if (ownership == CLONED) return graph_copy(child, &work->handle);
     graph->is_given = ownership == GIVEN_AWAY;
     return SUCCESS;
@@ -87,7 +88,7 @@ static int any_work(const struct any_node *p, struct work *work) {
 
 static void give_back(const struct work *work) {
     struct graph *child = work->kind == GRAPH_WORK ? object_of(A_GRAPH, work->handle) : NULL;
-    if (work->kind == CONDITION_WORK) condition_drop(work->handle);
+    if (work->kind == CONDITION_WORK) inner_drop(work);
     if (child && child->is_given) child->is_given = 0;
     else if (child) graph_destroy(work->handle);
 }

@@ -1,8 +1,10 @@
 /* What graphs are called, and what they look like: numbers, and a drawing in the language of Graphviz. */
 #include <stdio.h>
 
-#include "graphs/allocations.h"
+#include "base/handles.h"
+#include "code/functions.h"
 #include "graphs/nodes.h"
+#include "memory/graph_memory.h"
 
 EXPORTED int cuGraphGetId(void *handle, unsigned *id) {
     DRIVER;

@@ -1,6 +1,7 @@
 /* Which nodes a graph has, and which of them waits for which. */
 #include <string.h>
 
+#include "base/handles.h"
 #include "graphs/graphs.h"
 
 static int add_edges(void *handle, void *const *from, void *const *to, size_t count, int gone) {

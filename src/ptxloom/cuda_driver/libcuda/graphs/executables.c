@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/handles.h"
 #include "graphs/graphs.h"
 
 static void executable_drop(struct executable *one) {
@@ -51,7 +52,7 @@ EXPORTED int cuGraphInstantiateWithFlags(void **made, void *handle, uint64_t fla
     struct graph *graph = object_of(A_GRAPH, handle);
     enum { FROM_DEVICE = 4, NODE_PRIORITY = 8 };
     if (!made || !graph || flags & ~(uint64_t)(AUTO_FREE | FROM_DEVICE | NODE_PRIORITY)) return INVALID_VALUE;
-    if (graph->is_recorded) return capture_invalidate(handle);
+    if (graph->recording.is_recorded) return capture_invalidate(handle);
     if (flags & FROM_DEVICE) return INVALID_VALUE; /* no kernel here launches graphs */
     static unsigned ready;
     if (graph->is_given || (graph_allocates(handle) && is_ready_once(handle))) return NOT_SUPPORTED;

@@ -4,43 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-int list_add(struct list *list, void *item) {
-    if (list->count == list->room) {
-        size_t larger = list->room ? 2 * list->room : 8;
-        void **moved = realloc(list->items, larger * sizeof *moved);
-        if (!moved) return OUT_OF_MEMORY;
-        list->items = moved;
-        list->room = larger;
-    }
-    list->items[list->count++] = item;
-    return SUCCESS;
-}
-
-int list_has(const struct list *list, const void *item) {
-    for (size_t i = 0; i < list->count; i++)
-        if (list->items[i] == item) return 1;
-    return 0;
-}
-
-size_t list_count(const struct list *list, const void *item) {
-    size_t found = 0;
-    for (size_t i = 0; i < list->count; i++) found += list->items[i] == item;
-    return found;
-}
-
-void list_remove(struct list *list, const void *item) {
-    for (size_t i = 0; i < list->count; i++)
-        if (list->items[i] == item) {
-            memmove(list->items + i, list->items + i + 1, (list->count - i - 1) * sizeof *list->items);
-            list->count--;
-            return;
-        }
-}
-
-void list_drop(struct list *list) {
-    free(list->items);
-    *list = (struct list){0};
-}
+#include "base/handles.h"
 
 void *graph_new(void) {
     static unsigned made;
@@ -53,8 +17,7 @@ void *graph_new(void) {
 static void node_free(void *handle) {
     struct node *node = object_of(A_NODE, handle);
     if (!node) return;
-    if (node->work.kind == GRAPH_WORK) graph_destroy(node->work.handle);
-    if (node->work.kind == CONDITION_WORK) condition_drop(node->work.handle);
+    inner_drop(&node->work);
     work_drop(&node->work);
     list_drop(&node->after);
     free(node->parameters);
@@ -70,53 +33,6 @@ void graph_destroy(void *handle) {
     condition_values_drop(&graph->conditions);
     handle_free(handle);
     user_objects_drop(&kept);
-}
-
-/* -- graphs in graphs --------------------------------------------------------------------------------------------- */
-
-enum { MOST_NESTED = 256 };
-
-struct inner graphs_in(const struct work *work) {
-    struct condition_params p;
-    if (work->kind == GRAPH_WORK) return (struct inner){(void *const *)&work->handle, 1};
-    if (work->kind != CONDITION_WORK || condition_tell(work->handle, &p)) return (struct inner){0};
-    return (struct inner){p.bodies, p.size};
-}
-
-static unsigned depth_of(const struct work *work) {
-    const struct inner all = graphs_in(work);
-    unsigned most = 0;
-    for (uint32_t i = 0; i < all.count; i++) {
-        const struct graph *graph = object_of(A_GRAPH, all.graphs[i]);
-        for (size_t j = 0; graph && j < graph->nodes.count; j++) {
-            const struct node *node = object_of(A_NODE, graph->nodes.items[j]);
-            unsigned depth = 1 + depth_of(&node->work);
-            if (depth > most) most = depth;
-        }
-    }
-    return most;
-}
-
-static int has(const struct inner *all, const void *graph) {
-    for (uint32_t i = 0; i < all->count; i++)
-        if (all->graphs[i] == graph) return 1;
-    return 0;
-}
-
-int nest(void *within, const struct work *work) {
-    const struct inner all = graphs_in(work);
-    const struct graph *graph;
-    unsigned depth = all.count ? depth_of(work) : 0;
-    for (void *handle = within; all.count && (graph = object_of(A_GRAPH, handle)); handle = graph->outer, depth++)
-        if (has(&all, handle)) return INVALID_VALUE; /* it would run itself */
-    if (depth > MOST_NESTED) return NOT_SUPPORTED;
-    for (uint32_t i = 0; i < all.count; i++) {
-        struct graph *inner = object_of(A_GRAPH, all.graphs[i]);
-        if (!inner) continue;
-        inner->is_child = 1;
-        inner->outer = within;
-    }
-    return SUCCESS;
 }
 
 int graph_append(void *handle, const struct work *work, void *const *after, size_t count, void **made) {
@@ -192,16 +108,6 @@ int graph_copy(void *handle, void **copy) {
     return error;
 }
 
-/* The graphs in a work become copies, which it is the only one to have. */
-int work_own(struct work *work) {
-    void *copy = NULL;
-    if (work->kind != GRAPH_WORK && work->kind != CONDITION_WORK) return SUCCESS;
-    int error = work->kind == GRAPH_WORK ? graph_copy(work->handle, &copy) : condition_copy(work->handle, &copy);
-    if (error) work->kind = NOTHING;
-    else work->handle = copy;
-    return error;
-}
-
 int graph_clone(void *handle, void **clone, struct list *of_old, struct list *of_new) {
     struct graph *graph = object_of(A_GRAPH, handle);
     if (!graph) return INVALID_VALUE;
@@ -230,6 +136,14 @@ int graph_clone(void *handle, void **clone, struct list *of_old, struct list *of
     else *clone = made;
     return error;
 }
+
+static int run(const struct work *work) { return graph_run(work->handle); }
+static const struct way runs = {.run = run};
+WORK(GRAPH_WORK, runs)
+
+static struct inner itself(const struct work *work) { return (struct inner){(void *const *)&work->handle, 1}; }
+static const struct nesting nests = {itself, graph_copy, graph_destroy};
+NESTS(GRAPH_WORK, nests)
 
 /* -- what programs call ---------------------------------------------------------------------------------------- */
 

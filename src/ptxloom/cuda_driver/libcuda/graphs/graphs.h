@@ -2,19 +2,12 @@
 #ifndef PTXLOOM_GRAPHS_H
 #define PTXLOOM_GRAPHS_H
 
-#include "driver.h"
-
-struct list {
-    void **items;
-    size_t count, room;
-};
-int list_add(struct list *list, void *item);
-int list_has(const struct list *list, const void *item);
-size_t list_count(const struct list *list, const void *item);
-void list_remove(struct list *list, const void *item);
-void list_drop(struct list *list);
+#include "base/lists.h"
+#include "memory/allocations.h"
+#include "streams/recordings.h"
 
 struct graph {
+    struct recording recording; /* comes first: `recording_of` */
     unsigned id;
     unsigned made; /* nodes so far */
     struct list nodes;
@@ -24,9 +17,6 @@ struct graph {
     int is_given;     /* as it is, by a program */
     void *cloned_from;
     void *outer; /* the graph of whose nodes it is */
-    int is_recorded, is_invalid; /* by a stream; no longer, as something was asked that does not go with it */
-    int mode, is_own; /* as it was made by the recording, and goes if nobody takes it */
-    const void *thread; /* that began to record it */
 };
 
 struct node {
@@ -72,12 +62,29 @@ struct condition_params {
 int condition_make(const struct condition_params *p, struct work *work);
 void **condition_bodies(void *handle);
 int condition_tell(void *handle, struct condition_params *p);
-void condition_drop(void *handle);
-int condition_copy(void *handle, void **copy);
 int condition_legal(void *handle);
+int condition_value_is(device_pointer place); /* whether the value of a condition lies there */
 void conditions_begin(const struct list *values);
 int condition_values_keep(struct list *to, const struct list *from); /* graphs, and what was made ready of them, hold them */
 void condition_values_drop(struct list *values);
+
+/* Graphs in works: what a kind of work runs of them, makes copies of, ends with. */
+struct inner {
+    void *const *graphs;
+    uint32_t count;
+};
+struct nesting {
+    struct inner (*inner)(const struct work *work);
+    int (*copy)(void *handle, void **copy);
+    void (*drop)(void *handle);
+};
+void nesting_is(enum work_kind kind, const struct nesting *nesting);
+#define NESTS(kind, nesting) \
+    __attribute__((constructor)) static void nesting_of_##kind(void) { nesting_is(kind, &(nesting)); }
+struct inner graphs_in(const struct work *work); /* that a node runs */
+int nest(void *graph, const struct work *work);  /* they are this graph's from now on, if that may be */
+int work_own(struct work *work);                 /* they become copies, which it is the only one to have */
+void inner_drop(const struct work *work);        /* they end; the work itself is not dropped */
 
 /* What a graph that is made ready has no more: it goes behind all launches that are under way, as they may still do it. */
 void retire(struct work *work, struct list *kept);
@@ -85,14 +92,9 @@ int works_do(void *stream, const struct work *works, size_t count); /* in their 
 
 void *graph_new(void);
 void graph_destroy(void *handle);
-struct inner {
-    void *const *graphs;
-    uint32_t count;
-};
-struct inner graphs_in(const struct work *work); /* that a node runs */
-int nest(void *graph, const struct work *work);  /* they are this graph's from now on, if that may be */
 int graph_copy(void *handle, void **copy);
-int work_own(struct work *work);
+int graph_append(void *graph, const struct work *work, void *const *after, size_t count, void **node);
+int graph_run(void *handle);
 struct work *work_in(const void *executable, const void *node); /* what was made ready of a node */
 int graph_clone(void *handle, void **clone, struct list *of_old, struct list *of_new);
 /* The nodes, each behind all that it waits for; NULL if that cannot be or there is no memory. */

@@ -2,7 +2,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/handles.h"
 #include "code/attributes.h"
+#include "code/functions.h"
 #include "graphs/nodes.h"
 
 int kernel_work(const struct kernel_node *p, int version, struct work *work) {

@@ -1,7 +1,9 @@
 /* Nodes that allocate and free memory. */
 #include <string.h>
 
+#include "base/handles.h"
 #include "graphs/memory_nodes.h"
+#include "memory/memory.h"
 
 enum { READ_WRITE = 3, MOST_ACCESS = 1 << 10 };
 

@@ -2,8 +2,8 @@
 #ifndef PTXLOOM_MEMORY_NODES_H
 #define PTXLOOM_MEMORY_NODES_H
 
-#include "graphs/allocations.h"
 #include "graphs/nodes.h"
+#include "memory/graph_memory.h"
 
 struct allocation_node {
     struct pool_properties properties;

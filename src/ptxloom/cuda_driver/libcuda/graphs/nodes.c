@@ -2,6 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/handles.h"
+#include "copies/copies.h"
 #include "graphs/nodes.h"
 
 /* Adds work that is then no longer needed. */

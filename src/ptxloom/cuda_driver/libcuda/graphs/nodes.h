@@ -2,6 +2,7 @@
 #ifndef PTXLOOM_NODES_H
 #define PTXLOOM_NODES_H
 
+#include "code/launches.h"
 #include "graphs/graphs.h"
 
 struct kernel_node {

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/handles.h"
 #include "graphs/graphs.h"
 
 struct retired {
@@ -14,8 +15,7 @@ static struct retired *all;
 static unsigned launches;
 
 static void drop(struct work *work, struct list *kept) {
-    if (work->kind == GRAPH_WORK) graph_destroy(work->handle);
-    if (work->kind == CONDITION_WORK) condition_drop(work->handle);
+    inner_drop(work);
     work_drop(work);
     user_objects_drop(kept);
 }
@@ -58,8 +58,7 @@ static int record_each(void *where, const struct work *works, size_t count) {
         struct work work = works[i];
         TRY(work_own(&work));
         int error = work_submit(where, &work);
-        if (error && work.kind == GRAPH_WORK) graph_destroy(work.handle);
-        if (error && work.kind == CONDITION_WORK) condition_drop(work.handle);
+        if (error) inner_drop(&work);
         TRY(error);
     }
     return SUCCESS;

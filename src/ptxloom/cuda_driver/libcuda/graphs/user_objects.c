@@ -1,6 +1,7 @@
 /* User objects: what graphs keep alive of a program's, and the function that is called when nobody does. */
 #include <stdlib.h>
 
+#include "base/handles.h"
 #include "graphs/graphs.h"
 
 enum { MOST_AT_ONCE = 0x7fffffff };

@@ -1,7 +1,9 @@
 /* Nodes that write values and wait for them. */
 #include <stdlib.h>
 
+#include "base/handles.h"
 #include "graphs/value_nodes.h"
+#include "memory/values.h"
 
 enum { MOST_IN_A_NODE = 255 };
 

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "memory/pools.h"
+#include "memory/advice.h"
 
 enum { PAGE = 4096 };
 enum attribute { READ_MOSTLY = 1, PREFERRED, ACCESSED_BY, PREFETCHED, PREFERRED_TYPE, PREFERRED_ID, PREFETCHED_TYPE, PREFETCHED_ID };
@@ -17,7 +17,8 @@ struct pages {
 static struct pages *all; /* in no order */
 static size_t count, room;
 
-void advice_forget(void) { count = 0; }
+static void advice_forget(void) { count = 0; }
+FORGETS(advice_forget)
 
 void advice_drop(device_pointer start, uint64_t size) {
     for (size_t i = count; i-- > 0;)
@@ -135,30 +136,14 @@ static void put_accessors(int *into, size_t places, device_pointer start, uint64
     while (at < places) into[at++] = NOBODY;
 }
 
-static int attribute_legal(const void *data, size_t width, int attribute) {
+int advice_legal(const void *data, size_t width, int attribute) {
     enum { NUMBER = sizeof(int) };
     if (!data || attribute < READ_MOSTLY || attribute > PREFETCHED_ID) return INVALID_VALUE;
     if (attribute == ACCESSED_BY) return width && width % NUMBER == 0 ? SUCCESS : INVALID_VALUE;
     return width == NUMBER ? SUCCESS : INVALID_VALUE;
 }
 
-static void tell(int *into, size_t width, int attribute, device_pointer start, uint64_t size) {
+void advice_tell(int *into, size_t width, int attribute, device_pointer start, uint64_t size) {
     if (attribute == ACCESSED_BY) put_accessors(into, width / sizeof *into, start, size);
     else *into = common(attribute, start, size);
-}
-
-EXPORTED int cuMemRangeGetAttribute(void *data, size_t width, int attribute, device_pointer start, size_t size) {
-    CONTEXT;
-    TRY(attribute_legal(data, width, attribute));
-    if (!is_managed(start, size)) return INVALID_VALUE;
-    tell(data, width, attribute, start, size);
-    return SUCCESS;
-}
-
-EXPORTED int cuMemRangeGetAttributes(void **data, const size_t *widths, const int *attributes, size_t wanted, device_pointer start, size_t size) {
-    CONTEXT;
-    if (!data || !widths || !attributes || !wanted || !is_managed(start, size)) return INVALID_VALUE;
-    for (size_t i = 0; i < wanted; i++) TRY(attribute_legal(data[i], widths[i], attributes[i]));
-    for (size_t i = 0; i < wanted; i++) tell(data[i], widths[i], attributes[i], start, size);
-    return SUCCESS;
 }

@@ -2,7 +2,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "driver.h"
+#include "base/contexts.h"
+#include "memory/host_memory.h"
+#include "memory/memory.h"
 
 enum { PORTABLE = 1, DEVICE_MAPPED = 2, READ_ONLY = 8 };
 
@@ -30,7 +32,8 @@ static int overlapping(const unsigned char *start, size_t size) {
     return 0;
 }
 
-void host_memory_forget(void) { count = 0; }
+static void host_memory_forget(void) { count = 0; }
+FORGETS(host_memory_forget)
 
 void host_memory_in(void) {
     for (size_t i = 0; i < count; i++)
@@ -68,7 +71,7 @@ EXPORTED int cuMemHostUnregister(void *start) {
 }
 
 /* Where kernels see an address of registered memory. */
-int host_memory_seen(void *address, device_pointer *found) {
+static int host_memory_seen(void *address, device_pointer *found) {
     struct registered *one = registered_at(address);
     if (!one) return INVALID_VALUE;
     if (!one->copy) TRY(memory_new(one->size, HOST_MEMORY, 0, &one->copy));
@@ -90,8 +93,28 @@ device_pointer host_memory_device(device_pointer address) {
     return host_memory_seen((void *)(uintptr_t)address, &found) ? 0 : found;
 }
 
-int host_memory_flags(void *address, unsigned *flags) {
+static int host_memory_flags(void *address, unsigned *flags) {
     struct registered *one = registered_at(address);
     if (one) *flags = one->flags;
     return one ? SUCCESS : INVALID_VALUE;
+}
+
+EXPORTED int cuMemHostGetDevicePointer_v2(device_pointer *found, void *start, unsigned flags) {
+    CONTEXT;
+    if (!found || !start || flags) return INVALID_VALUE;
+    struct allocation *one = allocation_at((device_pointer)(uintptr_t)start);
+    if (!one) return host_memory_seen(start, found);
+    if (one->kind != HOST_MEMORY) return INVALID_VALUE;
+    *found = (device_pointer)(uintptr_t)start;
+    return SUCCESS;
+}
+
+EXPORTED int cuMemHostGetFlags(unsigned *flags, void *start) {
+    GIVEN(flags);
+    CONTEXT;
+    struct allocation *one = allocation_at((device_pointer)(uintptr_t)start);
+    if (!one) return host_memory_flags(start, flags);
+    if (one->kind != HOST_MEMORY) return INVALID_VALUE;
+    *flags = one->flags;
+    return SUCCESS;
 }

@@ -1,84 +1,21 @@
-/* Memory: who owns an address. What is free and what is given out the server decides. */
+/* Memory: what is free and what is given out the server decides. */
 #define _GNU_SOURCE
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "driver.h"
-#include "origin.h"
-
-static struct allocation *known; /* in order of addresses */
-static size_t count, room;
-static uint64_t made, used;
-
-static size_t above(device_pointer address) {
-    size_t low = 0, high = count;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (known[middle].start <= address) low = middle + 1;
-        else high = middle;
-    }
-    return low;
-}
-
-struct allocation *allocation_at(device_pointer address) {
-    size_t at = above(address);
-    if (!at || address - known[at - 1].start >= known[at - 1].size) return NULL;
-    return &known[at - 1];
-}
-
-/* Not what is part of something else that is. */
-static int is_counted(enum memory_kind kind) { return kind != VARIABLE_MEMORY && kind != FOREIGN_MEMORY; }
-
-int allocation_add(device_pointer start, uint64_t size, enum memory_kind kind, uint64_t owner) {
-    struct allocation *there = allocation_at(start);
-    if (there && there->start == start) return SUCCESS;
-    if (count == room) {
-        size_t larger = room ? 2 * room : 64;
-        struct allocation *moved = realloc(known, larger * sizeof *moved);
-        if (!moved) return OUT_OF_MEMORY;
-        known = moved;
-        room = larger;
-    }
-    size_t at = above(start);
-    memmove(known + at + 1, known + at, (count - at) * sizeof *known);
-    known[at] = (struct allocation){.start = start, .size = size, .kind = kind, .id = ++made, .context = current_context(), .owner = owner};
-    count++;
-    if (is_counted(kind)) used += size;
-    return SUCCESS;
-}
-
-static void allocation_remove(struct allocation *one) {
-    if (is_counted(one->kind)) used -= one->size;
-    size_t at = (size_t)(one - known);
-    memmove(one, one + 1, (count - at - 1) * sizeof *known);
-    count--;
-}
-
-uint64_t allocation_id(void) { return ++made; }
-
-void allocation_drop(device_pointer start) {
-    struct allocation *one = allocation_at(start);
-    if (one && one->start == start) allocation_remove(one);
-}
-
-void allocations_remove_of(uint64_t owner) {
-    for (size_t i = count; i-- > 0;)
-        if (known[i].owner == owner && known[i].kind == VARIABLE_MEMORY) allocation_remove(&known[i]);
-}
-
-void allocations_forget(void) {
-    advice_forget();
-    count = 0;
-    used = 0;
-}
+#include "base/contexts.h"
+#include "base/origin.h"
+#include "memory/advice.h"
+#include "memory/graph_memory.h"
+#include "memory/memory.h"
+#include "memory/pools.h"
+#include "memory/virtual.h"
+#include "streams/recordings.h"
 
 static int is_own(device_pointer address) { return address - device.start < device.size; }
 
 int in_device(device_pointer address) { return is_own(address) || virtual_holds(address) || allocation_at(address); }
-
-uint64_t memory_used(void) { return used; }
 
 /* Whether there is memory at addresses of the host: msync says so, and does nothing else when asked like this. */
 static int is_mapped(device_pointer address, uint64_t size) {
@@ -211,30 +148,10 @@ EXPORTED int cuMemFreeHost(void *start) {
     return memory_free((device_pointer)(uintptr_t)start, 1 << HOST_MEMORY);
 }
 
-EXPORTED int cuMemHostGetDevicePointer_v2(device_pointer *found, void *start, unsigned flags) {
-    CONTEXT;
-    if (!found || !start || flags) return INVALID_VALUE;
-    struct allocation *one = allocation_at((device_pointer)(uintptr_t)start);
-    if (!one) return host_memory_seen(start, found);
-    if (one->kind != HOST_MEMORY) return INVALID_VALUE;
-    *found = (device_pointer)(uintptr_t)start;
-    return SUCCESS;
-}
-
-EXPORTED int cuMemHostGetFlags(unsigned *flags, void *start) {
-    GIVEN(flags);
-    CONTEXT;
-    struct allocation *one = allocation_at((device_pointer)(uintptr_t)start);
-    if (!one) return host_memory_flags(start, flags);
-    if (one->kind != HOST_MEMORY) return INVALID_VALUE;
-    *flags = one->flags;
-    return SUCCESS;
-}
-
 EXPORTED int cuMemGetInfo_v2(size_t *free_bytes, size_t *total) {
     CONTEXT;
     if (total) *total = device.capacity;
-    if (free_bytes) *free_bytes = device.capacity - (used < device.capacity ? used : device.capacity);
+    if (free_bytes) *free_bytes = device.capacity - (memory_used() < device.capacity ? memory_used() : device.capacity);
     return SUCCESS;
 }
 
@@ -246,62 +163,4 @@ EXPORTED int cuMemGetAddressRange_v2(device_pointer *start, size_t *size, device
     if (start) *start = one->start;
     if (size) *size = one->size;
     return SUCCESS;
-}
-
-/* -- managed memory: advice and prefetching change nothing ------------------------------------------------------------ */
-
-int is_managed(device_pointer start, uint64_t size) {
-    struct allocation *one = allocation_at(start);
-    return one && one->kind == MANAGED_MEMORY && size && reachable(start, size);
-}
-
-static int place_legal(struct location where, int no_device) {
-    enum { ON_DEVICE = 1, HOST, HOST_NODE, HOST_NODE_CURRENT };
-    switch (where.type) {
-    case ON_DEVICE: return is_device(where.id) ? SUCCESS : no_device;
-    case HOST:
-    case HOST_NODE_CURRENT: return SUCCESS;
-    case HOST_NODE: return where.id == 0 ? SUCCESS : INVALID_VALUE;
-    default: return INVALID_VALUE;
-    }
-}
-
-/* The host is device -1, as it was before there were locations. */
-static struct location location_of(int number) {
-    enum { ON_DEVICE = 1, HOST };
-    return number == -1 ? (struct location){HOST, 0} : (struct location){ON_DEVICE, number};
-}
-
-int prefetch(device_pointer start, uint64_t size, struct location where) {
-    TRY(place_legal(where, INVALID_DEVICE));
-    return is_managed(start, size) ? advice_keep(start, size, MOVED, where) : INVALID_VALUE;
-}
-
-EXPORTED int cuMemPrefetchAsync_v2(device_pointer start, size_t size, struct location where, unsigned flags, void *stream) {
-    struct stream *found;
-    GIVEN(size && !flags);
-    CONTEXT;
-    TRY(stream_of(stream, &found));
-    return prefetch(start, size, where);
-}
-
-EXPORTED int cuMemPrefetchAsync(device_pointer start, size_t size, int where, void *stream) {
-    CONTEXT;
-    return cuMemPrefetchAsync_v2(start, size, location_of(where), 0, stream);
-}
-
-static int advise(device_pointer start, size_t size, int advice, struct location where, int no_device) {
-    CONTEXT;
-    if (advice < SET_READ_MOSTLY || advice > UNSET_ACCESSED_BY || !is_managed(start, size)) return INVALID_VALUE;
-    TRY(place_legal(where, no_device));
-    return advice_keep(start, size, (enum advice)advice, where);
-}
-
-EXPORTED int cuMemAdvise_v2(device_pointer start, size_t size, int advice, struct location where) {
-    GIVEN(size);
-    return advise(start, size, advice, where, INVALID_VALUE);
-}
-
-EXPORTED int cuMemAdvise(device_pointer start, size_t size, int advice, int where) {
-    return advise(start, size, advice, location_of(where), INVALID_DEVICE);
 }

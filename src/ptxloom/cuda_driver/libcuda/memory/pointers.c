@@ -1,7 +1,11 @@
 /* What is known of an address. */
 #include <string.h>
 
+#include "base/connection.h"
+#include "base/handles.h"
+#include "memory/host_memory.h"
 #include "memory/pools.h"
+#include "memory/virtual.h"
 
 enum attribute {
     CONTEXT_OF = 1,

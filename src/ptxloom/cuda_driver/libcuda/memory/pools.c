@@ -1,18 +1,13 @@
-/* Memory pools and allocation in the order of a stream: each allocation of a pool is one of its kind of memory. */
+/* Memory pools: where they lie, how they move, who may touch their memory. */
 #include <string.h>
 
+#include "base/contexts.h"
+#include "base/handles.h"
 #include "memory/pools.h"
 
 enum { REUSE_FIRST = 1, REUSE_LAST = 3, RELEASE_THRESHOLD = 4, RESERVED = 5, RESERVED_HIGH = 6, USED = 7, USED_HIGH = 8 };
 
 static void *default_pools[POOL_MEMORY + 1], *current_pools[POOL_MEMORY + 1]; /* by kind */
-
-void *pool_new(enum memory_kind kind, uint64_t limit) {
-    void *handle = handle_new(A_POOL, sizeof(struct pool));
-    struct pool *pool = object_of(A_POOL, handle);
-    if (pool) *pool = (struct pool){.kind = kind, .reuse = {1, 1, 1}, .limit = limit};
-    return handle;
-}
 
 static void *the_default(enum memory_kind kind) {
     if (!object_of(A_POOL, default_pools[kind])) default_pools[kind] = pool_new(kind, 0);
@@ -116,12 +111,6 @@ EXPORTED int cuMemPoolDestroy(void *pool) {
     return SUCCESS;
 }
 
-/* One that another process has made is only there to reach its memory. */
-static struct pool *own_pool(const void *handle) {
-    struct pool *pool = object_of(A_POOL, handle);
-    return pool && !pool->is_opened ? pool : NULL;
-}
-
 EXPORTED int cuMemPoolTrimTo(void *pool, size_t least) {
     DRIVER;
     (void)least;
@@ -160,11 +149,6 @@ EXPORTED int cuMemPoolSetAttribute(void *handle, int attribute, const void *valu
     return SUCCESS;
 }
 
-void pool_gets_back(const void *handle, size_t size) {
-    struct pool *pool = own_pool(handle);
-    if (pool) pool->used -= size;
-}
-
 /* Whether who is at a place may touch the memory of a pool. */
 static int reaches(const struct location *where, const struct pool *pool) {
     return where->type == ON_DEVICE ? is_device(where->id) : is_on_host(where) && pool->kind != POOL_MEMORY;
@@ -190,58 +174,4 @@ EXPORTED int cuMemPoolGetAccess(int *flags, void *pool, struct location *where) 
     if (!is_on_host(where) && (where->type != ON_DEVICE || !is_device(where->id))) return INVALID_VALUE;
     *flags = reaches(where, one) ? 3 : 0;
     return SUCCESS;
-}
-
-/* -- in the order of a stream ----------------------------------------------------------------------------------------- */
-
-static int may_take(const void *into, size_t size, void *handle, void *where, enum memory_kind *kind) {
-    CONTEXT;
-    struct stream *stream;
-    struct pool *pool = own_pool(handle);
-    if (!into || !pool) return INVALID_VALUE;
-    TRY(stream_of(where, &stream));
-    *kind = pool->kind;
-    return size > device.capacity || (pool->limit && size > pool->limit - pool->used) ? OUT_OF_MEMORY : SUCCESS;
-}
-
-static int taken(device_pointer start, size_t size, void *handle, void *where) {
-    CONTEXT;
-    struct stream *stream;
-    struct pool *pool = object_of(A_POOL, handle);
-    struct allocation *one = allocation_at(start);
-    TRY(stream_of(where, &stream));
-    if (stream->capture) return graph_memory_record(where, start);
-    if (one) one->context = NULL; /* a pool is of no context */
-    if (one) one->pool = handle;
-    if (pool) {
-        pool->used += size;
-        pool->high = pool->used > pool->high ? pool->used : pool->high;
-    }
-    return SUCCESS;
-}
-
-EXPORTED int cuMemAllocFromPoolAsync(device_pointer *start, size_t size, void *pool, void *stream) {
-    enum memory_kind kind;
-    TRY(may_take(start, size, pool, stream, &kind));
-    if (!size) {
-        *start = 0;
-        return SUCCESS;
-    }
-    TRY(memory_new(size, kind, 0, start));
-    return taken(*start, size, pool, stream);
-}
-
-EXPORTED int cuMemAllocAsync(device_pointer *start, size_t size, void *stream) {
-    void *pool;
-    TRY(cuDeviceGetMemPool(&pool, 0));
-    return cuMemAllocFromPoolAsync(start, size, pool, stream);
-}
-
-EXPORTED int cuMemFreeAsync(device_pointer start, void *where) {
-    CONTEXT;
-    struct stream *stream;
-    TRY(stream_of(where, &stream));
-    if (!start) return SUCCESS;
-    if (stream->capture) return graph_memory_record_free(where, start);
-    return memory_free(start, 1 << DEVICE_MEMORY | 1 << POOL_MEMORY);
 }

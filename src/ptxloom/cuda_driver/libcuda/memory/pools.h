@@ -2,9 +2,8 @@
 #ifndef PTXLOOM_POOLS_H
 #define PTXLOOM_POOLS_H
 
-#include "driver.h"
+#include "memory/allocations.h"
 
-enum { NOWHERE, ON_DEVICE, ON_HOST, ON_HOST_NODE, ON_HOST_NODE_NEAR };
 enum { PINNED = 1, MANAGED };
 
 struct pool_properties {
@@ -32,5 +31,7 @@ struct pool {
     uint64_t there;
 };
 void *pool_new(enum memory_kind kind, uint64_t limit);
+struct pool *own_pool(const void *handle); /* NULL if another process has made it: it is only there to reach its memory */
+void pool_gets_back(const void *handle, size_t size);
 
 #endif

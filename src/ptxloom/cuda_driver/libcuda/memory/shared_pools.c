@@ -4,7 +4,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/connection.h"
+#include "base/handles.h"
 #include "memory/pools.h"
+#include "memory/sharing.h"
 
 enum { MAGIC = 0x504c5850, FAILED = 999, ANY_KIND = 0xf };
 

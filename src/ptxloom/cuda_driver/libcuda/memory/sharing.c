@@ -6,7 +6,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "driver.h"
+#include "base/contexts.h"
+#include "memory/memory.h"
+#include "memory/sharing.h"
 
 enum { MAGIC = 0x4c584950, PEERS = 64 };
 
@@ -19,7 +21,8 @@ struct memory_handle {
 
 static uint64_t mapped[PEERS]; /* where the memory of others starts that is seen here */
 
-void peers_forget(void) { memset(mapped, 0, sizeof mapped); }
+static void peers_forget(void) { memset(mapped, 0, sizeof mapped); }
+FORGETS(peers_forget)
 
 EXPORTED int cuIpcGetMemHandle(struct memory_handle *handle, device_pointer address) {
     GIVEN(handle);

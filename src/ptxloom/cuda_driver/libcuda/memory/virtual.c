@@ -10,8 +10,11 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/connection.h"
+#include "base/handles.h"
+#include "base/origin.h"
 #include "memory/pools.h"
-#include "origin.h"
+#include "memory/virtual.h"
 
 #define UNIT ((uint64_t)2 << 20) /* in which memory is made and mapped */
 enum { TO_FILE = 1, READ = 1, READ_WRITE = 3 };
@@ -50,11 +53,12 @@ static struct {
     uint64_t start, size, next;
 } range;
 
-void virtual_forget(void) {
+static void virtual_forget(void) {
     if (range.size) munmap((void *)(uintptr_t)range.start, range.size);
     memset(&range, 0, sizeof range);
     count = 0;
 }
+FORGETS(virtual_forget)
 
 int virtual_holds(device_pointer address) { return address - range.start < range.size; }
 

@@ -1,6 +1,8 @@
 /* Events: when they were recorded, and in which graph. Whoever waits for one finds that all is done. */
-#include "graphs/graphs.h"
 #include "streams/events.h"
+
+#include "base/handles.h"
+#include "streams/recordings.h"
 
 static int unknown_event(const void *handle) { return handle_gone(handle) ? CONTEXT_IS_DESTROYED : INVALID_HANDLE; }
 
@@ -42,6 +44,10 @@ int event_record(void *handle) {
     clock_gettime(CLOCK_MONOTONIC, &event->when);
     return SUCCESS;
 }
+
+static int record(const struct work *work) { return event_record(work->handle); }
+static const struct way records = {.run = record};
+WORK(RECORD_WORK, records)
 
 /* One that other processes wait for is in no graph. */
 static int recordable(const struct event *event, const struct stream *stream) {
@@ -93,7 +99,7 @@ EXPORTED int cuStreamWaitEvent(void *where, void *handle, unsigned flags) {
 
 /* Whether it may be asked how far it is. */
 static int event_settled(const struct event *event) {
-    struct graph *graph = object_of(A_GRAPH, event->capture);
+    const struct recording *graph = recording_of(event->capture);
     if (!event->capture) return capture_forbids();
     if (!graph || graph->is_invalid) return INVALID_VALUE;
     capture_invalidate(event->capture);

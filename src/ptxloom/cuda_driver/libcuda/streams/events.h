@@ -4,7 +4,7 @@
 
 #include <time.h>
 
-#include "driver.h"
+#include "base/contexts.h"
 
 enum { NO_TIMING = 2, INTERPROCESS = 4, EVENT_FLAGS = 7 };
 
@@ -18,5 +18,7 @@ struct event {
     void *capture_stream;
 };
 int event_new(void **handle, unsigned flags);
+int event_record(void *event);
+void *event_context(const void *event); /* in which it was made */
 
 #endif

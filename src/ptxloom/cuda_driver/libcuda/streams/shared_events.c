@@ -1,7 +1,9 @@
 /* Events that go to other processes of the program.
 
    What is in front of an event is done when it has been recorded (`event_record`), so that no process waits for it. */
+#include "base/handles.h"
 #include "streams/events.h"
+#include "streams/streams.h"
 
 enum { MAGIC = 0x45585450, INTERPROCESS_FLAGS = INTERPROCESS | NO_TIMING };
 

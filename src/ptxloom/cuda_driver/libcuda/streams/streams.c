@@ -2,39 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "graphs/graphs.h"
-
-static struct stream defaults[3] = {{.id = 0}, {.id = 1}, {.id = 2}}; /* NULL, the legacy one, that of a thread */
-static uint64_t made = 3;
-
-int stream_of(void *handle, struct stream **stream) {
-    uintptr_t number = (uintptr_t)handle;
-    *stream = number < 3 ? &defaults[number] : object_of(A_STREAM, handle);
-    if (*stream) return SUCCESS;
-    return handle_gone(handle) ? INVALID_CONTEXT : INVALID_HANDLE;
-}
-
-static void leave(struct stream *stream, void *graph) {
-    if (stream->capture != graph) return;
-    stream->capture = NULL;
-    stream->last_count = 0;
-}
-
-void streams_leave(void *graph) {
-    size_t place = 0;
-    for (void *handle; (handle = handle_next(A_STREAM, &place));) leave(object_of(A_STREAM, handle), graph);
-    for (int i = 0; i < 3; i++) leave(&defaults[i], graph);
-}
-
-int stream_new(void **handle, unsigned flags, int priority, void *context) {
-    void *made_handle = handle_new(A_STREAM, sizeof(struct stream));
-    struct stream *stream = object_of(A_STREAM, made_handle);
-    if (!stream) return OUT_OF_MEMORY;
-    priority = priority > 0 ? 0 : priority < -5 ? -5 : priority;
-    *stream = (struct stream){.flags = flags, .priority = priority, .synchronization = -1, .id = made++, .context = context};
-    *handle = made_handle;
-    return SUCCESS;
-}
+#include "base/handles.h"
+#include "streams/recordings.h"
 
 EXPORTED int cuStreamCreateWithPriority(void **handle, unsigned flags, int priority) {
     GIVEN(handle);
@@ -131,16 +100,6 @@ EXPORTED int cuStreamQuery(void *handle) {
     return settled(handle);
 }
 
-EXPORTED int cuStreamAttachMemAsync(void *handle, device_pointer start, size_t size, unsigned flags) {
-    enum { GLOBAL = 1, HOST = 2, SINGLE = 4 };
-    DRIVER;
-    TRY(settled(handle));
-    struct allocation *one = allocation_at(start);
-    if (!one || one->kind != MANAGED_MEMORY || (size && size != one->size)) return INVALID_VALUE;
-    if (flags == SINGLE) return (uintptr_t)handle < 3 ? INVALID_VALUE : SUCCESS;
-    return flags == GLOBAL || flags == HOST ? SUCCESS : INVALID_VALUE;
-}
-
 EXPORTED int cuStreamCopyAttributes(void *to, void *from) {
     DRIVER;
     struct stream *stream;
@@ -182,31 +141,7 @@ EXPORTED int cuStreamGetAttribute(void *handle, int attribute, void *value) {
     return SUCCESS;
 }
 
-/* -- functions of the host ------------------------------------------------------------------------------------- */
-
-EXPORTED int cuLaunchHostFunc(void *stream, void (*function)(void *), void *argument) {
-    GIVEN(function);
+EXPORTED int cuCtxSynchronize(void) {
     CONTEXT;
-    struct work work = {.kind = HOST_WORK, .host = {function, argument}};
-    return work_submit(stream, &work);
-}
-
-EXPORTED int cuLaunchHostFunc_v2(void *stream, void (*function)(void *), void *argument, unsigned mode) {
-    (void)mode;
-    return cuLaunchHostFunc(stream, function, argument);
-}
-
-EXPORTED int cuStreamAddCallback(void *handle, void (*function)(void *, int, void *), void *argument, unsigned flags) {
-    GIVEN(function);
-    CONTEXT;
-    struct stream *stream;
-    if (flags) return INVALID_VALUE;
-    TRY(stream_of(handle, &stream));
-    TRY(recorded_not(stream));
-    int times = lock_release();
-    calling_host++;
-    function(handle, failed, argument);
-    calling_host--;
-    lock_take(times);
-    return SUCCESS;
+    return capture_forbids_all();
 }

@@ -1,0 +1,7 @@
+/* The driver's log, which programs read and hear. */
+#ifndef PTXLOOM_LOGS_H
+#define PTXLOOM_LOGS_H
+
+void write_down(const char *what, const char *which);
+
+#endif

@@ -1,0 +1,13 @@
+/* Modules: the numbers that the server knows them by. */
+#ifndef PTXLOOM_MODULES_H
+#define PTXLOOM_MODULES_H
+
+#include "base/contexts.h"
+
+struct module {
+    uint64_t number; /* the server's */
+};
+struct module *module_of(const void *handle); /* a library is its own module; NULL if it is neither */
+int module_number(const void *module, uint64_t *number);
+
+#endif

@@ -25,6 +25,8 @@ INPUTS := 24
 # Compiled modules are kept, whatever the environment says: the tests start Python more than a thousand times.
 export PYTHONDONTWRITEBYTECODE :=
 
+C_FILES = $(shell find src/ptxloom/cuda_driver tests examples -name '*.[ch]')
+
 .PHONY: demo test quick lint types layers tests oracles sanitizers docs browser man suites bench format clean
 
 demo: $(VENV)/.run
@@ -42,6 +44,7 @@ quick: lint layers
 lint: $(VENV)/.dev
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
+	$(BIN)/clang-format --dry-run --Werror $(C_FILES)
 
 types: $(VENV)/.dev
 	$(BIN)/basedpyright --pythonpath $(BIN)/python
@@ -91,6 +94,7 @@ bench: $(VENV)/.dev
 format: $(VENV)/.dev
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
+	$(BIN)/clang-format -i $(C_FILES)
 
 clean:
 	rm -rf $(VENV) site docs/reference .pytest_cache .ruff_cache .hypothesis

@@ -8,7 +8,7 @@
 #undef dim3
 
 #define SAME(ours, theirs) _Static_assert(sizeof(struct ours) == sizeof(theirs), #ours " is as large as " #theirs)
-#define AT(ours, member, theirs, their_member)                                                                         \
+#define AT(ours, member, theirs, their_member) \
     _Static_assert(offsetof(struct ours, member) == offsetof(theirs, their_member), #ours "." #member)
 
 SAME(our_dim3, dim3);
@@ -121,7 +121,7 @@ AT(copy_between, extent, struct cudaMemcpy3DPeerParms, extent);
 
 /* What is passed on as it came. */
 #define ALIKE(theirs, drivers) _Static_assert(sizeof(theirs) == sizeof(drivers), #theirs " is as large as " #drivers)
-#define ALIKE_AT(theirs, member, drivers, their_member)                                                                \
+#define ALIKE_AT(theirs, member, drivers, their_member) \
     _Static_assert(offsetof(theirs, member) == offsetof(drivers, their_member), #theirs "." #member)
 ALIKE(cudaDevResource, CUdevResource);
 ALIKE_AT(cudaDevResource, sm.smCount, CUdevResource, sm.smCount);

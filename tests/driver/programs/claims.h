@@ -6,8 +6,8 @@
 #include <cstring>
 
 static int failures = 0;
-#define CLAIM(what)                                                                    \
-    do {                                                                               \
+#define CLAIM(what)                                                                     \
+    do {                                                                                \
         if (!(what)) failures++, std::printf("line %d: not so: %s\n", __LINE__, #what); \
     } while (0)
 #define OK(call)                                                                                                            \

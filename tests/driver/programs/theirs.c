@@ -57,7 +57,10 @@ int nvrtcGetCUBINSize(void *program, size_t *size) {
 }
 int nvrtcGetCUBIN(void *program, char *code) {
     (void)program;
-    memcpy(code, "\x7f" "ELF", 4);
+    memcpy(code,
+           "\x7f"
+           "ELF",
+           4);
     return 0;
 }
 #else
@@ -119,7 +122,10 @@ int nvJitLinkGetLinkedCubinSize(struct link *link, size_t *size) {
     return link->ptx ? 6 : 0;
 }
 int nvJitLinkGetLinkedCubin(struct link *link, void *code) {
-    memcpy(code, "\x7f" "ELF", 4);
+    memcpy(code,
+           "\x7f"
+           "ELF",
+           4);
     return link->ptx ? 6 : 0;
 }
 int nvJitLinkGetErrorLogSize(struct link *link, size_t *size) {

@@ -6,19 +6,19 @@
 
 /* A function that nobody has written answers CUDA_ERROR_NOT_SUPPORTED, and is told of in the report. */
 int function_missing(const char *name);
-#define STUB(symbol, name)                                                                                             \
-    EXPORTED __attribute__((weak)) int symbol(void);                                                                   \
+#define STUB(symbol, name)                           \
+    EXPORTED __attribute__((weak)) int symbol(void); \
     EXPORTED __attribute__((weak)) int symbol(void) { return function_missing(name); }
 
 /* Variants for the default stream of a thread: here every stream is done when a call returns. The jump keeps all
    arguments where they are, whatever they are. */
 #if defined(__x86_64__)
-#define ALIAS(symbol, target)                                                                                          \
-    __asm__(".globl " #symbol "\n.type " #symbol ",@function\n" #symbol ":\n\tjmp " #target "@PLT\n");                 \
+#define ALIAS(symbol, target)                                                                          \
+    __asm__(".globl " #symbol "\n.type " #symbol ",@function\n" #symbol ":\n\tjmp " #target "@PLT\n"); \
     EXPORTED int symbol(void);
 #elif defined(__aarch64__)
-#define ALIAS(symbol, target)                                                                                          \
-    __asm__(".globl " #symbol "\n.type " #symbol ",%function\n" #symbol ":\n\tb " #target "\n");                       \
+#define ALIAS(symbol, target)                                                                    \
+    __asm__(".globl " #symbol "\n.type " #symbol ",%function\n" #symbol ":\n\tb " #target "\n"); \
     EXPORTED int symbol(void);
 #else
 #define ALIAS(symbol, target)

@@ -9,8 +9,7 @@ int cuArray3DCreate_v2(handle *array, const struct array_description *descriptio
 int cuArray3DGetDescriptor_v2(struct array_description *description, handle array);
 int cuArrayDestroy(handle array);
 int cuMipmappedArrayCreate(handle *array, const struct array_description *description, unsigned levels);
-int cuTexObjectCreate(uint64_t *texture, const struct driver_resource *resource, const struct driver_texture *how,
-                      const void *view);
+int cuTexObjectCreate(uint64_t *texture, const struct driver_resource *resource, const struct driver_texture *how, const void *view);
 int cuTexObjectGetTextureDesc(struct driver_texture *how, uint64_t texture);
 int cuDeviceGetTexture1DLinearMaxWidth(size_t *width, int format, unsigned channels, int device);
 int cuTexObjectGetResourceDesc(struct driver_resource *resource, uint64_t texture);
@@ -106,9 +105,7 @@ EXPORTED int cudaArrayGetInfo(struct channel_format *format, struct extent *exte
     return SUCCESS;
 }
 
-EXPORTED int cudaGetChannelDesc(struct channel_format *format, handle array) {
-    return cudaArrayGetInfo(format, NULL, NULL, array);
-}
+EXPORTED int cudaGetChannelDesc(struct channel_format *format, handle array) { return cudaArrayGetInfo(format, NULL, NULL, array); }
 
 EXPORTED struct channel_format cudaCreateChannelDesc(int x, int y, int z, int w, int kind) {
     return (struct channel_format){{x, y, z, w}, kind};
@@ -147,8 +144,7 @@ static struct resource resource_from(const struct driver_resource *from) {
     return to;
 }
 
-EXPORTED int cudaCreateTextureObject(uint64_t *texture, const struct resource *resource, const struct texture *how,
-                                     const void *view) {
+EXPORTED int cudaCreateTextureObject(uint64_t *texture, const struct resource *resource, const struct texture *how, const void *view) {
     struct driver_resource in;
     if (!texture || !how) return told(INVALID_VALUE);
     START();
@@ -162,9 +158,8 @@ EXPORTED int cudaCreateTextureObject(uint64_t *texture, const struct resource *r
                                    .max_level = how->max_level};
     for (int i = 0; i < 3; i++) asked.address_modes[i] = how->address_modes[i];
     for (int i = 0; i < 4; i++) asked.border[i] = how->border[i];
-    asked.flags = (how->read_as_normalised ? 0 : AS_INTEGER) | (how->normalised_coordinates ? NORMALISED : 0) |
-                  (how->srgb ? SRGB : 0) | (how->no_trilinear_optimisation ? NO_TRILINEAR : 0) |
-                  (how->seamless_cubemap ? SEAMLESS : 0);
+    asked.flags = (how->read_as_normalised ? 0 : AS_INTEGER) | (how->normalised_coordinates ? NORMALISED : 0) | (how->srgb ? SRGB : 0) |
+                  (how->no_trilinear_optimisation ? NO_TRILINEAR : 0) | (how->seamless_cubemap ? SEAMLESS : 0);
     return told(cuTexObjectCreate(texture, &in, &asked, view));
 }
 

@@ -42,8 +42,7 @@ int cuLibraryGetKernel(handle *kernel, handle library, const char *name);
 int cuLibraryGetGlobal(char **address, size_t *bytes, handle library, const char *name);
 int cuLibraryGetManaged(char **address, size_t *bytes, handle library, const char *name);
 int cuLinkCreate_v2(unsigned count, void *options, void *values, handle *state);
-int cuLinkAddData_v2(handle state, int type, const void *data, size_t bytes, const char *name, unsigned count, void *options,
-                     void *values);
+int cuLinkAddData_v2(handle state, int type, const void *data, size_t bytes, const char *name, unsigned count, void *options, void *values);
 int cuLinkComplete(handle state, const void **cubin, size_t *bytes);
 int cuLinkDestroy(handle state);
 int ptxloom_image_bytes(const void *image, size_t *bytes);
@@ -107,9 +106,8 @@ static int load_parts(struct binary *binary) {
 
 static int resolve_variable(struct symbol *symbol) {
     if (symbol->address) return SUCCESS;
-    int failed = symbol->kind == MANAGED
-                     ? cuLibraryGetManaged(&symbol->address, &symbol->bytes, symbol->binary->library, symbol->name)
-                     : cuLibraryGetGlobal(&symbol->address, &symbol->bytes, symbol->binary->library, symbol->name);
+    int failed = symbol->kind == MANAGED ? cuLibraryGetManaged(&symbol->address, &symbol->bytes, symbol->binary->library, symbol->name)
+                                         : cuLibraryGetGlobal(&symbol->address, &symbol->bytes, symbol->binary->library, symbol->name);
     if (!failed && symbol->kind == MANAGED) *(char **)symbol->host = symbol->address;
     return failed;
 }
@@ -117,10 +115,8 @@ static int resolve_variable(struct symbol *symbol) {
 static int load(struct binary *binary) {
     const struct wrapper *wrapper = binary->wrapper;
     if (binary->library || binary->failed) return binary->failed;
-    if (wrapper->version == WITH_LINKED_PARTS && wrapper->parts && *wrapper->parts)
-        binary->failed = load_parts(binary);
-    else
-        binary->failed = cuLibraryLoadData(&binary->library, wrapper->image, NULL, NULL, 0, NULL, NULL, 0);
+    if (wrapper->version == WITH_LINKED_PARTS && wrapper->parts && *wrapper->parts) binary->failed = load_parts(binary);
+    else binary->failed = cuLibraryLoadData(&binary->library, wrapper->image, NULL, NULL, 0, NULL, NULL, 0);
     for (size_t i = 0; i < room && !binary->failed; i++)
         if (table[i].host && table[i].kind == MANAGED && table[i].binary == binary) binary->failed = resolve_variable(&table[i]);
     return binary->failed;
@@ -238,20 +234,20 @@ static void registered(struct symbol symbol) {
     pthread_mutex_unlock(&lock);
 }
 
-EXPORTED void __cudaRegisterFunction(void **given, const void *host, char *device, const char *name, int limit, void *thread,
-                                     void *block, void *block_size, void *grid_size, int *warp_size) {
+EXPORTED void __cudaRegisterFunction(void **given, const void *host, char *device, const char *name, int limit, void *thread, void *block,
+                                     void *block_size, void *grid_size, int *warp_size) {
     (void)device, (void)limit, (void)thread, (void)block, (void)block_size, (void)grid_size, (void)warp_size;
     registered((struct symbol){.host = host, .name = name, .binary = (struct binary *)given, .kind = KERNEL});
 }
 
-EXPORTED void __cudaRegisterVar(void **given, char *host, char *address, const char *name, int external, size_t bytes,
-                                int constant, int global) {
+EXPORTED void __cudaRegisterVar(void **given, char *host, char *address, const char *name, int external, size_t bytes, int constant,
+                                int global) {
     (void)address, (void)external, (void)bytes, (void)constant, (void)global;
     registered((struct symbol){.host = host, .name = name, .binary = (struct binary *)given, .kind = VARIABLE});
 }
 
-EXPORTED void __cudaRegisterManagedVar(void **given, void **host, char *address, const char *name, int external, size_t bytes,
-                                       int constant, int global) {
+EXPORTED void __cudaRegisterManagedVar(void **given, void **host, char *address, const char *name, int external, size_t bytes, int constant,
+                                       int global) {
     (void)address, (void)external, (void)bytes, (void)constant, (void)global;
     registered((struct symbol){.host = host, .name = name, .binary = (struct binary *)given, .kind = MANAGED});
 }

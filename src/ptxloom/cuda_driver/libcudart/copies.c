@@ -78,10 +78,9 @@ int copy_of(const struct copy_3d *asked, struct copy *copy) {
     copy->source = asked->source_array
                        ? in_array(asked->source_array, 0, 0, 0)
                        : linear(source_memory(asked->kind), asked->source.pointer, asked->source.pitch, asked->source.ysize);
-    copy->destination =
-        asked->destination_array
-            ? in_array(asked->destination_array, 0, 0, 0)
-            : linear(destination_memory(asked->kind), asked->destination.pointer, asked->destination.pitch, asked->destination.ysize);
+    copy->destination = asked->destination_array ? in_array(asked->destination_array, 0, 0, 0)
+                                                 : linear(destination_memory(asked->kind), asked->destination.pointer,
+                                                          asked->destination.pitch, asked->destination.ysize);
     copy->source.x_bytes = from->x * of_source;
     copy->source.y = from->y;
     copy->source.z = from->z;
@@ -145,8 +144,8 @@ EXPORTED int cudaMemcpy3D(const struct copy_3d *asked) { return copied_3d(asked,
 
 EXPORTED int cudaMemcpy3DAsync(const struct copy_3d *asked, handle stream) { return copied_3d(asked, 1, stream); }
 
-static int copied_rows(char *to, size_t to_pitch, const char *from, size_t from_pitch, size_t width, size_t height, int kind,
-                       int later, handle stream) {
+static int copied_rows(char *to, size_t to_pitch, const char *from, size_t from_pitch, size_t width, size_t height, int kind, int later,
+                       handle stream) {
     if (width > to_pitch || width > from_pitch) return told(12); /* cudaErrorInvalidPitchValue */
     return copied((struct copy){linear(source_memory(kind), from, from_pitch, height),
                                 linear(destination_memory(kind), to, to_pitch, height), width, height, 1},
@@ -157,30 +156,29 @@ EXPORTED int cudaMemcpy2D(char *to, size_t to_pitch, const char *from, size_t fr
     return copied_rows(to, to_pitch, from, from_pitch, width, height, kind, 0, NULL);
 }
 
-EXPORTED int cudaMemcpy2DAsync(char *to, size_t to_pitch, const char *from, size_t from_pitch, size_t width, size_t height,
-                               int kind, handle stream) {
+EXPORTED int cudaMemcpy2DAsync(char *to, size_t to_pitch, const char *from, size_t from_pitch, size_t width, size_t height, int kind,
+                               handle stream) {
     return copied_rows(to, to_pitch, from, from_pitch, width, height, kind, 1, stream);
 }
 
-static int to_array(handle to, size_t x, size_t y, const char *from, size_t pitch, size_t width, size_t height, int kind,
-                    int later, handle stream) {
-    return copied((struct copy){linear(source_memory(kind), from, pitch, height), in_array(to, x, y, 0), width, height, 1}, kind,
-                  later, stream);
+static int to_array(handle to, size_t x, size_t y, const char *from, size_t pitch, size_t width, size_t height, int kind, int later,
+                    handle stream) {
+    return copied((struct copy){linear(source_memory(kind), from, pitch, height), in_array(to, x, y, 0), width, height, 1}, kind, later,
+                  stream);
 }
 
 static int from_array(char *to, size_t pitch, handle from, size_t x, size_t y, size_t width, size_t height, int kind, int later,
                       handle stream) {
-    return copied((struct copy){in_array(from, x, y, 0), linear(destination_memory(kind), to, pitch, height), width, height, 1},
-                  kind, later, stream);
+    return copied((struct copy){in_array(from, x, y, 0), linear(destination_memory(kind), to, pitch, height), width, height, 1}, kind,
+                  later, stream);
 }
 
-EXPORTED int cudaMemcpy2DToArray(handle to, size_t x, size_t y, const char *from, size_t pitch, size_t width, size_t height,
-                                 int kind) {
+EXPORTED int cudaMemcpy2DToArray(handle to, size_t x, size_t y, const char *from, size_t pitch, size_t width, size_t height, int kind) {
     return to_array(to, x, y, from, pitch, width, height, kind, 0, NULL);
 }
 
-EXPORTED int cudaMemcpy2DToArrayAsync(handle to, size_t x, size_t y, const char *from, size_t pitch, size_t width, size_t height,
-                                      int kind, handle stream) {
+EXPORTED int cudaMemcpy2DToArrayAsync(handle to, size_t x, size_t y, const char *from, size_t pitch, size_t width, size_t height, int kind,
+                                      handle stream) {
     return to_array(to, x, y, from, pitch, width, height, kind, 1, stream);
 }
 
@@ -188,13 +186,13 @@ EXPORTED int cudaMemcpy2DFromArray(char *to, size_t pitch, handle from, size_t x
     return from_array(to, pitch, from, x, y, width, height, kind, 0, NULL);
 }
 
-EXPORTED int cudaMemcpy2DFromArrayAsync(char *to, size_t pitch, handle from, size_t x, size_t y, size_t width, size_t height,
-                                        int kind, handle stream) {
+EXPORTED int cudaMemcpy2DFromArrayAsync(char *to, size_t pitch, handle from, size_t x, size_t y, size_t width, size_t height, int kind,
+                                        handle stream) {
     return from_array(to, pitch, from, x, y, width, height, kind, 1, stream);
 }
 
-EXPORTED int cudaMemcpy2DArrayToArray(handle to, size_t to_x, size_t to_y, handle from, size_t x, size_t y, size_t width,
-                                      size_t height, int kind) {
+EXPORTED int cudaMemcpy2DArrayToArray(handle to, size_t to_x, size_t to_y, handle from, size_t x, size_t y, size_t width, size_t height,
+                                      int kind) {
     return copied((struct copy){in_array(from, x, y, 0), in_array(to, to_x, to_y, 0), width, height, 1}, kind, 0, NULL);
 }
 
@@ -285,8 +283,8 @@ static int copied_between(const struct copy_between *asked, int later, handle st
     int failed = primary_of(asked->source_device, &context);
     if (!failed) failed = primary_of(asked->destination_device, &context);
     if (failed) return told(failed);
-    const struct copy_3d one = {asked->source_array, asked->source_position, asked->source, asked->destination_array,
-                                asked->destination_position, asked->destination, asked->extent, DEVICE_TO_DEVICE};
+    const struct copy_3d one = {asked->source_array,         asked->source_position, asked->source, asked->destination_array,
+                                asked->destination_position, asked->destination,     asked->extent, DEVICE_TO_DEVICE};
     return copied_3d(&one, later, stream);
 }
 

@@ -91,8 +91,8 @@ EXPORTED int cudaExecutionCtxDestroy(handle context) {
 }
 
 /* Where the driver takes no context for the current one, there is none here. */
-#define GIVEN(context)                                                                                                 \
-    if (!(context)) return told(INVALID_VALUE);                                                                        \
+#define GIVEN(context)                          \
+    if (!(context)) return told(INVALID_VALUE); \
     START()
 
 EXPORTED int cudaExecutionCtxGetDevResource(handle context, void *resource, int type) {

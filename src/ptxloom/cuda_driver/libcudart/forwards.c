@@ -1,59 +1,59 @@
 /* Functions whose arguments are those of a function of the driver, passed on as they came. */
 #include "runtime.h"
 
-#define FORWARD0(name, target)                                                                                         \
-    int target(void);                                                                                                  \
-    EXPORTED int name(void) {                                                                                          \
-        START();                                                                                                       \
-        return told(target());                                                                                         \
+#define FORWARD0(name, target) \
+    int target(void);          \
+    EXPORTED int name(void) {  \
+        START();               \
+        return told(target()); \
     }
-#define FORWARD1(name, target)                                                                                         \
-    int target(word);                                                                                                  \
-    EXPORTED int name(word a) {                                                                                        \
-        START();                                                                                                       \
-        return told(target(a));                                                                                        \
+#define FORWARD1(name, target)  \
+    int target(word);           \
+    EXPORTED int name(word a) { \
+        START();                \
+        return told(target(a)); \
     }
-#define FORWARD2(name, target)                                                                                         \
-    int target(word, word);                                                                                            \
-    EXPORTED int name(word a, word b) {                                                                                \
-        START();                                                                                                       \
-        return told(target(a, b));                                                                                     \
+#define FORWARD2(name, target)          \
+    int target(word, word);             \
+    EXPORTED int name(word a, word b) { \
+        START();                        \
+        return told(target(a, b));      \
     }
-#define FORWARD3(name, target)                                                                                         \
-    int target(word, word, word);                                                                                      \
-    EXPORTED int name(word a, word b, word c) {                                                                        \
-        START();                                                                                                       \
-        return told(target(a, b, c));                                                                                  \
+#define FORWARD3(name, target)                  \
+    int target(word, word, word);               \
+    EXPORTED int name(word a, word b, word c) { \
+        START();                                \
+        return told(target(a, b, c));           \
     }
-#define FORWARD4(name, target)                                                                                         \
-    int target(word, word, word, word);                                                                                \
-    EXPORTED int name(word a, word b, word c, word d) {                                                                \
-        START();                                                                                                       \
-        return told(target(a, b, c, d));                                                                               \
+#define FORWARD4(name, target)                          \
+    int target(word, word, word, word);                 \
+    EXPORTED int name(word a, word b, word c, word d) { \
+        START();                                        \
+        return told(target(a, b, c, d));                \
     }
-#define FORWARD5(name, target)                                                                                         \
-    int target(word, word, word, word, word);                                                                          \
-    EXPORTED int name(word a, word b, word c, word d, word e) {                                                        \
-        START();                                                                                                       \
-        return told(target(a, b, c, d, e));                                                                            \
+#define FORWARD5(name, target)                                  \
+    int target(word, word, word, word, word);                   \
+    EXPORTED int name(word a, word b, word c, word d, word e) { \
+        START();                                                \
+        return told(target(a, b, c, d, e));                     \
     }
-#define FORWARD6(name, target)                                                                                         \
-    int target(word, word, word, word, word, word);                                                                    \
-    EXPORTED int name(word a, word b, word c, word d, word e, word f) {                                                \
-        START();                                                                                                       \
-        return told(target(a, b, c, d, e, f));                                                                         \
+#define FORWARD6(name, target)                                          \
+    int target(word, word, word, word, word, word);                     \
+    EXPORTED int name(word a, word b, word c, word d, word e, word f) { \
+        START();                                                        \
+        return told(target(a, b, c, d, e, f));                          \
     }
-#define FORWARD7(name, target)                                                                                         \
-    int target(word, word, word, word, word, word, word);                                                              \
-    EXPORTED int name(word a, word b, word c, word d, word e, word f, word g) {                                        \
-        START();                                                                                                       \
-        return told(target(a, b, c, d, e, f, g));                                                                      \
+#define FORWARD7(name, target)                                                  \
+    int target(word, word, word, word, word, word, word);                       \
+    EXPORTED int name(word a, word b, word c, word d, word e, word f, word g) { \
+        START();                                                                \
+        return told(target(a, b, c, d, e, f, g));                               \
     }
-#define FORWARD8(name, target)                                                                                         \
-    int target(word, word, word, word, word, word, word, word);                                                        \
-    EXPORTED int name(word a, word b, word c, word d, word e, word f, word g, word h) {                                \
-        START();                                                                                                       \
-        return told(target(a, b, c, d, e, f, g, h));                                                                   \
+#define FORWARD8(name, target)                                                          \
+    int target(word, word, word, word, word, word, word, word);                         \
+    EXPORTED int name(word a, word b, word c, word d, word e, word f, word g, word h) { \
+        START();                                                                        \
+        return told(target(a, b, c, d, e, f, g, h));                                    \
     }
 
 /* devices */

@@ -136,8 +136,8 @@ EXPORTED int cudaGraphAddMemcpyNodeToSymbol(handle *node, handle graph, const ha
     return failed ? told(failed) : add_copy(node, graph, after, count, &copy);
 }
 
-EXPORTED int cudaGraphAddMemcpyNodeFromSymbol(handle *node, handle graph, const handle *after, size_t count, void *to,
-                                              const void *symbol, size_t bytes, size_t offset, int kind) {
+EXPORTED int cudaGraphAddMemcpyNodeFromSymbol(handle *node, handle graph, const handle *after, size_t count, void *to, const void *symbol,
+                                              size_t bytes, size_t offset, int kind) {
     struct copy copy;
     int failed = row_from(to, symbol, bytes, offset, kind, &copy);
     return failed ? told(failed) : add_copy(node, graph, after, count, &copy);
@@ -156,8 +156,7 @@ EXPORTED int cudaGraphMemcpyNodeSetParamsToSymbol(handle node, const void *symbo
     return told(failed ? failed : cuGraphMemcpyNodeSetParams(node, &copy));
 }
 
-EXPORTED int cudaGraphMemcpyNodeSetParamsFromSymbol(handle node, void *to, const void *symbol, size_t bytes, size_t offset,
-                                                    int kind) {
+EXPORTED int cudaGraphMemcpyNodeSetParamsFromSymbol(handle node, void *to, const void *symbol, size_t bytes, size_t offset, int kind) {
     struct copy copy;
     int failed = row_from(to, symbol, bytes, offset, kind, &copy);
     return told(failed ? failed : cuGraphMemcpyNodeSetParams(node, &copy));
@@ -169,15 +168,15 @@ EXPORTED int cudaGraphExecMemcpyNodeSetParams1D(handle made, handle node, void *
     return failed ? told(failed) : change_copy(made, node, &copy);
 }
 
-EXPORTED int cudaGraphExecMemcpyNodeSetParamsToSymbol(handle made, handle node, const void *symbol, const void *from,
-                                                      size_t bytes, size_t offset, int kind) {
+EXPORTED int cudaGraphExecMemcpyNodeSetParamsToSymbol(handle made, handle node, const void *symbol, const void *from, size_t bytes,
+                                                      size_t offset, int kind) {
     struct copy copy;
     int failed = row_to(symbol, from, bytes, offset, kind, &copy);
     return failed ? told(failed) : change_copy(made, node, &copy);
 }
 
-EXPORTED int cudaGraphExecMemcpyNodeSetParamsFromSymbol(handle made, handle node, void *to, const void *symbol, size_t bytes,
-                                                        size_t offset, int kind) {
+EXPORTED int cudaGraphExecMemcpyNodeSetParamsFromSymbol(handle made, handle node, void *to, const void *symbol, size_t bytes, size_t offset,
+                                                        int kind) {
     struct copy copy;
     int failed = row_from(to, symbol, bytes, offset, kind, &copy);
     return failed ? told(failed) : change_copy(made, node, &copy);

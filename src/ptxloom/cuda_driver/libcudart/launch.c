@@ -3,10 +3,10 @@
 
 enum { MAX_NESTED = 64 };
 
-int cuLaunchKernel(handle kernel, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, unsigned block_y,
-                   unsigned block_z, unsigned shared_bytes, handle stream, void **arguments, void **extra);
-int cuLaunchCooperativeKernel(handle kernel, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
-                              unsigned block_y, unsigned block_z, unsigned shared_bytes, handle stream, void **arguments);
+int cuLaunchKernel(handle kernel, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, unsigned block_y, unsigned block_z,
+                   unsigned shared_bytes, handle stream, void **arguments, void **extra);
+int cuLaunchCooperativeKernel(handle kernel, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, unsigned block_y,
+                              unsigned block_z, unsigned shared_bytes, handle stream, void **arguments);
 int cuLaunchKernelEx(const struct driver_config *config, handle kernel, void **arguments, void **extra);
 int cuDeviceGetAttribute(int *value, int attribute, int device);
 int cuKernelGetAttribute(int *value, int attribute, handle kernel, int device);
@@ -15,8 +15,7 @@ int cuKernelSetCacheConfig(handle kernel, int config, int device);
 int cuKernelGetName(const char **name, handle kernel);
 int cuKernelGetParamInfo(handle kernel, size_t index, size_t *offset, size_t *bytes);
 int cuKernelGetParamCount(handle kernel, size_t *count);
-int cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, handle kernel, int block_size, size_t shared_bytes,
-                                                         unsigned flags);
+int cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, handle kernel, int block_size, size_t shared_bytes, unsigned flags);
 int cuOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, handle kernel, int blocks, int block_size);
 int cuOccupancyMaxPotentialClusterSize(int *size, handle kernel, const struct driver_config *config);
 int cuOccupancyMaxActiveClusters(int *clusters, handle kernel, const struct driver_config *config);
@@ -70,24 +69,23 @@ EXPORTED int cudaLaunchKernel(const void *function, struct dim3 grid, struct dim
     if (!failed) failed = launchable(grid, block);
     if (failed) return told(failed);
     if (shared_bytes > UINT32_MAX) return told(INVALID_VALUE);
-    return told(cuLaunchKernel(kernel, grid.x, grid.y, grid.z, block.x, block.y, block.z, (unsigned)shared_bytes, stream,
-                               arguments, NULL));
+    return told(cuLaunchKernel(kernel, grid.x, grid.y, grid.z, block.x, block.y, block.z, (unsigned)shared_bytes, stream, arguments, NULL));
 }
 
-EXPORTED int __cudaLaunchKernel(const void *function, struct dim3 grid, struct dim3 block, void **arguments,
-                                size_t shared_bytes, handle stream) {
+EXPORTED int __cudaLaunchKernel(const void *function, struct dim3 grid, struct dim3 block, void **arguments, size_t shared_bytes,
+                                handle stream) {
     return cudaLaunchKernel(function, grid, block, arguments, shared_bytes, stream);
 }
 
-EXPORTED int cudaLaunchCooperativeKernel(const void *function, struct dim3 grid, struct dim3 block, void **arguments,
-                                         size_t shared_bytes, handle stream) {
+EXPORTED int cudaLaunchCooperativeKernel(const void *function, struct dim3 grid, struct dim3 block, void **arguments, size_t shared_bytes,
+                                         handle stream) {
     handle kernel;
     START();
     int failed = kernel_of(function, &kernel);
     if (!failed) failed = launchable(grid, block);
     if (failed) return told(failed);
-    return told(cuLaunchCooperativeKernel(kernel, grid.x, grid.y, grid.z, block.x, block.y, block.z, (unsigned)shared_bytes,
-                                          stream, arguments));
+    return told(
+        cuLaunchCooperativeKernel(kernel, grid.x, grid.y, grid.z, block.x, block.y, block.z, (unsigned)shared_bytes, stream, arguments));
 }
 
 static struct driver_config config_of(const struct launch_config *from) {
@@ -169,16 +167,15 @@ EXPORTED int cudaFuncGetParamCount(const void *function, size_t *count) {
     return told(failed ? failed : cuKernelGetParamCount(kernel, count));
 }
 
-EXPORTED int cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, const void *function, int block_size,
-                                                                    size_t shared_bytes, unsigned flags) {
+EXPORTED int cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, const void *function, int block_size, size_t shared_bytes,
+                                                                    unsigned flags) {
     handle kernel;
     int device, failed = with_kernel(function, &kernel, &device);
     if (failed) return told(failed);
     return told(cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, kernel, block_size, shared_bytes, flags));
 }
 
-EXPORTED int cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void *function, int block_size,
-                                                           size_t shared_bytes) {
+EXPORTED int cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void *function, int block_size, size_t shared_bytes) {
     return cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, function, block_size, shared_bytes, 0);
 }
 

@@ -7,8 +7,7 @@ enum { KERNEL_NODE = 0, COPY_NODE = 1 };
 enum { DEDUCED = 0, DEVICE_ENTRY = 1, OF_KERNEL = 2, OF_FUNCTION = 3 }; /* cudaKernelFunctionType */
 
 int cuCtxGetCurrent(handle *context);
-int cuGraphAddNode_v2(handle *node, handle graph, const handle *after, const void *edges, size_t count,
-                      struct driver_any_node *asked);
+int cuGraphAddNode_v2(handle *node, handle graph, const handle *after, const void *edges, size_t count, struct driver_any_node *asked);
 int cuGraphNodeSetParams(handle node, struct driver_any_node *asked);
 int cuGraphExecNodeSetParams(handle made, handle node, struct driver_any_node *asked);
 int cuGraphNodeGetParams(handle node, struct driver_any_node *to);
@@ -67,8 +66,7 @@ static int told_of(const struct driver_any_node *from, struct any_node *to) {
     }
 }
 
-EXPORTED int cudaGraphAddNode(handle *node, handle graph, const handle *after, const void *edges, size_t count,
-                              struct any_node *asked) {
+EXPORTED int cudaGraphAddNode(handle *node, handle graph, const handle *after, const void *edges, size_t count, struct any_node *asked) {
     struct driver_any_node given;
     START();
     int failed = asked_of(asked, &given);

@@ -36,10 +36,10 @@ int current_device(int *device);
 int primary_of(int device, handle *context); /* which the runtime retains, once */
 int reset(void (*first)(void));              /* of the current device, if it was used: what is done before */
 
-#define START()                                                                                                        \
-    do {                                                                                                               \
-        int failed_ = ready();                                                                                         \
-        if (failed_) return told(failed_);                                                                             \
+#define START()                            \
+    do {                                   \
+        int failed_ = ready();             \
+        if (failed_) return told(failed_); \
     } while (0)
 
 /* code.c */

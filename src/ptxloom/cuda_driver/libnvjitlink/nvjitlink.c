@@ -228,7 +228,7 @@ EXPORTED int nvJitLinkAddFile(struct link *link, int kind, const char *path) {
 static int linked_ptx(struct link *link, const char *text, char **made) {
     size_t size = 0;
     void *root = text ? called_root(text, link->target, (const void *)(uintptr_t)theirs("nvJitLinkCreate"), &size) : NULL;
-    if (root) ask("nvJitLinkAddData", link->theirs, LTOIR, (word)root, size, (word)"called");
+    if (root) ask("nvJitLinkAddData", link->theirs, LTOIR, (word)root, size, (word) "called");
     int error = ask("nvJitLinkComplete", link->theirs, 0, 0, 0, 0);
     if (!error) error = ask("nvJitLinkGetLinkedPtxSize", link->theirs, (word)&size, 0, 0, 0);
     char *linked = error ? NULL : calloc(size + 1, 1);
@@ -287,10 +287,8 @@ EXPORTED int nvJitLinkGetErrorLog(struct link *link, char *log) {
     return SUCCESS;
 }
 
-#define OF_THEIRS(name)                                                                                                \
-    EXPORTED int name(struct link *link, void *answer) {                                                               \
-        return link ? ask(#name, link->theirs, (word)answer, 0, 0, 0) : NULL_INPUT;                                    \
-    }
+#define OF_THEIRS(name) \
+    EXPORTED int name(struct link *link, void *answer) { return link ? ask(#name, link->theirs, (word)answer, 0, 0, 0) : NULL_INPUT; }
 OF_THEIRS(nvJitLinkGetInfoLog)
 OF_THEIRS(nvJitLinkGetInfoLogSize)
 OF_THEIRS(nvJitLinkGetLinkedLTOIR)

@@ -28,11 +28,11 @@ static inline function *theirs(const char *name) {
 }
 
 /* A function whose arguments are passed on as they came; `missing` is what it answers where there is no such function. */
-#define FORWARD(name, missing)                                                                                         \
-    EXPORTED function name;                                                                                            \
-    EXPORTED word name(word a, word b, word c, word d, word e, word f) {                                               \
-        function *call = theirs(#name);                                                                                \
-        return call ? call(a, b, c, d, e, f) : (word)(missing);                                                        \
+#define FORWARD(name, missing)                                           \
+    EXPORTED function name;                                              \
+    EXPORTED word name(word a, word b, word c, word d, word e, word f) { \
+        function *call = theirs(#name);                                  \
+        return call ? call(a, b, c, d, e, f) : (word)(missing);          \
     }
 
 #endif

@@ -267,9 +267,7 @@ EXPORTED int cuArrayGetSparseProperties(void *found, void *handle) {
     (void)found, (void)handle;
     return INVALID_VALUE;
 }
-EXPORTED int cuMipmappedArrayGetSparseProperties(void *found, void *handle) {
-    return cuArrayGetSparseProperties(found, handle);
-}
+EXPORTED int cuMipmappedArrayGetSparseProperties(void *found, void *handle) { return cuArrayGetSparseProperties(found, handle); }
 
 EXPORTED int cuArrayGetPlane(void **plane, void *handle, unsigned which) {
     HANDLE(handle);

@@ -11,7 +11,7 @@ struct question {
     size_t count;
 };
 
-#define PUT_ALL(question, values, wanted)                                                                              \
+#define PUT_ALL(question, values, wanted) \
     for (uint32_t i_ = 0; i_ < (wanted); i_++) (question)->numbers[(question)->count++] = (int64_t)(values)[i_]
 
 static int encode(unsigned char *map, const struct question *question) {
@@ -24,8 +24,8 @@ static int encode(unsigned char *map, const struct question *question) {
 }
 
 EXPORTED int cuTensorMapEncodeTiled(unsigned char *map, int type, uint32_t rank, void *address, const uint64_t *sizes,
-                                    const uint64_t *strides, const uint32_t *box, const uint32_t *steps, int interleave,
-                                    int swizzle, int promotion, int fill) {
+                                    const uint64_t *strides, const uint32_t *box, const uint32_t *steps, int interleave, int swizzle,
+                                    int promotion, int fill) {
     CONTEXT;
     if (!map || rank < 1 || rank > RANKS || !sizes || (rank > 1 && !strides) || !box || !steps) return INVALID_VALUE;
     struct question q = {{TILED, type, rank, (int64_t)(intptr_t)address, interleave, swizzle, promotion, fill, 0, 0}, HEAD};
@@ -37,12 +37,11 @@ EXPORTED int cuTensorMapEncodeTiled(unsigned char *map, int type, uint32_t rank,
 }
 
 EXPORTED int cuTensorMapEncodeIm2col(unsigned char *map, int type, uint32_t rank, void *address, const uint64_t *sizes,
-                                     const uint64_t *strides, const int *lower, const int *upper, uint32_t channels,
-                                     uint32_t pixels, const uint32_t *steps, int interleave, int swizzle, int promotion, int fill) {
+                                     const uint64_t *strides, const int *lower, const int *upper, uint32_t channels, uint32_t pixels,
+                                     const uint32_t *steps, int interleave, int swizzle, int promotion, int fill) {
     CONTEXT;
     if (!map || rank < 3 || rank > RANKS || !sizes || !strides || !lower || !upper || !steps) return INVALID_VALUE;
-    struct question q = {
-        {IM2COL, type, rank, (int64_t)(intptr_t)address, interleave, swizzle, promotion, fill, channels, pixels}, HEAD};
+    struct question q = {{IM2COL, type, rank, (int64_t)(intptr_t)address, interleave, swizzle, promotion, fill, channels, pixels}, HEAD};
     PUT_ALL(&q, sizes, rank);
     PUT_ALL(&q, strides, rank - 1);
     PUT_ALL(&q, lower, rank - 2);

@@ -189,7 +189,7 @@ static int map_device(const int *files, int count) {
     return well && marked;
 }
 
-static char connected[sizeof ((struct sockaddr_un *)0)->sun_path]; /* to whom */
+static char connected[sizeof((struct sockaddr_un *)0)->sun_path]; /* to whom */
 
 static int open_socket(const char *path) {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -249,7 +249,8 @@ int connect_device(void) {
         const char *wrong = greet(files, &count);
         if (wrong) return said(wrong);
         if (map_device(files, count)) return SUCCESS;
-        if (errno == ENOMEM) return said("this program has no room for the device's memory: ask for less by `--memory-limit`, or raise `ulimit -v`");
+        if (errno == ENOMEM)
+            return said("this program has no room for the device's memory: ask for less by `--memory-limit`, or raise `ulimit -v`");
     }
     return said("the addresses of device memory are in use in this program");
 }

@@ -7,11 +7,11 @@
 #include "base/lock.h"
 
 /* As LOCKED, and returns an error unless cuInit has been called. */
-#define DRIVER                                                                                                         \
-    LOCKED;                                                                                                            \
-    do {                                                                                                               \
-        int driver_error_ = driver_error();                                                                            \
-        if (driver_error_) return driver_error_;                                                                       \
+#define DRIVER                                   \
+    LOCKED;                                      \
+    do {                                         \
+        int driver_error_ = driver_error();      \
+        if (driver_error_) return driver_error_; \
     } while (0)
 
 int driver_error(void);
@@ -59,7 +59,7 @@ int function_missing(const char *name);                    /* CUDA_ERROR_NOT_SUP
 /* FORGETS(function): it is called when the process turns to another server, of which nothing is known. */
 typedef void forgetting(void);
 void when_server_changes(forgetting *function);
-#define FORGETS(function)                                                                                              \
+#define FORGETS(function) \
     __attribute__((constructor)) static void forgets_by_##function(void) { when_server_changes(function); }
 
 #endif

@@ -4,15 +4,15 @@
 
 #include "base/connection.h"
 
-#define CURRENT                                                                                                        \
-    do {                                                                                                               \
-        int context_error_ = context_error();                                                                          \
-        if (context_error_) return context_error_;                                                                     \
+#define CURRENT                                    \
+    do {                                           \
+        int context_error_ = context_error();      \
+        if (context_error_) return context_error_; \
     } while (0)
 
 /* As DRIVER, with a current context in which no kernel has failed. */
-#define CONTEXT                                                                                                        \
-    DRIVER;                                                                                                            \
+#define CONTEXT \
+    DRIVER;     \
     CURRENT
 
 int context_error(void);

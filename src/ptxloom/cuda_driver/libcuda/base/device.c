@@ -134,8 +134,9 @@ EXPORTED int cuGetExportTable(const void **table, const void *id) {
     *table = NULL;
     if (!dladdr(__builtin_return_address(0), &asks) || !asks.dli_fname) asks.dli_fname = "this program";
     if (!has_a_front(asks.dli_fname) && !told++)
-        fprintf(stderr, "ptxloom: NVIDIA's own CUDA runtime in %s asks if the driver is NVIDIA's; if it needs that, "
-                        "build with `nvcc -cudart shared`, or use its framework's own door (docs/driver.md)\n",
+        fprintf(stderr,
+                "ptxloom: NVIDIA's own CUDA runtime in %s asks if the driver is NVIDIA's; if it needs that, "
+                "build with `nvcc -cudart shared`, or use its framework's own door (docs/driver.md)\n",
                 asks.dli_fname);
     return NOT_FOUND;
 }

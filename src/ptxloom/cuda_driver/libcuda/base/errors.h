@@ -55,19 +55,19 @@ enum error {
 const char *error_name(int error);
 
 /* What has to be there at all is asked before anything else, as on silicon. */
-#define GIVEN(all)                                                                                                     \
-    do {                                                                                                               \
-        if (!(all)) return INVALID_VALUE;                                                                              \
+#define GIVEN(all)                        \
+    do {                                  \
+        if (!(all)) return INVALID_VALUE; \
     } while (0)
-#define HANDLE(all)                                                                                                    \
-    do {                                                                                                               \
-        if (!(all)) return INVALID_HANDLE;                                                                             \
+#define HANDLE(all)                        \
+    do {                                   \
+        if (!(all)) return INVALID_HANDLE; \
     } while (0)
 
-#define TRY(call)                                                                                                      \
-    do {                                                                                                               \
-        int tried_ = (call);                                                                                           \
-        if (tried_) return tried_;                                                                                     \
+#define TRY(call)                  \
+    do {                           \
+        int tried_ = (call);       \
+        if (tried_) return tried_; \
     } while (0)
 
 #endif

@@ -43,4 +43,3 @@ void list_drop(struct list *list) {
     free(list->items);
     *list = (struct list){0};
 }
-

@@ -28,10 +28,17 @@ static int find_python(struct python *p) {
         void *into;
         const char *name;
     } wanted[] = {
-        {&p->initialized, "Py_IsInitialized"}, {&p->ensure, "PyGILState_Ensure"},   {&p->release, "PyGILState_Release"},
-        {&p->frame, "PyEval_GetFrame"},        {&p->back, "PyFrame_GetBack"},       {&p->code, "PyFrame_GetCode"},
-        {&p->line, "PyFrame_GetLineNumber"},   {&p->attribute, "PyObject_GetAttrString"},
-        {&p->text, "PyUnicode_AsUTF8"},        {&p->drop, "Py_DecRef"},             {&p->keep, "Py_IncRef"},
+        {&p->initialized, "Py_IsInitialized"},
+        {&p->ensure, "PyGILState_Ensure"},
+        {&p->release, "PyGILState_Release"},
+        {&p->frame, "PyEval_GetFrame"},
+        {&p->back, "PyFrame_GetBack"},
+        {&p->code, "PyFrame_GetCode"},
+        {&p->line, "PyFrame_GetLineNumber"},
+        {&p->attribute, "PyObject_GetAttrString"},
+        {&p->text, "PyUnicode_AsUTF8"},
+        {&p->drop, "Py_DecRef"},
+        {&p->keep, "Py_IncRef"},
         {&p->clear, "PyErr_Clear"},
     };
     for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
@@ -43,9 +50,7 @@ static int find_python(struct python *p) {
 }
 
 /* Of an installed package, or of Python's own library. */
-static int is_of_a_package(const char *file) {
-    return strstr(file, "-packages/") || strstr(file, "/lib/python3") || file[0] == '<';
-}
+static int is_of_a_package(const char *file) { return strstr(file, "-packages/") || strstr(file, "/lib/python3") || file[0] == '<'; }
 
 /* The innermost frame that is the program's own, or else the innermost. */
 static int python_origin(char *text, size_t room) {

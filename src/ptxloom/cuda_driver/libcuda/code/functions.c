@@ -79,7 +79,8 @@ static int attribute_set(void *handle, int attribute, int value) {
     struct function *function = function_of(handle);
     if (!function) return INVALID_HANDLE;
     if (attribute < MAX_DYNAMIC_SHARED || attribute > LAST_SETTABLE || attribute == CLUSTER_IS_REQUIRED) return INVALID_VALUE;
-    if (attribute == MAX_DYNAMIC_SHARED && (value < 0 || value > device.attributes[MAX_SHARED_MEMORY_PER_BLOCK_OPTIN] - function->attributes[STATIC_SHARED]))
+    if (attribute == MAX_DYNAMIC_SHARED &&
+        (value < 0 || value > device.attributes[MAX_SHARED_MEMORY_PER_BLOCK_OPTIN] - function->attributes[STATIC_SHARED]))
         return INVALID_VALUE;
     if (attribute == CARVEOUT && (value < -1 || value > 100)) return INVALID_VALUE;
     if (attribute == NON_PORTABLE_CLUSTER) value = value != 0;
@@ -226,7 +227,8 @@ int resident(const void *handle, int64_t threads, int64_t shared_bytes) {
     return f ? fits(f, threads, shared_bytes) : 0;
 }
 
-EXPORTED int cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *count, void *handle, int threads, size_t shared_bytes, unsigned flags) {
+EXPORTED int cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *count, void *handle, int threads, size_t shared_bytes,
+                                                                  unsigned flags) {
     CONTEXT;
     struct function *f = function_of(handle);
     if (!count || threads <= 0 || flags > 1) return INVALID_VALUE;
@@ -257,7 +259,8 @@ EXPORTED int cuOccupancyMaxPotentialBlockSizeWithFlags(int *grid, int *block, vo
     *grid = blocks * device.attributes[MULTIPROCESSOR_COUNT];
     return SUCCESS;
 }
-EXPORTED int cuOccupancyMaxPotentialBlockSize(int *grid, int *block, void *function, size_t (*shared_of)(int), size_t shared_bytes, int limit) {
+EXPORTED int cuOccupancyMaxPotentialBlockSize(int *grid, int *block, void *function, size_t (*shared_of)(int), size_t shared_bytes,
+                                              int limit) {
     return cuOccupancyMaxPotentialBlockSizeWithFlags(grid, block, function, shared_of, shared_bytes, limit, 0);
 }
 

@@ -81,7 +81,8 @@ int launch_of(void *handle, const struct shape *shape, void **parameters, void *
 static int together(const struct launch *launch) {
     int64_t ctas = (int64_t)launch->grid[0] * launch->grid[1] * launch->grid[2];
     int64_t threads = (int64_t)launch->block[0] * launch->block[1] * launch->block[2];
-    return ctas <= (int64_t)resident(launch->handle, threads, launch->shared_bytes) * device.attributes[MULTIPROCESSOR_COUNT] ? SUCCESS : 720;
+    return ctas <= (int64_t)resident(launch->handle, threads, launch->shared_bytes) * device.attributes[MULTIPROCESSOR_COUNT] ? SUCCESS
+                                                                                                                              : 720;
 }
 
 static int run(void *stream, struct work *work) {
@@ -112,8 +113,8 @@ EXPORTED int cuLaunchKernel(void *function, unsigned gx, unsigned gy, unsigned g
     return launch_plain(function, &shape, stream, parameters, extra, 0);
 }
 
-EXPORTED int cuLaunchCooperativeKernel(void *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
-                                       unsigned bz, unsigned shared_bytes, void *stream, void **parameters) {
+EXPORTED int cuLaunchCooperativeKernel(void *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
+                                       unsigned shared_bytes, void *stream, void **parameters) {
     struct shape shape = {{gx, gy, gz}, {bx, by, bz}, shared_bytes};
     return launch_plain(function, &shape, stream, parameters, NULL, COOPERATIVE);
 }
@@ -169,7 +170,8 @@ static int apply(struct launch *launch, const struct launch_attribute *one) {
 /* Events that a launch tells of are recorded behind it. */
 static int record_events(const struct configuration *c) {
     for (uint32_t i = 0; i < c->count; i++)
-        if (c->attributes[i].id == PROGRAMMATIC_EVENT || c->attributes[i].id == COMPLETION_EVENT) TRY(event_record(c->attributes[i].value.event));
+        if (c->attributes[i].id == PROGRAMMATIC_EVENT || c->attributes[i].id == COMPLETION_EVENT)
+            TRY(event_record(c->attributes[i].value.event));
     return SUCCESS;
 }
 
@@ -233,7 +235,8 @@ EXPORTED int cuOccupancyMaxActiveClusters(int *count, void *handle, const struct
     struct launch launch;
     int error = cluster_asked(c, handle, &launch);
     const struct function *f = object_of(A_FUNCTION, handle);
-    if (error && (error != INVALID_CLUSTER_SIZE || !device.attributes[CLUSTER_LAUNCH] || !f->attributes[NON_PORTABLE_CLUSTER])) return error;
+    if (error && (error != INVALID_CLUSTER_SIZE || !device.attributes[CLUSTER_LAUNCH] || !f->attributes[NON_PORTABLE_CLUSTER]))
+        return error;
     int64_t ctas = error ? 0 : (int64_t)launch.cluster[0] * launch.cluster[1] * launch.cluster[2];
     int64_t each = threads_of(c) <= device.attributes[MAX_THREADS_PER_BLOCK] ? resident(handle, threads_of(c), c->shared_bytes) : 0;
     if (each > CLUSTERED_BLOCKS) each = CLUSTERED_BLOCKS;

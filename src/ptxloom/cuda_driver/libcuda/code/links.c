@@ -58,7 +58,8 @@ EXPORTED int cuLinkCreate(unsigned count, int *options, void **values, void **li
     return cuLinkCreate_v2(count, options, values, link);
 }
 
-EXPORTED int cuLinkAddData_v2(void *handle, int kind, void *data, size_t size, const char *name, unsigned count, int *options, void **values) {
+EXPORTED int cuLinkAddData_v2(void *handle, int kind, void *data, size_t size, const char *name, unsigned count, int *options,
+                              void **values) {
     HANDLE(handle);
     CONTEXT;
     struct link *link = object_of(A_LINK, handle);

@@ -152,16 +152,16 @@ EXPORTED int cuModuleEnumerateFunctions(void **functions, unsigned wanted, void 
 
 /* -- libraries: modules of no context ------------------------------------------------------------------------------ */
 
-EXPORTED int cuLibraryLoadData(void **library, const void *image, int *options, void **values, unsigned count,
-                               int *library_options, void **library_values, unsigned library_count) {
+EXPORTED int cuLibraryLoadData(void **library, const void *image, int *options, void **values, unsigned count, int *library_options,
+                               void **library_values, unsigned library_count) {
     GIVEN(library);
     DRIVER;
     if (library_count && (!library_options || !library_values)) return INVALID_VALUE;
     return load_data(library, A_LIBRARY, image, count, options, values);
 }
 
-EXPORTED int cuLibraryLoadFromFile(void **library, const char *path, int *options, void **values, unsigned count,
-                                   int *library_options, void **library_values, unsigned library_count) {
+EXPORTED int cuLibraryLoadFromFile(void **library, const char *path, int *options, void **values, unsigned count, int *library_options,
+                                   void **library_values, unsigned library_count) {
     GIVEN(library);
     DRIVER;
     struct logs logs;

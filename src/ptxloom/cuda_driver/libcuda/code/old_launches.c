@@ -24,9 +24,9 @@ static int state_of(void *handle, struct function **f) {
     return SUCCESS;
 }
 
-#define OLD_FUNCTION                                                                                                   \
-    CONTEXT;                                                                                                           \
-    struct function *f;                                                                                                \
+#define OLD_FUNCTION    \
+    CONTEXT;            \
+    struct function *f; \
     TRY(state_of(handle, &f))
 
 static int block_legal(const struct function *f, const struct shape *shape) {
@@ -95,9 +95,7 @@ static int launch_old(void *handle, int width, int height, void *stream) {
     return launch_plain(handle, &old->shape, stream, NULL, f->parameter_bytes ? all : NULL, 0);
 }
 
-EXPORTED int cuLaunchGridAsync(void *function, int width, int height, void *stream) {
-    return launch_old(function, width, height, stream);
-}
+EXPORTED int cuLaunchGridAsync(void *function, int width, int height, void *stream) { return launch_old(function, width, height, stream); }
 EXPORTED int cuLaunchGrid(void *function, int width, int height) { return launch_old(function, width, height, NULL); }
 EXPORTED int cuLaunch(void *function) { return launch_old(function, 1, 1, NULL); }
 

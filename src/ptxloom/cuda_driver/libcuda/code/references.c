@@ -106,11 +106,11 @@ static int bind(struct reference *one, const struct resource *resource) {
     return error;
 }
 
-#define FIND_REFERENCE(name, handle, is_surface)                                                                            \
-    DRIVER;                                                                                                            \
-    HANDLE(handle);                                                                                                    \
-    CURRENT;                                                                                                           \
-    struct reference *name = reference_of(handle, is_surface);                                                         \
+#define FIND_REFERENCE(name, handle, is_surface)               \
+    DRIVER;                                                    \
+    HANDLE(handle);                                            \
+    CURRENT;                                                   \
+    struct reference *name = reference_of(handle, is_surface); \
     if (!name) return INVALID_HANDLE
 
 /* -- what it stands for ------------------------------------------------------------------------------------------------ */
@@ -202,18 +202,18 @@ EXPORTED int cuTexRefGetAddress_v2(device_pointer *address, void *handle) {
 
 /* -- how it is read ---------------------------------------------------------------------------------------------------- */
 
-#define GET(function, type, value)                                                                                     \
-    EXPORTED int function(type *to, void *handle) {                                                                    \
-        FIND_REFERENCE(one, handle, 0);                                                                                   \
-        if (!to) return INVALID_VALUE;                                                                                 \
-        *to = (type)(value);                                                                                           \
-        return SUCCESS;                                                                                                \
+#define GET(function, type, value)                  \
+    EXPORTED int function(type *to, void *handle) { \
+        FIND_REFERENCE(one, handle, 0);             \
+        if (!to) return INVALID_VALUE;              \
+        *to = (type)(value);                        \
+        return SUCCESS;                             \
     }
-#define SET(function, type, member, condition)                                                                         \
-    EXPORTED int function(void *handle, type value) {                                                                  \
-        FIND_REFERENCE(one, handle, 0);                                                                                   \
-        if (condition) member = value;                                                                                 \
-        return show(one);                                                                                              \
+#define SET(function, type, member, condition)        \
+    EXPORTED int function(void *handle, type value) { \
+        FIND_REFERENCE(one, handle, 0);               \
+        if (condition) member = value;                \
+        return show(one);                             \
     }
 
 /* What is out of range is left as it was, and is no error. */

@@ -27,10 +27,22 @@ static int ended(int error, const struct answer *answer) {
 
 static int launch(const struct work *work) {
     const struct launch *launch = &work->launch;
-    uint64_t head[16] = {
-        launch->function, launch->grid[0],    launch->grid[1],    launch->grid[2],      launch->block[0], launch->block[1],
-        launch->block[2], launch->cluster[0], launch->cluster[1], launch->cluster[2], launch->shared_bytes, launch->flags,
-        context_limit(STACK_LIMIT), context_limit(PRINTF_LIMIT), context_limit(HEAP_LIMIT), context_limit(PENDING_LAUNCHES)};
+    uint64_t head[16] = {launch->function,
+                         launch->grid[0],
+                         launch->grid[1],
+                         launch->grid[2],
+                         launch->block[0],
+                         launch->block[1],
+                         launch->block[2],
+                         launch->cluster[0],
+                         launch->cluster[1],
+                         launch->cluster[2],
+                         launch->shared_bytes,
+                         launch->flags,
+                         context_limit(STACK_LIMIT),
+                         context_limit(PRINTF_LIMIT),
+                         context_limit(HEAP_LIMIT),
+                         context_limit(PENDING_LAUNCHES)};
     struct part parts[] = {{head, sizeof head}, {launch->parameters, launch->size}};
     struct answer answer;
     host_memory_in();

@@ -140,11 +140,25 @@ static int box_copy(const struct box *b, enum when when, struct copy *copy) {
     TRY(side_of(&b->to, b, unit, &to));
     TRY(order_legal(b->order, b->flags));
     if (__builtin_mul_overflow(b->width, unit, &width)) return INVALID_VALUE;
-    const struct copy3d box = {.from_x = from.x, .from_y = from.y, .from_z = from.z, .from_type = from.type, .from_array = from.array,
-                               .from = from.address, .from_pitch = from.pitch, .from_height = from.height,
-                               .to_x = to.x, .to_y = to.y, .to_z = to.z, .to_type = to.type, .to_array = to.array,
-                               .to = to.address, .to_pitch = to.pitch, .to_height = to.height,
-                               .width = width, .height = b->height, .depth = b->depth};
+    const struct copy3d box = {.from_x = from.x,
+                               .from_y = from.y,
+                               .from_z = from.z,
+                               .from_type = from.type,
+                               .from_array = from.array,
+                               .from = from.address,
+                               .from_pitch = from.pitch,
+                               .from_height = from.height,
+                               .to_x = to.x,
+                               .to_y = to.y,
+                               .to_z = to.z,
+                               .to_type = to.type,
+                               .to_array = to.array,
+                               .to = to.address,
+                               .to_pitch = to.pitch,
+                               .to_height = to.height,
+                               .width = width,
+                               .height = b->height,
+                               .depth = b->depth};
     return copy_of_box(&box, copy, when);
 }
 
@@ -198,7 +212,8 @@ EXPORTED int cuMemDiscardBatchAsync(const device_pointer *starts, const size_t *
     return SUCCESS;
 }
 
-EXPORTED int cuMemDiscardAndPrefetchBatchAsync(const device_pointer *starts, const size_t *sizes, size_t count, const struct location *where,
-                                               const size_t *first, size_t where_count, uint64_t flags, void *stream) {
+EXPORTED int cuMemDiscardAndPrefetchBatchAsync(const device_pointer *starts, const size_t *sizes, size_t count,
+                                               const struct location *where, const size_t *first, size_t where_count, uint64_t flags,
+                                               void *stream) {
     return cuMemPrefetchBatchAsync(starts, sizes, count, where, first, where_count, flags, stream);
 }

@@ -47,21 +47,15 @@ EXPORTED int cuMemcpy(device_pointer to, device_pointer from, size_t size) { ret
 EXPORTED int cuMemcpyAsync(device_pointer to, device_pointer from, size_t size, void *stream) {
     return copy_bytes(to, from, size, stream, 0, 0);
 }
-EXPORTED int cuMemcpyHtoD_v2(device_pointer to, const void *from, size_t size) {
-    return copy_bytes(to, ADDRESS(from), size, NULL, 1, 0);
-}
+EXPORTED int cuMemcpyHtoD_v2(device_pointer to, const void *from, size_t size) { return copy_bytes(to, ADDRESS(from), size, NULL, 1, 0); }
 EXPORTED int cuMemcpyHtoDAsync_v2(device_pointer to, const void *from, size_t size, void *stream) {
     return copy_bytes(to, ADDRESS(from), size, stream, 1, 0);
 }
-EXPORTED int cuMemcpyDtoH_v2(void *to, device_pointer from, size_t size) {
-    return copy_bytes(ADDRESS(to), from, size, NULL, 0, 1);
-}
+EXPORTED int cuMemcpyDtoH_v2(void *to, device_pointer from, size_t size) { return copy_bytes(ADDRESS(to), from, size, NULL, 0, 1); }
 EXPORTED int cuMemcpyDtoHAsync_v2(void *to, device_pointer from, size_t size, void *stream) {
     return copy_bytes(ADDRESS(to), from, size, stream, 0, 1);
 }
-EXPORTED int cuMemcpyDtoD_v2(device_pointer to, device_pointer from, size_t size) {
-    return copy_bytes(to, from, size, NULL, 1, 1);
-}
+EXPORTED int cuMemcpyDtoD_v2(device_pointer to, device_pointer from, size_t size) { return copy_bytes(to, from, size, NULL, 1, 1); }
 EXPORTED int cuMemcpyDtoDAsync_v2(device_pointer to, device_pointer from, size_t size, void *stream) {
     return copy_bytes(to, from, size, stream, 1, 1);
 }
@@ -143,13 +137,13 @@ static int copy_box(const struct side *to, const struct side *from, const struct
 
 static int flat_copy(const struct copy2d *p, struct copy *copy) {
     const struct side to = {p->to_x, p->to_y, 0, 0, p->to_type, p->to_host, p->to_array, p->to, p->to_pitch, 0};
-    const struct side from = {p->from_x, p->from_y, 0, 0, p->from_type, HOST_POINTER(p->from_host), p->from_array, p->from, p->from_pitch, 0};
+    const struct side from = {p->from_x, p->from_y,     0, 0, p->from_type, HOST_POINTER(p->from_host), p->from_array,
+                              p->from,   p->from_pitch, 0};
     return copy_box(&to, &from, &(struct box){p->width, p->height, 1}, copy);
 }
 
 int copy_of_box(const struct copy3d *p, struct copy *copy, enum when when) {
-    const struct side to = {p->to_x,     p->to_y, p->to_z,     p->to_level, p->to_type, p->to_host,
-                            p->to_array, p->to,   p->to_pitch, p->to_height};
+    const struct side to = {p->to_x, p->to_y, p->to_z, p->to_level, p->to_type, p->to_host, p->to_array, p->to, p->to_pitch, p->to_height};
     const struct side from = {p->from_x,     p->from_y, p->from_z,     p->from_level, p->from_type, HOST_POINTER(p->from_host),
                               p->from_array, p->from,   p->from_pitch, p->from_height};
     TRY(copy_box(&to, &from, &(struct box){p->width, p->height, p->depth}, copy));
@@ -249,19 +243,18 @@ static int fill(device_pointer to, uint64_t pitch, unsigned value, unsigned elem
     return work_submit(stream, &work);
 }
 
-#define FILLS(bits, type)                                                                                              \
-    EXPORTED int cuMemsetD##bits##Async(device_pointer to, type value, size_t count, void *stream) {                   \
-        return fill(to, 0, value, bits / 8, count, 1, stream);                                                         \
-    }                                                                                                                  \
-    EXPORTED int cuMemsetD##bits##_v2(device_pointer to, type value, size_t count) {                                   \
-        return fill(to, 0, value, bits / 8, count, 1, NULL);                                                           \
-    }                                                                                                                  \
-    EXPORTED int cuMemsetD2D##bits##Async(device_pointer to, size_t pitch, type value, size_t width, size_t height,    \
-                                          void *stream) {                                                              \
-        return fill(to, pitch, value, bits / 8, width, height, stream);                                                \
-    }                                                                                                                  \
-    EXPORTED int cuMemsetD2D##bits##_v2(device_pointer to, size_t pitch, type value, size_t width, size_t height) {    \
-        return fill(to, pitch, value, bits / 8, width, height, NULL);                                                  \
+#define FILLS(bits, type)                                                                                                           \
+    EXPORTED int cuMemsetD##bits##Async(device_pointer to, type value, size_t count, void *stream) {                                \
+        return fill(to, 0, value, bits / 8, count, 1, stream);                                                                      \
+    }                                                                                                                               \
+    EXPORTED int cuMemsetD##bits##_v2(device_pointer to, type value, size_t count) {                                                \
+        return fill(to, 0, value, bits / 8, count, 1, NULL);                                                                        \
+    }                                                                                                                               \
+    EXPORTED int cuMemsetD2D##bits##Async(device_pointer to, size_t pitch, type value, size_t width, size_t height, void *stream) { \
+        return fill(to, pitch, value, bits / 8, width, height, stream);                                                             \
+    }                                                                                                                               \
+    EXPORTED int cuMemsetD2D##bits##_v2(device_pointer to, size_t pitch, type value, size_t width, size_t height) {                 \
+        return fill(to, pitch, value, bits / 8, width, height, NULL);                                                               \
     }
 
 FILLS(8, unsigned char)

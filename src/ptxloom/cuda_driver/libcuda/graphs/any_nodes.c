@@ -5,7 +5,20 @@
 #include "graphs/memory_nodes.h"
 #include "graphs/value_nodes.h"
 
-enum { KERNEL_NODE, COPY_NODE, FILL_NODE, HOST_NODE, CHILD_NODE, EMPTY_NODE, WAIT_NODE, RECORD_NODE, ALLOCATION_NODE = 10, FREE_NODE, VALUE_NODE, CONDITION_NODE };
+enum {
+    KERNEL_NODE,
+    COPY_NODE,
+    FILL_NODE,
+    HOST_NODE,
+    CHILD_NODE,
+    EMPTY_NODE,
+    WAIT_NODE,
+    RECORD_NODE,
+    ALLOCATION_NODE = 10,
+    FREE_NODE,
+    VALUE_NODE,
+    CONDITION_NODE
+};
 enum { CLONED, GIVEN_AWAY };
 struct any_node {
     int type, reserved[3];
@@ -148,9 +161,7 @@ static int tell(void *node, struct any_node *p) {
     const struct work *work = work_of_node(node);
     switch (p->type) {
     case KERNEL_NODE: return cuGraphKernelNodeGetParams_v2(node, &p->kernel);
-    case COPY_NODE:
-        p->copy.context = current_context();
-        return cuGraphMemcpyNodeGetParams(node, &p->copy.copy);
+    case COPY_NODE: p->copy.context = current_context(); return cuGraphMemcpyNodeGetParams(node, &p->copy.copy);
     case FILL_NODE: return cuGraphMemsetNodeGetParams(node, &p->fill);
     case HOST_NODE: return cuGraphHostNodeGetParams(node, &p->host);
     case CHILD_NODE: p->child.graph = work->handle; return SUCCESS;

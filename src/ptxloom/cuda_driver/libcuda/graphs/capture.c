@@ -88,8 +88,8 @@ EXPORTED int cuStreamGetCaptureInfo_v2(void *handle, int *status, uint64_t *id, 
 EXPORTED int cuStreamGetCaptureInfo(void *stream, int *status, uint64_t *id) {
     return cuStreamGetCaptureInfo_v2(stream, status, id, NULL, NULL, NULL);
 }
-EXPORTED int cuStreamGetCaptureInfo_v3(void *stream, int *status, uint64_t *id, void **graph, void *const **last,
-                                       const void **data, size_t *count) {
+EXPORTED int cuStreamGetCaptureInfo_v3(void *stream, int *status, uint64_t *id, void **graph, void *const **last, const void **data,
+                                       size_t *count) {
     if (data) *data = NULL;
     return cuStreamGetCaptureInfo_v2(stream, status, id, graph, last, count);
 }

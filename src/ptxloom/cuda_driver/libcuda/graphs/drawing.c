@@ -48,20 +48,31 @@ EXPORTED int cuGraphNodeGetContainingGraph(void *handle, void **graph) {
 
 /* -- a drawing ---------------------------------------------------------------------------------------------------------- */
 
-enum { VERBOSE = 1, KERNELS = 1 << 2, COPIES = 1 << 3, FILLS = 1 << 4, HOSTS = 1 << 5, EVENTS = 1 << 6, HANDLES = 1 << 10, ALLOCATIONS = 1 << 11, FREES = 1 << 12, VALUES = 1 << 13 };
+enum {
+    VERBOSE = 1,
+    KERNELS = 1 << 2,
+    COPIES = 1 << 3,
+    FILLS = 1 << 4,
+    HOSTS = 1 << 5,
+    EVENTS = 1 << 6,
+    HANDLES = 1 << 10,
+    ALLOCATIONS = 1 << 11,
+    FREES = 1 << 12,
+    VALUES = 1 << 13
+};
 
 static const char *const kinds[] = {
-    [NOTHING] = "empty",      [KERNEL_WORK] = "kernel", [COPY_WORK] = "copy",    [FILL_WORK] = "fill",
-    [HOST_WORK] = "host",     [RECORD_WORK] = "record", [WAIT_WORK] = "wait",    [GRAPH_WORK] = "graph",
-    [FREE_WORK] = "free",     [ALLOCATE_WORK] = "allocate", [VALUE_WORK] = "values", [CONDITION_WORK] = "condition",
+    [NOTHING] = "empty",  [KERNEL_WORK] = "kernel",     [COPY_WORK] = "copy",    [FILL_WORK] = "fill",
+    [HOST_WORK] = "host", [RECORD_WORK] = "record",     [WAIT_WORK] = "wait",    [GRAPH_WORK] = "graph",
+    [FREE_WORK] = "free", [ALLOCATE_WORK] = "allocate", [VALUE_WORK] = "values", [CONDITION_WORK] = "condition",
 };
 
 static void draw_kernel(FILE *out, const struct launch *l, int wordy) {
     const struct function *f = object_of(A_FUNCTION, l->handle);
     if (f && f->name) fprintf(out, " %s", f->name); /* which are letters, digits, `_`, `$` and `%` */
     if (!wordy) return;
-    fprintf(out, "\\ngrid %u, %u, %u\\nblock %u, %u, %u\\nshared memory %u", l->grid[0], l->grid[1], l->grid[2], l->block[0],
-            l->block[1], l->block[2], l->shared_bytes);
+    fprintf(out, "\\ngrid %u, %u, %u\\nblock %u, %u, %u\\nshared memory %u", l->grid[0], l->grid[1], l->grid[2], l->block[0], l->block[1],
+            l->block[2], l->shared_bytes);
 }
 
 static void draw_copy(FILE *out, const struct copy *c) {

@@ -197,8 +197,9 @@ EXPORTED int cuGraphClone(void **clone, void *handle) {
 }
 
 EXPORTED int cuGraphNodeGetType(void *handle, int *type) {
-    static const int types[] = {[NOTHING] = 5,     [KERNEL_WORK] = 0, [COPY_WORK] = 1,   [FILL_WORK] = 2, [HOST_WORK] = 3,
-                                [RECORD_WORK] = 7, [WAIT_WORK] = 6,   [GRAPH_WORK] = 4, [FREE_WORK] = 11, [ALLOCATE_WORK] = 10, [VALUE_WORK] = 12, [CONDITION_WORK] = 13};
+    static const int types[] = {[NOTHING] = 5,    [KERNEL_WORK] = 0,    [COPY_WORK] = 1,   [FILL_WORK] = 2,
+                                [HOST_WORK] = 3,  [RECORD_WORK] = 7,    [WAIT_WORK] = 6,   [GRAPH_WORK] = 4,
+                                [FREE_WORK] = 11, [ALLOCATE_WORK] = 10, [VALUE_WORK] = 12, [CONDITION_WORK] = 13};
     DRIVER;
     struct node *node = object_of(A_NODE, handle);
     if (!node || !type) return INVALID_VALUE;

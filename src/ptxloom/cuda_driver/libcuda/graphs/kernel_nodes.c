@@ -112,7 +112,8 @@ EXPORTED int cuGraphKernelNodeGetAttribute(void *node, int attribute, union attr
     if (!launch || !value) return INVALID_VALUE;
     switch ((enum attribute)attribute) {
     case WINDOW: memcpy(value, &launch->hints.window, sizeof launch->hints.window); return SUCCESS;
-    case COOPERATIVE_LAUNCH: return tell_number(value, launch->hints.cooperative ? launch->hints.cooperative : (launch->flags & COOPERATIVE) != 0);
+    case COOPERATIVE_LAUNCH:
+        return tell_number(value, launch->hints.cooperative ? launch->hints.cooperative : (launch->flags & COOPERATIVE) != 0);
     case CLUSTER: memcpy(value, launch->cluster, sizeof launch->cluster); return SUCCESS;
     case POLICY: return tell_number(value, launch->hints.policy);
     case PRIORITY: return tell_number(value, launch->hints.priority);

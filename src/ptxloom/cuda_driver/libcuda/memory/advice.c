@@ -70,9 +70,7 @@ static int is_within(const struct pages *pages, device_pointer start, uint64_t s
 }
 
 /* All that is no device is the host. */
-static struct location simply(struct location where) {
-    return where.type == ON_DEVICE ? where : (struct location){ON_HOST, THE_HOST};
-}
+static struct location simply(struct location where) { return where.type == ON_DEVICE ? where : (struct location){ON_HOST, THE_HOST}; }
 
 static void note(struct pages *pages, int advice, struct location where) {
     int *by = where.type == ON_DEVICE ? &pages->by_device : &pages->by_host;

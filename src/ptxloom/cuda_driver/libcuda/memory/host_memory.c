@@ -48,7 +48,8 @@ void host_memory_out(void) {
 EXPORTED int cuMemHostRegister_v2(void *start, size_t size, unsigned flags) {
     CONTEXT;
     device_pointer address = (device_pointer)(uintptr_t)start;
-    if (!start || !size || flags & ~(unsigned)(PORTABLE | DEVICE_MAPPED | READ_ONLY) || in_device(address) || !reachable(address, size)) return INVALID_VALUE;
+    if (!start || !size || flags & ~(unsigned)(PORTABLE | DEVICE_MAPPED | READ_ONLY) || in_device(address) || !reachable(address, size))
+        return INVALID_VALUE;
     if (overlapping(start, size)) return HOST_MEMORY_ALREADY_REGISTERED;
     struct registered *moved = realloc(all, (count + 1) * sizeof *moved);
     if (!moved) return OUT_OF_MEMORY;
@@ -83,8 +84,12 @@ static int host_memory_seen(void *address, device_pointer *found) {
 int host_memory_known(device_pointer address, struct allocation *told) {
     struct registered *one = registered_at((void *)(uintptr_t)address);
     if (!one) return 0;
-    *told = (struct allocation){.start = (device_pointer)(uintptr_t)one->start, .size = one->size, .kind = HOST_MEMORY,
-                                .flags = one->flags, .id = one->id, .context = one->context};
+    *told = (struct allocation){.start = (device_pointer)(uintptr_t)one->start,
+                                .size = one->size,
+                                .kind = HOST_MEMORY,
+                                .flags = one->flags,
+                                .id = one->id,
+                                .context = one->context};
     return 1;
 }
 

@@ -80,7 +80,8 @@ EXPORTED int cuMemRangeGetAttribute(void *data, size_t width, int attribute, dev
     return SUCCESS;
 }
 
-EXPORTED int cuMemRangeGetAttributes(void **data, const size_t *widths, const int *attributes, size_t wanted, device_pointer start, size_t size) {
+EXPORTED int cuMemRangeGetAttributes(void **data, const size_t *widths, const int *attributes, size_t wanted, device_pointer start,
+                                     size_t size) {
     CONTEXT;
     if (!data || !widths || !attributes || !wanted || !is_managed(start, size)) return INVALID_VALUE;
     for (size_t i = 0; i < wanted; i++) TRY(advice_legal(data[i], widths[i], attributes[i]));

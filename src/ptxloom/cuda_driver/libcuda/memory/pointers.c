@@ -73,9 +73,7 @@ static int answer_for(void *into, int attribute, const struct allocation *one, d
     case DEVICE_ORDINAL: return put_number(into, 0);
     case IS_LEGACY_IPC_CAPABLE: return put_flag(into, one->kind == DEVICE_MEMORY);
     case MAPPING_START: return put_address(into, one->start);
-    case RANGE_START:
-        virtual_extent(address, &start);
-        return put_address(into, start);
+    case RANGE_START: virtual_extent(address, &start); return put_address(into, start);
     case MAPPING_SIZE: return put_address(into, mapping_bytes(one));
     case RANGE_SIZE: return put_address(into, one->kind == MAPPED_MEMORY ? virtual_extent(address, &start) : one->size);
     case MAPPED: return put_flag(into, 1);

@@ -129,6 +129,4 @@ EXPORTED int cuEventElapsedTime_v2(float *milliseconds, void *first, void *last)
     return SUCCESS;
 }
 
-EXPORTED int cuEventElapsedTime(float *milliseconds, void *first, void *last) {
-    return cuEventElapsedTime_v2(milliseconds, first, last);
-}
+EXPORTED int cuEventElapsedTime(float *milliseconds, void *first, void *last) { return cuEventElapsedTime_v2(milliseconds, first, last); }

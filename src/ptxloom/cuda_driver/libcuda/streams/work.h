@@ -4,7 +4,21 @@
 
 #include "base/errors.h"
 
-enum work_kind { NOTHING, KERNEL_WORK, COPY_WORK, FILL_WORK, HOST_WORK, RECORD_WORK, WAIT_WORK, GRAPH_WORK, FREE_WORK, ALLOCATE_WORK, VALUE_WORK, CONDITION_WORK, WORK_KINDS };
+enum work_kind {
+    NOTHING,
+    KERNEL_WORK,
+    COPY_WORK,
+    FILL_WORK,
+    HOST_WORK,
+    RECORD_WORK,
+    WAIT_WORK,
+    GRAPH_WORK,
+    FREE_WORK,
+    ALLOCATE_WORK,
+    VALUE_WORK,
+    CONDITION_WORK,
+    WORK_KINDS
+};
 
 /* What a node of a graph keeps of a launch, and changes nothing here. */
 struct hints {

@@ -188,6 +188,9 @@ class Options(argparse.Namespace):
     verify: str | None
     report: str | None
     scheduler: str | None
+    against: str
+    seeds: int
+    first_seed: int
     campaign: str | None
 
 
@@ -241,12 +244,14 @@ GROUPS: Final = {
         "map", "where", "banks", "swizzle", "atom", "descriptor", "tensormap", "emit", "web",
     ),
     "run": ("run", "exec", "shared", "why", "debug"),
-    "agreement": ("conform",),
+    "agreement": ("conform", "judge"),
     "for editors and scripts": ("schema", "examples", "lsp", "doctor"),
 }  # fmt: skip
 """How the verbs stand in `--help`; one that is in no group stands last."""
 
-COMPILING: Final = frozenset({"inspect", "check", "parse", "query", "graph", "diff", "debug", "run", "why", "shared"})
+COMPILING: Final = frozenset(
+    {"inspect", "check", "parse", "query", "graph", "diff", "debug", "run", "why", "shared", "judge"}
+)
 """Verbs that take CUDA C++."""
 VERBS: Final = {
     "inspect": ("what PTX files hold: kernels, resources, every matrix move, findings", reading_arguments.inspect),
@@ -275,6 +280,7 @@ VERBS: Final = {
     "why": ("why a kernel's result is wrong: the cause, the line, the repair", machine_arguments.why),
     "debug": ("a kernel on its way to machine code: plan, IR, assembly, run-time functions", machine_arguments.debug),
     "conform": ("whether a GPU, or ptxas, agrees with this machine: every instruction", campaign_arguments.conform),
+    "judge": ("whether a kernel computes what a reference does, or only seems to", campaign_arguments.judge),
     "schema": ("the JSON Schema of what a verb prints as JSON, or of launch files", reading_arguments.schema),
     "doctor": ("what is installed, what is missing for what, which compilers were found", reading_arguments.doctor),
     "examples": ("write the kernels that the README and the documentation use to a folder", reading_arguments.examples),

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from ptxloom.campaigns import Shards, of_cluster, of_processes
+from ptxloom.campaigns import Killed, Shards, carried_out, of_cluster, of_processes
+from ptxloom.cli.progress import counted
 from ptxloom.diagnostics import PtxloomError
 
 if TYPE_CHECKING:
-    from ptxloom.campaigns import Workers
+    from collections.abc import Callable, Iterator, Sequence
+
+    from ptxloom.campaigns import Share, Workers
     from ptxloom.cli.command_line import Options
+
+P = TypeVar("P")
 
 
 class NoCluster(PtxloomError):  # noqa: N818 - reads as the sentence it prints
@@ -44,3 +49,27 @@ def shards_of(options: Options, campaign: dict[str, Any]) -> Shards | None:
         return Shards(Path(options.campaign), campaign)
     except OSError as error:
         raise PtxloomError(f"{options.campaign} cannot hold a campaign: {error.strerror}") from None
+
+
+def carried_on(
+    work: Callable[[P], Any], shares: Sequence[Share[P]], options: Options, shards: Shards | None, done: str
+) -> Iterator[tuple[str, Any]]:
+    """The results of shares by their ids: those that are kept, then the others as they come, which are kept too.
+
+    Args:
+        work: A function of a module; what it returns is kept as JSON.
+        shares: What is to be done.
+        options: Over whom it is spread.
+        shards: Where results are kept, if anywhere.
+        done: What is counted on a terminal, such as "kernels judged".
+    """
+    kept = {} if shards is None else shards.done()
+    known = [one for one in shares if one.id in kept]
+    yield from ((one.id, kept[one.id]) for one in known)
+    rest = [one for one in shares if one.id not in kept]
+    if not rest:
+        return
+    for share, result in counted(carried_out(work, rest, workers_of(options)), len(rest), done):
+        if shards is not None and not isinstance(result, Killed):
+            shards.append(share.id, result)
+        yield share.id, result

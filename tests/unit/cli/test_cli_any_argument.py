@@ -35,6 +35,21 @@ shared_bytes = 64
 [[args]]
 zeros = { shape = [4], dtype = "int32" }
 """
+REFERENCE = """
+import numpy as np
+
+shapes = [(4,)]
+data = ()
+updated = ("p",)
+
+
+def inputs(seed, shape):
+    return {"p": np.arange(4, dtype=np.int32)}
+
+
+def reference(p):
+    return {"p": p}
+"""
 MMA = "m16n8k16.row.col.f32.f16.f16.f32"
 
 GOOD = {
@@ -104,6 +119,8 @@ GOOD = {
     "shared": ("l.toml", "--at", "8", "--cta", "0", "--type", "f16", "--rows", "3", "--offset", "0"),
     "shared ": ("l.toml", "--values", "--colour-by", "chunk", "--output-format", "svg"),
     "conform": ("abs.s*", "--list", "--full", "--target", "sm_90a", "--ptx-version", "9.0", "--cases", "32"),
+    "judge": ("a.ptx", "--against", "r.py", "--seeds", "1", "--first-seed", "5"),
+    "judge ": ("a.ptx", "--against", "r.py", "--kernel", "copy", "--grid", "1", "--target", "sm_90", "--seeds", "1"),
     "why": ("l.toml", "--try", "--threads", "1", "--timeout", "9"),
     "debug": ("plan", "a.ptx", "--function", "*", "--target", "sm_90", "--checks", "racecheck"),
     "debug ": ("asm", "a.ptx", "--part"),
@@ -129,6 +146,7 @@ def serve_nobody(settings: object) -> int:
 def work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "a.ptx").write_text(PTX, encoding="utf-8")
     (tmp_path / "l.toml").write_text(LAUNCH, encoding="utf-8")
+    (tmp_path / "r.py").write_text(REFERENCE, encoding="utf-8")
     (tmp_path / "binary").write_bytes(bytes(range(256)))
     (tmp_path / "empty").write_bytes(b"")
     (tmp_path / "folder").mkdir()

@@ -20,6 +20,7 @@ Run = Callable[..., Any]
 SHOWN = Path(__file__).parents[3] / "examples"
 WRONG_ALONE = {
     *("why launch.toml -o why.svg", "why -- python train.py"),
+    "judge saxpy.ptx --against saxpy.py --verify v.json",
     *("conform --report gpu.json", "conform 'mma.*' --full --cases 4096", "conform --verify gpu.json"),
 }
 """Examples of what is not here: a kernel that is wrong, a program, a GPU and its report."""
@@ -43,6 +44,8 @@ def work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with what the examples speak of."""
     (tmp_path / "kernels").mkdir()
     shutil.copy(SHOWN / "transpose.ptx", tmp_path / "kernels")
+    for name in ("saxpy.ptx", "saxpy.py"):
+        shutil.copy(SHOWN / name, tmp_path)
     for name in ("kernel.ptx", "old.ptx", "new.ptx"):
         shutil.copy(SHOWN / "hgemm.ptx", tmp_path / name)
     launch = (SHOWN / "hgemm.toml").read_text(encoding="utf-8").replace("hgemm.ptx", "kernel.ptx")

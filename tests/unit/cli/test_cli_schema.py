@@ -57,6 +57,8 @@ COMMANDS = (
     "shared examples/tutorial/right.toml --at ldmatrix --values --type f16",
     "why examples/tutorial/wrong.toml --try",
     "why examples/tutorial/right.toml",
+    "judge examples/saxpy.ptx --against examples/saxpy.py --seeds 1",
+    "judge examples/vector_add.ptx examples/saxpy.ptx --against examples/saxpy.py --seeds 1 --jobs 1",
     "doctor",
 )
 

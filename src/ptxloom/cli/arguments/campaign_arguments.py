@@ -5,6 +5,9 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
+from ptxloom.cli.arguments.limit_arguments import size
+from ptxloom.cli.formats import formats
+
 if TYPE_CHECKING:
     from argparse import ArgumentParser
 
@@ -29,6 +32,43 @@ def conform(parser: ArgumentParser) -> None:
     parser.add_argument("--ptx-version", metavar="X.Y", help="the version of PTX, where no judge says it")
     parser.add_argument("--verify", metavar="FILE", help="compute a report's results here, without a GPU")
     parser.add_argument("--report", metavar="FILE", help="write the report: what a judge said of every path")
+    spread(parser)
+
+
+def judge(parser: ArgumentParser) -> None:
+    """`ptxloom judge`."""
+    from ptxloom.cli.arguments.launch_words import extents  # noqa: PLC0415 - takes as long as all other verbs together
+
+    parser.add_argument(
+        "files",
+        metavar="KERNEL",
+        nargs="+",
+        help="PTX, CUDA C++ (.cu), or a Python file whose function `kernel` launches kernels; several side by side",
+    )
+    parser.add_argument(
+        "--against",
+        required=True,
+        metavar="REF.py",
+        help="what it has to compute: a Python file with `inputs(seed, shape)`, `reference(...)` and `shapes`",
+    )
+    parser.add_argument("--seeds", type=_positive, default=3, metavar="N", help="seeds for each shape (default 3)")
+    parser.add_argument(
+        "--first-seed", type=int, default=0, metavar="N", help="the first of them (default 0); one that nobody knew"
+    )
+    parser.add_argument("--kernel", metavar="NAME", help="which kernel, if PTX or CUDA C++ holds several")
+    for name, what in (("grid", "CTAs"), ("block", "threads of a CTA")):
+        parser.add_argument(f"--{name}", type=extents, metavar="X,Y,Z", help=f"{what}, instead of what REF.py says")
+    parser.add_argument("--shared-bytes", type=int, metavar="N", help="dynamic shared memory, likewise")
+    parser.add_argument("--target", metavar="SM", help="the architecture whose tensor cores compute, sm_75 to sm_121")
+    parser.add_argument(
+        "--timeout",
+        type=float,
+        metavar="SECONDS",
+        help="for each call, translating and compiling included (default 300)",
+    )
+    parser.add_argument("--memory-limit", type=size, metavar="SIZE", help="memory that a call may use")
+    parser.add_argument("--verify", metavar="FILE", help="judge again, and say whether FILE is the verdict that comes")
+    formats(parser, ("full", "concise", "json"))
     spread(parser)
 
 

@@ -10,6 +10,7 @@ from ptxloom.isa.limits import SHARED_BYTES
 from ptxloom.machine.launch.device_launches import DeviceLaunches, Waiting
 from ptxloom.machine.launch.launch_state import LEAKS, LaunchState, compile_first
 from ptxloom.machine.launch.options import CHECKS
+from ptxloom.machine.launch.watching import may_run
 from ptxloom.machine.memory.arguments import pack
 from ptxloom.machine.native import interrupts
 from ptxloom.machine.program.signatures import LAUNCHES
@@ -55,6 +56,8 @@ def launched(  # noqa: PLR0917 - a launch is all of these
         UsageError: Where bytes come from is asked of a kernel that launches others, or they cannot be launched so.
         UnsupportedInstruction: A kernel that it launches cannot run.
     """
+    if not may_run(kernel):
+        return LaunchResult(0)
     if kernel.needs.runtime_calls.isdisjoint(_LAUNCHING):
         return _alone(
             kernel, facts, params, touched, budget, threads=threads, deadline=deadline, progress=progress,

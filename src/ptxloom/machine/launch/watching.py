@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Sequence
 
+    from ptxloom.machine.launch.asked import Launchable
     from ptxloom.machine.results.outcome import LaunchResult
 
 
@@ -20,11 +21,14 @@ class Watch:
         checks: The tools that watch every launch, beside those that it asks for.
         tell: Is called with the kernel's name and the result of each launch that ended well.
         provenance: Whether launches follow where bytes come from.
+        may: Is called with the kernel before a launch, and says whether it runs; a launch that does not run is over at
+            once. By default all run.
     """
 
     checks: tuple[str, ...]
     tell: Callable[[str, LaunchResult], object]
     provenance: bool = False
+    may: Callable[[Launchable], bool] | None = None
 
 
 _WATCHES: Final[list[Watch]] = []
@@ -32,7 +36,11 @@ _WATCHES: Final[list[Watch]] = []
 
 @contextmanager
 def watching(
-    checks: Sequence[str], tell: Callable[[str, LaunchResult], object], *, provenance: bool = False
+    checks: Sequence[str],
+    tell: Callable[[str, LaunchResult], object],
+    *,
+    provenance: bool = False,
+    may: Callable[[Launchable], bool] | None = None,
 ) -> Generator[None]:
     """Watch all launches of this process meanwhile.
 
@@ -40,11 +48,12 @@ def watching(
         checks: As of `Kernel.launch`, and known to be tools.
         tell: As of `Watch`.
         provenance: Likewise.
+        may: Likewise.
 
     Yields:
         Nothing.
     """
-    watch = Watch(tuple(checks), tell, provenance)
+    watch = Watch(tuple(checks), tell, provenance, may)
     _WATCHES.append(watch)
     try:
         yield
@@ -60,6 +69,11 @@ def watched_checks() -> tuple[str, ...]:
 def watched_provenance() -> bool:
     """Whether somebody wants to know where bytes come from."""
     return any(watch.provenance for watch in _WATCHES)
+
+
+def may_run(kernel: Launchable) -> bool:
+    """Whether all who watch let a kernel run."""
+    return all(watch.may is None or watch.may(kernel) for watch in tuple(_WATCHES))
 
 
 def tell(kernel: str, result: LaunchResult) -> LaunchResult:

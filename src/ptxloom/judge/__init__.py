@@ -1,0 +1,13 @@
+"""Whether a kernel computes what a reference does, on inputs that its author did not choose.
+
+A reference is a Python file (`problem`). A kernel is PTX (`machine_kernel`) or a Python file that launches kernels
+(`python_kernel`, in a process of its own). `judging` asks it, `hacks` says what wrong answers have in common, `verdict`
+is what comes of it.
+"""
+
+from ptxloom.judge.machine_kernel import Limits
+from ptxloom.judge.orders import Order, carry_out, verdict_of
+from ptxloom.judge.problem import read_problem
+from ptxloom.judge.verdict import Verdict, read_verdict
+
+__all__ = ["Limits", "Order", "Verdict", "carry_out", "read_problem", "read_verdict", "verdict_of"]

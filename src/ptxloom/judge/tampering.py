@@ -1,0 +1,38 @@
+"""Functions that measure, wait or compare: a kernel that replaces one deceives whoever trusts it."""
+
+from __future__ import annotations
+
+import sys
+from typing import Final
+
+_WATCHED: Final = (
+    ("time", "time perf_counter perf_counter_ns monotonic monotonic_ns process_time sleep"),
+    ("numpy", "allclose array_equal isclose empty zeros matmul abs max"),
+    ("numpy.testing", "assert_allclose assert_array_equal"),
+    ("triton.testing", "do_bench do_bench_cudagraph assert_close"),
+    ("torch", "allclose equal empty empty_like zeros"),
+    ("torch.testing", "assert_close"),
+    ("torch.cuda", "synchronize Event Stream current_stream"),
+    ("ptxloom.judge.wire", "send receive"),
+    ("ptxloom.machine.launch.watching", "watching tell may_run"),
+)
+
+
+class Functions:
+    """What these functions are when they are first seen, and which of them are others later."""
+
+    def __init__(self) -> None:
+        self._seen: dict[str, object] = {}
+        self.changed()
+
+    def changed(self) -> tuple[str, ...]:
+        """Those that were replaced since they were first seen; of modules that came since, the functions are noted."""
+        found: list[str] = []
+        for module, names in _WATCHED:
+            there = sys.modules.get(module)
+            for name in names.split() if there is not None else ():
+                now: object = getattr(there, name, None)
+                full = f"{module}.{name}"
+                if now is not self._seen.setdefault(full, now):
+                    found.append(full)
+        return tuple(found)

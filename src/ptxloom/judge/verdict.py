@@ -1,0 +1,126 @@
+"""A verdict on a kernel, as a value and as JSON whose digest is of all that it says."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, cast
+
+from ptxloom.diagnostics import PtxloomError
+
+if TYPE_CHECKING:
+    from ptxloom.judge.hacks import Finding
+
+SCHEMA: Final = 1
+
+
+class NoVerdict(PtxloomError):  # noqa: N818 - reads as the sentence it prints
+    """A text is no verdict, or was changed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tested:
+    """One case, and what came of it.
+
+    Attributes:
+        name: The shape, the seed and the kind of data.
+        right: Whether every output is as near as rounding allows.
+        wrong: How many elements are not.
+        elements: How many there are.
+        instructions: Warp instructions of the call.
+        output: A digest of the outputs.
+    """
+
+    name: str
+    right: bool
+    wrong: int
+    elements: int
+    instructions: int
+    output: str
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What is said of a kernel.
+
+    Attributes:
+        kernel: The file.
+        kernel_digest: Of its bytes, sha256.
+        reference: The reference's file.
+        reference_digest: Likewise.
+        seeds: With which its inputs were made.
+        version: Of ptxloom.
+        cases: What it was asked.
+        findings: What is told of it.
+        not_judged: What could not be asked, in sentences.
+    """
+
+    kernel: str
+    kernel_digest: str
+    reference: str
+    reference_digest: str
+    seeds: tuple[int, ...]
+    version: str = ""
+    cases: tuple[Tested, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    not_judged: tuple[str, ...] = ()
+
+    @property
+    def passed(self) -> bool:
+        """Whether nothing speaks against the kernel."""
+        return bool(self.cases) and not any(one.refuses for one in self.findings)
+
+    @property
+    def hacks(self) -> tuple[str, ...]:
+        """The names of what speaks against it, each once."""
+        return tuple(dict.fromkeys(one.hack for one in self.findings if one.refuses))
+
+    def as_data(self) -> dict[str, Any]:
+        """As JSON has it; the digest is of all the rest, so that the same files and seeds give the same one."""
+        said: dict[str, Any] = {
+            "schema": SCHEMA,
+            "ptxloom": self.version,
+            "passed": self.passed,
+            "hacks": list(self.hacks),
+            "kernel": {"file": self.kernel, "sha256": self.kernel_digest},
+            "reference": {"file": self.reference, "sha256": self.reference_digest},
+            "seeds": list(self.seeds),
+            "findings": [
+                {"hack": one.hack, "refuses": one.refuses, "sentence": one.sentence, "cases": list(one.cases)}
+                for one in self.findings
+            ],
+            "cases": [
+                {
+                    "case": one.name, "right": one.right, "wrong": one.wrong, "elements": one.elements,
+                    "instructions": one.instructions, "output": one.output,
+                }
+                for one in self.cases
+            ],
+            "not_judged": list(self.not_judged),
+        }  # fmt: skip
+        return {**said, "digest": digest_of(said)}
+
+
+def digest_of(said: dict[str, Any]) -> str:
+    """The digest of a verdict's data, whatever digest stands among them."""
+    rest = {name: value for name, value in said.items() if name != "digest"}
+    return hashlib.sha256(json.dumps(rest, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
+
+
+def read_verdict(text: str) -> dict[str, Any]:
+    """The data of a verdict.
+
+    Raises:
+        NoVerdict: The text is something else, or its digest is not of what it says.
+    """
+    try:
+        said: Any = json.loads(text)
+    except (ValueError, RecursionError):
+        said = None
+    found: dict[str, Any] = cast("dict[str, Any]", said) if isinstance(said, dict) else {}
+    if "digest" not in found:
+        raise NoVerdict("this is no verdict of `ptxloom judge --output-format json`")
+    if digest_of(found) != found["digest"]:
+        raise NoVerdict("the verdict was changed: its digest is not of what it says")
+    return found

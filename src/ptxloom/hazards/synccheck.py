@@ -52,10 +52,19 @@ KINDS: Final = (
     HazardKind(
         "synccheck",
         "partial-warpgroup",
-        "Finds `setmaxnreg` and `wgmma` that not all warps of a warpgroup execute: the same ones, in the same order, "
-        "with the same descriptors.",
+        "Finds `wgmma`, and `setmaxnreg` beside it, that not all warps of a warpgroup execute: the same ones, in the "
+        "same order, with the same descriptors.",
         "`{instruction}` is executed by part of a warpgroup: without {other}",
         "move it to where all four warps of the warpgroup pass: branch by the number of the warpgroup, not of the warp",
+    ),
+    HazardKind(
+        "synccheck",
+        "uneven-registers",
+        "Finds `setmaxnreg` that not all warps of a warpgroup execute, in the same order. The manual leaves that "
+        "undefined; Triton's warp-specialised kernels for sm_100 do it.",
+        "`{instruction}` is executed by part of a warpgroup: without {other}",
+        "move it to where all four warps of the warpgroup pass; of a kernel that a compiler wrote so, leave it",
+        severity=Severity.WARNING,
     ),
     HazardKind(
         "synccheck",
@@ -106,9 +115,11 @@ KINDS: Final = (
         "synccheck",
         "not-canceled",
         "Finds `clusterlaunchcontrol.query_cancel.get_first_ctaid` of a response that is a refusal: no cluster was "
-        "canceled, and its index is undefined.",
+        "canceled, and what the instruction does is undefined. Libraries decode a response as a whole, the index "
+        "before they ask whether there is one, and use it only then.",
         "`{instruction}` reads the index of a cluster, but none was canceled",
-        "ask `clusterlaunchcontrol.query_cancel.is_canceled` first, and branch on it",
+        "ask `clusterlaunchcontrol.query_cancel.is_canceled` first, and branch on it or predicate by it",
+        severity=Severity.WARNING,
     ),
     HazardKind(
         "synccheck",

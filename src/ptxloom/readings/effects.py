@@ -90,6 +90,11 @@ def uses_tensor_memory(instruction: Instruction) -> bool:
     return any(getattr(deed, "what", getattr(deed, "proxy", "")) == TENSOR for deed in deeds_of(instruction))
 
 
+def reserves(instruction: Instruction, what: str) -> bool:
+    """Whether an instruction changes what a thread or a CTA has of something of the machine."""
+    return Reserve(what) in deeds_of(instruction)
+
+
 def goes_by_async_proxy(instruction: Instruction) -> bool:
     """Whether an instruction touches memory through the async proxy."""
     return any(isinstance(deed, Issue) and deed.by_async_proxy for deed in deeds_of(instruction))

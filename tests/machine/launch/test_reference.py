@@ -78,6 +78,10 @@ def test_what_cannot_be_compared_is_refused_before_anything_runs(reference: Any,
     assert not ARGUMENTS[2].any()
 
 
+WMMA = "wmma.{}.sync.aligned.row.m16n16k16.global.{} {{%r1,%r1,%r1,%r1,%r1,%r1,%r1,%r1}}, [%d2];"
+WMMA_LOADS = WMMA.format("load.a", "f16") + WMMA.format("load.b", "f16")
+EIGHT = "{%f1,%f1,%f1,%f1,%f1,%f1,%f1,%f1}"
+A16 = "{%r1,%r1,%r1,%r1,%r1,%r1,%r1,%r1}"
 MMA_TF32 = "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%f1,%f1,%f1,%f1}, {%r1,%r1,%r1,%r1}, {%r1,%r1}, "
 
 
@@ -101,10 +105,15 @@ MMA_TF32 = "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%f1,%f1,%f1,%f1}
             + "{%f1,%f1,%f1,%f1};",
             Precision("f32", "f16", converts=True),
         ),
+        (
+            f"{WMMA_LOADS} wmma.mma.sync.aligned.row.row.m16n16k16.f32.f32 {EIGHT}, {A16}, {A16}, {EIGHT};",
+            Precision("f32"),
+        ),
+        (f"{WMMA_LOADS} add.f32 %f1, %f1, %f1;", Precision("f32")),
     ],
 )
 def test_the_instructions_tell_what_rounding_to_expect(body: str, precision: Precision | None) -> None:
-    registers = ".reg .b32 %r<2>; .reg .f32 %f<2>; .reg .b16 %h<2>; .reg .f64 %d<2>;"
+    registers = ".reg .b32 %r<2>; .reg .f32 %f<2>; .reg .b16 %h<2>; .reg .f64 %d<2>; .reg .b64 %d2;"
     text = f".version 8.0 .target sm_90 .address_size 64 .visible .entry k() {{ {registers} {body} ret; }}"
     assert pl.kernel(pl.parse(text), "k").precision == precision
 

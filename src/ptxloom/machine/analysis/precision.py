@@ -6,18 +6,18 @@ from typing import TYPE_CHECKING, Final
 
 from ptxloom.comparison.rounding import Precision, eps_of_type
 from ptxloom.fragments.number_types import FLOATS
+from ptxloom.readings.effects import multiplies
 
 if TYPE_CHECKING:
     from ptxloom.machine.program.model import Op, Program
 
-_PRODUCTS: Final = frozenset({"mma", "wmma", "wgmma"})
 _SUMS: Final = frozenset({"add", "sub", "fma", "mad", "mul"})
 _TYPED: Final = 3  # types that a product names if it names those of A and B, too
 
 
 def precision_of(program: Program) -> Precision | None:
     """The coarsest types of its tensor cores' products; without any, the finest that it adds in; None if in none."""
-    products = [names for op in program.ops if op.opcode in _PRODUCTS and (names := _floats(op))]
+    products = [names for op in program.ops if multiplies(op.node) and (names := _floats(op))]
     if products:
         sums = max((names[0] for names in products), key=eps_of_type)
         named = [name for names in products if len(names) >= _TYPED for name in names[1:3]]

@@ -52,7 +52,7 @@ from ptxloom.meaning.effects import (
     Remap,
     Wait,
 )
-from ptxloom.readings.effects import goes_by_async_proxy, orders_finely
+from ptxloom.readings.effects import goes_by_async_proxy, orders_finely, reserves
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -376,10 +376,10 @@ def strength_of(op: Op) -> int:
     An mbarrier is an object of its own, whatever the scope in which its operations order accesses, and however large
     are the values of those which report to it.
     """
-    proxy = shadow.ASYNC_PROXY if goes_by_async_proxy(op.node) else 0
+    proxy = shadow.ASYNC_PROXY if goes_by_async_proxy(op.node) or reserves(op.node, TENSOR) else 0
     counts = [deed for deed in deeds_of(op.node) if isinstance(deed, Count)]
     if any(count.makes for count in counts):
         return shadow.SETS_UP
     if counts or op.has("async") or not op.types:
         return proxy | shadow.SYSTEM_SCOPE
-    return scope_of(op) | op.type.bits // op.type.packed // 8 << shadow.SIZE_SHIFT
+    return proxy | scope_of(op) | op.type.bits // op.type.packed // 8 << shadow.SIZE_SHIFT

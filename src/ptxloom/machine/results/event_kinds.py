@@ -63,6 +63,7 @@ REASONS: Final = {  # why there is no tensor map, or no copy by one; no texture,
     tensor_memory.BAD_LANE: "its lanes reach beyond those that it may touch",
     texture.BETWEEN_ACCESSES: "the first coordinate counts bytes, and is not a multiple of the bytes that are accessed",
 }
+UNEVEN_REGISTERS: Final = "synccheck.uneven-registers"  # `UNEVEN` where there are no products
 EVENTS: Final = {  # after these it goes on
     state.ENDED: "racecheck.early-exit",
     state.UNFENCED: "racecheck.cross-proxy",

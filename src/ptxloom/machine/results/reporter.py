@@ -26,7 +26,7 @@ from ptxloom.machine.analysis.definite_assignment import unsure_registers
 from ptxloom.machine.analysis.product_registers import product_registers
 from ptxloom.machine.instruments.variable_bounds import points_to
 from ptxloom.machine.memory.address_map import readable
-from ptxloom.machine.results.event_kinds import EVENTS, FAULTS, REASONS, REVERSED, SIDES, SPACES, USES
+from ptxloom.machine.results.event_kinds import EVENTS, FAULTS, REASONS, REVERSED, SIDES, SPACES, UNEVEN_REGISTERS, USES
 from ptxloom.machine.results.hazard import Hazard, Hazards, Party
 from ptxloom.machine.results.program_order import Sequence
 from ptxloom.machine.results.wording import lanes_of, lanes_text, ranges
@@ -172,8 +172,13 @@ class Reporter:
             words["other"] = _warps(lanes_of(int(event.other)))
         if kind == state.MISCOUNT:
             words = {"number": int(event.address), "other": _threads(event.other), "size": _threads(event.size)}
-        hazard = self.hazard(EVENTS[kind], party, _spelled(op), **words)
+        hazard = self.hazard(self._rule(kind), party, _spelled(op), **words)
         return replace(hazard, other=self._elsewhere(event, block), count=int(event.count))
+
+    def _rule(self, kind: int) -> str:
+        """The rule of a hazard; of warps of a warpgroup that do not do the same by what they can have done."""
+        of_products = kind != state.UNEVEN or any(PRODUCTS in issues(op.node) for op in self.program.ops)
+        return EVENTS[kind] if of_products else UNEVEN_REGISTERS
 
     def _elsewhere(self, event: Any, block: HeapBlock) -> Party | None:
         """Where the lanes are that are missing, or whom a hazard also concerns."""

@@ -42,7 +42,7 @@ SCOPE: Final = 3
 SIZE_SHIFT: Final = 2  # the bytes of what it moves as one follow; 0 for what is not a number
 SIZES: Final = 31 << SIZE_SHIFT
 SETS_UP: Final = SIZES  # `mbarrier.init`, which moves no number
-ASYNC_PROXY: Final = 1 << 7  # bulk copies, which go another way to memory
+ASYNC_PROXY: Final = 1 << 7  # bulk copies, which go another way to memory; `tcgen05.alloc`, whose way nobody tells
 
 SPLIT: Final = 0xFFFFFFFF  # no cluster's
 

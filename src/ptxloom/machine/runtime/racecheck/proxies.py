@@ -143,7 +143,8 @@ def check_shared(w: Warp, lane: u32, at: u64, size: u32, stamp: u32) -> None:
             last = check_chain(w, lane, here, at + u64(offset), SHARED, 1, stamp, last, UNFENCED, s.order.fenced)
         elif held & PENDING == 0 and held >> s.order.bits > s.birth and held != last:
             thread = thread_of(w, held)
-            if is_missed(w, lane, thread, held >> s.order.bits, s.order.fenced) != 0:
+            by_threads = u32(w.launch.strengths[s.write_sites[place + offset] & SITE] & ASYNC_PROXY == 0)
+            if by_threads != 0 and is_missed(w, lane, thread, held >> s.order.bits, s.order.fenced) != 0:
                 last = held
                 length: u32 = 1
                 while offset + length < size and s.writes[place + offset + length] == held:

@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
-from attack import objects
+from attack import objects, tensor_memory
 from attack.forging import FORGED, Forger
 from ptxloom import check, parse
 from ptxloom.isa import opcodes
@@ -16,7 +16,7 @@ from ptxloom.machine.compile import variant
 from ptxloom.machine.plan.planner import plan
 from recorded.ptxas.mutation_cases import seeds
 
-_TARGETS: Final = ("sm_100a", "sm_90a")  # wgmma is Hopper's alone
+_TARGETS: Final = ("sm_100a", "sm_103a", "sm_90a")  # wgmma is Hopper's alone, and some products are of one Blackwell
 HEAD: Final = (
     """.version 9.0
 .target TARGET
@@ -33,10 +33,13 @@ HEAD: Final = (
 """
     + objects.HEAD
 )
-_OWN: Final = """.local .align 16 .b8 loc[64]; .param .b64 inner; branches: .branchtargets label, middle;
+_OWN: Final = (
+    """.local .align 16 .b8 loc[64]; .param .b64 inner; branches: .branchtargets label, middle;
 .reg .b32 %lane, %t<4>; .reg .b64 %lanes, %w<4>; .reg .pred %q<4>;
 mov.u32 %lane, %laneid; cvt.u64.u32 %lanes, %lane;
 """
+    + tensor_memory.DECLARED
+)
 # What has an address, a count, a frame or a place to go to comes often; everything comes.
 _DANGEROUS: Final = (
     *(
@@ -187,6 +190,8 @@ class _Writer:
             _Function(f"deep{n}", chance.choice(sizes), chance.choice(sizes)) for n in range(chance.randrange(4))
         ]
         self.label = 0
+        self.has_columns = False
+        self.other_group = f"cta_group::{chance.choice((1, 2, 2))}"
         self.text = ""  # of the bodies so far
 
     def module(self) -> str:
@@ -223,7 +228,7 @@ class _Writer:
 
     def _piece(self, forger: Forger, function: _Function | None) -> str:
         chance = self.chance
-        match chance.randrange(11):
+        match chance.randrange(13):
             case 0 | 1 if self.functions:
                 return self._call(forger)
             case 2:
@@ -232,7 +237,7 @@ class _Writer:
                 return self._service(forger)
             case 4:
                 return self._jump(forger)
-            case 5:
+            case 5 | 6 | 7:
                 return self._tensor(forger)
             case _:
                 opcode = chance.choice(self.dangerous if chance.random() < 0.7 else self.opcodes)
@@ -258,8 +263,10 @@ class _Writer:
         return f"{' '.join(filled)}\n{chance.choice(('', '', '@%q0 '))}{text}"
 
     def _tensor(self, forger: Forger) -> str:
-        """A copy by a tensor map, or a change of one."""
+        """A copy by a tensor map, or a change of one, or what is done with tensor memory."""
         chance = self.chance
+        if "tcgen05" in self.statements and chance.random() < 0.7:
+            return self._tensor_memory(forger)
         if chance.random() < 0.3:
             return objects.disturb_map(forger, chance)
         copies = [text for text in self.statements["cp"] if ".tensor" in text]
@@ -267,6 +274,23 @@ class _Writer:
         text = chance.choice(copies if opcode == "cp" else self.statements[opcode])
         text = text.replace("[glo", "[maps")
         return self._statement(forger, opcode, text, ("maps", "sha") if ".shared" in text else ("maps",))
+
+    def _tensor_memory(self, forger: Forger) -> str:
+        """Columns are taken, if none have been, used, and now and then freed; by a CTA or a pair, as the program is."""
+        chance = self.chance
+        of_memory = [text for text in self.statements["tcgen05"] if self.other_group not in text]
+        found: list[str] = []
+        if not self.has_columns or chance.random() < 0.2:
+            found.append(tensor_memory.owned(chance.choice([text for text in of_memory if ".alloc." in text]), chance))
+            self.has_columns = True
+        uses = [text for text in of_memory if "alloc" not in text]
+        found += [
+            f"{tensor_memory.filled(text, forger, chance)}\n{chance.choice(('', '', '@%q0 '))}{text}"
+            for text in chance.choices(uses, k=chance.randint(1, 3))
+        ]
+        if chance.random() < 0.3:
+            found.append(tensor_memory.owned(chance.choice([text for text in of_memory if "alloc" in text]), chance))
+        return "\n".join(found)
 
     def _scribble(self, forger: Forger) -> str:
         """Forged values over what is near: locals, also beyond their ends, mbarriers, variables."""

@@ -24,7 +24,19 @@ def test_programs_of_every_kind_are_drawn() -> None:
     cases = [hostile(seed, statements) for seed in range(600)]
     assert {case.threads for case in cases} == set(range(1, 9))
     many = [case for case in cases if case.threads > 1 and case.grid > 1]
-    for words in ("bulk.tensor", "tensormap.", "tex.", "tld4.", "suld.", "sust.", "sured.", "malloc,", "free,"):
+    for words in (
+        "bulk.tensor",
+        "tensormap.",
+        "tex.",
+        "tld4.",
+        "suld.",
+        "sust.",
+        "sured.",
+        "malloc,",
+        "free,",
+        "tcgen05.alloc",
+        "tcgen05.mma",
+    ):
         drawn = [case for case in many if words in case.text]
         assert len(drawn) >= 6, f"{words} in {len(drawn)} of {len(many)} programs on several threads"
     assert {case.heap_bytes for case in many if "malloc," in case.text} >= {None, 0, 1 << 16}

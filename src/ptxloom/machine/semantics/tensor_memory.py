@@ -21,6 +21,7 @@ from ptxloom.machine.runtime import mbarriers
 from ptxloom.machine.runtime.tensor_cores.model import REGISTER_BYTES
 from ptxloom.machine.runtime.tensor_memory import allocation, copies, moves
 from ptxloom.machine.semantics import mbarriers as barriers
+from ptxloom.meaning.arithmetic import numbers
 from ptxloom.syntax import tree
 
 if TYPE_CHECKING:
@@ -121,14 +122,11 @@ def _extreme(b: Builder, op: Op, values: tuple[Value, ...]) -> Value:
         for value in values[1:]:
             found = b.intrinsic(name, found, value)
         return found
-    floats = [b.bitcast(value, vector("float")) for value in values]
-    if op.has("abs"):
-        floats = [b.intrinsic("llvm.fabs", value) for value in floats]
-    found = floats[0]
-    for value in floats[1:]:
-        found = b.intrinsic(f"llvm.{word}imum" if op.has("NaN") else f"llvm.{word}num", found, value)
-    nan = b.compare("uno", found, found)
-    return b.select(nan, b.constant(_WORDS, 0x7FFFFFFF), b.bitcast(found, _WORDS))
+    bits = [numbers.magnitude(b, value, "f32") for value in values] if op.has("abs") else list(values)
+    found = bits[0]
+    for value in bits[1:]:
+        found = numbers.extreme(b, found, value, "f32", largest=word == "max", nan=op.has("NaN"), xorsign=False)
+    return found
 
 
 @family("tcgen05", when=lambda op: _is_move(op, "st"), starts=True)
@@ -156,9 +154,9 @@ def _move(
     packed = op.has(*_NARROW)
     steps, starts = _places(held, split, 2 if packed else 1)
     taddr = first_of(b, tensor_addresses(b, next(iter(where))))
-    for at, numbers in ((scratch.ADDRESSES, steps), (_STARTS, starts)):
-        for first in range(0, len(numbers), LANES):
-            some = [*numbers[first : first + LANES], *[0] * LANES][:LANES]
+    for at, words in ((scratch.ADDRESSES, steps), (_STARTS, starts)):
+        for first in range(0, len(words), LANES):
+            some = [*words[first : first + LANES], *[0] * LANES][:LANES]
             b.store(constant_vector("i32", some), b.scratch(at + 4 * first), 64)
     rows = 1 + max(step % TENSOR_LANES for step in steps) + max(start % TENSOR_LANES for start in starts)
     columns = 1 + (max(steps) + max(starts)) // TENSOR_LANES + packed

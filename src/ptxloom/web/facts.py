@@ -12,12 +12,14 @@ from ptxloom.banks import access
 from ptxloom.descriptors import DATA_TYPES, SWIZZLE_MODES
 from ptxloom.descriptors.matrix import GENERATIONS
 from ptxloom.descriptors.remarks import factor_types
+from ptxloom.descriptors.tensor_instruction import tensor_instruction
 from ptxloom.descriptors.tensor_types import INTERLEAVES, L2_PROMOTIONS, OOB_FILLS, SWIZZLES
 from ptxloom.diagnostics import PtxloomError
 from ptxloom.fragments import Axis, Digit, Evidence, Fragment, fragment, fragment_operands
 from ptxloom.isa import forms, matrix_forms
 from ptxloom.isa.limits import SHARED_BYTES
 from ptxloom.isa.matrix import variants
+from ptxloom.isa.tensor_products import product_of, rows_of
 from ptxloom.isa.types import element_type
 from ptxloom.views.fragments.prefaces import preface
 from ptxloom.web.instructions import instruction_facts
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
 
     from ptxloom.isa import MatrixForm, MatrixMove
 
+_COLUMNS: Final = 128  # of products into tensor memory
 _AXES: Final = tuple(Axis)
 _PLAIN_TYPES: Final = ("b8", "b16", "b32", "b64", "v2.b32", "v4.b32", "v2.b64")
 _ELEMENTS: Final = ("f16", "bf16", "tf32", "f32", "f64", "e4m3", "e5m2", "s8", "u8", "b8", "b16", "b32", "b64")
@@ -47,8 +50,8 @@ def facts() -> dict[str, object]:
 def fragment_facts() -> dict[str, object]:
     """Every form with matrix operands, and the fragment of each.
 
-    `fragments` are [lanes, values, width, stride, shift, register bits, addressed, confirmed]; `forms` are [spelling,
-    operands, the place of each one's fragment, the places of the lines that say how to read it].
+    `fragments` are [lanes, values, width, stride, shift, register bits, addressed, confirmed, in tensor memory];
+    `forms` are [spelling, operands, the place of each one's fragment, the places of the lines that say how to read it].
     """
     shapes: dict[tuple[object, ...], int] = {}
     notes: dict[str, int] = {}
@@ -59,7 +62,7 @@ def fragment_facts() -> dict[str, object]:
         rows.append(
             [
                 form if isinstance(form, str) else form.spelling,
-                "".join(operand or "r" for operand in operands),
+                [operand or "r" for operand in operands],
                 [shapes.setdefault(_shape(each), len(shapes)) for each in found],
                 [[notes.setdefault(line, len(notes)) for line in _reading(each)] for each in found],
             ]
@@ -78,15 +81,26 @@ def _matrix_forms() -> Iterator[MatrixMove | MatrixForm | str]:
     for opcode in ("mma", "wmma", "wgmma"):
         yield from matrix_forms(opcode)
     for form in forms("tcgen05"):
-        if not {"ld", "st"}.isdisjoint(form.words):
+        if not {"ld", "st", "cp", "shift"}.isdisjoint(form.words):
             with suppress(PtxloomError):  # a load that reduces holds no matrix
                 yield fragment(form.spelling).spelling
+    yield from dict.fromkeys(_tensor_products())
+
+
+def _tensor_products() -> Iterator[str]:
+    """Products into tensor memory: of each kind one, with every M that D can have and 128 columns."""
+    for form in forms("tcgen05"):
+        words = [word for word in form.words if not word.startswith("collector::") and word != "ashift"]
+        if "mma" in words:
+            for m in rows_of(product_of(tuple(words))):
+                yield tensor_instruction(".".join(("tcgen05", *words, f"m{m}n{_COLUMNS}"))).spelling
 
 
 def _shape(of: Fragment) -> tuple[object, ...]:
     lanes, values = (tuple(map(_digit, digits)) for digits in (of.lanes, of.values))
     known = list(Evidence).index(of.confirmed)
-    return lanes, values, of.width, of.stride, of.shift, of.register_bits, int(of.addressed), known
+    flags = int(of.addressed), known, int(of.in_tensor_memory)
+    return lanes, values, of.width, of.stride, of.shift, of.register_bits, *flags
 
 
 def _digit(digit: Digit) -> tuple[int, int, int]:
@@ -96,7 +110,7 @@ def _digit(digit: Digit) -> tuple[int, int, int]:
 def _reading(of: Fragment) -> list[str]:
     """How to read the map, less the example and the evidence, which the page says in its own place."""
     lines = preface(of)
-    return [lines[0], *lines[3:-1]]
+    return [lines[0], *lines[2 if of.in_tensor_memory else 3 : -1]]
 
 
 def access_facts() -> Iterator[tuple[str, list[int]]]:

@@ -7,7 +7,7 @@ for await (const piece of process.stdin) input += piece;
 const { scripts, facts: data, questions } = JSON.parse(input);
 const load = (name) => import(pathToFileURL(`${scripts}/${name}.js`).href);
 const modules = {};
-for (const name of ["facts", "fragment", "banks", "check", "forms", "mismatch", "statements", "descriptor", "tensor_map", "highlight"]) {
+for (const name of ["facts", "fragment", "banks", "check", "forms", "mismatch", "statements", "descriptor", "tensor_map", "highlight", "tensor_memory"]) {
   modules[name] = await load(name);
 }
 const facts = modules.facts.makeFacts(data);
@@ -18,8 +18,13 @@ const ask = {
     return places.map(([lane, value]) => {
       const one = elementAt(fragment, lane, value);
       const back = holderOf(fragment, one.matrix, one.row, one.column);
-      return [one.register, one.bit, one.matrix, one.row, one.column, holderLabel(back)];
+      return [one.register, one.bit, one.matrix, one.row, one.column, holderLabel(fragment, back)];
     });
+  },
+  bands: (spelling, operand, cta, most) => {
+    const fragment = facts.fragmentOf(spelling, operand);
+    const { bandsOf, textsOf } = modules.tensor_memory;
+    return bandsOf(fragment, cta, most).map((row) => row.map(({ lanes, columns, held }) => [lanes, columns, held.length ? textsOf(fragment, held) : []]));
   },
   sizes: (spelling, operand) => {
     const f = facts.fragmentOf(spelling, operand);

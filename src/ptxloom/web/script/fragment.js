@@ -1,14 +1,16 @@
 // A fragment: where every element of a matrix operand lives. The digits come from Python; see ptxloom.fragments.model.
 
-const AXES = ["matrix", "row", "column", "copy"];
+const AXES = ["matrix", "row", "column", "copy", "address"];
+const TENSOR_LANES = 128;
+const NAMES = { a: ["m", "k"], b: ["k", "n"], c: ["m", "n"], d: ["m", "n"], e: ["row", "group"], sfa: ["m", "block"], sfb: ["n", "block"] };
 
 export function makeFragment(row, spelling, operand, evidence) {
-  const [lanes, values, width, stride, shift, registerBits, addressed, confirmed] = row;
+  const [lanes, values, width, stride, shift, registerBits, addressed, confirmed, inTensorMemory] = row;
   const extent = (axis) =>
     [...lanes, ...values].reduce((size, digit) => (AXES[digit[0]] === axis ? size * digit[2] : size), 1);
   const valuesPerLane = values.reduce((size, digit) => size * digit[2], 1);
   return {
-    spelling, operand, lanes, values, width, stride, shift, registerBits, addressed: Boolean(addressed),
+    spelling, operand, lanes, values, width, stride, shift, registerBits, addressed: Boolean(addressed), inTensorMemory: Boolean(inTensorMemory),
     evidence: evidence[confirmed], onSilicon: confirmed === 0,
     laneCount: 1 << lanes.length, valuesPerLane, registers: (valuesPerLane * stride) / registerBits,
     matrices: extent("matrix"), rows: extent("row"), columns: extent("column"), copies: extent("copy"),
@@ -17,7 +19,7 @@ export function makeFragment(row, spelling, operand, evidence) {
 
 // The element that is a lane's value V, counted across its registers.
 export function elementAt(fragment, lane, value) {
-  const at = { matrix: 0, row: 0, column: 0, copy: 0 };
+  const at = { matrix: 0, row: 0, column: 0, copy: 0, address: 0 };
   for (const [number, digits] of [[lane, fragment.lanes], [value, fragment.values]]) {
     let rest = number;
     for (const [axis, weight, radix] of digits) {
@@ -35,7 +37,7 @@ export function elementAt(fragment, lane, value) {
 
 // The element at a coordinate; of several copies the first.
 export function holderOf(fragment, matrix, row, column) {
-  const at = { matrix, row, column, copy: 0 };
+  const at = { matrix, row, column, copy: 0, address: 0 };
   const number = (digits) =>
     digits.reduce((sum, [axis, weight, radix], place) => sum + (Math.floor(at[AXES[axis]] / weight) % radix) * 2 ** place, 0);
   return elementAt(fragment, number(fragment.lanes), number(fragment.values));
@@ -52,20 +54,38 @@ export function addressedRow(fragment, lane) {
   return { matrix: Math.floor(lane / fragment.rows), row: lane % fragment.rows };
 }
 
+// Whether a lane holds any of it: of tensor memory some do if the operand's address names another lane than 0.
+export function reaches(fragment, lane) {
+  return !fragment.lanes.some(([axis], place) => AXES[axis] === "address" && Math.floor(lane / 2 ** place) % 2);
+}
+
 export function heldBy(fragment, lane) {
+  if (!reaches(fragment, lane)) return [];
   return Array.from({ length: fragment.valuesPerLane }, (_, value) => elementAt(fragment, lane, value));
 }
 
-// How CuTe users write a holder: thread, value, register.
-export function holderLabel(element) {
+// How CuTe users write a holder: thread, value, register; in tensor memory lane and column, and which part of it.
+export function holderLabel(fragment, element) {
+  if (fragment.inTensorMemory) {
+    const part = fragment.stride < fragment.registerBits ? `.${(element.bit - fragment.shift) / fragment.stride}` : "";
+    const cta = element.lane < TENSOR_LANES ? "" : "CTA1 ";
+    return `${cta}L${element.lane % TENSOR_LANES} C${element.register}${part}`;
+  }
   return `T${element.lane} V${element.value}:R${element.register}`;
 }
 
 // What a matrix is called.
 export function matrixTitle(fragment, matrix) {
   if (fragment.operand === "e") return `selector ${matrix}`;
+  if (fragment.operand.startsWith("sf")) return fragment.matrices > 1 ? `scale factor id ${matrix * fragment.columns}` : "scale factor id 0";
+  if (fragment.inTensorMemory) return fragment.operand !== "r" ? fragment.operand.toUpperCase() : fragment.matrices > 1 ? `CTA ${matrix}` : "part of tensor memory";
   if (fragment.spelling.startsWith("tcgen05")) return fragment.matrices > 1 ? `half ${matrix}` : "part of tensor memory";
   return `matrix ${matrix}`;
+}
+
+// What rows and columns are called.
+export function axisNames(fragment) {
+  return NAMES[fragment.operand] || (fragment.inTensorMemory ? ["row", fragment.stride === fragment.registerBits ? "word" : "element"] : ["row", "column"]);
 }
 
 // What one register of every lane T holds, as a sentence; see ptxloom.views.fragments.formulas.

@@ -1,16 +1,18 @@
 // Who holds what: the map of any form, lit from element to lane, register, bits and address, and back.
 
-import { addressedRow, elementAt, heldBy, holderLabel, holderOf, matrixTitle, registerLine } from "./fragment.js";
+import { addressedRow, axisNames, elementAt, heldBy, holderLabel, holderOf, matrixTitle, registerLine } from "./fragment.js";
 import { announce, choices, copyButton, field, fill, h, more } from "./dom.js";
 import { bitsWords, fillOf, fitOf, matrixGrid, moveInGrid, placeSentence, windowOf } from "./grid.js";
 import { makeOverview } from "./overview.js";
 import { needsOf } from "./check.js";
 import { picker } from "./picker.js";
+import { TENSOR_LANES } from "./tensor_memory.js";
+import { memoryMap } from "./tensor_memory_view.js";
 
 const FIRST = "ldmatrix.sync.aligned.m8n8.x4.b16";
 const FAMILIES = ["ldmatrix", "stmatrix", "movmatrix", "mma.sync", "mma.sp", "wmma", "wgmma", "tcgen05"];
 const BY = [["lane", "Lane"], ["register", "Register"], ["matrix", "Matrix"]];
-const ROLES = { r: "its elements", a: "A", b: "B", c: "C", d: "D", e: "E, the metadata" };
+const ROLES = { r: "its elements", a: "A", b: "B", c: "C", d: "D", e: "E, the metadata", sfa: "the scales of A", sfb: "the scales of B" };
 const LANGUAGES = { cuda: "CUDA C++", ptx: "PTX", triton: "Triton", cute: "CuTe C++", "cute-dsl": "CuTe DSL" };
 const MOST_IN_CORNER = 2048;
 const CORNER = "abd";
@@ -24,12 +26,12 @@ function makeView(app, panel) {
   const find = picker("Instruction", facts.spellings, (form) => choose({ form }));
   const parts = {
     families: h("div", { class: "chips" }, FAMILIES.map((family) => h("button", { type: "button", class: "chip", click: () => find.search(family) }, family))),
-    operands: h("div"), by: h("div"), lanes: h("div"), head: h("div", { class: "title" }), stage: h("div", { class: "stage" }),
+    operands: h("div"), by: h("div"), lanes: h("div"), head: h("div", { class: "title" }), memory: h("div"), stage: h("div", { class: "stage" }),
     pager: h("div", { class: "pager" }), notes: h("div", { class: "notes" }), code: h("div", { class: "code" }), inspector: h("div", { class: "inspect" }),
   };
   fill(panel,
     h("div", { class: "rail" }, h("h2", {}, "Instruction"), find.element, parts.families, parts.operands, more("Colours and lanes", parts.by, parts.lanes)),
-    h("div", { class: "main" }, parts.head, parts.pager, parts.stage, parts.notes, parts.code),
+    h("div", { class: "main" }, parts.head, parts.memory, parts.pager, parts.stage, parts.notes, parts.code),
     h("aside", { class: "side", "aria-label": "The element" }, parts.inspector));
   wire(view, parts, app);
   new ResizeObserver(() => refit(view, parts, app, choose)).observe(parts.stage);
@@ -116,10 +118,12 @@ function draw(view, parts, app, choose) {
   if (hasCorner(view.form, operands, facts)) options.push(["all", "A·B", "A left, B above, D in the corner"]);
   fill(parts.operands, options.length > 1 ? field("Operand", choices("Operand", options, view.operand, (operand) => choose({ operand }))) : null);
   fill(parts.by, field("Colour by", choices("Colour by", BY, view.by, (by) => choose({ by, pin: view.pin }))));
+  fill(parts.memory, fragments[0].inTensorMemory ? memoryMap(fragments[0], (from) => choose({ from })) : null);
   drawGrids(view, parts, fragments, choose);
   drawLanes(view, parts, fragments[0]);
   fill(parts.notes, h("h3", {}, "How to read it"), facts.notesOf(view.form, shown[0]).map((line) => h("p", {}, line)),
-    h("p", {}, `T5 V1:R0 reads: lane 5 holds this element, as its value 1, in its register 0.`), fragments.length === 1 ? formulas(fragments[0]) : null);
+    h("p", {}, fragments[0].inTensorMemory ? "L5 C1 reads: lane 5 of tensor memory, column 1 from where the address points; C1.2 is its third part, from bit 0 up." : "T5 V1:R0 reads: lane 5 holds this element, as its value 1, in its register 0."),
+    fragments.length === 1 && !fragments[0].inTensorMemory ? formulas(fragments[0]) : null);
   drawCode(view, parts, app, choose);
   light(view, parts, view.pin);
 }
@@ -161,8 +165,8 @@ function drawGrids(view, parts, fragments, choose) {
 }
 
 function axesOf(fragment) {
-  const axes = { a: "m × k", b: "k × n", c: "m × n", d: "m × n", r: "rows × columns", e: "rows × groups" }[fragment.operand];
-  return `${fragment.rows} × ${fragment.columns}${axes ? `, ${axes}` : ""}`;
+  const [down, across] = axisNames(fragment).map((name) => (name.length > 1 ? `${name}s` : name));
+  return `${fragment.rows} × ${fragment.columns}, ${down} × ${across}`;
 }
 
 // Which part of a large operand is shown, and the way to the rest.
@@ -198,10 +202,10 @@ function moveFrame(view, parts, fragment, to, choose) {
 
 function drawLanes(view, parts, fragment) {
   const buttons = Array.from({ length: fragment.laneCount }, (_, lane) => h("button", {
-    type: "button", class: `lane ${fillOf({ lane }, "lane", fragment)}`, tabindex: lane ? -1 : 0, "data-lane": lane, "aria-label": `lane ${lane}`, "aria-pressed": "false",
-  }, String(lane)));
+    type: "button", class: `lane ${fillOf({ lane }, "lane", fragment)}`, tabindex: lane ? -1 : 0, "data-lane": lane, "aria-label": laneName(fragment, lane), "aria-pressed": "false",
+  }, String(fragment.inTensorMemory ? lane % TENSOR_LANES : lane)));
   view.lanes = buttons;
-  fill(parts.lanes, h("h2", {}, fragment.laneCount > 32 ? "Lanes of the warpgroup" : "Lanes"),
+  fill(parts.lanes, h("h2", {}, fragment.inTensorMemory ? "Lanes of tensor memory" : fragment.laneCount > 32 ? "Lanes of the warpgroup" : "Lanes"),
     h("div", { class: "lanes", role: "group", "aria-label": "Lanes" }, buttons));
 }
 
@@ -336,23 +340,32 @@ function inspect(view, parts, focus, lane, address) {
   const sentence = element ? placeSentence(fragment, element) : laneSentence(fragment, lane);
   announce(sentence);
   fill(parts.inspector,
-    h("h2", { class: "holder" }, element ? holderLabel(element) : `Lane ${lane}`),
+    h("h2", { class: "holder" }, element ? holderLabel(fragment, element) : laneName(fragment, lane).replace("lane", "Lane")),
     element ? elementFacts(fragment, element, address) : h("p", {}, `${laneSentence(fragment, lane)}.`),
-    h("h3", {}, `Registers of lane ${lane}`), registerBars(fragment, lane, element, view.by));
+    h("h3", {}, `${fragment.inTensorMemory ? "Columns" : "Registers"} of ${laneName(fragment, lane)}`), registerBars(fragment, lane, element, view.by));
+}
+
+// A lane of a warp or of several, or of tensor memory, of a pair's CTA.
+function laneName(fragment, lane) {
+  if (!fragment.inTensorMemory) return `lane ${lane}`;
+  return `lane ${lane % TENSOR_LANES}${fragment.laneCount > TENSOR_LANES ? ` of CTA ${Math.floor(lane / TENSOR_LANES)}` : ""}`;
 }
 
 function laneSentence(fragment, lane) {
   const row = addressedRow(fragment, lane);
-  const holds = `holds ${fragment.valuesPerLane} elements in ${fragment.registers} register${fragment.registers > 1 ? "s" : ""}`;
-  if (!fragment.addressed) return `lane ${lane} ${holds}`;
+  if (fragment.inTensorMemory && !heldBy(fragment, lane).length) return `${laneName(fragment, lane)} is left free; an address that names another lane moves all of it`;
+  const holder = fragment.inTensorMemory ? "column" : "register";
+  const holds = `holds ${fragment.valuesPerLane} element${fragment.valuesPerLane > 1 ? "s" : ""} in ${fragment.registers} ${holder}${fragment.registers > 1 ? "s" : ""}`;
+  if (!fragment.addressed) return `${laneName(fragment, lane)} ${holds}`;
   return `lane ${lane} ${holds}; ${row ? `its address names row ${row.row} of ${matrixTitle(fragment, row.matrix)}` : "its address is ignored"}`;
 }
 
 function elementFacts(fragment, element, address) {
   const rows = [
-    ["Element", `row ${element.row}, column ${element.column}`],
+    ["Element", `${axisNames(fragment)[0]} ${element.row}, ${axisNames(fragment)[1]} ${element.column}`],
     fragment.matrices > 1 ? ["Of", matrixTitle(fragment, element.matrix)] : null,
-    ["Lane", String(element.lane)], ["Value", `V${element.value}`], ["Register", `R${element.register}`], ["Bits", bitsWords(element).replace(/^bits? /, "")],
+    ["Lane", laneName(fragment, element.lane).replace("lane ", "")], fragment.inTensorMemory ? null : ["Value", `V${element.value}`],
+    fragment.inTensorMemory ? ["Column", `C${element.register}`] : ["Register", `R${element.register}`], ["Bits", bitsWords(element).replace(/^bits? /, "")],
     address >= 0 ? ["Address", `lane ${address} passes it`] : null,
   ];
   return h("dl", { class: "table" }, rows.filter(Boolean).flatMap(([name, value]) => [h("dt", {}, name), h("dd", {}, value)]));
@@ -366,12 +379,12 @@ function registerBars(fragment, lane, it, by) {
   const registers = Array.from({ length: Math.min(most, fragment.registers) }, (_, place) => first + place);
   const bars = registers.map((register) => {
     const parts = held.filter((element) => element.register === register).reverse();
-    return h("div", { class: "register" }, h("span", { class: "register-name" }, `R${register}`), h("div", { class: "bits" }, parts.map((element) => h("button", {
+    return h("div", { class: "register" }, h("span", { class: "register-name" }, `${fragment.inTensorMemory ? "C" : "R"}${register}`), h("div", { class: "bits" }, parts.map((element) => h("button", {
       type: "button", class: `bit ${fillOf(element, by, fragment)}${it && it.value === element.value ? " is-it" : ""}`, tabindex: -1, "data-value": element.value,
       "aria-label": `V${element.value}: ${placeSentence(fragment, element)}`,
     }, parts.length > 8 ? "" : `${fragment.matrices > 1 ? `${element.matrix}: ` : ""}${element.row},${element.column}`))));
   });
   const rest = fragment.registers - registers.length;
   return h("div", { class: "registers" }, h("div", { class: "register-scale" }, h("span", {}, String(fragment.registerBits - 1)), h("span", {}, "0")), bars,
-    rest ? h("p", { class: "hint" }, `${rest} registers more`) : null);
+    rest ? h("p", { class: "hint" }, `${rest} ${fragment.inTensorMemory ? "columns" : "registers"} more`) : null);
 }

@@ -1,6 +1,6 @@
 // A matrix as a table of cells, each its holder; a large one through a window of rows and columns.
 
-import { addressLane, holderLabel, holderOf, matrixTitle } from "./fragment.js";
+import { addressLane, axisNames, holderLabel, holderOf, matrixTitle } from "./fragment.js";
 import { h } from "./dom.js";
 
 const MOST_ROWS = 64;
@@ -20,10 +20,19 @@ export function hueOf(element, by, fragment) {
 // One element in a sentence.
 export function placeSentence(fragment, element) {
   const bits = bitsWords(element);
+  if (fragment.inTensorMemory) return tensorSentence(fragment, element, bits);
   const of = fragment.matrices > 1 ? ` of ${matrixTitle(fragment, element.matrix)}` : "";
   const holder = `row ${element.row}, column ${element.column}${of}: lane ${element.lane}, register ${element.register}, ${bits}`;
   const lane = addressLane(fragment, element.matrix, element.row);
   return lane < 0 ? holder : `${holder}; lane ${lane} passes the row's address`;
+}
+
+function tensorSentence(fragment, element, bits) {
+  const [down, across] = axisNames(fragment);
+  const [cta, lane] = [Math.floor(element.lane / 128), element.lane % 128];
+  const of = fragment.matrices > 1 ? ` of ${matrixTitle(fragment, element.matrix)}` : "";
+  const owner = fragment.laneCount > 128 ? ` of CTA ${cta}` : "";
+  return `${down} ${element.row}, ${across} ${element.column}${of}: lane ${lane}, column ${element.register}${owner}, ${bits}; warp ${Math.floor(lane / 32)} reaches it`;
 }
 
 export function bitsWords(element) {
@@ -83,7 +92,7 @@ export function matrixGrid(fragment, matrix, by, from, title, fit) {
       const cell = h("td", {
         class: `cell ${fillOf(element, by, fragment)}`, tabindex: -1, "data-at": cells.length,
         "aria-label": placeSentence(fragment, element),
-      }, h("b", {}, `T${element.lane}`), h("i", {}, holderLabel(element).split(" ")[1]));
+      }, h("b", {}, `${fragment.inTensorMemory ? "L" : "T"}${fragment.inTensorMemory ? element.lane % 128 : element.lane}`), h("i", {}, holderLabel(fragment, element).split(" ").pop()));
       cells.push({ cell, element, fragment });
       return cell;
     }));

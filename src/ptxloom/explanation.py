@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING
 from ptxloom.atoms import copy_atoms
 from ptxloom.atoms.page import atom_page
 from ptxloom.checker import rule_page, rules
-from ptxloom.diagnostics import TOOLS, UsageError, must_be
+from ptxloom.diagnostics import TOOLS, PtxloomError, UsageError, must_be
 from ptxloom.display import mimebundle
+from ptxloom.fragments import fragment_operands
 from ptxloom.glossary import CAUSES, concepts
 from ptxloom.hazards.kinds import BY_RULE
 from ptxloom.isa import instruction_page, instruction_spec, known, opcodes
@@ -100,13 +101,43 @@ def explain(word: str) -> Page:
         return _of_runs(low)
     opcode, *qualifiers = written.split(".")
     if known(opcode.lower()):
-        return Page(low, "instruction", instruction_page(opcode.lower(), tuple(filter(None, qualifiers))))
+        words = tuple(filter(None, qualifiers))
+        text = instruction_page(opcode.lower(), words)
+        head, mark, tail = text.rpartition("\nManual section: ")
+        return Page(low, "instruction", f"{head}{maps_of(opcode.lower(), words)}{mark}{tail}")
     for spelled in (low, f".{low}", f"%{low}"):
         if text := word_page(spelled):
             return Page(spelled, _kind(spelled), text)
     if text := atom_page(written):
         return Page(written, "atom", text)
     raise _unknown("word", word, [topic.word for topic in topics()])
+
+
+def maps_of(opcode: str, words: tuple[str, ...] = ()) -> str:
+    """The part of an instruction's page that says how to see which lane holds what; empty if it holds no matrix.
+
+    Args:
+        opcode: The instruction.
+        words: Its qualifiers, if a page is about some forms alone.
+
+    Example:
+        >>> print(*[line for line in maps_of("tcgen05", ("shift",)).split() if "shift" in line])
+        tcgen05.shift.cta_group::1.down
+    """
+    examples = (each.split()[0].rstrip(";") for each in instruction_spec(opcode).examples)
+    fitting = [each for each in examples if {*words} <= {*each.split(".")}]
+    commands = [command for each in fitting or (".".join((opcode, *words)),) for command in _maps(each)]
+    listed = "\n".join(dict.fromkeys(commands))
+    return f"\n## Which lane holds what\n\n```\n{listed}\n```\n" if listed else ""
+
+
+def _maps(spelled: str) -> tuple[str, ...]:
+    """The commands that draw a form; none if there is no such form, or if it holds no matrix."""
+    try:
+        operands = fragment_operands(spelled)
+    except PtxloomError:
+        return ()
+    return tuple(f"ptxloom map {spelled}" + f" --operand {operand}" * bool(operand) for operand in operands)
 
 
 def _of_glossary(word: str) -> Page | None:

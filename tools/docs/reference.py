@@ -19,7 +19,7 @@ from ptxloom.cli.command_line import INTRODUCTION, VERBS, build_parser
 from ptxloom.cli.examples import EXAMPLES, EXITS
 from ptxloom.cli.json_schemas import NAMES, schema
 from ptxloom.diagnostics import TOOLS, PtxloomError
-from ptxloom.explanation import Topic, explain, topics
+from ptxloom.explanation import Topic, explain, maps_of, topics
 from ptxloom.fragments import fragment_operands
 from ptxloom.hazards.kinds import BY_RULE
 from ptxloom.isa import instruction_spec
@@ -103,6 +103,7 @@ def _own_page(topic: Topic) -> str:
     maps = "".join(_maps(topic.word)) if topic.kind == "instruction" else ""
     if not maps:
         return text
+    text = text.replace(maps_of(topic.word), "\n")  # the pictures that these commands draw stand there instead
     about, syntax, rest = text.partition("\n## ")  # the maps stand before the syntax
     return f"{about}\n## Which lane holds what\n\n{maps}{syntax.removeprefix(chr(10))}{rest}"
 

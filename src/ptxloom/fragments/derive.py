@@ -25,7 +25,7 @@ from ptxloom.descriptors.tensor_instruction import TensorInstruction, is_tensor_
 from ptxloom.diagnostics import UnsupportedForm, UsageError
 from ptxloom.fragments.model import Axis, Evidence, Fragment
 from ptxloom.fragments.products import operands_held, product_fragment
-from ptxloom.fragments.tensor_memory import copy_fragment, tensor_memory_fragment
+from ptxloom.fragments.tensor_memory import copy_fragment, shift_fragment, tensor_memory_fragment
 from ptxloom.fragments.tensor_operands import tensor_fragment, tensor_operands
 from ptxloom.fragments.tiles import QUAD, WORD_BITS, tile
 from ptxloom.fragments.wmma import wmma_fragment
@@ -162,14 +162,14 @@ def _read(text: str) -> MatrixMove | MatrixForm | Form:
 
 def _part(opcode: str, words: tuple[str, ...], text: str) -> Form:
     """The form of a load or a store of a fragment."""
-    if "cp" not in words:
+    if {"cp", "shift"}.isdisjoint(words):
         words = (*words, *(word for word in ("sync", "aligned") if word not in words))
     form = resolve(opcode, words).form
     if form is None:
         from ptxloom.isa.phrase import reasons  # noqa: PLC0415 - only a miss needs the words
 
         raise UnsupportedForm(f"`{text}` is not a form of `{opcode}`: {reasons(opcode, words)}")
-    if "shape" not in form.filling or "spfactor" in form.filling:
+    if ("shape" not in form.filling and "shift" not in words) or "spfactor" in form.filling:
         raise UnsupportedForm(f"`{text}` holds no matrix")
     return form
 
@@ -177,6 +177,8 @@ def _part(opcode: str, words: tuple[str, ...], text: str) -> Form:
 def _of_part(form: Form) -> Fragment:
     if "cp" in form.words:
         return copy_fragment(form)
+    if "shift" in form.words:
+        return shift_fragment(form)
     operand = next(slot.name for slot in form.line.operands if form.spec.operands[slot.name].kind == "fragment")
     if form.opcode == "tcgen05":
         return tensor_memory_fragment(form, vector_length(form, operand))

@@ -7,6 +7,7 @@ one of 8 rows, and what is as far in rows 8 to 15 is held by a lane (`.16x64b`) 
 
 `tcgen05.cp` brings rows of shared memory to lanes, some of them to several: each word of a row, or what was packed and
 gets a byte, is an element. A pair's CTAs copy from their own shared memory: the matrix of a place is the CTA's.
+`tcgen05.shift` moves 32 lanes of eight columns by one; rows are where they are before.
 
 `.pack::16b` and `.unpack::16b` put the low halves of two columns next to each other into one register.
 """
@@ -86,3 +87,15 @@ def copy_fragment(form: Form) -> Fragment:
     stride = WORD_BITS if width == WORD_BITS else 8
     values = _columns(1, bits // stride)
     return Fragment(form.spelling, "r", lanes, values, width, stride, shift, WORD_BITS, False, Evidence.DOCUMENTS, True)
+
+
+_SHIFTED: Final = (*digits(Axis.ROW, 1, 32), *digits(Axis.ADDRESS, 1, 4))
+_SHIFTED_COLUMNS: Final = 8
+
+
+def shift_fragment(form: Form) -> Fragment:
+    """Which lanes and columns a `tcgen05.shift.down` moves: rows as they lie before, each but row 0 one lane down."""
+    lanes = (*_SHIFTED, Digit(Axis.MATRIX, 1)) if "cta_group::2" in form.words else _SHIFTED
+    values = _columns(1, _SHIFTED_COLUMNS)
+    width = WORD_BITS
+    return Fragment(form.spelling, "r", lanes, values, width, width, 0, width, False, Evidence.DOCUMENTS, True)

@@ -36,7 +36,7 @@ _FIRST: Final = PtxVersion(1, 0)
 HOLDERS: Final = (*MOVES, *PRODUCTS, "tcgen05")
 """The opcodes that have forms with matrix operands."""
 
-PARTS: Final = {"wmma": ("load", "store"), "tcgen05": ("ld", "st", "cp")}
+PARTS: Final = {"wmma": ("load", "store"), "tcgen05": ("ld", "st", "cp", "shift")}
 """What moves a fragment from memory or to it."""
 
 

@@ -9,6 +9,7 @@ import pytest
 
 from machine.semantics.tensor_kernels import descriptor, lines, run, run_pair, stride_of
 from ptxloom.descriptors.instruction import InstructionDescriptor
+from ptxloom.fragments import fragment
 from ptxloom.fragments.tensor_layouts import TensorLayout, accumulator_layout
 
 if TYPE_CHECKING:
@@ -131,10 +132,19 @@ def test_a_mask_takes_columns_of_b_as_zeros() -> None:
     assert (result(one(body, a, b), accumulator_layout(32, ws=True), 64) == wanted).all()
 
 
-def test_rows_move_down_by_one() -> None:
-    old = np.arange(512 * 128, dtype=np.uint32).reshape(512, 128)
-    nothing = np.zeros((8, 32), np.uint8)
-    after = one("add.u32 %r22, %r13, 0x200010; tcgen05.shift.cta_group::1.down [%r22];", nothing, nothing, old)
-    wanted = old.copy()
-    wanted[16:24, 32:63] = old[16:24, 33:64]
-    assert (after == wanted).all()
+@pytest.mark.parametrize("ctas", [1, 2])
+def test_rows_move_down_by_one_as_the_map_has_them(ctas: int) -> None:
+    old = np.arange(ctas * 512 * 128, dtype=np.uint32).reshape(ctas, 512, 128)
+    body = f"add.u32 %r22, %r13, 0x200010; tcgen05.shift.cta_group::{ctas}.down [%r22];"
+    nothing = np.zeros((ctas, 16), np.uint8)
+    if ctas == 1:
+        after, outcome = run(body, nothing[0], old[0])
+    else:
+        after, outcome = run_pair(body, nothing, old)
+    assert not outcome.hazards
+    held, wanted = fragment(f"tcgen05.shift.cta_group::{ctas}.down"), old.copy()
+    for e in held.elements:
+        if e.row:
+            cta, lane = divmod(e.lane, 128)
+            wanted[cta, 16 + e.register, 32 + lane - 1] = old[cta, 16 + e.register, 32 + lane]
+    assert (after.reshape(old.shape) == wanted).all()

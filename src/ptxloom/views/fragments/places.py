@@ -9,7 +9,7 @@ from ptxloom.views.core.json_text import to_text
 from ptxloom.views.core.style import LANES_PER_HUE, PLAIN, Ink, Style
 from ptxloom.views.core.tables import Cell, Table, csv_table, markdown_table, text_table
 from ptxloom.views.fragments.colouring import group_of
-from ptxloom.views.fragments.prefaces import axis_names, evidence, id_of, matrix_title, title
+from ptxloom.views.fragments.prefaces import axis_names, evidence, id_of, is_shift, matrix_title, title
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -77,7 +77,11 @@ def _in_tensor_memory(fragment: Fragment, element: Element) -> str:
     of = f" of {matrix_title(fragment, element.matrix)}" * (fragment.matrices > 1)
     owner = f" of CTA {cta}" * fragment.is_pair
     where = f"lane {lane}, column {element.register}{owner}, bits {bits(element)} ({fragment.label(element)})"
-    return f"{down} {element.row}, {across} {element.column}{of}: {where}; warp {lane // 32} reaches it"
+    reached = f"{down} {element.row}, {across} {element.column}{of}: {where}; warp {lane // 32} reaches it"
+    if is_shift(fragment):
+        stays = ", and here" * (element.row == fragment.rows - 1)
+        return f"{reached}; then {'gone' if element.row == 0 else f'in lane {lane - 1}'}{stays}"
+    return reached
 
 
 def address_sentence(fragment: Fragment, lane: int) -> str:

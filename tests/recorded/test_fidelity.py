@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import pytest
@@ -12,10 +12,15 @@ import pytest
 import ptxloom as pl
 from ptxloom.cli import main
 from ptxloom.diagnostics import UsageError
+from ptxloom.fragments import fragment
 from ptxloom.machine.results import fidelity
+from ptxloom.views.fragments.prefaces import evidence
 from recorded import confirmed_forms
 
 TABLE: Final = Path(fidelity.__file__).with_name("confirmed.txt")
+WORDS: Final[list[dict[str, Any]]] = json.loads(
+    (Path(__file__).parent / "published" / "b200_words.json").read_text(encoding="utf-8")
+)["words"]
 MMA: Final = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"
 
 
@@ -43,6 +48,17 @@ def test_what_an_instruction_rests_on(spelled: str, level: str) -> None:
 def test_sums_of_tensor_cores_are_those_of_one_architecture() -> None:
     assert fidelity.level_of(MMA, is_recorded_target=False) == "documents"
     assert fidelity.level_of("add.u32", is_recorded_target=False) == "bits"
+
+
+@pytest.mark.parametrize("word", WORDS, ids=lambda word: word["name"])
+def test_sums_of_which_words_are_published_say_so(word: dict[str, str]) -> None:
+    scaled = f".block_scale.scale_vec::{word['scale_vector']}" if word["scale_vector"] else ""
+    dense = f"tcgen05.mma.cta_group::1.kind::{word['kind']}{scaled}"
+    assert fidelity.level_of(dense) == "published"
+    for other in (dense.replace("::1", "::2", 1), dense.replace("mma", "mma.sp"), dense.replace("mma", "mma.ws")):
+        assert fidelity.level_of(other) == "documents"
+    assert "published for a B200" in evidence(fragment(dense, "d"))
+    assert "published" not in evidence(fragment(dense, "a"))
 
 
 def test_a_run_tells_what_it_rests_on() -> None:

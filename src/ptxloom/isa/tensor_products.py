@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
+PUBLISHED: Final = "equal to results published for a B200 (sf-tensor/tcgen05)"
+"""What sums of products rest on of which such words are known, with their operands."""
 TENSOR_KINDS: Final = ("f16", "tf32", "f8f6f4", "i8", "mxf8f6f4", "mxf4", "mxf4nvf4")
 WIDE_KINDS: Final = ("mxf4", "mxf4nvf4")
 """Of which a dense product can have a K of 48 bytes, 96 elements, on sm_103."""
@@ -39,6 +41,11 @@ class TensorProduct:
     ws: bool
     scale_vector: str
     shifts: bool
+
+    @property
+    def is_published(self) -> bool:
+        """Whether results of its kind were published, with their operands: those of dense products of one CTA."""
+        return self.ctas == 1 and not (self.sparse or self.ws)
 
     @property
     def has_bytes(self) -> bool:

@@ -12,7 +12,9 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from ptxloom.descriptors.tensor_instruction import is_tensor_product
 from ptxloom.diagnostics import UsageError
+from ptxloom.isa.tensor_products import PUBLISHED, product_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -21,10 +23,12 @@ if TYPE_CHECKING:
 
 BITS: Final = "bits"
 KERNELS: Final = "kernels"
+OTHERS: Final = "published"
 DOCUMENTS: Final = "documents"
 LEVELS: Final = {
     BITS: "recorded by themselves on an H200, over their inputs: these bits",
     KERNELS: "recorded on an H200 in whole kernels, whose output has these bits",
+    OTHERS: f"sums {PUBLISHED}",
     DOCUMENTS: "by the manual, ptxas and what others published: not recorded",
 }
 """By what an instruction rests on: in words."""
@@ -40,7 +44,7 @@ class FidelityRow:
 
     Attributes:
         instruction: Without its operands.
-        level: "bits", "kernels" or "documents".
+        level: "bits", "kernels", "published" or "documents".
         executions: How often warps executed it.
     """
 
@@ -68,6 +72,8 @@ class Fidelity:
         lines: list[str] = []
         for level, about in LEVELS.items():
             rows = [row for row in self.rows if row.level == level]
+            if not rows:
+                continue
             share = f"{self.executions(level):,} of {every:,} warp instructions"
             named = ", ".join(row.instruction for row in rows) if level != BITS and rows else ""
             lines.append(f"{level:9}  {share}, {about}" + (f": {named}" if named else ""))
@@ -102,7 +108,10 @@ def level_of(spelled: str, *, is_recorded_target: bool = True) -> str:
         spelled: The instruction, without operands.
         is_recorded_target: Whether its tensor cores are those of the recordings.
     """
-    if spelled.partition(".")[0] in _TENSOR and not is_recorded_target:
+    opcode, *qualifiers = spelled.split(".")
+    if is_tensor_product(spelled):
+        return OTHERS if product_of(tuple(qualifiers)).is_published else DOCUMENTS
+    if opcode in _TENSOR and not is_recorded_target:
         return DOCUMENTS
     return _table().get(spelled, DOCUMENTS)
 

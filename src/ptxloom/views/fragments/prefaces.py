@@ -9,6 +9,7 @@ from ptxloom.fragments import Axis, Evidence
 from ptxloom.fragments.tensor_operands import layout_of
 from ptxloom.isa.matrix import matrix_move
 from ptxloom.isa.products import matrix_form
+from ptxloom.isa.tensor_products import PUBLISHED
 from ptxloom.views.fragments.folding import block_of, many
 
 if TYPE_CHECKING:
@@ -72,7 +73,7 @@ def _nouns(fragment: Fragment) -> tuple[str, str]:
     if fragment.operand in _SCALES:
         return (_PART, "parts") if _has_two_words(fragment) else ("scale factor id", "scale factor ids")
     if fragment.in_tensor_memory and fragment.operand == "r":
-        return "CTA" if fragment.matrices > 1 else _SOURCE, "CTAs"
+        return "CTA" if fragment.matrices > 1 else _PART if is_shift(fragment) else _SOURCE, "CTAs"
     if fragment.in_tensor_memory and fragment.operand != "e":
         return f"{fragment.operand.upper()}", "matrices"
     if fragment.operand == "e":
@@ -95,6 +96,11 @@ def matrix_title(fragment: Fragment, matrix: int | str) -> str:
 def id_of(fragment: Fragment, matrix: int) -> int:
     """The number by which a matrix is known: a scale factor id counts bytes, where several scales belong together."""
     return matrix * fragment.columns if fragment.operand in _SCALES else matrix
+
+
+def is_shift(fragment: Fragment) -> bool:
+    """Whether an instruction moves rows within tensor memory."""
+    return fragment.in_tensor_memory and ".shift." in fragment.spelling
 
 
 def axis_names(fragment: Fragment) -> tuple[str, str]:
@@ -144,7 +150,12 @@ def _in_tensor_memory(fragment: Fragment) -> Iterator[str]:
         f"{fragment.label(example)} reads: lane {example.lane} of tensor memory, "
         f"column {example.register} from where the address points{part}."
     )
-    if fragment.operand == "r":
+    if is_shift(fragment):
+        yield "So it is before: each row goes to the lane of the row before it. Row 0 is gone, row 31 stays."
+        yield "`tcgen05.cp.4x256b` brings a new row 31, to an address of lane 31."
+        if fragment.matrices > 1:
+            yield "Each CTA of the pair moves its own."
+    elif fragment.operand == "r":
         yield "Rows are those of the matrix descriptor in shared memory; `ptxloom descriptor` draws where they lie."
         if fragment.matrices > 1:
             yield "Each CTA of the pair copies from its own shared memory to its own tensor memory."
@@ -223,7 +234,11 @@ def _metadata_of(form: MatrixForm) -> Iterator[str]:
 def evidence(fragment: Fragment) -> str:
     """What the map rests on, as a sentence."""
     confirmed = fragment.confirmed is Evidence.SILICON
-    return f"{'Confirmed' if confirmed else 'Not run on silicon by us'}: {fragment.confirmed}."
+    found = f"{'Confirmed' if confirmed else 'Not run on silicon by us'}: {fragment.confirmed}."
+    sums = fragment.in_tensor_memory and fragment.operand == "d"
+    if sums and tensor_instruction(fragment.spelling).product.is_published:
+        found += f" The sums in it are {PUBLISHED}."
+    return found
 
 
 def title(fragment: Fragment) -> str:

@@ -78,7 +78,7 @@ def by_wgmma() -> str:
             steps.append(
                 f"wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16 {{{accumulators}}}, %rd6, %rd7, 1, 1, 1, 0, 0;"
             )
-    stores = []
+    stores: list[str] = []
     for number in range(0, 128, 2):
         half, at = divmod(number, 64)
         row, column = 64 * half + 8 * (at // 2 % 2), 8 * (at // 4)
@@ -153,7 +153,7 @@ FREED:
 
 
 def prepared(text: str) -> Callable[[], float]:
-    """A function that launches a kernel, sees that its result is right, and says how much processor time the launch took."""
+    """A function that launches a kernel, sees that its result is right, and gives the processor time of the launch."""
     rng = np.random.default_rng(0)
     a, b = (rng.integers(-3, 4, (SIZE, SIZE)).astype(np.float16) for _ in range(2))
     maps = [tensor_map(each, (DEPTH, TILE), swizzle="128B") for each in (a, b)]

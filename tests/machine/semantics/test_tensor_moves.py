@@ -11,6 +11,8 @@ import ptxloom as pl
 from ptxloom.fragments import fragment
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
 SPLIT = 40
@@ -112,7 +114,7 @@ def test_registers_are_the_places_that_the_map_says(shape: str, num: int, upper:
 
 def test_registers_are_the_places_of_the_manual_s_formulas() -> None:
     """The five shapes by arithmetic of their own: lane t, register r."""
-    places = {
+    places: dict[str, Callable[[int, int], tuple[int, int]]] = {
         "32x32b": lambda t, r: (t, r),
         "16x64b": lambda t, r: (t // 4 + 8 * (t & 1), 2 * r + (t >> 1 & 1)),
         "16x128b": lambda t, r: (t // 4 + 8 * (r & 1), 4 * (r >> 1) + (t & 3)),
@@ -154,7 +156,8 @@ def test_loads_that_reduce_find_the_extreme_of_each_thread_s_registers() -> None
     rng = np.random.default_rng(0)
     before = rng.choice(np.array(SPECIAL, np.float32).view(np.uint32), (512, 128))
     before[:, 64:] = rng.integers(0, 1 << 32, (512, 64), np.uint32)
-    body, asked = "", []
+    body = ""
+    asked: list[tuple[str, str, int, int]] = []
     for words in REDUCTIONS:
         for shape, num in (("32x32b", 2), ("32x32b", 8), ("16x32bx2", 4)):
             split = f", {SPLIT}" * (shape == "16x32bx2")

@@ -16,6 +16,7 @@ EXTRAS: Final = {
     "completion": ("completing words in a shell", ("shtab",)),
     "pictures": ("drawing PNG and PDF", ("PIL", "reportlab")),
     "cluster": ("spreading work over a cluster", ("distributed",)),
+    "mcp": ("tools of the Model Context Protocol", ("mcp",)),
     "lsp": ("the language server", ("pygls", "lsprotocol")),
 }
 """By extra: what it is for, and the modules that it brings."""

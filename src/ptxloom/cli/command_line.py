@@ -20,6 +20,7 @@ from ptxloom.cli.arguments import (
     machine_arguments,
     reading_arguments,
     shared_arguments,
+    tool_arguments,
 )
 from ptxloom.cli.verb_parser import Overview, VerbParser
 
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
-SPEAKING: Final = frozenset({"exec", "lsp"})
+SPEAKING: Final = frozenset({"exec", "lsp", "mcp"})
 """Verbs that hold a conversation, or let somebody else speak, and print no result."""
 
 INTRODUCTION: Final = "Reads, checks, runs and draws NVIDIA PTX on any machine; no GPU is needed."
@@ -191,6 +192,7 @@ class Options(argparse.Namespace):
     against: str
     seeds: int
     first_seed: int
+    trust: bool
     campaign: str | None
 
 
@@ -245,7 +247,7 @@ GROUPS: Final = {
     ),
     "run": ("run", "exec", "shared", "why", "debug"),
     "agreement": ("conform", "judge"),
-    "for editors and scripts": ("schema", "examples", "lsp", "doctor"),
+    "for editors and scripts": ("schema", "examples", "lsp", "mcp", "doctor"),
 }  # fmt: skip
 """How the verbs stand in `--help`; one that is in no group stands last."""
 
@@ -285,4 +287,5 @@ VERBS: Final = {
     "doctor": ("what is installed, what is missing for what, which compilers were found", reading_arguments.doctor),
     "examples": ("write the kernels that the README and the documentation use to a folder", reading_arguments.examples),
     "lsp": ("the language server, for editors to start", reading_arguments.lsp),
+    "mcp": ("tools of the Model Context Protocol, for assistants to start", tool_arguments.mcp),
 }

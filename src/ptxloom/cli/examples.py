@@ -136,6 +136,10 @@ EXAMPLES: Final = {
     "doctor": (("doctor", "as a list"), ("doctor --output-format json", "for programs, and for a report of a fault")),
     "examples": (("examples", "to a folder of this name, here"),),
     "lsp": (("lsp --target sm_90a", "check every file for this target"),),
+    "mcp": (
+        ("mcp kernels", "check, run, explain and more, of files of this folder"),
+        ("mcp kernels --trust --timeout 300", "also judge, by references in Python"),
+    ),
 }
 """By verb: commands (`ptxloom` in front is left out where they start with it) and what they show."""
 
@@ -168,6 +172,7 @@ EXITS: Final = {
     "doctor": DONE,
     "examples": DONE,
     "lsp": "0 the editor shut it down, 1 it left without doing so, 2 the server could not start",
+    "mcp": "0 the client hung up, 2 the server could not start",
 }
 
 
@@ -178,7 +183,7 @@ def of_verb(name: str) -> str:
 
 def of_all() -> str:
     """One example of each verb that prints something."""
-    first = tuple(shown[0] for name, shown in EXAMPLES.items() if name != "lsp")
+    first = tuple(shown[0] for name, shown in EXAMPLES.items() if name not in {"lsp", "mcp"})
     return f"{_listed(first)}\nexit codes: 0 clean, 1 findings, 2 could not run. `ptxloom VERB --help` says more."
 
 

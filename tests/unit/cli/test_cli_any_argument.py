@@ -126,6 +126,7 @@ GOOD = {
     "debug ": ("asm", "a.ptx", "--part"),
     "doctor": ("--output-format", "json"),
     "exec": ("--device", "sm_80", "--checks", "memcheck", "--on-hazard", "end", "--", "true"),
+    "mcp": ("folder", "--trust", "--timeout", "5", "--memory-limit", "1G"),
     "lsp": ("--stdio", "--target", "sm_90", "--ptx-version", "8.0", "--select", "missing-*"),
 }
 BAD = (
@@ -152,6 +153,7 @@ def work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "folder").mkdir()
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("ptxloom.lsp.features.serve", serve_nobody)
+    monkeypatch.setattr("ptxloom.cli.verbs.mcp.serve", serve_nobody)
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(PTX.encode())))
     return tmp_path
 
@@ -183,7 +185,7 @@ def test_no_argument_brings_a_verb_down(run: Run, work: Path, verb: str) -> None
             continue  # the exit status of a program that there is, such as `[`
         assert ran.code in {0, 1, 2}, words
         assert ran.code != 2 or says_why(ran.err) or (verb == "why" and "judged" in ran.out), (words, ran.err)
-        assert ran.out or ran.err or "-o" in words or verb in {"exec", "fmt", "lsp"}, words
+        assert ran.out or ran.err or "-o" in words or verb in {"exec", "fmt", "lsp", "mcp"}, words
         assert "\x1b" not in ran.out + ran.err, words
 
 

@@ -27,7 +27,7 @@ WRONG_ALONE = {
 COMMANDS = [
     command
     for name, shown in EXAMPLES.items()
-    if name not in {"lsp", "exec"}
+    if name not in {"lsp", "exec", "mcp"}
     for command, _ in shown
     if command not in WRONG_ALONE
 ]

@@ -1,0 +1,87 @@
+"""Which files a client may name: those below one folder, links resolved; and what these name in their turn."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, cast
+
+from ptxloom.diagnostics import PtxloomError
+from ptxloom.files.limited import MOST_SETTINGS, named
+from ptxloom.files.names import is_file
+from ptxloom.source import title
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+_CODE: Final = {".py": "run", ".cu": "compiled"}
+_LONGEST: Final = 1024
+
+
+class OutOfFolder(PtxloomError):  # noqa: N818 - reads as the sentence it prints
+    """A file is named that a client may not name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Folder:
+    """What a client may name.
+
+    Attributes:
+        root: The folder, links resolved.
+        trusted: Whether Python of the folder is run and CUDA C++ compiled: either reads what it likes.
+    """
+
+    root: Path
+    trusted: bool = False
+
+    def file(self, name: str) -> str:
+        """The path of a file below the folder, links resolved.
+
+        Raises:
+            OutOfFolder: It is not below the folder, is not a file, or is code that is not trusted.
+        """
+        if not name or len(name) > _LONGEST or "\0" in name:
+            raise OutOfFolder("the name of a file is empty, too long, or holds a zero")
+        try:
+            path = (self.root / name).resolve()
+        except (OSError, RuntimeError, ValueError):
+            raise OutOfFolder(f"{title(name)}: no file can have this name") from None
+        if not path.is_relative_to(self.root):
+            raise OutOfFolder(f"{title(name)} leads out of the folder that this server was started for")
+        if not is_file(path):
+            raise OutOfFolder(f"{title(name)}: there is no such file")
+        done = _CODE.get(path.suffix)
+        if done is not None and not self.trusted:
+            raise OutOfFolder(f"{title(name)} would be {done}; the server was started without `--trust`")
+        return str(path.relative_to(self.root))
+
+    def launch(self, name: str) -> str:
+        """The path of a launch file below the folder, all of whose files are below the folder, too.
+
+        Raises:
+            OutOfFolder: One is not, or the file is no launch file.
+        """
+        path = self.root / self.file(name)
+        if path.suffix != ".toml":
+            raise OutOfFolder(f"{title(name)} is not a launch file (.toml); `ptxloom run --init` writes one")
+        try:
+            table = tomllib.loads(named(path, MOST_SETTINGS).decode("utf-8"))
+        except (OSError, ValueError, RecursionError) as error:
+            raise OutOfFolder(f"{title(name)}: this is not TOML: {error}") from None
+        inner = Folder(self.root, self.trusted)
+        for other in _named(table):
+            if (path.parent / other).exists():  # what does not exist, the verb tells
+                inner.file(str(path.parent / other))
+            elif not (path.parent / other).resolve().is_relative_to(self.root):
+                raise OutOfFolder(f"{title(name)} names {title(other)}, which leads out of the folder")
+        return str(path.relative_to(self.root))
+
+
+def _named(table: dict[str, Any]) -> list[str]:
+    """The files that a launch file names."""
+    found: list[object] = [table.get("ptx")]
+    for key, names in (("args", ("npy", "save")), ("compare", ("equals",))):
+        entries: Any = table.get(key)
+        for entry in cast("list[Any]", entries) if isinstance(entries, list) else []:
+            found += [cast("dict[str, Any]", entry).get(name) for name in names] if isinstance(entry, dict) else []
+    return [one.partition(":")[0] if one.count(":") else one for one in found if isinstance(one, str)]

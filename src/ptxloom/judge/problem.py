@@ -17,6 +17,7 @@ from typing import Any, Final, TypeAlias, cast
 import numpy as np
 
 from ptxloom.diagnostics import PtxloomError
+from ptxloom.files.names import is_file
 from ptxloom.fragments.number_types import is_array, is_number
 from ptxloom.judge.data import KINDS, USUAL
 from ptxloom.source import title
@@ -143,11 +144,13 @@ def read_problem(name: str) -> Problem:
     def wrong(what: str) -> BadReference:
         return BadReference(f"{title(name)}: {what}")
 
-    if not path.is_file():
+    if not is_file(path):
         raise wrong("there is no such file")
     try:
         digest = hashlib.sha256(path.read_bytes()).hexdigest()
         said = runpy.run_path(str(path), run_name="reference")
+    except (SyntaxError, UnicodeDecodeError) as error:
+        raise wrong(f"this is not Python: {error}") from None
     except Exception as error:  # noqa: BLE001 - as above
         raise wrong(f"running it raised {type(error).__name__}: {error}") from None
     for needed in ("inputs", "reference"):

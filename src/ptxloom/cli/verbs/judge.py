@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, Any
 from ptxloom import __version__
 from ptxloom.campaigns import Killed, Share
 from ptxloom.cli.cuda_flags import flags_for
-from ptxloom.cli.output import CLEAN, FINDINGS, CannotWrite, Outcome, reason, style_for, talk
+from ptxloom.cli.output import CLEAN, FINDINGS, Outcome, reason, style_for, talk
 from ptxloom.cli.spreading import carried_on, shards_of
 from ptxloom.diagnostics import PtxloomError, UsageError
+from ptxloom.files.errors import OutOfReach
 from ptxloom.files.limited import named
+from ptxloom.files.names import is_file
 from ptxloom.judge import Limits, Order, carry_out, read_problem, read_verdict
 from ptxloom.source import title
 from ptxloom.views.runs import verdicts
@@ -44,7 +46,7 @@ def run(options: Options) -> Outcome:
 
 
 def _order(name: str, options: Options) -> Order:
-    if not Path(name).is_file():
+    if not is_file(name):
         raise PtxloomError(f"{title(name)}: there is no such file")
     if options.target is not None:
         from ptxloom.machine.tensor.recipe import architecture  # noqa: PLC0415 - only where one is named
@@ -110,8 +112,8 @@ def _verified(said: list[dict[str, Any]], file: str) -> Outcome:
         raise UsageError("--verify", file, "beside one kernel: a verdict is on one")
     try:
         known = read_verdict(named(Path(file), _MOST_BYTES).decode())
-    except (OSError, UnicodeDecodeError) as error:
-        raise CannotWrite(f"{title(file)}: cannot be read: {reason(error)}") from None
+    except (OSError, ValueError, OutOfReach) as error:
+        raise PtxloomError(f"{title(file)}: cannot be read: {reason(error)}") from None
     if known["digest"] == said[0]["digest"]:
         return Outcome(f"{title(file)} is the verdict on these files: {known['digest']}\n")
     differing = [key for key in said[0] if key != "digest" and known.get(key) != said[0][key]]

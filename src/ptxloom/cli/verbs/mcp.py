@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from ptxloom.cli.output import Outcome
 from ptxloom.diagnostics import PtxloomError, UsageError
+from ptxloom.files.names import is_folder
 from ptxloom.source import title
 from ptxloom.tool_server.asking import Limits
 from ptxloom.tool_server.folder import Folder
@@ -26,9 +27,9 @@ def run(options: Options) -> Outcome:
     Raises:
         PtxloomError: The folder is none.
     """
-    root = Path(options.file).resolve()
-    if not root.is_dir():
+    if not is_folder(options.file):
         raise PtxloomError(f"{title(options.file)} is not a folder")
+    root = Path(options.file).resolve()
     if not os.access(root, os.R_OK | os.X_OK):
         raise PtxloomError(f"{title(options.file)} may not be read")
     seconds = _USUAL.seconds if options.timeout is None else options.timeout

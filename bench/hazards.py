@@ -65,6 +65,22 @@ def reduction() -> None:
     assert partial.sum() == n
 
 
+def stream() -> None:
+    """Vector add of 1M values: nearly every place of global memory is met once."""
+    n = 1 << 20
+    a, b, c = np.ones(n, np.float32), np.ones(n, np.float32), np.zeros(n, np.float32)
+    kernel = pl.kernel(pl.load(EXAMPLES / "vector_add.ptx"), "vector_add")
+
+    def launch(tools: tuple[str, ...]) -> Callable[[], None]:
+        def run() -> None:
+            kernel.launch(n // 256, 256, [a, b, c, n], threads=1, checks=(*PLAIN, *tools))
+
+        return run
+
+    report("add", {tools: launch(tools) for tools in FIGURES})
+    assert (c == 2).all()
+
+
 def report(name: str, actions: dict[tuple[str, ...], Callable[[], None]]) -> None:
     seconds: dict[tuple[str, ...], list[float]] = {tools: [] for tools in actions}
     for _ in range(REPEAT + 1):
@@ -87,3 +103,4 @@ if __name__ == "__main__":
     products("sgemm", np.float32, (16, 16), (16, 16))
     products("hgemm", np.float16, (4, 4), 128)
     reduction()
+    stream()

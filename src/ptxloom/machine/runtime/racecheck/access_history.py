@@ -113,14 +113,7 @@ def seen_by(access: CurrentAccess) -> u32:
 def fill_trace(access: CurrentAccess, lane: u32, t: AccessTrace) -> None:
     """Remember an access of a lane."""
     if takes_lane(access, lane, t) == 0:
-        t.owner = access.owner
-        t.who = access.who
-        t.stamp = access.stamp
-        t.does = access.does
-        t.lanes = 1 << lane
-        t.seen = 0
-        if access.does == WRITES or access.reads != 0:
-            number_trace(access, lane, t)
+        begin_trace(access, lane, t)
         return
     t.lanes = t.lanes | 1 << lane
     if access.does == WRITES:
@@ -128,6 +121,18 @@ def fill_trace(access: CurrentAccess, lane: u32, t: AccessTrace) -> None:
             t.made = 0
             t.number = access.number + 1
         t.made = t.made | 1 << lane
+
+
+def begin_trace(access: CurrentAccess, lane: u32, t: AccessTrace) -> None:
+    """Remember an access of a lane where nothing is remembered that this adds to."""
+    t.owner = access.owner
+    t.who = access.who
+    t.stamp = access.stamp
+    t.does = access.does
+    t.lanes = 1 << lane
+    t.seen = 0
+    if access.does == WRITES or access.reads != 0:
+        number_trace(access, lane, t)
 
 
 def number_trace(access: CurrentAccess, lane: u32, t: AccessTrace) -> None:

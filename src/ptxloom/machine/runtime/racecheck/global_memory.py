@@ -13,6 +13,7 @@ from ptxloom.machine.native.watching import watching
 from ptxloom.machine.runtime.memory import find_span, holds
 from ptxloom.machine.runtime.racecheck.access_history import (
     begin_access,
+    begin_trace,
     copy_traces,
     covers,
     drop_alike,
@@ -195,12 +196,21 @@ def look_lane(w: Warp, lane: u32, span: Span, at: u64, size: u32) -> None:
             split(w, span, place)
         cell = span.cells[(place >> 2) - (span.start >> 2)]
         step: u64 = 4
-        if cell.first[0].owner == SPLIT:
+        if is_new(cell) == 0 and cell.first[0].owner == SPLIT:
             cell = byte_of(span, place)
             step = 1
-        if is_plain == 0 or meet_reads(w, access, lane, cell.first[0]) == 0:
+        if is_new(cell) != 0:
+            access.number = 0
+            access.seen = 0
+            begin_trace(access, lane, cell.first[0])
+        elif is_plain == 0 or meet_reads(w, access, lane, cell.first[0]) == 0:
             told = meet_cell(w, lane, span, cell, place, u32(step), end, told)
         place = place + step
+
+
+def is_new(cell: HistoryCell) -> u32:
+    """1 if nothing has been remembered of a place yet."""
+    return u32(cell.first[0].owner == 0 and address(cell.first[0].next) == 0)
 
 
 def meet_cell(w: Warp, lane: u32, span: Span, cell: HistoryCell, place: u64, step: u32, end: u64, told: u32) -> u32:

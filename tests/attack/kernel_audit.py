@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from attack.ir_text import Function, Instruction, bytes_of, functions, split, typed
 from attack.rooms import LANES, RECORD, room_of, rooms_of_access, rooms_of_helper
-from ptxloom.machine.compile.variant import SYMBOL
-from ptxloom.machine.instruments import initcheck
+from ptxloom.machine.compile.needs import SYMBOL
 from ptxloom.machine.instruments.profile import Counters
 from ptxloom.machine.instruments.trace import record_bytes
+from ptxloom.machine.instruments.wanted import is_initcheck_wanted
 from ptxloom.machine.launch.shadows.initcheck import poison_bytes
 from ptxloom.machine.native import language
 from ptxloom.machine.native.signature import signature
@@ -118,7 +118,7 @@ class Audit:
     def warp_bytes(self) -> int:
         """What a warp takes, registers and their poison included."""
         program, checks = self.variant.builder.program, self.variant.builder.checks
-        poison = poison_bytes(program, checks) if initcheck.is_wanted(checks) else 0
+        poison = poison_bytes(program, checks) if is_initcheck_wanted(checks) else 0
         return state.REGISTERS + program.register_bytes + poison * (1 + state.SOURCE_BYTES)
 
     def error(self, one: Instruction, why: str) -> None:

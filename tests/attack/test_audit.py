@@ -15,10 +15,7 @@ from attack.kernel_audit import broken_rules
 from kernels.catalog import cases
 from ptxloom.machine import semantics
 from ptxloom.machine.compile.variant import translate
-from ptxloom.machine.instruments.poison import POISON
-from ptxloom.machine.instruments.profile import PROFILE
-from ptxloom.machine.instruments.provenance import PROVENANCE
-from ptxloom.machine.instruments.trace import keys_of
+from ptxloom.machine.instruments.wanted import POISON, PROFILE, PROVENANCE, keys_of
 from ptxloom.machine.native.jit import ATTRIBUTES
 from ptxloom.machine.plan.planner import plan
 from ptxloom.machine.runtime import access, library

@@ -9,7 +9,7 @@ import pytest
 from kernels.catalog import cases
 from kernels.launching import launch
 from ptxloom.diagnostics import TOOLS
-from ptxloom.machine.instruments.variable_bounds import VARIABLES
+from ptxloom.machine.instruments.wanted import VARIABLES
 
 if TYPE_CHECKING:
     from kernels.case import KernelCase

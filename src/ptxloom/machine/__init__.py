@@ -1,12 +1,15 @@
 """The dynamic judge: PTX run on the CPU, bit for bit."""
 
-from ptxloom.extras import needed
+from __future__ import annotations
 
-with needed():
+from typing import TYPE_CHECKING
+
+from ptxloom.extras import needed
+from ptxloom.lazy import later
+
+if TYPE_CHECKING:
     from ptxloom.fragments.filled import Filled
     from ptxloom.machine.device import Device
-    from ptxloom.machine.kernel import Kernel
-    from ptxloom.machine.kernels import kernel
     from ptxloom.machine.launch.grid import Progress
     from ptxloom.machine.memory.address_map import Piece
     from ptxloom.machine.memory.device_memory import Allocation, MemoryHolder, OutOfDeviceMemory
@@ -33,6 +36,10 @@ with needed():
     from ptxloom.machine.results.provenance_choice import Provenance
     from ptxloom.machine.results.trace import Blocks, Request, Trace, TraceRecord
     from ptxloom.machine.tensor.batch import mma
+
+with needed():
+    from ptxloom.machine.kernel import Kernel
+    from ptxloom.machine.kernels import kernel
 
 __all__ = [
     "Allocation",
@@ -84,3 +91,30 @@ __all__ = [
     "tensor_map_im2col",
     "texture",
 ]
+
+__getattr__ = later(
+    __name__,
+    {
+        "ptxloom.fragments.filled": "Filled",
+        "ptxloom.machine.device": "Device",
+        "ptxloom.machine.launch.grid": "Progress",
+        "ptxloom.machine.memory.address_map": "Piece",
+        "ptxloom.machine.memory.device_memory": "Allocation MemoryHolder OutOfDeviceMemory",
+        "ptxloom.machine.memory.images": "Sampling",
+        "ptxloom.machine.memory.module_variables": "global_array",
+        "ptxloom.machine.memory.tensor_map": "MappedArray tensor_map tensor_map_im2col",
+        "ptxloom.machine.memory.textures": "Surface Texture surface texture",
+        "ptxloom.machine.plan.legality": "IllegalPtx",
+        "ptxloom.machine.program.parameters": "KernelParameter",
+        "ptxloom.machine.program.unsupported": "UnsupportedInstruction",
+        "ptxloom.machine.results.conflict_fixes": "Change Remedy",
+        "ptxloom.machine.results.fidelity": "Fidelity FidelityRow",
+        "ptxloom.machine.results.hazard": "Hazard Hazards Party",
+        "ptxloom.machine.results.outcome": "LaunchError LaunchResult",
+        "ptxloom.machine.results.profile": "Counts Facts Profile ProfileRow Samples SourceRow",
+        "ptxloom.machine.results.provenance": "Contents Kind OperandOrigins ProductEvent ProvenanceRecord TracedArray",
+        "ptxloom.machine.results.provenance_choice": "Provenance",
+        "ptxloom.machine.results.trace": "Blocks Request Trace TraceRecord",
+        "ptxloom.machine.tensor.batch": "mma",
+    },
+)

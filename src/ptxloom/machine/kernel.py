@@ -10,15 +10,10 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from ptxloom.diagnostics import UsageError
 from ptxloom.isa.limits import LANES
 from ptxloom.lazy import cached_property
-from ptxloom.machine import semantics
-from ptxloom.machine.analysis.precision import precision_of
 from ptxloom.machine.compile.kernel_code import KernelCode
-from ptxloom.machine.compile.needs import needs_of, packed, unpacked
-from ptxloom.machine.contraction.rewrite import Contraction, contracted
-from ptxloom.machine.instruments.provenance import words_of
-from ptxloom.machine.instruments.trace import keys_of
+from ptxloom.machine.compile.needs import packed, unpacked
+from ptxloom.machine.instruments.wanted import keys_of, words_of
 from ptxloom.machine.launch.asked import STACK_BYTES, asked_of
-from ptxloom.machine.launch.expected import outcomes, references_of
 from ptxloom.machine.launch.launch_limits import may_fill_a_warp
 from ptxloom.machine.launch.options import (
     AS_WRITTEN,
@@ -37,14 +32,10 @@ from ptxloom.machine.launch.watching import tell, watched_checks, watched_proven
 from ptxloom.machine.memory.arguments import Memory, bind, pack
 from ptxloom.machine.memory.module_variables import memory_of
 from ptxloom.machine.native import interrupts, jit
-from ptxloom.machine.plan import legality
-from ptxloom.machine.plan.planner import plan
+from ptxloom.machine.plan import explaining
 from ptxloom.machine.program.parameters import KernelParameter, called, kernel_parameters
 from ptxloom.machine.program.planned import Planned
 from ptxloom.machine.results.outcome import LaunchError, LaunchResult
-from ptxloom.machine.results.profile import Countable
-from ptxloom.machine.results.recording import Recording
-from ptxloom.machine.results.trace_choice import choose, named_sites
 from ptxloom.machine.tensor.recipe import tensor_target
 from ptxloom.names.demangling import demangled
 from ptxloom.names.parameters import parameter_names
@@ -57,13 +48,17 @@ if TYPE_CHECKING:
     from ptxloom.comparison.rounding import Precision
     from ptxloom.isa.target import Target
     from ptxloom.machine.compile.needs import Needs
-    from ptxloom.machine.contraction.rewrite import Fusion
-    from ptxloom.machine.launch.expected import References
+    from ptxloom.machine.contraction.rewrite import Contraction, Fusion
+    from ptxloom.machine.launch.expected import Expected, References
     from ptxloom.machine.launch.grid import Progress
+    from ptxloom.machine.launch.launch_limits import Shape
+    from ptxloom.machine.memory.arena import Budget
     from ptxloom.machine.memory.device_memory import MemoryHolder
     from ptxloom.machine.memory.textures import Surface, Texture
     from ptxloom.machine.program.model import Program
+    from ptxloom.machine.results.profile import Countable
     from ptxloom.machine.results.provenance_choice import Provenance
+    from ptxloom.machine.results.recording import Recording
     from ptxloom.machine.results.trace import Request
     from ptxloom.syntax.module import Module
 
@@ -96,23 +91,16 @@ class Kernel:
         timeout: float | None = None,
         contract: str = AS_WRITTEN,
     ) -> None:
-        explained = partial(legality.explained, module, name, unchecked=unchecked)
+        explained = partial(explaining.explained, module, name, unchecked=unchecked)
         with interrupts.guarded(), interrupts.until(deadline_of(timeout)), explained():
             self.name = name
             self.module = module
             self._contract = contract
             self._unchecked = unchecked
             cores = tensor_target(module) if target is None else str(target)
-            fused = partial(contracted, module, name) if contract == FUSED else partial(Contraction, module, {})
-            self._contraction = contraction = cache(fused)
             names = parameter_names(module, name)
-
-            def planned() -> Program:
-                made = plan(contraction().module, name, semantics.Table(), cores)
-                return replace(made, parameters=called(made.parameters, names))
-
-            self.planned = Planned(planned, fused=contract == FUSED)
-            judge = None if unchecked else cache(partial(legality.must_be_legal, module, name))
+            self.planned = Planned(lambda: self._program(cores, names), fused=contract == FUSED)
+            judge = None if unchecked else cache(partial(explaining.must_be_legal, module, name))
             self.code = KernelCode(self.planned, judge=judge, explained=explained)
             known = self._known(cores)
             self.needs = replace(known, parameters=called(known.parameters, names))
@@ -124,6 +112,17 @@ class Kernel:
 
     def __repr__(self) -> str:
         return f"Kernel({demangled(self.name)!r}, {self.needs.sites} instructions)"
+
+    @cached_property
+    def _contraction(self) -> Contraction:
+        from ptxloom.machine.plan import afresh  # noqa: PLC0415 - of a kernel that is known this is not asked
+
+        return afresh.contraction(self.module, self.name, fused=self._contract == FUSED)
+
+    def _program(self, cores: str, names: Sequence[str]) -> Program:
+        from ptxloom.machine.plan import afresh  # noqa: PLC0415 - likewise
+
+        return afresh.program(self._contraction.module, self.name, cores, names)
 
     def _known(self, cores: str) -> Needs:
         """What launches have to know: kept from run to run by the text, so that a kernel known by it is not planned.
@@ -138,7 +137,9 @@ class Kernel:
 
     def _learnt(self) -> Needs:
         """What planning tells, of a program that can be run."""
-        needs = needs_of(self.program)
+        from ptxloom.machine.plan import afresh  # noqa: PLC0415 - likewise
+
+        needs = afresh.needs_of(self.program)
         whole = may_fill_a_warp(self.program.entry.node.directives)
         self.code.accept(needs.code, whole=whole, checks=frozenset(DEFAULT_CHECKS))
         return needs
@@ -166,7 +167,7 @@ class Kernel:
     @property
     def fusions(self) -> Mapping[int, Fusion]:
         """What has been fused in it, by where the sum starts in the text."""
-        return self._contraction().fusions
+        return self._contraction.fusions
 
     @property
     def registers(self) -> int:
@@ -197,11 +198,15 @@ class Kernel:
     @cached_property
     def precision(self) -> Precision | None:
         """What it rounds its sums to, as far as its instructions tell."""
+        from ptxloom.machine.analysis.precision import precision_of  # noqa: PLC0415 - few ask
+
         return precision_of(self.program)
 
     @cached_property
     def countable(self) -> Countable:
         """What a profile counts."""
+        from ptxloom.machine.results.profile import Countable  # noqa: PLC0415 - only where one is wanted
+
         return Countable(self.program)
 
     def global_array(self, name: str) -> NDArray[Any]:
@@ -370,7 +375,7 @@ class Kernel:
         self.memory.must_be_defined(self.needs.variables)
         touched = Memory(device=None if memory is None else memory.memory, looks_up=self.needs.looks_up)
         params = pack(self.needs, args, touched)
-        compared = references_of(reference, self.needs.parameters, () if isinstance(args, bytes) else args)
+        compared = self._compared(reference, args)
         bind(textures, touched, self.memory.reference)
         touched.unwritten += unwritten_arrays(uninitialised, () if isinstance(args, bytes) else args)
         budget = asked.budget(self, touched)
@@ -380,21 +385,41 @@ class Kernel:
             watched |= _words_of(following, chosen.program)
         recording = None
         if trace:
-            traced = choose(trace, chosen.program, asked.shape.grid, -(-asked.shape.threads // 32))
-            recording = Recording(chosen.program, traced, asked.shape.grid, asked.shape.block, budget)
+            recording = _recording(trace, chosen.program, asked.shape, budget)
             watched |= keys_of(recording.rooms)
         result = launched(
             chosen, asked, asked.facts(watched), params, touched, budget, threads=1 if one_thread else asked.threads,
             deadline=deadline, progress=progress, recording=recording, provenance=following,
         )  # fmt: skip
         if compared:
+            from ptxloom.machine.launch.expected import outcomes  # noqa: PLC0415 - only where something is compared
+
             result = replace(
                 result, comparisons=outcomes(compared, chosen.program, asked.shape.grid, result.provenance)
             )
         return tell(self.name, result)
 
+    def _compared(self, reference: References, args: Sequence[object] | bytes) -> tuple[Expected, ...]:
+        """Each array that is to be compared."""
+        if reference is None:
+            return ()
+        from ptxloom.machine.launch.expected import references_of  # noqa: PLC0415 - only where something is compared
+
+        return references_of(reference, self.needs.parameters, () if isinstance(args, bytes) else args)
+
+
+def _recording(trace: Sequence[Request], program: Program, shape: Shape, budget: Budget) -> Recording:
+    """Room for what is traced."""
+    from ptxloom.machine.results.recording import Recording  # noqa: PLC0415 - only where something is traced
+    from ptxloom.machine.results.trace_choice import choose  # noqa: PLC0415 - likewise
+
+    traced = choose(trace, program, shape.grid, -(-shape.threads // LANES))
+    return Recording(program, traced, shape.grid, shape.block, budget)
+
 
 def _words_of(following: Provenance, program: Program) -> frozenset[str]:
     """What provenance has compiled into a kernel."""
+    from ptxloom.machine.results.trace_choice import named_sites  # noqa: PLC0415 - only where something is followed
+
     sites = (named_sites(what, program, "shared_at") for what in following.shared_at)
     return words_of(site for several in sites for site in several)

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from machine.small_kernels import HEAD, of_any_target
-from ptxloom.machine.compile import kernel_code, variant
+from ptxloom.machine.codegen import lengths
+from ptxloom.machine.compile.needs import SYMBOL
 from ptxloom.machine.native import jit
 
 if TYPE_CHECKING:
@@ -36,13 +37,13 @@ def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[bool]:
     compiled = jit.compiled
 
     def noted(ir: str, level: int) -> bytes:
-        if variant.SYMBOL in ir:
+        if SYMBOL in ir:
             asked.append("call void @ptxloom_outlined" in ir)
         return compiled(ir, level)
 
     monkeypatch.setattr(jit, "compiled", noted)
-    monkeypatch.setattr(variant, "LONG", 4)
-    monkeypatch.setattr(kernel_code, "MANY", MANY)
+    monkeypatch.setattr(lengths, "LONG", 4)
+    monkeypatch.setattr(lengths, "MANY", MANY)
     monkeypatch.setenv("PTXLOOM_CACHE", str(tmp_path / "cache"))
     return asked
 
@@ -94,7 +95,7 @@ def test_a_time_limit_is_not_spent_on_better_code(made: list[bool]) -> None:
 
 
 def test_of_code_that_is_not_outlined_there_is_no_better(made: list[bool], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(variant, "LONG", 1000)
+    monkeypatch.setattr(lengths, "LONG", 1000)
     kernel = new()
     for _ in range(3):
         run(kernel, MANY)

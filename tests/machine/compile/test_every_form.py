@@ -11,7 +11,7 @@ import pytest
 from ptxloom.isa import opcodes, resolve
 from ptxloom.machine import IllegalPtx, UnsupportedInstruction, semantics
 from ptxloom.machine.compile import variant
-from ptxloom.machine.plan.legality import explained
+from ptxloom.machine.plan.explaining import explained
 from ptxloom.machine.plan.planner import plan
 from ptxloom.syntax import parse
 from recorded.ptxas.mutation_cases import HEAD, OTHERS, Statement, seeds

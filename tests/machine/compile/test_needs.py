@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
@@ -12,7 +11,9 @@ from kernels.catalog import cases
 from machine.small_kernels import HEAD
 from ptxloom.machine import IllegalPtx, Kernel, LaunchError
 from ptxloom.machine import kernel as make
-from ptxloom.machine.compile.needs import needs_of, packed, unpacked
+from ptxloom.machine.compile.needs import packed, unpacked
+from ptxloom.machine.compile.needs_of import needs_of
+from ptxloom.machine.plan import afresh
 from ptxloom.syntax import Module, parse, tree
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ def _launched(text: str) -> list[float]:
 
 def test_a_text_known_from_before_runs_without_a_plan(monkeypatch: pytest.MonkeyPatch) -> None:
     first = _launched(TEXT)
-    monkeypatch.setattr(sys.modules[Kernel.__module__], "plan", _unplanned)
+    monkeypatch.setattr(afresh, "plan", _unplanned)
     assert _launched(TEXT) == first == [2.5] * 32
     with pytest.raises(AssertionError, match="planned"):
         _launched(TEXT + "\n")

@@ -14,6 +14,7 @@ from machine.opcode_cases import families
 from machine.opcode_kernels import HEADER, kernel
 from machine.opcode_recording import FOLDER, load
 from ptxloom.machine import semantics
+from ptxloom.machine.codegen import lengths
 from ptxloom.machine.codegen.builder import Builder
 from ptxloom.machine.codegen.outlining import Outlines
 from ptxloom.machine.codegen.strips import fits
@@ -80,7 +81,7 @@ def test_what_a_loop_repeats_is_not_outlined(monkeypatch: pytest.MonkeyPatch) ->
         f"mov.u32 %r5, %tid.x; mul.lo.u32 %r4, %r5, 3; {loop} mul.lo.u32 %r5, %r4, %r4; st.shared.u32 [s], %r5;"
     )
     assert "outlined" not in variant.translate(program, whole=True).ir  # it is short
-    monkeypatch.setattr(variant, "LONG", 4)
+    monkeypatch.setattr(lengths, "LONG", 4)
     made = variant.translate(program, whole=True)
     assert made.ir.count("call void @ptxloom_outlined") == 3
     assert "outlined" not in variant.translate(program, whole=True, checks=frozenset({"racecheck"})).ir
@@ -88,7 +89,7 @@ def test_what_a_loop_repeats_is_not_outlined(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_the_judge_sees_outlined_instructions_that_break_the_rule(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(variant, "LONG", 0)
+    monkeypatch.setattr(lengths, "LONG", 0)
     body = "mov.u32 %r5, %tid.x; mul.lo.u32 %r4, %r5, 3; st.shared.u32 [s], %r4;"
     made = variant.translate(program_of(body), whole=True)
     assert broken_rules(made) == []

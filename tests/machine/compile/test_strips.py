@@ -15,7 +15,7 @@ from machine.opcode_kernels import HEADER, kernel, pools
 from machine.opcode_recording import FOLDER, load
 from machine.small_kernels import entry
 from ptxloom.machine import semantics
-from ptxloom.machine.codegen import strips
+from ptxloom.machine.codegen import lengths, strips
 from ptxloom.machine.codegen.strip import strip_lanes
 from ptxloom.machine.compile import variant
 from ptxloom.machine.plan.planner import plan
@@ -61,7 +61,7 @@ def results(monkeypatch: pytest.MonkeyPatch, text: str, name: str, out: np.ndarr
     found: list[np.ndarray] = []
     for shortest, long in ((1, NEVER), (NEVER, NEVER), (1, 0)):
         monkeypatch.setattr(strips, "SHORTEST", shortest)
-        monkeypatch.setattr(variant, "LONG", long)
+        monkeypatch.setattr(lengths, "LONG", long)
         target = out.copy()
         pl.kernel(pl.parse(text), name).launch(target.shape[-1] // 64, 64, [target, *inputs])
         found.append(target)

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from ptxloom.machine import kernels
+from ptxloom.machine import semantics
 from ptxloom.machine.native import jit, standalone, translation
 from ptxloom.machine.runtime import reconvergence
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-assert kernels.kernel  # all of the run-time is imported
+assert semantics.FAMILIES  # all of the run-time is imported
 ALL = tuple(standalone._STANDALONE.values())
 
 

@@ -14,6 +14,7 @@ from machine.plan.call_programs import program
 from machine.small_kernels import entry
 from ptxloom.machine import semantics
 from ptxloom.machine.compile import variant
+from ptxloom.machine.compile.needs import SYMBOL
 from ptxloom.machine.native import language
 from ptxloom.machine.plan import planner
 from ptxloom.machine.runtime import state
@@ -35,7 +36,7 @@ def ways(ir: str) -> dict[str, tuple[str, ...]]:
     So are the ways of a strip of lanes to the next strip: they are counted, and few.
     """
     found: dict[str, tuple[str, ...]] = {}
-    body = ir[ir.index(f"@{variant.SYMBOL}(") :]
+    body = ir[ir.index(f"@{SYMBOL}(") :]
     for block in re.split(r"\n(?=[\w.]+:\n)", body):
         name = block.partition(":")[0] if re.match(r"[\w.]+:\n", block) else "entry"
         fields = re.findall(rf"(%\S+) = getelementptr i8, ptr %w, i64 {BUDGET}\n", block)
@@ -78,7 +79,7 @@ def test_so_it_is_of_calls(seed: int) -> None:
 
 
 def test_a_circle_would_be_found() -> None:
-    ir = f"define i32 @{variant.SYMBOL}(ptr %w) {{\nentry:\nbr label %a\na:\nbr label %b\nb:\nbr label %a\n}}"
+    ir = f"define i32 @{SYMBOL}(ptr %w) {{\nentry:\nbr label %a\na:\nbr label %b\nb:\nbr label %a\n}}"
     assert a_circle(ways(ir)) == ["entry", "a", "b"]
 
 

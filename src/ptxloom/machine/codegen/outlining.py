@@ -24,10 +24,6 @@ if TYPE_CHECKING:
     from ptxloom.machine.codegen.family import Row
     from ptxloom.machine.program.model import Op, Program
 
-#: Instructions that no loop repeats, from which on they are outlined: as many take LLVM half a second.
-LONG: Final = 4096
-#: Warps from which on they are not: their calls have taken these as long as LLVM takes for better code.
-MANY: Final = 50_000
 _NOWHERE: Final = -1  # the site of an instruction that stands for many
 _MASK: Final = Value("i32", "%mask")
 

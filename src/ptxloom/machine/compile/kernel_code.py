@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ptxloom.machine.codegen.outlining import MANY
-from ptxloom.machine.compile import variant
+from ptxloom.machine.codegen import lengths
+from ptxloom.machine.compile import kept_code
 from ptxloom.machine.native.llvm import LOCK
 
 if TYPE_CHECKING:
@@ -64,10 +64,10 @@ class KernelCode:
         Returns:
             Whether other code is to be made than there was.
         """
-        if self._careful or self.sites < variant.LONG:
+        if self._careful or self.sites < lengths.LONG:
             return False
         self._warps += warps
-        if self._warps < MANY:
+        if self._warps < lengths.MANY:
             return False
         with LOCK:
             self._careful = True
@@ -88,7 +88,9 @@ class KernelCode:
             UnsupportedInstruction: The machine does not know an instruction.
         """
         with LOCK:  # whoever makes a kernel explains what fails here
-            self.accepted = variant.accepted(self._planned.program, name, whole=whole, checks=checks, judge=self._judge)
+            self.accepted = kept_code.accepted(
+                self._planned.program, name, whole=whole, checks=checks, judge=self._judge
+            )
 
     def address(self, *, whole: bool, checks: frozenset[str]) -> int:
         """The address of a variant's code, which is compiled if nobody has asked for it before.
@@ -103,9 +105,9 @@ class KernelCode:
         with LOCK:
             if (whole, checks) not in self.variants:
                 with self._explained():
-                    self.variants[whole, checks], outlined = variant.compile_variant(
+                    self.variants[whole, checks], outlined = kept_code.compile_variant(
                         self._planned, self.name, whole=whole, checks=checks, judge=self._judge, made=self.accepted,
-                        careful=self._careful if self.sites >= variant.LONG else None,
+                        careful=self._careful if self.sites >= lengths.LONG else None,
                     )  # fmt: skip
                     self.accepted = None
                     if outlined:

@@ -2,23 +2,14 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from dataclasses import asdict, dataclass, fields
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
-from ptxloom.machine.compile.meaning import called, lasting_names, meaning, names_register
-from ptxloom.machine.native import language
 from ptxloom.machine.program.model import Parameter
-from ptxloom.machine.program.variables import function_codes, module_variables
-from ptxloom.machine.runtime import state
 from ptxloom.meaning.types import ptx_type
-from ptxloom.readings.effects import uses_tensor_memory
 
-if TYPE_CHECKING:
-    from ptxloom.machine.program.model import Program
-
-_LOOK_UPS: Final = frozenset({"tex", "tld4", "txq", "suld", "sust", "sured", "suq", "istypep"})
+SYMBOL: Final = "ptxloom_kernel"  # the function of each kernel, in its machine code
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,33 +59,6 @@ class Needs:
     uses_tensor_memory: bool
 
 
-def needs_of(program: Program) -> Needs:
-    """Those of a program."""
-    digest = hashlib.sha256(meaning(program).encode("utf-8", "surrogatepass")).hexdigest()
-    names = {variable.name for variable in module_variables(program.module)}
-    return Needs(
-        code=f"{program.entry.name} {program.target} {digest}",
-        target=program.target,
-        sites=len(program.ops),
-        entry=program.entry.first,
-        frame_bytes=program.entry.frame_bytes,
-        register_bytes=program.register_bytes,
-        shared_bytes=program.shared_bytes,
-        reserved_bytes=program.reserved_bytes,
-        has_calls=program.has_calls,
-        has_call_sites=bool(program.calls),
-        parameters=program.parameters,
-        parameter_bytes=program.parameter_bytes,
-        function_count=len(program.module.functions),
-        functions=_function_table(program).hex(),
-        runtime_calls=called(program),
-        has_workspace=names_register(program, "%envreg"),
-        variables=lasting_names(program) & names if names else frozenset(),
-        looks_up=any(op.opcode in _LOOK_UPS for op in program.ops),
-        uses_tensor_memory=any(uses_tensor_memory(op.node) for op in program.ops),
-    )
-
-
 def packed(needs: Needs) -> bytes:
     """As they are kept."""
     plain = {one.name: getattr(needs, one.name) for one in fields(needs)}
@@ -114,14 +78,3 @@ def unpacked(content: bytes) -> Needs:
     for several in ("runtime_calls", "variables"):
         plain[several] = frozenset(plain[several])
     return Needs(**plain)
-
-
-def _function_table(program: Program) -> bytes:
-    """A module's functions, as native code looks them up for calls through addresses; kernels cannot be called."""
-    kind = language.structure(state.Function)
-    table = (kind * len(program.module.functions))(*[kind(block=state.NONE)] * len(program.module.functions))
-    codes = function_codes(program.module)
-    for f in program.functions:
-        if not f.is_entry:
-            table[codes[f.name]] = kind(f.first, program.signature_number(f.signature), f.frame_bytes)
-    return bytes(table)

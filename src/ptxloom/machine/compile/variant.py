@@ -2,42 +2,47 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
-from functools import cache
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from ptxloom.machine import semantics
 from ptxloom.machine.analysis.loops import unrepeated_blocks
 from ptxloom.machine.analysis.product_registers import product_registers
-from ptxloom.machine.codegen import strips
+from ptxloom.machine.codegen import lengths, strips
 from ptxloom.machine.codegen.builder import Builder
 from ptxloom.machine.codegen.instrument import Instruments
-from ptxloom.machine.codegen.outlining import LONG, Outlines
+from ptxloom.machine.codegen.outlining import Outlines
 from ptxloom.machine.codegen.warp import W
 from ptxloom.machine.compile.meaning import called
+from ptxloom.machine.compile.needs import SYMBOL
 from ptxloom.machine.instruments import initcheck, racecheck
-from ptxloom.machine.instruments.poison import POISON, Poisoning
-from ptxloom.machine.instruments.profile import PROFILE, Profiling
-from ptxloom.machine.instruments.provenance import PROVENANCE, Following
-from ptxloom.machine.instruments.trace import Tracing, sites_in
-from ptxloom.machine.instruments.variable_bounds import VARIABLES, Overruns
+from ptxloom.machine.instruments.poison import Poisoning
+from ptxloom.machine.instruments.profile import Profiling
+from ptxloom.machine.instruments.provenance import Following
+from ptxloom.machine.instruments.trace import Tracing
+from ptxloom.machine.instruments.variable_bounds import Overruns
+from ptxloom.machine.instruments.wanted import (
+    POISON,
+    PROFILE,
+    PROVENANCE,
+    VARIABLES,
+    is_initcheck_wanted,
+    is_racecheck_wanted,
+    sites_in,
+)
 from ptxloom.machine.native import interrupts, jit
 from ptxloom.machine.native.ir import Value
-from ptxloom.machine.runtime import library, memory, state
+from ptxloom.machine.runtime import memory, state
 from ptxloom.machine.semantics.calls import after_call
 from ptxloom.machine.semantics.ordering import sees_others
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from ptxloom.machine.codegen.builder import Instrument
     from ptxloom.machine.codegen.family import Row
-    from ptxloom.machine.native.llvm import Code
     from ptxloom.machine.program.model import BasicBlock, Op, Program
-    from ptxloom.machine.program.planned import Planned
 
-SYMBOL: Final = "ptxloom_kernel"
 _STRETCH: Final = 8  # instructions in one piece of code: longer ones cost more than their number
 
 
@@ -58,18 +63,6 @@ class Variant:
     def serves(self, *, whole: bool, checks: frozenset[str], careful: bool) -> bool:
         """Whether it is the one for such warps and tools."""
         return self.builder.whole == whole and self.builder.checks == checks and not (careful and self.is_outlined)
-
-
-class Compiled(NamedTuple):
-    """A variant's machine code.
-
-    Attributes:
-        code: The code.
-        is_outlined: Whether better code can be made of it.
-    """
-
-    code: Code
-    is_outlined: bool
 
 
 def translate(program: Program, *, whole: bool, checks: frozenset[str] = frozenset(), careful: bool = False) -> Variant:
@@ -110,9 +103,9 @@ def _instruments(program: Program, checks: frozenset[str]) -> list[Instrument]:
     """What looks on. Initcheck comes first: where it finds something, the instruction is begun anew."""
     traced = sites_in(checks)
     several: list[Instrument] = []
-    if initcheck.is_wanted(checks):
+    if is_initcheck_wanted(checks):
         several.append(initcheck.Initcheck())
-    if racecheck.is_wanted(checks):
+    if is_racecheck_wanted(checks):
         several.append(racecheck.Racecheck(checks, product_registers(program)))
     if PROFILE in checks:
         several.append(Profiling(program))
@@ -180,7 +173,7 @@ def _dispatch_to_block(b: Builder) -> None:
 def _outlined_blocks(program: Program) -> frozenset[int]:
     """The blocks whose instructions are outlined: those that run once, if they are long."""
     blocks = unrepeated_blocks(program)
-    return frozenset(b.number for b in blocks) if sum(len(b.ops) for b in blocks) >= LONG else frozenset()
+    return frozenset(b.number for b in blocks) if sum(len(b.ops) for b in blocks) >= lengths.LONG else frozenset()
 
 
 def _block(b: Builder, block: BasicBlock, outlines: Outlines | None) -> None:
@@ -275,108 +268,3 @@ def _enter_late(b: Builder, start: int) -> None:
     b.instruments.enter(b)
     b.instruments.before(b)
     b.lines = [*built[:start], *b.lines, *built[start:]]
-
-
-def accepted(
-    program: Program, name: str, *, whole: bool, checks: frozenset[str], judge: Callable[[], None] | None
-) -> Variant | None:
-    """Refuse what cannot be run, which translating finds: LLVM is not asked.
-
-    Args:
-        program: What to run.
-        name: What its code is called (`Needs.code`).
-        whole: The variant to translate: the one that is likely to be needed.
-        checks: The tools that watch.
-        judge: Raises if the program is not legal.
-
-    Returns:
-        What was translated; None if the program was accepted before, as the cache says.
-
-    Raises:
-        UnsupportedInstruction: The machine does not know an instruction.
-    """
-    made: list[Variant] = []
-
-    def make() -> bytes:
-        if judge is not None:
-            judge()
-        made.append(translate(program, whole=whole, checks=checks))
-        return b"accepted"
-
-    jit.cached(f"accepted {_key(name, checks, judge)}", make)
-    return made[0] if made else None
-
-
-def compile_variant(
-    planned: Planned,
-    called: str,
-    *,
-    whole: bool,
-    checks: frozenset[str],
-    judge: Callable[[], None] | None,
-    made: Variant | None = None,
-    careful: bool | None = None,
-) -> Compiled:
-    """One variant's machine code, from the cache if it has been compiled before.
-
-    Args:
-        planned: What to compile: looked at only if it has not been compiled before.
-        called: What its code is called (`Needs.code`).
-        whole: For warps whose lanes all run.
-        checks: The tools that watch.
-        judge: Raises if the program is not legal: asked before code is made, so that kept code needs no other look.
-        made: A variant that has been translated already, perhaps this one.
-        careful: Whether it is worth its time to outline nothing; None for a program that is too short for it.
-
-    Raises:
-        UnsupportedInstruction: The machine does not know an instruction.
-    """
-    kept = [made] if made is not None and made.serves(whole=whole, checks=checks, careful=bool(careful)) else []
-
-    def variant() -> Variant:
-        if not kept:
-            kept.append(translate(planned.program, whole=whole, checks=checks, careful=bool(careful)))
-        return kept[0]
-
-    def make() -> bytes:
-        if judge is not None:
-            judge()
-        b = variant().builder
-        natives = [library.native_name(function) for function in b.natives.values()]
-        needs = {"natives": natives, "accesses": sorted(b.accesses), "helpers": sorted(b.helpers)}
-        head = json.dumps(needs | {"outlined": variant().is_outlined})
-        return head.encode() + b"\n" + jit.compiled(variant().ir, 0)
-
-    key = f"kernel {'whole' if whole else 'part'} {_key(called, checks, judge)}"
-    head, _, code = _kept_or_made(key, make, careful).partition(b"\n")
-    needs = json.loads(head)
-    watched = is_watched(checks)
-    for name in needs["natives"]:
-        library.named_address(name, watched=watched)
-    library.load_accesses(needs["accesses"], watched=watched)
-    for name in needs["helpers"]:
-        jit.helper_address(name, lambda name=name: variant().builder.helpers[name])
-    return Compiled(jit.loaded([code], [SYMBOL], watched=watched)[SYMBOL], needs["outlined"])
-
-
-def _kept_or_made(key: str, make: Callable[[], bytes], careful: bool | None) -> bytes:
-    """The code of a variant: what was made with care once is kept apart, and is taken wherever it is found."""
-    if careful is None:
-        return jit.cached(key, make)
-    best = jit.kept(f"careful {key}")
-    if best is None and careful:
-        best = jit.kept(key)
-        if best is None or json.loads(best.partition(b"\n")[0])["outlined"]:
-            best = jit.cached(f"careful {key}", make)
-    return jit.cached(key, make) if best is None else best
-
-
-def _key(name: str, checks: frozenset[str], judge: Callable[[], None] | None) -> str:
-    """What the code of a kernel depends on, whatever the variant."""
-    return f"{'unchecked' if judge is None else 'legal'} {' '.join(sorted(checks))} {name}"
-
-
-@cache
-def is_watched(checks: frozenset[str]) -> bool:
-    """Whether a tool watches that the run-time knows of."""
-    return racecheck.is_wanted(checks) or initcheck.is_wanted(checks) or PROVENANCE in checks

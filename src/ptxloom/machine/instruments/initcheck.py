@@ -26,11 +26,6 @@ MATRIX_MOVES: Final = frozenset(("ldmatrix", "stmatrix"))
 _NONE: Final = Value("i32", "0")
 
 
-def is_wanted(checks: frozenset[str]) -> bool:
-    """Whether initcheck watches a run, what a CTA has or global memory."""
-    return not checks.isdisjoint(("initcheck", "initcheck:global"))
-
-
 def is_watched(b: Builder, space: int) -> bool:
     """Whether initcheck watches a state space in this run."""
     near, far = "initcheck" in b.checks, "initcheck:global" in b.checks

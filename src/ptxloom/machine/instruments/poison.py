@@ -13,7 +13,7 @@ instruction, until none is left.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from ptxloom.isa.limits import LANES
 from ptxloom.lazy import cached_property
@@ -47,8 +47,6 @@ if TYPE_CHECKING:
     from ptxloom.machine.program.model import Op, Program
     from ptxloom.meaning.types import Type
     from ptxloom.readings.shadowed import Shadowed
-
-POISON: Final = "poison"  # among the checks of a variant: it is the one that follows poison
 
 GUARD, ADDRESS, VALUE = range(3)  # how a register is used: reports say it
 

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from ptxloom.machine.program.model import Op, Program
 
 _W: Final = Value("ptr", "%w")
-PROFILE: Final = "profile"  # the word among a variant's checks that asks for it
 _ONE: Final = Value("i64", "1")
 
 

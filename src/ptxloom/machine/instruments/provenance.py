@@ -23,6 +23,7 @@ from ptxloom.machine.codegen.wmma_matrix import WmmaMatrix, pieces
 from ptxloom.machine.instruments import bit_moves, product_moves
 from ptxloom.machine.instruments.matrix_tags import lane_maps
 from ptxloom.machine.instruments.tag_places import Held, TagPlaces
+from ptxloom.machine.instruments.wanted import moments_in
 from ptxloom.machine.native.ir import constant_vector
 from ptxloom.machine.program.parts import is_sink, parts_of
 from ptxloom.machine.runtime import lanes, state
@@ -31,25 +32,13 @@ from ptxloom.syntax import tree
 from ptxloom.syntax.visitor import walk
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterator
 
     from ptxloom.machine.codegen.builder import Builder
     from ptxloom.machine.program.model import Op, Program
 
-PROVENANCE: Final = "provenance"  # among the checks of a variant: it follows tags
 _MODES: Final = {"up": 0, "down": 1, "bfly": 2, "idx": 3}
 _SOURCES: Final = 3  # that a computed value tells of
-
-
-def words_of(sites: Iterable[int]) -> frozenset[str]:
-    """The words among a variant's checks that say that it follows tags, and where shared memory is kept."""
-    return frozenset({PROVENANCE, *(f"{PROVENANCE}:{site}" for site in sites)})
-
-
-def moments_in(checks: frozenset[str]) -> tuple[int, ...]:
-    """The instructions at which shared memory is kept, in order."""
-    found = (word.removeprefix(f"{PROVENANCE}:") for word in checks if word.startswith(f"{PROVENANCE}:"))
-    return tuple(sorted(int(site) for site in found))
 
 
 class Following(TagPlaces, Instrument):

@@ -16,6 +16,7 @@ from ptxloom.machine.codegen.access import READ, UPDATE, WRITE, reports_to_mbarr
 from ptxloom.machine.codegen.addresses import addresses_at, space_of
 from ptxloom.machine.codegen.builder import Instrument
 from ptxloom.machine.codegen.warp import W
+from ptxloom.machine.instruments.wanted import FAR, FENCES, NEAR
 from ptxloom.machine.native.ir import Value, vector
 from ptxloom.machine.runtime import shadow, state
 from ptxloom.machine.runtime.racecheck import (
@@ -63,10 +64,7 @@ if TYPE_CHECKING:
     from ptxloom.machine.program.symbols import Key
     from ptxloom.meaning.effects import Effect
 
-NEAR: Final = "racecheck"  # the check of shared memory
-FAR: Final = "racecheck:global"
 _COPIES: Final = frozenset((COPIES, BULK))
-FENCES: Final = "racecheck:fences"  # of which compilers leave some out
 _SCOPES: Final = {"cta": 0, "cluster": 1, "gpu": 2, "gl": 2, "sys": 3}
 
 
@@ -352,11 +350,6 @@ def ordering_of(program: Program) -> Ordering:
             len(registers_of_products(program)),
         )
     return found
-
-
-def is_wanted(checks: frozenset[str]) -> bool:
-    """Whether racecheck watches a run, shared memory or global memory."""
-    return not checks.isdisjoint((NEAR, FAR, FENCES))
 
 
 def is_product(op: Op) -> bool:

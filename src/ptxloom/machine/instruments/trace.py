@@ -14,7 +14,7 @@ from ptxloom.machine.runtime import state, tracing
 from ptxloom.syntax import tree
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     from ptxloom.machine.codegen.builder import Builder
     from ptxloom.machine.program.model import Op, Program
@@ -23,7 +23,6 @@ HEAD_BYTES: Final = 16  # the order among the warp's records, and the lanes
 DONE: Final = 1 << 32  # beside the lanes: the instruction has run to its end
 _MASK_AT: Final = 8
 _W: Final = Value("ptr", "%w")
-_PREFIX: Final = "trace:"
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,16 +97,6 @@ def _registers(operand: tree.Operand) -> Iterator[tree.Name]:
 def record_bytes(op: Op) -> int:
     """What one record takes."""
     return HEAD_BYTES + sum(field.bytes for field in fields_of(op))
-
-
-def keys_of(sites: Iterable[int]) -> frozenset[str]:
-    """The words among a variant's checks that say which instructions are traced."""
-    return frozenset(f"{_PREFIX}{site}" for site in sites)
-
-
-def sites_in(checks: frozenset[str]) -> tuple[int, ...]:
-    """The instructions that a variant's checks say are traced, in order."""
-    return tuple(sorted(int(key.removeprefix(_PREFIX)) for key in checks if key.startswith(_PREFIX)))
 
 
 class Tracing(Instrument):

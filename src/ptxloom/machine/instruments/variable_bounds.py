@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from ptxloom.machine.program.symbols import Key
 
 
-VARIABLES: Final = "memcheck:variables"  # the check that watches it
 _W: Final = Value("ptr", "%w")
 
 #: What a register may hold: no address of a variable; addresses of some variables; anything.

@@ -10,22 +10,22 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from ptxloom.isa.limits import LANES
-from ptxloom.machine.instruments import initcheck, racecheck
-from ptxloom.machine.instruments.poison import POISON
-from ptxloom.machine.instruments.profile import PROFILE
-from ptxloom.machine.instruments.provenance import moments_in
+from ptxloom.lazy import cached_property
+from ptxloom.machine.instruments.wanted import (
+    POISON,
+    PROFILE,
+    is_initcheck_wanted,
+    is_racecheck_wanted,
+    moments_in,
+)
 from ptxloom.machine.launch.printing import Printed
 from ptxloom.machine.launch.shadows.counters import ProfileShadow, TraceShadow
-from ptxloom.machine.launch.shadows.initcheck import InitShadow
-from ptxloom.machine.launch.shadows.provenance import ProvenanceShadow
-from ptxloom.machine.launch.shadows.racecheck import RaceShadow
 from ptxloom.machine.memory import srgb
 from ptxloom.machine.memory.address_map import Atlas
 from ptxloom.machine.memory.arena import Arena
 from ptxloom.machine.native import interrupts, language
 from ptxloom.machine.program.signatures import FRAME_HEAD
 from ptxloom.machine.results.outcome import LaunchError
-from ptxloom.machine.results.reporter import Reporter
 from ptxloom.machine.runtime import state
 from ptxloom.machine.runtime.calls import HEAD_CELLS
 from ptxloom.machine.runtime.spans import SPANS_HEAD, LastSpan, Span
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from ptxloom.machine.launch.device_launches import DeviceLaunches
     from ptxloom.machine.launch.facts import Facts
     from ptxloom.machine.launch.runnable import Runnable
+    from ptxloom.machine.launch.shadows.provenance import ProvenanceShadow
     from ptxloom.machine.launch.shadows.shadow import ShadowMaker
     from ptxloom.machine.memory.arena import Budget
     from ptxloom.machine.memory.arguments import Memory
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
     from ptxloom.machine.results.hazard import Hazard
     from ptxloom.machine.results.provenance_choice import Provenance
     from ptxloom.machine.results.recording import Recording
+    from ptxloom.machine.results.reporter import Reporter
 
 _CTA_BYTES: Final = language.record(state.Cta).size
 _SPAN_BYTES: Final = language.record(Span).size
@@ -92,7 +94,6 @@ class LaunchState:
         self.shared_bytes = needs.shared_bytes + facts.shared_bytes
         members = shape.cluster[0] * shape.cluster[1] * shape.cluster[2]
         self.atlas = Atlas(kernel.planned, kernel.memory, memory, self.shared_bytes, members)
-        self.reporter = Reporter(kernel.planned, self.atlas)
         self.local_bytes = -(-kernel.local_bytes(facts.stack_bytes) // 16) * 16  # hardly more: beyond is out of bounds
         # frames of nothing but their heads fill both stacks at once
         self.control_cells = facts.stack_bytes // FRAME_HEAD * HEAD_CELLS if needs.has_call_sites else 0
@@ -113,16 +114,29 @@ class LaunchState:
         """The kernel's program, for whoever looks at instructions: the launch itself needs none."""
         return self._planned.program
 
+    @cached_property
+    def reporter(self) -> Reporter:
+        """What words its hazards."""
+        from ptxloom.machine.results.reporter import Reporter  # noqa: PLC0415 - where there is anything to tell
+
+        return Reporter(self._planned, self.atlas)
+
     def _shadows(self, params: bytes) -> Iterator[ShadowMaker]:
         """Those of the instruments that look on."""
-        if racecheck.is_wanted(self.checks):
+        if is_racecheck_wanted(self.checks):
+            from ptxloom.machine.launch.shadows.racecheck import RaceShadow  # noqa: PLC0415 - each where it is wanted
+
             yield RaceShadow(self.arena, self.program, self.checks)
         before = 0
-        if initcheck.is_wanted(self.checks):
+        if is_initcheck_wanted(self.checks):
+            from ptxloom.machine.launch.shadows.initcheck import InitShadow  # noqa: PLC0415 - likewise
+
             init = InitShadow(self.arena, self.program, self.checks, self.memory.unwritten)
             before = init.warp_bytes
             yield init
         if self._wanted is not None:
+            from ptxloom.machine.launch.shadows.provenance import ProvenanceShadow  # noqa: PLC0415 - likewise
+
             self.provenance = ProvenanceShadow(
                 self.arena, self.budget, self.program, self.memory,
                 asked=self._wanted, shape=self.facts.shape, before=before, moments=moments_in(self.checks),

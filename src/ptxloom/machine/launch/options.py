@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ptxloom.diagnostics import TOOLS, UsageError, must_be, must_be_several
 from ptxloom.isa.limits import MOST_MULTIPROCESSORS, MULTIPROCESSORS
-from ptxloom.machine.instruments.variable_bounds import VARIABLES
+from ptxloom.machine.instruments.wanted import VARIABLES
 from ptxloom.machine.launch.launch_limits import whole
 from ptxloom.machine.launch.launch_state import LEAKS
 from ptxloom.machine.memory.foreign_arrays import host_array

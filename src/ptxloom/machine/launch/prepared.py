@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ptxloom.machine.instruments.provenance import words_of
+from ptxloom.machine.instruments.wanted import words_of
 from ptxloom.machine.launch.running import launched
 from ptxloom.machine.launch.watching import tell, watched_checks, watched_provenance
 from ptxloom.machine.memory.arguments import Memory, pack

@@ -15,8 +15,8 @@ from ptxloom.machine.memory.arguments import pack
 from ptxloom.machine.native import interrupts
 from ptxloom.machine.program.signatures import LAUNCHES
 from ptxloom.machine.results.hazard import Hazards
+from ptxloom.machine.results.joining import joined
 from ptxloom.machine.results.outcome import LaunchError, LaunchResult
-from ptxloom.machine.results.reporter import joined
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

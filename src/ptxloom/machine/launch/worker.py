@@ -6,8 +6,7 @@ import ctypes
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
-from ptxloom.machine.compile.variant import is_watched
-from ptxloom.machine.launch import deadlock, host_calls
+from ptxloom.machine.instruments.wanted import is_watched
 from ptxloom.machine.launch.request import Request
 from ptxloom.machine.memory.arena import OverBudget
 from ptxloom.machine.native import interrupts, jit, language
@@ -101,6 +100,8 @@ class Worker:
         warp: Any = language.structure(state.Warp).from_address(at)
         op = self.launch.program.ops[int(self.state.service_site)]
         request = Request(self.launch, warp, lanes, self.state.service_frame, op, self.state.wanted)
+        from ptxloom.machine.launch import host_calls  # noqa: PLC0415 - few kernels ask for anything
+
         with self.launch.lock:
             host_calls.serve(self.state.service, request)
 
@@ -183,6 +184,8 @@ class Worker:
 
     def _waiting(self, rule: str) -> tuple[Hazard, ...]:
         """Who waits where; a hazard of this rule for each place."""
+        from ptxloom.machine.launch import deadlock  # noqa: PLC0415 - few kernels end so
+
         ctas = (language.structure(state.Cta).from_address(at) for at in self.ctas)
         return deadlock.waiting(self.launch.reporter, (cta for cta in ctas if cta.running), rule)
 

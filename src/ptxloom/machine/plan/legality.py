@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from ptxloom.binding.call_graph import reachable
 from ptxloom.checker import check
 from ptxloom.diagnostics import PtxloomError, Severity
-from ptxloom.machine.program.unsupported import UnsupportedInstruction
 from ptxloom.names.demangling import demangled
 from ptxloom.syntax import tree
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
-
     from ptxloom.diagnostics import Diagnostic
     from ptxloom.syntax.module import Module
 
@@ -43,7 +39,7 @@ class IllegalPtx(PtxloomError):  # noqa: N818 - says what was met, as Unsupporte
         self.diagnostics = diagnostics
 
 
-def must_be_legal(module: Module, name: str) -> None:
+def must_be_legal(module: Module, name: str, cause: Exception | None = None) -> None:
     """Refuse a kernel that holds, or reaches, what ptxas rejects.
 
     Raises:
@@ -51,29 +47,7 @@ def must_be_legal(module: Module, name: str) -> None:
     """
     errors = _errors(module, name)
     if errors:
-        raise IllegalPtx(name, errors)
-
-
-@contextmanager
-def explained(module: Module, name: str, *, unchecked: bool) -> Generator[None]:
-    """Let illegal PTX be what is told where something fails over it; where PTX is legal, what fails is ours.
-
-    Raises:
-        IllegalPtx: What was done inside failed, and the kernel is not legal.
-    """
-    try:
-        yield
-    except UnsupportedInstruction:
-        if not unchecked:
-            must_be_legal(module, name)
-        raise
-    except PtxloomError:
-        raise
-    except Exception as error:
-        errors = _errors(module, name)
-        if errors:
-            raise IllegalPtx(name, errors) from error
-        raise
+        raise IllegalPtx(name, errors) from cause
 
 
 def _errors(module: Module, name: str) -> tuple[Diagnostic, ...]:

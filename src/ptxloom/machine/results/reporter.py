@@ -27,7 +27,7 @@ from ptxloom.machine.analysis.product_registers import product_registers
 from ptxloom.machine.instruments.variable_bounds import points_to
 from ptxloom.machine.memory.address_map import readable
 from ptxloom.machine.results.event_kinds import EVENTS, FAULTS, REASONS, REVERSED, SIDES, SPACES, UNEVEN_REGISTERS, USES
-from ptxloom.machine.results.hazard import Hazard, Hazards, Party
+from ptxloom.machine.results.hazard import Hazard, Party
 from ptxloom.machine.results.program_order import Sequence
 from ptxloom.machine.results.wording import lanes_of, lanes_text, ranges
 from ptxloom.machine.runtime import state
@@ -37,7 +37,7 @@ from ptxloom.readings.effects import issues
 from ptxloom.syntax.places import origins_in
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     from ptxloom.machine.memory.address_map import Atlas, Located
     from ptxloom.machine.memory.heap import Heap
@@ -283,11 +283,6 @@ def _spelled(op: Op) -> str:
     return ".".join((op.opcode, *words))
 
 
-def _rank(party: Party) -> tuple[tuple[int, ...], int, tuple[int, ...]]:
-    """Blocks in the order of z, y, x; then warps, then lanes."""
-    return party.block[::-1], party.warp, party.lanes
-
-
 def _name(kind: str, found: Located) -> str:
     """An out-of-bounds access by its better name, where it has one."""
     if kind == "out-of-bounds" and found.is_freed:
@@ -345,26 +340,6 @@ def _warps(numbers: tuple[int, ...]) -> str:
 def _threads(count: int) -> str:
     """A barrier's count of threads in words."""
     return f"{int(count)}" if count else "all threads"
-
-
-def joined(hazards: Iterable[Hazard]) -> Hazards:
-    """Hazards in the order of the text; those of one kind at one pair of places made one, their counts added.
-
-    Of two lines that race across warps, a missing order within a warp too is not worth a second finding.
-    """
-    found: dict[tuple[str, int, int], Hazard] = {}
-    for hazard in hazards:
-        key = (hazard.rule, hazard.span.start, -1 if hazard.other is None else hazard.other.span.start)
-        seen = found.get(key)
-        if seen is not None:
-            first = min(seen, hazard, key=lambda h: _rank(h.party))
-            hazard = replace(first, count=seen.count + hazard.count)  # noqa: PLW2901 - the two made one
-        found[key] = hazard
-    if not found:
-        return Hazards()
-    races = {key[1:] for key, h in found.items() if h.tool == "racecheck" and h.kind != "warp-order"}
-    told = (h for key, h in found.items() if h.kind != "warp-order" or key[1:] not in races)
-    return Hazards(sorted(told, key=lambda h: (h.span.start, h.rule, h.other is None or h.other.span.start)))
 
 
 def section_of(opcode: str) -> str:

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-import sys
 from functools import partial
+from importlib import import_module  # noqa: TID251 - code that is kept names functions of the run-time
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.machine.native import jit
-from ptxloom.machine.runtime import access
+from ptxloom.machine.runtime import access, barriers, hazards, memory, reconvergence, scheduler
 from ptxloom.machine.runtime.initcheck import fast_path as init_path
 from ptxloom.machine.runtime.racecheck import fast_path as race_path
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+#: Where the functions are that are loaded together (`native/together.py`): all of them, whatever else is imported.
+TOGETHER: Final = (barriers, hazards, memory, reconvergence, scheduler)
 _MADE: Final = (
     (access.NAME, access.access_function),
     (race_path.NAME, race_path.race_function),
@@ -43,4 +45,4 @@ def native_name(function: Callable[..., object]) -> str:
 def named_address(name: str, *, watched: bool) -> int:
     """The machine code of the native function that `native_name` named so."""
     module, _, function = name.partition(":")
-    return jit.native_address(vars(sys.modules[module])[function], watched=watched)
+    return jit.native_address(vars(import_module(module))[function], watched=watched)

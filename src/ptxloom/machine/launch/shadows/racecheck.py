@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ptxloom.isa.limits import LANES
 from ptxloom.machine.instruments import racecheck
+from ptxloom.machine.instruments.wanted import FAR, FENCES
 from ptxloom.machine.launch.shadows.shadow import ShadowMaker, warps_of
 from ptxloom.machine.native import language
 from ptxloom.machine.runtime import shadow, state
@@ -48,8 +49,8 @@ class RaceShadow(ShadowMaker):
     def __init__(self, arena: Arena, program: Program, checks: frozenset[str]) -> None:
         self._arena = arena
         self._ordering = racecheck.ordering_of(program)
-        self._global = _GlobalRaces(arena) if racecheck.FAR in checks else None
-        self._strict = racecheck.FENCES in checks
+        self._global = _GlobalRaces(arena) if FAR in checks else None
+        self._strict = FENCES in checks
         self._orders: list[int] = []
 
     def start(self, launch: Any) -> None:

@@ -1,0 +1,136 @@
+"""The machine code of a variant, from the cache if it has been compiled before: then nothing is translated."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, NamedTuple
+
+from ptxloom.machine.compile.needs import SYMBOL
+from ptxloom.machine.instruments.wanted import is_watched
+from ptxloom.machine.native import jit
+from ptxloom.machine.runtime import library
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ptxloom.machine.compile.variant import Variant
+    from ptxloom.machine.native.llvm import Code
+    from ptxloom.machine.program.model import Program
+    from ptxloom.machine.program.planned import Planned
+
+
+class Compiled(NamedTuple):
+    """A variant's machine code.
+
+    Attributes:
+        code: The code.
+        is_outlined: Whether better code can be made of it.
+    """
+
+    code: Code
+    is_outlined: bool
+
+
+def accepted(
+    program: Program, name: str, *, whole: bool, checks: frozenset[str], judge: Callable[[], None] | None
+) -> Variant | None:
+    """Refuse what cannot be run, which translating finds: LLVM is not asked.
+
+    Args:
+        program: What to run.
+        name: What its code is called (`Needs.code`).
+        whole: The variant to translate: the one that is likely to be needed.
+        checks: The tools that watch.
+        judge: Raises if the program is not legal.
+
+    Returns:
+        What was translated; None if the program was accepted before, as the cache says.
+
+    Raises:
+        UnsupportedInstruction: The machine does not know an instruction.
+    """
+    made: list[Variant] = []
+
+    def make() -> bytes:
+        if judge is not None:
+            judge()
+        made.append(_translate(program, whole=whole, checks=checks))
+        return b"accepted"
+
+    jit.cached(f"accepted {_key(name, checks, judge)}", make)
+    return made[0] if made else None
+
+
+def compile_variant(
+    planned: Planned,
+    called: str,
+    *,
+    whole: bool,
+    checks: frozenset[str],
+    judge: Callable[[], None] | None,
+    made: Variant | None = None,
+    careful: bool | None = None,
+) -> Compiled:
+    """One variant's machine code, from the cache if it has been compiled before.
+
+    Args:
+        planned: What to compile: looked at only if it has not been compiled before.
+        called: What its code is called (`Needs.code`).
+        whole: For warps whose lanes all run.
+        checks: The tools that watch.
+        judge: Raises if the program is not legal: asked before code is made, so that kept code needs no other look.
+        made: A variant that has been translated already, perhaps this one.
+        careful: Whether it is worth its time to outline nothing; None for a program that is too short for it.
+
+    Raises:
+        UnsupportedInstruction: The machine does not know an instruction.
+    """
+    kept = [made] if made is not None and made.serves(whole=whole, checks=checks, careful=bool(careful)) else []
+
+    def variant() -> Variant:
+        if not kept:
+            kept.append(_translate(planned.program, whole=whole, checks=checks, careful=bool(careful)))
+        return kept[0]
+
+    def make() -> bytes:
+        if judge is not None:
+            judge()
+        b = variant().builder
+        natives = [library.native_name(function) for function in b.natives.values()]
+        needs = {"natives": natives, "accesses": sorted(b.accesses), "helpers": sorted(b.helpers)}
+        head = json.dumps(needs | {"outlined": variant().is_outlined})
+        return head.encode() + b"\n" + jit.compiled(variant().ir, 0)
+
+    key = f"kernel {'whole' if whole else 'part'} {_key(called, checks, judge)}"
+    head, _, code = _kept_or_made(key, make, careful).partition(b"\n")
+    needs = json.loads(head)
+    watched = is_watched(checks)
+    for name in needs["natives"]:
+        library.named_address(name, watched=watched)
+    library.load_accesses(needs["accesses"], watched=watched)
+    for name in needs["helpers"]:
+        jit.helper_address(name, lambda name=name: variant().builder.helpers[name])
+    return Compiled(jit.loaded([code], [SYMBOL], watched=watched)[SYMBOL], needs["outlined"])
+
+
+def _kept_or_made(key: str, make: Callable[[], bytes], careful: bool | None) -> bytes:
+    """The code of a variant: what was made with care once is kept apart, and is taken wherever it is found."""
+    if careful is None:
+        return jit.cached(key, make)
+    best = jit.kept(f"careful {key}")
+    if best is None and careful:
+        best = jit.kept(key)
+        if best is None or json.loads(best.partition(b"\n")[0])["outlined"]:
+            best = jit.cached(f"careful {key}", make)
+    return jit.cached(key, make) if best is None else best
+
+
+def _key(name: str, checks: frozenset[str], judge: Callable[[], None] | None) -> str:
+    """What the code of a kernel depends on, whatever the variant."""
+    return f"{'unchecked' if judge is None else 'legal'} {' '.join(sorted(checks))} {name}"
+
+
+def _translate(program: Program, *, whole: bool, checks: frozenset[str], careful: bool = False) -> Variant:
+    from ptxloom.machine.compile.variant import translate  # noqa: PLC0415 - kept code needs none of what translates
+
+    return translate(program, whole=whole, checks=checks, careful=careful)

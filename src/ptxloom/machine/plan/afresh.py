@@ -1,0 +1,31 @@
+"""A kernel of which nothing is kept: contracted where that is asked for, planned, and looked at for its launches."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from ptxloom.machine import semantics
+from ptxloom.machine.compile.needs_of import needs_of
+from ptxloom.machine.contraction.rewrite import Contraction, contracted
+from ptxloom.machine.plan.planner import plan
+from ptxloom.machine.program.parameters import called
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ptxloom.machine.program.model import Program
+    from ptxloom.syntax.module import Module
+
+__all__ = ["contraction", "needs_of", "program"]
+
+
+def contraction(module: Module, name: str, *, fused: bool) -> Contraction:
+    """A module as it is to be run: as written, or with products and sums fused as ptxas fuses them."""
+    return contracted(module, name) if fused else Contraction(module, {})
+
+
+def program(module: Module, name: str, cores: str, names: Sequence[str]) -> Program:
+    """The kernel planned, its parameters called as the source calls them."""
+    made = plan(module, name, semantics.Table(), cores)
+    return replace(made, parameters=called(made.parameters, names))

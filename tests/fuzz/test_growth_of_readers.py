@@ -36,6 +36,15 @@ INSIDE: Final[dict[str, Callable[[int], str]]] = {
     "barriers behind branches to the end": lambda n: (
         "mov.u32 %r1, %ctaid.x;\n" + numbered("setp.lt.s32 %p1, %r1, #;\n@%p1 bra END;\nbar.sync 0;\n")(n) + "END:\n"
     ),
+    "branches that part lanes": lambda n: (
+        "mov.u32 %r1, %tid.x;\nsetp.lt.s32 %p1, %r1, 3;\n" + numbered("@%p1 bra END;\nbar.sync 0;\n")(n) + "END:\n"
+    ),
+    "branches that part lanes inside each other": lambda n: (
+        "mov.u32 %r1, %tid.x;\nsetp.lt.s32 %p1, %r1, 3;\n"
+        + numbered("@%p1 bra M#;\n")(n)
+        + "bar.sync 0;\n"
+        + "".join(f"M{k}:\nadd.s32 %r2, %r2, 1;\n" for k in reversed(range(n)))
+    ),
     "undeclared registers": numbered("mov.b32 %x#, %r1;\n"),
     "unknown opcodes": numbered("foo# %r1;\n"),
     "wrong qualifiers": numbered("add.s3# %r1, %r1, 1;\n"),
@@ -63,6 +72,13 @@ OUTSIDE: Final[dict[str, Callable[[int], str]]] = {
     "functions": numbered(".func f#() { ret; }\n"),
     "functions that call the next": lambda n: (
         numbered(".func f#();\n")(n) + "".join(f".func f{k}() {{ call f{k + 1}, (); ret; }}\n" for k in range(n - 1))
+    ),
+    "calls by one list": lambda n: (
+        numbered(".func f#(.param .b32 a) { ret; }\n")(n)
+        + ".entry e() {\n.reg .b64 %f;\n.reg .b32 %r;\nmov.b32 %r, 0;\nmov.u64 %f, f0;\n"
+        + f"T: .calltargets {', '.join(f'f{k}' for k in range(n))};\n"
+        + numbered("call %f, (%r), T;\n")(n)
+        + "ret;\n}\n"
     ),
     "kernels": numbered(".entry e#() { ret; }\n"),
     "files": numbered('.file # "a#.cu"\n'),

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 _FATAL: Final = frozenset(("trap", "call"))
 """Ends that no lane survives: what a warp does after one of its lanes came there is of no interest."""
+_STEPS: Final = 256
+"""How many blocks are looked at for all branches together, a block of the function; few functions need so many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +54,8 @@ class Control:
         self.graph = graph
         self.ways = self._ways()
         self._closures: dict[int, tuple[int, ...]] = {}
-        self._partings: dict[int, Parting] = {}
+        self._partings: dict[int, Parting | None] = {}
+        self._steps = _STEPS * (self.end + 1)  # that are left
 
     @property
     def end(self) -> int:
@@ -92,12 +95,18 @@ class Control:
             order.update(dict.fromkeys(new))
             waiting += new
 
-    def parting(self, branch: int) -> Parting:
-        """Where the ways that leave a branch meet, and which loops they leave."""
-        found = self._partings.get(branch)
-        if found is None:
-            found = self._partings[branch] = self._part(branch)
-        return found
+    def parting(self, branch: int) -> Parting | None:
+        """Where the ways that leave a branch meet, and which loops they leave.
+
+        Args:
+            branch: The block that ends with the branch.
+
+        Returns:
+            These; None if so many branches have been asked for before that another would take too long.
+        """
+        if branch not in self._partings:
+            self._partings[branch] = self._part(branch) if self._steps > 0 else None
+        return self._partings[branch]
 
     def loops_around(self, block: int) -> tuple[int, ...]:
         """The loops that hold a block, by place in `FlowGraph.loops`."""
@@ -176,6 +185,7 @@ class Control:
         meeting = self.postdominators[branch]
         while waiting:
             _, at = heappop(waiting)
+            self._steps -= 1
             if at in (branch, meeting, self.end):
                 continue
             for one in self.ways[at]:
@@ -189,6 +199,7 @@ class Control:
                 heappush(waiting, (self.place[one], one))
         joins.discard(self.end)
         met = tuple(Join(one, tuple(self._sides(branch, one, meeting, labels))) for one in joins)
+        self._steps -= sum(len(self.graph.predecessors[one]) for one in joins)
         return Parting(met, tuple(self._left(branch, labels)))
 
     def _sides(self, branch: int, join: int, meeting: int, labels: dict[int, int]) -> Iterator[tuple[int, int]]:
@@ -203,6 +214,7 @@ class Control:
         found: list[int] = []
         for number in self.loops_around(branch):
             loop = self.graph.loops[number]
+            self._steps -= len(loop.blocks)
             if loop.header not in labels:
                 continue
             onward = labels[loop.header]

@@ -60,6 +60,9 @@ class FlowFacts:
         self._given = frozenset[str]() if entry else names
         self._facts: dict[FlowNode, Bits] = {}
         self._users: dict[FlowNode, dict[FlowNode, None]] = {}
+        self._sources: dict[FlowNode, dict[FlowNode, None]] = {}  # the same the other way round
+        self._numbers: dict[FlowNode, int] = {}  # when something was first known of a node, and when it was first used
+        self._use_numbers: dict[FlowNode, int] = {}
         self._asked: set[FlowNode] = set()
         self._open: set[FlowNode] = set()  # of these, what nothing is known of yet
         self._changes: dict[FlowNode, int] = {}
@@ -69,7 +72,9 @@ class FlowFacts:
         self._left: dict[int, Level] = {}
         self._at_join: dict[int, list[FlowNode]] = {}
         self._at_exit: dict[int, list[FlowNode]] = {}
+        self._exits_asked: set[int] = set()  # loops
         self._looking: FlowNode | None = None
+        self._parts_anywhere = False  # at so many branches that it is not known where ways meet
 
     def _settled(self, node: FlowNode) -> Bits:
         self._ask(node)
@@ -106,6 +111,7 @@ class FlowFacts:
                 fresh = self._widened(node, before, bits.either(before, fresh))
             if fresh != before:
                 self._facts[node] = fresh
+                self._numbers.setdefault(node, len(self._numbers))
                 self._open.discard(node)
                 for user in self._users.get(node, {}):
                     self._look_again(user)
@@ -113,6 +119,7 @@ class FlowFacts:
                     self._part(node.block, fresh.level)
         for node in self._open:
             self._facts[node] = shared(64)
+            self._numbers.setdefault(node, len(self._numbers))
         self._open.clear()
 
     def _widened(self, node: FlowNode, before: Bits, fact: Bits) -> Bits:
@@ -123,6 +130,9 @@ class FlowFacts:
     def _part(self, block: int, level: Level) -> None:
         """Lanes part after a block: what meets again later may differ."""
         parting = self.control.parting(block)
+        if parting is None:
+            self._part_anywhere()
+            return
         for join in parting.joins:
             self._joins.setdefault(join.block, {})[block] = join, level
             for node in self._at_join.get(join.block, ()):
@@ -132,10 +142,20 @@ class FlowFacts:
             for node in self._at_exit.get(loop, ()):
                 self._look_again(node)
 
+    def _part_anywhere(self) -> None:
+        """Lanes part in very many places: wherever values meet, and whatever leaves a loop, may differ or not."""
+        if not self._parts_anywhere:
+            self._parts_anywhere = True
+            for nodes in (*self._at_join.values(), *self._at_exit.values()):
+                for node in nodes:
+                    self._look_again(node)
+
     def _known(self, node: FlowNode) -> Bits | None:
         """What is known so far of something that the node at hand follows from; any change is told to that one."""
         if self._looking is not None:
             self._users.setdefault(node, {})[self._looking] = None
+            self._sources.setdefault(self._looking, {})[node] = None
+            self._use_numbers.setdefault(node, len(self._use_numbers))
         self._ask(node)
         return self._facts.get(node)
 
@@ -194,10 +214,15 @@ class FlowFacts:
 
     def _outlived(self, node: Outlived, origin: Origin, loops: tuple[int, ...]) -> Bits | None:
         inner = self._known(origin)
-        level = Level.UNIFORM
+        level = Level.UNKNOWN if self._parts_anywhere else Level.UNIFORM
+        new = node not in self._changes
+        self._changes.setdefault(node, 0)
         for loop in loops:
-            self._at_exit.setdefault(loop, []).append(node)
-            self._ask_exits(loop)
+            if new:
+                self._at_exit.setdefault(loop, []).append(node)
+            if loop not in self._exits_asked:
+                self._exits_asked.add(loop)
+                self._ask_exits(loop)
             level = max(level, self._left.get(loop, Level.UNIFORM))
         if inner is None or level is Level.UNIFORM:
             return inner
@@ -206,12 +231,11 @@ class FlowFacts:
     def _ask_exits(self, loop: int) -> None:
         """Look at the branches that decide when a loop is left."""
         blocks = self.graph.loops[loop].blocks
-        for block in blocks:
-            if self.control.forks(block) and any(one not in blocks for one in self.control.ways[block]):
-                self._ask(BranchCondition(block))
-                for one in self.control.above(block):
-                    if one in blocks:
-                        self._ask(BranchCondition(one))
+        forks = (block for block in blocks if self.control.forks(block))
+        exits = [block for block in forks if any(one not in blocks for one in self.control.ways[block])]
+        for one in self.control.with_above(exits):
+            if one in blocks:
+                self._ask(BranchCondition(one))
 
     def _merge(self, node: Merge) -> Bits | None:
         before = [one for one in self.graph.predecessors[node.block] if one not in self.graph.unreachable]
@@ -232,6 +256,8 @@ class FlowFacts:
         if not facts:
             return None
         found = reduce(bits.either, facts.values())
+        if self._parts_anywhere and len({origins[one] for one in facts}) > 1:
+            return reduce(partial(bits.mixed, level=Level.UNKNOWN), facts.values())
         for join, level in self._joins.get(block, {}).values():
             sides = dict(one for one in join.sides if one[0] in facts)
             if len(set(sides.values())) > 1 and len({origins[one] for one in sides}) > 1:

@@ -167,7 +167,7 @@ class Uniformity(FlowFacts):
 
     def _step_back(self, node: FlowNode) -> tuple[Cause | None, list[FlowNode]]:
         """The cause, if it is here; else what the node follows from."""
-        behind = [one for one, users in self._users.items() if node in users]
+        behind: list[FlowNode] = sorted(self._sources.get(node, ()), key=self._use_numbers.__getitem__)
         if isinstance(node, Write):
             instruction = self.graph.blocks[node.block].instructions[node.position]
             if not any(self._facts.get(one, shared(64)).level is Level.DIVERGENT for one in behind):
@@ -175,18 +175,19 @@ class Uniformity(FlowFacts):
         if isinstance(node, (Merge, BranchCondition)) and self._is_meeting(node):
             behind += [BranchCondition(one) for one in self._parting_at(node.block)]
         if isinstance(node, Outlived):
-            behind += [
-                BranchCondition(block)
-                for loop in node.loops
-                for block in self.graph.loops[loop].blocks
-                if loop in (self.control.parting(block).loops if BranchCondition(block) in self._facts else ())
-            ]
+            behind += [BranchCondition(block) for loop in node.loops for block in self._leaving(loop)]
         return None, behind
 
-    def _parting_at(self, block: int) -> Iterator[int]:
-        for node in tuple(self._facts):
-            if isinstance(node, BranchCondition) and node.block in self._joins.get(block, {}):
-                yield node.block
+    def _parting_at(self, block: int) -> list[int]:
+        """The branches at which lanes part that meet at a block."""
+        return sorted(self._joins.get(block, ()), key=lambda one: self._numbers[BranchCondition(one)])
+
+    def _leaving(self, loop: int) -> Iterator[int]:
+        """The branches at which some lanes leave a loop."""
+        for block in self.graph.loops[loop].blocks:
+            parting = self.control.parting(block) if BranchCondition(block) in self._facts else None
+            if parting is not None and loop in parting.loops:
+                yield block
 
     def _special_in(self, instruction: Instruction) -> str:
         for operand in instruction.operands[1:]:
@@ -217,6 +218,8 @@ class Uniformity(FlowFacts):
     def incoming(self, node: Merge, aside: int) -> list[FlowNode]:
         """The values that meet; none if lanes that part at another branch than `aside` choose among them."""
         self._settled(node)  # which looks at the branches that decide
+        if self._parts_anywhere:
+            return []
         origins: dict[int, FlowNode] = {
             one: self._seen_from(self._registers.at_end(one, node.name), one)
             for one in self.graph.predecessors[node.block]

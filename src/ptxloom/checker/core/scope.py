@@ -10,11 +10,11 @@ from ptxloom.binding.sizes import alignment_of
 from ptxloom.isa.types import element_type, is_type
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
     from collections.abc import Set as AbstractSet
 
     from ptxloom.checker.core.operand_kind import Seen
-    from ptxloom.syntax.tree import Declaration, Declarator, Function, Statement
+    from ptxloom.syntax.tree import Declaration, Declarator, Function, Name, Statement
 
 _Declared: TypeAlias = "tuple[Declaration, Declarator]"
 
@@ -69,6 +69,7 @@ class VisibleNames:
         self._formal: frozenset[int] = frozenset()
         self._returned: set[int] = set()
         self._in_kernel = False
+        self._candidates: dict[int, tuple[Function, ...]] = {}
 
     @property
     def depth(self) -> int:
@@ -115,6 +116,12 @@ class VisibleNames:
         self._known[-1][name] = seen
         return seen
 
+    def candidates(self, names: tuple[Name, ...], choose: Callable[[], tuple[Function, ...]]) -> tuple[Function, ...]:
+        """What calls of the function at hand have to be held against that go by a list; chosen once for a list."""
+        if id(names) not in self._candidates:
+            self._candidates[id(names)] = choose()
+        return self._candidates[id(names)]
+
     def enter(self, function: Function) -> None:
         """Enter a function, which can be called from here on."""
         self._functions[function.name] = function
@@ -123,6 +130,7 @@ class VisibleNames:
         self._formal = frozenset(each.start for one in formal for each in one.declarators)
         self._received = {each.name: function.kind for one in function.params for each in one.declarators}
         self._returned = set()
+        self._candidates = {}
         self._in_kernel = function.kind == "entry"
         for parameter in formal:
             self.declare(parameter)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from ptxloom.binding.call_graph import call_of
@@ -9,7 +10,7 @@ from ptxloom.checker.core.classify import see
 from ptxloom.checker.core.operand_kind import What
 from ptxloom.checker.core.scope import After
 from ptxloom.checker.core.type_compatibility import register_fits
-from ptxloom.checker.instruction.call_arguments import conventional, passes
+from ptxloom.checker.instruction.call_arguments import conventional, parameter_of, passes
 from ptxloom.checker.instruction.values import undeclared
 from ptxloom.diagnostics import Label
 from ptxloom.syntax.tree import CallPrototype, CallTargets, Function, Name
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
     from ptxloom.binding.call_graph import Call
     from ptxloom.checker.core.context import Site
+    from ptxloom.checker.instruction.call_arguments import Passed
     from ptxloom.diagnostics import Diagnostic
     from ptxloom.syntax.tree import Declaration, Instruction, Operand
 
@@ -82,11 +84,22 @@ def _candidates(site: Site, it: Call, targets: Name) -> Iterator[Diagnostic]:
         case After(CallPrototype() as prototype):
             yield from _matches(site, it, prototype)
         case After(CallTargets(names)):
-            functions = (site.scope.functions.get(name.text) for name in names)
-            wrong = (tuple(_matches(site, it, one)) for one in functions if one is not None and one.kind == "func")
+            candidates = site.scope.candidates(names, partial(_kinds, site, names))
+            wrong = (tuple(_matches(site, it, one)) for one in candidates)
             yield from next((findings for findings in wrong if findings), ())
         case _:
             return
+
+
+def _kinds(site: Site, names: tuple[Name, ...]) -> tuple[Function, ...]:
+    """Of the functions of a list the first of each signature: what a call passes to it, the others take alike."""
+    kinds: dict[tuple[tuple[Passed, bool] | None, ...], Function] = {}
+    for name in names:
+        one = site.scope.functions.get(name.text)
+        if one is not None and one.kind == "func":
+            formal = (*one.returns, None, *one.params)
+            kinds.setdefault(tuple(each and (parameter_of(each), _open(each)) for each in formal), one)
+    return tuple(kinds.values())
 
 
 def _matches(site: Site, it: Call, signature: Function | CallPrototype) -> Iterator[Diagnostic]:

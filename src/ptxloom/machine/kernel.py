@@ -12,7 +12,8 @@ from ptxloom.isa.limits import LANES
 from ptxloom.lazy import cached_property
 from ptxloom.machine.compile.kernel_code import KernelCode
 from ptxloom.machine.compile.needs import packed, unpacked
-from ptxloom.machine.instruments.wanted import keys_of, words_of
+from ptxloom.machine.instruments.wanted import keys_of
+from ptxloom.machine.launch import wanted
 from ptxloom.machine.launch.asked import STACK_BYTES, asked_of
 from ptxloom.machine.launch.launch_limits import may_fill_a_warp
 from ptxloom.machine.launch.options import (
@@ -49,16 +50,13 @@ if TYPE_CHECKING:
     from ptxloom.isa.target import Target
     from ptxloom.machine.compile.needs import Needs
     from ptxloom.machine.contraction.rewrite import Contraction, Fusion
-    from ptxloom.machine.launch.expected import Expected, References
+    from ptxloom.machine.launch.expected import References
     from ptxloom.machine.launch.grid import Progress
-    from ptxloom.machine.launch.launch_limits import Shape
-    from ptxloom.machine.memory.arena import Budget
     from ptxloom.machine.memory.device_memory import MemoryHolder
     from ptxloom.machine.memory.textures import Surface, Texture
     from ptxloom.machine.program.model import Program
     from ptxloom.machine.results.profile import Countable
     from ptxloom.machine.results.provenance_choice import Provenance
-    from ptxloom.machine.results.recording import Recording
     from ptxloom.machine.results.trace import Request
     from ptxloom.syntax.module import Module
 
@@ -375,51 +373,22 @@ class Kernel:
         self.memory.must_be_defined(self.needs.variables)
         touched = Memory(device=None if memory is None else memory.memory, looks_up=self.needs.looks_up)
         params = pack(self.needs, args, touched)
-        compared = self._compared(reference, args)
+        compared = wanted.compared(reference, self.needs.parameters, () if isinstance(args, bytes) else args)
         bind(textures, touched, self.memory.reference)
         touched.unwritten += unwritten_arrays(uninitialised, () if isinstance(args, bytes) else args)
         budget = asked.budget(self, touched)
         self.memory.show(touched)
         watched = frozenset(checks) | (frozenset({"profile"}) if profile else frozenset[str]())
         if following is not None:
-            watched |= _words_of(following, chosen.program)
+            watched |= wanted.words_followed(following, chosen.program)
         recording = None
         if trace:
-            recording = _recording(trace, chosen.program, asked.shape, budget)
+            recording = wanted.recording(trace, chosen.program, asked.shape, budget)
             watched |= keys_of(recording.rooms)
         result = launched(
             chosen, asked, asked.facts(watched), params, touched, budget, threads=1 if one_thread else asked.threads,
             deadline=deadline, progress=progress, recording=recording, provenance=following,
         )  # fmt: skip
         if compared:
-            from ptxloom.machine.launch.expected import outcomes  # noqa: PLC0415 - only where something is compared
-
-            result = replace(
-                result, comparisons=outcomes(compared, chosen.program, asked.shape.grid, result.provenance)
-            )
+            result = wanted.with_comparisons(result, compared, chosen.program, asked.shape.grid)
         return tell(self.name, result)
-
-    def _compared(self, reference: References, args: Sequence[object] | bytes) -> tuple[Expected, ...]:
-        """Each array that is to be compared."""
-        if reference is None:
-            return ()
-        from ptxloom.machine.launch.expected import references_of  # noqa: PLC0415 - only where something is compared
-
-        return references_of(reference, self.needs.parameters, () if isinstance(args, bytes) else args)
-
-
-def _recording(trace: Sequence[Request], program: Program, shape: Shape, budget: Budget) -> Recording:
-    """Room for what is traced."""
-    from ptxloom.machine.results.recording import Recording  # noqa: PLC0415 - only where something is traced
-    from ptxloom.machine.results.trace_choice import choose  # noqa: PLC0415 - likewise
-
-    traced = choose(trace, program, shape.grid, -(-shape.threads // LANES))
-    return Recording(program, traced, shape.grid, shape.block, budget)
-
-
-def _words_of(following: Provenance, program: Program) -> frozenset[str]:
-    """What provenance has compiled into a kernel."""
-    from ptxloom.machine.results.trace_choice import named_sites  # noqa: PLC0415 - only where something is followed
-
-    sites = (named_sites(what, program, "shared_at") for what in following.shared_at)
-    return words_of(site for several in sites for site in several)

@@ -1,0 +1,68 @@
+"""What few launches are asked for: traces, provenance, comparisons. Each imports what it takes when it is asked for."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from ptxloom.isa.limits import LANES
+from ptxloom.machine.instruments.wanted import words_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ptxloom.machine.launch.expected import Expected, References
+    from ptxloom.machine.launch.launch_limits import Shape
+    from ptxloom.machine.memory.arena import Budget
+    from ptxloom.machine.program.model import Parameter, Program
+    from ptxloom.machine.results.outcome import LaunchResult
+    from ptxloom.machine.results.provenance_choice import Provenance
+    from ptxloom.machine.results.recording import Recording
+    from ptxloom.machine.results.trace import Request
+
+
+def compared(reference: References, parameters: Sequence[Parameter], args: Sequence[object]) -> tuple[Expected, ...]:
+    """Each array that is to be compared, proved to be comparable before anything runs.
+
+    Raises:
+        UsageError: Something else is named, or the shapes or types do not fit.
+    """
+    if reference is None:
+        return ()
+    from ptxloom.machine.launch.expected import references_of  # noqa: PLC0415 - as the module's docstring says
+
+    return references_of(reference, parameters, args)
+
+
+def with_comparisons(
+    result: LaunchResult, several: Sequence[Expected], program: Program, grid: tuple[int, ...]
+) -> LaunchResult:
+    """What a launch did, with its arrays held against what they must be."""
+    from ptxloom.machine.launch.expected import outcomes  # noqa: PLC0415 - likewise
+
+    return replace(result, comparisons=outcomes(several, program, grid, result.provenance))
+
+
+def recording(trace: Sequence[Request], program: Program, shape: Shape, budget: Budget) -> Recording:
+    """Room for what is traced.
+
+    Raises:
+        UsageError: It names no instructions.
+    """
+    from ptxloom.machine.results.recording import Recording  # noqa: PLC0415 - likewise
+    from ptxloom.machine.results.trace_choice import choose  # noqa: PLC0415 - likewise
+
+    traced = choose(trace, program, shape.grid, -(-shape.threads // LANES))
+    return Recording(program, traced, shape.grid, shape.block, budget)
+
+
+def words_followed(following: Provenance, program: Program) -> frozenset[str]:
+    """What provenance has compiled into a kernel.
+
+    Raises:
+        UsageError: It names no instructions.
+    """
+    from ptxloom.machine.results.trace_choice import named_sites  # noqa: PLC0415 - likewise
+
+    sites = (named_sites(what, program, "shared_at") for what in following.shared_at)
+    return words_of(site for several in sites for site in several)

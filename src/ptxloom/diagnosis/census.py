@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from ptxloom.diagnosis.copies import Copied
     from ptxloom.diagnosis.evidence import SiteEvidence
     from ptxloom.diagnosis.readings import Reading
+    from ptxloom.diagnosis.relations.examined import Related
     from ptxloom.diagnosis.sums.examined import Summed
     from ptxloom.diagnosis.tiles import Truth
     from ptxloom.machine.program.model import Op
@@ -50,6 +51,22 @@ class Asked(NamedTuple):
     condemned: bool = False
 
 
+class Judged(NamedTuple):
+    """What laws were asked of.
+
+    Attributes:
+        asked: Products.
+        copies: Arrays that are copies.
+        summed: Arrays that hold sums of products of two elements, by their numbers.
+        others: Arrays that are computed otherwise, likewise.
+    """
+
+    asked: Sequence[Asked]
+    copies: Sequence[Copied]
+    summed: Mapping[int, Summed]
+    others: Mapping[int, Related]
+
+
 class Census(NamedTuple):
     """The counts of an `Examination`."""
 
@@ -77,14 +94,9 @@ def unread(group: Sequence[SiteEvidence], arrays: Sequence[TracedArray]) -> str:
     return f"no reading of its factors as plain matrices fits ({named})"
 
 
-def census(
-    record: ProvenanceRecord,
-    asked: Sequence[Asked],
-    copies: Sequence[Copied],
-    places: Places | None,
-    summed: Mapping[int, Summed],
-) -> Census:
+def census(record: ProvenanceRecord, judgement: Judged, places: Places | None) -> Census:
     """Count what was judged, and name what was not."""
+    asked, copies, summed, others = judgement
     whole = [one for one in asked if one.condemned or (one.reading is not None and not _is_open(one, asked))]
     judged = {site.site for one in whole for site in one.group}
     products = sum(count for site, count in _counts(record) if site in judged)
@@ -98,9 +110,12 @@ def census(
         mask |= _copied_places(copy, contents)
         if array.number in summed:
             mask = mask & summed[array.number].mended | summed[array.number].judged
+        other = others.get(array.number)
+        if other is not None:
+            mask = mask | other.judged
         written = contents.stored_at.ravel() >= 0
         elements += int(np.count_nonzero(written & mask))
-        gaps += _of_stores(contents, written & ~mask, record, places)
+        gaps += _of_stores(contents, written & ~mask, record, places, other.why if other is not None else "")
     return Census(products, elements, _merged(gaps, record))
 
 
@@ -217,8 +232,10 @@ def _copied_places(copy: Copied | None, contents: Contents) -> Truth:
     return np.isin(kinds, (Kind.EXACT, Kind.CONVERTED))
 
 
-def _of_stores(contents: Contents, unasked: Truth, record: ProvenanceRecord, places: Places | None) -> Iterator[_Gap]:
-    """Elements of an array that were stored, and not judged."""
+def _of_stores(
+    contents: Contents, unasked: Truth, record: ProvenanceRecord, places: Places | None, known: str
+) -> Iterator[_Gap]:
+    """Elements of an array that were stored, and not judged; `known` is why, as far as that is known."""
     at = np.flatnonzero(unasked)
     origins = contents.origins.ravel()[at]
     kinds = origins["kind"].copy()
@@ -230,7 +247,7 @@ def _of_stores(contents: Contents, unasked: Truth, record: ProvenanceRecord, pla
     names = {-1: "elsewhere", **{known.number: known.name for known in record.arrays}}
     alike, counts = np.unique(rows, axis=0, return_counts=True)
     for (site, kind, array), count in zip(alike.tolist(), counts.tolist(), strict=True):
-        why = _STORED.get(Kind(kind)) or _COPIED.format(names[array])
+        why = known or _STORED.get(Kind(kind)) or _COPIED.format(names[array])
         yield _Gap(ELEMENTS, count, record.program.ops[site], contents.array.name, why)
 
 

@@ -9,18 +9,19 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ptxloom.diagnosis.bases import Bases
-from ptxloom.diagnosis.census import Asked, census, unread
+from ptxloom.diagnosis.census import Asked, Judged, census, unread
 from ptxloom.diagnosis.copies import copied
 from ptxloom.diagnosis.coverage import Coverage
 from ptxloom.diagnosis.evidence import gather
 from ptxloom.diagnosis.examination import Examination
-from ptxloom.diagnosis.expectation import expectation
+from ptxloom.diagnosis.expectation import understood
 from ptxloom.diagnosis.factors import Unstored, with_factor
 from ptxloom.diagnosis.findings import Run, first_of, merged, of_copy, of_total
 from ptxloom.diagnosis.images import image_of
 from ptxloom.diagnosis.laws import Suspect, suspects
 from ptxloom.diagnosis.left_open import k_left_open
 from ptxloom.diagnosis.readings import readings_of
+from ptxloom.diagnosis.relations.examined import related
 from ptxloom.diagnosis.sums.examined import sums_of
 from ptxloom.diagnosis.totals import (
     Total,
@@ -40,9 +41,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from ptxloom.diagnosis.copies import Copied
     from ptxloom.diagnosis.evidence import SiteEvidence
     from ptxloom.diagnosis.model import Diagnosis
     from ptxloom.diagnosis.readings import Reading
+    from ptxloom.diagnosis.sums.examined import Summed
 
 _PLAIN_STEPS = 3
 _MOST_UNEXPLAINED = 0.5  # of elements: where more break a law for no reason that is found, the law may not apply
@@ -101,7 +104,7 @@ def examine(
         'unjudged'
     """
     must_be(ProvenanceRecord, "record", record, "the `provenance` of a launch with `provenance=True`")
-    said = expectation(expected) if expected is not None else None
+    said, whole = understood(expected)
     if names:
         renamed = (
             replace(a, name=names.get(-1 if a.parameter is None else a.parameter, a.name)) for a in record.arrays
@@ -120,9 +123,20 @@ def examine(
     found += [of_copy(one.wrong, record) for one in copies if one.wrong is not None]
     summed = tuple(sums_of(record, bases, said))
     found += [one for several in summed for one in several.found]
-    counted = census(record, asked, copies, places, {one.array: one for one in summed})
+    held = _asked_of(sites, copies, summed)
+    others = tuple(related(record, bases.nodes, whole, held))
+    found += [one for several in others for one in several.found]
+    judged = Judged(asked, copies, {one.array: one for one in summed}, {one.array: one for one in others})
+    counted = census(record, judged, places)
     terms = sum(one.terms for one in summed)
     return Examination(tuple(sorted(found, key=_rank)), counted.products, counted.elements, counted.unjudged, terms)
+
+
+def _asked_of(sites: Sequence[SiteEvidence], copies: Sequence[Copied], summed: Sequence[Summed]) -> frozenset[int]:
+    """The arrays of which laws were asked: of products, of copies, of sums."""
+    own = {site.d.array for site in sites if site.d is not None}
+    own |= {one.contents.array.number for one in copies if one.judged}
+    return frozenset(own | {one.array for one in summed if one.found or one.judged.any()})
 
 
 def _rank(one: Diagnosis) -> tuple[bool, bool, bool, int]:

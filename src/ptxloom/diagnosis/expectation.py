@@ -6,6 +6,8 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
+from ptxloom.comparison.expression import BadExpression, read_expectation
+from ptxloom.comparison.expression import Expectation as Expression
 from ptxloom.diagnostics import UsageError
 
 _TERM: Final = r"(\w+)(\.T)?"
@@ -37,6 +39,26 @@ class Expectation:
     def source(self) -> str:
         """What a copy copies."""
         return next(name for name in self.axes if name != self.result)
+
+
+def understood(text: str | None) -> tuple[Expectation | None, Expression | None]:
+    """What a kernel is said to compute: as a product or a copy, and as an expression; None for what it is not.
+
+    Raises:
+        UsageError: It is said, and is neither.
+    """
+    if text is None:
+        return None, None
+    try:
+        whole = read_expectation(text)
+    except BadExpression:
+        whole = None
+    try:
+        return expectation(text), whole
+    except UsageError:
+        if whole is None:
+            raise
+    return None, whole
 
 
 def expectation(text: str) -> Expectation:

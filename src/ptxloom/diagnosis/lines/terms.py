@@ -41,12 +41,14 @@ def line_of(paths: Integers, wrong: Truth, record: ProvenanceRecord, *, leaves_t
             for site in ways[number]:
                 counter[site] += count
     numbers, counts = np.unique(paths[wrong], return_counts=True)
-    own = ways[int(numbers[np.argmax(counts)])]
+    shares = counts / np.array([np.count_nonzero(paths == number) for number in numbers])
+    own = ways[int(numbers[np.argmax(counts * shares**2)])]
     share = {site: bad[site] / (bad[site] + good[site]) for site in own}
     moves = [site for site in own if ops[site].opcode in ("ld", "st", "ldmatrix", "cp", "wmma", "shfl")] or list(own)
     best = max(share[site] for site in moves)
     likeliest = [site for site in moves if share[site] > best - 0.01]
     loads = [site for site in likeliest if ops[site].opcode in ("ld", "ldmatrix", "cp", "wmma")] or likeliest
-    chosen = loads[0] if leaves_tile else loads[-1]
+    from_array = [site for site in moves if ops[site].has("global") and ops[site].opcode in ("ld", "cp")]
+    chosen = (from_array or loads)[0] if leaves_tile else loads[-1]
     concerned = (ops[site] for number in numbers[:64].tolist() for site in ways[number])
     return Line(ops[chosen], tuple(dict.fromkeys(concerned)))

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
 from ptxloom.diagnosis.culprits import culprit
 from ptxloom.diagnosis.findings import source_of
+from ptxloom.diagnosis.lines.deadends import thrown_away
 from ptxloom.diagnosis.lines.terms import Line, line_of
 from ptxloom.diagnosis.model import Diagnosis
 from ptxloom.diagnosis.sums.addends import added
@@ -18,6 +19,8 @@ from ptxloom.machine.results.provenance import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from numpy.typing import NDArray
 
     from ptxloom.diagnosis.bases import Bases
     from ptxloom.diagnosis.expectation import Expectation
@@ -60,10 +63,12 @@ def sums_of(record: ProvenanceRecord, bases: Bases, expected: Expectation | None
             continue
         terms = unfolding.terms(contents)
         if terms is not None:
-            yield _summed(terms, contents, record, expected)
+            yield _summed(terms, contents, bases.nodes, record, expected)
 
 
-def _summed(terms: Terms, contents: Contents, record: ProvenanceRecord, expected: Expectation | None) -> Summed:
+def _summed(
+    terms: Terms, contents: Contents, nodes: NDArray[Any], record: ProvenanceRecord, expected: Expectation | None
+) -> Summed:
     array = contents.array
     beside = added(terms, record, array, stated=expected is not None and expected.is_product)
     found = [_of_added(one, source, record) for source, one in beside.broken]
@@ -76,7 +81,7 @@ def _summed(terms: Terms, contents: Contents, record: ProvenanceRecord, expected
             () if axes is None else broken(sided, axes, complete=bool((contents.stored_at >= 0).all()))
         )
         if axes is not None and _is_believed(wrong, axes):
-            sum_ = _Sum(sided, axes, [*arrays, array], contents)
+            sum_ = _Sum(sided, axes, [*arrays, array], contents, nodes)
             found += [_diagnosis(one, sum_, record) for one in wrong]
             judged[np.unique(sided.result)] = True
             count = len(sided.result)
@@ -112,11 +117,12 @@ class _Sum(NamedTuple):
     axes: Axes
     arrays: list[TracedArray]
     contents: Contents
+    nodes: NDArray[Any]
 
 
 def _diagnosis(one: Broken, sum_: _Sum, record: ProvenanceRecord) -> Diagnosis:
     """The diagnosis of terms that break a law."""
-    terms, axes, arrays, contents = sum_
+    terms, axes, arrays, contents, nodes = sum_
     ops = record.program.ops
     sites: list[int] = np.unique(terms.site[one.wrong]).tolist()
     products = [ops[site] for site in sites]
@@ -133,6 +139,10 @@ def _diagnosis(one: Broken, sum_: _Sum, record: ProvenanceRecord) -> Diagnosis:
             leaves_tile=_leaves_tile(one, terms, axes, side, grid=record.raw.grid),
         )  # fmt: skip
         line = line._replace(concerned=tuple(dict.fromkeys((*line.concerned, *products))))
+    elif one.named.cause == "k-missing":
+        absent = np.setdiff1d(np.arange(int(np.prod(arrays[0].shape))), terms.factors["element"][:, 0])
+        last = thrown_away(arrays[0].number, absent, contents.origins.ravel(), nodes, record)
+        line = line if last is None else Line(last, (last, *products))
     known = one.named.cause != "unknown" and not one.others
     certain = one.sure and known and axes.stated and one.named.steps <= _PLAIN_STEPS
     return Diagnosis(

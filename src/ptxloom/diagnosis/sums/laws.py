@@ -110,14 +110,14 @@ def _explained(terms: Terms, axes: Axes, held: list[dict[str, Integers]], blamed
     law = "place" if side == 2 else "rows" if any(
         one in axes.letters[2] and (held[side][one] != wanted[one]).any() for one in letters
     ) else "k"  # fmt: skip
-    found = _changes(axes, side, held[side], wanted, wrong)
+    found = changes_of(axes, side, held[side], wanted, wrong)
     named = found[0] if found else _UNKNOWN
     others = tuple(dict.fromkeys(one.cause for one in found if one.cause != named.cause and one.steps == named.steps))
     count = int(np.count_nonzero(wrong))
     return Broken(law, named, ROLES[side], wrong, count, len(wrong), sure and bool(found), others)
 
 
-def _changes(
+def changes_of(
     axes: Axes, side: int, held: dict[str, Integers], wanted: dict[str, Integers], wrong: Truth
 ) -> list[Named]:
     """The changes of index that explain a side, the plainest first."""
@@ -175,7 +175,7 @@ def _of_axis(letters: str, held: dict[str, Integers], wanted: dict[str, Integers
     if len(apart) != 1:
         return
     (letter,) = apart
-    word = "row" if letter == letters[0] else "column"
+    word = "column" if letter == letters[-1] else "row"
     own, other = held[letter][at], wanted[letter][at]
     distances = np.unique((own - other)[own != other])
     if len(distances) == 1:

@@ -17,6 +17,7 @@ from ptxloom.views.runs.comparison_reports import downgrade
 if TYPE_CHECKING:
     from ptxloom.comparison import Comparison
     from ptxloom.diagnosis import Diagnosis, Examination, Picture, Unjudged
+    from ptxloom.diagnosis.examination import Verdict
     from ptxloom.machine.results.hazard import Hazard, Hazards
     from ptxloom.views.core.json_text import Value
 
@@ -46,6 +47,12 @@ class Told:
     def wrong(self) -> tuple[str, ...]:
         """The arrays that are not what they should be."""
         return tuple(one.name for one in self.comparisons if not one.passed)
+
+    @property
+    def verdict(self) -> Verdict:
+        """That of the examination; where an array is wrong and every law is obeyed, what is computed was not judged."""
+        verdict = self.examined.verdict
+        return "unjudged" if self.wrong and verdict == "clean" else verdict
 
 
 def full(told: Told, style: Style = PLAIN, tried: Told | None = None) -> str:
@@ -88,6 +95,8 @@ def _verdict(told: Told) -> list[str]:
     all_of = examined.verdict == "clean"
     if wrong:
         known = "no law is broken" if all_of else "no law that could be asked is broken"
+        if all_of and not _downgrades(told):
+            known += ": where elements come from was judged, what is computed with them was not"
         return [f"{harmless(', '.join(wrong))} {'is' if len(wrong) == 1 else 'are'} wrong, and {known}"]
     if all_of:
         return ["no law is broken: every element that is multiplied and stored is where it should be"]
@@ -252,7 +261,7 @@ def _short(told: Told) -> dict[str, Value]:
     return {
         "hazards": hazards,
         "ended": told.ended,
-        "verdict": told.examined.verdict,
+        "verdict": told.verdict,
         "compared": bool(told.comparisons),
         "wrong": [*told.wrong],
         "downgraded": downgraded,

@@ -1,0 +1,80 @@
+"""Results that take several elements of an array by loads of their own, as stencils do, each held to the others."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import numpy as np
+
+from ptxloom.diagnosis.permutations import Named
+from ptxloom.diagnosis.relations.names import pitched
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ptxloom.diagnosis.relations.leaves import Leaves
+    from ptxloom.diagnosis.relations.links import Links
+    from ptxloom.diagnosis.tiles import Integers, Truth
+
+_LIKELY: Final = 0.6  # of the elements of a load, that stand alike
+_MOST_WAYS: Final = 64
+
+
+class Odd(NamedTuple):
+    """A load whose elements do not stand as those of others do.
+
+    Attributes:
+        named: How.
+        wrong: (leaves,) which they are.
+    """
+
+    named: Named
+    wrong: Truth
+
+
+def odd_ways(ways: Leaves, links: Links) -> Iterator[Odd]:
+    """The loads by which an element comes to each result that stands elsewhere than the others of its load.
+
+    Args:
+        ways: The elements of one array, as they came.
+        links: How they go with the results, axis by axis.
+    """
+    numbers = np.unique(ways.path)
+    if links.free or not 1 < len(numbers) <= _MOST_WAYS:
+        return
+    found: list[Odd] = []
+    for number in numbers.tolist():
+        own = ways.path == number
+        each = ways.chosen(own)
+        if len(np.unique(each.result)) < len(each.result):
+            return  # in a loop: which of its elements is which is not known
+        named = _named(each, links)
+        if named is not None:
+            wrong = own.copy()
+            wrong[own] = True if named.cause == "leading-dimension" else _elsewhere(each, links)
+            found.append(Odd(named, wrong))
+    if 2 * len(found) < len(numbers):
+        yield from found
+
+
+def _named(each: Leaves, links: Links) -> Named | None:
+    """What is odd about the elements of one load; None if nothing is, or it has no name."""
+    apart = links.apart(each.result, each.element)
+    different, counts = np.unique(apart, axis=1, return_counts=True)
+    if len(counts) == 1:
+        return None
+    usual: Integers = different[:, np.argmax(counts)]
+    if counts.max() < _LIKELY * len(each.result):
+        return pitched(each, links)
+    strides = np.cumprod((1, *links.shape[:0:-1]))[::-1]
+    if len(np.unique(strides @ apart)) > 1:
+        return None  # kept in the array, or mirrored
+    shown = ", ".join(f"{int(one):+d}" for one in usual)
+    return Named("columns-shifted", f"what is taken at ({shown}) is of the next row where that one ends", 2)
+
+
+def _elsewhere(each: Leaves, links: Links) -> Truth:
+    apart = links.apart(each.result, each.element)
+    different, which, counts = np.unique(apart, axis=1, return_inverse=True, return_counts=True)
+    del different
+    return which.ravel() != np.argmax(counts)

@@ -1,0 +1,252 @@
+"""Every stored element that no product gave, held to what the others are computed from, or to what is said."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import numpy as np
+
+from ptxloom.diagnosis.relations.blame import Accused, of_missing, of_strangers, of_twice, of_unstored
+from ptxloom.diagnosis.relations.leaves import Values, once
+from ptxloom.diagnosis.relations.links import fitted
+from ptxloom.diagnosis.relations.names import ranges
+from ptxloom.diagnosis.relations.patterns import deviation, edge_of, usual, whole_axes
+from ptxloom.diagnosis.relations.source import Result, Source
+from ptxloom.diagnosis.relations.stated import stated
+from ptxloom.diagnosis.relations.unsaid import unsaid
+from ptxloom.isa.limits import LANES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from numpy.typing import NDArray
+
+    from ptxloom.comparison.expression import Expectation
+    from ptxloom.diagnosis.model import Diagnosis
+    from ptxloom.diagnosis.relations.leaves import Leaves
+    from ptxloom.diagnosis.relations.links import Links
+    from ptxloom.diagnosis.relations.patterns import Deviation
+    from ptxloom.diagnosis.tiles import Truth
+    from ptxloom.machine.results.provenance import ProvenanceRecord, TracedArray
+
+_MOST_TIMES: Final = 1 << 16
+_LIKELY: Final = 0.6  # of the CTAs
+_MOST_WHYS: Final = 3  # reasons that are listed
+_ODD: Final = 0.9  # of what came by one way
+_MOST_WRONG: Final = 0.4  # of the results, if nobody said what is computed
+
+
+class Related(NamedTuple):
+    """A result that is computed from other arrays, element by element.
+
+    Attributes:
+        array: Its number.
+        judged: (elements,) which of them were asked.
+        found: What is wrong.
+        why: Why not all were asked; empty if they were.
+    """
+
+    array: int
+    judged: Truth
+    found: tuple[Diagnosis, ...]
+    why: str = ""
+
+
+def related(
+    record: ProvenanceRecord, nodes: NDArray[Any], expected: Expectation | None, asked: frozenset[int]
+) -> Iterator[Related]:
+    """Ask of every array that is stored whether its elements are computed alike.
+
+    Args:
+        record: The run.
+        nodes: What its values were computed from.
+        expected: What is said.
+        asked: The arrays of which other laws were asked: they are left out.
+    """
+    shapes = {array.name: array.shape for array in record.arrays}
+    said = stated(expected, shapes) if expected is not None else {}
+    values = Values(nodes)
+    for array in record.arrays:
+        contents = record.contents(array.number)
+        if array.number in asked or not (contents.stored_at >= 0).any():
+            continue
+        own = said if expected is not None and expected.name == array.name else {}
+        found = _of_result(Result(contents, nodes, record), values, own)
+        if found is not None:
+            yield found
+
+
+def _of_result(result: Result, values: Values, said: Mapping[str, Links]) -> Related | None:
+    contents = result.contents
+    leaves = values.leaves(contents)
+    if leaves is None or not len(leaves.result):
+        return None
+    judged = leaves.whole & (contents.stored_at.ravel() >= 0)
+    whys: list[str] = []
+    found = list(_unstored(result, leaves, whys, said=bool(said)))
+    own = (leaves.array == contents.array.number) & (leaves.element == leaves.result)
+    leaves = leaves.chosen(~own)  # what stood there before
+    read, unread = _sources(leaves, result, said, whys)
+    several = _differing(read, whys)
+    found += _of_differing(several, result, whys)
+    in_place = any(source.array is contents.array for source in read) or contents.array in unread
+    if not said and not found and not in_place:
+        found += unsaid(read, unread, leaves, result)
+    if sum(bool(source.links.free) and differing.is_clean for source, differing in several) > 1:
+        whys.append("which of the elements that are summed go with each other was not asked")
+    here = {source.array.name for source in read} | {array.name for array in unread}
+    whys += [f"nothing of {name} comes to them" for name in said if name not in here]
+    if whys and not found:
+        judged[:] = False
+    return Related(contents.array.number, judged, tuple(found), "; ".join(whys[:_MOST_WHYS]))
+
+
+def _unstored(result: Result, leaves: Leaves, whys: list[str], *, said: bool) -> Iterator[Diagnosis]:
+    """Elements of a result that are never stored: wrong if all are said to be, or others are stored twice instead."""
+    contents = result.contents
+    empty = np.flatnonzero(contents.stored_at.ravel() < 0)
+    if not len(empty):
+        return
+    in_place = (leaves.array == contents.array.number).any()  # as where it is added to memory
+    if said or (contents.stored_twice.any() and not in_place):
+        yield of_unstored(result)
+    else:
+        whys.append(f"{contents.array.name} is never stored at {ranges(empty)}")
+
+
+def _sources(
+    leaves: Leaves, result: Result, said: Mapping[str, Links], whys: list[str]
+) -> tuple[list[Source], list[TracedArray]]:
+    """The arrays that go with a result, and those of which it is not known how."""
+    read: list[Source] = []
+    unread: list[TracedArray] = []
+    numbers: list[int] = np.unique(leaves.array).tolist()
+    for number in numbers:
+        array = result.record.arrays[number]
+        source = _source(array, leaves, result.array, said)
+        if isinstance(source, str):
+            whys.append(source)
+            unread.append(array)
+        else:
+            read.append(source)
+    if any(source.links.again for source in read):
+        whys.append("which elements are summed, beside those that were used again, was not asked")
+    return read, unread
+
+
+def _of_differing(several: list[tuple[Source, Deviation]], result: Result, whys: list[str]) -> Iterator[Diagnosis]:
+    """What is wrong with the arrays that a result is not computed from alike."""
+    in_place = any(source.array is result.array for source, _ in several)
+    for source, differing in several:
+        if differing.is_clean:
+            whys += _unnatural(source)
+            continue
+        accused = Accused(source.array, source.leaves, source.ways, source.links, differing, result)
+        if source.links.stated or (not in_place and _is_small(differing, source) and _has_odd_way(accused)):
+            yield from _diagnoses(accused)
+        whys.append(f"they are not computed from {source.array.name} alike")
+
+
+def _differing(sources: list[Source], whys: list[str]) -> list[tuple[Source, Deviation]]:
+    """How each array differs from its pattern; where one of them ends, the others need not have theirs."""
+    edges = [edge_of(np.unique(one.leaves.result), one.links, one.pattern) for one in sources]
+    found: list[tuple[Source, Deviation]] = []
+    for source in sources:
+        others = [edge for one, edge in zip(sources, edges, strict=True) if one is not source]
+        left_out = np.unique(np.concatenate([np.zeros(0, np.int64), *others]))
+        differing = deviation(source.leaves, source.links, source.pattern, left_out, counted=source.counted)
+        if differing is None:
+            whys.append(f"too many elements of {source.array.name} go into each")
+        else:
+            found.append((source, differing))
+    return found
+
+
+def _source(array: TracedArray, leaves: Leaves, result: TracedArray, said: Mapping[str, Links]) -> Source | str:
+    """An array as it goes with a result; in words, if it does not."""
+    ways = leaves.chosen(leaves.array == array.number)
+    each = once(ways)
+    if said:
+        if array.name not in said:
+            return f"{array.name} is not in what is said, or not once"
+        links = said[array.name]
+        pattern = whole_axes(links)
+        times = int(np.bincount(np.minimum(each.times, _MOST_TIMES)).argmax())
+        counted = bool(links.free) and not links.again
+        return Source(array, each, ways, links, pattern._replace(times=pattern.times * times), counted)
+    links = fitted(each.result, each.element, array.shape, result.shape)
+    if links is None:
+        return f"no way in which elements of {array.name} go with them is known"
+    pattern = usual(each, links)
+    if pattern is None:
+        return f"they are not computed from {array.name} alike"
+    return Source(array, each, ways, links, pattern, counted=True)
+
+
+def _unnatural(source: Source) -> list[str]:
+    """What is left open of a pattern that all have, if it is not the plainest one."""
+    if source.links.stated:
+        return []
+    offsets = source.pattern.offsets
+    counts = [len(np.unique(one)) for one in offsets]
+    plain = (
+        len(np.unique(source.pattern.times)) == 1
+        and all(
+            (counts[axis] == extent if axis in source.links.free else not offsets[axis].any())
+            for axis, extent in enumerate(source.links.shape)
+        )
+        and all(_is_straight(number, source.links) for number in range(len(source.links.by)))
+    )
+    if plain and offsets.shape[1] == np.prod([counts[axis] for axis in source.links.free] or [1]):
+        if (source.leaves.site < 0).all():
+            return []
+        which = "those of its place" if not source.links.free else "all along its axes"
+        return [f"each is computed from {source.array.name} alike, {which}: what is computed, no law says"]
+    shown = ", ".join(str(tuple(map(int, one))) for one in offsets.T[:5])
+    more = f" and {offsets.shape[1] - 5} more" if offsets.shape[1] > 5 else ""
+    return [f"each is computed from {source.array.name} alike, at {shown}{more}: whether that is meant, no law says"]
+
+
+def _is_straight(number: int, links: Links) -> bool:
+    """Whether an axis of an array goes with one of the result that has as many elements, or with none."""
+    link = links.by[number]
+    return link.axis < 0 or (link.scale == 1 and links.result[link.axis] == links.shape[number])
+
+
+def _is_small(differing: Deviation, source: Source) -> bool:
+    """Whether few results differ from the others."""
+    leaves = source.leaves
+    results = np.unique(np.concatenate((leaves.result[differing.extra | differing.again], differing.missing)))
+    return len(results) <= _MOST_WRONG * differing.results
+
+
+def _is_of_threads(accused: Accused) -> bool:
+    """Whether the same results of every CTA are wrong: what data decide is not."""
+    results = np.unique(accused.leaves.result)
+    bad = np.unique(accused.leaves.result[accused.differing.again])
+    size = -(-len(results) // int(np.prod(accused.result.record.raw.grid)) // LANES) * LANES
+    places = np.bincount(bad % size, minlength=size)
+    most = np.bincount(results % size, minlength=size)
+    return size < len(results) and bool((places[places > 0] >= _LIKELY * most[places > 0]).all())
+
+
+def _has_odd_way(accused: Accused) -> bool:
+    """Whether what does not belong came by a way of its own: what is clamped or mirrored at an edge does not."""
+    wrong = accused.differing.extra | accused.differing.again
+    if accused.differing.pattern.offsets.shape[1] < 2 or not wrong.any():
+        return True
+    if not accused.differing.extra.any() and not _is_of_threads(accused):
+        return False
+    key = int(accused.array.nbytes) + 1
+    ways, leaves = accused.ways, accused.leaves
+    bad = np.isin(ways.result * key + ways.element, (leaves.result * key + leaves.element)[wrong])
+    numbers, which = np.unique(ways.path, return_inverse=True)
+    shares = np.bincount(which, weights=bad, minlength=len(numbers)) / np.bincount(which, minlength=len(numbers))
+    return bool(shares.max() > _ODD)
+
+
+def _diagnoses(accused: Accused) -> list[Diagnosis]:
+    """What is wrong with the elements of one array: those that do not belong, or those that are missing."""
+    if accused.differing.extra.any() or (accused.differing.again.any() and len(accused.differing.missing)):
+        return [of_strangers(accused)]
+    return [of_missing(accused)[0] if len(accused.differing.missing) else of_twice(accused)]

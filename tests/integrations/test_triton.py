@@ -47,7 +47,7 @@ BLACKWELL = {
 
 ON_BLACKWELL = [
     *((what, "sm_100") for what in BLACKWELL),
-    *((what, "sm_103") for what in BLACKWELL if what != "products"),  # it has none of bytes
+    *((what, device) for device in ("sm_103", "sm_110") for what in BLACKWELL if what != "products"),  # bytes: sm_100's
 ]
 
 

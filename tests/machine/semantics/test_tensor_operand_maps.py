@@ -145,7 +145,8 @@ def test_a_is_read_where_the_map_says(words: str) -> None:
 SPARSE = [
     "sp.m128n64.f16", "sp.m64n64.f16", "sp.m128n64.tf32", "sp.m64n64.tf32", "sp.m128n64.e4m3", "sp.m64n64.e4m3",
     "sp.cta_group::2.m256n64.f16", "sp.cta_group::2.m128n64.f16", "sp.cta_group::2.m128n64.e4m3",
-    "ws.sp.m64n64.f16", "ws.sp.m32n64.e4m3", "sp.kind::mxf4.m128n128",
+    "ws.sp.m64n64.f16", "ws.sp.m32n64.e4m3", "sp.kind::mxf4.m128n128", "sp.kind::mxf8f6f4.m128n64.e4m3",
+    "sp.kind::mxf4nvf4.m128n128", "sp.m128n64.s8",
 ]  # fmt: skip
 
 
@@ -155,7 +156,7 @@ def test_metadata_are_read_where_the_map_says(words: str, selector: int) -> None
     one = tensor_instruction(f"tcgen05.mma.{words}")
     held = fragment(one, "e")
     if selector >= held.matrices:
-        assert one.told.a_type in {"e4m3", "e2m1"}
+        assert one.told.a_type in {"e4m3", "e2m1", "s8"}
         return
     one = replace(one, told=replace(one.told, selector=selector))
     m, n, k, chunk = one.told.m, one.told.n, one.form.k, one.form.chunk
@@ -177,10 +178,11 @@ def test_metadata_are_read_where_the_map_says(words: str, selector: int) -> None
     before = memory(one)
     put(before, held, E_AT, codes[picks], selector)
     if one.told.is_scaled:
-        before[:, SFA_AT : SFA_AT + 64] = 0x7F7F7F7F
+        before[:, SFA_AT : SFA_AT + 64] = 0x38383838 if one.told.scale_type == "ue4m3" else 0x7F7F7F7F
     b = rng.integers(0, 2, (n, k)).astype(np.float32)
     after = launch(one, before, in_shared(stored, one), in_shared(b, one))
-    assert (taken(after, fragment(one, "d"), np.float32) == whole @ b.T).all()
+    kind = np.int32 if one.told.d_type == "s32" else np.float32
+    assert (taken(after, fragment(one, "d"), kind) == whole @ b.T).all()
 
 
 def scale_bits(powers: NDArray[Any], one: TensorInstruction) -> NDArray[Any]:

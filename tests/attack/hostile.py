@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
-from attack import objects, tensor_memory
+from attack import device_launches, objects, tensor_memory
 from attack.forging import FORGED, Forger
 from ptxloom import check, parse
 from ptxloom.isa import opcodes
@@ -33,6 +33,7 @@ HEAD: Final = (
 """
     + objects.HEAD
 )
+_LAUNCHING: Final = 0.12  # of programs: a launch takes its room, and children their time
 _OWN: Final = (
     """.local .align 16 .b8 loc[64]; .param .b64 inner; branches: .branchtargets label, middle;
 .reg .b32 %lane, %t<4>; .reg .b64 %lanes, %w<4>; .reg .pred %q<4>;
@@ -164,7 +165,7 @@ def hostile(seed: int, statements: Pool) -> Hostile:
         chance.choice((0, 0, 1, 1000, 4096)),
         chance.random() < 0.15,
         (chance.choice(traced),) if traced and chance.random() < 0.15 else (),
-        chance.random() < 0.2,
+        chance.random() < 0.2 and ".entry child" not in text,  # it refuses kernels that launch others
         chance.choice((1, *range(2, 9))),
         chance.choice((None, None, 0, 1 << 12, 1 << 16)),
     )
@@ -193,9 +194,10 @@ class _Writer:
         self.has_columns = False
         self.other_group = f"cta_group::{chance.choice((1, 2, 2))}"
         self.text = ""  # of the bodies so far
+        self.launches = chance.random() < _LAUNCHING
 
     def module(self) -> str:
-        parts = [HEAD.replace("TARGET", self.target)]
+        parts = [HEAD.replace("TARGET", self.target), *[device_launches.HEAD] * self.launches]
         parts += [f"{_head(f)};" for f in self.functions]
         parts += [self._function(f) for f in self.functions]
         forged = f".param .align 8 .b8 forged[{8 * FORGED}]"
@@ -228,7 +230,7 @@ class _Writer:
 
     def _piece(self, forger: Forger, function: _Function | None) -> str:
         chance = self.chance
-        match chance.randrange(13):
+        match chance.choice((3, chance.randrange(13))) if self.launches else chance.randrange(13):
             case 0 | 1 if self.functions:
                 return self._call(forger)
             case 2:
@@ -355,6 +357,10 @@ class _Writer:
 
     def _service(self, forger: Forger) -> str:
         chance = self.chance
+        if self.launches and chance.random() < 0.8:
+            self.label += 1
+            names = (*(one.name for one in self.functions), *["k"] * forger.parameters)
+            return device_launches.launch_piece(forger, chance, self.label, names)
         if chance.random() < 0.5:
             self.label += 1
             return objects.heap_piece(chance, self.label)

@@ -39,4 +39,8 @@ def test_programs_of_every_kind_are_drawn() -> None:
     ):
         drawn = [case for case in many if words in case.text]
         assert len(drawn) >= 6, f"{words} in {len(drawn)} of {len(many)} programs on several threads"
+    launching = [case for case in cases if "launch" in case.text.lower() and "child" in case.text]
+    assert len(launching) >= 40
+    for words in (", 1025;", ", -1; st.b64", "cudaLaunchDevice,", "LaunchDeviceV2,", "mov.b64 %w1, 3;", "%w0, k;"):
+        assert sum(words in case.text for case in launching) >= 3, words
     assert {case.heap_bytes for case in many if "malloc," in case.text} >= {None, 0, 1 << 16}

@@ -25,7 +25,7 @@ ABOUT = {
         "binding/call_graph.py", "binding/effects.py", "checker/instruction/calls.py",
         "checker/instruction/texture_mode.py", "checker/instruction/texture_operands.py", "checker/module/labels.py",
         "checker/walk.py", "flow/blocks.py", "lsp/completion.py", "machine/compile/meaning.py",
-        "machine/compile/needs.py", "machine/plan/calls.py", "machine/plan/planner.py", "syntax/operands.py",
+        "machine/compile/needs_of.py", "machine/plan/calls.py", "machine/plan/planner.py", "syntax/operands.py",
     ),
     "words that LLVM, Python or NumPy have for operations": (
         "comparison/functions.py", "machine/codegen/llvm_words.py", "machine/results/trace_condition.py",

@@ -196,10 +196,10 @@ def look_lane(w: Warp, lane: u32, span: Span, at: u64, size: u32) -> None:
             split(w, span, place)
         cell = span.cells[(place >> 2) - (span.start >> 2)]
         step: u64 = 4
-        if is_new(cell) == 0 and cell.first[0].owner == SPLIT:
+        if is_unmet(cell) == 0 and cell.first[0].owner == SPLIT:
             cell = byte_of(span, place)
             step = 1
-        if is_new(cell) != 0:
+        if is_unmet(cell) != 0:
             access.number = 0
             access.seen = 0
             begin_trace(access, lane, cell.first[0])
@@ -208,7 +208,7 @@ def look_lane(w: Warp, lane: u32, span: Span, at: u64, size: u32) -> None:
         place = place + step
 
 
-def is_new(cell: HistoryCell) -> u32:
+def is_unmet(cell: HistoryCell) -> u32:
     """1 if nothing has been remembered of a place yet."""
     return u32(cell.first[0].owner == 0 and address(cell.first[0].next) == 0)
 

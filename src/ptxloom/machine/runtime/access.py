@@ -1,7 +1,7 @@
 """Loads and stores of a whole warp as LLVM functions: fast where addresses are contiguous or equal, checked always.
 
-`ptxloom_load_global_32x2` reads two 32-bit values a lane. All take (warp, addresses, offset, mask, space, site) and one
-place of 32 values for each part, and give 0, or 1 after a fault. `global` serves generic and const addresses too.
+`ptxloom_load_global_32x2` reads two 32-bit values a lane. All take (warp, addresses, offset, mask, space, site) and an
+array of 32 values for each part; they return 0, or 1 after a fault. `global` serves generic and const addresses too.
 The fast paths look at each half of the warp by itself: tiles 16 wide are common. In local memory, where every lane has
 its own, no two lanes are neighbours.
 """
@@ -37,7 +37,7 @@ def access_name(verb: str, window: str, bits: int, parts: int) -> str:
 
 
 def parameters(parts: int) -> str:
-    """The parameters of a function for so many values a lane."""
+    """The parameters of a function for `parts` values a lane."""
     places = "".join(f", ptr %v{n}" for n in range(parts))
     return f"ptr %w, ptr %addresses, i64 %offset, i32 %mask, i32 %space, i32 %site{places}"
 

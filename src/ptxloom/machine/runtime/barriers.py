@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def barrier_whole(w: Warp, number: u32, following: u32, watch: u32) -> u32:
     """A whole warp waits for all threads of its CTA: 1 if the barrier is complete, else the warp waits.
 
-    `watch` is 0 if nobody wants to know of mistakes; else twice one more than the site, and 1 if it is `.aligned`.
+    `watch` is 0 if mistakes are not reported; else twice one more than the site, plus 1 if it is `.aligned`.
     """
     cta = w.cta
     barrier = cta.barriers[number]
@@ -98,7 +98,7 @@ def barrier_check(w: Warp, lanes: u32, numbers: Ptr[u32], counts: Ptr[u32], site
 
 
 def is_wrong(w: Warp, number: u32, threads: u32, lane: u32, site: u32) -> u32:
-    """Note the fault and give 1 if a barrier is not one of the sixteen, or a count of threads is not of whole warps."""
+    """Note the fault and return 1 if a barrier is not one of the sixteen, or a count is not of whole warps."""
     if number < 16 and threads & 31 == 0:
         return 0
     fault(w, INVALID, site, lane, 0, 0, 0, 0)
@@ -116,7 +116,7 @@ def alike(lanes: u32, numbers: Ptr[u32], counts: Ptr[u32]) -> u32:
 
 
 def barrier_wait(w: Warp, lanes: u32, numbers: Ptr[u32], counts: Ptr[u32], following: u32, watch: u32) -> u32:
-    """`bar.sync`: lanes wait at their barriers, then go on at `following`; gives a block to run now, or NONE."""
+    """`bar.sync`: lanes wait at their barriers, then go on at `following`; returns a block to run now, or NONE."""
     place_lanes(w, w.mask, following)
     left = lanes
     while left != 0:
@@ -166,7 +166,7 @@ def cluster_arrive(w: Warp, lanes: u32) -> None:
 
 
 def cluster_wait(w: Warp, lanes: u32, following: u32) -> u32:
-    """`barrier.cluster.wait`: lanes that have arrived wait for all of the cluster; gives a block to run, or NONE."""
+    """`barrier.cluster.wait`: lanes that have arrived wait for all of the cluster; returns a block to run, or NONE."""
     place_lanes(w, w.mask, following)
     if address(w.shadow) != 0:
         wait_in_cluster(w, w.cluster_passed & lanes)

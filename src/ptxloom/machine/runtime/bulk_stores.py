@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from ptxloom.machine.native.language import Ptr
 
 MOST_BYTES: Final = 1 << 24
-STEP: Final = 1024  # bytes that tools are told of at once: there are as many zeros in the scratch
+STEP: Final = 1024  # bytes reported to the tools at once: the scratch holds as many zeros
 
 
 def clear_shared(w: Warp, mask: u32, targets: Ptr[u64], sizes: Ptr[u32], space: u32, site: u32) -> u32:
@@ -56,7 +56,7 @@ def clear_shared(w: Warp, mask: u32, targets: Ptr[u64], sizes: Ptr[u32], space: 
 
 @watching
 def watch_clearing(w: Warp, lane: u32, at: u64, size: u32, site: u32) -> None:
-    """The tools are told that a lane writes zeros."""
+    """Report to the tools that a lane writes zeros."""
     written_lane(w, lane, at, SHARED, size)
     zeros = part(w.scratch, FACTS, STEP)
     fill(zeros, 0)

@@ -1,6 +1,6 @@
 """Calls (PTX ISA 7.1): frames in each lane's local memory, and what steers the machine where no address reaches.
 
-A frame holds results, parameters and variables; its first bytes are nobody's, so that every frame takes some. On the
+A frame holds results, parameters and variables; its first bytes are unused, so that every frame takes some. On the
 lane's control stack lie, in cells of eight bytes that the 32 lanes have side by side: the registers that a call keeps;
 the block and the frame to go back to; what the caller has taken by `alloca`. Of every lane `sp` + its frame + `stack`
 <= `local_bytes` and `depth` <= `control_cells`: `has_room` and `allocate` let nothing else come about.
@@ -39,7 +39,7 @@ def cell(lane: u32, number: u32) -> u64:
 
 
 def has_room(w: Warp, lane: u32, caller_bytes: u32, callee_bytes: u32, cells: u32, site: u32) -> u32:
-    """1 if a fresh frame and so many more cells fit a lane's stacks, else 0 after noting the fault."""
+    """1 if a fresh frame and `cells` more cells fit a lane's stacks, else 0 after noting the fault."""
     frames = u64(caller_bytes) + u64(callee_bytes)
     room = w.local_bytes - u64(w.stack[lane]) - u64(w.sp[lane])
     if frames > room or cells > w.control_cells - w.depth[lane]:
@@ -182,7 +182,7 @@ def find_functions(
 ) -> u32:
     """The first block of the function at each lane's code address, its frame made room for; 1 after a fault.
 
-    The function has to be one that takes and gives what the call passes: that is its signature's number.
+    The function must take and return what the call passes: the number of its signature says so.
     """
     for lane in range(32):
         if lanes >> lane & 1 != 0:
@@ -225,7 +225,7 @@ def allocate(w: Warp, lanes: u32, sizes: Ptr[u64], out: Ptr[u64], alignment: u32
 
 
 def restore_stack(w: Warp, lanes: u32, tokens: Ptr[u64], site: u32) -> u32:
-    """`stackrestore`: give back what has been taken since a token was made by this call; 1 after a fault."""
+    """`stackrestore`: free what has been taken since a token was made by this call; 1 after a fault."""
     for lane in range(32):
         if lanes >> lane & 1 != 0:
             before: u64 = 0  # what the callers have taken

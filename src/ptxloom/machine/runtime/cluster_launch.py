@@ -1,8 +1,8 @@
 """Requests to cancel the launch of a cluster, and their responses (PTX ISA 9.7.13.17).
 
-A request takes the next cluster off the queue from which those that start are taken: its work is left to who asked.
-It is refused when none is left; hardware may refuse others too, for a kernel that is more urgent, and where the
-schedule has a seed, one request in eight is. The cluster then starts as if nobody had asked.
+A request takes the next cluster off the queue of clusters that are still to start: whoever asked does its work instead.
+It is refused when the queue is empty. Hardware may also refuse it in favour of a more urgent kernel; where the schedule
+has a seed, ptxloom refuses one request in eight. The cluster then starts as if it had never been requested.
 
 The 128 bits of a response are opaque to a program; here they are four words: the index of the first CTA in x, y, z and
 1, or three words of all ones and 0 after a refusal. No hardware has confirmed that.
@@ -40,7 +40,7 @@ RESPONSE_BYTES: Final = 16
 def try_cancel(
     w: Warp, mask: u32, responses: Ptr[u64], barriers: Ptr[u64], multicast: u32, space: u32, site: u32
 ) -> u32:
-    """`clusterlaunchcontrol.try_cancel`: each lane makes a request, answered at once; 1 after a fault.
+    """`clusterlaunchcontrol.try_cancel`: each lane makes a request and gets its response at once; 1 after a fault.
 
     A `multicast` response goes to all CTAs of the cluster, each of which has an mbarrier at the same place.
     """
@@ -76,7 +76,7 @@ def in_cta(at: u64, rank: u32) -> u64:
 
 
 def respond(w: Warp, lane: u32, at: u64, told: u64, index: u64, site: u32) -> u32:
-    """Write a response to shared memory, and tell an mbarrier of its bytes; 1 after a fault."""
+    """Write a response to shared memory, and report its bytes to an mbarrier; 1 after a fault."""
     into = place(w, lane, at, SHARED, RESPONSE_BYTES, 1, site)
     if address(into) == 0:
         return 1

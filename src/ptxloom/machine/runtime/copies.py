@@ -151,7 +151,7 @@ def reach(w: Warp, lane: u32, at: u64, size: u32, write: u32, site: u32) -> u32:
 
 
 def bulk_place(w: Warp, lane: u32, at: u64, space: u32, size: u32, write: u32, site: u32) -> Slice[u8]:
-    """So many bytes, a multiple of 16 and aligned to 16; nothing after a fault."""
+    """`size` bytes, a multiple of 16 and aligned to 16; empty after a fault."""
     if (at | u64(size)) & 15 != 0:
         return refuse(w, MISALIGNED, site, lane, at, space, size, write)
     if space == SHARED:
@@ -177,9 +177,9 @@ def copy_bulk(  # noqa: C901 - one lane after the other
     combine: Code,
     site: u32,
 ) -> u32:
-    """`cp.async.bulk`: lanes copy stretches; mbarriers (0: none) learn of the bytes; 1 after a fault.
+    """`cp.async.bulk`: lanes copy stretches; mbarriers (0: no mbarrier) learn of the bytes; 1 after a fault.
 
-    `ctas` names the CTAs of the cluster that receive a multicast; 0 where there is none. `combine` is the code that
+    `ctas` names the CTAs of the cluster that receive a multicast; 0 without a multicast. `combine` is the code that
     combines what comes with what is there (`cp.reduce`); 0 to replace it.
     """
     for lane in range(32):
@@ -237,9 +237,9 @@ def told_at(w: Warp, barrier: u64, ctas: u32) -> u64:
 def write_bulk(
     w: Warp, lane: u32, at: u64, space: u32, size: u32, told: u64, data: Annotated[Slice[u8], "size"]
 ) -> None:
-    """Racecheck learns what a bulk copy writes; the mbarrier at a host address (0: none) tells its end.
+    """Racecheck learns what a bulk copy writes; the mbarrier at a host address (0: no mbarrier) reports its end.
 
-    `data` is what is written; nothing if that is combined with what is there.
+    `data` is what is written; empty if that is combined with what is there.
     """
     if told == 0:
         write_by(w, lane, at, space, size, data)
@@ -251,7 +251,7 @@ def write_bulk(
 def write_told(
     w: Warp, lane: u32, at: u64, space: u32, size: u32, stamp: u32, told: u64, data: Annotated[Slice[u8], "size"]
 ) -> None:
-    """Racecheck learns what the async proxy writes until the mbarrier at a host address tells of it."""
+    """Racecheck learns what the async proxy writes until the mbarrier at a host address reports it."""
     check_fence(w, lane, at, space, size, stamp)
     write_for(w, lane, at, size, stamp, told, data)
 

@@ -27,7 +27,7 @@ MERGES: Final = 1  # a rule: phases may be served in pairs
 ALONE: Final = 2  # a rule: lanes do not share what they want, as those of an atomic operation
 TWICE: Final = 4  # a rule: wavefronts are taken twice
 SECTOR_SHIFT: Final = 5  # a sector is 32 bytes
-APART_SHIFT: Final = 37  # spans lie 40 bytes apart in their table: those shifted so are a terabyte apart
+APART_SHIFT: Final = 37  # spans lie 40 bytes apart in their table: shifted by this, they are a terabyte apart
 TURN_BITS: Final = 5  # beside a sector: which of 32 lanes that name one address
 
 
@@ -54,7 +54,7 @@ class CounterSlot:
     """What is known of one instruction's accesses."""
 
     current: u64  # address of the pattern that came last
-    next: u32  # the pattern that gives way next
+    next: u32  # the pattern that is replaced next
     kinds: u32  # how many patterns came new
     wavefronts: u64  # of patterns that have given way, as the next three
     ideal: u64
@@ -67,7 +67,7 @@ class CounterSlot:
 
 
 def count_moved(w: Warp, site: u32, global_bytes: u64, shared_bytes: u64) -> None:
-    """Bytes that a bulk copy has read or written, if anybody counts."""
+    """Bytes that a bulk copy has read or written, if they are counted."""
     if length(w.moved) != 0:
         w.moved[2 * site] = w.moved[2 * site] + global_bytes
         w.moved[2 * site + 1] = w.moved[2 * site + 1] + shared_bytes

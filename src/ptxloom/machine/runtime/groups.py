@@ -25,7 +25,7 @@ def match_any(w: Warp, values: Ptr[u64], members: Ptr[u32], out: Ptr[u32], activ
 
 
 def match_all(w: Warp, values: Ptr[u64], members: Ptr[u32], out: Ptr[u32], active: u32) -> u32:
-    """For each lane, its members if all hold the same value, else 0; gives the mask of lanes for which they do."""
+    """For each lane, its members if all hold the same value, else 0; returns the mask of lanes for which they do."""
     equal: u32 = 0
     for lane in range(32):
         others = members[lane] & active

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def note(w: Warp, kind: u32, site: u32, lanes: u32, at: u64, other: u32) -> None:
-    """Note a hazard of the lanes in `lanes` at an address (0 if there is none).
+    """Note a hazard of the lanes in `lanes` at an address (0: no address).
 
     `kind` is one of `state`'s event kinds, `other` what its message needs (such as the lanes missing).
     """
@@ -97,7 +97,7 @@ def fill_access(event: Event, lane: u32, at: u64, space: u32, size: u32, other: 
 
 
 def entry(w: Warp, kind: u32, site: u32, second_site: u32) -> u32:
-    """Count a hazard of a warp; gives the index of its record if the caller is to fill it in, else NONE."""
+    """Count a hazard of a warp; returns the index of its record if the caller is to fill it in, else NONE."""
     return entry_of_party(w.worker, kind, site, second_site, w.index, w.cta.ctaid)
 
 

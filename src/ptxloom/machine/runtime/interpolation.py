@@ -1,7 +1,7 @@
 """The approximate functions of the hardware's multi-function unit, 32 lanes at a time, bit for bit as an H200.
 
-Each takes the bits of f32 operands and gives those of the results; subnormal operands and results are zeros.
-`rcp64` and `rsqrt64` take and give the high halves of f64. How they are computed, and what that rests on, stands in
+Each takes the bits of f32 operands and returns those of the results; subnormal operands and results are zeros.
+`rcp64` and `rsqrt64` take and return the high halves of f64. How they are computed, and what that rests on, stands in
 `interpolation.toml`.
 """
 
@@ -39,7 +39,7 @@ class Coefficients:
         low: Bits of the place within an interval.
         scale: Bits of the sum below the result's last.
         constant: By interval; likewise `linear` and `quadratic`.
-        bits: Where each octave has intervals of its own: how many bits of the fraction tell them, by octave.
+        bits: Where each octave has intervals of its own: how many bits of the fraction select one, by octave.
     """
 
     low: int

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def shuffle(w: Warp, source: Ptr[u32], distances: Ptr[u32], clamps: Ptr[u32], out: Ptr[u32], mode: u32) -> u32:
-    """`shfl` (0 up, 1 down, 2 bfly, 3 idx) into `out`; gives the mask of lanes whose source lies in range."""
+    """`shfl` (0 up, 1 down, 2 bfly, 3 idx) into `out`; returns the mask of lanes whose source is in range."""
     inside: u32 = 0
     for lane in range(32):
         by = distances[lane] & 31

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def next_cluster(launch: Launch) -> u64:
-    """Take the next cluster off the queue, whoever asks; gives its number, `launch.total` or more if none is left."""
+    """Take the next cluster off the queue; returns its number, `launch.total` or more if the queue is empty."""
     return atomic("add", launch.next, 1)
 
 

@@ -1,6 +1,6 @@
 """`ldmatrix` and `stmatrix` of a warp as LLVM functions: one check for all rows, then 16 bytes at a time.
 
-All take (warp, addresses, offset, mask, site) and one place of 32 lanes for each register, and give 0, or 1 after a
+All take (warp, addresses, offset, mask, site) and an array of 32 lanes for each register, and return 0, or 1 after a
 fault (PTX ISA 9.7.14.5.15 and 9.7.14.5.16).
 """
 
@@ -53,7 +53,7 @@ def place_rows(
 
 
 def name_of(move: MatrixMove, lanes: int) -> str:
-    """The name of the function for a move whose first so many lanes must name rows."""
+    """The name of the function for a move; the first `lanes` lanes must name rows."""
     return f"ptxloom_{move.opcode}_{move.space.partition('::')[0]}_{move.short.replace('.', '_')}_{lanes}"
 
 

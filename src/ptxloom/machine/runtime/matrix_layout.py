@@ -1,8 +1,8 @@
 """Where a matrix descriptor says that a matrix lies in shared memory (PTX ISA 9.7.15.5.1).
 
 A matrix is made of core matrices, eight rows of 16 bytes. Rows of a core matrix lie as far apart as the swizzle is
-wide, so that as many of them stand side by side as fit in it; further ones are a distance away that the descriptor
-tells. The swizzle exchanges the 16-byte pieces of 128 bytes, by the address itself.
+wide, so that as many of them stand side by side as fit in it; the descriptor states the distance to further ones.
+The swizzle exchanges the 16-byte pieces of 128 bytes, by the address itself.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def row_at(descriptor: u64, line: u64, column: u64, across: u32, row: u32) -> u6
 
 
 def factor_place(descriptor: u64, line: u64, column: u64, row: u32, across: u32) -> u64:
-    """Where 16 bytes lie: `row_at`, but for what only `tcgen05` has: factors of 32 bits, rows that go on elsewhere."""
+    """Where 16 bytes lie: `row_at`, plus what only `tcgen05` has: factors of 32 bits, rows that go on elsewhere."""
     if descriptor & NEXT_IS_ADDRESS != 0:
         return swizzled(descriptor, circular_start(descriptor, line, column) + (u64(row) << 7))
     if descriptor >> 61 != ATOM_32B:

@@ -1,7 +1,7 @@
 """Mbarrier objects in shared memory (PTX ISA 9.7.13.15): arrivals and bytes that complete a phase.
 
 The 64 bits are opaque to a program; here: arrivals that every phase expects (20 bits), arrivals still missing in this
-one (20), bytes still missing (21, signed), a bit that tells `.layout::v1`, one that tells an initialised object, and
+one (20), bytes still missing (21, signed), a bit that marks `.layout::v1`, one that marks an initialised object, and
 the phase's parity. A state token is the object as it was before the arrival.
 
 `.layout::v1` adds a report that keeps the conditional phase from advancing. Nothing here makes one, so that primary and
@@ -54,9 +54,9 @@ def mbarrier(  # noqa: C901 - one lane after the other
     site: u32,
     relaxed: u32,
 ) -> u32:
-    """Do one operation lane by lane; `values` is its count, bytes, token or parity. Gives 1 after a fault.
+    """Do one operation lane by lane; `values` is its count, bytes, token or parity. Returns 1 after a fault.
 
-    `results` takes the token of an arrival, or 1 where a phase has completed. Lanes that are told to wait give way.
+    `results` takes the token of an arrival, or 1 where a phase has completed. Lanes that must wait yield.
     `relaxed` is 1 for operations that order what fences make them order, 2 for those that order nothing.
     """
     waits: u32 = 0
@@ -129,7 +129,7 @@ def remember_answer(w: Warp, lane: u32, host: u64, completed: u64, site: u32) ->
 
 
 def place_object(w: Warp, lane: u32, at: u64, space: u32, size: u32, site: u32) -> Slice[u8]:
-    """The bytes of an mbarrier, or of another object that lies in shared memory; nothing after a fault."""
+    """The bytes of an mbarrier, or of another object that lies in shared memory; empty after a fault."""
     if space == GENERIC and at & ~u64(WINDOW_BYTES - 1) != SHARED_WINDOW:
         return refuse(w, WRONG_SPACE, site, lane, at, space, size, 1)
     return place(w, lane, at, space, size, 1, site)
@@ -138,7 +138,7 @@ def place_object(w: Warp, lane: u32, at: u64, space: u32, size: u32, site: u32) 
 def act(  # noqa: C901, PLR0911 - one case an operation
     w: Warp, barrier: Slice[u64], operation: u32, value: u64
 ) -> u32:
-    """Change one mbarrier; gives the kind of fault, or 0."""
+    """Change one mbarrier; returns the kind of fault, or 0."""
     if operation == INIT:
         if value == 0 or value > LIMIT:
             return INVALID
@@ -199,7 +199,7 @@ def has_completed(now: u64, operation: u32, value: u64) -> u64:
 
 
 def change(w: Warp, barrier: Slice[u64], arrivals: u64, dropped: u64, expected: u64) -> u32:
-    """Count arrivals, those that stay away from now on, and bytes more to wait for; gives the kind of fault, or 0."""
+    """Count arrivals, those that stay away from now on, and bytes more to wait for; returns the kind of fault, or 0."""
     now = barrier[0]
     count = now & LIMIT
     pending = now >> 20 & LIMIT

@@ -66,7 +66,7 @@ def fault(w: Warp, kind: u32, site: u32, lane: u32, at: u64, space: u32, size: u
 
 
 def refuse(w: Warp, kind: u32, site: u32, lane: u32, at: u64, space: u32, size: u32, write: u32) -> Slice[u8]:
-    """Note the same; gives no bytes."""
+    """Note the same; returns no bytes."""
     fault(w, kind, site, lane, at, space, size, write)
     return nothing(u8)
 
@@ -79,7 +79,7 @@ def has_fault(w: Warp) -> u32:
 def fault_if_any(
     w: Warp, addresses: Ptr[u64], lanes: u32, space: u32, kind: u32, size: u32, write: u32, site: u32
 ) -> u32:
-    """1 after noting a fault of the first of these lanes, with its address in a space; 0 if there is none."""
+    """1 after noting a fault of the first of these lanes, with its address in a space; 0 if there are no lanes."""
     if lanes == 0:
         return 0
     for lane in range(32):
@@ -181,7 +181,7 @@ def param_place(w: Warp, offset: u64, size: u64) -> Slice[u8]:
 
 
 def const_place(w: Warp, at: u64, size: u64, site: u32) -> Slice[u8]:
-    """Bytes at a host address if they lie in the module's constants, which are remembered by site, or nothing."""
+    """Bytes at a host address if they lie in the module's constants, which are remembered by site; else empty."""
     launch = w.launch
     offset = at - address(launch.constants)
     if within(offset, size, length(launch.constants)) == 0:
@@ -212,7 +212,7 @@ def place(w: Warp, lane: u32, at: u64, space: u32, size: u32, write: u32, site: 
 
 
 def space_at(at: u64, space: u32) -> u32:
-    """The space that a generic address above all mapped memory lies in, GENERIC if in none; else the space named."""
+    """The space of a generic address above all mapped memory, GENERIC if it is in no window; else the space named."""
     if space != GENERIC:
         return space
     window = at & ~u64(WINDOW_BYTES - 1)

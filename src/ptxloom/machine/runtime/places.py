@@ -1,4 +1,4 @@
-"""Where a number becomes a pointer: the few places that the structs of the run-time cannot tell by themselves.
+"""Where a number becomes a pointer: the few places that the structs of the run-time cannot express by themselves.
 
 Everything else is reached through fields that say how many elements they point to (`native`), and no other module may
 make a pointer. What a kernel has a hand in comes here as the address of global memory alone.
@@ -53,7 +53,7 @@ def remember_span(w: Warp, site: u32, span: Span) -> None:
 def remember_block(w: Warp, site: u32, heap: HeapTable, first: u32, at: u64, size: u64) -> u32:
     """1, and an instruction has hit the block of the device heap that starts at a granule, if it holds these bytes.
 
-    What the heap says of the block is read once: another thread of the host may free it, and give its room away.
+    What the heap says of the block is read once: another thread of the host may free it, and reuse its room.
     """
     start = heap.start + (u64(first) << 4)
     room = heap.sizes[first]

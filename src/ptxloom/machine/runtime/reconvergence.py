@@ -39,7 +39,7 @@ def place_lanes(w: Warp, lanes: u32, block: u32) -> None:
 
 
 def choose(w: Warp) -> u32:
-    """Pick the lanes that run next: those at the smallest block number, or in turn; gives a block or NONE.
+    """Pick the lanes that run next: those at the smallest block number, or in turn; returns a block or NONE.
 
     `w.rotate` asks for the group after the current block in cyclic order, which then runs undisturbed.
     """
@@ -110,7 +110,7 @@ def leave_whole(w: Warp, site: u32) -> None:
 
 @together
 def tick(w: Warp, block: u32) -> u32:
-    """The budget is spent on the way to `block`: gives a block to go on with, or NONE to yield."""
+    """The budget is spent on the way to `block`: returns a block to go on with, or NONE to yield."""
     w.pc = block
     if w.launch.stop != 0:
         place_lanes(w, w.mask, block)
@@ -135,7 +135,7 @@ def tick(w: Warp, block: u32) -> u32:
 
 
 def pause(w: Warp) -> None:
-    """The lanes wait for somebody else: give way at the next loop iteration, and cost the scheduler little."""
+    """The lanes wait for other threads: yield at the next loop iteration, and cost the scheduler little."""
     w.budget = 0
     w.worker.paused = 1
 
@@ -227,7 +227,7 @@ def go_on(w: Warp, members: u32, site: u32, kind: u32) -> None:
 
 
 def force(w: Warp) -> u32:
-    """Nothing in the warp can run: let lanes go on that only wait for each other; gives them.
+    """Nothing in the warp can run: let lanes go on that only wait for each other; returns them.
 
     First those at `.aligned` instructions; else those whose members all wait at warp-synchronous ones.
     """
@@ -256,6 +256,6 @@ def place_of(w: Warp, lane: u32) -> u32:
 
 
 def release_synchronised(w: Warp) -> None:
-    """Lanes that wait for others of the warp look again: somebody exited."""
+    """Lanes that wait for others of the warp look again: a lane exited."""
     w.blocked = w.blocked & ~w.sync_blocked
     w.sync_blocked = 0

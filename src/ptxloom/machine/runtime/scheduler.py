@@ -124,7 +124,7 @@ def start_cta(cta: Cta, index: u64) -> None:
 
 
 def run_warp(w: Warp) -> u32:
-    """Run a warp until it exits, waits, yields or needs somebody."""
+    """Run a warp until it exits, waits, yields or needs a service."""
     launch = w.launch
     if w.mask == 0 and choose(w) == NONE:
         return BLOCKED

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ptxloom.machine.native.language import Array, Slice, u8, u32, u64
 
 # A write's entry: the thread's number in the low bits, the tick above. Asynchronous operations have a mark and their
-# number; where an mbarrier tells their end, the number of its agent, which is behind the threads', and the tick.
+# number; where an mbarrier reports their end, the number of its agent, which is behind the threads', and the tick.
 PENDING: Final = 1 << 30
 CROWDED: Final = PENDING | 1 << 29  # and the number of a crowd: more than one write is remembered
 AGENT: Final = 1 << 28
@@ -42,7 +42,7 @@ SCOPE: Final = 3
 SIZE_SHIFT: Final = 2  # the bytes of what it moves as one follow; 0 for what is not a number
 SIZES: Final = 31 << SIZE_SHIFT
 SETS_UP: Final = SIZES  # `mbarrier.init`, which moves no number
-ASYNC_PROXY: Final = 1 << 7  # bulk copies, which go another way to memory; `tcgen05.alloc`, whose way nobody tells
+ASYNC_PROXY: Final = 1 << 7  # bulk copies, which go another way to memory; `tcgen05.alloc`, whose way is undocumented
 
 SPLIT: Final = 0xFFFFFFFF  # no cluster's
 
@@ -54,7 +54,7 @@ OPERATIONS: Final = 128  # asynchronous operations that a warp's ring holds unti
 PRODUCTS: Final = 64  # factors of `wgmma` and `tcgen05` that a warp's ring holds
 TENSOR_ACCESSES: Final = 256  # accesses to tensor memory that a CTA's ring holds
 OPERATION_SHIFT: Final = 12  # 7 bits of the operation in its ring, 5 of the lane; the warp above
-COLUMNS: Final = 64  # of `known`, for agents: what has been done by operations that tell an mbarrier
+COLUMNS: Final = 64  # of `known`, for agents: what has been done by operations that report to an mbarrier
 LESSONS: Final = 32  # at flags in global memory, that a cluster keeps apart
 SYNCS: Final = 256  # places in memory that order accesses: mbarriers, flags
 
@@ -109,10 +109,10 @@ class CurrentAccess:
     """What an instruction does, for the functions that compare it with what is remembered."""
 
     addresses: Annotated[Slice[u64], "32"]
-    values: Annotated[Slice[u64], "value_count"]  # the registers that are stored; null if nobody knows them
+    values: Annotated[Slice[u64], "value_count"]  # the registers that are stored; null if unknown
     offset: u64
     value_count: u64
-    copied: Annotated[Slice[u8], "copied_bytes"]  # what a copy writes, from `start` on; null if nobody knows
+    copied: Annotated[Slice[u8], "copied_bytes"]  # what a copy writes, from `start` on; null if unknown
     copied_bytes: u64
     start: u64
     part: u32  # bytes of one of them
@@ -145,7 +145,7 @@ class GridHistory:
 
     columns: u32  # of a row: some for each cluster
     share: u32  # how many for one
-    shift: u32  # so many threads, as a power of two, share a column
+    shift: u32  # log2 of how many threads share a column
     limit: u32  # flags
     lost: u32  # 1: there were more flags than can be kept; nothing is reported between clusters any more
     limits: u32  # what there was no room for
@@ -154,7 +154,7 @@ class GridHistory:
     trace_count: u64  # those in use
     clusters: u64
     over: Annotated[Slice[u8], "clusters"]  # [cluster] 1: it has come to its end
-    told: Annotated[Slice[u32], "columns"]  # [column] the tick up to which anybody has published what its threads did
+    told: Annotated[Slice[u32], "columns"]  # [column] the tick up to which its threads' doings have been published
     flags: Annotated[Slice[Flag], "limit"]
     rows: Annotated[
         Slice[u32], "limit * columns"
@@ -224,7 +224,7 @@ class Order:
     crowds: Annotated[Slice[Crowd], "crowd_limit + 1"]  # from number 1 on
     crowd_count: u32
     crowd_limit: u32
-    free_crowd: u32  # the number of one that is free; 0 if there is none
+    free_crowd: u32  # the number of one that is free; 0 if all are in use
     members: u32  # CTAs of the cluster
     traces: Annotated[Slice[AccessTrace], "trace_limit"]  # further ones
     trace_limit: u64
@@ -247,11 +247,11 @@ class Order:
     kept_limit: u32
     kept_last: u32  # the row kept last
     limits: u32  # what there was no room for
-    inits: u32  # the first of the columns that tell up to which tick a `fence.mbarrier_init` lies; 0: none are kept
-    mapped: u32  # the first of those for tensor maps: what is published, then what is acquired; 0: none are kept
+    inits: u32  # the first of the columns that hold up to which tick a `fence.mbarrier_init` comes; 0: not kept
+    mapped: u32  # the first of those for tensor maps: what is published, then what is acquired; 0: not kept
     taught_at: u32  # the tick at which `taught` changed last
-    fenced: u32  # the first of the columns that tell up to which tick a fence between proxies lies; 0: none are kept
-    tensor: u32  # the first of those for `tcgen05.fence`: what lies before one, then what lies behind both; 0: none
+    fenced: u32  # the first of the columns that hold up to which tick a fence between proxies comes; 0: not kept
+    tensor: u32  # the first of those for `tcgen05.fence`: what comes before one, then behind both; 0: not kept
     strict: u32  # 1: fences are missed that compilers leave out
     touching: Annotated[Array[TensorAccess], 1]  # what is done to tensor memory just now
 
@@ -259,12 +259,12 @@ class Order:
 class Operation:
     """An asynchronous instruction of a warp, until its lanes have waited for it."""
 
-    stamp: u32  # as `races.stamp_of` gives it
+    stamp: u32  # as `races.stamp_of` returns it
     begun: u32  # the tick
     bulk: u32  # 1 if bulk groups count it
     reads: u32  # lanes that may still read
     writes: u32  # lanes that may still write, and wait for that themselves
-    handed: u32  # lanes of which an mbarrier tells when they have read all
+    handed: u32  # lanes whose reads an mbarrier reports as done
     source_space: u32
     target_space: u32
     source: Annotated[Array[u64], 32]
@@ -283,7 +283,7 @@ class Operation:
 class PendingFactor:
     """A factor in shared memory that a warp's `wgmma` reads, or what a thread's `tcgen05.mma` or `.cp` does."""
 
-    stamp: u32  # as `races.stamp_of` gives it
+    stamp: u32  # as `races.stamp_of` returns it
     begun: u32  # the tick
     group: u32  # the number of its group, from 1 on
     column: u32  # of the agent of the warpgroup, or of the thread
@@ -292,7 +292,7 @@ class PendingFactor:
     lines: u32  # how many; 0 if there is nothing here
     parts: u32  # core matrices of a line
     across: u32  # 1: it is stored along M or N
-    done: u32  # the tick at which its group was first seen complete; 0: nobody has waited for it
+    done: u32  # the tick at which its group was first seen complete; 0: not waited for yet
     rows: u32  # of a core matrix
     thread: u32  # of the cluster: who reads, or the first of the warp that does
 
@@ -302,13 +302,13 @@ class TensorAccess:
 
     pipe: u64  # of a product: its accumulator and shape
     serial: u64  # of the instruction: what it does in several places has one
-    stamp: u32  # as `races.stamp_of` gives it
+    stamp: u32  # as `races.stamp_of` returns it
     begun: u32  # the tick; 0 if there is nothing here
     done: u32  # of a load or store: the tick at which its warp has waited for it; 0: it has not
     thread: u32  # of the cluster
     does: u32  # LOADS, STORES and so on
     writes: u32
-    column: u32  # of the thread's agent, whose doings `tcgen05.commit` tells of
+    column: u32  # of the thread's agent, whose actions `tcgen05.commit` reports
     first: u32  # of its columns
     columns: u32
     lanes: Annotated[Array[u32], 4]  # a bit each
@@ -329,7 +329,7 @@ class Look:
     """One read of a warp, kept for a while: which lanes read where, so that a race can name the instruction."""
 
     tick: u32
-    stamp: u32  # as `races.stamp_of` gives it
+    stamp: u32  # as `races.stamp_of` returns it
     lanes: u32
     size: u32
     starts: Annotated[Array[u32], 32]
@@ -372,11 +372,11 @@ class Shadow:
     visits: Annotated[Slice[Visit], "order.threads"]  # [thread of the cluster] its last access from another CTA
     operations: Annotated[
         Slice[Operation], "warps * OPERATIONS"
-    ]  # [warp of the CTA][OPERATIONS]; null if the program has none
+    ]  # [warp of the CTA][OPERATIONS]; null if the program has no such operations
     fragment_count: u32  # registers that products take
     fragments: Annotated[Slice[ProductRegister], "warps * fragment_count"]  # [warp of the CTA][register]
-    products: Annotated[Slice[PendingFactor], "warps * PRODUCTS"]  # [warp of the CTA][PRODUCTS]; null if there are none
-    touches: Annotated[Slice[TensorAccess], "TENSOR_ACCESSES"]  # of its tensor memory; null if it has none
+    products: Annotated[Slice[PendingFactor], "warps * PRODUCTS"]  # [warp of the CTA][PRODUCTS]; null: no products
+    touches: Annotated[Slice[TensorAccess], "TENSOR_ACCESSES"]  # of its tensor memory; null if it has no tensor memory
     touch_head: u32
 
 

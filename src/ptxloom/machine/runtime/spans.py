@@ -18,7 +18,7 @@ class HeapTable(language.Sealed):
 
     start: u64
     granules: u64
-    owners: Annotated[Slice[u32], "granules"]  # by granule: 1 + the first granule of its block, 0 if it has none
+    owners: Annotated[Slice[u32], "granules"]  # by granule: 1 + the first granule of its block, 0 outside of blocks
     sizes: Annotated[Slice[u64], "granules"]  # by first granule of a block: its bytes
     freed: u64  # how many blocks have been taken back
 
@@ -44,7 +44,7 @@ class Span(language.Sealed):
     heap: HeapTable  # of the device heap; else null
     cell_count: u64
     origin: u64  # provenance's number of its first byte
-    tags: Annotated[Slice[u64], "end - start"]  # provenance's; null if nobody may write here, or nobody watches
+    tags: Annotated[Slice[u64], "end - start"]  # provenance's; null if it is read-only, or provenance is off
 
 
 class Spans(language.Sealed):

@@ -1,7 +1,7 @@
 """What loops cost that a kernel makes long: taken from the budget of its warp, so that the clock is looked at in time.
 
 Compiled code takes from that budget whenever it goes back. What a tool does for a single instruction may take as long
-as a thousand ways back: it spends in its loops, by steps of about ten nanoseconds, and the warp gives way at its next
+as a thousand ways back: it spends in its loops, by steps of about ten nanoseconds, and the warp yields at its next
 way back. Where even one instruction of each warp would take too long, the scheduler does not wait for all of them.
 """
 

@@ -28,7 +28,7 @@ SWITCH: Final = 3  # go on in the other variant of the kernel (whole warp, part 
 FAULT: Final = 4  # the kernel ends here: `worker.fault` says why
 WANT_MASKED: Final = 5  # the variant for divergent warps is needed and not compiled yet
 DEADLOCK: Final = 6  # every warp waits
-STOPPED: Final = 7  # somebody set `launch.stop`
+STOPPED: Final = 7  # `launch.stop` was set
 WANT_CTA: Final = 8  # every resident CTA spins: more room is needed to admit another one
 SERVICE: Final = 9  # a warp asks Python for something: `worker.service`
 SLICE: Final = 10  # Python may look for signals and the clock, then go on
@@ -70,7 +70,7 @@ REUSED, TENSOR_UNFENCED = 42, 43  # without one: a bulk copy over what threads h
 UNEVEN: Final = 31  # warps of a warpgroup that do not change their registers alike
 REQUESTED_AGAIN, NOT_CANCELED = 34, 35  # a cluster, after a refusal; the index of one that was not canceled
 IN_FLIGHT, NO_PRODUCT_FENCE = 37, 38  # a register that a product may still use, or takes without a fence before
-NOT_FREED, OTHER_QUARTER = 39, 41  # tensor memory: nobody frees it; an address names lanes of another warp
+NOT_FREED, OTHER_QUARTER = 39, 41  # tensor memory: never freed; an address names lanes of another warp
 STRAYED: Final = 50  # from the variable that an address was made from
 NOT_READ_ONLY: Final = 40  # read as if it were read-only, and written
 
@@ -122,13 +122,13 @@ class Event:
     mask: u32  # the lanes at fault
     warp: u32
     other: u32  # what the kind's message needs
-    lane: u32  # whose access it was; NONE if nobody's
+    lane: u32  # whose access it was; NONE if no lane's
     address: u64  # within the state space; of global memory, the host's
     space: u32
     size: u32  # bytes at fault
     block: Annotated[Array[u32], 4]
     place: u32  # 1 + twice the block (and one: its end) where the lanes in `other` are; 0 if that is not known
-    second_site: u32  # the other side of a race; NONE if there is none
+    second_site: u32  # the other side of a race; NONE if the hazard is not a race
     second_warp: u32
     second_lane: u32
     second_block: Annotated[Array[u32], 4]
@@ -138,7 +138,7 @@ class Function(language.Sealed):
     """A function of the module, as calls through its address find it."""
 
     block: u32  # its first; NONE if the kernel cannot call it
-    signature: u32  # the number of what it takes and gives
+    signature: u32  # the number of its parameters' and results' types
     frame_bytes: u32
 
 
@@ -173,12 +173,12 @@ class Launch(language.Sealed):
     functions: Annotated[Slice[Function], "function_count"]  # by their numbers
     function_count: u64
     grid_id: u64
-    workspace: u64  # what a grid-wide barrier may write; 0 if the module has none
+    workspace: u64  # what a grid-wide barrier may write; 0 if the module has no such barrier
     has_calls: u32
     members: u32  # the CTAs of a cluster
     clustered: u32  # 1: the launch is one of clusters, of one CTA even
-    poisoned: Code  # code for warps in whose registers there is something that nobody has written
-    poison: u32  # where a warp keeps which bits of its registers nobody has written, after its start
+    poisoned: Code  # code for warps that hold unwritten bits in registers
+    poison: u32  # where a warp keeps which bits of its registers are unwritten, after its start
     poison_bytes: u32  # 0 unless initcheck watches
     unsure: u32  # the first of them that belong to registers which may be read before they are written
     first_frame: u32  # bytes of the entry's frame
@@ -203,7 +203,7 @@ class Barrier:
     """One of a CTA's sixteen named barriers."""
 
     arrived: u32  # threads so far
-    expected: u32  # threads that complete it; 0 while nobody waits
+    expected: u32  # threads that complete it; 0 while no thread waits
     value: u32  # the running reduction: how many came with a true predicate
     arrivals: u32  # how many came with a predicate
     site: u32  # of the `.aligned` instruction that part of a warp executed + 1
@@ -298,7 +298,7 @@ class Warp:
     """One warp; its registers follow the struct."""
 
     scratch: Annotated[Array[u8], SCRATCH_BYTES]  # operands and results of run-time calls; first, so that it is aligned
-    nowhere: Annotated[Array[u32], 32]  # zeros, which nobody writes: addresses of what is told by a constant offset
+    nowhere: Annotated[Array[u32], 32]  # zeros, never written: addresses of what is given by a constant offset
     # From here on to `index`: what every start of a warp sets or run of it looks at, in as few cache lines as can be.
     mask: u32  # the lanes that run now
     live: u32  # the lanes that have not exited
@@ -313,9 +313,9 @@ class Warp:
     starved: u32  # how often the others spent their budget meanwhile
     present: u32  # the lanes the warp started with
     pc: u32  # the block that `mask` is in
-    pending: u32  # the smallest block where other runnable lanes are; NONE if there are none
+    pending: u32  # the smallest block where other runnable lanes are; NONE if there are no such lanes
     budget: i32
-    rotate: u32  # 1: give the lanes that wait their turn
+    rotate: u32  # 1: run the lanes that wait their turn
     reducing: u32  # lanes that wait for the result of a `bar.red`
     cluster_arrived: u32  # lanes that have arrived at the cluster's barrier
     cluster_waiting: u32  # those of them that wait
@@ -352,7 +352,7 @@ class Warp:
     tids: Annotated[Slice[u32], "96"]
     symbols: u64
     waiting: u32  # barrier the whole warp waits at + 1
-    profile: u64  # where its worker counts; 0 if nobody does
+    profile: u64  # where its worker counts; 0 if it does not
     moved: Annotated[
         Slice[u64], "moved_counters"
     ]  # there, by site: bytes of global, then of shared memory (`counting`)

@@ -67,7 +67,7 @@ class Node:
 
     site: u32
     next: u32  # another node of the same bucket; 0: none
-    sources: Annotated[Array[u64], 3]  # their tags; 0 of what has none
+    sources: Annotated[Array[u64], 3]  # their tags; 0 for no origin
 
 
 class ProductEvent:
@@ -114,7 +114,7 @@ class Trail:
     map_count: u64
     kept: Annotated[Slice[u64], "kept_count"]  # the CTAs whose shared memory is kept, by their numbers, in order
     kept_count: u64
-    moments: u32  # at so many moments of each: number 0 is its end, the others are at instructions
+    moments: u32  # how many moments of each are kept: number 0 is its end, the others are at instructions
     shared_bytes: u32
     taken: Annotated[Slice[u8], "kept_count * moments"]  # [CTA][moment] 1: it has come
     pictures: Annotated[Slice[u64], "kept_count * moments * shared_bytes"]  # [CTA][moment][byte] tags

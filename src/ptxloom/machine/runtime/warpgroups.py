@@ -1,6 +1,6 @@
 """What the four warps of a warpgroup must do alike: `setmaxnreg` and `wgmma` (PTX ISA 9.7.15, 9.7.19.5).
 
-A product is complete when all four have computed their rows: nobody who waits for it goes on before.
+A product is complete when all four have computed their rows: no thread that waits for it goes on before.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def commit_products(w: Warp) -> None:
 
 
 def lags(w: Warp, groups: u32) -> u32:
-    """1 if a warp of the warpgroup that lives has not committed so many groups of products."""
+    """1 if a living warp of the warpgroup has not committed `groups` groups of products."""
     first = w.index // WARPGROUP * WARPGROUP
     for index in range(first, min(first + WARPGROUP, w.launch.warps)):
         other = warp_at(w.cta, index)

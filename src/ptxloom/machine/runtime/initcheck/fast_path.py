@@ -1,6 +1,6 @@
 """Initcheck's look at the accesses of a warp to shared memory, as LLVM functions.
 
-`ptxloom_init_read_shared_4` gives the lanes of which a read of 4 bytes finds some unwritten, `write` marks what is
+`ptxloom_init_read_shared_4` returns the lanes whose read of 4 bytes finds unwritten ones; `write` marks bytes as
 written. Addresses are 32-bit ones of the window (`shared`) or 64-bit ones that mean the same (`wide`). Each half of
 the warp is looked at by itself: bytes without gaps as one row, one place read by all, or lane by lane. Where lanes go
 beyond the CTA's own memory, `firsts` looks.

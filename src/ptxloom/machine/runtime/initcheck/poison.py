@@ -1,7 +1,7 @@
-"""Bits of registers that nobody has written: taken from memory, given to it, and what is noted when they are used.
+"""Unwritten bits of registers: taken from memory, stored to it, and what is noted when they are used.
 
 Initcheck's poison of a register lies as the register does (32 lanes side by side; a predicate: a mask), behind the
-registers of the warp; a bit is 1 where nobody has written. Behind all poison each register has its source, 24 bytes
+registers of the warp; a bit is 1 where it is unwritten. Behind all poison each register has its source, 24 bytes
 where the poison has 4: which load found the bits unwritten, and where.
 """
 
@@ -115,7 +115,7 @@ def load_poison(
     used: u32,
     site: u32,
 ) -> u32:
-    """The poison of what lanes load, laid out as `move_lanes` does; gives the lanes that have any.
+    """The poison of what lanes load, laid out as `move_lanes` does; returns the lanes that have any.
 
     `used` says bit by bit which of the bytes the load uses.
     """
@@ -154,7 +154,7 @@ def remember(w: Warp, site: u32, lane: u32, at: u64, space: u32, missing: u32) -
 
 
 def was_computed(w: Warp, space: u32, at: u64) -> u32:
-    """1 if poison of shared or local memory may be what somebody has computed with: where such poison was stored."""
+    """1 if a computed value in shared or local memory may be poison: where such poison was stored."""
     if space == LOCAL:
         return w.local_computed
     return u32(space == SHARED and at >= u64(w.cta.computed_from) and at < u64(w.cta.computed_to))

@@ -1,6 +1,6 @@
 """What has been written before it is read: initcheck's byte for every byte of shared and local memory.
 
-Each plane lies parallel to its memory: a bit is 1 where nobody has written since the CTA (the frame) began. Bits of
+Each plane lies parallel to its memory: a bit is 1 if it is unwritten since the CTA (the frame) began. Bits of
 registers are kept in the same way (`poison`), so that a plane is read and written as memory is.
 """
 
@@ -35,7 +35,7 @@ UNWRITTEN_BYTE = 255
 
 
 def plane_of(w: Warp, lane: u32, at: u64, size: u32, space: u32) -> Slice[u8]:
-    """The marks of some bytes; nothing if the bytes are not there, or nobody asks."""
+    """The marks of some bytes; empty if the bytes are not there, or initcheck does not watch them."""
     offset = at & (WINDOW_BYTES - 1)
     named = space_at(at, space)
     if named == SHARED:
@@ -89,7 +89,7 @@ def written_lane(w: Warp, lane: u32, at: u64, space: u32, size: u32) -> None:
 
 @watching
 def read_lanes(w: Warp, addresses: Ptr[u64], offset: u64, lanes: u32, space: u32, size: u32, site: u32) -> None:
-    """Lanes read `size` bytes each: note those that nobody has written."""
+    """Lanes read `size` bytes each: note the unwritten ones."""
     for lane in range(32):
         if lanes >> lane & 1 != 0:
             read_lane(w, lane, addresses[lane] + offset, space, size, site)
@@ -97,7 +97,7 @@ def read_lanes(w: Warp, addresses: Ptr[u64], offset: u64, lanes: u32, space: u32
 
 @watching
 def read_lane(w: Warp, lane: u32, at: u64, space: u32, size: u32, site: u32) -> None:
-    """One lane reads: note the bytes that nobody has written."""
+    """One lane reads: note the unwritten bytes."""
     marks = plane_of(w, lane, at, size, space)
     missing = unwritten_bytes(marks)
     if missing == 0:
@@ -107,7 +107,7 @@ def read_lane(w: Warp, lane: u32, at: u64, space: u32, size: u32, site: u32) -> 
 
 
 def unwritten_bytes(marks: Slice[u8]) -> u32:
-    """How many of some bytes nobody has written."""
+    """How many bytes are unwritten."""
     missing: u32 = 0
     for at in range(u32(length(marks))):
         if marks[at] != WRITTEN:
@@ -116,7 +116,7 @@ def unwritten_bytes(marks: Slice[u8]) -> u32:
 
 
 def first_unwritten(marks: Slice[u8]) -> u64:
-    """Which of some bytes is the first that nobody has written; as many as there are if all are."""
+    """The index of the first unwritten byte; the count of bytes if all are written."""
     at: u64 = 0
     while at < length(marks) and marks[at] == WRITTEN:
         at = at + 1

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def byte_tag(w: Warp, lane: u32, place: u32, size: u32, byte: u32) -> u64:
-    """The tag of a byte of a register of a lane; of none if the register (of size 0) or the byte is not there."""
+    """The tag of a byte of a register of a lane; 0 if the register (of size 0) or the byte is not there."""
     if byte >= size:
         return 0
     return tags_of(w, place, size)[lane * size + byte]

@@ -20,7 +20,7 @@ def cta_number(cta: Cta) -> u64:
 
 
 def place_among(numbers: Slice[u64], number: u64) -> u64:
-    """The place of a number among others, which are in order; how many there are if it is none of them."""
+    """The index of a number in a sorted slice; the slice's length if it is not in there."""
     low: u64 = 0
     high = length(numbers)
     while low < high:

@@ -156,7 +156,7 @@ def node_tag(trail: Trail, kind: u64, site: u32, first: u64, second: u64, third:
 
 
 def value_tag(trail: Trail, site: u32, tags: Slice[u64], at: u32, count: u32) -> u64:
-    """The tag of a value of so many bytes: of its first that has an origin, if others that have one follow it."""
+    """The tag of a value of `count` bytes: of its first that has an origin, if others that have one follow it."""
     first: u64 = 0
     start: u32 = 0
     ended: u32 = 0  # once a byte of no origin has come after it
@@ -246,13 +246,13 @@ def element_tag(tag: u64, bit: u32) -> u64:
 
 
 def window_tag(tag: u64) -> u64:
-    """A byte as the bits that it holds; what is no byte of memory as it is."""
+    """A byte as the bits that it holds; a tag that is not a byte of memory stays as it is."""
     if tag & KIND == EXACT:
         return BITS | tag & PATH_FIELD | (tag & ORIGIN) << PLACE_SHIFT
     return tag
 
 
 def put_value(tags: Slice[u64], at: u32, count: u32, tag: u64) -> None:
-    """Give a value of so many bytes the tag of its first one."""
+    """Set the tags of a value of `count` bytes to the tag of its first one."""
     for n in range(count):
         tags[at + n] = tag + u64(n) if tag != 0 else 0

@@ -1,4 +1,4 @@
-"""Matrix products: where their operands come from, noted element by element, and the tags of what they give."""
+"""Matrix products: where their operands come from, noted element by element, and the tags of their results."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def begin_product(w: Warp, site: u32, lanes: u32, tags: u32) -> None:
-    """A warp is about to execute a product whose operands take so many tags, which follow one by one."""
+    """A warp is about to execute a product whose operands take `tags` tags, which follow one by one."""
     trail = w.launch.trail
     trail.recording = 0
     if trail.warps >> w.index & 1 == 0:
@@ -94,7 +94,7 @@ def note_factor(w: Warp, site: u32, descriptor: u64, is_a: u32, lines: u32, part
 
 
 def note_nothing(w: Warp, count: u32) -> None:
-    """Note so many elements of no origin."""
+    """Note `count` elements of no origin."""
     trail = w.launch.trail
     if trail.recording != 0:
         trail.pool_count = trail.pool_count + u64(count)

@@ -28,7 +28,7 @@ def clear_tags(w: Warp, lanes: u32, place: u32, room: u32, at: u32, count: u32) 
 def move_tags(
     w: Warp, site: u32, lanes: u32, place: u32, room: u32, at: u32, source: u32, size: u32, first: u32, count: u32
 ) -> None:
-    """So many bytes of a register from one on come to lie in another register."""
+    """Move `count` bytes of a register, from `first` on, to another register."""
     into = tags_of(w, place, room)
     out = tags_of(w, source, size)
     trail = w.launch.trail
@@ -97,9 +97,9 @@ def compute_tags(
     c: u32,
     c_size: u32,
 ) -> None:
-    """Each part of a register is made of those of up to three others (size 0: there is none).
+    """Each part of a register is made of those of up to three others (size 0: no register).
 
-    What `unpacks` makes an element of bits of it among others that have no origin: `(x & 15 | 0x6400) - 1024.0`.
+    What `unpacks` turns bits of an element into an element, among bits of no origin: `(x & 15 | 0x6400) - 1024.0`.
     """
     into = tags_of(w, place, room)
     trail = w.launch.trail

@@ -106,7 +106,7 @@ def takes_lane(access: CurrentAccess, lane: u32, t: AccessTrace) -> u32:
 
 
 def seen_by(access: CurrentAccess) -> u32:
-    """The number of the first write that the access at hand comes behind in observation order; 0 if there is none."""
+    """The number of the first write that the access comes behind in observation order; 0 if it is behind no write."""
     return access.seen if access.reads != 0 else 0
 
 
@@ -159,7 +159,7 @@ def has_trace(w: Warp, first: AccessTrace, other: AccessTrace) -> u32:
 
 
 def copy_traces(source: AccessTrace, into: AccessTrace) -> AccessTrace:
-    """Copy the first trace of a chain; gives what is left to copy, null if that is nothing."""
+    """Copy the first trace of a chain; returns what is left to copy, null at the end of the chain."""
     into.owner = source.owner
     into.who = source.who
     into.stamp = source.stamp

@@ -6,7 +6,7 @@ waited for its group, or, where it reports to an mbarrier, for all who have not 
 
 What an operation writes to shared memory has an entry of its own there: a mark of the operation while its thread is to
 wait for it, which then makes it a write of that thread; an entry of an agent, a thread that stands for all that reports
-to an mbarrier, once that tells its end. What it reads, and its side in global memory, is kept with the operation in a
+to an mbarrier, once that reports its end. What it reads, and its side in global memory, is kept with the operation in a
 ring of its warp, which whoever writes (or reads) there looks through.
 """
 
@@ -81,7 +81,7 @@ def begin_operation(w: Warp, site: u32, bulk: u32) -> Operation:
 def read_by(w: Warp, lane: u32, at: u64, space: u32, size: u32, host: u64) -> None:
     """A lane of the operation issued last reads a stretch of shared or global memory.
 
-    The mbarrier at a host address tells when it has; 0 if its thread is to wait for that.
+    The mbarrier at a host address reports when it has read; 0 if its thread is to wait for that.
     """
     op = operation_at(w, w.operation_head - 1)
     order = w.shadow.order
@@ -108,7 +108,7 @@ def read_by(w: Warp, lane: u32, at: u64, space: u32, size: u32, host: u64) -> No
 
 @watching
 def reader_of(w: Warp, op: Operation, lane: u32, host: u64) -> u32:
-    """The entry of the agent that reads for a lane if the mbarrier at a host address tells its end; NONE: no room."""
+    """The entry of the agent that reads for a lane if the mbarrier at a host address reports its end; NONE: no room."""
     if host == 0:
         return 0
     column = column_told(w, host)
@@ -159,7 +159,7 @@ def access_row(
 def write_by(w: Warp, lane: u32, at: u64, space: u32, size: u32, data: Annotated[Slice[u8], "size"]) -> None:
     """A lane of the operation issued last writes a stretch, and its thread is to wait for that.
 
-    `data` is what it writes, nothing if nobody knows.
+    `data` is what it writes, empty if unknown.
     """
     op = operation_at(w, w.operation_head - 1)
     if size == 0 or (space == SHARED and address(shared_place(w, at & 0xFFFFFFFF, u64(size))) == 0):
@@ -190,7 +190,7 @@ def write_async(
     values: Annotated[Slice[u64], "size // part_bytes"],
     part_bytes: u32,
 ) -> None:
-    """`st.async`, `red.async`: lanes write to shared memory, and tell an mbarrier each.
+    """`st.async`, `red.async`: lanes write to shared memory, and each reports to an mbarrier.
 
     `values` are the registers that are stored, `part_bytes` a lane each; null if they are not known. What a lane stores
     is in memory when the next lane is looked at, as with copies: lanes that store the same do not race.
@@ -217,7 +217,7 @@ def write_async(
 def write_for(
     w: Warp, lane: u32, at: u64, size: u32, stamp: u32, host: u64, data: Annotated[Slice[u8], "size"]
 ) -> None:
-    """A lane writes a stretch of shared memory, its own CTA's or a peer's; the mbarrier at a host address tells."""
+    """A lane writes shared memory, its own CTA's or a peer's; the mbarrier at a host address reports the end."""
     column = column_told(w, host)
     if column != NONE and size != 0 and address(shared_place(w, at & 0xFFFFFFFF, u64(size))) != 0:
         write_shared(w, lane, at, size, stamp, agent_entry(w, lane, column), data)
@@ -266,7 +266,7 @@ def column_told(w: Warp, host: u64) -> u32:
 
 @watching
 def hand_over(w: Warp, lanes: u32, addresses: Ptr[u64], space: u32) -> None:
-    """`cp.async.mbarrier.arrive`: mbarriers tell the end of all that lanes have begun and not waited for."""
+    """`cp.async.mbarrier.arrive`: mbarriers report the end of all that lanes have begun and not waited for."""
     if address(w.shadow.operations) == 0:
         return
     for lane in range(32):
@@ -284,7 +284,7 @@ def hand_over(w: Warp, lanes: u32, addresses: Ptr[u64], space: u32) -> None:
 
 
 def hand_lane(w: Warp, number: u32, lane: u32, column: u32) -> None:
-    """The end of a lane's part of an operation is told by an agent from now on, not to its thread alone."""
+    """From now on an agent reports the end of a lane's part of an operation, and not to its thread alone."""
     op = operation_at(w, number)
     if column == NONE or op.handed >> lane & 1 != 0:
         return

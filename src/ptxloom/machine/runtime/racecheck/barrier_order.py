@@ -169,7 +169,7 @@ def complete_part(cta: Cta, number: u32) -> None:
 
 @watching
 def arrive_in_cluster(w: Warp, lanes: u32, relaxed: u32) -> None:
-    """`barrier.cluster.arrive`: lanes publish what they have done, a relaxed one what lies before their last fence."""
+    """`barrier.cluster.arrive`: lanes publish what they have done, a relaxed one what comes before their last fence."""
     order = w.shadow.order
     for lane in range(32):
         if lanes >> lane & 1 != 0:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def settle_points(order: Order) -> None:
-    """What threads fenced or released lies before all that follows."""
+    """What threads fenced or released comes before all that follows."""
     for number in range(POINTS * order.threads):
         point = order.points[number]
         point.tick = min(point.tick, 1)
@@ -26,7 +26,7 @@ def settle_points(order: Order) -> None:
 
 
 def settle_grid(cta: Cta, order: Order) -> None:
-    """What a cluster did to global memory, published there and learnt there lies before all that follows."""
+    """What a cluster did to global memory, published there and learnt there comes before all that follows."""
     if address(order.grid) == 0:
         return
     grid = order.grid

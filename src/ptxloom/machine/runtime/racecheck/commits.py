@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @watching
 def commit_tensor(w: Warp, lanes: u32, addresses: Ptr[u64], space: u32, multicast: u32, ctas: Ptr[u32]) -> None:
-    """An mbarrier tells the end of all that lanes have issued; if it is multicast, those at its place in some CTAs."""
+    """An mbarrier reports the end of all that lanes have issued; if multicast, those at its place in some CTAs do."""
     left = lanes
     while left != 0:
         lane = trailing_zeros(left)

@@ -84,7 +84,7 @@ def end_global(w: Warp, number: u32) -> None:
 
 
 def end_writers(w: Warp, s: Shadow) -> None:
-    """Note asynchronous operations that still write what goes, and that nobody in the CTA has seen complete."""
+    """Note asynchronous operations that still write the memory that goes, whose end no thread of the CTA has seen."""
     order = s.order
     last: u32 = 0
     for place in range(s.bytes):
@@ -100,7 +100,7 @@ def end_writers(w: Warp, s: Shadow) -> None:
 
 
 def agent_of(s: Shadow, at: u32) -> u32:
-    """The entry of an agent among all that is remembered of a byte's writes; 0 if there is none."""
+    """The entry of an agent among all that is remembered of a byte's writes; 0 without an agent."""
     held = s.writes[at]
     if is_crowd(held) == 0:
         return held if held & PENDING != 0 and held & AGENT != 0 else 0

@@ -1,7 +1,7 @@
 """Racecheck's look at the accesses of a warp to shared memory, as LLVM functions: vectors over the bytes of a lane.
 
-`ptxloom_race_write_shared_32x2` is told of a store of two 32-bit values a lane before it is made; `touch` is a write
-whose values nobody knows, `read` a read. Addresses are 32-bit ones of the window (`shared`), 64-bit ones that mean the
+`ptxloom_race_write_shared_32x2` checks a store of two 32-bit values a lane before it is made; `touch` is a write
+of unknown values, `read` a read. Addresses are 32-bit ones of the window (`shared`), 64-bit ones that mean the
 same (`wide`), or generic ones. Whatever is not plainly in order goes to `races`.
 """
 

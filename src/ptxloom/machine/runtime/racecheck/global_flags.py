@@ -251,7 +251,7 @@ def forget_row(grid: GridHistory, number: u32) -> None:
 
 
 def forget_flag(grid: GridHistory, at: u64) -> None:
-    """A weak store, which nobody reads as a flag, replaces whatever there was."""
+    """A weak store replaces the flag: its value is not read as one."""
     found = find_flag(grid, at & ~u64(3), 0)
     if found < grid.limit:
         forget_row(grid, found)
@@ -374,7 +374,7 @@ def was_learnt(order: Order, lesson: Lesson) -> u32:
 
 
 def find_flag(grid: GridHistory, key: u64, make: u32) -> u32:
-    """The number of the flag at a host address; the limit if there is none."""
+    """The number of the flag at a host address; the limit if there is no such flag."""
     slot = u32((key >> 2) * 0x9E3779B97F4A7C15 >> 40) % grid.limit
     for _probe in range(grid.limit):
         if grid.flags[slot].key == key:

@@ -70,7 +70,7 @@ def look(
 ) -> None:
     """Compare an access of lanes to global memory with those before it, and remember it.
 
-    `values` are the registers that are stored, `part` bytes each (null: nobody knows them).
+    `values` are the registers that are stored, `part` bytes each (null: unknown).
     """
     access = begin_access(w, stamp_of(w, site), does, 0)
     access.addresses = addresses
@@ -96,9 +96,9 @@ def look(
 def look_copy(
     w: Warp, lane: u32, at: u64, size: u32, stamp: u32, does: u32, agent: u32, data: Annotated[Slice[u8], "size"]
 ) -> None:
-    """An asynchronous copy of a lane, or the agent that has an entry, accesses some bytes, if anybody watches.
+    """An asynchronous copy of a lane, or the agent that has an entry, accesses some bytes; does nothing unless watched.
 
-    `data` is what it writes, nothing if nobody knows.
+    `data` is what it writes, empty if unknown.
     """
     if address(w.shadow) == 0 or address(w.shadow.order.grid) == 0 or size == 0:
         return
@@ -121,7 +121,7 @@ def look_end(w: Warp, lane: u32, at: u64, size: u32, stamp: u32, data: Annotated
 
 
 def look_stretch(w: Warp, lane: u32, at: u64, size: u32) -> None:
-    """Compare what a lane does to a stretch with what is remembered of it, if anybody watches."""
+    """Compare what a lane does to a stretch with what is remembered of it, if global memory is watched."""
     if address(w.shadow.order.grid) == 0 or size == 0:
         return
     found = find_span(w.launch, at)
@@ -214,7 +214,7 @@ def is_unmet(cell: HistoryCell) -> u32:
 
 
 def meet_cell(w: Warp, lane: u32, span: Span, cell: HistoryCell, place: u64, step: u32, end: u64, told: u32) -> u32:
-    """Compare what a lane does with the history of a place, then remember it; gives the stamp of what was told last."""
+    """Compare what a lane does with the history of a place, then remember it; returns the stamp of the last report."""
     access = w.shadow.order.access
     access.over = 0
     last = told

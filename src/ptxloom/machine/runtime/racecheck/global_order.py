@@ -34,13 +34,13 @@ def unordered_lanes(w: Warp, lane: u32, t: AccessTrace) -> u32:
 
 
 def is_over(w: Warp, t: AccessTrace) -> u32:
-    """1 if the cluster that left a trace is over, and nobody can ever learn of it any more."""
+    """1 if the cluster that left a trace is over, and no thread can learn of it any more."""
     order = w.shadow.order
     grid = order.grid
     if grid.over[t.owner - 1] == 0:
         return 0
     if address(order.taught) == 0:
-        return 1  # nobody publishes anything
+        return 1  # no thread publishes anything
     first = first_of(w, t)
     left = t.lanes
     while left != 0:
@@ -52,7 +52,7 @@ def is_over(w: Warp, t: AccessTrace) -> u32:
 
 
 def unseen_lanes(w: Warp, lane: u32, first: AccessTrace, t: AccessTrace, lanes: u32) -> u32:
-    """Of lanes that left a trace those whose writes nobody has seen whom what a lane does now comes behind."""
+    """Of lanes that left a trace, those whose writes no thread that precedes this access has seen."""
     if t.does != WRITES or w.shadow.order.access.does == READS_ONLY:
         return lanes
     left = lanes

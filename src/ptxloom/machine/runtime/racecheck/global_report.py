@@ -1,4 +1,4 @@
-"""How a race in global memory is told: the side that comes second first, and between CTAs the later in the text."""
+"""How a race in global memory is reported: the side that comes second first; between CTAs, the later in the text."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 def tell(w: Warp, lane: u32, t: AccessTrace, racing: u32, at: u64) -> u32:
     """Note two accesses that must not meet, the side that comes second first: between CTAs, the later in the text.
 
-    Gives the index of its record, of one byte, or what is no index if it only counts.
+    Returns the index of its record, of one byte, or an invalid index if it only counts.
     """
     spend(w, w.worker.event_count >> PLAIN)
     access = w.shadow.order.access

@@ -163,7 +163,7 @@ def unknown_lanes(w: Warp, lane: u32, t: AccessTrace) -> u32:
     if first == thread & ~31:
         left = left & ~(1 << lane)
         if tick == order.clock:
-            return left  # nobody has published anything since
+            return left  # nothing has been published since
     if tick > order.clock:
         return 0  # the clock has been set back since
     found: u32 = 0

@@ -1,6 +1,6 @@
 """Accesses to global memory that an asynchronous operation still reads or writes, in the eyes of racecheck.
 
-Only those that come after the operation was issued are told of here; where even that is in no order, `cells` tells.
+Only those that come after the operation was issued are reported here; `cells` reports those in no order even with that.
 """
 
 from __future__ import annotations

@@ -43,7 +43,7 @@ def fence_proxy(w: Warp, lanes: u32, near: u32, far: u32) -> None:
 
 
 def fence_columns(w: Warp, lane: u32, first: u32) -> None:
-    """What a lane knows of others, and did itself, lies before a fence now."""
+    """What a lane knows of others, and did itself, comes before a fence now."""
     s = w.shadow
     keep_points(w, lane)
     row = row_of(s.order, me(w, lane))
@@ -165,9 +165,9 @@ def check_chain(
     kind: u32,
     columns: u32,
 ) -> u32:
-    """The same for what is remembered of one place; gives the stamp of what was told last.
+    """The same for what is remembered of one place; returns the stamp of the last report.
 
-    `columns` is the first of those that tell up to which tick a fence of the right kind lies between.
+    `columns` is the first of those that hold up to which tick a fence of the right kind comes between.
     """
     last = told
     here = first
@@ -205,7 +205,7 @@ def check_cells(w: Warp, lane: u32, at: u64, size: u32, stamp: u32, kind: u32, c
 
 
 def is_missed(w: Warp, lane: u32, thread: u32, tick: u32, columns: u32) -> u32:
-    """1 if a write comes before what a lane issues now, but no fence lies between."""
+    """1 if a write comes before what a lane issues now, but no fence comes between."""
     mine = me(w, lane)
     if thread != mine and is_known(w, mine, thread, tick) == 0:
         return 0
@@ -222,7 +222,7 @@ def tell_unfenced(
 
 
 def is_fenced(w: Warp, lane: u32, thread: u32, tick: u32, columns: u32) -> u32:
-    """1 if what a thread wrote at a tick lies before a fence that comes before what a lane issues now."""
+    """1 if what a thread wrote at a tick comes before a fence that comes before what a lane issues now."""
     s = w.shadow
     order = s.order
     if columns == 0 or order.lost != 0:

@@ -1,4 +1,4 @@
-"""Who takes part in a race in shared memory, and how it is told.
+"""Who takes part in a race in shared memory, and how it is reported.
 
 The order in which the machine happens to run accesses does not name them: the side that comes second is the one whose
 warp had made more weak accesses since the last barrier, then the later in the text.

@@ -1,7 +1,7 @@
 """What a thread knew at its last fences, and when it last released: that is what its relaxed writes publish (8.8).
 
 What a thread learns afterwards is not part of a release pattern. Until then its row of `known` says what it knew;
-before it learns something, the row is copied to one of a few that are kept, which a later fence gives up.
+before it learns something, the row is copied to one of a few kept rows, which a later fence frees.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def keep_points(w: Warp, lane: u32) -> None:
 
 
 def keep_row(order: Order, thread: u32) -> u32:
-    """Copy what a thread knows; gives the number of the row, from 1 on, that has been kept longest."""
+    """Copy what a thread knows to the row that has been kept longest; returns that row's number, from 1 on."""
     number = order.kept_last % order.kept_limit + 1
     order.kept_last = number
     keeper = order.keepers[number]

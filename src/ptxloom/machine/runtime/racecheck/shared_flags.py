@@ -207,7 +207,7 @@ def clear_flag(order: Order, number: u32) -> None:
 
 
 def forget_sync(order: Order, host: u64) -> None:
-    """A weak store, which nobody reads as a flag, replaces whatever there was."""
+    """A weak store replaces the flag: its value is not read as one."""
     number = find_sync(order, host & ~u64(3), 0)
     if number < SYNCS:
         clear_flag(order, number)

@@ -63,7 +63,7 @@ def check(
 
 @watching
 def check_copy(w: Warp, s: Shadow, lane: u32, at: u32, size: u32, stamp: u32, data: Slice[u8]) -> None:
-    """The same of what an asynchronous operation of a lane writes; nothing if nobody knows that."""
+    """The same of what an asynchronous operation of a lane writes; `data` is empty if that is unknown."""
     if is_over_for_all(s, at, size) == 0:
         access = begin_access(w, stamp, WRITES, 0)
         access.size = size

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 def find_sync(order: Order, key: u64, make: u32) -> u32:
-    """The number of the sync at a host address; SYNCS if there is none, and none is to be (or can be) made."""
+    """The number of the sync at a host address; SYNCS if it has no sync, and none is to be (or can be) made."""
     if address(order.known) == 0:
         return SYNCS
     slot = u32((key >> 2) * 0x9E3779B97F4A7C15 >> 40) % SYNCS
@@ -65,7 +65,7 @@ def renew_sync(order: Order, number: u32) -> None:
 
 @watching
 def arrive_at(w: Warp, lane: u32, host: u64, relaxed: u32) -> None:
-    """A lane arrives at an mbarrier, which releases; a relaxed arrival publishes what lies before its last fence."""
+    """A lane arrives at an mbarrier, which releases; a relaxed arrival publishes what comes before its last fence."""
     order = w.shadow.order
     number = find_sync(order, host, 1)
     if number < SYNCS:
@@ -79,7 +79,7 @@ def arrive_at(w: Warp, lane: u32, host: u64, relaxed: u32) -> None:
 
 @watching
 def start_phases(w: Warp, host: u64) -> None:
-    """An mbarrier is set up, or given up: nobody has arrived there."""
+    """An mbarrier is set up, or given up: it has no arrivals."""
     complete_phase(w, host)
     complete_phase(w, host)
 
@@ -110,7 +110,7 @@ def wait_at(w: Warp, lane: u32, host: u64, relaxed: u32) -> None:
 
 
 def join_fences(order: Order, into: Slice[u32], source: Slice[u32]) -> None:
-    """Hand on what lies before a `tcgen05.fence::before_thread_sync`, which any order of execution does."""
+    """Hand on what comes before a `tcgen05.fence::before_thread_sync`, which any order of execution does."""
     if order.tensor != 0:
         for column in range(order.threads // 32 + COLUMNS):
             at = order.tensor + column

@@ -2,7 +2,7 @@
 
 A `tcgen05.ld` or `.st` is done for its warp once that has waited (`tcgen05.wait`), and for others once they know that.
 A `tcgen05.mma`, `.cp` or `.shift` is done for those who have seen the phase of an mbarrier complete to which a
-`tcgen05.commit` of its thread arrives: an agent of the thread makes it, of whose doings that mbarrier tells. A few
+`tcgen05.commit` of its thread arrives: an agent of the thread makes it, and that mbarrier reports its actions. A few
 pairs are a pipeline, and in order without a wait. Between threads `tcgen05.fence::before_thread_sync` and
 `::after_thread_sync` belong around what orders them; `strict` runs ask for these, too.
 """
@@ -223,7 +223,7 @@ def is_told(w: Warp, lane: u32, other: u32, tick: u32) -> u32:
 
 
 def width(w: Warp) -> u32:
-    """How many columns tell of fences: one for each warp of the cluster, one for each agent."""
+    """How many columns hold fences: one for each warp of the cluster, one for each agent."""
     return w.shadow.order.threads // 32 + COLUMNS
 
 
@@ -321,7 +321,7 @@ def forget_columns(w: Warp, cta: Cta, first: u32, columns: u32) -> None:
 
 
 def end_touches(w: Warp) -> None:
-    """A CTA comes to its end: note what threads of its peer do to its tensor memory that none of it has seen done."""
+    """A CTA comes to its end: note what its peer's threads still do to its tensor memory, as far as its own know."""
     s = w.shadow
     order = s.order
     if address(s.touches) == 0:

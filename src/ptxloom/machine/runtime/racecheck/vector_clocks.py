@@ -138,7 +138,7 @@ def forget_cta(cta: Cta, order: Order) -> None:
 
 
 def forget_reads(s: Shadow, order: Order) -> None:
-    """Forget what reads until an agent tells its end: its ticks would come again."""
+    """Forget what reads until an agent reports its end: its ticks would come again."""
     forget_factors(s)
     if address(s.operations) != 0:
         for number in range(s.warps * OPERATIONS):

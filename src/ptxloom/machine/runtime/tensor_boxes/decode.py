@@ -3,7 +3,7 @@
 What sm_90 has was read off an H200. Of the fields that came with sm_100 (types of 4 and 6 bits, what a swizzle keeps
 together, 96 bytes) the bits are those that ptxas sets for `tensormap.replace`; what they do is the manual's (5.5).
 
-Any bytes may come: what is no tensor map has a reason, and counts stay within what their bits can say.
+Any bytes may come: what is not a tensor map has a reason, and counts stay within what their bits can say.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ MOST_ROW_BYTES: Final = 256 * 8  # of a box
 MOST_PIECES: Final = MOST_ROW_BYTES // 8  # of a row
 MOST_ROWS: Final = 1 << 20  # that shared memory can hold: an address within a CTA has 24 bits
 MOST_DIMENSIONS: Final = 5
-COORDINATES: Final = 8  # of an instruction: so many, at most, with the offsets of im2col behind the first five
+COORDINATES: Final = 8  # of an instruction: at most this many, with the offsets of im2col behind the first five
 OFFSETS: Final = 5
 
 # The types of elements, by their numbers.
@@ -45,7 +45,7 @@ class TensorRow:
     """A row on its way."""
 
     bytes: Annotated[Array[u8], MOST_ROW_BYTES]
-    facts: Annotated[Array[u64], 4]  # what code that combines is told: target, source, bytes, type
+    facts: Annotated[Array[u64], 4]  # what combining code takes: target, source, bytes, type
 
 
 class TensorCopy:
@@ -56,7 +56,7 @@ class TensorCopy:
     kind: u32  # of elements
     rank: u32
     in_columns: u32  # 1: a map for im2col
-    interleave: u32  # slices of so many times 16 bytes; 0: there are none
+    interleave: u32  # slices of this many times 16 bytes; 0: no slices
     chunk_mask: u32  # which bits of an address, from bit 7 up, are added to bit `atom_shift` and up; 0: no swizzle
     atom_shift: u32  # what stays together has 1 << atom_shift bytes
     flips: u32  # 1: the halves of 16 bytes change places in every other line of 128

@@ -79,7 +79,7 @@ def offset_mask(t: TensorCopy) -> u32:
 
 
 def keep_inside(t: TensorCopy) -> u64:
-    """From now on the walk leaves out what lies outside of the tensor; gives the number of the last row, and one.
+    """From now on the walk leaves out what lies outside of the tensor; returns the number of the last row plus one.
 
     A box may reach 2^40 rows beyond its tensor; rows inside are no more than what they hold in shared memory. Of im2col
     all rows, 1,024 at most, are come by, and of rows that are named.
@@ -161,12 +161,12 @@ def row_address(t: TensorCopy) -> u64:
 
 
 def inside_from(t: TensorCopy) -> u64:
-    """The first byte of a row that the tensor has; as many as a row has if that is none."""
+    """The first byte of a row that the tensor has; the row's size if it has no such byte."""
     return u64(min(max(0 - t.inner, 0), i64(t.taken_bytes)))
 
 
 def inside_to(t: TensorCopy) -> u64:
-    """The byte behind the last one of a row that the tensor has; 0 if there is none."""
+    """The byte behind the last one of a row that the tensor has; 0 if it has no such byte."""
     return u64(min(max(t.inner_bytes - t.inner, 0), i64(t.taken_bytes)))
 
 
@@ -176,7 +176,7 @@ def stored_bytes(t: TensorCopy) -> u64:
 
 
 def meeting(t: TensorCopy, at: u64, size: u64, writes: u32) -> u64:
-    """The first byte of a stretch of memory that a row which the copy reads, or writes, holds; 0 if there is none."""
+    """The first byte of a stretch of memory that a row which the copy reads or writes holds; 0 without such a row."""
     low = inside_from(t)
     high = stored_bytes(t) if writes != 0 else inside_to(t)
     restart(t)

@@ -71,7 +71,7 @@ class TensorPlan(language.Sealed):
     b_across: u32
     a_sign: u32  # the bits to turn in a word to negate its elements
     b_sign: u32
-    a_packed: u32  # bits of an element that is unpacked to a byte; 0: elements lie as they are
+    a_packed: u32  # bits of an element that is unpacked to a byte; 0: elements are not packed
     b_packed: u32
     a_shift: u32  # where it starts in its byte
     b_shift: u32

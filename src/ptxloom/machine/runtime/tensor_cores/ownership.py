@@ -22,12 +22,12 @@ def start_tensor_memory(memory: TensorMemory) -> None:
 
 
 def is_count(columns: u32) -> u32:
-    """Whether so many columns can be allocated: a power of 2 from 32 to 512."""
+    """Whether `columns` columns can be allocated: a power of 2 from 32 to 512."""
     return u32(columns >= BLOCK_COLUMNS and columns <= TENSOR_COLUMNS and columns & columns - 1 == 0)
 
 
 def free_columns(memory: TensorMemory, columns: u32) -> u32:
-    """The first of so many free columns side by side; NOWHERE if there are not as many."""
+    """The first of `columns` free columns side by side; NOWHERE if there are not as many."""
     wanted = columns // BLOCK_COLUMNS
     found: u32 = 0
     for block in range(BLOCKS):
@@ -51,7 +51,7 @@ def take_columns(memory: TensorMemory, first: u32, columns: u32) -> None:
 
 
 def forget_marks(memory: TensorMemory, first: u32, columns: u32) -> None:
-    """Nobody has written these columns."""
+    """Mark these columns as unwritten."""
     assert columns <= TENSOR_COLUMNS
     for column in range(columns):
         for quarter in range(4):
@@ -59,7 +59,7 @@ def forget_marks(memory: TensorMemory, first: u32, columns: u32) -> None:
 
 
 def give_columns(memory: TensorMemory, first: u32, columns: u32) -> u32:
-    """Free an allocation; 0 if there is none of so many columns from there on."""
+    """Free an allocation; 0 if no allocation of `columns` columns starts there."""
     if holds_columns(memory, first, columns) == 0 or first % BLOCK_COLUMNS != 0:
         return 0
     block = first // BLOCK_COLUMNS
@@ -87,7 +87,7 @@ def holds_columns(memory: TensorMemory, first: u32, columns: u32) -> u32:
 
 
 def first_held(memory: TensorMemory) -> u32:
-    """The first column that is allocated; NOWHERE if there is none."""
+    """The first column that is allocated; NOWHERE if all are free."""
     for block in range(BLOCKS):
         if memory.owners[block] != 0:
             return block * BLOCK_COLUMNS

@@ -201,7 +201,7 @@ def of_pair(w: Warp, barrier: u64, cta: u32) -> u64:
 
 
 def load_box(w: Warp, lane: u32, at: u64, told: u64, first: u32, site: u32) -> u32:
-    """Fetch a box; 1 after a fault. Tools are told once (`first`) of what several CTAs are given."""
+    """Fetch a box; 1 after a fault. Of a multicast, `first` marks the one copy that is reported to tools."""
     t = w.worker.tensor[0]
     size = box_bytes(t)
     box = shared_place(w, at & 0xFFFFFFFF, size)
@@ -302,7 +302,7 @@ def begins_before(t: TensorCopy) -> u32:
 
 
 def cannot_combine(w: Warp, t: TensorCopy, combine: Code) -> u32:
-    """1 if the type has no such reduction; those of 4 and 6 bits have none."""
+    """1 if the type has no such reduction; those of 4 and 6 bits have no reductions."""
     if t.kind > BF16:
         return 1
     return combine_row(w.worker.row[0], t, part(w.worker.row[0].bytes, 0, 0), 0, 0, combine)

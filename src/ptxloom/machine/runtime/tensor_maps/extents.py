@@ -29,7 +29,7 @@ def measure_boxes(
 ) -> None:
     """How many bytes each lane's box reaches from its start: of one that is `stored`, as far as rows are read.
 
-    0 for what is no copy, which ends the kernel with its reason when it is made.
+    0 for what is not a copy, which ends the kernel with its reason when it is made.
     """
     for lane in range(32):
         out[lane] = 0

@@ -1,4 +1,4 @@
-"""What racecheck and initcheck are told of copies by tensor maps."""
+"""How copies by tensor maps are reported to racecheck and initcheck."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def begin_copy(w: Warp, lane: u32, site: u32, box: u64, combines: u32, told: u64) -> u32:
-    """A lane issues a copy of a box; gives the entry of the agent that reads for it, NONE if there is none."""
+    """A lane issues a copy of a box; returns the entry of the agent that reads for it, NONE without an agent."""
     if address(w.shadow) == 0:
         return NONE
     op = begin_operation(w, site | STRONG if combines != 0 else site, 1)
@@ -59,7 +59,7 @@ def watch_store(w: Warp, t: TensorCopy, lane: u32, at: u64, size: u32, combines:
 
 
 def watch_target(w: Warp, t: TensorCopy, lane: u32, at: u64, number: u64, told: u64) -> None:
-    """A copy writes a row that has come to a box in shared memory, until the mbarrier at a host address tells."""
+    """A copy writes a row that has come to a box in shared memory, until the mbarrier at a host address reports it."""
     if address(w.shadow) == 0 and address(w.written) == 0:
         return
     row = part(w.worker.row[0].bytes, 0, t.taken_bytes)

@@ -65,7 +65,7 @@ def bring_scales(
         rows: How many.
         told: The address.
         first: The byte of the first scale.
-        split: Rows from which on the scales lie 64 lanes further; 0 if none do.
+        split: Rows from which on the scales lie 64 lanes further; 0 if no rows do.
         site: The instruction.
     """
     taddr = told & ADDRESS

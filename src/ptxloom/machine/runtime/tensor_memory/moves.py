@@ -126,7 +126,7 @@ def find_missing(
     taddr: u32,
     site: u32,
 ) -> None:
-    """Note lanes that load what nobody has written."""
+    """Note lanes that load unwritten words."""
     missing: u32 = 0
     for register in range(count):
         start = first + starts[register]

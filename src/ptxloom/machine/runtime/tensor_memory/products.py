@@ -63,7 +63,7 @@ SERVICE = 4  # what Python is asked for
 
 
 def key_of(descriptor: u32, facts: u32) -> u64:
-    """What tells products apart that need plans of their own."""
+    """What distinguishes products that need plans of their own."""
     kept = descriptor & ~u32(SCALE_IDS if facts & SCALED != 0 else SELECTOR | NEGATIONS)
     return u64(facts) << 32 | u64(kept & ~u32(NEGATIONS))
 
@@ -74,7 +74,7 @@ def scale_code(vector: str) -> int:
 
 
 def plan_of(w: Warp, key: u64) -> u32:
-    """The number of the plan that has a key; the count of plans if there is none."""
+    """The number of the plan that has a key; the count of plans if no plan has it."""
     launch = w.launch
     count = launch.plan_count
     for number in range(count):

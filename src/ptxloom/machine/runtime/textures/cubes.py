@@ -20,7 +20,7 @@ def size_of(bits: u32) -> u32:
 
 
 def major_axis(x: u32, y: u32, z: u32) -> u32:
-    """The axis of the largest coordinate: of equal ones, and of none at all, the last."""
+    """The axis of the largest coordinate: the last of equal ones, and if all are NaN."""
     if z & MAGNITUDE <= NOT_A_NUMBER and size_of(z) >= max(size_of(x), size_of(y)):
         return 2
     if x & MAGNITUDE > NOT_A_NUMBER and y & MAGNITUDE > NOT_A_NUMBER:

@@ -1,7 +1,7 @@
 """Look-ups of textures, lane by lane: `tex` and `tld4` (PTX ISA 9.7.10.3, 9.7.10.4).
 
 As on an H200, a texture of one dimension is one of two whose second coordinate is 0, which a border between texels
-shows; a look-up by integers gives 0 outside; and an array's index is held within it, but for integers.
+shows; a look-up by integers returns 0 outside; and an array's index is held within it, but for integers.
 """
 
 from __future__ import annotations

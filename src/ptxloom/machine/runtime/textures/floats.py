@@ -82,7 +82,7 @@ def sign_of_zeros(t: Lookup, channel: u32) -> u32:
 
 
 def canonical(bits: u32, is_half: bool) -> u32:
-    """A float as filters give it: NaN is one number, and what is subnormal in f32 is zero."""
+    """A float as filters return it: NaN is one number, and what is subnormal in f32 is zero."""
     if bits & SPECIAL == SPECIAL and bits & 0x7FFFFF != 0:
         return 0x7FFFE000 if is_half else 0x7FFFFFFF
     return bits & 0x80000000 if bits & SPECIAL == 0 else bits
@@ -132,7 +132,7 @@ def rounded(total: i64, unit: i32, precision: u32) -> u32:
 
 
 def to_single(magnitude: u64, unit: i32) -> u32:
-    """So many units, at most 2^24, as an f32; what would be subnormal is zero."""
+    """`magnitude` units, at most 2^24, as an f32; what would be subnormal is zero."""
     if magnitude == 0:
         return 0
     shift = i32(leading_zeros(magnitude)) - 40

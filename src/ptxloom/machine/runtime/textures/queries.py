@@ -64,7 +64,7 @@ def height_of(image: Image, level: u32) -> u32:
 
 
 def depth_of(image: Image, level: u32) -> u32:
-    """The depth; 0 where there is none."""
+    """The depth; 0 for an image without depth."""
     if image.geometry == THREE:
         return image.depths[level]
     if image.geometry == LAYERED_CUBE:

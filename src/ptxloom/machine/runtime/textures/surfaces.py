@@ -1,4 +1,4 @@
-"""Where an access to a surface goes (PTX ISA 9.7.11): an address of global memory for each lane, or none.
+"""Where an access to a surface goes (PTX ISA 9.7.11): an address of global memory for each lane that has one.
 
 On an H200 a row holds as many accesses as fit in whole; the first coordinate is held to them, and has to be a multiple
 of the access's size whatever is done about places outside.
@@ -41,7 +41,7 @@ def reach_surface(
     form: u32,
     site: u32,
 ) -> u32:
-    """Replace each lane's handle by the address of `size` bytes; gives the lanes that have one."""
+    """Replace each lane's handle by the address of `size` bytes; returns the lanes that have one."""
     reached: u32 = 0
     for lane in range(32):
         if mask >> lane & 1 != 0:
@@ -133,10 +133,10 @@ def refuse_access(w: Warp, lane: u32, column: i64, reason: u32, site: u32) -> u6
 
 
 def is_one_of(index: i64, count: i64) -> bool:
-    """Whether an index is one of so many."""
+    """Whether an index is at least 0 and below `count`."""
     return index >= 0 and index < count
 
 
 def held(index: i64, count: i64) -> i64:
-    """An index held to so many."""
+    """An index clamped to 0 and `count` - 1."""
     return max(i64(0), min(index, count - 1))

@@ -55,7 +55,7 @@ def object_of(w: Warp, lane: u32, handle: u64, kind: u32, site: u32) -> Slice[Im
 
 
 def read_texel(w: Warp, t: Lookup, lane: u32, image: Image, level: u32, at: u64, tap: u32, site: u32) -> None:
-    """Read the components of a texel, so many bytes from the start of a level."""
+    """Read the components of a texel, `at` bytes from the start of a level."""
     where = image.starts[level] + at
     size = image.component_bytes * image.channels
     found = place(w, lane, where, GLOBAL, size, 0, site)
@@ -92,7 +92,7 @@ def shown(w: Warp, bits: u32, image: Image, channel: u32) -> u32:
 
 
 def single(bits: u32, image: Image) -> u32:
-    """A component alone, as look-ups give it."""
+    """A component alone, as look-ups return it."""
     if image.component == HALF:
         return half_to_single(bits)
     if image.component == UNORM or image.component == SNORM:  # noqa: PLR1714 - native code has no sets

@@ -1,4 +1,4 @@
-"""Factors of `wgmma` in shared memory, brought to a warp; who watches is told of what is read (PTX ISA 9.7.15.5.1)."""
+"""Factors of `wgmma` in shared memory, brought to a warp; tools are told what is read (PTX ISA 9.7.15.5.1)."""
 
 from __future__ import annotations
 

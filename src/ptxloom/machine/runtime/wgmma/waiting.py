@@ -10,7 +10,7 @@ from ptxloom.machine.runtime.warpgroups import lags
 
 
 def wait_products(w: Warp, lanes: u32, kept: u32, following: u32) -> u32:
-    """`wgmma.wait_group`: lanes go on at `following` once all but the youngest groups are complete; gives a block."""
+    """`wgmma.wait_group`: lanes go on at `following` once all but the youngest groups are complete; returns a block."""
     place_lanes(w, w.mask, following)
     w.product_wanted = 0 if w.product_groups < kept else w.product_groups - kept
     w.product_done = max(w.product_done, w.product_wanted)

@@ -1,4 +1,4 @@
-"""One access to memory, as everybody who looks on is told of it."""
+"""One access to memory, as all instruments see it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class AccessPiece(NamedTuple):
     at: int  # from the address, in bytes
     bits: int  # of one value
     parts: int  # values, one after the other
-    places: tuple[Value, ...]  # where they lie if they are written, one place a value; none if nobody knows
+    places: tuple[Value, ...]  # where they lie if they are written, one place a value; empty if unknown
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,13 +37,13 @@ class Access:
         bits: The size of one value.
         parts: How many values a lane moves, one after the other.
         address_bits: The width of an address: 32, within shared memory, or 64.
-        places: Where the values lie that are written, one place a part; none if nobody knows.
+        places: Where the values lie that are written, one place a part; empty if unknown.
         strong: It is atomic, volatile, relaxed or the like.
         lanes: The lanes that make it, an i32; None for the active ones.
         payload: The bytes that hold something, if that is not all of them.
         only: The pieces of it that are touched, if that is not all of it.
         is_mbarrier: What lies there is an mbarrier.
-        is_issued: An asynchronous operation makes it: who is to know when it ends is told by its run-time function.
+        is_issued: An asynchronous operation makes it: its run-time function knows who is to learn of its end.
         operand: Which operand of the instruction holds the addresses; None for the first one that is an address.
         stretches: Where each lane moves a stretch of its own length: emits how many bytes these are, 32 of 32 bits.
     """
@@ -77,5 +77,5 @@ class Access:
 
 
 def reports_to_mbarrier(op: Op) -> bool:
-    """Whether an instruction is a store or reduction whose end an mbarrier tells: those to global memory name none."""
+    """Whether a store or reduction reports its end to an mbarrier; one to global memory does not."""
     return op.opcode in {"st", "red"} and op.has("async") and len(op.operands) > 2

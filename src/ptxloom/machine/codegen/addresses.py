@@ -138,7 +138,7 @@ def within_cta(b: Operands, addresses: Value, space: int) -> Value:
     """Addresses as the run-time takes them, 0 for the own CTA above and else 1 more than the rank of another.
 
     In programs for pairs of CTAs shared addresses carry the rank itself, as they do on hardware (measured on an H100):
-    clearing its lowest bit gives the place in the first CTA of the pair, and programs count on that.
+    clearing its lowest bit yields the place in the first CTA of the pair, and programs count on that.
     """
     if not b.program.is_paired or space not in {state.SHARED, state.GENERIC}:
         return addresses

@@ -48,10 +48,10 @@ class Builder(LlvmWords):
     Attributes:
         checks: The tools that watch this run, by compute-sanitizer's names; memcheck always does.
         instruments: What looks on: racecheck, initcheck, the profile, the trace.
-        entered: They have been told that the lanes are in this block.
+        entered: The instruments know that the lanes are in this block.
         sums: Sums that loads and stores make as they need them, by their sites; empty where others look on.
         ended: The block's end has been built.
-        follows: This variant follows poison: bits of registers that nobody has written.
+        follows: This variant follows poison: unwritten bits of registers.
         frees: The kernel frees memory of the device heap.
         tables: The functions that look up lists of labels, by the list.
         functions: The IR of functions that belong to this variant alone.
@@ -100,7 +100,7 @@ class Builder(LlvmWords):
         self.within_budget(state.LOOP_COST, Value("i32", str(target)), f"B{target}")
 
     def spend(self, cost: int) -> Value:
-        """Take from the warp's budget; gives what is left, negative if it is spent."""
+        """Take from the warp's budget; returns what is left, negative if it is spent."""
         budget = self.field("budget")
         left = self.apply("sub", self.load("i32", budget, 4), Value("i32", str(cost)))
         self.store(left, budget, 4)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def converge(b: Builder, named: tree.Operand, kind: int = state.STUCK) -> None:
     """Wait until the lanes of a member mask are here; the instruction must start its block.
 
-    Each lane waits for the members that it names. Where members wait elsewhere, so that nobody could ever go on, a
+    Each lane waits for the members that it names. Where members wait elsewhere, so that no lane could ever go on, a
     hazard of `kind` is noted (0: none) and the lanes go on without them.
     """
     if b.poisoned is not None:
@@ -54,7 +54,7 @@ def aligned(b: Builder, *, every: bool = True) -> None:
 
 
 def arrive(b: Builder) -> None:
-    """For an instruction that must start its block and waits for nobody: the lanes are in the block."""
+    """For an instruction that must start its block but does not wait: the lanes are in the block."""
     if not b.entered:
         b.entered = True
         b.instruments.enter(b)
@@ -66,7 +66,7 @@ def _site(b: Builder) -> Value:
 
 
 def _wait(b: Builder, members_: Value, kind: int) -> None:
-    """Go on once every member is here, or nobody else can."""
+    """Go on once every member is here, or no other can come."""
     b.store(members_, b.scratch(), 64)
     number = Value("i32", str(b.block.number))
     watched = kind if "synccheck" in b.checks or kind == state.DIVERGENT else 0

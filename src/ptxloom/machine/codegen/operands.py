@@ -66,7 +66,7 @@ class Operands(Places):
         """The value of an operand in every lane, as `<32 x T>` (packed types: `<64 x half>` and so on).
 
         Registers wider than the type are truncated; special registers are zero-extended; names of variables and
-        functions give their addresses within their space; literals are converted to the type.
+        functions yield their addresses within their space; literals are converted to the type.
         """
         wanted = ptx_type(type_) if isinstance(type_, str) else type_
         if self.poisoned is not None and id(operand) in self.poisoned:
@@ -85,7 +85,7 @@ class Operands(Places):
                 return self._expression(operand, wanted)
 
     def read_all(self, operand: tree.Operand, type_: Type | str) -> tuple[Value, ...]:
-        """The elements of a vector expression (or vector register); a plain operand gives one."""
+        """The elements of a vector expression (or vector register); a plain operand is the only one."""
         match operand:
             case tree.Vector(elements=elements):
                 return tuple(self.read(e, type_) for e in elements)
@@ -96,7 +96,7 @@ class Operands(Places):
                 return (self.read(operand, type_),)
 
     def read_poison(self, operand: tree.Operand, wanted: Type) -> Value:
-        """The bits of an operand that nobody has written; a predicate's as a mask. No vector register has any."""
+        """The unwritten bits of an operand; a predicate's as a mask. Vector registers have no poison."""
         none = self.constant(self.llvm(wanted) if wanted.kind != "p" else "i32", 0)
         register = self.find(operand.text) if isinstance(operand, tree.Name) else None
         if not isinstance(register, Register) or register.vector > 1:

@@ -53,7 +53,7 @@ class _Body(Builder):
         self._given: dict[_Place, Value] = {}
 
     def within(self, place: int, by: int = 0) -> Value:
-        """So many bytes behind where a register lies: behind the place that the function is given."""
+        """`by` bytes behind where a register lies: behind the place that the function is given."""
         given = self._places[place]
         start = self._given.setdefault(given, Value("ptr", f"%at{len(self._given)}"))
         return self.offset(start, by)
@@ -99,7 +99,7 @@ class Outlines:
         self._known: dict[Hashable, _Outlined | None] = {}
 
     def call(self, op: Op, row: Row) -> bool:
-        """Call the function of an instruction that is fit for strips; False if it can have none."""
+        """Call the function of an instruction that is fit for strips; False if it has no function."""
         b = self._b
         form = _Form(b.program, op)
         key = (row.build, op.node.qualifiers, op.node.opcode, op.used, tuple(form.parts()))

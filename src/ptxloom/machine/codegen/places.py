@@ -32,7 +32,7 @@ class Places(WarpEmitter):
         self.poisoned: frozenset[int] | None = None
 
     def within(self, place: int, by: int = 0) -> Value:
-        """So many bytes behind where a register lies."""
+        """`by` bytes behind where a register lies."""
         return self.offset(W, state.REGISTERS + place + by)
 
     def register(self, operand: tree.Operand) -> tuple[Register, int]:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _AXES: Final = {"x": 0, "y": 1, "z": 2}
 _CTA: Final = record(state.Cta).offsets
 _LAUNCH: Final = record(state.Launch).offsets
-_CONSTANT: Final = re.compile(r"%(envreg\d+|pm\d+(_64)?)")  # nobody sets or counts these
+_CONSTANT: Final = re.compile(r"%(envreg\d+|pm\d+(_64)?)")  # never set or counted
 _RESERVED: Final = {"begin": 0, "end": 288, "cap": RESERVED_BYTES, "0": 0, "1": 0}  # what an H100 says
 _SHARED_UNIT: Final = 128  # bytes in which shared memory is counted
 
@@ -143,7 +143,7 @@ def _is_explicit_cluster(b: WarpEmitter) -> Value:
     return b.emit("i32", f"sub i32 0, {_launch(b, 'clustered').text}")
 
 
-#: Special registers that are predicates: what gives their mask.
+#: Special registers that are predicates: the function that returns their mask.
 PREDICATES: Final[dict[str, Callable[[WarpEmitter], Value]]] = {
     "%pt": lambda _: Value("i32", "-1"),
     "%is_explicit_cluster": _is_explicit_cluster,

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 #: Instructions in one run: in longer ones LLVM's compiler without optimisation spills more.
 LONGEST: Final = 16
 SHORTEST: Final = 2
-#: Up to so many, the strips follow one another; from then on they are a loop, a quarter of the code.
+#: Up to this many strips follow one another; from then on they are a loop, a quarter of the code.
 UNROLLED: Final = 3
 
 

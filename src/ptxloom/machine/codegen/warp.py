@@ -33,7 +33,7 @@ class WarpEmitter(Emitter):
         active: The lanes that execute this instruction (i32): `mask` under the predicate; None if that is all 32.
         natives: The native functions that the code calls, by their names.
         accesses: The warp-wide loads and stores, and what looks at them, by their names.
-        helpers: LLVM functions that somebody has brought along, by their names.
+        helpers: LLVM functions that rows have brought along, by their names.
     """
 
     def __init__(self, program: Program, whole: bool) -> None:

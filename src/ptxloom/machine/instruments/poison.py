@@ -1,4 +1,4 @@
-"""Poison: bits of registers that nobody has written, followed from where they are loaded to where they are used.
+"""Poison: unwritten bits of registers, followed from where they are loaded to where they are used.
 
 Real kernels load what is unwritten and throw it away: the fourth word of a vector of three, an item behind the end of
 an array, what a `selp` does not choose. So a load of it is not a hazard. As MemorySanitizer does, its register keeps
@@ -8,7 +8,7 @@ lanes are not kept apart (`mma`, votes, atomics).
 
 Warps without poison run the plain code, which only looks at what loads find. The first that finds something unwritten
 goes on in a variant of the kernel, compiled when it is needed, in which this instrument follows poison instruction by
-instruction, until none is left.
+instruction, until no poison is left.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ GUARD, ADDRESS, VALUE = range(3)  # how a register is used: reports say it
 
 
 class Poisoning(Instrument):
-    """Follows poison through a variant; `find` tells how an instruction is built."""
+    """Follows poison through a variant; `find` returns how an instruction is built."""
 
     def __init__(self, program: Program, find: Callable[[Op], Row | None]) -> None:
         self.program = program
@@ -60,7 +60,7 @@ class Poisoning(Instrument):
 
     @cached_property
     def _read(self) -> frozenset[int]:
-        """The registers (by place of poison) that anything reads: poison in others matters to nobody."""
+        """The registers (by place of poison) that anything reads: poison in others does not matter."""
         found = (self.register(op, name.text) for op in self.program.ops for _, name in names_read(op))
         return frozenset(register.poison for register in found if register is not None)
 
@@ -281,7 +281,7 @@ class Poisoning(Instrument):
     # -- registers
 
     def register(self, op: Op, name: str) -> Register | None:
-        """A register that can be poison: no vector, and none of one value for the whole CTA that is surely written."""
+        """A register that can be poison: not a vector, nor one value for the whole CTA that is surely written."""
         found = op.scope.find(name)
         if not isinstance(found, Register) or found.vector > 1:
             return None

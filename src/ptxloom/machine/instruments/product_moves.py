@@ -1,4 +1,4 @@
-"""What a matrix product notes of its operands, and what it gives to its result."""
+"""What a matrix product notes of its operands, and of its result."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def warpgroup(f: TagPlaces, b: Builder, op: Op) -> bool:
 
 
 def _note(b: Builder, op: Op, registers: Sequence[Held | None], slots: int, each: int) -> None:
-    """Note an operand, element by element, `each` bytes apiece; of what has no origin, so many slots of nothing."""
+    """Note an operand, element by element, `each` bytes apiece; `slots` slots of nothing for what has no origin."""
     for held in registers:
         if held is None:
             b.runtime(product_tags.note_nothing, W, slots)

@@ -132,7 +132,7 @@ class Profiling(Instrument):
         self._add(b, self.counters.divergent(b.op.site), _ONE)
 
     def access(self, b: Builder, access: Access) -> None:
-        """Count an access to shared or global memory; what mbarriers cost nobody has measured."""
+        """Count an access to shared or global memory; the cost of mbarriers has not been measured."""
         at = self.counters.slot(b.op, access.space)
         if access.stretches is not None:
             return  # the run-time counts stretches as it moves them
@@ -166,7 +166,7 @@ def _rules(op: Op, size: int) -> tuple[int, int]:
 
 
 def bank_access(op: Op, size: int) -> banks.Access | None:
-    """The access that shared memory sees: a copy is a store, a generic access a shared one; None if it takes none."""
+    """The access as shared memory sees it: a copy is a store, a generic access a shared one; None for other kinds."""
     words = {1: "b8", 2: "b16", 4: "b32", 8: "b64", 16: "v4.b32"}
     match op.opcode:
         case "ldmatrix" | "stmatrix":

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from ptxloom.machine.program.model import Op, Program
 
 _MODES: Final = {"up": 0, "down": 1, "bfly": 2, "idx": 3}
-_SOURCES: Final = 3  # that a computed value tells of
+_SOURCES: Final = 3  # that a computed value remembers
 
 
 class Following(TagPlaces, Instrument):

@@ -69,7 +69,7 @@ _SCOPES: Final = {"cta": 0, "cluster": 1, "gpu": 2, "gl": 2, "sys": 3}
 
 
 class Racecheck(Instrument):
-    """Emits the code that tells `runtime.racecheck` what happens."""
+    """Emits the code that reports to `runtime.racecheck` what happens."""
 
     def __init__(self, checks: frozenset[str], registers: Mapping[Key, int]) -> None:
         self.near = not checks.isdisjoint((NEAR, FENCES))
@@ -220,7 +220,7 @@ class Racecheck(Instrument):
 
 
 def _commit_tensor(b: Builder) -> None:
-    """`tcgen05.commit`: an mbarrier tells the end of what has been issued, or one in each CTA that a mask names."""
+    """`tcgen05.commit`: an mbarrier, or one in each CTA that a mask names, reports the end of what has been issued."""
     barrier, *masks = b.op.operands
     ctas = b.scratch(scratch.VALUES)
     for mask in masks:
@@ -236,7 +236,7 @@ def _mask_type(op: Op) -> str:
 
 
 def _issue(b: Builder, target: Value, size: int, site: int, piece: AccessPiece | None = None) -> None:
-    """`st.async`, `red.async`: what each lane writes, if that is known, and the mbarrier that tells its end."""
+    """`st.async`, `red.async`: what each lane writes, if that is known, and the mbarrier that reports its end."""
     barrier = addresses_at(b, b.op.operands[2], state.SHARED, state.MBARRIER_BYTES, scratch.BARRIERS)
     held = _held(b, piece.places if piece is not None else ())
     part_bytes = piece.bits // 8 if piece is not None else size
@@ -244,14 +244,14 @@ def _issue(b: Builder, target: Value, size: int, site: int, piece: AccessPiece |
 
 
 def _held(b: Builder, places: tuple[Value, ...]) -> Value:
-    """The places of the registers that are stored, one after the other; null if nobody knows them."""
+    """The places of the registers that are stored, one after the other; null if unknown."""
     for number, place in enumerate(places):
         b.store(place, b.scratch(scratch.PLACES + 8 * number), 8)
     return b.scratch(scratch.PLACES) if places else Value("ptr", "null")
 
 
 def _wide_addresses(b: Builder, access: Access, by: int = 0) -> Value:
-    """Where the 32 addresses of an access, or of what lies so many bytes behind it, lie with 64 bits, whole."""
+    """The 64-bit addresses of an access, or of what lies `by` bytes behind it."""
     if access.address_bits == 64 and not access.offset and not by:
         return access.addresses
     at = b.resize(b.load(vector(f"i{access.address_bits}"), access.addresses, 4), 64)

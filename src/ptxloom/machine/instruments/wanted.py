@@ -1,4 +1,4 @@
-"""Which tools watch a launch, by the words among its checks: all that somebody asks who compiles nothing."""
+"""Which tools watch a launch, by the words among its checks: for callers that compile nothing."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ class Asked:
         seed: The order of warps.
         stack_bytes: Local memory of a thread for calls.
         printf_bytes: What may be printed.
-        heap_bytes: What `malloc` can give, if that was said.
+        heap_bytes: The most that `malloc` can allocate, if that was said.
         memory_limit: What the launch may have of the host's memory, if that was said.
         threads: Of the host, if that was said.
         pending_launches: Launches by kernels that may wait to begin.

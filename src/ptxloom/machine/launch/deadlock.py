@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ptxloom.machine.results.hazard import Hazard
     from ptxloom.machine.results.reporter import Reporter
 
-_MOST: Final = 16  # places that are told of
+_MOST: Final = 16  # places that are reported
 _MOST_LINES: Final = 4  # of instructions that could go on with it
 _NAME: Final = re.compile(r"\[\s*([A-Za-z_$%][\w$]*)")
 
@@ -38,8 +38,8 @@ class _LaneGroup:
     op: Op
     waits: bool
     barrier: int | None  # the CTA's barrier at which they wait
-    members: int  # whom they wait for within the warp; 0 if for nobody there
-    mbarrier: int  # the host address of the mbarrier that told them to wait; 0 if none did
+    members: int  # whom they wait for within the warp; 0 if for no lane there
+    mbarrier: int  # the host address of the mbarrier that they wait at; 0 if they wait at no mbarrier
 
 
 def waiting(reporter: Reporter, ctas: Iterator[Any], rule: str) -> tuple[Hazard, ...]:
@@ -144,7 +144,7 @@ def _columns(group: _LaneGroup, cta: Any, near: list[_LaneGroup]) -> str:
 
 
 def _mbarrier(reporter: Reporter, group: _LaneGroup, cta: Any, near: list[_LaneGroup]) -> str:
-    """What the mbarrier lacks that lanes look at again and again, and what could bring it; empty if there is none."""
+    """What the mbarrier lacks that lanes look at again and again, and what could bring it; empty for another CTA's."""
     offset = group.mbarrier - cta.shared
     if not 0 <= offset < reporter.atlas.shared_bytes:
         return ""
@@ -177,12 +177,12 @@ def _arrives(op: Op) -> bool:
 
 
 def _brings(op: Op) -> bool:
-    """Whether an instruction tells an mbarrier of bytes that have come."""
+    """Whether an instruction reports bytes to an mbarrier."""
     return op.has("complete_tx") or any(isinstance(deed, Issue) and deed.tells for deed in deeds_of(op.node))
 
 
 def _may_name(op: Op, name: str) -> bool:
-    """Whether an instruction names an mbarrier, or none of the program's variables: a register may hold any address."""
+    """Whether an instruction names an mbarrier, or no variable of the program: a register may hold any address."""
     named = {text for text in _NAME.findall(op.text) if key_of(op.scope, text) is None}
     return not named or name.partition("+")[0] in named
 

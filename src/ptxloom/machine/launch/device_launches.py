@@ -120,7 +120,7 @@ class DeviceLaunches:
         self._step = align(max(self._size, 1), _ALIGNMENT)
         self._region = np.zeros(0, np.uint8)
         self._start = 0
-        self._buffers = 0  # handed out; none is taken back while the grid runs, so that threads share none
+        self._buffers = 0  # handed out; not taken back while the grid runs, so that threads do not share one
         self._known: dict[int, _Known] = {}  # by the buffer's address
         self._errors: dict[Thread, int] = {}
         self.made: list[DeviceLaunch] = []
@@ -159,12 +159,12 @@ class DeviceLaunches:
         return made
 
     def launch(self, thread: Thread, wanted: Wanted, buffer: int, stream: int) -> int:
-        """Launch a kernel with the parameters in a buffer; gives the error."""
+        """Launch a kernel with the parameters in a buffer; returns the error."""
         known = self._judged(thread, wanted)
         return self.peek_error(thread) if known is None else self._noted(thread, self._launched(known, buffer, stream))
 
     def launch_buffer(self, thread: Thread, buffer: int, stream: int) -> int:
-        """Launch what a buffer was asked for; gives the error."""
+        """Launch what a buffer was asked for; returns the error."""
         known = self._known.pop(buffer, None)
         return self._noted(thread, _INVALID_VALUE if known is None else self._launched(known, buffer, stream))
 
@@ -192,12 +192,12 @@ class DeviceLaunches:
         return _Known(name, shape, wanted.shared_bytes)
 
     def _kernel_at(self, address: int) -> str:
-        """The function whose address this is; empty if it is none's."""
+        """The function at an address; empty if it is not the address of a function."""
         number, rest = divmod(address - CODE_WINDOW, FUNCTION_STEP)
         return self._functions[number - 1] if rest == 0 and 1 <= number <= len(self._functions) else ""
 
     def _launched(self, known: _Known, buffer: int, stream: int) -> int:
-        """Note a launch; gives the error."""
+        """Note a launch; returns the error."""
         at = buffer - self._start
         if not 0 <= at < self._buffers * self._step or at % self._step:
             return _INVALID_VALUE
@@ -211,7 +211,7 @@ class DeviceLaunches:
         return 0
 
     def _noted(self, thread: Thread, error: int) -> int:
-        """Remember a thread's error, if it is one; gives it back."""
+        """Remember a thread's error, if it is one, and return it."""
         if error and len(self._errors) < _MOST_ERRORS:
             self._errors[thread] = error
         return error

@@ -28,7 +28,7 @@ Progress: TypeAlias = "Callable[[int, int], None]"  # CTAs started, of how many
 
 
 class _Crew:
-    """The threads that help the first one: so many in all, or one for each core."""
+    """The threads that help the first one: `threads` in all, or one for each core."""
 
     def __init__(self, grid: Grid, threads: int | None, share: int, deadline: float | None) -> None:
         self._grid = grid
@@ -87,7 +87,7 @@ class Grid:
         self.hazards = Hazards()
 
     def result(self, threads: int | None, deadline: float | None, progress: Progress | None = None) -> LaunchResult:
-        """Run the grid, and put together what there is to tell of it; as `run`."""
+        """Run the grid, and put together the result; as `run`."""
         launch = self.launch
         recording = launch.recording
         try:
@@ -109,7 +109,7 @@ class Grid:
         """Run the grid to its end, or to a time on `time.monotonic`.
 
         Without a number of threads others than this one start once a millisecond of work is seen to be left for them.
-        `progress` is told now and then how many CTAs have been started, of how many.
+        `progress` is called now and then with how many CTAs have been started, and of how many.
 
         Raises:
             LaunchError: The kernel was ended by a fault, a deadlock or the time limit.

@@ -49,7 +49,7 @@ def _each(request: Request, do: Callable[[Request, int], None]) -> None:
 
 
 def _print(request: Request, lane: int) -> None:
-    """`vprintf(format, arguments)`: gives the number of arguments parsed."""
+    """`vprintf(format, arguments)`: returns the number of arguments parsed."""
     template = request.text_at(lane, request.number(lane, FRAME_HEAD + 8))
     values = request.number(lane, FRAME_HEAD + 16)
     at = 0

@@ -1,4 +1,4 @@
-"""The calls by which kernels launch kernels: what is asked is read from a lane's frame, the answer is left there."""
+"""The calls by which kernels launch kernels: the request is read from a lane's frame, the result is left there."""
 
 from __future__ import annotations
 

@@ -95,7 +95,7 @@ def extent(argument: str, value: object) -> tuple[int, int, int]:
     """A grid, block or cluster in x, y and z.
 
     Raises:
-        UsageError: The hardware has none like it.
+        UsageError: The hardware does not allow such extents.
     """
     limits = _LIMITS[argument]
     if type(value) is int and 1 <= value <= limits[0]:  # as most launches say it

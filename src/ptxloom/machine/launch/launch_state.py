@@ -117,7 +117,7 @@ class LaunchState:
     @cached_property
     def reporter(self) -> Reporter:
         """What words its hazards."""
-        from ptxloom.machine.results.reporter import Reporter  # noqa: PLC0415 - where there is anything to tell
+        from ptxloom.machine.results.reporter import Reporter  # noqa: PLC0415 - where there is anything to report
 
         return Reporter(self._planned, self.atlas)
 
@@ -255,7 +255,7 @@ class LaunchState:
         self.memory = self.atlas.memory = memory
 
     def allocate(self, size: int, maker: Maker) -> int:
-        """The address of new memory for the kernel; 0 if there is none."""
+        """The address of new memory for the kernel; 0 if the heap is full, or absent."""
         address = self.heap.allocate(size, maker) if self.heap is not None else 0
         if address:
             for shadow in self.shadows:
@@ -286,7 +286,7 @@ def compiled_checks(checks: frozenset[str]) -> frozenset[str]:
 
 
 def compile_first(kernel: Runnable, checks: frozenset[str], threads: int) -> None:
-    """Have the code that a launch with so many threads a CTA starts with.
+    """Compile the code that a launch with `threads` threads a CTA starts with.
 
     Raises:
         LaunchError: The time limit came first.

@@ -82,7 +82,7 @@ def known_checks(checks: Sequence[str]) -> None:
 
 
 def read_checks(text: str | None, argument: str = "--checks") -> tuple[str, ...]:
-    """The tools that a text names, comma-separated; `all` stands for the four. The usual ones if there is none.
+    """The tools that a text names, comma-separated; `all` stands for the four. The usual ones if there is no text.
 
     Raises:
         UsageError: There is no such tool; the sentence is about `argument`.
@@ -110,10 +110,10 @@ def wanted_provenance(provenance: bool | Provenance) -> Provenance | None:
 
 
 def known_contract(contract: str) -> str:
-    """Refuse what is no way to round a product and a sum.
+    """Refuse what does not name a way to round a product and a sum.
 
     Raises:
-        UsageError: It names the two that there are.
+        UsageError: It is not one of the two; the message names both.
     """
     if contract not in {AS_WRITTEN, FUSED}:
         raise UsageError("contract", contract, f'"{AS_WRITTEN}" or "{FUSED}"')
@@ -121,10 +121,10 @@ def known_contract(contract: str) -> str:
 
 
 def integer(argument: str, value: object, low: int | None = None, high: int | None = None, note: str = "") -> int:
-    """A number that an argument gives, from `low` to `high`.
+    """An argument as a number from `low` to `high`.
 
     Raises:
-        UsageError: It is none.
+        UsageError: It is not such a number.
     """
     number = whole(value)
     if number is None or (low is not None and number < low) or (high is not None and number > high):

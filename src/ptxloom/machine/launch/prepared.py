@@ -25,7 +25,7 @@ class Prepared:
         memory: The device.
 
     Raises:
-        UnsupportedInstruction: A variable is `.extern`, and nobody has filled it.
+        UnsupportedInstruction: A variable is `.extern` and has not been filled.
     """
 
     def __init__(self, kernel: Launchable, asked: Asked, memory: MemoryHolder) -> None:

@@ -25,7 +25,7 @@ _DIGITS: Final = 1200  # more than a double has
 
 
 class FormatDirective(NamedTuple):
-    """A directive with its numbers: `precision` is negative if there is none."""
+    """A directive with its numbers: `precision` is negative if not given."""
 
     flags: bytes
     width: int
@@ -51,8 +51,8 @@ class Printed:
 
         Args:
             template: The format.
-            take: Gives the next argument, of so many bytes.
-            text_at: Gives the string at an address, so many bytes at most.
+            take: Returns the next argument, of as many bytes as it is called with.
+            text_at: Returns the string at an address, cut after a number of bytes.
 
         Returns:
             The arguments parsed.

@@ -50,7 +50,7 @@ class Request:
         return int.from_bytes(ctypes.string_at(self.place(lane, offset), size), "little")
 
     def use(self, lane: int, address: int, size: int) -> None:
-        """A lane's call uses what lies at a generic address: initcheck is told, if it watches."""
+        """A lane's call uses what lies at a generic address: initcheck looks, if it watches."""
         if self.launch.native.poison_bytes or self.launch.native.watches_global:
             _read_lane()(ctypes.addressof(self.warp), lane, address, GENERIC, size, self.op.site)
 
@@ -77,7 +77,7 @@ class Request:
         return text
 
     def result(self, lane: int, value: int, size: int) -> None:
-        """Leave what the call gives where the caller takes it."""
+        """Leave what the call returns where the caller takes it."""
         ctypes.memmove(self.place(lane, FRAME_HEAD), value.to_bytes(size, "little", signed=value < 0), size)
 
     def hazard(self, kind: str, lane: int | None = None, /, **words: object) -> Hazard:

@@ -103,7 +103,7 @@ class WarmLaunches:
             params: its parameters,
             memory: and what it may touch.
             budget: Pays for it.
-            make: Makes its state, if none is kept.
+            make: Makes its state, if no state is kept.
             result: Runs it.
         """
         kept = self._kept

@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Watch:
-    """One who watches.
+    """A watcher of launches.
 
     Attributes:
         checks: The tools that watch every launch, beside those that it asks for.
-        tell: Is called with the kernel's name and the result of each launch that ended well.
+        tell: Called with the kernel's name and the result of each launch that ended well.
         provenance: Whether launches follow where bytes come from.
-        may: Is called with the kernel before a launch, and says whether it runs; a launch that does not run is over at
+        may: Called with the kernel before a launch, and says whether it runs; a launch that does not run is over at
             once. By default all run.
     """
 
@@ -67,7 +67,7 @@ def watched_checks() -> tuple[str, ...]:
 
 
 def watched_provenance() -> bool:
-    """Whether somebody wants to know where bytes come from."""
+    """Whether a watcher wants to know where bytes come from."""
     return any(watch.provenance for watch in _WATCHES)
 
 
@@ -77,7 +77,7 @@ def may_run(kernel: Launchable) -> bool:
 
 
 def tell(kernel: str, result: LaunchResult) -> LaunchResult:
-    """Tell all who watch; gives the result back."""
+    """Report a result to all watchers, and return it."""
     for watch in tuple(_WATCHES):
         watch.tell(kernel, result)
     return result

@@ -56,7 +56,7 @@ class Worker:
 
         Args:
             deadline: When to give up, on `time.monotonic`.
-            looks: Asked now and then, gives the rounds until it is to be asked again.
+            looks: Asked now and then; yields the rounds until it is to be asked again.
         """
         try:
             with interrupts.until(deadline):

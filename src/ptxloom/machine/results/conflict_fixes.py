@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 _MOST_BITS: Final = 5  # of a swizzle: there are 32 banks
 _FAREST: Final = 12  # bits of a byte offset that a swizzle looks at
-_CHUNK: Final = 4  # 16 bytes: what a swizzle may keep together although nobody asks for it
+_CHUNK: Final = 4  # 16 bytes: what a swizzle may keep together even if no instruction needs it
 _TRIED: Final = 6  # candidates that are tried on all instructions
 _MOST_PADDING: Final = 128
 _WORTH_IT: Final = 0.5  # a change that leaves more of the conflicts than this may as well be luck
@@ -180,7 +180,7 @@ def _swizzles(samples: Samples, unit: int) -> Iterator[tuple[Change, Move]]:
 
 
 def _element_bits(spelling: str) -> int:
-    """How wide an element of the tile is, as far as the instruction tells."""
+    """How wide an element of the tile is, as far as the instruction says."""
     digits = spelling.rpartition(".")[2].lstrip("busf")
     return max(int(digits), 8) if digits.isdecimal() and "matrix" not in spelling else 16
 

@@ -100,7 +100,7 @@ class ProfileRow:
         function: The kernel or function it stands in.
         origin: The line of the compiled program that it comes from, where the module says so.
         counts: What it cost.
-        samples: Addresses that it put to shared memory; None if there are none.
+        samples: Addresses that it put to shared memory; None if there are no samples.
     """
 
     line: int

@@ -102,7 +102,7 @@ EVENTS: Final = {  # after these it goes on
     state.UNWRITTEN: "initcheck.uninitialised",
     state.UNWRITTEN_REGISTER: "initcheck.uninitialised-register",
 }
-# What is done with what nobody has written: `instruments.poison.GUARD`, `ADDRESS`, `VALUE`.
+# What is done with unwritten bytes: `instruments.poison.GUARD`, `ADDRESS`, `VALUE`.
 USES: Final = (
     "whether `{instruction}` is executed depends on",
     "the address of `{instruction}` depends on",

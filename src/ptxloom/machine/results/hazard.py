@@ -62,7 +62,7 @@ class Hazard:
         party: Who did it, and where.
         severity: A warning if the results can be right all the same.
         other: The other side: of a race, the access before; of divergence, where the missing lanes are; of a use of
-            what nobody has written, the load that found it.
+            unwritten bytes, the load that found them.
         space: The state space; empty where no memory is concerned.
         address: Within the space; of global memory, as the kernel sees it. The first byte at fault.
         size: Bytes at fault.
@@ -70,7 +70,7 @@ class Hazard:
         element: Of a matrix move, the row at fault and who holds it; may be empty.
         section: The manual's section; may be empty.
         help: What to do.
-        count: How often it was seen; the rest tells of the first one.
+        count: How often it was seen; the other fields describe the first one.
         kernel: Which kernel did it, if a kernel launched it; else empty.
 
     Example:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class LaunchResult:
-    """What a launch gives back besides what it wrote into the arrays.
+    """What a launch returns besides what it wrote into the arrays.
 
     Attributes:
         instructions: Warp instructions executed.

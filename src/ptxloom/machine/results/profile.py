@@ -1,4 +1,4 @@
-"""What a run cost, instruction by instruction: the value that `launch(profile=True)` gives."""
+"""What a run cost, instruction by instruction: the value that `launch(profile=True)` returns."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class Profile:
     Attributes:
         kernel: The kernel's name.
         countable: What was counted.
-        areas: The counters of each worker; they are read when somebody asks.
+        areas: The counters of each worker; they are read on demand.
         locate: Says which variables shared memory holds.
 
     Example:
@@ -125,7 +125,7 @@ class Profile:
 
     @cached_property
     def kept(self) -> Mapping[int, NDArray[Any]]:
-        """The patterns of addresses that were met, by instruction; none for one that did not reach shared memory."""
+        """The patterns of addresses that were met, by instruction; those that reached no shared memory are absent."""
         kept: dict[int, NDArray[Any]] = {}
         for index in np.flatnonzero(self.counts[:, 2]).tolist():
             if self.facts[index].access:

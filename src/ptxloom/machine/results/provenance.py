@@ -1,4 +1,4 @@
-"""What `launch(..., provenance=True)` tells: from which array element every byte came, and by which instructions."""
+"""The result of `launch(..., provenance=True)`: the array element behind every byte, and the instructions between."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class OperandOrigins:
     arrays: tuple[TracedArray, ...] = field(repr=False, default=())
 
     def index(self, row: int, column: int) -> tuple[int, ...] | None:
-        """The index in its array of the element at a place; None if it comes from none."""
+        """The index in its array of the element at a place; None if it does not come from an array."""
         origin: Any = self.origins[row, column]
         number = int(origin["array"])
         return None if number < 0 else self.arrays[number].index(int(origin["element"]))
@@ -99,7 +99,7 @@ class ProductEvent:
     record: ProvenanceRecord = field(repr=False)
 
     def operand(self, name: str) -> OperandOrigins:
-        """Where the elements of an operand come from; of D, that it is what this product gives.
+        """Where the elements of an operand come from; of D, that this product computed them.
 
         Args:
             name: "a", "b", "c" or "d".
@@ -283,7 +283,7 @@ class ProvenanceRecord:
         return None if place is None else self.origins(self.raw.pictures[place])
 
     def shared_bytes(self, cta: int | Sequence[int] = 0, site: int | None = None) -> NDArray[np.uint8] | None:
-        """What a CTA's shared memory holds at the same moments as `shared` tells of; None if the CTA never came there.
+        """What a CTA's shared memory holds at the moments of `shared`; None if the CTA never came there.
 
         Raises:
             UsageError: It was not kept.
@@ -336,7 +336,7 @@ class ProvenanceRecord:
         return result
 
     def _tags(self, start: int, size: int) -> NDArray[np.uint64]:
-        """The tags of bytes of global memory; 0 where nobody may write."""
+        """The tags of bytes of global memory; 0 where it is read-only."""
         result = np.zeros(size, np.uint64)
         for first, tags in self.raw.pieces:
             low, high = max(first, start), min(first + len(tags), start + size)

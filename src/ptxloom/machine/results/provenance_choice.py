@@ -26,7 +26,7 @@ class Provenance:
         shared_at: Instructions at which shared memory is kept as a warp of the CTA first comes there, each a pattern or
             a line as a `Trace` names them; at the CTA's end it always is.
         shared_of: The CTAs whose shared memory is kept, by index or by (x, y, z); or `"all"`.
-        budget: Bytes for matrix products, and for what values were computed from; what there is no room for is told.
+        budget: Bytes for matrix products, and for what values were computed from; ptxloom reports what did not fit.
 
     Example:
         >>> import numpy as np

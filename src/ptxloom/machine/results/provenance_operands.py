@@ -88,7 +88,7 @@ def slot_count(form: MatrixForm, operand: str) -> int:
 
 @cache
 def element_slots(form: MatrixForm, operand: str) -> NDArray[np.int64]:
-    """(rows, columns) int64: which of a warp's tags each element has, -1 of none; of several copies the first."""
+    """(rows, columns) int64: which of a warp's tags each element has, -1 for no tag; of several copies the first."""
     held = fragment(form.spelling, "d" if operand == "c" and form.opcode == "wgmma" else operand)
     each = 8 * element_bytes(form, operand)
     per = held.register_bits // each

@@ -199,7 +199,7 @@ class Reporter:
         )
 
     def _access(self, event: Any, op: Op, block: HeapBlock, lanes: tuple[int, ...], lane: int) -> Hazard:
-        """A race, or a read of what nobody wrote."""
+        """A race, or a read of unwritten bytes."""
         size, warp, kind = int(event.size), int(event.warp), int(event.kind)
         if kind == state.UNWRITTEN and int(event.second_site) != state.NONE:
             return self._use(event, op, block, lanes)
@@ -236,7 +236,7 @@ class Reporter:
 
     @cached_property
     def _hands_on(self) -> bool:
-        """Whether the program fences, and shuffles: a lane may tell its warp of others that it has waited for."""
+        """Whether the program fences and shuffles: a lane may let its warp know that it has waited for others."""
         deeds = {deed for op in self.program.ops for deed in deeds_of(op.node)}
         fences = any(isinstance(deed, Fence) and not deed.proxy for deed in deeds)
         return fences and Exchange(moves=True) in deeds
@@ -257,7 +257,7 @@ class Reporter:
         return replace(self._with_memory(hazard, op, found, size, int(event.lane)), count=int(event.count))
 
     def _use(self, event: Any, op: Op, block: HeapBlock, lanes: tuple[int, ...]) -> Hazard:
-        """A use of what nobody wrote, and the load that brought it."""
+        """A use of unwritten bits, and the load that brought them."""
         size, warp, lane = int(event.size), int(event.warp), int(event.second_lane)
         load = self.program.ops[int(event.second_site)]
         found = self.atlas.locate(load, int(event.space), int(event.address))

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ptxloom.machine.results.provenance import TracedArray
 
 CHUNK_BYTES: Final = 16  # what a lane moves at most, and what swizzles move as one
-_FLAT_BYTES: Final = 128  # of an array without rows: what is told apart as one
+_FLAT_BYTES: Final = 128  # of an array without rows: the bytes of one unit
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,7 +41,7 @@ class Trace:
         limit: How many of each warp are recorded after that.
         lanes: The lanes that are looked at; None for all.
         when: What must hold of a lane for it to be looked at, such as `"%r5 > 100 and %tid.x < 8"`; an execution
-            without such a lane is none of those that `limit` counts. Registers are what the instruction reads (of one
+            without such a lane does not count towards `limit`. Registers are what the instruction reads (of one
             that it only writes, what it leaves), as numbers of their declared type; `f32(%r1)` reads bits anew.
 
     Example:
@@ -168,7 +168,7 @@ class TraceRecord:
         return replace(fill(found.fragment, registers, type_ or found.type), first_row=found.first_row(self.warp))
 
     def matrices(self, type_: str = "", operand: str = "") -> tuple[Filled, ...]:
-        """The matrix operands with their values, or the one that is named; none if it moves no matrix.
+        """The matrix operands with their values, or the one that is named; empty if it moves no matrix.
 
         Args:
             type_: For the operand that is named; otherwise for all whose elements are as wide.
@@ -178,7 +178,7 @@ class TraceRecord:
             A fragment with values for each of them.
 
         Raises:
-            UsageError: There is no such operand or type, or the type fits none.
+            UsageError: There is no such operand or type, or no operand has such a type.
         """
         wanted = (operand,) if operand and self.operands else self.operands
         found: list[Filled] = []

@@ -76,7 +76,7 @@ def _lanes(trace: Trace) -> frozenset[int]:
     """The lanes that are looked at.
 
     Raises:
-        UsageError: There is no such lane, or none.
+        UsageError: There is no such lane, or `lanes` is empty.
     """
     lanes = frozenset(range(LANES) if trace.lanes is None else trace.lanes)
     if not lanes or not lanes <= {*range(LANES)}:
@@ -106,7 +106,7 @@ def named_sites(what: str | int, program: Program, argument: str) -> tuple[int, 
     """The instructions that an argument names.
 
     Raises:
-        UsageError: There are none.
+        UsageError: It names no instructions.
     """
     must_be(str | int, argument, what, "a pattern or a line")
     ops = [op for op in program.ops if op.node.end > op.node.start]

@@ -1,4 +1,4 @@
-"""Which lanes of an execution somebody wants to see: an expression over registers and places, asked of each lane."""
+"""Which lanes of an execution a trace records: an expression over registers and places, asked of each lane."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def condition(text: str) -> Condition:
     """Read an expression: comparisons, `and`, `or`, `not`, sums, bits, and `s32(...)`, `f16(...)` to read bits anew.
 
     Raises:
-        UsageError: It is none.
+        UsageError: It is not an expression.
 
     Example:
         >>> one = condition("%r5 > 100 && !%p1")

@@ -54,7 +54,7 @@ class MatrixOperand:
 
 
 def matrix_operands(node: tree.Instruction) -> tuple[MatrixOperand, ...]:
-    """The matrices in registers that an instruction has; those of `wgmma` in shared memory are none.
+    """The matrices in registers that an instruction has; those of `wgmma` in shared memory do not count.
 
     Example:
         >>> from ptxloom.syntax import parse
@@ -91,7 +91,7 @@ def _of_one_warp(whole: Fragment) -> Fragment:
 
 
 def _type(spelling: str, name: str) -> str:
-    """The type that an instruction gives an operand."""
+    """The type of an operand, by its instruction."""
     opcode, *words = spelling.split(".")
     if opcode in {"mma", "wgmma"} or words[0] == "mma":
         form = matrix_form(spelling)

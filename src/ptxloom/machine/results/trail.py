@@ -35,7 +35,7 @@ def trail(
         element: The flat number of the element.
 
     Returns:
-        Sentences, the store first; none if the array was not followed.
+        Sentences, the store first; empty if the array was not followed.
     """
     known = next((one for one in record.arrays if one.parameter == place), None)
     if known is None:

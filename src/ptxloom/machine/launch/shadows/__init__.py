@@ -1,1 +1,1 @@
-"""What instruments remember of a launch: each makes its own room, and nobody else knows of it."""
+"""What instruments remember of a launch: each makes its own room, which no other module knows."""

@@ -46,7 +46,7 @@ class InitShadow(ShadowMaker):
         launch.watches_global = int(self._far)
 
     def add_heap(self, region: NDArray[Any], written: Iterable[Piece]) -> None:
-        """What `malloc` gives is unwritten, but for blocks from before."""
+        """What `malloc` returns is unwritten, but for blocks from before."""
         if self._far:
             self._add(region, written)
 
@@ -91,7 +91,7 @@ def poison_bytes(program: Program, checks: frozenset[str]) -> int:
 
 
 def _unwritten(take: Callable[[int], int], size: int) -> int:
-    """Marks of memory in which nobody has written."""
+    """Marks of unwritten memory."""
     at = take(size)
     ctypes.memset(at, slow_path.UNWRITTEN_BYTE, size)
     return at

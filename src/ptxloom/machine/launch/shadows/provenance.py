@@ -145,7 +145,7 @@ class ProvenanceShadow(ShadowMaker):
             raise UsageError("args", f"{at:,} bytes", f"{model.PLACE_LIMIT:,} at most with `provenance`")
 
     def renew(self, address: int, size: int) -> None:
-        """They are as if nobody had written them."""
+        """They are as if never written."""
         for start, end, _, tags in self._pieces:
             if start <= address < end and tags is not None:
                 tags[address - start : address - start + size] = 0

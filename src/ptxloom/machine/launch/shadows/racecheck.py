@@ -65,7 +65,7 @@ class RaceShadow(ShadowMaker):
             self._global.mark(spans)
 
     def renew(self, address: int, size: int) -> None:
-        """Forget who accessed bytes that are somebody else's from now on."""
+        """Forget who accessed bytes that have a new owner from now on."""
         if self._global is not None:
             self._global.renew(address, size)
 
@@ -226,7 +226,7 @@ class _GlobalRaces:
         return at
 
     def renew(self, address: int, size: int) -> None:
-        """Bytes are somebody else's from now on: forget who accessed them."""
+        """Bytes have a new owner from now on: forget who accessed them."""
         for (start, end), cells in self._cells.items():
             if start <= address < end and size:
                 first = _words(start, address + 1) - 1

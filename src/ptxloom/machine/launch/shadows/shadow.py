@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class ShadowMaker:
-    """Makes room for one instrument, from the launch's arena; this one for none.
+    """Makes room for one instrument, from the launch's arena; this one makes no room.
 
     Attributes:
         warp_bytes: What it needs of each warp, behind the registers.
@@ -35,7 +35,7 @@ class ShadowMaker:
         """The table of global memory (`spans.Span`) is about to be published."""
 
     def renew(self, address: int, size: int) -> None:
-        """Bytes of the heap are somebody else's from now on."""
+        """Bytes of the heap have a new owner from now on."""
 
     def worker(self, address: int) -> None:
         """A worker (`state.Worker`) is made."""

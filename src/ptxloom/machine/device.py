@@ -31,7 +31,7 @@ class Device:
 
     A kernel on a device may touch all that the device holds, through pointers in parameters, in structures, in memory
     or made of integers. Initcheck (`initcheck:global`) knows from launch to launch what has been written, and an access
-    to what has been freed is told as such.
+    to freed memory is reported as such.
 
     Args:
         arch: Whose tensor cores compute, `sm_75` to `sm_121`.
@@ -75,7 +75,7 @@ class Device:
         return f"Device({self.arch!r}, {self.memory.allocated:,} of {self.memory.capacity:,} bytes allocated)"
 
     def alloc(self, nbytes: int, name: str = "") -> Allocation:
-        """Memory of the device, in which nobody has written (what one finds there is zeros).
+        """Memory of the device, unwritten (it holds zeros).
 
         Args:
             nbytes: How many bytes, 1 or more.
@@ -85,12 +85,12 @@ class Device:
             Where it lies; addresses are multiples of 512.
 
         Raises:
-            UsageError: There is not as much (`OutOfDeviceMemory`), or it is no number of bytes.
+            UsageError: There is not as much (`OutOfDeviceMemory`), or `nbytes` is not such a number.
         """
         return self.memory.allocate(integer("nbytes", nbytes, 1), name)
 
     def free(self, allocation: Allocation | int) -> None:
-        """Give an allocation back; who still accesses it is told so, and ended.
+        """Free an allocation; a kernel that still accesses it is ended with a report that says so.
 
         Args:
             allocation: It, or its address.
@@ -188,7 +188,7 @@ class Device:
         """A module on this device; the same one each time for the same text. Kernels reach its variables.
 
         Args:
-            text: PTX, whose end a zero may mark (NVRTC gives it so), or a parsed module.
+            text: PTX, which a zero may end (NVRTC returns it so), or a parsed module.
 
         Returns:
             The module.

@@ -134,7 +134,7 @@ class Kernel:
         return unpacked(jit.cached(f"needs {self.name} {cores} {form} {digest}", lambda: packed(self._learnt())))
 
     def _learnt(self) -> Needs:
-        """What planning tells, of a program that can be run."""
+        """What planning finds, of a program that can be run."""
         from ptxloom.machine.plan import afresh  # noqa: PLC0415 - likewise
 
         needs = afresh.needs_of(self.program)
@@ -195,7 +195,7 @@ class Kernel:
 
     @cached_property
     def precision(self) -> Precision | None:
-        """What it rounds its sums to, as far as its instructions tell."""
+        """What it rounds its sums to, as far as its instructions say."""
         from ptxloom.machine.analysis.precision import precision_of  # noqa: PLC0415 - few ask
 
         return precision_of(self.program)
@@ -208,7 +208,7 @@ class Kernel:
         return Countable(self.program)
 
     def global_array(self, name: str) -> NDArray[Any]:
-        """A global or const variable of the kernel's module, as `ptxloom.global_array` gives it: all kernels share it.
+        """A global or const variable of the kernel's module, as from `ptxloom.global_array`: all kernels share it.
 
         Args:
             name: As the module declares it.
@@ -306,17 +306,15 @@ class Kernel:
             memory: A `pl.Device`: the kernel may touch all that it holds, beside the arrays among `args`.
             cluster: CTAs of a cluster in x, y, z; they run at the same time and reach each other's shared memory. By
                 default what the kernel's `.reqnctapercluster` asks for, else a launch without clusters.
-            checks: The tools that watch the run, beside the device's; by default
-                memcheck and synccheck, which cost nothing; `memcheck:variables`,
-                which tells of addresses that leave the variable they were made from; `memcheck:leaks`, of what
-                `malloc` gave and nobody has freed when the launch ends; racecheck, of accesses to
-                shared memory that no barrier, mbarrier, fence or wait orders, whatever the schedule; initcheck, of uses
-                of what nobody has written in shared and local memory and in registers, and `initcheck:global` of the
-                same in global memory; `racecheck:global`, of races in global memory, within CTAs and between them, and
-                of loads with `.nc` of what the kernel writes, which takes 10 bytes of memory a byte touched, and more
-                where many threads touch it; `racecheck:fences`, also of fences that the manual asks for and libraries
-                leave out.
-            profile: Whether to count what each instruction costs; `LaunchResult.profile` tells.
+            checks: The tools that watch the run, beside the device's; by default memcheck and synccheck, which cost
+                nothing. `memcheck:variables` reports addresses that leave the variable they were made from;
+                `memcheck:leaks`, what `malloc` returned and was not freed when the launch ends; racecheck, accesses to
+                shared memory that no barrier, mbarrier, fence or wait orders, whatever the schedule; initcheck, uses
+                of unwritten bytes in shared and local memory and in registers; `initcheck:global`, the same in global
+                memory; `racecheck:global`, races in global memory, within CTAs and between them, and loads with `.nc`
+                of what the kernel writes, which takes 10 bytes of memory a byte touched, and more where many threads
+                touch it; `racecheck:fences`, also fences that the manual asks for and libraries leave out.
+            profile: Whether to count what each instruction costs; `LaunchResult.profile` holds the counts.
             trace: Which instructions to record, `LaunchResult.trace` holds the records: patterns such as "ldmatrix",
                 PTX lines, source lines such as "kernel.cu:45", or `Trace`s, which also choose blocks and warps.
             threads: Threads of the host; by default one, and one for each other core once a millisecond of work is left
@@ -326,23 +324,23 @@ class Kernel:
             schedule_seed: Another order of warps for each number. All but 0 refuse one request in eight to cancel the
                 launch of a cluster, as hardware does for a kernel that is more urgent.
             stack_bytes: Local memory a thread has for calls.
-            heap_bytes: What `malloc` can give in all, 8 MiB by default (cudaLimitMallocHeapSize); beyond, it gives
+            heap_bytes: What `malloc` can return in all, 8 MiB by default (cudaLimitMallocHeapSize); beyond, it returns
                 NULL. The kernels of a module share its heap, and blocks live from launch to launch until they are
                 freed; while some do, the size stays.
             printf_bytes: What `printf` can print in a launch (cudaLimitPrintfFifoSize); the rest is cut.
             memory_limit: Bytes of the host's memory that the launch may have in all: the arrays of `args` and the
                 variables of the module, the heap, what is printed, and shared memory, local memory and registers of
                 the CTAs that are resident, with what tools, profile and trace remember. By default half of what the
-                machine has. Parts count whole, though the host gives memory only where it is touched.
+                machine has. Parts count whole, though the host provides memory only where it is touched.
             progress: Called four times a second, from a thread of its own, with the CTAs started and all CTAs.
-            uninitialised: Arrays that hold nothing yet (or their places among `args`): `initcheck:global` tells who
-                reads of them, or of memory from `malloc`, what nobody has written.
+            uninitialised: Arrays that hold nothing yet (or their places among `args`): `initcheck:global` reports who
+                reads unwritten bytes of them, or of memory from `malloc`.
             contract: Whether each `mul` and `add` is rounded by itself, "as written", or "fused" into an `fma` where
                 ptxas would fuse them (its `--fmad=true`, the default): results then differ in the last bits.
             textures: Textures and surfaces beside those in `args`: by the names of the module's `.texref` and
                 `.surfref`, or those whose numbers (`int(texture)`) stand in structures or in memory.
             provenance: Whether to follow where every byte comes from, through memory and registers:
-                `LaunchResult.provenance` tells of what was written and of the operands of matrix products. A
+                `LaunchResult.provenance` shows it for what was written and for the operands of matrix products. A
                 `Provenance` chooses the products that are recorded. Takes 8 bytes of memory a byte that is followed.
             reference: What arrays must be afterwards, by their parameters' names or their places among `args`, each an
                 array or a `pl.comparison.Reference` with tolerances; or one array, for the only one of its shape.
@@ -354,7 +352,7 @@ class Kernel:
 
         Raises:
             UsageError: An argument is wrong; nothing has run.
-            UnsupportedInstruction: A variable is `.extern`, and nobody has filled it; nothing has run.
+            UnsupportedInstruction: A variable is `.extern` and has not been filled; nothing has run.
             LaunchError: The kernel was ended by an error, as it would be on hardware.
         """
         deadline = deadline_of(timeout)

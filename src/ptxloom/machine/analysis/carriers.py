@@ -1,4 +1,4 @@
-"""Which registers may hold something that comes from memory: all others have no origin that provenance could tell.
+"""Which registers may hold something that comes from memory: all others have no origin for provenance to report.
 
 A register is a carrier if an instruction may load it, or make it of another carrier. Addresses, counters and indices
 are not, but for those that are loaded; their instructions need no look.
@@ -51,7 +51,7 @@ def brings(op: Op) -> bool:
 
 
 def _is_passed(op: Op, node: tree.Node) -> bool:
-    """Whether a name is that of a variable that a call gives or takes, not of a parameter of the entry."""
+    """Whether a name is that of a variable that a call returns or takes, not of a parameter of the entry."""
     found = op.scope.find(node.text) if isinstance(node, tree.Name) else None
     return isinstance(found, Variable) and found.space == "local"
 

@@ -44,7 +44,7 @@ _FOUND: Final[WeakKeyDictionary[Program, Unsure]] = WeakKeyDictionary()
 
 
 def key_of(scope: Scope, name: str) -> Key | None:
-    """Which register a name means; None if it means none that can be watched."""
+    """Which register a name means; None if it does not mean one that can be watched."""
     place = scope.place(name)
     found = None if place is None else place[0].names.get(place[1])
     return place if isinstance(found, Register) and found.vector == 1 else None

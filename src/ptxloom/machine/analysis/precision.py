@@ -16,7 +16,7 @@ _TYPED: Final = 3  # types that a product names if it names those of A and B, to
 
 
 def precision_of(program: Program) -> Precision | None:
-    """The coarsest types of its tensor cores' products; without any, the finest that it adds in; None if in none."""
+    """The coarsest types of its tensor cores' products; without products, the finest that it adds in; else None."""
     products = [names for op in program.ops if multiplies(op.node) and (names := _floats(op))]
     if products:
         sums = max((names[0] for names in products), key=eps_of_type)

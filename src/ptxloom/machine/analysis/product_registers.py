@@ -1,6 +1,6 @@
 """The registers that `wgmma` reads and writes while threads go on, and those that only hand such a value on.
 
-Compilers rename accumulators by `mov` between two products: that is no access, for ptxas gives both names one register.
+Compilers rename accumulators by `mov` between two products: that is no access, for ptxas assigns both one register.
 """
 
 from __future__ import annotations

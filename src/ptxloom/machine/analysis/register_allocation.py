@@ -2,8 +2,8 @@
 
 A register's interval runs from its first to its last mention in the text of its function. One that lives in a single
 block (written there before it is read) needs no more; any other covers every loop that it is mentioned in. Lanes keep
-their own columns, so divergence does not matter; registers with one value a warp (`uniform_values.py`) share with
-nobody.
+their own columns, so divergence does not matter; registers with one value a warp (`uniform_values.py`) do not
+share.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class Placement:
     lives: tuple[Life, ...]
 
     def moved(self, known: Knowledge) -> Knowledge:
-        """What is known of registers, of the same ones in their new places; what has none is dropped."""
+        """What is known of registers, of the same ones in their new places; what has no place is dropped."""
         literals = {self.places[at]: bits for at, bits in known.literals.items() if at in self.places}
         uniform = frozenset(self.places[at] for at in known.uniform if at in self.places)
         return Knowledge(literals, uniform, known.uniform_ops, self.scalars, self.temporaries)
@@ -81,7 +81,7 @@ def place_registers(
 
     Args:
         blocks: The program's blocks, function by function.
-        uniform: Registers (by place) that hold one value a warp: these share with nobody.
+        uniform: Registers (by place) that hold one value a warp: these do not share.
         sums: By site, what is added for an address: its summands are needed there.
     """
     sums = sums or {}

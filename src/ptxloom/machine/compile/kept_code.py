@@ -131,6 +131,6 @@ def _key(name: str, checks: frozenset[str], judge: Callable[[], None] | None) ->
 
 
 def _translate(program: Program, *, whole: bool, checks: frozenset[str], careful: bool = False) -> Variant:
-    from ptxloom.machine.compile.variant import translate  # noqa: PLC0415 - kept code needs none of what translates
+    from ptxloom.machine.compile.variant import translate  # noqa: PLC0415 - kept code does not need what translates
 
     return translate(program, whole=whole, checks=checks, careful=careful)

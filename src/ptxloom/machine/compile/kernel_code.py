@@ -39,7 +39,7 @@ class KernelCode:
         Args:
             planned: The kernel.
             judge: Raises if the program is not legal.
-            explained: What a failure of ours or of the program's is told by.
+            explained: What explains a failure of ours or of the program's.
         """
         self.name = ""
         self.sites = 0
@@ -54,7 +54,7 @@ class KernelCode:
         self._left: list[Code] = []  # which launches may still run
 
     def expects(self, warps: int) -> bool:
-        """Take in that so many warps are to run: long code that many run is worth being made with care.
+        """Take in that `warps` warps are to run: long code that many run is worth being made with care.
 
         It depends on nothing but numbers of warps, and what is computed is the same.
 
@@ -93,7 +93,7 @@ class KernelCode:
             )
 
     def address(self, *, whole: bool, checks: frozenset[str]) -> int:
-        """The address of a variant's code, which is compiled if nobody has asked for it before.
+        """The address of a variant's code, which is compiled on first use.
 
         Args:
             whole: For warps whose lanes all run.

@@ -123,7 +123,7 @@ def _instruments(program: Program, checks: frozenset[str]) -> list[Instrument]:
 def _dispatch(b: Builder) -> None:
     """Go to the block that the warp's state names, if this variant serves the running lanes.
 
-    Whatever else stands there, nobody leaves the function: what is not a block's number ends the kernel.
+    Whatever else stands there, execution stays in the function: what is not a block's number ends the kernel.
     """
     b.label("dispatch")
     if b.follows:

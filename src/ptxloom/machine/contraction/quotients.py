@@ -31,7 +31,7 @@ def factors(node: Instruction, own: Callable[[str], Name]) -> Factors:
 
     Args:
         node: A `div` with `.approx` or `.full`, or an `rcp.approx`.
-        own: Gives a register of a type that nobody else uses.
+        own: Returns a register of a type that is not used elsewhere.
     """
     divisor = print_operand(node.operands[-1])
     dividend = _ONE if node.opcode == "rcp" else print_operand(node.operands[1])

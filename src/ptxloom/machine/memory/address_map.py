@@ -109,7 +109,7 @@ class Atlas:
         return Located(state.SHARED, address, symbol, end)
 
     def is_dynamic(self, op: Op) -> bool:
-        """Whether the size of shared memory is a matter of the launch: the instruction can name an array of none."""
+        """Whether the size of shared memory depends on the launch: the instruction can name an array without a size."""
         return any(True for _ in self._dynamic(op))
 
     def _dynamic(self, op: Op) -> Iterator[str]:
@@ -197,7 +197,7 @@ def _plus(name: str, offset: int) -> str:
 
 
 def _nearest(address: int, pieces: Iterable[Piece]) -> tuple[str, str] | None:
-    """The symbol of the piece that holds an address, or the nearest one and where it ends; None if none is near."""
+    """The symbol of the piece that holds an address, or the nearest one and where it ends; None if all are far away."""
     best: Piece | None = None
     distance = _NEAR
     for piece in pieces:

@@ -37,10 +37,10 @@ class Budget:
         self._shares: dict[str, int] = {}
 
     def charge(self, what: str, size: int) -> None:
-        """Note that `what` takes so many bytes more.
+        """Note that `what` takes `size` bytes more.
 
         Raises:
-            OverBudget: They are more than the run may have; it names who asks for how much.
+            OverBudget: They are more than the run may have; the message names the largest shares.
         """
         if self.taken + size > self.limit:
             shares = {**self._shares, what: self._shares.get(what, 0) + size}

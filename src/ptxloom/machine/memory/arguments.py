@@ -34,7 +34,7 @@ class Memory:
 
     Attributes:
         spans: Start, end, and whether it may be written.
-        names: What reports call each of them; empty if nobody asks.
+        names: What reports call each of them; empty if names are not needed.
         unwritten: Arrays that hold nothing as yet, for initcheck.
         images: Textures and surfaces as native code reads them, by their handles.
         device: What lives longer than the launch, which the kernel may touch too.
@@ -63,7 +63,7 @@ class Memory:
         )
 
     def add(self, array: NDArray[Any], name: str = "", *, constant: bool = False) -> int:
-        """Note an array; gives its address. The kernel may not write a `constant` one, whatever the host may."""
+        """Note an array; returns its address. The kernel may not write a `constant` one, whatever the host may."""
         at, flags = array.ctypes.data, array.flags
         low, high = (at, at + array.nbytes) if flags.c_contiguous or not array.size else byte_bounds(array)
         self.arrays.append(array)
@@ -72,7 +72,7 @@ class Memory:
         return at
 
     def show(self, thing: Texture | Surface, name: str, handle: int | None = None) -> int:
-        """Note a texture or a surface, under its own handle or another one; gives the handle."""
+        """Note a texture or a surface, under its own handle or another one; returns the handle."""
         handle = thing.handle if handle is None else handle
         is_texture = isinstance(thing, Texture)
         if handle not in self.images:
@@ -173,7 +173,7 @@ def bind(
     memory: Memory,
     reference: Callable[[str, str], int],
 ) -> None:
-    """Note textures and surfaces that are no arguments: under their own handles, or those of a module's variables.
+    """Note textures and surfaces that are not arguments: under their own handles, or those of a module's variables.
 
     Args:
         textures: By the variables' names, or in a sequence.
@@ -181,7 +181,7 @@ def bind(
         reference: From a variable's name and type to its address.
 
     Raises:
-        UsageError: One is none, or a name is that of no such variable.
+        UsageError: One is neither a texture nor a surface, or no such variable has the name.
     """
     named = textures.items() if isinstance(textures, Mapping) else (("", one) for one in textures)
     for name, one in named:

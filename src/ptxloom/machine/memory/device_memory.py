@@ -1,8 +1,8 @@
 """The memory of a device: what lives from launch to launch, and what lies at any address of it.
 
 Allocations come from one stretch of addresses that is reserved when the device is made, so that a device address is
-known by a comparison. Each is followed by a gap that nobody owns, and what is freed is not given out again until the
-addresses run out: an access beyond an allocation, or to a freed one, is told. The table that native code looks
+known by a comparison. An unused gap follows each, and what is freed is not allocated again until the
+addresses run out: an access beyond an allocation, or to a freed one, is reported. The table that native code looks
 addresses up in is kept, and changed where an allocation comes or goes.
 """
 
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-ALIGNMENT: Final = 512  # of what is allocated: what cudaMalloc gives is aligned to no less than 256 bytes
-GAP: Final = 1 << 16  # bytes that nobody owns behind each allocation
+ALIGNMENT: Final = 512  # of what is allocated: cudaMalloc aligns to no less than 256 bytes
+GAP: Final = 1 << 16  # unused bytes behind each allocation
 _SPREAD: Final = 8  # addresses reserved, in capacities: the longer it takes until freed ones are used again
 _PAGE: Final = mmap.PAGESIZE
 # addresses alone: the host need not have the memory. Python 3.11 does not name the flag, whose value is Linux's
@@ -96,8 +96,8 @@ class DeviceMemory:
 
     Args:
         capacity: What may be allocated at a time.
-        watched: Whether marks tell of each byte if it has been written.
-        reserve: Gives addresses, at least and at most as many as it is asked for: those of the device, then its marks.
+        watched: Whether marks say of each byte if it has been written.
+        reserve: Returns addresses, at least and at most as many as it is asked for: of the device, then its marks.
 
     Attributes:
         capacity: Bytes that may be allocated at a time.
@@ -145,11 +145,11 @@ class DeviceMemory:
             return made
 
     def free(self, address: int, *, keeps_place: bool = False) -> Allocation:
-        """Take an allocation back: its memory goes back to the host, its addresses are nobody's for long.
+        """Take an allocation back: its memory goes back to the host, its addresses stay unused for a long time.
 
         Args:
             address: Where it starts.
-            keeps_place: Nothing else is given these addresses, until `leave`.
+            keeps_place: These addresses are not allocated again until `leave`.
 
         Raises:
             UsageError: No allocation starts there, or it has been freed.
@@ -192,7 +192,7 @@ class DeviceMemory:
             del self._resting[address]
 
     def charge(self, nbytes: int) -> None:
-        """Count memory of the device that lies elsewhere; a negative number of bytes gives it back.
+        """Count memory of the device that lies elsewhere; a negative number of bytes frees it.
 
         Raises:
             OutOfDeviceMemory: There is not as much.
@@ -202,7 +202,7 @@ class DeviceMemory:
             self.allocated += nbytes
 
     def register(self, array: NDArray[Any], name: str, *, constant: bool) -> int:
-        """Let kernels reach an array of the host where it lies; gives its address."""
+        """Let kernels reach an array of the host where it lies; returns its address."""
         with self._lock:
             start: int = array.ctypes.data
             writable = bool(array.flags.writeable) and not constant
@@ -385,10 +385,10 @@ class _Reserved:
 
 
 def _mapped(least: int, most: int) -> tuple[mmap.mmap, int]:
-    """As much as the host gives, up to `most`.
+    """As much as the host has, up to `most`.
 
     Raises:
-        Refused: It gives less than `least`.
+        Refused: It has less than `least`.
     """
     size = -(-most // _PAGE) * _PAGE
     while size >= max(least, _PAGE):

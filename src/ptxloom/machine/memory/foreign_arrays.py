@@ -84,7 +84,7 @@ class _Lent:
 
 
 def host_array(value: object, where: str, wanted: str) -> NDArray[Any] | None:
-    """What NumPy would call an array, in the same memory; None for what is no array.
+    """An array of any library as a NumPy array, in the same memory; None for what is not an array.
 
     Args:
         value: An argument of a call.
@@ -139,7 +139,7 @@ def _by_dlpack(value: Any, where: str, wanted: str) -> NDArray[Any]:
     """The array in a DLPack capsule; each keeps the memory alive, as long as somebody holds it.
 
     Raises:
-        UsageError: It does not give its memory away, or lies elsewhere, or has elements of no whole number of bytes.
+        UsageError: It does not share its memory, or lies elsewhere, or has elements of no whole number of bytes.
     """
     if getattr(value, "requires_grad", False):
         legal = f"a tensor without gradients for {wanted}: `.detach()` gives one, in the same memory"

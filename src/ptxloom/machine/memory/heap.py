@@ -1,9 +1,9 @@
-"""The device heap: the memory that a kernel's `malloc` gives and `free` takes back.
+"""The device heap: the memory that a kernel's `malloc` returns and `free` takes back.
 
 A module has one, which its kernels share as in CUDA those of a context do: what one launch allocates, later ones may
-use and free. Blocks start at multiples of 16, with a granule that nobody owns behind each. Native code finds the block
+use and free. Blocks start at multiples of 16, with an unused granule behind each. Native code finds the block
 at an address through two tables, one entry a granule (`HeapTable`). Freed blocks are not used again until the room is
-needed, so that an access to one can be told.
+needed, so that an access to one can be reported.
 """
 
 from __future__ import annotations
@@ -127,7 +127,7 @@ class Heap:
             if block is not None:
                 first, count = self._granules(address, block.size)
                 self._owners[first : first + count] = 0
-                self._table.freed += 1  # now that nobody finds it any more: workers forget what they remember
+                self._table.freed += 1  # now that look-ups do not find it: workers forget what they remember
                 self._freed[address] = block
             return block
 
@@ -177,11 +177,11 @@ class Heap:
 
 
 def host_bytes(size: int) -> int:
-    """What a heap of so many bytes takes of the host's memory."""
+    """What a heap of `size` bytes takes of the host's memory."""
     count = size // _GRANULE
     return count * _GRANULE + (count + 1) * (_OWNER.itemsize + _SIZE.itemsize)
 
 
 def _room(size: int) -> int:
-    """What a block takes: its granules, and one that nobody owns, so that the next element is nobody's."""
+    """What a block takes: its granules, and an unused one, so that the next element is out of bounds."""
     return (max(-(-size // _GRANULE), 1) + 1) * _GRANULE

@@ -65,7 +65,7 @@ class Texels(NamedTuple):
         geometry: As instructions name it.
         letter: The kind and the bytes of a component, such as "u1".
         channels: Components of a texel.
-        layers: Layers, or faces of cubes; 0 where there are none.
+        layers: Layers, or faces of cubes; 0 without layers.
     """
 
     geometry: str
@@ -130,7 +130,7 @@ def _level_number(level: float) -> int:
 
 def _border(part: float, component: int, size: int) -> int:
     """A component of the border's colour, in the bits of a texel: what is read as it is keeps the float's low bits."""
-    with np.errstate(all="ignore"):  # whatever a program gives
+    with np.errstate(all="ignore"):  # whatever a program passes
         if component == native.HALF:
             return int(np.float16(part).view(np.uint16))
         if component in {native.UNORM, native.SNORM}:

@@ -311,7 +311,7 @@ def _rows(operand: tree.Operand, dimensions: list[int]) -> Iterator[tuple[int, S
 
 
 def _packed(elements: Sequence[tree.Operand], size: int) -> bytes | None:
-    """Plain numbers of so many bytes, all at once; None if some element is not one, or not of the same kind."""
+    """Plain numbers of `size` bytes, all at once; None if some element is not one, or not of the same kind."""
     values = [one.value if type(one) is tree.Integer else _number(one) for one in elements]
     kinds = set(map(type, values))
     if kinds == {int} and size in _WHOLE:
@@ -333,7 +333,7 @@ def _number(operand: tree.Operand) -> int | float | None:
 
 
 def _length(declaration: tree.Declaration, declarator: tree.Declarator) -> int:
-    """The bytes of an array whose size its initialiser gives."""
+    """The bytes of an array whose size comes from its initialiser."""
     if isinstance(declarator.initializer, tree.Vector):
         return len(declarator.initializer.elements) * max(ptx_type(declaration.type).bits // 8, 1)
     return 0

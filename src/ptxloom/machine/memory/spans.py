@@ -46,7 +46,7 @@ def in_order(spans: Iterable[Span]) -> list[Span]:
 
 
 def with_spans(table: Spans, more: Sequence[Span]) -> Spans:
-    """A table with a few further spans: what `table_of` gives of all of them, without sorting the table anew.
+    """A table with a few further spans: what `table_of` returns for all of them, without sorting the table anew.
 
     Example:
         >>> with_spans(table_of([(0, 16, True), (64, 96, True)]), [(32, 48, False), (4, 8, True)]).tolist()

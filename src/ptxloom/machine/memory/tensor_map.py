@@ -21,7 +21,7 @@ _SIGNED: Final = {"int8": "UINT8", "bool": "UINT8", "int16": "UINT16"}  # the dr
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MappedArray:
-    """An array and a tensor map of it: an argument of a launch that gives the kernel both.
+    """An array and a tensor map of it: an argument of a launch that passes both to the kernel.
 
     For a parameter of 128 bytes it is the map itself, `const __grid_constant__ CUtensorMap`; for a pointer, the address
     of a map in global memory; a list of them is an array of maps there.
@@ -191,7 +191,7 @@ def _type_of(array: NDArray[Any]) -> str:
     """The driver's name of an array's type.
 
     Raises:
-        UsageError: There is none.
+        UsageError: The driver has no such type.
     """
     name = array.dtype.name
     if array.dtype.itemsize == 1:

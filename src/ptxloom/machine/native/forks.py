@@ -1,4 +1,4 @@
-"""Locks that a child process finds free: nobody forks while another thread holds one."""
+"""Locks that a child process finds free: a process does not fork while another thread holds one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the host gives of memory, asked before others need it who cannot be refused."""
+"""How much memory the host has, asked before code that cannot handle a refusal needs it."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ _PRIVATE: Final = {} if sys.platform == "win32" else {"flags": mmap.MAP_PRIVATE 
 
 
 class Refused(PtxloomError):  # noqa: N818 - says what happened
-    """The host does not give as much memory."""
+    """The host does not have as much memory."""
 
     def __init__(self, size: int, what: str) -> None:
         super().__init__(f"this machine refuses {size:,} bytes for {what}")
 
 
 def must_have(size: int, what: str) -> None:
-    """Ask for memory and give it back: LLVM ends the process if it gets none.
+    """Ask for memory and free it: LLVM ends the process if it gets no memory.
 
     Raises:
         Refused: There is not as much.

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 _SIGINT: Final = int(signal.SIGINT)
 #: What `signal` wraps: it looks for every handler among enums, which would take a tenth of a launch.
 _SIGNAL: Final[Any] = _signal
-_IMPATIENT: Final = 3  # so many signals that nobody asked about: raise wherever it is
+_IMPATIENT: Final = 3  # after this many signals without a look at them: raise wherever it is
 
 
 class Guard:

@@ -110,7 +110,7 @@ class Emitter:
         return self.emit(operands[0].type, f"{name} {operands[0].type} {texts}")
 
     def compare(self, predicate: str, left: Value, right: Value) -> Value:
-        """`icmp` or `fcmp`, by the operands' type; gives i1 elements."""
+        """`icmp` or `fcmp`, by the operands' type; returns i1 elements."""
         kind = "icmp" if left.element[0] == "i" or left.element == "ptr" else "fcmp"
         return self.emit(like(left.type, "i1"), f"{kind} {predicate} {left}, {right.text}")
 
@@ -141,7 +141,7 @@ class Emitter:
         self.do(f"store {value}, {place}, align {align}")
 
     def offset(self, place: Value, byte_offset: int | Value) -> Value:
-        """A pointer so many bytes on."""
+        """A pointer `byte_offset` bytes on."""
         if byte_offset == 0:
             return place
         by = byte_offset if isinstance(byte_offset, Value) else Value("i64", str(byte_offset))

@@ -27,7 +27,7 @@ _RUNTIME: Final[dict[tuple[str, bool], Code]] = {}
 
 
 def cached(key: str, make: Callable[[], bytes]) -> bytes:
-    """What `make` gives, kept on disk under a key to which the host and LLVM belong."""
+    """What `make` returns, kept on disk under a key to which the host and LLVM belong."""
     return disk_cache.cached(f"{host()}\n{key}", make)
 
 
@@ -102,8 +102,8 @@ def linked(name: str, parts: Callable[[], Parts], text: str = "", *, watched: bo
 
     Args:
         name: Its name.
-        parts: Gives its IR, and the native functions that it calls by itself.
-        text: What tells it from others of its name.
+        parts: Returns its IR, and the native functions that it calls by itself.
+        text: What distinguishes it from others of its name.
         watched: Whether a tool may watch.
     """
     with LOCK:

@@ -37,10 +37,10 @@ Code: TypeAlias = int  # the address of machine code: 64 bits that no arithmetic
 
 
 class Slice(Generic[T]):
-    """Elements of type `T` side by side, and how many: `s[i]` reads or writes one (a struct element gives its address).
+    """Elements of type `T` side by side, and their count: `s[i]` reads or writes one (of a struct, its address).
 
     A field of a struct is written `Annotated[Slice[u32], "columns"]`: a pointer to as many elements as that says, in
-    terms of the struct's fields. So is a parameter that other code than native functions gives, in terms of the others.
+    terms of the struct's fields. So is a parameter that code outside native functions passes, in terms of the others.
     """
 
     def __getitem__(self, index: int) -> T:
@@ -65,12 +65,12 @@ class Array(Slice[T]):
 
 
 def pointer(kind: type[T], address: int, count: int) -> Slice[T]:
-    """So many elements of `kind` from an address on, which nobody checks."""
+    """`count` elements of `kind` at an address; unchecked."""
     raise NotImplementedError(kind, address, count)
 
 
 def part(elements: Slice[T], start: int, count: int) -> Slice[T]:
-    """So many elements from one on; a trap if there are not as many."""
+    """`count` elements from `start` on; a trap if there are not as many."""
     raise NotImplementedError(elements, start, count)
 
 
@@ -115,22 +115,22 @@ def popcount(value: int) -> int:
 
 
 def trailing_zeros(value: int) -> int:
-    """The number of zero bits below the lowest one bit; the width if there is none."""
+    """The number of zero bits below the lowest one bit; the width for zero."""
     raise NotImplementedError(value)
 
 
 def leading_zeros(value: int) -> int:
-    """The number of zero bits above the highest one bit; the width if there is none."""
+    """The number of zero bits above the highest one bit; the width for zero."""
     raise NotImplementedError(value)
 
 
 def atomic(operation: str, place: T, value: T) -> T:
-    """One `atomicrmw` of a field or an element: operation is LLVM's word ("add", "xchg", ...); gives the old value."""
+    """One `atomicrmw` of a field or an element by LLVM's word for it ("add", "xchg", ...); returns the old value."""
     raise NotImplementedError(operation, place, value)
 
 
 def compare_exchange(place: T, expected: T, value: T) -> T:
-    """Store `value` if a field or an element holds `expected`, atomically; gives the old value."""
+    """Store `value` if a field or an element holds `expected`, atomically; returns the old value."""
     raise NotImplementedError(place, expected, value)
 
 

@@ -89,7 +89,7 @@ class Code:
 class _Loader:
     """Puts object files into memory.
 
-    JITLink takes one piece of memory for all sections of an object, so that none is out of another's reach wherever the
+    JITLink takes one piece of memory for all sections of an object, so that each is in reach of the others wherever the
     host maps it, and says what fails: MCJIT ends the process.
     """
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class NativeSignature:
-    """What a caller knows of a function of the run-time: its name in object code, its parameters, what it gives."""
+    """What a caller knows of a function of the run-time: its name in object code, its parameters, its result."""
 
     name: str
     names: tuple[str, ...]

@@ -29,5 +29,5 @@ def is_standalone(function: Callable[..., object]) -> bool:
 
 
 def standalone_of(symbol: str) -> Callable[..., object] | None:
-    """The function of a name in object code; None if it is none of these."""
+    """The function of a name in object code; None if no such function is standalone."""
     return _STANDALONE.get(symbol)

@@ -331,7 +331,7 @@ class _Translator(Intrinsics):
         return self.emit(code, native.result)
 
     def given(self, native: NativeSignature, arguments: list[ast.expr]) -> list[str]:
-        """The arguments of a call; a pointer whose bound the others say has as many elements, or is none."""
+        """The arguments of a call; a pointer whose bound the others state has as many elements, or is null."""
         values = [
             self.bare(argument) if kind.bound else self.expression(argument, kind)
             for argument, kind in zip(arguments, native.arguments, strict=True)
@@ -353,7 +353,7 @@ class _Translator(Intrinsics):
         return texts
 
     def counted(self, owner: Operand, loaded: Operand) -> Operand:
-        """What a field points to: as many elements as its bound says; none if it is null."""
+        """What a field points to: as many elements as its bound says; no elements if it is null."""
         self.owners.append(owner)
         names = vars(sys.modules[cast("type", owner.kind.struct).__module__])
         expression = bound_of(loaded.kind.bound, names, lambda name: ast.Attribute(ast.Name(_OWNER), name))
@@ -362,7 +362,7 @@ class _Translator(Intrinsics):
         return self.some(loaded.text, count, loaded.kind)
 
     def some(self, start: str, count: str, kind: Kind) -> Operand:
-        """So many elements, none at a null pointer."""
+        """`count` elements; no elements at a null pointer."""
         none = self.emit(f"icmp eq ptr {start}, null", BOOL).text
         return self.slice(start, self.emit(f"select i1 {none}, i64 0, i64 {count}", U64).text, kind)
 

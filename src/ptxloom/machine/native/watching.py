@@ -17,7 +17,7 @@ _WATCHING: Final[set[Callable[..., object]]] = set()
 
 
 def watching(function: F) -> F:
-    """A native function that a tool needs: in code for launches without tools it does nothing, and gives zero."""
+    """A native function that a tool needs: in code for launches without tools it does nothing, and returns zero."""
     _WATCHING.add(function)
     return function
 

@@ -130,7 +130,7 @@ class Writer:
         self.end(f"br i1 {condition}, label %{following}, label %trap", following)
 
     def slice(self, start: str, count: str, kind: Kind) -> Operand:
-        """So many elements from a place on."""
+        """`count` elements from a place on."""
         whole = Kind("Slice", element=kind.element or kind)
         first = self.emit(f"insertvalue {whole.llvm} poison, ptr {start}, 0", whole)
         return self.emit(f"insertvalue {whole.llvm} {first.text}, i64 {count}, 1", whole)
@@ -158,7 +158,7 @@ class Writer:
         return self.emit(f"mul i64 {self.room(value)}, {value.kind.element.stride}", U64).text
 
     def element(self, whole: Operand, index: str) -> str:
-        """The address of an element, which nobody checks."""
+        """The address of an element; unchecked."""
         kind = cast("Kind", whole.kind.element)
         if index.isdecimal() and whole.kind.name != "Slice":
             offset = str(int(index) * kind.stride)

@@ -1,4 +1,4 @@
-"""What fails while a kernel is made ready is told by the checker's errors, where it has any."""
+"""Failures while a kernel is made ready are explained by the checker's errors, where it has any."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def explained(module: Module, name: str, *, unchecked: bool) -> Generator[None]:
-    """Let illegal PTX be what is told where something fails over it; where PTX is legal, what fails is ours.
+    """Report illegal PTX where something fails over it; where PTX is legal, the failure is ours.
 
     Raises:
         IllegalPtx: What was done inside failed, and the kernel is not legal.

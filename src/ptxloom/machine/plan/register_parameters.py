@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Formals(NamedTuple):
-    """What a function takes and gives."""
+    """What a function takes and returns."""
 
     returns: tuple[tree.Declaration, ...]
     params: tuple[tree.Declaration, ...]

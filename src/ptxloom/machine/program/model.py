@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ptxloom.syntax.module import Module
 
 RESERVED_BYTES = 1024  # the system's own at the start of shared memory, from sm_80 on (PTX ISA 10.29)
-RESERVED = "%reserved_smem_offset_"  # how the registers begin that tell of it
+RESERVED = "%reserved_smem_offset_"  # how the names of the registers begin that hold its bounds
 OURS = "passed:"  # a name that begins so is not PTX: the place of what is passed in a register
 _CELL = 8  # bytes
 _PLAIN = {"ld_reduce": "ld", "st": "st", "red": "red", "cp": "cp"}  # what `multimem` does to the memory of one device
@@ -176,7 +176,7 @@ class CallSite:
     Attributes:
         callee: A function of the program, or a service; None if it is called through its address.
         function: The operand that names it.
-        signature: What it takes and gives, by the function itself or by the prototype.
+        signature: Its parameters and results, by the function itself or by the prototype.
         results: The caller's variables that take the results.
         arguments: Those that hold the arguments.
         kept: What the callee may overwrite, because it may come back to the caller's function before it returns.
@@ -196,7 +196,7 @@ class CallSite:
 
 
 def cells_of(size: int) -> int:
-    """The cells that a register of so many bytes a lane takes."""
+    """The cells that a register of `size` bytes a lane takes."""
     return -(-size // _CELL) or 1
 
 
@@ -206,8 +206,8 @@ class Program:
 
     Attributes:
         target: Whose tensor cores compute: `sm_75` to `sm_121`.
-        reserved_bytes: The system's part at the start of shared memory, in a program that can name it; nobody can
-            tell in others, which therefore have none.
+        reserved_bytes: The system's part at the start of shared memory, in a program that can name it; 0 in others,
+            which cannot observe it.
     """
 
     module: Module
@@ -233,6 +233,6 @@ class Program:
         return next((int(found[1]) for name in self.module.target if (found := _TARGET.match(name))), 0)
 
     def signature_number(self, signature: Signature) -> int:
-        """The number of the functions that give and take this; one of no function's if there are none."""
+        """The number of the functions with a signature; if no function has it, a number that no function has."""
         agreeing = (f.number for f in self.functions if not f.is_entry and f.signature == signature)
         return next(agreeing, len(self.functions))

@@ -1,4 +1,4 @@
-"""What functions give and take, and where it lies (PTX ISA 7.1): in the callee's frame, in order, after its head."""
+"""What functions return and take, and where it lies (PTX ISA 7.1): in the callee's frame, in order, after its head."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ptxloom.binding.sizes import align
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-FRAME_HEAD: Final = 16  # bytes at a frame's start that are nobody's: every frame takes some, no variable lies at 0
+FRAME_HEAD: Final = 16  # unused bytes at a frame's start: every frame takes some, no variable lies at 0
 
 
 class FrameSlot(NamedTuple):
@@ -20,7 +20,7 @@ class FrameSlot(NamedTuple):
 
 
 class Signature(NamedTuple):
-    """What a function gives and takes."""
+    """What a function returns and takes."""
 
     returns: tuple[FrameSlot, ...]
     params: tuple[FrameSlot, ...]

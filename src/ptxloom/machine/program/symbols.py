@@ -24,12 +24,12 @@ class Register:
 
     type: Type
     offset: int
-    vector: int = 1  # `.reg .v4` variables: so many registers side by side
+    vector: int = 1  # `.reg .v4` variables: how many registers side by side
     apart: int = -1  # where its poison lies, if not at the place that it shares with others
 
     @property
     def poison(self) -> int:
-        """Where initcheck keeps the bits of it that nobody has written (bytes from the start of all poison)."""
+        """Where initcheck keeps its unwritten bits (bytes from the start of all poison)."""
         return self.offset if self.apart < 0 else self.apart
 
     @property
@@ -94,7 +94,7 @@ class BlockLabel:
 Symbol: TypeAlias = Register | Variable | FunctionName
 Mark: TypeAlias = "BlockLabel | BranchTable | tree.CallTargets | tree.CallPrototype"
 Scope: TypeAlias = names.Scope[Symbol | None, Mark]
-"""What names stand for in braces; a member of a series that nobody mentions stands for nothing."""
+"""What names stand for in braces; a member of a series that is never mentioned stands for nothing."""
 Key: TypeAlias = tuple[Scope, str]
 """A register, whatever place it has: the braces that declare it, and its name."""
 

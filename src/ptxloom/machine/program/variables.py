@@ -68,5 +68,5 @@ def _declared(statements: tuple[tree.Statement, ...]) -> Iterator[tuple[tree.Dec
 
 
 def function_codes(module: Module) -> Mapping[str, int]:
-    """The number of every function of a module, which its address tells."""
+    """The number of every function of a module, from which its address is made."""
     return {name: number for number, name in enumerate(module.functions)}

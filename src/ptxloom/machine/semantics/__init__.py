@@ -12,17 +12,17 @@ an element (packed types: `<64 x half>` for f16x2), predicates and lane masks ar
 
 * operands: `b.read(operand, type)`, `b.read_all({...}, type)`, `b.read_mask(predicate)`;
 * results: `b.write(operand, value)` (`signed=True` to sign-extend into a wider register), `b.write_all`,
-  `b.write_mask(predicate, mask)`; they touch the active lanes only, so nobody else thinks about predicates;
+  `b.write_mask(predicate, mask)`; they touch the active lanes only, so rows need not think about predicates;
 * LLVM: `b.apply("add", x, y)` for any instruction whose result has its operands' type; `b.compare("slt", x, y)`,
   `b.select`, `b.convert("sitofp", x, "float")`, `b.resize(x, bits, signed)`, `b.bitcast(x, "<32 x i32>")`,
   `b.intrinsic("llvm.fma", x, y, z)`, `b.constant("<32 x i32>", 7)`, `b.splat(scalar)`, `b.shuffle`,
   `b.emit(type, "code")`;
-* masks: `b.lanes(mask)` gives `<32 x i1>`, `b.mask_of(lanes)` gives i32; `b.active_mask` is the lanes executing (i32);
+* masks: `b.lanes(mask)` returns `<32 x i1>`, `b.mask_of(lanes)` i32; `b.active_mask` is the lanes executing (i32);
 * run-time calls, for anything with loops or lane-by-lane work: write the function in the native language
   (`native/language.py`, see `runtime/memory.py`), then `b.runtime(function, W, b.scratch(), 7)`. Vectors go through
   memory: `b.store(x, b.scratch(scratch.VALUES), 64)`, `b.load("<32 x i32>", b.scratch(scratch.VALUES), 64)` (what lies
   where in the scratch: `codegen/scratch.py`); a register's own place is
-  `b.register_place(*b.register(operand))`. A function that may fault gives nonzero: `b.check(result)`;
+  `b.register_place(*b.register(operand))`. A function that may fault returns nonzero: `b.check(result)`;
 * whole LLVM functions of your own (big bodies used many times): `b.helper("my_name", ir_text)`, then `b.call("my_name",
   ...)`: compiled optimised, once, and cached; a name stands for one text;
 * addresses: `addresses_at(b, operand, space, size)` stores the 32 addresses to the scratch (all rows go this way: it
@@ -130,7 +130,7 @@ FAMILIES: Final[tuple[RowsOf[Builder, Op], ...]] = (
 )
 
 
-# What is left out as a whole, and the opcodes or qualifiers that tell.
+# What is left out as a whole, and the opcodes or qualifiers that show it.
 _MISSING: Final = (
     ("ways to the fabric", ("fabric",)),
     ("vectors of structured sparsity", ("spcompress", "spdecompress")),

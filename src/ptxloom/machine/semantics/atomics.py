@@ -52,7 +52,7 @@ _LLVM: Final = {"inc": "uinc_wrap", "dec": "udec_wrap", "exch": "xchg"}
 
 @family("atom", "red")
 def atom(b: Builder, op: Op) -> None:
-    """Read, combine and write back in one step; `atom` gives what was there."""
+    """Read, combine and write back in one step; `atom` returns what was there."""
     returns = op.opcode == "atom"
     target = op.operands[0] if returns else None
     address, *sources = op.operands[1:] if returns else op.operands
@@ -163,7 +163,7 @@ ret void
 def combiner(b: Builder, op: Op, space: int) -> str:
     """The symbol of the function that does the operation of `cp.reduce` for every element of a stretch.
 
-    It takes a pointer to (target, source, bytes) and gives 0; the addresses are the host's.
+    It takes a pointer to (target, source, bytes) and returns 0; the addresses are the host's.
     """
     name = op.one_of(_OPERATIONS)
     if not name or name in {"exch", "cas"}:
@@ -178,7 +178,7 @@ def combiner(b: Builder, op: Op, space: int) -> str:
 def tensor_combiner(b: Builder, op: Op) -> str:
     """The symbol of the same for tensors, whose map says of which type their elements are.
 
-    It takes a pointer to (target, source, bytes, number of the type), and gives 1 for a type that it does not know.
+    It takes a pointer to (target, source, bytes, number of the type), and returns 1 for a type that it does not know.
     """
     name = op.one_of(TENSOR_REDUCTIONS)
     symbol = f"ptxloom_combine_tensor_{name}"
@@ -252,7 +252,7 @@ def _lane(e: Emitter, array: str, size: int) -> Value:
 def _step(
     e: Emitter, name: str, type_: Type, operands: tuple[Value, Value, Value], *, in_cache: bool, flushes: bool
 ) -> Value:
-    """One lane's operation on (place, operand, second operand); gives the old value.
+    """One lane's operation on (place, operand, second operand); returns the old value.
 
     `flushes` says that subnormal f32 count as zero.
     """
@@ -272,7 +272,7 @@ def _step(
 def _swap_loop(
     e: Emitter, name: str, type_: Type, place: Value, value: Value, *, in_cache: bool, flushes: bool
 ) -> Value:
-    """Compare and swap until nobody was faster."""
+    """Compare and swap until no other thread was faster."""
     align = f"align {type_.bits // 8}"
     start = e.emit(value.type, f"load atomic {value.type}, {place} acquire, {align}")
     e.do("br label %again")

@@ -82,7 +82,7 @@ def _whole(b: Builder, op: Op, number: int) -> None:
 
 
 def _watched(b: Builder, op: Op) -> int:
-    """0 if nobody wants to know of mistakes; else twice one more than the site, and 1 if it is `.aligned`."""
+    """0 if mistakes are not reported; else twice one more than the site, plus 1 if it is `.aligned`."""
     aligned = (op.opcode == "bar" or op.has("aligned")) and not op.has("arrive")
     return 2 * (op.site + 1) + aligned if "synccheck" in b.checks else 0
 

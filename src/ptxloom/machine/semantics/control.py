@@ -41,7 +41,7 @@ def brx(b: Builder, op: Op) -> None:
 
 
 def _lookup(b: Builder, table: BranchTable) -> str:
-    """The function that gives the block of each lane's index: one for a list, however many branches go by it."""
+    """The function that returns the block of each lane's index: one for a list, however many branches go by it."""
     type_ = vector("i32")
     name = f"ptxloom_table_{len(b.functions)}"
     known = b.tables.setdefault(table, name)
@@ -58,7 +58,7 @@ def _lookup(b: Builder, table: BranchTable) -> str:
 
 
 def _must_be_below(b: Builder, index: Value, count: int) -> None:
-    """A fault of the active lanes whose index is none of so many."""
+    """A fault of the active lanes whose index is not below `count`."""
     beyond = b.mask_of(b.compare("uge", index, b.constant(index.type, count)))
     bad = b.apply("and", beyond, b.active_mask)
     b.store(b.resize(index, 64), b.scratch(), 64)

@@ -127,6 +127,6 @@ def _touch(b: Builder, op: Op, places: tuple[Value, Value], spaces: Sequence[int
 
 
 def receivers(b: Builder, op: Op, rest: Sequence[tree.Operand]) -> Value:
-    """The masks of the CTAs that receive a multicast, which the next operand gives; 0 where it is none."""
+    """The masks of the CTAs that receive a multicast, from the next operand; 0 without a multicast."""
     width = next((width for word, width in _MULTICASTS.items() if op.has(word)), 0)
     return b.resize(b.read(rest[0], f"u{width}"), 32) if width else b.constant(vector("i32"), 0)

@@ -1,7 +1,7 @@
 """Matrices that a warp holds together: moves between memory and lanes, and products (PTX ISA 9.7.14).
 
 Hardware lets part of a warp run an `.aligned` instruction: the lanes present get their share of what all registers
-hold, without an error; `synccheck` is what tells of it.
+hold, without an error; `synccheck` reports it.
 """
 
 from __future__ import annotations
@@ -136,7 +136,7 @@ def _word(b: Builder, operand: tree.Operand, number: int) -> Value:
 
 
 def _selectors(b: Builder, op: Op, form: MatrixForm) -> tuple[int, ScaleSelectors | None]:
-    """The sparsity selector, and which bytes and lanes give the scales."""
+    """The sparsity selector, and which bytes and lanes hold the scales."""
     sparsity = _constant(b, op.operands[5], "its sparsity selector") if form.sparse else 0
     if not form.scale_vector:
         return sparsity, None

@@ -31,7 +31,7 @@ _INITS: Final = frozenset((mbarriers.INIT, mbarriers.INIT_V1))
 
 
 def act(b: Builder, address: tree.Operand, operation: int, value: Value | int, space: int) -> Value:
-    """Do an operation of the run-time in the active lanes; gives its results, `<32 x i64>`."""
+    """Do an operation of the run-time in the active lanes; returns its results, `<32 x i64>`."""
     addresses_at(b, address, space, state.MBARRIER_BYTES)
     lanes = b.constant(vector("i64"), value) if isinstance(value, int) else b.resize(value, 64)
     b.store(lanes, b.scratch(scratch.VALUES), 64)
@@ -46,7 +46,7 @@ def act(b: Builder, address: tree.Operand, operation: int, value: Value | int, s
 
 
 def act_in_ctas(b: Builder, address: tree.Operand, operation: int, value: Value, ctas: Value) -> None:
-    """Do an operation at the same place of several CTAs. What it writes is an mbarrier, of which its function tells."""
+    """Do an operation at the same place of several CTAs. It writes an mbarrier, which its function reports."""
     addresses_at(b, address, state.SHARED, state.MBARRIER_BYTES)
     b.store(b.resize(value, 64), b.scratch(scratch.VALUES), 64)
     b.store(ctas, b.scratch(_CTAS), 64)
@@ -98,7 +98,7 @@ def arrive(b: Builder, op: Op) -> None:
 
 @family("mbarrier", when=lambda op: op.has("test_wait", "try_wait"))
 def test_wait(b: Builder, op: Op) -> None:
-    """Whether a phase has completed: that of a token, or the one of a parity. Who is told no lets others run.
+    """Whether a phase has completed: that of a token, or the one of a parity. Lanes that must wait let others run.
 
     A primary phase also has a report, which says nothing; without one the conditional phase advances, too.
     """
@@ -141,7 +141,7 @@ def copies_arrive(b: Builder, op: Op) -> None:
 
 @family("st", when=reports_to_mbarrier)
 def st_async(b: Builder, op: Op) -> None:
-    """Store in the cluster's shared memory and tell an mbarrier how many bytes came."""
+    """Store in the cluster's shared memory and report to an mbarrier how many bytes came."""
     b.check(b.runtime(fault_without_clusters, W, b.active_mask, op.site))
     memory.st(b, op)
     act(b, op.operands[2], mbarriers.COMPLETE, op.type.bits // 8 * parts_of(op), state.SHARED)
@@ -149,7 +149,7 @@ def st_async(b: Builder, op: Op) -> None:
 
 @family("red", when=reports_to_mbarrier)
 def red_async(b: Builder, op: Op) -> None:
-    """Combine in the cluster's shared memory and tell an mbarrier how many bytes came."""
+    """Combine in the cluster's shared memory and report to an mbarrier how many bytes came."""
     b.check(b.runtime(fault_without_clusters, W, b.active_mask, op.site))
     atomics.atom(b, op)
     act(b, op.operands[2], mbarriers.COMPLETE, op.type.bits // 8, state.SHARED)

@@ -35,7 +35,7 @@ _WINDOWS: Final = {  # the spaces that whole warps access at once: which functio
     **dict.fromkeys((state.GLOBAL, state.GENERIC, state.CONST), ("global", 64)),
 }
 _WORD: Final = 8  # bytes of the widest value that these move
-_ALIGNED: Final = 16  # arrays of the host start at multiples of so many
+_ALIGNED: Final = 16  # arrays of the host start at multiples of this
 _KINDS: Final = {"load": READ, "store": WRITE}
 _STRONG: Final = ("volatile", "relaxed", "acquire", "release", "acq_rel", "mmio")
 
@@ -135,7 +135,7 @@ def _store_partly(b: Builder, op: Op) -> None:
 
 
 def _byte_place(b: Builder, at: int) -> Value:
-    """Where in the scratch the lanes' values lie of what is so many bytes from the start of an access."""
+    """Where in the scratch the lanes' values lie of what is `at` bytes from the start of an access."""
     return b.scratch(scratch.VALUES + LANES * at)
 
 

@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
 family: Final = Family()
 
-_ALIGNMENT: Final = 8  # where none is stated
+_ALIGNMENT: Final = 8  # if it is not stated
 _ALIGNMENT_LIMIT: Final = 1 << 23
 
 
 @family("alloca")
 def alloca(b: Builder, op: Op) -> None:
-    """Take bytes of local memory until the function returns; gives their address in it."""
+    """Take bytes of local memory until the function returns; its result is their address there."""
     target, size, *rest = op.operands
     alignment = b.literal(rest[0]) if rest else _ALIGNMENT
     if alignment is None or not 0 < alignment <= _ALIGNMENT_LIMIT or alignment & alignment - 1:

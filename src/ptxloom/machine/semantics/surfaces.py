@@ -69,7 +69,7 @@ def _parts(op: Op) -> int:
 
 
 def _reach(b: Builder, op: Op, where: tree.Operand, size: int) -> Value:
-    """Put the addresses of an access into the scratch; gives the lanes that make it."""
+    """Put the addresses of an access into the scratch; returns the lanes that make it."""
     assert isinstance(where, tree.Address)
     geometry = op.one_of(_SURFACES)
     place = coordinates(b, op, where.extra[0], geometry)

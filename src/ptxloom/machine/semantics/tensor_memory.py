@@ -99,7 +99,7 @@ def _is_move(op: Op, word: str) -> bool:
 
 @family("tcgen05", when=lambda op: _is_move(op, "ld"), starts=True)
 def ld(b: Builder, op: Op) -> None:
-    """From tensor memory to registers; `.red` also gives the smallest or the largest that a lane finds."""
+    """From tensor memory to registers; `.red` also returns the smallest or the largest that a lane finds."""
     aligned(b)
     reduces = op.has("red")
     target, *rest = op.operands

@@ -115,7 +115,7 @@ class TensorBuilder(Emitter):
 
     @contextmanager
     def loop(self, times: int | Value) -> Generator[Value]:
-        """A counted loop, run at least once; gives the `i64` index."""
+        """A counted loop, run at least once; yields the `i64` index."""
         head, done = self.fresh("loop"), self.fresh("done")
         counter = f"%{self.fresh('n')}"
         self.allocas.append(f"{counter} = alloca i64")

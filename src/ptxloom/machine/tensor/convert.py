@@ -1,4 +1,4 @@
-"""Elements to `.f32` and back, on vectors: a word and a bit offset give exact floats, results give register bits."""
+"""Elements to `.f32` and back, on vectors: from a word and a bit offset to exact floats, from results to registers."""
 
 from __future__ import annotations
 

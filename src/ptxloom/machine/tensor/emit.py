@@ -95,7 +95,7 @@ class TensorStages:
 
 @cache
 def stages(form: MatrixForm, target: str = "sm_90") -> TensorStages | None:
-    """The parts of the function for a form; None if it has none.
+    """The parts of the function for a form; None if it is not made of parts.
 
     Raises:
         UnsupportedForm: The architecture does not have the form.

@@ -130,7 +130,7 @@ def _converts_whole(element: str) -> bool:
 
 
 def _column_reader(b: TensorBuilder, element: str, registers: tuple[Value, ...]) -> Callable[[Column], Value]:
-    """What gives a column of `a` as floats, all rows in the order `ROWS`, tile after tile."""
+    """What returns a column of `a` as floats, all rows in the order `ROWS`, tile after tile."""
     if not _converts_whole(element):
         words = Words(b, registers)
         return lambda column: decode(b, words.rows(column), column.bit, element)

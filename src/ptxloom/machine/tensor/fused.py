@@ -82,7 +82,7 @@ class FusedSum:
     # ------------------------------------------------------------------------------------------------------- exact
 
     def try_exact(self, c: Value, d: Value) -> Value:
-        """Form the sums in `.f32` if that is exact; gives whether they are still to be formed."""
+        """Form the sums in `.f32` if that is exact; returns whether they are still to be formed."""
         b = self.b
         assert self._exponents is not None
         left = b.array(4)
@@ -121,7 +121,7 @@ class FusedSum:
             b.store(result, place, 4 * rows)
 
     def _whole_units(self, unit: Value, c: Value, d: Value) -> Value:
-        """Whether every C is a multiple of 2^unit, of so few that none is cut, and not -0; copies it to D."""
+        """Whether every C is a multiple of 2^unit, of so few that it is not cut, and not -0; copies it to D."""
         b, rows = self.b, self.rows
         field = b.apply("shl", b.apply("add", unit, Value("i32", str(127 + 23))), Value("i32", "23"))
         magic = b.float_of(b.splat(b.apply("or", field, Value("i32", str(1 << 22))), rows))  # rounds to units
@@ -159,7 +159,7 @@ class FusedSum:
     # ------------------------------------------------------------------------------------------------------ narrow
 
     def _narrow(self, exponents: Exponents, c: Value, d: Value) -> Value:
-        """The fast way; gives whether a sum came too close to the end of 32 bits."""
+        """The fast way; returns whether a sum came too close to the end of 32 bits."""
         b, rows = self.b, self.rows
         largest = exponents.largest(self.window.depth)
         overflow = b.array(rows * 4)

@@ -89,7 +89,7 @@ class Recipe:
         wide: Of a fused sum: each step rounds to `.f32`; else to `.f16`.
         from_zero: The first step starts from zero and C is added at the end by itself.
         least: Of a fused sum: the exponents of the subnormals of A and of B.
-        group: Of a fused sum: so many products are added exactly before they are aligned.
+        group: Of a fused sum: how many products are added exactly before they are aligned.
         floor_depth: Of a fused sum: the largest exponent counts as this much less than the result's least, or as more.
     """
 
@@ -126,7 +126,7 @@ def recipe(form: MatrixForm, target: str) -> Recipe:
 
     Raises:
         UnsupportedForm: The architecture does not have the form.
-        UsageError: Nobody knows how it computes.
+        UsageError: Its arithmetic is unknown.
     """
     number = architecture(target)
     if form.opcode == "tcgen05":
@@ -148,7 +148,7 @@ def recipe(form: MatrixForm, target: str) -> Recipe:
 
 @cache
 def least_architecture(form: MatrixForm) -> int | None:
-    """The least `sm_` number that has a form, of those whose arithmetic is known; None if none has it."""
+    """The least `sm_` number that has a form, of those whose arithmetic is known; None if no such one has it."""
     features = features_of(form)
     targets = (Target(n, suffix) for n in ARCHITECTURES for suffix in ("", "a"))
     return next((t.number for t in targets if all(each.available(NEWEST, t) for each in features)), None)
@@ -159,7 +159,7 @@ def known_forms(target: str = "sm_90") -> tuple[MatrixForm, ...]:
     """Every form of an architecture: `mma`, `mma.sp`, `wmma.mma`.
 
     Raises:
-        UsageError: Nobody knows how it computes.
+        UsageError: Its arithmetic is unknown.
     """
     number = architecture(target)
     found = (*matrix_forms("mma"), *matrix_forms("wmma"))

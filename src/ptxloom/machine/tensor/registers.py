@@ -1,7 +1,7 @@
 """From registers to columns and back: the fragment maps of `fragments`, as shuffles.
 
 Every map of `mma` puts row g of a tile of eight into lanes 4g to 4g+3 (columns of `b` likewise). Four vectors of eight
-lanes, transposed in blocks of 4x4, therefore give one column of eight rows each, in the order `ROWS`.
+lanes, transposed in blocks of 4x4, therefore yield one column of eight rows each, in the order `ROWS`.
 """
 
 from __future__ import annotations

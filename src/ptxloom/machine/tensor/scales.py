@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class ScaleSelectors(NamedTuple):
-    """Which byte of the scales' registers comes first, and which lanes of a quad give them."""
+    """Which byte of the scales' registers comes first, and which lanes of a quad hold them."""
 
     a_byte: int = 0
     a_thread: int = 0

@@ -29,7 +29,7 @@ class Rule:
         fraction_bits: Bits kept under the largest exponent.
         wide: The result is `.f32`, else `.f16`.
         least: The least exponents that the multiplicands of A and of B have.
-        group: So many products are added exactly, and aligned as one.
+        group: How many products are added exactly, and aligned as one.
         floor_depth: How far below the result's least exponent the one may be that terms are aligned by.
     """
 

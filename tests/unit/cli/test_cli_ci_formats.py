@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
+import os
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as ET
+
+import pytest
 
 from ptxloom.cli import main
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    import pytest
 
 HEAD = ".version 9.0\n.target sm_90\n.address_size 64\n.entry k()\n{\n    .reg .b32 %r<4>;\n"
 TWICE = HEAD + "    ad.u32 %r0, %r1, %r2;\n" * 2 + "    ret;\n}\n"
@@ -36,6 +38,18 @@ def test_gitlab_tells_equal_findings_apart_and_knows_them_again(
     assert {(one["severity"], one["check_name"], one["location"]["path"]) for one in first} == {
         ("major", "unknown-instruction", str(path))
     }
+
+
+@pytest.mark.parametrize("style", ["full", "concise", "json", "sarif", "github", "gitlab", "junit"])
+def test_a_name_that_is_no_utf_8_stands_in_every_format(
+    style: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / os.fsdecode(b"odd\x85.ptx")
+    out = printed(capsys, path, TWICE, style)
+    assert "unknown-instruction" in out
+    assert ("odd%85.ptx" in out) is (style == "sarif")
+    main(["check", str(path), "--output-format", style, "-o", str(tmp_path / "report")])
+    assert (tmp_path / "report").stat().st_size > 0
 
 
 def test_junit_has_a_suite_a_file_and_a_case_a_finding(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

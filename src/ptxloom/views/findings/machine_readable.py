@@ -12,6 +12,7 @@ from ptxloom.views.core.json_text import place as ptx_place
 from ptxloom.views.core.json_text import to_text
 from ptxloom.views.core.places import place_of, source_place
 from ptxloom.views.findings.finding_reports import helps
+from ptxloom.views.findings.sarif import ANY_NAME
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -64,7 +65,7 @@ def _quality(diagnostic: Diagnostic, seen: Counter[str]) -> dict[str, Value]:
     return {
         "description": diagnostic.message,
         "check_name": diagnostic.rule,
-        "fingerprint": sha256(f"{about}\0{seen[about]}".encode()).hexdigest(),
+        "fingerprint": sha256(f"{about}\0{seen[about]}".encode(errors=ANY_NAME)).hexdigest(),
         "severity": GITLAB_SEVERITY[diagnostic.severity],
         "location": {"path": place.file, "lines": {"begin": place.line, "end": place.end_line}},
     }

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 SCHEMA: Final = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 ROOT: Final = "%SRCROOT%"
+ANY_NAME: Final = "surrogateescape"
+"""How Python holds the bytes of a file's name that are no UTF-8."""
 """What a viewer puts in front of a relative path: the checkout's folder."""
 
 _ABSOLUTE: Final = re.compile(r"/|[A-Za-z]:/")
@@ -139,7 +141,11 @@ def _fingerprint(diagnostic: Diagnostic, seen: Counter[str]) -> dict[str, Value]
     line = " ".join(quoted.source.line(quoted.line).split())
     text = f"{diagnostic.rule}\n{found.file}\n{line}"
     seen[text] += 1
-    return {"partialFingerprints": {"ruleAndLine/v1": sha256(f"{text}\n{seen[text]}".encode()).hexdigest()[:32]}}
+    return {
+        "partialFingerprints": {
+            "ruleAndLine/v1": sha256(f"{text}\n{seen[text]}".encode(errors=ANY_NAME)).hexdigest()[:32]
+        }
+    }
 
 
 def _artifact(span: Span) -> Value:
@@ -150,8 +156,8 @@ def _artifact(span: Span) -> Value:
 def _uri(name: str) -> Value:
     path = name.replace("\\", "/")
     if _ABSOLUTE.match(path):
-        return {"uri": f"file://{'' if path[0] == '/' else '/'}{quote(path, safe='/:')}"}
-    return {"uri": quote(path), "uriBaseId": ROOT}
+        return {"uri": f"file://{'' if path[0] == '/' else '/'}{quote(path, '/:', errors=ANY_NAME)}"}
+    return {"uri": quote(path, errors=ANY_NAME), "uriBaseId": ROOT}
 
 
 def _region(span: Span) -> Value:

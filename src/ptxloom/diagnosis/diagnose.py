@@ -12,6 +12,9 @@ from ptxloom.diagnosis.bases import Bases
 from ptxloom.diagnosis.census import Asked, Judged, census, unread
 from ptxloom.diagnosis.copies import copied
 from ptxloom.diagnosis.coverage import Coverage
+from ptxloom.diagnosis.described.causes import described
+from ptxloom.diagnosis.described.echoes import without_echoes
+from ptxloom.diagnosis.described.uncopied import not_copied
 from ptxloom.diagnosis.evidence import gather
 from ptxloom.diagnosis.examination import Examination
 from ptxloom.diagnosis.expectation import understood
@@ -162,7 +165,7 @@ def _of_products(sites: tuple[SiteEvidence, ...], run: Run) -> tuple[list[Diagno
             verdict = _of_made(group, results, run, whole_chains=_whole_chains(group, sites))
             found += verdict.found
             asked.append(verdict.asked)
-    return found, asked
+    return without_echoes(found), asked
 
 
 def _used(asked: Sequence[Asked]) -> NDArray[np.int64]:
@@ -265,8 +268,9 @@ def _judged(
 ) -> _Judged:
     """The operands and the laws of the whole that are wrong under a reading."""
     coverage = Coverage(group, reading)
-    broken = [suspect for site in group for suspect in suspects(site, reading, coverage)]
-    if broken and (tails := list(tail_not_masked(group, reading, coverage))):
+    broken = described([one for site in group for one in suspects(site, reading, coverage)], record)
+    explained = any(one.explained and one.explained[0].culprit is not None for one in broken)
+    if broken and not explained and (tails := list(tail_not_masked(group, reading, coverage))):
         return _Judged([], tails, "", reading)
     totals = list(stored_twice(group, broken, coverage, record))
     if totals:
@@ -274,6 +278,8 @@ def _judged(
         broken = [s for s in broken if s.tile.role != "d"] + telling
         totals = [] if telling else totals
     left_open = ""
+    if not broken and not totals:
+        totals = list(not_copied(group, reading))
     if not broken and not totals:
         left_open = k_left_open(reading, coverage, record)
         if not left_open:

@@ -48,6 +48,7 @@ class SiteEvidence:
         b: The second factor; likewise.
         d: The places in the result; None if it goes to no array.
         made: The factors, by their roles, that come from no array but may be computed from other products.
+        described: The factors, by their roles, that lie in shared memory as a descriptor says.
     """
 
     site: int
@@ -60,6 +61,7 @@ class SiteEvidence:
     b: Stack | None
     d: Stack | None
     made: Mapping[str, Made]
+    described: str = ""
 
     @property
     def stacks(self) -> tuple[Stack, ...]:
@@ -87,9 +89,8 @@ def gather(record: ProvenanceRecord, bases: Bases) -> tuple[tuple[SiteEvidence, 
             if stack is None
         }
         chain, numbers = places.chain[group.numbers], group.numbers
-        found.append(
-            SiteEvidence(site, group.line, group.text, group.form, numbers, chain, a, b, places.of(group), made)
-        )
+        facts = (site, group.line, group.text, group.form, numbers, chain)
+        found.append(SiteEvidence(*facts, a, b, places.of(group), made, group.described))
     return tuple(found), places
 
 

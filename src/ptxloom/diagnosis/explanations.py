@@ -18,6 +18,7 @@ from ptxloom.diagnosis.tiles import Target, common_columns, common_rows, counted
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from ptxloom.diagnosis.culprits import Culprit
     from ptxloom.diagnosis.permutations import Order
     from ptxloom.diagnosis.tiles import Integers, Tile, Wanted
 
@@ -32,11 +33,13 @@ class Explanation:
         named: The cause, and what exactly.
         repaired: The operand with the change undone.
         proved: Whether undoing it leaves nothing open; otherwise it fits, as others may.
+        culprit: The instruction that is to be changed, where the change says so.
     """
 
     named: Named
     repaired: Tile
     proved: bool = True
+    culprit: Culprit | None = None
 
 
 def explanations(tile: Tile, wanted: Wanted) -> tuple[Explanation, ...]:
@@ -49,7 +52,7 @@ def explanations(tile: Tile, wanted: Wanted) -> tuple[Explanation, ...]:
     Returns:
         Explanations of the fewest steps, each proved.
     """
-    rows, columns = _should_be(tile, wanted)
+    rows, columns = should_be(tile, wanted)
     said = (rows >= 0)[:, :, None] & (columns >= 0)[:, None, :]
     judged = replace(tile, known=tile.known & said)
     target = Target(rows, columns)
@@ -68,7 +71,7 @@ def moves_of(tile: Tile, target: Target) -> Iterator[Explanation]:
         yield Explanation(named, restored(tile, target), proved)
 
 
-def _should_be(tile: Tile, wanted: Wanted) -> tuple[Integers, Integers]:
+def should_be(tile: Tile, wanted: Wanted) -> tuple[Integers, Integers]:
     """Rows and columns of the operand as it should be; where nobody says, one after the other from its first."""
     rows = _counted(tile, tile.rows, 1) if wanted.rows is None else wanted.rows
     columns = _counted(tile, tile.columns, 2) if wanted.columns is None else wanted.columns

@@ -10,12 +10,14 @@ import numpy as np
 
 from ptxloom.diagnosis.bases import way
 from ptxloom.diagnosis.culprits import copies_of, culprit
+from ptxloom.diagnosis.described.copies import by_copy
+from ptxloom.diagnosis.described.repeated import common_makers, is_described, is_held, unmoved
+from ptxloom.diagnosis.kept import was_copied
 from ptxloom.diagnosis.lines.ctas import deciding, term_of
 from ptxloom.diagnosis.lines.loops import ends_of
 from ptxloom.diagnosis.model import Diagnosis, Picture
 from ptxloom.diagnosis.permutations import Named
 from ptxloom.diagnosis.tiles import whole
-from ptxloom.machine.results.provenance import Kind
 from ptxloom.syntax.places import origins_in
 
 if TYPE_CHECKING:
@@ -80,7 +82,9 @@ def _diagnosis(group: Sequence[Suspect], run: Run) -> Diagnosis:
     paths = np.concatenate([_stack(s).path[s.events][bad] for s, bad in zip(group, wrong, strict=True)])
     products = [record.program.ops[s.evidence.site] for s in group]
     lost = all(s.lost is not None for s in group) and not _was_copied(first, record)
-    found = culprit(named, role, paths, products, record, ops=record.program.ops, lost=lost)
+    said = first.explained[0].culprit if first.explained else None
+    said = said or by_copy(named, first, _stack(first), record)
+    found = said or culprit(named, role, paths, products, record, ops=record.program.ops, lost=lost)
     found = _by_cta(found, group, wrong, role, record)
     others = {e.named.cause for s in group for e in s.explained} - {named.cause}
     proved = all(e.proved for s in group for e in s.explained)
@@ -106,16 +110,9 @@ def _diagnosis(group: Sequence[Suspect], run: Run) -> Diagnosis:
 
 
 def _was_copied(suspect: Suspect, record: ProvenanceRecord) -> bool:
-    """Whether what never came lies in the shared memory of the first CTA: its reader is wrong then, not its copy."""
-    plane, lost = suspect.tile.plane, suspect.lost
-    held = record.shared(0) if 0 in record.raw.kept else None
-    if held is None or lost is None or not len(lost) or plane.array >= len(record.arrays):
-        return False
-    own = held[(held["array"] == plane.array) & (held["kind"] == Kind.EXACT)]
-    array = record.arrays[plane.array]
-    bits = (own["element"].astype(np.int64) * array.dtype.itemsize + own["byte"]) * 8
-    rows, columns = plane.split(bits // plane.unit_bits)
-    return bool(np.isin(columns if suspect.tile.role == "a" else rows, lost).any())
+    """Whether what never came was there: its reader is wrong then, not its copy."""
+    plane = suspect.tile.plane
+    return was_copied(plane, suspect.lost, record, slow=plane.slow_rows == (suspect.tile.role != "a"))
 
 
 def _by_cta(
@@ -182,7 +179,9 @@ def of_total(total: Total, run: Run) -> Diagnosis:
     record = run.record
     products = [record.program.ops[site] for site in total.sites]
     found = culprit(total.named, total.role, total.paths, products, record, ops=record.program.ops)
-    if total.named.cause in ("k-twice", "k-missing"):
+    if total.named.cause != "k-missing" and all(is_described(op, total.role or "b", record) for op in products):
+        found = _of_described(found, total, products, record)
+    elif total.named.cause in ("k-twice", "k-missing"):
         found = _of_loop(found, total, products, record)
     return Diagnosis(
         total.law,
@@ -199,6 +198,18 @@ def of_total(total: Total, run: Run) -> Diagnosis:
         total.wrong,
         total.total,
     )
+
+
+def _of_described(found: Culprit, total: Total, products: Sequence[Op], record: ProvenanceRecord) -> Culprit:
+    """Of factors that descriptors describe: what copies them or, where it has, what makes the descriptors."""
+    copies = copies_of(total.ways, record)
+    if total.named.cause == "operands-exchanged":
+        held = any(is_held(a.number, products[0].site, record) for a in record.arrays if a.number != total.array)
+        makers = common_makers(total.role, products, record) if held else ()
+        copies = list(makers) or copies
+    elif total.read_wrong and (makers := unmoved(products, record)):
+        copies = list(makers)
+    return replace(found, op=copies[0], concerned=(*copies, *found.concerned)) if copies else found
 
 
 def _of_loop(found: Culprit, total: Total, products: Sequence[Op], record: ProvenanceRecord) -> Culprit:

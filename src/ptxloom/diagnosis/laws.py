@@ -56,6 +56,7 @@ class Suspect:
         explained: The explanations there are, none of them smaller than another.
         sure: Whether it is this operand, and no other, that is wrong.
         lost: The k that never come, where others do twice.
+        alternative: Whether another operand is the likelier one.
     """
 
     law: str
@@ -66,6 +67,7 @@ class Suspect:
     explained: tuple[Explanation, ...]
     sure: bool
     lost: Integers | None = None
+    alternative: bool = False
 
 
 def suspects(evidence: SiteEvidence, reading: Reading, coverage: Coverage) -> tuple[Suspect, ...]:
@@ -135,7 +137,10 @@ def _disagreeing(
         return ()
     blamed = [role for role in tiles if sum(role in pair[:2] for pair in apart) > 1]
     if len(blamed) == 1:
-        return (_suspect(evidence, tiles, one, blamed[0], apart[0][2]),)
+        first = _suspect(evidence, tiles, one, blamed[0], apart[0][2])
+        others = evidence.described if blamed == ["d"] else ""
+        found = [_suspect(evidence, tiles, one, role, PLACE) for role in others if role in tiles]
+        return (first, *(replace(s, sure=False, alternative=True) for s in found))
     first, second, law = apart[0]
     odd = {role: _oddness(evidence, tiles[role], _axis_of(role, first, second), coverage) for role in (first, second)}
     roles = sorted((first, second), key=lambda role: odd[role], reverse=True)

@@ -7,6 +7,7 @@ read, and dr' and dc' what should be: two unknowns, and as many equations as the
 
 from __future__ import annotations
 
+from math import prod
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
@@ -86,6 +87,23 @@ def _start(tile: Tile, slow: Integers, fast: Integers, found: _Pitches) -> Integ
     return start if not rest.any() and (start >= 0).all() and (start <= lowest[some]).all() else None
 
 
+def _different(*columns: Integers) -> Integers:
+    """The different rows of some columns, in order; as one number each where that can be, which is sooner sorted."""
+    lows = [int(column.min(initial=0)) for column in columns]
+    spans = [int(column.max(initial=0)) - low + 1 for column, low in zip(columns, lows, strict=True)]
+    if prod(spans) >= 1 << 63:
+        return np.unique(np.stack(columns, axis=1), axis=0)
+    keys = np.zeros(len(columns[0]), np.int64)
+    for column, low, span in zip(columns, lows, spans, strict=True):
+        keys = keys * span + (column - low)
+    rest = np.unique(keys)
+    found: list[Integers] = []
+    for low, span in zip(reversed(lows), reversed(spans), strict=True):
+        found.append(rest % span + low)
+        rest = rest // span
+    return np.stack(found[::-1], axis=1)
+
+
 def _apart(values: Integers, first: Integers) -> Integers:
     """Each value less that of its product's first known element."""
     flat = values.reshape(len(values), -1)
@@ -97,7 +115,7 @@ def _solved(left: Integers, right: Integers, rest: Integers, own: int, least: tu
 
     Each must be more than its least: rows do not overlap.
     """
-    lines = np.unique(np.stack((left, right, rest), axis=1), axis=0)
+    lines = _different(left, right, rest)
     lines = lines[(lines != 0).any(axis=1)]
     if not len(lines) or not lines[:, 1].any():
         return None

@@ -41,6 +41,12 @@ class SiteProducts:
         """Of A and D: a warp's own, where a warpgroup multiplies."""
         return self.form.m // self.form.warps
 
+    @property
+    def described(self) -> str:
+        """Which of `a` and `b` lie in shared memory as a descriptor says."""
+        factors = self.record.raw.sites[self.site].factors
+        return "".join(name for name, factor in zip("ab", factors, strict=True) if factor is not None)
+
     def operand(self, name: str) -> NDArray[Any]:
         """(events, rows, columns) where the elements of operand a, b or c come from."""
         return self.record.operands(self.numbers, name)

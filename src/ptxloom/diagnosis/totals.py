@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ptxloom.diagnosis.coverage import tiles_of
+from ptxloom.diagnosis.kept import was_copied
 from ptxloom.diagnosis.left_open import has_computed_factor
 from ptxloom.diagnosis.lines.ctas import ctas_of
 from ptxloom.diagnosis.permutations import Named
@@ -41,6 +42,7 @@ class Total(NamedTuple):
         certain: Whether nothing else explains it.
         ways: Of the factors whose k it is: what their loads are found by.
         field: The part of the CTA's index by which the products of one sum differ; empty if they are of one CTA.
+        read_wrong: Whether what is missing was there, so that who reads it is wrong.
     """
 
     law: str
@@ -54,6 +56,7 @@ class Total(NamedTuple):
     certain: bool
     ways: Integers = np.zeros(0, np.int64)
     field: str = ""
+    read_wrong: bool = False
 
 
 _BYTE_BITS = 8
@@ -86,7 +89,10 @@ def every_k_once(
         named = Named("k-twice", f"{twice // chains} of {extent} k are multiplied twice into each element")
         seen, paths = ("", _NO_PATHS) if "a" in reading.planes else (role, _paths(sites, role))
         certain = not has_computed_factor(reading, len(record.arrays))
-        yield Total("once", named, seen, array, paths, own, twice, chains * extent, certain, ways, field)
+        plane = reading.planes[role]
+        read_wrong = was_copied(plane, coverage.absent.get(role), record, slow=plane.slow_rows == (role == "b"))
+        facts = ("once", named, seen, array, paths, own, twice, chains * extent, certain, ways, field)
+        yield Total(*facts, read_wrong=read_wrong)
     elif whole_chains and coverage.missing[role, axis] and _is_whole(reading, coverage):
         missing = coverage.missing[role, axis]
         named = Named("k-missing", f"{missing // chains} of {extent} k are never multiplied")

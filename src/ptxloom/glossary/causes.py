@@ -124,6 +124,14 @@ _CAUSES: Final = (
         "Use one swizzle on both sides; the lines of both are named.",
     ),
     Cause(
+        "descriptor",
+        "The matrix descriptor of a factor says something wrong",
+        "The tile lies in shared memory as it should, and the product looks for it elsewhere: from another start "
+        "address on, with rows or groups of rows further apart or closer, or swizzled in another way.",
+        "Change the field that is named: the leading or stride dimension byte offset, the swizzling mode, the base "
+        "offset, the start address. `ptxloom descriptor` reads, draws and makes descriptors.",
+    ),
+    Cause(
         "pitch-mismatch",
         "Writer and reader of a tile disagree about its pitch",
         "The further down a row is, the further off is what it holds: by a multiple of the row number.",

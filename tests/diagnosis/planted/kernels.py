@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from diagnosis.planted import compiled, moves
+from diagnosis.planted import compiled, hopper, moves
 from diagnosis.planted.attention import attention
 from diagnosis.planted.convolution import convolution
 from diagnosis.planted.direct import direct
@@ -44,8 +44,19 @@ TRITON = compiled.triton_matmul("triton-matmul")
 TRITON_S8 = compiled.triton_int8("triton-matmul-s8")
 STMATRIX = compiled.stmatrix_epilogue("nvcc-stmatrix-epilogue")
 
+HOPPER_FACTORS = hopper.Factors()
+HOPPER = hopper.hopper("hopper-f16", HOPPER_FACTORS)
+HOPPER_64B = hopper.hopper("hopper-f16-64B", hopper.Factors(swizzle="64B"))
+HOPPER_32B = hopper.hopper("hopper-f16-32B", hopper.Factors(swizzle="32B"))
+HOPPER_PLAIN = hopper.hopper("hopper-f16-plain", hopper.Factors(swizzle="none"))
+HOPPER_B_ACROSS = hopper.hopper("hopper-f16-b-across", hopper.Factors(across=(False, True)))
+HOPPER_ACROSS = hopper.hopper("hopper-f16-across-64B", hopper.Factors(swizzle="64B", across=(True, True)))
+HOPPER_TF32 = hopper.hopper("hopper-tf32", hopper.Factors("tf32"))
+HOPPER_E4M3 = hopper.hopper("hopper-e4m3", hopper.Factors("e4m3"))
+
 KERNELS = (
     SMALL, LONG, MIDDLE, PADDED, LARGE, BYTES, EIGHTS, WORDS, MASKED, HALVES,
     DIRECT_F16, DIRECT_TF32, DIRECT_S8, DIRECT_E4M3, ATTENTION, CONVOLUTION, FP4,
     BY_LDMATRIX, BY_MOVMATRIX, BY_STMATRIX, COPY, OF_WORDS, HGEMM, TRITON, TRITON_S8, STMATRIX,
+    HOPPER, HOPPER_64B, HOPPER_32B, HOPPER_PLAIN, HOPPER_B_ACROSS, HOPPER_ACROSS, HOPPER_TF32, HOPPER_E4M3,
 )  # fmt: skip

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ptxloom.machine import kernel
 from ptxloom.syntax import parse
 
@@ -25,5 +27,5 @@ def outcome(case: RightKernel, text: str, arguments: Sequence[Argument]) -> tupl
     wanted = case.reference(*arguments)
     launch(case, text, arguments)
     found = arguments[case.output]
-    assert not isinstance(found, int)
+    assert isinstance(found, np.ndarray)
     return found, wanted

@@ -13,8 +13,10 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from ptxloom.machine import MappedArray
+
 Array: TypeAlias = NDArray[Any]
-Argument: TypeAlias = Array | int
+Argument: TypeAlias = "Array | MappedArray | int"
 
 
 @dataclass(frozen=True, slots=True)

@@ -67,7 +67,7 @@ def _map(options: Options) -> SharedMap:
     module = parse_source(source)
     launch = fitted(launch, module)
     compiled = kernel(module, launch.kernel, launch.target)
-    record = _record(compiled, launch, Provenance(shared_at=_moments(options.at), shared_of=_cta(options.cta)))
+    record = _record(compiled, launch, _followed(options))
     (number,) = record.raw.kept
     x, y, _ = record.raw.grid
     cta = (number % x, number // x % y, number // (x * y))
@@ -108,6 +108,10 @@ def _record(compiled: Kernel, launch: LaunchFile, followed: Provenance) -> Prove
         record = error.provenance
     assert record is not None  # noqa: S101 - it was asked for
     return record
+
+
+def _followed(options: Options) -> Provenance:
+    return Provenance(shared_at=_moments(options.at), shared_at_products=False, shared_of=_cta(options.cta))
 
 
 def _moments(text: str | None) -> tuple[str | int, ...]:

@@ -52,21 +52,28 @@ def warpgroup(f: TagPlaces, b: Builder, op: Op) -> bool:
         8 * place.lines * place.parts * (16 // size) if place else len(registers) * slots_
         for place, size, registers, slots_ in zip(places, sizes, held, slots, strict=True)
     )
-    b.runtime(product_tags.begin_product, W, op.site, b.active_mask, count)
+    described = [number for number, place in enumerate(factors) if place is not None]
+    b.runtime(product_tags.begin_product, W, op.site, b.active_mask, count + len(described))
     for number, place in enumerate(factors):
         if place is None:
             _note(b, op, held[number], slots[number], sizes[number])
         else:
-            word = b.extract(b.read(op.operands[1 + number], "b64"), 0)
-            facts = (word, int(number == 0), place.lines, place.parts, int(place.across), sizes[number])
-            b.runtime(product_tags.note_factor, W, op.site, *facts)
+            facts = (int(number == 0), place.lines, place.parts, int(place.across), sizes[number])
+            b.runtime(product_tags.note_factor, W, op.site, _descriptor(b, op, number), *facts)
     b.either(
         b.compare("ne", b.apply("and", kept, b.active_mask), Value("i32", "0")),
         lambda: _note(b, op, held[2], slots[2], sizes[2]),
         lambda: b.runtime(product_tags.note_nothing, W, len(held[2]) * slots[2]),
     )
+    for number in described:
+        b.runtime(product_tags.note_descriptor, W, _descriptor(b, op, number))
     _give(f, b, op, form)
     return True
+
+
+def _descriptor(b: Builder, op: Op, number: int) -> Value:
+    """The 64 bits that describe A (0) or B (1) in shared memory."""
+    return b.extract(b.read(op.operands[1 + number], "b64"), 0)
 
 
 def _note(b: Builder, op: Op, registers: Sequence[Held | None], slots: int, each: int) -> None:

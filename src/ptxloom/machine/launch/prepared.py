@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ptxloom.machine.instruments.wanted import words_of
 from ptxloom.machine.launch.running import launched
+from ptxloom.machine.launch.wanted import words_followed
 from ptxloom.machine.launch.watching import tell, watched_checks, watched_provenance
 from ptxloom.machine.memory.arguments import Memory, pack
 from ptxloom.machine.results.provenance_choice import Provenance
@@ -34,7 +34,8 @@ class Prepared:
         self._asked = asked
         self._memory = memory.memory
         self._following = Provenance() if watched_provenance() else None
-        checks = frozenset((*memory.checks, *watched_checks(), *(words_of(()) if self._following else ())))
+        words = words_followed(self._following, kernel.planned.program) if self._following else frozenset[str]()
+        checks = words.union(memory.checks, watched_checks())
         self._facts = asked.facts(checks)
         self._threads = 1 if "racecheck:global" in checks or self._following else asked.threads
 

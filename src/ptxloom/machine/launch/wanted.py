@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from itertools import islice
+from typing import TYPE_CHECKING, Final
 
 from ptxloom.isa.limits import LANES
 from ptxloom.machine.instruments.wanted import words_of
+from ptxloom.readings.effects import goes_by_async_proxy, multiplies
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from ptxloom.machine.launch.expected import Expected, References
     from ptxloom.machine.launch.launch_limits import Shape
@@ -19,6 +21,8 @@ if TYPE_CHECKING:
     from ptxloom.machine.results.provenance_choice import Provenance
     from ptxloom.machine.results.recording import Recording
     from ptxloom.machine.results.trace import Request
+
+_MOST_PRODUCTS: Final = 16  # instructions at which shared memory is kept because they multiply what lies there
 
 
 def compared(reference: References, parameters: Sequence[Parameter], args: Sequence[object]) -> tuple[Expected, ...]:
@@ -62,7 +66,16 @@ def words_followed(following: Provenance, program: Program) -> frozenset[str]:
     Raises:
         UsageError: It names no instructions.
     """
-    from ptxloom.machine.results.trace_choice import named_sites  # noqa: PLC0415 - likewise
+    return words_of(_sites(following, program))
 
-    sites = (named_sites(what, program, "shared_at") for what in following.shared_at)
-    return words_of(site for several in sites for site in several)
+
+def _sites(following: Provenance, program: Program) -> Iterator[int]:
+    """The instructions at which shared memory is kept."""
+    if following.shared_at:
+        from ptxloom.machine.results.trace_choice import named_sites  # noqa: PLC0415 - likewise
+
+        for what in following.shared_at:
+            yield from named_sites(what, program, "shared_at")
+    if following.shared_at_products:
+        described = (op.site for op in program.ops if multiplies(op.node) and goes_by_async_proxy(op.node))
+        yield from islice(described, _MOST_PRODUCTS)

@@ -10,7 +10,7 @@ import numpy as np
 
 from ptxloom.diagnostics import UsageError
 from ptxloom.display import mimebundle
-from ptxloom.machine.results.provenance_operands import by_element, first_bits, slot_items
+from ptxloom.machine.results.provenance_operands import by_element, descriptor_place, first_bits, slot_items
 from ptxloom.machine.results.provenance_tags import NODE, ORIGIN, Kind, decoded, value_tags
 
 if TYPE_CHECKING:
@@ -213,6 +213,21 @@ class ProvenanceRecord:
         origins = self.origins(by_element(known.form, name, self.raw.pool, starts, numbers, factors=known.factors))
         origins["bit"] += (origins["array"] >= 0) * first_bits(known.form, name)
         return origins
+
+    def descriptors(self, numbers: NDArray[np.int64], name: str) -> NDArray[np.uint64] | None:
+        """The matrix descriptors of a factor of several products of one instruction.
+
+        Args:
+            numbers: (products,) which they are.
+            name: "a" or "b".
+
+        Returns:
+            (products,) the 64 bits; None if the factor does not lie in shared memory.
+        """
+        events = self.raw.events[numbers]
+        known = self.raw.sites[int(events["site"][0])]
+        place = descriptor_place(known.form, name, known.factors)
+        return None if place is None else self.raw.pool[events["start"].astype(np.int64) + place]
 
     def origins(self, tags: NDArray[np.uint64]) -> NDArray[Any]:
         """What tags say, as `ORIGIN`, in their shape.

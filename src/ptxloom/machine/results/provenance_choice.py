@@ -25,6 +25,7 @@ class Provenance:
         ctas: Their CTAs, by index or by (x, y, z); or `"all"`.
         shared_at: Instructions at which shared memory is kept as a warp of the CTA first comes there, each a pattern or
             a line as a `Trace` names them; at the CTA's end it always is.
+        shared_at_products: Whether it is kept likewise at the first products of factors that descriptors describe.
         shared_of: The CTAs whose shared memory is kept, by index or by (x, y, z); or `"all"`.
         budget: Bytes for matrix products, and for what values were computed from; ptxloom reports what did not fit.
 
@@ -45,6 +46,7 @@ class Provenance:
     warps: Iterable[int] | None = None
     ctas: Blocks = "all"
     shared_at: Sequence[str | int] = ()
+    shared_at_products: bool = True
     shared_of: Blocks = (0,)
     budget: int = BUDGET_BYTES
 

@@ -60,6 +60,15 @@ def by_element(
     return np.where(slots < 0, np.uint64(0), found)
 
 
+def descriptor_place(form: MatrixForm, operand: str, factors: tuple[Factor | None, Factor | None]) -> int | None:
+    """How far behind the start of a product's tags the descriptor of a factor is; None if it has none."""
+    places = dict(zip("ab", factors, strict=True))
+    if places.get(operand) is None:
+        return None
+    tags = sum(_tag_count(form, name, places.get(name)) for name in "abc")
+    return tags + int(operand == "b" and factors[0] is not None)
+
+
 def _tag_count(form: MatrixForm, operand: str, place: Factor | None) -> int:
     if place is None:
         return slot_count(form, operand)

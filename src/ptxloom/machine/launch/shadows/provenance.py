@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import re
 from functools import partial
 from math import prod
 from typing import TYPE_CHECKING, Any, Final
@@ -208,12 +209,14 @@ class ProvenanceShadow(ShadowMaker):
         """The arrays of the launch and its device that have a name, and where they lie."""
         parameters = self._program.parameters
         for number, (name, array) in enumerate(self._memory.named_arrays()):
-            place = int(name[5:-1]) if name.startswith("args[") and name[5:-1].isdecimal() else None
+            found = _ARGUMENT.fullmatch(name)
+            place = int(found[1]) if found is not None else None
             called = name if place is None else parameters[place].called
             facts = (array.dtype, array.shape, array.strides, array.nbytes)
             yield array.ctypes.data, TracedArray(number, called, place, *facts)
 
 
+_ARGUMENT: Final = re.compile(r"args\[(\d+)\](?:\.array)?")  # an array, or the one under a tensor map
 _FIELDS: Final = {
     "path": ("paths", "path_limit"), "known": ("known", "known_slots"), "node": ("nodes", "node_limit"),
     "bucket": ("buckets", "bucket_count"), "event": ("events", "event_limit"), "pool": ("pool", "pool_limit"),

@@ -102,6 +102,16 @@ def note_nothing(w: Warp, count: u32) -> None:
         event.tags = event.tags + u64(count)
 
 
+def note_descriptor(w: Warp, descriptor: u64) -> None:
+    """Note, behind the tags of all operands, how a factor in shared memory is described."""
+    trail = w.launch.trail
+    if trail.recording != 0:
+        part(trail.pool, trail.pool_count, 1)[0] = descriptor
+        trail.pool_count = trail.pool_count + 1
+        event = trail.events[trail.recording - 1]
+        event.tags = event.tags + 1
+
+
 def give_product(w: Warp, lanes: u32, place: u32, room: u32, each: u32, slot: u32) -> None:
     """A register takes elements of the product, the first of lane 0 with this number."""
     trail = w.launch.trail

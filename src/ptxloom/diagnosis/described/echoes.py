@@ -1,0 +1,23 @@
+"""What a wrong descriptor brings with it: what it finds beyond its array is no cause of its own."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ptxloom.diagnosis.model import Diagnosis
+
+
+def without_echoes(found: Sequence[Diagnosis]) -> list[Diagnosis]:
+    """The diagnoses, without those of an operand of the same products that a wrong descriptor explains."""
+    told = [one for one in found if one.certain and one.cause == "descriptor"]
+    return [one for one in found if not any(_echoes(one, cause) for cause in told)]
+
+
+def _echoes(one: Diagnosis, cause: Diagnosis) -> bool:
+    """Whether a diagnosis is of the same operand of the same instructions, of fewer elements, from elsewhere."""
+    if one is cause or one.operand != cause.operand or one.array == cause.array or one.wrong > cause.wrong:
+        return False
+    return not set(one.lines).isdisjoint(cause.lines)

@@ -1,0 +1,124 @@
+"""What shared memory held when descriptors were followed to it: element by element, by address."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, TypeAlias, cast
+
+import numpy as np
+
+from ptxloom.descriptors.operand import canonical_layout
+from ptxloom.machine.results.provenance import Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ptxloom.descriptors.matrix import MatrixDescriptor
+    from ptxloom.diagnosis.evidence import SiteEvidence
+    from ptxloom.diagnosis.stacks import Stack
+    from ptxloom.diagnosis.tiles import Integers
+    from ptxloom.machine.results.provenance import ProvenanceRecord
+
+MAJORS: Final = ("k", "mn")
+
+_Flat: TypeAlias = tuple[int, ...]
+_Two: TypeAlias = tuple[_Flat, _Flat]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Held:
+    """Shared memory at the first product of an instruction, and the products that read it so.
+
+    Attributes:
+        events: (products,) their places among those of the instruction.
+        bits: The descriptor that they share.
+        first_row: The row of the operand that the first of their rows is.
+        major: Along which coordinate the instruction takes elements to be contiguous.
+        offset: (bytes,) the offset in the array of the element that begins at each address; -1: none does.
+    """
+
+    events: Integers
+    bits: int
+    first_row: int
+    major: str
+    offset: Integers
+
+
+def held_at(evidence: SiteEvidence, stack: Stack, record: ProvenanceRecord) -> Iterator[Held]:
+    """The moments at which shared memory was kept as an instruction's products found it.
+
+    Args:
+        evidence: The instruction.
+        stack: Its factor, from shared memory.
+        record: Knows descriptors and memory.
+    """
+    raw = record.raw
+    words = record.descriptors(evidence.numbers, stack.role)
+    factor = dict(zip("ab", raw.sites[evidence.site].factors, strict=True)).get(stack.role)
+    if words is None or factor is None or evidence.site not in raw.moments or stack.unit_bits % 8:
+        return
+    events = raw.events[evidence.numbers]
+    for cta in raw.kept:
+        place = raw.kept.index(cta), 1 + raw.moments.index(evidence.site)
+        own = np.flatnonzero(events["cta"] == cta)
+        if not raw.taken[place] or not len(own):
+            continue
+        offset = _offsets(stack, record, place)
+        _, firsts = np.unique(events["warp"][own], return_index=True)
+        chosen = own[firsts]
+        for bits in np.unique(words[chosen]).tolist():
+            same = chosen[words[chosen] == bits]
+            rows = 16 * (events["warp"][same] % 4) if stack.role == "a" else np.zeros(len(same), np.int64)
+            order = np.argsort(rows, kind="stable")
+            yield Held(same[order], bits, int(rows.min()), MAJORS[factor.across], offset)
+
+
+def _offsets(stack: Stack, record: ProvenanceRecord, place: tuple[int, int]) -> Integers:
+    """Which element of a factor's array begins at each address."""
+    origins = record.origins(record.raw.pictures[place])
+    array = record.arrays[stack.array]
+    bits = (origins["element"].astype(np.int64) * array.dtype.itemsize + origins["byte"]) * 8
+    own = (origins["kind"] == Kind.EXACT) & (origins["array"] == stack.array) & (bits % stack.unit_bits == 0)
+    return np.where(own, bits // stack.unit_bits, -1)
+
+
+def addresses(descriptor: MatrixDescriptor, major: str, element_bits: int, rows: Integers, columns: int) -> Integers:
+    """(rows, columns) the addresses of elements.
+
+    Args:
+        descriptor: Says where they are.
+        major: The coordinate along which they are contiguous.
+        element_bits: How wide they are.
+        rows: Which rows.
+        columns: How many columns, from the first on.
+    """
+    plain = plain_addresses(descriptor, major, element_bits, rows, columns)
+    return np.asarray(descriptor.mode(plain, descriptor.base_offset), np.int64)
+
+
+def plain_addresses(
+    descriptor: MatrixDescriptor, major: str, element_bits: int, rows: Integers, columns: int
+) -> Integers:
+    """The same before they are swizzled."""
+    extent = int(rows.max()) + 1, columns
+    offsets = descriptor.leading_byte_offset, descriptor.stride_byte_offset
+    layout = canonical_layout(major, descriptor.mode, element_bits, extent, offsets)
+    shape, stride = cast("_Two", layout.shape), cast("_Two", layout.stride)
+    (down, right), (row_steps, column_steps) = shape, stride
+    apart = _along(rows, down, row_steps)[:, None] + _along(np.arange(columns), right, column_steps)[None, :]
+    return descriptor.start_address + apart * element_bits // 8
+
+
+def _along(places: Integers, shape: _Flat, stride: _Flat) -> Integers:
+    """What coordinates of one mode come to, whose parts are flat."""
+    found = np.zeros(len(places), np.int64)
+    for extent, step in zip(shape, stride, strict=True):
+        found += places % extent * step
+        places = places // extent
+    return found
+
+
+def read(offset: Integers, places: Integers) -> Integers:
+    """What lies at some addresses; -1 of those that are beyond memory."""
+    inside = (places >= 0) & (places < len(offset))
+    return np.where(inside, offset[np.where(inside, places, 0)], -1)

@@ -1,0 +1,203 @@
+"""The instruction that puts a wrong field into a descriptor, and what its constant should be."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from ptxloom.descriptors.matrix import BASE, GENERATIONS, LEADING, START, STRIDE
+from ptxloom.descriptors.swizzling import CHUNK_BYTES
+from ptxloom.diagnosis.described.makers import parts_of
+from ptxloom.syntax import print_statements, tree
+from ptxloom.syntax.constants import constant
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from ptxloom.descriptors.matrix import Word
+    from ptxloom.diagnosis.described.makers import Part
+    from ptxloom.diagnosis.described.solving import Field, Solved
+    from ptxloom.machine.program.model import Op, Program
+
+_MAJORS: Final = 4  # operands of `wgmma` before those that say how A and B lie
+
+
+class Used(NamedTuple):
+    """A descriptor as a product uses it, and as it should be.
+
+    Attributes:
+        op: The product.
+        role: "a" or "b".
+        solved: What it should be.
+    """
+
+    op: Op
+    role: str
+    solved: Solved
+
+    @property
+    def operand(self) -> int:
+        """Which operand of the product it is."""
+        return "dab".index(self.role)
+
+
+class Found(NamedTuple):
+    """What is to be changed.
+
+    Attributes:
+        op: The instruction.
+        edits: The change of the PTX, where it is one of constants.
+        whole: Whether the edits mend all.
+        makers: All that make the descriptor.
+    """
+
+    op: Op
+    edits: tuple[tuple[tree.Instruction, str], ...]
+    whole: bool
+    makers: tuple[Op, ...]
+
+
+def found_for(uses: Sequence[Used], program: Program) -> Found:
+    """The instruction that puts what is wrong into the descriptors of some products, of one operand."""
+    made = {use: parts_of(use.op, use.op.operands[use.operand], program) for use in uses}
+    edited: dict[tuple[int, int], _Edited] = {}
+    first: Op | None = None
+    whole = True
+    for use in uses:
+        for field in use.solved.wrong:
+            change = _change(field, use, made)
+            first = first or (change.op if change is not None else None)
+            if change is None or change.value is None:
+                whole = False
+                continue
+            known = edited.setdefault((change.op.site, change.operand), _Edited(change.op, change.operand, {}))
+            known.values[field.name] = change.value
+    makers = tuple(dict.fromkeys(part.op for parts in made.values() for part in parts))
+    edits = tuple((one.op.node, _with_constant(one.op, one.operand, one.value)) for one in edited.values())
+    return Found(first or uses[0].op, edits, whole and bool(edits), makers)
+
+
+class _Change(NamedTuple):
+    """A constant, and what it should be for the sake of one field; None if no constant there makes it right."""
+
+    op: Op
+    operand: int
+    value: int | None
+
+
+class _Edited(NamedTuple):
+    """A constant, and what it should be for the sake of each field."""
+
+    op: Op
+    operand: int
+    values: dict[str, int]
+
+    @property
+    def value(self) -> int:
+        """What it should be for the sake of all: fields are bits of their own."""
+        held = abs(constant(self.op.operands[self.operand]) or 0)
+        changed = 0
+        for value in self.values.values():
+            changed ^= held ^ value
+        return held ^ changed
+
+
+def _change(field: Field, use: Used, made: dict[Used, tuple[Part, ...]]) -> _Change | None:
+    """Which constant makes a field, and what it should be."""
+    if field.name == "major":
+        return _Change(use.op, _major_place(use), int(field.wanted == "mn"))
+    part = _chosen(field, use, made)
+    return None if part is None else _Change(part.op, part.operand, _constant(field, part, use.solved))
+
+
+def _word(field: Field, solved: Solved) -> Word:
+    """The bits of a field."""
+    words = {"start": START, "leading": LEADING, "stride": STRIDE, "base": BASE}
+    return words.get(field.name) or GENERATIONS[solved.descriptor.generation].swizzling
+
+
+def _codes(field: Field, solved: Solved) -> tuple[int, int]:
+    """What a field holds and should hold, as its bits say it."""
+    if field.name == "swizzle":
+        codes = GENERATIONS[solved.descriptor.generation].codes
+        return codes[str(field.held)], codes[str(field.wanted)]
+    unit = 1 if field.name == "base" else CHUNK_BYTES
+    return int(field.held) // unit, int(field.wanted) // unit
+
+
+def _chosen(field: Field, use: Used, made: dict[Used, tuple[Part, ...]]) -> Part | None:
+    """The part of a descriptor that has a field: of a start address the one that the wrong products alone share."""
+    word = _word(field, use.solved)
+    parts = [part for part in made[use] if part.operand >= 0]
+    if field.name == "start":
+        return _of_start(use, made)
+    held, _ = _codes(field, use.solved)
+    inside = [part for part in parts if word.of(part.bits) and word.of(part.bits) == held]
+    return inside[0] if inside else next((part for part in parts if part.bits >> 16), None)
+
+
+def _of_start(use: Used, made: dict[Used, tuple[Part, ...]]) -> Part | None:
+    """The constant of an address: one that all wrong products share if all are as far off, else one of its own."""
+    distances = {_distance(one) for one in made}
+    others = [{part.op.site for part in parts} for one, parts in made.items() if one is not use]
+    added = [part for part in made[use] if part.operand >= 0 and not part.bits & ~START.mask]
+    if len(distances) == 1 and others:
+        common = [part for part in added if all(part.op.site in sites for sites in others)]
+        return common[0] if common else None
+    own = [part for part in added if not any(part.op.site in sites for sites in others)]
+    return own[0] if own else (added[0] if added else None)
+
+
+def _distance(use: Used) -> int:
+    """By how many bytes the start address of a product is wrong."""
+    return sum(int(one.wanted) - int(one.held) for one in use.solved.wrong if one.name == "start")
+
+
+def _constant(field: Field, part: Part, solved: Solved) -> int | None:
+    """What a constant should be; None if no constant there makes the field right."""
+    word = _word(field, solved)
+    held, wanted = _codes(field, solved)
+    if field.name == "start":
+        apart, rest = divmod((wanted - held) << max(-part.shift, 0), 1 << max(part.shift, 0))
+        value = part.value + apart
+        return None if rest or value < 0 else value
+    bits = part.bits ^ (word.of(part.bits) ^ wanted) << word.first
+    value, rest = divmod(bits << max(-part.shift, 0), 1 << max(part.shift, 0))
+    return None if rest else value
+
+
+def _major_place(use: Used) -> int:
+    """The operand of a product that says along which coordinate a factor lies."""
+    numbers = [n for n, one in enumerate(use.op.operands) if n >= _MAJORS and constant(one) is not None]
+    return numbers[-1] if use.role == "b" else numbers[-2]
+
+
+def _with_constant(op: Op, place: int, value: int) -> str:
+    """An instruction with another constant."""
+    operands = list(op.operands)
+    old = operands[place]
+    radix = old.radix if isinstance(old, tree.Integer) else 10
+    operands[place] = tree.Integer(abs(value), radix)
+    return " ".join(print_statements((op.node.replace(operands=tuple(operands)),)).split())
+
+
+def described_fields(wrong: Sequence[Field]) -> str:
+    """In words what is wrong."""
+    return ", and ".join(_said(wrong))
+
+
+def _said(wrong: Sequence[Field]) -> Iterator[str]:
+    for field in wrong:
+        match field.name:
+            case "start":
+                apart = int(field.wanted) - int(field.held)
+                yield f"the start address is {abs(apart)} bytes too {'low' if apart > 0 else 'high'}"
+            case "leading" | "stride":
+                name = "leading dimension byte offset" if field.name == "leading" else "stride dimension byte offset"
+                yield f"the {name} is {field.held}, and should be {field.wanted}"
+            case "base":
+                yield f"the base offset is {field.held}, and should be {field.wanted}"
+            case "swizzle":
+                yield f"the swizzling mode is {field.held}, and should be {field.wanted}"
+            case _:
+                place = "along K" if field.wanted == "k" else "along M or N"
+                yield f"the factor is contiguous {place}, and the instruction says otherwise"

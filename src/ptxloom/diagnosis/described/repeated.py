@@ -1,0 +1,68 @@
+"""Where k is read twice: descriptors that do not advance, though shared memory holds what is missing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from ptxloom.diagnosis.described.makers import parts_of
+from ptxloom.machine.results.provenance import Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from ptxloom.machine.program.model import Op
+    from ptxloom.machine.results.provenance import ProvenanceRecord
+
+
+_START_BITS: Final = 14
+
+
+def unmoved(products: Sequence[Op], record: ProvenanceRecord) -> tuple[Op, ...]:
+    """What makes the descriptors that stay as they were, of products that multiply what was multiplied before."""
+    return tuple(dict.fromkeys(_unmoved(products, record)))
+
+
+def _unmoved(products: Sequence[Op], record: ProvenanceRecord) -> Iterator[Op]:
+    raw, program = record.raw, record.program
+    first: dict[int, tuple[int, ...]] = {}
+    for op in products:
+        numbers = np.flatnonzero(raw.events["site"] == op.site)[:1]
+        words = [record.descriptors(numbers, name) for name in "ab"]
+        if all(one is not None for one in words):
+            first[op.site] = tuple(int(one[0]) for one in words if one is not None)
+    seen: set[tuple[int, ...]] = set()
+    for op in products:
+        if op.site in first and first[op.site] in seen:
+            for place in (1, 2):
+                yield from [part.op for part in parts_of(op, op.operands[place], program)][:1]
+        seen.add(first.get(op.site, ()))
+    if len(set(first.values())) == len(first):  # each is what it was an iteration before
+        for op in products[:1]:
+            left, right = ([part.op for part in parts_of(op, op.operands[place], program)] for place in (1, 2))
+            yield from (maker for maker in left if maker in right)
+
+
+def common_makers(role: str, products: Sequence[Op], record: ProvenanceRecord) -> tuple[Op, ...]:
+    """What puts constants into the start addresses of a factor of all products: nothing of what differs among them."""
+    made = [
+        [part for part in parts_of(op, op.operands["dab".index(role)], record.program) if part.operand >= 0]
+        for op in products
+    ]
+    shared = [part for part in made[0] if all(part in others for others in made)]
+    return tuple(part.op for part in shared if not part.bits >> _START_BITS)
+
+
+def is_described(op: Op, role: str, record: ProvenanceRecord) -> bool:
+    """Whether a factor of a product lies in shared memory as a descriptor says."""
+    known = record.raw.sites.get(op.site)
+    return known is not None and dict(zip("ab", known.factors, strict=True)).get(role) is not None
+
+
+def is_held(number: int, site: int, record: ProvenanceRecord) -> bool:
+    """Whether shared memory held elements of an array as the first CTA came to an instruction."""
+    if 0 not in record.raw.kept or site not in record.raw.moments:
+        return False
+    held = record.shared(0, site)
+    return held is not None and bool(((held["array"] == number) & (held["kind"] == Kind.EXACT)).any())

@@ -1,0 +1,47 @@
+"""Elements of a factor in shared memory that nothing was ever copied to, though the array has them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ptxloom.diagnosis.coverage import tiles_of
+from ptxloom.diagnosis.permutations import Named
+from ptxloom.diagnosis.tiles import common_columns, common_rows
+from ptxloom.diagnosis.totals import Total
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from ptxloom.diagnosis.evidence import SiteEvidence
+    from ptxloom.diagnosis.readings import Reading
+
+
+def not_copied(group: Sequence[SiteEvidence], reading: Reading) -> Iterator[Total]:
+    """What descriptors describe and no copy brought, of each factor; what lies beyond the array is none of it."""
+    for role in "ab":
+        sites = [site for site in group if role in site.described and any(s.role == role for s in site.stacks)]
+        wrong = total = 0
+        ways: list[np.ndarray[tuple[int, ...], np.dtype[np.int64]]] = []
+        for site in sites:
+            stack = next(one for one in site.stacks if one.role == role)
+            tiles = tiles_of(site, reading)
+            tile = tiles[role]
+            rows, columns = common_rows(tile), common_columns(tile)
+            if role == "a" and "b" in tiles:
+                columns = np.where(columns < 0, common_rows(tiles["b"]), columns)
+            elif role == "b" and "a" in tiles:
+                rows = np.where(rows < 0, common_columns(tiles["a"]), rows)
+            (most_rows, most_columns) = tile.plane.extents
+            known = (rows >= 0) & (rows < most_rows), (columns >= 0) & (columns < most_columns)
+            inside = known[0][:, :, None] & known[1][:, None, :]
+            wrong += int(np.count_nonzero(stack.missing & inside))
+            total += stack.missing.size
+            ways.append(stack.path[stack.known])
+        if wrong and not reading.image:
+            named = Named("not-copied", f"{wrong:,} elements are never copied to shared memory")
+            own = tuple(site.site for site in sites)
+            paths = np.concatenate(ways)
+            array = reading.planes[role].array
+            yield Total("rows", named, role, array, paths, own, wrong, total, reading.stated, paths)

@@ -1,0 +1,67 @@
+"""Factors through descriptors: fields worked out from memory, lines, and repairs that mend the result."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+import pytest
+
+from diagnosis.planted import hopper_bugs
+from diagnosis.planted.diagnosing import named
+from diagnosis.planted.launching import launch
+from ptxloom.diagnosis import diagnose
+from ptxloom.machine import kernel
+
+if TYPE_CHECKING:
+    from diagnosis.planted.model import PlantedBug
+
+BY_NAME: Final = {bug.id: bug for bug in hopper_bugs.BUGS}
+MENDED: Final = tuple(bug for bug in hopper_bugs.BUGS if bug.cause == "descriptor" and bug.name != "both-strides-512")
+
+
+def test_there_are_twenty_bugs_and_more() -> None:
+    assert len(hopper_bugs.BUGS) >= 20
+
+
+@pytest.mark.sample(every=6)
+@pytest.mark.parametrize("bug", hopper_bugs.BUGS, ids=lambda bug: bug.id)
+def test_the_laws_alone_name_the_cause_and_the_line(bug: PlantedBug) -> None:
+    """Nobody says what is computed."""
+    record = launch(bug.kernel, bug.text, (bug.make or bug.kernel.make)(), provenance=True).provenance
+    assert record is not None
+    found = diagnose(record)
+    assert named(bug, found) is None
+    assert [one.cause for one in found if one.certain and one.cause != bug.cause] == []
+
+
+@pytest.mark.sample(every=5)
+@pytest.mark.parametrize("bug", MENDED, ids=lambda bug: bug.id)
+def test_the_repair_of_a_descriptor_mends_the_result(bug: PlantedBug) -> None:
+    arguments = (bug.make or bug.kernel.make)()
+    record = launch(bug.kernel, bug.text, arguments, provenance=True).provenance
+    assert record is not None
+    first = diagnose(record, bug.kernel.says, names=dict(enumerate(bug.kernel.names)))[0]
+    assert first.repair is not None
+    again = bug.kernel.make()
+    kernel(first.repair.apply(), "k").launch(bug.kernel.grid, bug.kernel.block, again, bug.kernel.shared_bytes)
+    found = again[bug.kernel.output]
+    assert isinstance(found, np.ndarray)
+    assert np.array_equal(found, bug.kernel.reference(*again))
+
+
+@pytest.mark.parametrize(
+    ("name", "detail"),
+    [
+        ("hopper-f16/a-stride-512", "the stride dimension byte offset is 512, and should be 1024"),
+        ("hopper-f16-plain/a-leading-128", "the leading dimension byte offset is 128, and should be 1024"),
+        ("hopper-f16/b-mode-none", "the swizzling mode is none, and should be 128B"),
+        ("hopper-f16/b-base-offset", "the base offset is 1, and should be 0"),
+        ("hopper-f16/b-starts-late", "the start address is 1024 bytes too high"),
+    ],
+)
+def test_what_is_wrong_is_said_in_words(name: str, detail: str) -> None:
+    bug = BY_NAME[name]
+    record = launch(bug.kernel, bug.text, bug.kernel.make(), provenance=True).provenance
+    assert record is not None
+    assert diagnose(record)[0].detail == detail

@@ -89,7 +89,7 @@ def _of_line(spec: InstructionSpec, line: SyntaxLine, words: Words) -> Iterator[
 
 
 def completion(spec: InstructionSpec, line: SyntaxLine, words: Words) -> Form | None:
-    """A legal form of a line with the qualifiers written, and as little as may be beside; None if it has none."""
+    """A legal form of a line with the qualifiers written, and as little else as possible; None if no form has them."""
     placed = place_words(line, words)
     if placed is None:
         return None
@@ -110,7 +110,7 @@ def lawful(spec: InstructionSpec, line: SyntaxLine) -> dict[str, Words]:
 
 
 def _completed(spec: InstructionSpec, line: SyntaxLine, fixed: Mapping[str, str]) -> dict[str, str] | None:
-    """A legal filling of a syntax line that has `fixed`, with as little as may be beside; None if there is none."""
+    """A legal filling of a syntax line that has `fixed`, with as little else as possible; None without one."""
     names = [slot.name for slot in line.slots]
     choices = {slot.name: (fixed[slot.name],) if slot.name in fixed else slot.choices for slot in line.slots}
     bound = [each for each in spec.constraints if _applies(each, names)]

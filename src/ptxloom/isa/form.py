@@ -99,7 +99,7 @@ class Form:
         return range(sum(not slot.optional for slot in free) + standing, len(free) + standing + 1)
 
     def operands(self, count: int) -> tuple[OperandSlot, ...]:
-        """The slots that `count` operands fill, in order; none if the form does not take so many."""
+        """The slots that `count` operands fill, in order; empty if the form does not take that many."""
         if count not in self.counts:
             return ()
         rules = self.spec.operands

@@ -31,7 +31,7 @@ class Resolution:
         ignored: Places of qualifiers that ptxas lets pass without effect.
         repeated: Places of qualifiers that ptxas lets stand twice.
         displaced: The place of the first qualifier that the manual puts earlier; None if the order is the manual's.
-        others: Forms of the same spelling that take as many operands; `vectors.looks` tells which of them is meant.
+        others: Forms of the same spelling that take as many operands; `vectors.looks` decides which of them is meant.
     """
 
     form: Form | None
@@ -101,8 +101,8 @@ def resolve(opcode: str, qualifiers: tuple[str, ...], operands: int = -1) -> Res
     Args:
         opcode: Such as "ldmatrix".
         qualifiers: Without leading dots, as written.
-        operands: How many operands are written: of several forms of one spelling the one that takes so many is meant,
-            the first one if none does, or if this is negative.
+        operands: How many operands are written: of several forms of one spelling the one that takes that many is meant,
+            the first one if no form does, or if this is negative.
 
     Raises:
         UnsupportedForm: The data does not describe the opcode.
@@ -167,7 +167,7 @@ def readings_of(
 
 
 def place_words(line: SyntaxLine, words: tuple[str, ...]) -> tuple[int, ...] | None:
-    """For each word the first free slot it fills; None if one has none, or words of a sort are out of order."""
+    """For each word the first free slot it fills; None if one finds no slot, or words of a sort are out of order."""
     taken: list[int] = []
     last: dict[str, int] = {}
     for word in words:

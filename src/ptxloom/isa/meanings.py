@@ -26,7 +26,7 @@ def values() -> dict[str, dict[str, str]]:
 
 
 def meaning(spec: InstructionSpec, slot: str) -> str:
-    """What a qualifier of an instruction says; empty if nobody describes it.
+    """What a qualifier of an instruction says; empty if it is not described.
 
     Example:
         >>> from ptxloom.isa import instruction_spec

@@ -144,7 +144,7 @@ def _called(word: str, known: Words) -> Words:
 
 
 def _near(word: str, known: Words) -> Words:
-    """The qualifier that was probably meant; none where only a number differs, for it was meant as it stands."""
+    """The qualifier that was probably meant; empty where only a number differs, for it was meant as it stands."""
     if is_shape(word) or _NUMBERED.fullmatch(word):
         return ()
     return near_misses(word, known)[:1]

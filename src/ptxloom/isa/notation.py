@@ -77,7 +77,7 @@ class OperandSlot:
         return (self.name, *([self.partner] if self.partner else []), *self.extra)
 
     def inside(self, count: int) -> tuple[str, ...]:
-        """What `count` operands after the first one in the brackets are; none if it does not take so many."""
+        """What `count` operands after the first one in the brackets are; empty if it does not take that many."""
         surplus = len(self.extra) - count
         if not 0 <= surplus <= len(self.spare):
             return ()

@@ -1,4 +1,4 @@
-"""What may stand for an operand, said from its rule: a register of a type, a vector of so many, an address."""
+"""What may stand for an operand, said from its rule: a register of a type, a vector of some length, an address."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ def _registers(rule: OperandRule, form: Form | None) -> str:
 
 
 def _vector(rule: OperandRule, form: Form | None, of: str) -> str:
-    """A vector whose length a number or a qualifier gives; without that qualifier a single value."""
+    """A vector whose length is a number or the value of a qualifier; without that qualifier a single value."""
     name, sign, number = split_length(rule.length)
     if name[:1] != ".":
         return f"a vector of {name} registers{of}"

@@ -29,11 +29,11 @@ PRODUCTS: Final = ("mma", "wmma", "wgmma")
 
 OPERANDS: Final = ("d", "a", "b", "c")
 
-_BYTE_KINDS: Final = ("f8f6f4", "mxf8f6f4")  # kinds that give every element, however narrow, a byte
+_BYTE_KINDS: Final = ("f8f6f4", "mxf8f6f4")  # kinds in which every element, however narrow, takes a byte
 LEADS: Final = {"mma": (), "wmma": ("mma",), "wgmma": ("mma_async",)}
 """What makes a product of the opcode."""
 _WARPS: Final = {"wgmma": 4}
-_WMMA_HALVES: Final = 8  # registers that `wmma` gives a factor of halves, whatever its shape (9.7.14.4.1)
+_WMMA_HALVES: Final = 8  # registers in which `wmma` holds a factor of halves, whatever its shape (9.7.14.4.1)
 _STEP_REGISTERS: Final = 4  # that hold 32 bytes of each of 16 rows
 _GROUP_BITS: Final = 4  # of metadata, for one chunk of a sparse row
 
@@ -113,9 +113,9 @@ class MatrixForm:
 
     @property
     def scales(self) -> int:
-        """How many scales a row of A has, and a column of B; 0 if the form has none.
+        """How many scales a row of A has, and a column of B; 0 if the form does not scale.
 
-        The scale vector says it of 32 bytes of a row.
+        The scale vector states the number for 32 bytes of a row.
         """
         return int(self.scale_vector.removesuffix("X") or 0) * self.registers("a") // _STEP_REGISTERS
 

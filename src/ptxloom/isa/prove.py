@@ -42,7 +42,7 @@ def some_forms(spec: InstructionSpec, *, lax: bool = False) -> Iterator[Form]:
 
     Args:
         spec: The instruction.
-        lax: Whether to give also what only the manual forbids.
+        lax: Whether to yield also what only the manual forbids.
     """
     for line in spec.lines:
         for filling in _fillings(line, Condition()):

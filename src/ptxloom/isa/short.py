@@ -82,7 +82,7 @@ def completed(opcode: str, words: tuple[str, ...], leads: tuple[str, ...] = ()) 
         The form; None if no form has all these qualifiers, or nothing is said.
 
     Raises:
-        Ambiguous: Several have, and none came before the others; the error names them.
+        Ambiguous: Several have, and no rule prefers one of them; the error names them.
 
     Example:
         >>> completed("ldmatrix", ("x4",)).spelling, completed("mma", ("m16n8k16", "bf16")).spelling
@@ -103,7 +103,7 @@ def _completed(opcode: str, words: tuple[str, ...], leads: tuple[str, ...]) -> F
     found = [form for form in meant if _has_like_factors(form, said)] or meant
     if len(found) <= 1:
         return found[0] if found else None
-    if not said:  # what it requires tells more than a list of hundreds
+    if not said:  # what it requires says more than a list of hundreds
         return None
     found.sort(key=_age)
     if _age(found[0]) < _age(found[1]):

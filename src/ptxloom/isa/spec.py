@@ -99,7 +99,7 @@ class Feature:
         needs: What a module must say, one of these.
         line: Where in the data file it stands.
         operand: Only forms whose syntax line has this operand use it; empty: no such condition.
-        gone: The version, and the targets, that took it away again; None if none did.
+        gone: The version, and the targets, that took it away again; None if it was never removed.
     """
 
     name: str
@@ -211,11 +211,11 @@ class OperandRule:
     Attributes:
         name: As the syntax lines call it.
         kind: One of `KINDS`.
-        type: An element type, or the slot (with a leading dot) whose value gives it, or one twice as wide (`.type*2`);
-            of an address the state space; empty where nothing is said.
+        type: An element type, or the slot (with a leading dot) whose value is the type, or one twice as wide
+            (`.type*2`); of an address the state space; empty where nothing is said.
         written: Whether the instruction writes it.
         about: What it means, in our words.
-        length: Of a vector its length, or the slot (with a leading dot) that gives it: `.v4`, `.x4`
+        length: Of a vector its length, or the slot (with a leading dot) whose value is the length: `.v4`, `.x4`
             and `.4d` are 4; `.dim-2` is two less, `.cta_group*4` four times as much, `.num/2` half as much.
             Of a place in a texture "coordinates", or "dimensions" where array index and sample are left out.
         when: The slot whose qualifier brings this operand along: it stands exactly where that one does.

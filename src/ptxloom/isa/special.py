@@ -1,4 +1,4 @@
-"""Special registers: what the hardware tells a thread about itself (PTX ISA 10), as the data says it."""
+"""Special registers: what the hardware lets a thread know about itself (PTX ISA 10), as the data says it."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ class SpecialRegister:
         vector: How many components it has; 0 for a scalar.
         section: The manual's section.
         needs: The PTX version and the targets that have it.
-        about: What it tells, in our words.
+        about: What it holds, in our words.
         series: Whether the data names it with others that differ by a number.
-        once: The type that it had before, by which it may still be read; empty if it had none.
+        once: The type that it had before, by which it may still be read; empty if it never had another.
     """
 
     name: str
@@ -39,7 +39,7 @@ class SpecialRegister:
 
 
 def special_register(name: str) -> SpecialRegister | None:
-    """The special register of that name ("%tid"); None if there is none.
+    """The special register of that name ("%tid"); None if no register has that name.
 
     Example:
         >>> special_register("%tid").vector, special_register("%clock64").type, special_register("%r1")

@@ -190,7 +190,7 @@ def known_target(text: str) -> Target:
     """A target that there is, or one newer than all that ptxloom knows.
 
     Raises:
-        UsageError: It is no target, or none that there ever was.
+        UsageError: It is not a target, or one that never existed.
     """
     target = Target.parse(text)
     if target.since is None and not target.beyond_known:

@@ -104,7 +104,7 @@ def refusal(
 
 
 def scale_ids(scales: int) -> tuple[int, ...]:
-    """Which of a word's four bytes can have the first of so many scales of a row (PTX ISA 9.7.16.10.7).
+    """Which of a word's four bytes can hold the first of a row's `scales` scales (PTX ISA 9.7.16.10.7).
 
     Example:
         >>> scale_ids(2), scale_ids(3)

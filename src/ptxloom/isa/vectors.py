@@ -135,7 +135,7 @@ def _fragment_length(form: Form, rule: OperandRule) -> int:
 
 
 def _sparse_length(form: Form, operand: str) -> int:
-    """The registers of an operand of `spcompress` and `spdecompress`: groups of so many elements out of so many."""
+    """The registers of an operand of `spcompress` and `spdecompress`: groups of n kept elements out of m."""
     filling = form.filling
     kept, of = map(int, filling["spfactor"].removeprefix("sp::").split(":"))
     element, index, number = (int(filling[name][1:]) for name in ("elemsize", "idxsize", "num"))

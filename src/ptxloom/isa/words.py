@@ -26,8 +26,8 @@ class DirectiveWords:
         about: What it says.
         needs: The PTX version and the targets that have it.
         syntax: How it is written.
-        example: A piece of a module that has it; empty where none is legal any more.
-        of: In whose header it stands: "kernels", "functions" or "all"; empty if it stands in none.
+        example: A piece of a module that has it; empty where no use is legal any more.
+        of: In whose header it stands: "kernels", "functions" or "all"; empty if it is not a header's.
         numbers: How many numbers it takes there, from and to; None if their number is not all there is to say.
         least: What each of them is at the least.
         gone: The version from which ptxas refuses it; None if it takes it.
@@ -76,7 +76,7 @@ def special_names() -> tuple[str, ...]:
 
 
 def special_about(name: str) -> str:
-    """What a special register tells; empty if there is none of that name.
+    """What a special register holds; empty if no register has that name.
 
     Example:
         >>> special_about("%laneid")

@@ -22,9 +22,9 @@ class Call:
     """The operands of a call, by what they are.
 
     Attributes:
-        results: What it gives back.
+        results: What it returns.
         callee: The function, or the register that holds its address.
-        passed: What it is given.
+        passed: Its arguments.
         targets: Of a call through a register the list of its candidates, or their prototype.
         listed: Whether there is a list of what is passed, perhaps an empty one.
     """

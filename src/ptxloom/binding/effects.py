@@ -89,7 +89,7 @@ _LEARNED: Final[dict[str, Effects]] = {}
 
 
 def effects_of(opcode: str) -> Effects:
-    """What the ISA data says of an opcode; reading it takes a millisecond, so that some keep the answer."""
+    """What the ISA data says of an opcode; reading it takes a millisecond, so callers may keep the result."""
     found = _LEARNED.get(opcode)
     if found is None:
         found = _LEARNED[opcode] = _read(opcode)
@@ -97,7 +97,7 @@ def effects_of(opcode: str) -> Effects:
 
 
 def learn(opcode: str, effects: Effects) -> None:
-    """Take an answer of `effects_of` that somebody has kept."""
+    """Take in a result of `effects_of` that was kept."""
     _LEARNED.setdefault(opcode, effects)
 
 
@@ -128,7 +128,7 @@ def _names(operand: Operand) -> list[Destination]:
 
 
 def _leading(opcode: str, count: int) -> int | None:
-    """How many operands, from the first on, every form of an opcode with so many writes; None if forms differ."""
+    """How many operands, from the first on, every form of an opcode with `count` writes; None if forms differ."""
     leading = effects_of(opcode).leading
     return leading.get(count) if leading else min(count, 1)
 

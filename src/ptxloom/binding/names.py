@@ -1,7 +1,7 @@
 """Which declaration a name means: nested braces, series of registers and labels (PTX ISA 4.3.3, 5.2, 5.5).
 
 As ptxas 13 has it: a name means what the innermost braces declare before it. A label is seen in all of its braces, also
-before it stands there; of two labels the inner one counts. Needless zeros tell no members of a series apart: of
+before it stands there; of two labels the inner one counts. Needless zeros do not make another member of a series: of
 `.reg .b32 %r<8>`, `%r01` is `%r1`.
 """
 
@@ -35,7 +35,7 @@ def stem_of(name: str) -> str:
 
 
 def index_of(name: str, stem: str) -> int:
-    """The number that a name ends in, behind its stem; -1 if there is none, or one that no series reaches.
+    """The number that a name ends in, behind its stem; -1 without a number, or for one that no series reaches.
 
     Example:
         >>> index_of("%r12", "%r"), index_of("%r0012", "%r"), index_of("%r", "%r"), index_of("%r" + "9" * 20, "%r")
@@ -59,7 +59,7 @@ def has_needless_zeros(name: str) -> bool:
 
 
 class Series(NamedTuple, Generic[Thing]):
-    """Names that are declared together: so many, from 0 on, and what they stand for."""
+    """Names that are declared together: their count, from 0 on, and what they stand for."""
 
     length: int
     thing: Thing
@@ -93,7 +93,7 @@ class Scope(Generic[Thing, Mark]):
         self._lowest: Final[dict[str, str]] = {}  # by stem: of the names that end in digits that of the smallest number
 
     def declare(self, name: str, thing: Thing, count: int | None = None) -> None:
-        """Make a name, or a series of so many, mean something from here on."""
+        """Make a name, or a series of `count` names, mean something from here on."""
         if count is not None:
             self.series[name] = Series(count, thing)
             return
@@ -170,7 +170,7 @@ class Scope(Generic[Thing, Mark]):
             scope = scope.outer
 
     def inside(self, stem: str, count: int) -> str | None:
-        """A name with a declaration of its own in these braces that a series of so many would have as well."""
+        """A name with a declaration of its own in these braces that a series of `count` names would have as well."""
         lowest = self._lowest.get(stem)
         return lowest if lowest is not None and 0 <= index_of(lowest, stem) < count else None
 

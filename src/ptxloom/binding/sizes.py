@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ptxloom.syntax.tree import Declaration, Declarator
 
 OPAQUE: Final = frozenset(("texref", "samplerref", "surfref"))
-"""The types whose insides nobody sees."""
+"""The types whose contents are hidden from a program."""
 _HANDLE: Final = 8  # bytes of what stands for a texture, a sampler or a surface
 
 

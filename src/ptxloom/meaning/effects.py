@@ -52,7 +52,7 @@ class Issue:
     Attributes:
         what: COPIES, BULK, STORES, PRODUCTS, TENSOR or REQUESTS.
         by_async_proxy: It touches memory through the async proxy.
-        tells: An mbarrier, named here, is told of its end; else it belongs to a group.
+        tells: Its end is reported to an mbarrier, named here; else it belongs to a group.
     """
 
     what: str
@@ -62,7 +62,7 @@ class Issue:
 
 @dataclass(frozen=True, slots=True)
 class Commit:
-    """What has been issued of a kind becomes a group, or what an mbarrier is told of."""
+    """What has been issued of a kind becomes a group, or what is reported to an mbarrier."""
 
     what: str
     tells: bool = False

@@ -20,7 +20,7 @@ class Row(Generic[Reader_contra, Op_contra]):
 
     Attributes:
         build: Says it to a reader.
-        types: The last type qualifier must be one of these; empty: any, or none.
+        types: The last type qualifier must be one of these; empty: any, or no type at all.
         when: A further condition on the instruction.
         starts: Lanes may have to wait before it: it must start a block.
         ends: It may go elsewhere: it must end a block.

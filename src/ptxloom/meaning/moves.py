@@ -42,7 +42,7 @@ def mov_packed(b: Words[W], op: Op) -> None:
 
 
 def is_copy(op: Op) -> bool:
-    """Whether an instruction only gives its register what its operand holds."""
+    """Whether an instruction only copies its operand to its register."""
     return op.opcode == "mov"
 
 

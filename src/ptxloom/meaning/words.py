@@ -150,7 +150,7 @@ class Words(Arithmetic[W], Protocol[W]):
         ...
 
     def read_all(self, operand: tree.Operand, type_: Type | str) -> tuple[W, ...]:
-        """The elements of a vector expression or a vector register; a plain operand gives one."""
+        """The elements of a vector expression or a vector register; a plain operand is the only one."""
         ...
 
     def read_mask(self, operand: tree.Operand) -> W:
@@ -212,7 +212,7 @@ class Words(Arithmetic[W], Protocol[W]):
         ...
 
     def fixed_point(self, name: str, value: W, bits: int) -> W:
-        """Floats as integers of a width, clamped to it: `fptosi` or `fptoui`; NaN gives 0."""
+        """Floats as integers of a width, clamped to it: `fptosi` or `fptoui`; NaN yields 0."""
         ...
 
     def approximated(self, name: str, bits: W) -> W:

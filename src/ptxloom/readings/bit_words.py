@@ -132,7 +132,7 @@ def _opaque(a: Bits, b: Bits, width: int) -> Bits:
 
 
 def _folded(name: str, act: Callable[[Bits, Bits, int], Bits]) -> Callable[[Bits, Bits, int], Bits]:
-    """What plain integers give where all is known."""
+    """What plain integers yield where all is known."""
     compute = integers.FUNCTIONS[name]
 
     def found(a: Bits, b: Bits, width: int) -> Bits:

@@ -86,7 +86,7 @@ def has_frames(instruction: Instruction) -> bool:
 
 
 def uses_tensor_memory(instruction: Instruction) -> bool:
-    """Whether an instruction takes, gives, moves, multiplies or orders what is in tensor memory."""
+    """Whether an instruction takes, frees, moves, multiplies or orders what is in tensor memory."""
     return any(getattr(deed, "what", getattr(deed, "proxy", "")) == TENSOR for deed in deeds_of(instruction))
 
 

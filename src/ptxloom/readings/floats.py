@@ -1,6 +1,6 @@
 """Floating point on bit patterns, exactly and rounded once, with integers alone (IEEE 754; PTX ISA 9.7.3).
 
-What is invalid gives the quiet NaN with a sign, as processors do; of operands that are NaN the first is kept, quiet.
+What is invalid yields the quiet NaN with a sign, as processors do; of operands that are NaN the first is kept, quiet.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class _Number(NamedTuple):
 
 
 def is_nan(pattern: int, form: Format) -> bool:
-    """Whether it is none of the numbers."""
+    """Whether it is not a number."""
     return pattern & form.sign - 1 > form.infinity
 
 
@@ -139,7 +139,7 @@ def multiply(form: Format, direction: str, x: int, y: int) -> int:
 
 
 def _product(form: Format, x: int, y: int) -> _Number | int:
-    """The product as a number, or the bits of one that is infinite or none."""
+    """The product as a number, or the bits of one that is infinite or NaN."""
     nan = _nan_among(form, x, y)
     if nan is not None:
         return nan
@@ -231,7 +231,7 @@ def to_integer(pattern: int, form: Format) -> int | None:
 
 
 def integral(pattern: int, form: Format, how: str) -> int:
-    """The integral number that `roundeven`, `trunc`, `floor` or `ceil` gives, zeros with their sign."""
+    """The integral number that `roundeven`, `trunc`, `floor` or `ceil` yields, zeros with their sign."""
     if is_nan(pattern, form):
         return pattern | form.quiet
     if _is_infinite(pattern, form):

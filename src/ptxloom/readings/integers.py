@@ -1,4 +1,4 @@
-"""What each word of integers gives: functions of the bits of numbers and their width."""
+"""What each word of integers yields: functions of the bits of numbers and their width."""
 
 from __future__ import annotations
 

@@ -298,7 +298,7 @@ class Interpreter:
         return Numbers(first.type, tuple(act(form, direction, *values) for values in lanes))
 
     def fixed_point(self, name: str, value: Numbers, bits: int) -> Numbers:
-        """Floats as integers, clamped; NaN gives 0."""
+        """Floats as integers, clamped; NaN yields 0."""
         form = FORMATS[value.element]
         low, high = (-(1 << bits - 1), (1 << bits - 1) - 1) if name == "fptosi" else (0, mask(bits))
         found = (floats.to_integer(one, form) or 0 for one in value.values)

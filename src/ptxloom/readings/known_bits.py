@@ -253,7 +253,7 @@ class KnownBits:
         return _unknown(addresses.type, _worst((addresses, rank)))
 
     def write(self, operand: tree.Operand, value: Known, signed: bool = False) -> None:
-        """Keep a result; what is wider than it was written with is looked at by nobody, or holds its sign."""
+        """Keep a result; the bits above its written width are never read, or hold its sign."""
         if operand is not self._result:
             return
         whole = value.parts[0] if len(value.parts) == 1 else bit_words.joined(value.parts, value.bits)

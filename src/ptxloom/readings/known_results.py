@@ -35,7 +35,7 @@ class Read(Protocol):
 
 
 class Asked(NamedTuple):
-    """What is asked for, and by whom it can be answered.
+    """What is asked for, and what it takes to find that.
 
     Attributes:
         instruction: It writes the register.
@@ -80,7 +80,7 @@ def _opaque(asked: Asked) -> Bits:
 
 
 def _memory(asked: Asked, form: Form) -> Bits:
-    """A load gives all lanes the same if they read from one place that is not each thread's own."""
+    """A load yields the same for all lanes if they read from one place that is not each thread's own."""
     address = form.operands[1]
     where = asked.read(address, 64)
     if any(one.startswith("param") for one in form.qualifiers):

@@ -101,7 +101,7 @@ class PointingWords(Generic[P]):
         return self._made(type_, self._lattice.data)
 
     def apply(self, name: str, *operands: Pointing[P]) -> Pointing[P]:
-        """A step from an address, or what is none any more."""
+        """A step from an address, or what is no address any more."""
         places = _STEPS.get(name)
         if places is None:
             return self._opaque(operands[0].type, *operands)
@@ -142,7 +142,7 @@ class PointingWords(Generic[P]):
     def intrinsic(
         self, name: str, *operands: Pointing[P], result: str | None = None, overload: str | None = None
     ) -> Pointing[P]:
-        """The smaller or the larger, or what is no address any more."""
+        """The smaller or the larger; of other intrinsics, what is no address any more."""
         del overload
         if name in _CHOICES:
             return operands[0]._replace(to=self._lattice.either(operands[0].to, operands[1].to))
@@ -201,7 +201,7 @@ class PointingWords(Generic[P]):
         return addresses
 
     def of_cta(self, addresses: Pointing[P], rank: Pointing[P]) -> Pointing[P]:
-        """An address of another CTA is none of the places here."""
+        """An address of another CTA is not one of the places here."""
         del rank
         return addresses._replace(to=self._lattice.data)
 

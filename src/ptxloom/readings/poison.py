@@ -1,4 +1,4 @@
-"""Rows read for poison: which bits of a result depend on bits that nobody has written.
+"""Rows read for poison: which bits of a result depend on unwritten bits.
 
 Every word has one rule, as every operation of VEX has one in Valgrind's memcheck: logic and shifts go bit by bit, what
 is poison in a sum makes poison of the bits above it, a choice by poison is poison where the choices differ, and what is
@@ -29,7 +29,7 @@ class Keeper(Protocol[W]):
     """Who keeps the poison of registers; a predicate's is a mask."""
 
     def poison_of(self, operand: tree.Operand, type_: Type) -> W | None:
-        """The poison of an operand, integers of the type's shape; None if it has none."""
+        """The poison of an operand, integers of the type's shape; None if it cannot have poison."""
         ...
 
     def keep(self, operand: tree.Operand, found: Shadowed[W], *, signed: bool) -> None:
@@ -306,7 +306,7 @@ class PoisonWords(Generic[W]):
         return Shadowed(f"i{self.width}", make, found, lanes.done, lanes.steered)
 
     def carry(self) -> Shadowed[W]:
-        """CC.CF, whose poison nobody keeps."""
+        """CC.CF, whose poison is not kept."""
         return Shadowed(f"i{self.width}", self._below.carry)
 
     def set_carry(self, mask: Shadowed[W]) -> None:

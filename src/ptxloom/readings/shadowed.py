@@ -1,4 +1,4 @@
-"""A value with its poison: the bits of it that depend on bits that nobody has written."""
+"""A value with its poison: the bits of it that depend on unwritten bits."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ class Shadowed(Generic[W]):
 
     Attributes:
         type: Of the value.
-        poison: The bits that nobody has written, integers of the same shape; None if there are none.
+        poison: The unwritten bits, integers of the same shape; None if all are written.
         done: COMPUTED, MOVED or LOADED: what was done to them.
-        steered: A mask of the lanes that were chosen by poison; None if none was.
+        steered: A mask of the lanes that were chosen by poison; None if no lane was.
     """
 
     __slots__ = ("_make", "_value", "done", "poison", "steered", "type")

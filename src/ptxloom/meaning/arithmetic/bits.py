@@ -107,9 +107,9 @@ def bfi(b: Words[W], op: Op) -> None:
 
 @family("fns", types="b32")
 def fns(b: Words[W], op: Op) -> None:
-    """The place of the n-th set bit from `base` on, upwards or downwards; -1 if there is none.
+    """The place of the n-th set bit from `base` on, upwards or downwards; -1 if there is no such bit.
 
-    What the manual leaves open is as on an H200: a base above 31 finds nothing, an offset of -2^31 gives 0.
+    What the manual leaves open is as on an H200: a base above 31 finds nothing; for an offset of -2^31 the result is 0.
     """
     target, source, base, offset = op.operands
     value, start, count = b.read(source, "b32"), b.read(base, "b32"), b.read(offset, "s32")

@@ -76,7 +76,7 @@ def setp(b: Words[W], op: Op) -> None:
 
 @family("set", lanewise=True)
 def set_(b: Words[W], op: Op) -> None:
-    """Compare and give all ones or 1.0, or zero."""
+    """Compare: all ones or 1.0 if true, else zero."""
     result = op.types[0]
     found = _compare(b, op, op.operands[1], op.operands[2])
     combination = op.one_of(_COMBINATIONS)
@@ -105,7 +105,7 @@ def selp(b: Words[W], op: Op) -> None:
 
 
 def _plain(type_: Type) -> Type:
-    """The untyped bits of a type: a selection changes none of them."""
+    """The untyped bits of a type: a selection does not change them."""
     return ptx_type(f"b{type_.bits}")
 
 

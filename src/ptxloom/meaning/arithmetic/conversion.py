@@ -101,7 +101,7 @@ def integer_to_float(b: Words[W], op: Op) -> None:
 def float_to_integer(b: Words[W], op: Op) -> None:
     """Rounded to an integral value, then clamped to the type.
 
-    NaN gives 0 if neither type has 64 bits, else the type's highest bit alone (an H200; the manual says 0).
+    NaN yields 0 if neither type has 64 bits, else the type's highest bit alone (an H200; the manual says 0).
     """
     to, source = op.types
     value = _read_float(b, op, op.operands[1], source)

@@ -34,7 +34,7 @@ def arithmetic(b: Words[W], op: Op) -> None:
 
 
 def _exact(b: Words[W], op: Op, name: str, bits: list[W]) -> W:
-    """The result before the last rounding: exact, to odd, or with so many bits that rounding again does no harm."""
+    """The result before the last rounding: exact, to odd, or wide enough that rounding again does no harm."""
     floats = [numbers.widen(b, v, name) for v in bits]
     if op.opcode in {"add", "sub"}:  # 24 bits are at least 2 * 11 + 2: rounding twice is rounding once
         return b.apply(f"f{op.opcode}", *floats)

@@ -27,7 +27,7 @@ class NarrowFormat:
         exponent: The width of its exponent field.
         fraction: The width of its fraction field.
         largest: The bits of its largest finite number.
-        nan: What NaN becomes: the format's own, or, where it has none, the largest number.
+        nan: What NaN becomes: the format's own, or the largest number if the format lacks one.
         container: The bits that an element takes up among packed ones.
     """
 

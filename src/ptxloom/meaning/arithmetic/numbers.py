@@ -24,7 +24,7 @@ class Format:
     Attributes:
         bits: Its width.
         fraction: The width of its fraction field.
-        nan: The bits of the NaN that an H200 gives.
+        nan: The bits of the NaN that an H200 produces.
     """
 
     bits: int
@@ -92,7 +92,7 @@ def is_nan(b: Arithmetic[W], value: W) -> W:
 
 
 def canonical(b: Arithmetic[W], value: W) -> W:
-    """Floats with every NaN replaced by the one that an H200 gives; f64 keeps what it has."""
+    """Floats with every NaN replaced by the one that an H200 produces; f64 keeps what it has."""
     if value.element != "float":
         return value
     nan = as_float(b, b.constant(integer_like(value.type), FORMATS["f32"].nan))
@@ -118,7 +118,7 @@ def flush_float(b: Arithmetic[W], value: W) -> W:
 
 
 def saturate(b: Arithmetic[W], value: W) -> W:
-    """Clamped to [0, 1]; NaN and -0 give +0."""
+    """Clamped to [0, 1]; NaN and -0 become +0."""
     zero, one = b.constant(value.type, "0.0"), b.constant(value.type, "1.0")
     low = b.select(b.compare("ogt", value, zero), value, zero)
     return b.select(b.compare("olt", low, one), low, one)
@@ -152,7 +152,7 @@ def rounded(b: Words[W], name: str, direction: str, *operands: W) -> W:
 def rounded_flushed(b: Words[W], name: str, direction: str, *operands: W) -> W:
     """`rounded` on f32, then `flush`; see `narrow_flushed` for what counts as subnormal."""
     result = rounded(b, name, direction, *operands)
-    if name in {"fadd", "fsub", "sqrt"}:  # subnormal results are exact, or there are none
+    if name in {"fadd", "fsub", "sqrt"}:  # subnormal results are exact, or impossible
         return flush_float(b, result)
     # doubled, but for the second, which is a factor; what overflows then is far from small
     doubled = (b.apply("fadd", v, v) if n != 1 else v for n, v in enumerate(operands))

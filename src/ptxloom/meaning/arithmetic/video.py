@@ -19,7 +19,7 @@ _SECOND: Final = ("add", "min", "max")
 
 
 def _selected(operand: tree.Operand) -> tuple[tree.Operand, str]:
-    """An operand and its selector: `r.h1` gives r and "h1", `r` gives r and ""."""
+    """An operand and its selector: r and "h1" for `r.h1`, r and "" for `r`."""
     match operand:
         case tree.Component(base=base, field=field):
             return base, field

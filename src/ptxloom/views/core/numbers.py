@@ -1,4 +1,4 @@
-"""Numbers with a point in a few characters, by which they can still be told apart."""
+"""Numbers with a point in a few characters that still distinguish them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from math import isfinite
 from typing import Final
 
 _MOST_WHOLE: Final = 6
-"""Digits before the point that are all shown: nobody reads 1.066e+04 for 10656."""
+"""Digits before the point that are all shown: 10656 is easier to read than 1.066e+04."""
 
 
 def few_digits(value: float, digits: int) -> str:

@@ -39,12 +39,12 @@ _GAP: Final = 2  # blanks between columns
 
 
 def narrowed(table: Table, cells: int | None, spared: str = "") -> Table:
-    """A table as wide as there is room for: the widest columns give way, what does not fit in them is cut.
+    """A table as wide as there is room for: the widest columns shrink, what does not fit in them is cut.
 
     Args:
         table: The table.
         cells: How much room there is; None for any.
-        spared: The head of a column that gives way only when no other can.
+        spared: The head of a column that shrinks only when no other can.
 
     Example:
         >>> table = narrowed(Table(("line", "instruction"), (row(1, "ldmatrix.sync.aligned"),)), 20)

@@ -21,7 +21,7 @@ WORD_LIMIT: Final = 100  # characters of repaired text that a help line shows
 
 
 def full(diagnostics: Sequence[Diagnostic], style: Style = PLAIN) -> str:
-    """Every finding with its place, carets, reason and repair; those that say the same are told at the first."""
+    """Every finding with its place, carets, reason and repair; those that say the same are listed at the first."""
     return "".join(_finding(one.first, style, one.others) + "\n" for one in folded(diagnostics))
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def junit(diagnostics: Sequence[Diagnostic]) -> str:
-    """A suite a file, a failed case a finding; a file without findings has none."""
+    """A suite a file, a failed case a finding; a file without findings has no suite."""
     root = Element("testsuites", name="ptxloom", tests=str(len(diagnostics)), failures=str(len(diagnostics)))
     for name, of_file in groupby(diagnostics, key=lambda d: place_of(d.span).file):
         found = list(of_file)

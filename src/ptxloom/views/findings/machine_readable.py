@@ -77,7 +77,7 @@ def github(diagnostics: Sequence[Diagnostic]) -> str:
 
 
 def _annotation(diagnostic: Diagnostic) -> str:
-    """`::error file=...,line=...::message` as the workflow commands' reference gives it."""
+    """`::error file=...,line=...::message`, in the syntax of the workflow commands' reference."""
     place = place_of(diagnostic.span)
     fields = {"title": f"ptxloom ({diagnostic.rule})", "file": place.file, "line": str(place.line)}
     if place.column:

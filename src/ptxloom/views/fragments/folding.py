@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ptxloom.fragments import Digit, Fragment
 
 MOST: Final = 32  # rows or columns that are drawn whole
-BLOCK: Final = 16  # and if there are more, so many are aimed at
+BLOCK: Final = 16  # and if there are more, the number aimed at
 _CORNER: Final = 8  # both, of what tensor memory holds: a picture of all of it stands beside
 _WARP_DIGITS: Final = 5  # of a lane's number
 
@@ -30,7 +30,7 @@ class Block:
     Attributes:
         rows: How many rows.
         columns: How many columns.
-        repeats: How the rest follows from it, a sentence each; none if it is all.
+        repeats: How the rest follows from it, a sentence each; empty if it is all.
     """
 
     rows: int

@@ -93,13 +93,13 @@ def coordinate(fragment: Fragment, axis: Axis, register: int) -> str:
 
 
 def _constant(fragment: Fragment, axis: Axis, register: int) -> int:
-    """The part of a coordinate that the register's number gives."""
+    """The part of a coordinate that follows from the register's number."""
     outside = numerals(register, fragment.values[held_together(fragment).bit_length() - 1 :])
     return sum(digit.weight * count for digit, count in outside if digit.axis is axis)
 
 
 def _terms(name: str, digits: Sequence[Digit], axis: Axis) -> Iterator[str]:
-    """The part of a coordinate that the binary digits of one number give: neighbours that stay neighbours together."""
+    """The part of a coordinate from one number, by its binary digits; neighbours that stay neighbours together."""
     place = 0
     while place < len(digits):
         first = place

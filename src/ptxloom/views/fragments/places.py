@@ -1,4 +1,4 @@
-"""One lane's values, a row's holders, or one element's holder: the questions that `where` answers."""
+"""One lane's values, a row's holders, or one element's holder: what `where` shows."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ class Band:
     Attributes:
         lanes: The lanes of a CTA, first and last.
         columns: The columns, first and last.
-        held: The elements there; none if the operand leaves them free.
+        held: The elements there; empty if the operand leaves them free.
     """
 
     lanes: tuple[int, int]

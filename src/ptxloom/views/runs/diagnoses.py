@@ -29,12 +29,12 @@ _MOST_GAPS = 12  # things not judged that are listed
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """A run as it is told.
+    """A run as it is reported.
 
     Attributes:
         examined: What the laws say of it.
         comparisons: Its arrays against what they should be.
-        hazards: What the four tools found; they are told before any law.
+        hazards: What the four tools found; they come before any law.
         ended: Why the kernel was ended; empty if it came to its end.
     """
 

@@ -1,4 +1,4 @@
-"""A launch file to be filled in: what a kernel's text tells is there, what it does not is guessed and said to be."""
+"""A launch file to be filled in: what a kernel's text shows is there, the rest is guessed and marked so."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 _ELEMENTS: Final = 4096
 _BLOCK: Final = 128
-_DYNAMIC: Final = 48 << 10  # bytes of shared memory that every device gives without being asked
+_DYNAMIC: Final = 48 << 10  # bytes of shared memory that every device allows without being asked
 _FLOATS: Final = ("f64", "f32", "tf32", "bf16", "f16", "e4m3", "e5m2", "e3m2", "e2m3", "e2m1")
 _BARE: Final = frozenset(("b16", "u16", "b32", "u32", "b64", "u64", "b128"))
 

@@ -94,7 +94,7 @@ def full(run: Run, style: Style = PLAIN) -> str:
 
 
 def _quiet(watched: tuple[str, ...]) -> str:
-    """That there are no hazards, as far as those who watched can tell."""
+    """That there are no hazards, as far as the tools that watched can see."""
     off = [tool for tool in TOOLS if tool not in watched]
     if not watched:
         return "no hazards"

@@ -105,7 +105,7 @@ def label(elements: Elements, *, several: bool = False) -> str:
 
 
 def _parts(elements: Elements) -> tuple[str, str, str]:
-    """The array, and an index in two parts: all but its end, and its end; or the two ends of what is no run."""
+    """The array, and an index in two parts: all but its end, and its end; or the two ends of what is not a run."""
     if not elements.array:
         return "", _WORDS.get(elements.kind, _EMPTY if elements.regular else "mixed"), ""
     mark = "~" if elements.kind is Kind.CONVERTED else ""

@@ -22,7 +22,7 @@ _LINE_LIMIT: Final = 120  # characters of a line that are shown
 
 
 def no_source(line: SourceLine) -> str | None:
-    """Nobody asked for the text."""
+    """The text was not asked for."""
     del line
     return None
 

@@ -55,7 +55,7 @@ def full(
 
 
 def _seen(record: TraceRecord) -> tuple[object, ...]:
-    """What tells an execution from others of its instruction."""
+    """What distinguishes an execution from others of its instruction."""
     rows = {one.first_row(record.warp) for one in matrix_operands(record.node)}
     lanes = [*record.lanes]
     addresses = b"" if record.addresses is None else record.addresses[lanes].tobytes()
@@ -86,7 +86,7 @@ def _others(group: Sequence[TraceRecord]) -> str:
 
 
 def one(record: TraceRecord, type_: str = "", operand: str = "", style: Style = PLAIN) -> str:
-    """A record: where it was, then its matrices, or its lanes if there are none or some were chosen."""
+    """A record: where it was, then its matrices, or its lanes if it has no matrices or some lanes were chosen."""
     lines = [style.paint(harmless(str(record)), Ink.BOLD)]
     found = record.matrices(type_, operand) if operand or record.chosen == record.lanes else ()
     if not found:

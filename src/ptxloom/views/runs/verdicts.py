@@ -15,7 +15,7 @@ _MOST_CASES = 4
 
 
 def full(verdicts: Sequence[dict[str, Any]], style: Style = PLAIN) -> str:
-    """Each kernel, what is told of it, and in which cases.
+    """Each kernel, what is reported of it, and in which cases.
 
     Args:
         verdicts: As `Verdict.as_data` has them.

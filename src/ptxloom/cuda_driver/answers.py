@@ -1,4 +1,4 @@
-"""Every question is answered: with what it asks for, or with the error that whatever went wrong comes to."""
+"""Every question gets an answer: what it asks for, or the error that stands for whatever went wrong."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ class Ending(Exception):  # noqa: N818 - says what happens
 def one_answer(
     answered: Callable[[int, bytes], tuple[CudaError, bytes]], operation: int, data: bytes, report: Report
 ) -> tuple[CudaError, bytes]:
-    """What a question comes to, whatever is asked and whatever happens.
+    """The answer to a question, whatever is asked and whatever happens.
 
     Args:
         answered: Answers a question that is known and as long as it must be.
         operation: What is asked.
         data: With what.
-        report: Is told why something is refused.
+        report: Learns why something is refused.
 
     Raises:
         Ending: The program shall end.
@@ -49,7 +49,7 @@ def one_answer(
     except MemoryError:
         report.refused(f"ptxloom: this machine has too little memory for {_called(operation)}")
         return CudaError.OUT_OF_MEMORY, b""
-    except Exception:  # noqa: BLE001 - other questions are still answered, and nobody takes this for the program's fault
+    except Exception:  # noqa: BLE001 - other questions are still answered, and it must not pass for the program's fault
         say(f"ptxloom: this is a bug in ptxloom, not in the program ({_called(operation)}):\n{format_exc()}")
         return CudaError.UNKNOWN, b""
 

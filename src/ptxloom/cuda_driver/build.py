@@ -143,7 +143,7 @@ def _kept() -> Path | None:
 
 
 def _is_whole(place: Path) -> bool:
-    """Whether a folder holds what was put there, and nobody else can have put it there."""
+    """Whether a folder holds what was put there, and no other user can have put it there."""
     there = all((place / one).exists() for one in _NAMES)
     return there and is_sealed(place, key(), _SONAMES) and not _doubt(place)
 
@@ -157,7 +157,7 @@ def _temporary() -> Path:
     """A folder that goes with this process.
 
     Raises:
-        NoDriver: There is none.
+        NoDriver: No such folder can be made.
     """
     made = Path(temporary_folder("ptxloom-driver-"))
     atexit.register(shutil.rmtree, made, ignore_errors=True)
@@ -169,7 +169,7 @@ def temporary_folder(prefix: str, within: str | None = None) -> str:
     """A new folder for what need not last.
 
     Raises:
-        NoDriver: There can be none.
+        NoDriver: No folder can be made.
     """
     try:
         return tempfile.mkdtemp(prefix=prefix, dir=within)
@@ -239,7 +239,7 @@ def _compiler() -> str:
     """The C compiler.
 
     Raises:
-        NoDriver: There is none.
+        NoDriver: There is no compiler.
     """
     named = os.environ.get("CC")
     found = next((path for one in ([named] if named else _COMPILERS) if (path := shutil.which(one))), None)

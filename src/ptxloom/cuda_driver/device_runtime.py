@@ -49,7 +49,7 @@ def is_of_device_runtime(name: str) -> bool:
 
 
 def _plain(name: str) -> str:
-    """What a function is called in C; the name itself where it is none of the library's."""
+    """What a function is called in C; the name itself where it is not one of the library's."""
     found = _VARIANT.fullmatch(name)
     return f"cuda{found[1]}" if found else name
 
@@ -94,7 +94,7 @@ def _for_errors(names: tuple[str, ...]) -> tuple[Module, ...]:
 
 
 def _saying(name: str, texts_of: Mapping[int, str]) -> str:
-    """A function that gives the text of a number; the first one of those that have none."""
+    """A function that returns the text of a number; the first text for other numbers."""
     texts, steps = list[str](), list[str]()
     for number, text in texts_of.items():
         codes = ", ".join(map(str, (*text.encode(), 0)))

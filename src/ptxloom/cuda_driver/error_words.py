@@ -54,7 +54,7 @@ WORDS: Final = {
     908: "attempt to terminate a thread-local capture sequence from another thread",
     999: "unknown error",
 }
-"""By number; of the others, which nothing here answers or nobody looks for, the name says what they are."""
+"""By number; the others are not returned or looked up here, and their names say what they are."""
 
 
 def words(number: int, name: str) -> str:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class CudaError(IntEnum):
-    """Those of `CUresult` that the server answers with."""
+    """Those of `CUresult` that the server returns."""
 
     SUCCESS = 0
     INVALID_VALUE = 1
@@ -35,7 +35,7 @@ class CudaError(IntEnum):
 
 
 class Refused(Exception):  # noqa: N818 - says what happened
-    """A question is answered with an error.
+    """A question gets an error as its answer.
 
     Attributes:
         error: Which one.
@@ -67,7 +67,7 @@ _BY_HAZARD: Final = {
 
 
 def error_of(ended: LaunchError) -> CudaError:
-    """What hardware would have answered where a kernel was ended so."""
+    """What hardware would have returned where a kernel was ended so."""
     if not ended.hazards:
         return CudaError.LAUNCH_FAILED
     first = ended.hazards[0]

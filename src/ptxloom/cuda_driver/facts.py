@@ -42,7 +42,7 @@ _IMAGE_LIMITS: Final = {
     "MAXIMUM_SURFACECUBEMAP_WIDTH": 32_768, "MAXIMUM_SURFACECUBEMAP_LAYERED_WIDTH": 32_768,
     "MAXIMUM_SURFACECUBEMAP_LAYERED_LAYERS": 2_046,
 }  # fmt: skip
-"""Of textures and surfaces: what an H100 answers, and the Programming Guide says of all compute capabilities."""
+"""Of textures and surfaces: what an H100 returns, and the Programming Guide says of all compute capabilities."""
 
 
 def attributes(number: int) -> dict[str, int]:

@@ -36,7 +36,7 @@ def driver(
     """A CUDA driver that needs no GPU, in this process: what loads `libcuda.so.1` from now on gets this one.
 
     Programs that are not written for it are run by `ptxloom exec`. A process that has loaded the library once keeps it:
-    when the block is left, its calls answer errors; in the next such block `cuInit` begins anew.
+    when the block is left, its calls return errors; in the next such block `cuInit` begins anew.
 
     Args:
         arch: What the device is, `sm_75` to `sm_121`.

@@ -30,12 +30,12 @@ def module_of(image: bytes, path: str, capability: int) -> Module:
     """The module in an image, parsed.
 
     Args:
-        image: What the program gave.
+        image: What the program passed.
         path: Where it read it, if it came from a file.
         capability: The device's, times ten.
 
     Raises:
-        Refused: There is no PTX in it, or none for this device, or it is not legal.
+        Refused: There is no PTX in it, or no PTX for this device, or it is not legal.
     """
     source = _source(image, path, capability)
     if ".version" not in source.text:

@@ -62,7 +62,7 @@ def linked(modules: Sequence[Module], registers: int = 0) -> str:
         The text: that of the only one as it is.
 
     Raises:
-        Refused: Two define the same name, or there is none.
+        Refused: Two define the same name, or there are no modules.
     """
     if not modules:
         raise Refused(CudaError.NO_BINARY_FOR_GPU, "ptxloom: nothing that is linked holds PTX")
@@ -135,7 +135,7 @@ def _names(one: Statement, *, defined: bool) -> tuple[str, ...]:
             return tuple(d.name for d in one.declarators) if defined else ()
         case Declaration(linkage="extern", space=space):
             needed = (d.name for d in one.declarators if space != "shared" or size_of(one, d))
-            return () if defined else tuple(needed)  # an array without a size is what launches add: nobody defines it
+            return () if defined else tuple(needed)  # launches add an array without a size: no module defines it
         case _:
             return ()
 

@@ -16,7 +16,7 @@ import numpy as np
 from ptxloom.machine.native.host_memory import Refused
 
 SEALS: Final = fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL
-"""Of a file that processes map: none of them can change its length under the others."""
+"""Of a file that processes map: no process can change its length under the others."""
 _FIRST: Final = 0x2000_0000_0000  # far from where systems put programs, their heaps and their libraries
 _SPACE: Final = 0x2F00_0000_0000  # addresses from there on at which something may start
 _STEP: Final = 29745 << 30  # from a place to the next: a golden part of the space, and coprime to it in units of 2^30
@@ -74,7 +74,7 @@ class AddressRange:
 
 
 def _at_a_free_place(size: int, protection: int, flags: int, file: int) -> int:
-    """Map something at the first of the places that is free; zero if none is, or nothing of this size can be."""
+    """Map something at the first of the places that is free; zero if all are taken, or nothing of this size can be."""
     libc = _libc()
     for _ in range(_TRIES):
         wanted = _place()
@@ -143,6 +143,6 @@ class SharedRegion:
             self._libc.madvise(ctypes.c_void_p(self.address + start), ctypes.c_size_t(size), _REMOVE)
 
     def close(self) -> None:
-        """Give the addresses back: nobody may look there from now on."""
+        """Release the addresses: they must not be accessed from now on."""
         self._libc.munmap(ctypes.c_void_p(self.address), ctypes.c_size_t(self.nbytes))
         os.close(self.file)

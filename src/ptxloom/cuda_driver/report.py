@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 ON_HAZARD: Final = ("report", "end", "stop", "ignore")
-"""What becomes of a hazard: it is told as it happens, told at the end, ends the program, or is not told."""
+"""What becomes of a hazard: it is reported as it happens, reported at the end, ends the program, or is ignored."""
 DESTROYS: Final = ("context", "kernel")
-"""What a kernel that is ended takes with it: the context, every later call of which answers its error, or nothing."""
+"""What a kernel that is ended takes with it: the context, every later call of which returns its error, or nothing."""
 MOST_TOLD: Final = 10
 """Reports of one kernel."""
 _NO_LINES: Final = (
@@ -34,7 +34,7 @@ class Report:
     Args:
         on_hazard: One of `ON_HAZARD`.
         destroys: One of `DESTROYS`.
-        checks: The tools that watch, if the summary shall say that none of them looks for races.
+        checks: The tools that watch, if the summary shall say when races are not looked for.
 
     Attributes:
         on_hazard: The same.
@@ -118,7 +118,7 @@ class Report:
 
 
 def _unwatched(checks: Sequence[str] | None) -> str:
-    """A sentence that says which races no tool looked for; empty if all were looked for, or nobody asks."""
+    """A sentence that says which races no tool looked for; empty if all were looked for, or `checks` is None."""
     missing = [space for space, tool in _RACES.items() if checks is not None and tool not in checks]
     if not missing:
         return ""
@@ -128,7 +128,7 @@ def _unwatched(checks: Sequence[str] | None) -> str:
 
 
 def say(text: str) -> None:
-    """A sentence beside what the program itself prints; nobody hears it where standard error is closed or full."""
+    """A sentence beside what the program itself prints; lost where standard error is closed or full."""
     stream: TextIO | None = sys.stderr
     if stream is not None:
         with suppress(OSError):

@@ -77,7 +77,7 @@ def source() -> str:
 
 
 def version_script() -> str:
-    """What the linker is told: programs ask for the symbols of a version that is called like the library."""
+    """A script for the linker: programs ask for the symbols of a version that is called like the library."""
     return f"VERSION {{ libcudart.so.{major()} {{ global: *; }}; }}\n"
 
 

@@ -48,8 +48,8 @@ class Server:
     Args:
         arch: Whose tensor cores compute.
         checks: The tools that watch.
-        memory_bytes: What each device may give out.
-        report: What is told of the kernels.
+        memory_bytes: What may be allocated on each device.
+        report: What the kernels' reports go to.
 
     Attributes:
         path: The socket's path.
@@ -139,7 +139,7 @@ def _folder() -> str:
     """A folder for the socket: that for temporary files, unless its name is longer than a socket's may be.
 
     Raises:
-        NoDriver: There is none.
+        NoDriver: There is no such folder.
     """
     folder = temporary_folder("ptxloom-")
     if len(os.fsencode(folder + _SOCKET)) <= _MOST_NAME_BYTES:
@@ -159,7 +159,7 @@ class _Asked(RawIOBase):
         return True
 
     def readinto(self, buffer: WriteableBuffer, /) -> int:
-        """Fill a buffer with what is there; 0 bytes if nobody asks any more."""
+        """Fill a buffer with what is there; 0 bytes if the other end has closed."""
         for _ in range(_LOOKS):
             try:
                 return self._receive(buffer, 0, socket.MSG_DONTWAIT)
@@ -178,7 +178,7 @@ def _answered(connection: socket.socket, answer: bytes) -> bool:
 
 
 def _question(asked: BinaryIO) -> tuple[int, bytes] | None:
-    """What is asked next; None if nobody asks any more."""
+    """What is asked next; None if the other end has closed."""
     head = _received(asked, QUESTION.size)
     if head is None:
         return None

@@ -60,7 +60,7 @@ if TYPE_CHECKING:
 _TARGET_NUMBER: Final = 0xFFFF  # of a CUjit_target; the bits above say that it is architecture-specific
 _MOST_PREPARED: Final = 256  # launches
 _SHARING: Final = threading.Lock()  # no memory goes while another process opens it
-_HEAP_BYTES: Final = 8 << 20  # what cuCtxGetLimit tells of malloc's heap before anybody sets it
+_HEAP_BYTES: Final = 8 << 20  # what cuCtxGetLimit returns for malloc's heap before it is set
 
 
 class Session:
@@ -71,8 +71,8 @@ class Session:
         arch: Whose tensor cores compute.
         checks: The tools that watch.
         memory_bytes: What may be allocated.
-        report: What is told of its kernels.
-        others: Gives the session of a number, whose memory this one may ask for.
+        report: What its kernels' reports go to.
+        others: Returns the session of a number, whose memory this one may ask for.
 
     Attributes:
         memory: Its device memory, which the process sees at the same addresses.

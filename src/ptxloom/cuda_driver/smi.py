@@ -88,7 +88,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def told(arguments: Sequence[str], seen: Seen | None) -> tuple[str, int]:
-    """What a command line is answered, and the exit status: that of `nvidia-smi` for the same mistake.
+    """The output for a command line, and the exit status: that of `nvidia-smi` for the same mistake.
 
     Args:
         arguments: Those of the command line.
@@ -151,7 +151,7 @@ def _table(seen: Seen) -> list[str]:
 
 
 def _seen() -> Seen | None:
-    """The device; None if the driver gives none."""
+    """The device; None if the driver has no device."""
     try:
         cuda = ctypes.CDLL("libcuda.so.1")
     except OSError:

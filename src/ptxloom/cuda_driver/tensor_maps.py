@@ -1,4 +1,4 @@
-"""What a program asks of `cuTensorMapEncode...`, answered by `ptxloom.descriptors`."""
+"""What a program asks of `cuTensorMapEncode...`, implemented by `ptxloom.descriptors`."""
 
 from __future__ import annotations
 

@@ -38,10 +38,10 @@ class Images:
         self._numbers = count(1)
 
     def show(self, data: bytes) -> bytes:
-        """Let kernels see one; gives its number, or the address of the variable that stands for it.
+        """Let kernels see one; returns its number, or the address of the variable that stands for it.
 
         Raises:
-            Refused: It is none.
+            Refused: The data does not describe one.
         """
         reference, is_surface, geometry, format_, channels, layers, flags, *rest = IMAGE.unpack_from(data)
         numbers: list[float] = rest  # the first five and the last are integers
@@ -78,7 +78,7 @@ def reference(loaded: Loaded, data: bytes) -> bytes:
     """The address of a module's variable that stands for a texture or a surface.
 
     Raises:
-        Refused: It has none of that name.
+        Refused: It has no such variable.
     """
     _, is_surface = PAIR.unpack_from(data)
     name = data[PAIR.size :].decode("utf-8", "replace")

@@ -194,7 +194,7 @@ class VirtualMemory:
 
 
 def _is_memory(file: int) -> bool:
-    """Whether a file holds memory that stays: nobody can shorten it, and its pages are not huge ones, which run out."""
+    """Whether a file holds lasting memory: it cannot be shortened, and its pages are not huge ones, which are few."""
     try:
         is_sealed = fcntl.fcntl(file, fcntl.F_GET_SEALS) & fcntl.F_SEAL_SHRINK
     except OSError:  # no file in memory
@@ -203,7 +203,7 @@ def _is_memory(file: int) -> bool:
 
 
 def _new_file(nbytes: int) -> int:
-    """Memory behind a file, whose length nobody can change."""
+    """Memory behind a file, whose length cannot change."""
     file = os.memfd_create("ptxloom memory", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
     try:
         os.ftruncate(file, nbytes)

@@ -2,8 +2,8 @@
 
 A launch takes what its profile costs (`Counts.cost`): a cycle for each warp instruction issued, one for each wavefront
 of shared memory, one for four sectors of global memory, shared by the multiprocessors at one gigahertz. That ranks
-configurations by work and bank conflicts; it is no prediction of a GPU's time. An event takes half a microsecond, what
-CUDA's tell apart: so long takes what launches nothing.
+configurations by work and bank conflicts; it does not predict a GPU's time. An event takes half a microsecond, the
+resolution of CUDA's events; so does a run that launches nothing.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def is_watched() -> bool:
 
 
 def launched(cost: float) -> None:
-    """A launch of so many cycles is over."""
+    """A launch of `cost` cycles is over."""
     from ptxloom.machine.launch.options import multiprocessors  # noqa: PLC0415 - it takes NumPy, `import triton` does not
 
     advance(cost / multiprocessors() / _CYCLES_A_MS)
@@ -106,7 +106,7 @@ def _untried(_fn: Callable[[], Any], *, quantiles: Sequence[float], **_: Any) ->
 
 
 def benchmark_graphs() -> None:
-    """Measure by graphs as without: by this clock no time goes by between launches, and one of each tells its time."""
+    """Measure by graphs as without: by this clock no time passes between launches, and one of each shows its time."""
     from triton import testing  # noqa: PLC0415 - which imports who imports this
 
     def do_bench_cudagraph(fn: Callable[[], Any], rep: int = 20, **how: Any) -> Any:

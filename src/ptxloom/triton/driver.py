@@ -1,4 +1,4 @@
-"""How kernels are launched: what Triton asks of a driver, answered by `ptxloom.Device`."""
+"""How kernels are launched: what Triton asks of a driver, implemented with `ptxloom.Device`."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class PtxloomDriver(base.DriverBase):
         return selection.is_wanted()
 
     def map_python_to_cpp_type(self, ty: str) -> str:
-        """The C++ type of one of Triton's, for launchers in C; here there are none."""
+        """The C++ type of one of Triton's, for launchers in C, which ptxloom does not use."""
         raise NotImplementedError(f"ptxloom launches {ty} without C++")
 
     def get_current_target(self) -> GPUTarget:

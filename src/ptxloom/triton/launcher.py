@@ -240,7 +240,7 @@ def _address(value: Any) -> bytes:
 
 
 def _unregister(address: int, _owner: object) -> None:
-    """Take memory back from the device; whom it belongs to has lived until now: nobody else may hold a launch's own."""
+    """Take memory back from the device. Its owner has lived until now; a launch's own memory has no other holder."""
     device().unregister(address)
 
 

@@ -21,8 +21,8 @@ _state: Final[dict[str, bool]] = {"selected": False}
 def is_wanted() -> bool:
     """Whether no GPU is there, nor another back end that runs: else ptxloom must be asked for by its name.
 
-    Nor does it step forward where it could not run: without what the extra `run` brings, or in an older Triton. Who
-    asks for it by its name is told what is missing.
+    Nor does it step forward where it could not run: without what the extra `run` brings, or in an older Triton. A
+    program that asks for it by its name gets an error that says what is missing.
     """
     asked = os.environ.get("TRITON_DEFAULT_BACKEND")
     if asked:

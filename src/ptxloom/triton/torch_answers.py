@@ -1,4 +1,4 @@
-"""What `torch.cuda` answers where there is no GPU: of one device, of its memory, of random numbers."""
+"""What `torch.cuda` returns where there is no GPU: of one device, of its memory, of random numbers."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _DEFAULT_GENERATOR: Final = torch_names.DefaultGenerator()
 
 
 def put_in_place() -> None:
-    """Let `torch.cuda`, the modules that it gathers, and `torch.accelerator` answer."""
+    """Replace the functions of `torch.cuda`, of the modules that it gathers, and of `torch.accelerator`."""
     gathered = ("memory", "random", "streams", "graphs", "nvtx", "profiler")
     places = [torch.cuda, *(getattr(torch.cuda, name) for name in gathered)]
     for name, value in {**_plain_answers(), **_FUNCTIONS}.items():
@@ -119,7 +119,7 @@ def _initial_seed() -> int:
 
 
 def _answering(name: str, answer: object) -> Callable[..., object]:
-    """A function that answers the same whatever it is asked; each is one of its own, as PyTorch's compiler expects."""
+    """A function that always returns the same; each is one of its own, as PyTorch's compiler expects."""
 
     def answering(*_: object, **__: object) -> object:
         return answer
@@ -128,7 +128,7 @@ def _answering(name: str, answer: object) -> Callable[..., object]:
 
 
 def _renamed(name: str, function: Callable[..., object]) -> Callable[..., object]:
-    """A function that goes by the name of what it takes the place of, and is told apart from all others."""
+    """A function that goes by the name of what it takes the place of, and differs from all others."""
 
     def called(*args: object, **kwargs: object) -> object:
         return function(*args, **kwargs)
@@ -139,7 +139,7 @@ def _renamed(name: str, function: Callable[..., object]) -> Callable[..., object
 
 
 def _plain_answers() -> dict[str, object]:
-    """Functions of `torch.cuda` that answer the same each time."""
+    """Functions of `torch.cuda` that return the same each time."""
     number = properties.capability()
     nothing = (
         "synchronize", "empty_cache", "ipc_collect", "set_device", "init", "_lazy_init",
@@ -201,7 +201,7 @@ _FUNCTIONS: Final[dict[str, object]] = {
 
 
 def _for_accelerator() -> dict[str, object]:
-    """What `torch.accelerator` answers."""
+    """What the functions of `torch.accelerator` return."""
     answers = {
         "is_available": True,
         "device_count": 1,

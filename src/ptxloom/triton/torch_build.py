@@ -1,4 +1,4 @@
-"""Which build of PyTorch is installed: ptxloom gives the one for the CPU a device "cuda"."""
+"""Which build of PyTorch is installed: ptxloom adds a device "cuda" to the one for the CPU."""
 
 from __future__ import annotations
 

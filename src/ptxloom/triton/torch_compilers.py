@@ -60,7 +60,7 @@ def _for_triton(compile_: Any) -> Any:
 
 
 def _aside(compiled: Any, function: Any) -> Any:
-    """What is called without the mode that answers for the device, which the compiler would trace into."""
+    """A call without the mode that stands in for the device, which the compiler would trace into."""
     is_left: list[bool] = []
 
     @wraps(compiled)

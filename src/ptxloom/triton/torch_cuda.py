@@ -1,6 +1,6 @@
 """PyTorch's "cuda" where there is no GPU: tensors that lie on the CPU and say that they are on the device.
 
-For programs that ask for `device="cuda"`. Tensors are told apart by a mark on their storage, so that views, parameters
+For programs that ask for `device="cuda"`. Tensors are marked on their storage, so that views, parameters
 and gradients are where their memory is, and moving one to the other side is a copy, as it is with a GPU. PyTorch's own
 functions run on the CPU. What asks for PyTorch's CUDA library itself (streams that overlap, NCCL) is not there.
 """
@@ -58,7 +58,7 @@ def install() -> None:
 
 
 def _marking(function: Callable[..., Any]) -> Callable[..., Any]:
-    """What calls the program's gradients, with those that come in marked: PyTorch has made them where nobody looked."""
+    """Call the program's gradients with those that come in marked: PyTorch made them outside the mode."""
 
     @wraps(function)
     def called(self: Any, *gradients: Any) -> Any:
@@ -70,7 +70,7 @@ def _marking(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _under(mode: CudaOnCpu, function: Callable[..., Any]) -> Callable[..., Any]:
-    """A function in which the mode holds: it is left while it answers a call, and gradients call a program's code."""
+    """A function in which the mode holds: it is left during a call, and gradients call a program's code."""
 
     @wraps(function)
     def called(*args: Any, **kwargs: Any) -> Any:
@@ -200,7 +200,7 @@ def _widened(value: Any, narrow: set[Any], wide: Any = torch.float32) -> Any:
 
 
 def _of_another_type(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A product whose result a GPU gives in a wider type, `out_dtype`, and the CPU does not."""
+    """A product whose result a GPU returns in a wider type, `out_dtype`, and the CPU does not."""
 
     def called(*args: Any, **kwargs: Any) -> Any:
         if args and isinstance(args[-1], torch.dtype):

@@ -29,7 +29,7 @@ _pools: Final = count(1)
 
 
 def pool_handle() -> PoolHandle:
-    """A pool of memory, which graphs may name; here they have none."""
+    """A pool of memory, which graphs may name; here it holds no memory."""
     return (0, next(_pools))
 
 

@@ -1,7 +1,7 @@
 """Where PyTorch's tensors of the device lie: in memory that kernels reach by its address, wherever they have it from.
 
 If there is a CUDA driver of ours, it allocates it, and whoever launches by the driver reaches it, too; else it is the
-host's, with room before and behind each piece that nobody owns. A piece is given back some time after its last tensor:
+host's, with an unused gap before and behind each piece. A piece is freed some time after its last tensor:
 not when that goes, as garbage is collected at any moment, but when the next one is made.
 """
 
@@ -34,7 +34,7 @@ _PINNED: Final = "pinned_by_ptxloom"
 
 
 class _Piece(NamedTuple):
-    """Memory of the device: its bytes, and what gives it back."""
+    """Memory of the device: its bytes, and the function that frees it."""
 
     size: int
     give_back: Callable[[], object]
@@ -144,7 +144,7 @@ def _give_back(address: int) -> None:
 
 
 def _by_host(size: int) -> int:
-    """The address of so many bytes of the host."""
+    """The address of `size` bytes of the host."""
     memory = np.empty(size + 2 * _GAP + _ALIGNMENT, np.uint8)
     address = int(memory.ctypes.data) + _GAP
     address += -address % _ALIGNMENT
@@ -153,7 +153,7 @@ def _by_host(size: int) -> int:
 
 
 def _by_driver(size: int) -> int:
-    """The address of so many bytes of the driver's device.
+    """The address of `size` bytes of the driver's device.
 
     Raises:
         MemoryError: There is no room, or no driver.
@@ -189,7 +189,7 @@ def said_to_be_on_device(capsule: object) -> object:
     """A tensor of DLPack, which PyTorch has made of one on the CPU, with the word that it is on a CUDA device.
 
     Args:
-        capsule: Nobody has taken it.
+        capsule: Not yet consumed.
     """
     python = ctypes.pythonapi
     python.PyCapsule_GetName.restype, python.PyCapsule_GetName.argtypes = ctypes.c_char_p, [ctypes.py_object]

@@ -1,8 +1,8 @@
 """Operators that programs register for CUDA: they are what runs for tensors of the device.
 
-The tensors lie on the CPU, so PyTorch looks for an operator's CPU kernel. One that has none gets the program's. Where
-there are two (a program replaces one of PyTorch's own for CUDA), the program's is called if a tensor of the device is
-among the arguments, or if the call makes a tensor there.
+The tensors lie on the CPU, so PyTorch looks for an operator's CPU kernel. An operator without one gets the
+program's. Where there are two (a program replaces one of PyTorch's own for CUDA), the program's is called if a tensor
+of the device is among the arguments, or if the call makes a tensor there.
 """
 
 from __future__ import annotations

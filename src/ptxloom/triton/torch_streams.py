@@ -98,5 +98,5 @@ class DeviceOf(DeviceGuard):
 
 @contextmanager
 def nvtx_range(*_: object, **__: object) -> Generator[None]:
-    """A range that nobody looks at."""
+    """A range that is not recorded."""
     yield

@@ -1,4 +1,4 @@
-"""Tensors that are on the device or on the host: how they are marked and moved, and what they answer otherwise."""
+"""Tensors that are on the device or on the host: how they are marked and moved, and what their attributes return."""
 
 from __future__ import annotations
 

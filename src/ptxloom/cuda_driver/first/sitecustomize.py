@@ -36,7 +36,7 @@ class _Finder(MetaPathFinder):
 
 
 class _Loader(Loader):
-    """Loads a module as another loader does, and then gives it functions."""
+    """Loads a module as another loader does, and then adds functions to it."""
 
     def __init__(self, loader: Loader) -> None:
         self._loader = loader

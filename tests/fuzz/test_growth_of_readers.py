@@ -16,6 +16,7 @@ import ptxloom as pl
 from fuzz.counted import HEAD, assert_linear, body, numbered
 from ptxloom.checker import check
 from ptxloom.difference.comparing import compare
+from ptxloom.files.fatbins import ptx_in
 from ptxloom.files.packed import lz4, zstandard
 from ptxloom.files.packed.damage import DamagedError
 from ptxloom.layout import parse as parse_layout
@@ -24,6 +25,8 @@ from ptxloom.lsp.document import Document
 from ptxloom.machine.launch.printing import Printed
 from ptxloom.settings.patterns import Patterns
 from ptxloom.syntax import instructions, parse
+from ptxloom.views.core.line_diffs import unified
+from unit.files.fatbin_writer import cubin, entry, fatbin
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -139,6 +142,14 @@ READERS: Final[dict[str, Callable[[int], Callable[[], object]]]] = {
     **{f"editor {name}": partial(edited, INSIDE[name]) for name in EDITED},
     "printf": lambda n: lambda: Printed(1 << 16).call(b"%d " * n, bytes, lambda _at, _most: b""),
     "patterns": lambda n: lambda: Patterns.of(["*a"] * n).says("b"),
+    "lines that are told apart": lambda n: lambda: unified("a\n" * n, "a\nb\n" * n, "one", "other"),
+    "lines of which many are equal": lambda n: (
+        lambda: unified(numbered("x#\nsame\n")(n), numbered("y#\nsame\n")(n), "one", "other")
+    ),
+    "fatbins": lambda n: lambda: ptx_in(fatbin(*[entry(b".target sm_80\n")] * n), "k.fatbin"),
+    "fatbins beside each other": lambda n: lambda: ptx_in(fatbin(entry(b".target sm_80\n")) * n, "k.a"),
+    "what looks like fatbins": lambda n: lambda: ptx_in(fatbin()[:4] * n, "k.a"),
+    "cubins": lambda n: lambda: ptx_in(fatbin(*[entry(cubin(b".version 8.0\0.target sm_80\0"), kind=2)] * n), "k"),
     "a path that patterns cover": lambda n: lambda: Patterns.of(["b"]).cover("a/" * n),
 }
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from difflib import unified_diff
 from typing import TYPE_CHECKING
 
 from ptxloom.checker.findings.repairs import repaired
 from ptxloom.cli.inputs import STDIN
 from ptxloom.cli.output import rewrite, talk
+from ptxloom.views.core.line_diffs import unified
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -49,10 +49,8 @@ class Repairs:
         self._files += done.text != source.text
         self._hidden += sum(d.fix is not None and not d.fix.is_safe for d in done.left) if not self._unsafe else 0
         if self._diff:
-            old, new = source.text.splitlines(keepends=True), done.text.splitlines(keepends=True)
-            self.shown = (self.shown or "") + "".join(
-                unified_diff(old, new, source.title, f"{source.title} (repaired)")
-            )
+            told = unified(source.text, done.text, source.title, f"{source.title} (repaired)")
+            self.shown = (self.shown or "") + told
         elif file == STDIN:
             self.shown = done.text
         return done.left

@@ -191,7 +191,7 @@ class RegisterWrites:
             if len(before) > 1 or (number == 0 and before):
                 for one in before:
                     runner: int | None = one
-                    while runner is not None and runner != above[number]:
+                    while runner is not None and runner != above[number] and number not in found[runner]:
                         found[runner].add(number)
                         runner = above[runner]
         return found

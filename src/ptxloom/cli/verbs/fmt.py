@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from difflib import unified_diff
 from typing import TYPE_CHECKING
 
 from ptxloom.cli.inputs import STDIN, files, read
 from ptxloom.cli.output import CLEAN, COULD_NOT_RUN, FINDINGS, Outcome, rewrite, talk
 from ptxloom.diagnostics import PtxloomError, Severity
 from ptxloom.syntax.parser import parse_source
+from ptxloom.views.core.line_diffs import unified
 from ptxloom.views.findings.finding_reports import concise
 from ptxloom.views.modules.formatted import formatted
 
@@ -77,8 +77,7 @@ def _shown(source: Source, text: str, options: Options) -> str:
     if options.check:
         return f"{source.title}\n" if text != source.text else ""
     if options.diff:
-        old, new = source.text.splitlines(keepends=True), text.splitlines(keepends=True)
-        return "".join(unified_diff(old, new, source.title, f"{source.title} (formatted)"))
+        return unified(source.text, text, source.title, f"{source.title} (formatted)")
     return text
 
 

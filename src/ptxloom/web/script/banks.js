@@ -2,7 +2,6 @@
 
 const BANKS = 32;
 const WORD_BYTES = 4;
-const LANES = 32;
 const ROW_BYTES = 16;
 const MOST_BITS = 5;
 

@@ -84,7 +84,7 @@ def check(
         module: What to check, however broken.
         target: Judge it for this architecture ("sm_120a") instead of the one it names.
         ptx_version: Judge it for this PTX version ("9.0") instead of the one it states.
-        hints: Whether to tell also of unused names, code that control never reaches and a missing `ret`.
+        hints: Whether to report also unused names, code that control never reaches and a missing `ret`.
 
     Returns:
         The findings in the order of the text.

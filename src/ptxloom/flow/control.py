@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _FATAL: Final = frozenset(("trap", "call"))
 """Ends that no lane survives: what a warp does after one of its lanes came there is of no interest."""
 _STEPS: Final = 256
-"""How many blocks are looked at for all branches together, a block of the function; few functions need so many."""
+"""How many blocks are looked at for all branches together, per block of the function; few functions reach this."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +102,7 @@ class Control:
             branch: The block that ends with the branch.
 
         Returns:
-            These; None if so many branches have been asked for before that another would take too long.
+            These; None if the branches asked for before have used up the budget of steps.
         """
         if branch not in self._partings:
             self._partings[branch] = self._part(branch) if self._steps > 0 else None

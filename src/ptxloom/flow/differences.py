@@ -39,7 +39,7 @@ class Values(Protocol[Node]):
         ...
 
     def incoming(self, node: Merge, aside: int) -> Sequence[Node]:
-        """The values that meet; none if lanes that part at another branch than `aside` choose among them."""
+        """The values that meet; empty if lanes that part at another branch than `aside` choose among them."""
         ...
 
 

@@ -74,7 +74,7 @@ class FlowFacts:
         self._at_exit: dict[int, list[FlowNode]] = {}
         self._exits_asked: set[int] = set()  # loops
         self._looking: FlowNode | None = None
-        self._parts_anywhere = False  # at so many branches that it is not known where ways meet
+        self._parts_anywhere = False  # whether lanes part at too many branches to find where ways meet
 
     def _settled(self, node: FlowNode) -> Bits:
         self._ask(node)
@@ -151,7 +151,7 @@ class FlowFacts:
                     self._look_again(node)
 
     def _known(self, node: FlowNode) -> Bits | None:
-        """What is known so far of something that the node at hand follows from; any change is told to that one."""
+        """What is known so far of something that the node at hand follows from; any change is passed on to that one."""
         if self._looking is not None:
             self._users.setdefault(node, {})[self._looking] = None
             self._sources.setdefault(self._looking, {})[node] = None

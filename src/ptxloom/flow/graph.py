@@ -198,7 +198,7 @@ class FlowGraph:
         return self.blocks[numbers[at - 1]] if at else None
 
     def span(self, number: int) -> Span | None:
-        """Where a block's instructions stand; None if it has none.
+        """Where a block's instructions stand; None if it has no instructions.
 
         Args:
             number: The block's number.

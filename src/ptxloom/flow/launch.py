@@ -29,7 +29,7 @@ class LaunchShape:
         self._size = _required(function)
 
     def special(self, name: str, field: str) -> Bits | None:
-        """What a special register (or its component) holds; None if there is none of that name."""
+        """What a special register (or its component) holds; None if no register has that name."""
         found = special_register(name)
         if found is None:
             return None

@@ -55,7 +55,7 @@ NOTHING: Final = Nothing()
 class RegisterWrites:
     """The writes of all registers of a function, and which one a read sees.
 
-    Names are told apart by the braces that declare them: registers of one name in different braces are different, and
+    The braces that declare a name distinguish it: registers of one name in different braces are different, and
     `%r01` is the `%r1` of a series.
     """
 

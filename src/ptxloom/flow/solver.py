@@ -1,7 +1,7 @@
 """The one worklist: what holds at each node of a graph, joined from all that comes to it.
 
 A problem is a lattice (`join`), a transfer (`step`) and a direction, which is what `step` takes for the nodes that come
-next. Values may only rise, and only so often: then there is one least answer, whatever the order.
+next. Values may only rise, and only a bounded number of times: then there is one least answer, whatever the order.
 """
 
 from __future__ import annotations

@@ -216,7 +216,7 @@ class Uniformity(FlowFacts):
         return self._settled(node).uniform
 
     def incoming(self, node: Merge, aside: int) -> list[FlowNode]:
-        """The values that meet; none if lanes that part at another branch than `aside` choose among them."""
+        """The values that meet; empty if lanes that part at another branch than `aside` choose among them."""
         self._settled(node)  # which looks at the branches that decide
         if self._parts_anywhere:
             return []

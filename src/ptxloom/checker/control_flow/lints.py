@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 def hints(module: Module, graphs: Sequence[FlowGraph]) -> Iterator[Diagnostic]:
-    """The notes about a module; none about one of which a part could not be read: that may be what is missed."""
+    """The notes about a module; empty if a part of it could not be read: that may be what is missed."""
     if any(one.severity is Severity.ERROR for one in module.diagnostics):
         return
     yield from _unused(module)

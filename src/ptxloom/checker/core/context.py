@@ -26,8 +26,8 @@ class Platform:
     """What a module is judged for.
 
     Attributes:
-        version: Its PTX version; None if it has none that can be read.
-        target: Its architecture; None if it has none that can be read.
+        version: Its PTX version; None if it has no version that can be read.
+        target: Its architecture; None if it has no target that can be read.
         version_span: Where the module says its version; None where a caller said it, or it is not said.
         target_span: Likewise for the architecture's name.
         independent: Whether textures and samplers are separate: the module says `texmode_independent`.

@@ -42,8 +42,8 @@ class Seen:
         type: The type of a register, a special register or a variable; of a float constant "f32" or "f64".
         length: How many elements a vector register or a special register has; 0 for one.
         space: The state space of a variable.
-        owner: Of a parameter what receives it, "entry" or "func"; "result" if the function gives it back; of a
-            `.param` variable of the body "returned" once a call has given it back, else empty.
+        owner: Of a parameter what receives it, "entry" or "func"; "result" if the function returns it; of a
+            `.param` variable of the body "returned" once a call has returned it, else empty.
     """
 
     what: What

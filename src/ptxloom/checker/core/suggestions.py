@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ptxloom.checker.core.scope import VisibleNames
 
 _MOST_NAMES: Final = 500  # beyond this many visible names no near miss is looked for
-_MOST_MORE: Final = 100  # a series that is so many too short is not what was meant
+_MOST_MORE: Final = 100  # a series that is short by more than this is not what was meant
 _PLACEHOLDER: Final = re.compile(r"[%$]\d+")
 _COUNT: Final = re.compile(r"\s*<\s*(\d+)\s*>")
 _IN_CUDA: Final = {
@@ -75,5 +75,5 @@ def near_label(name: str, span: Span, labels: Iterable[str]) -> tuple[str, Fix |
 
 
 def write(near: str, span: Span) -> Fix | None:
-    """Write another word; nothing if there is none."""
+    """Write another word; None if there is no such word."""
     return Fix(f"write `{near}`", span, near) if near else None

@@ -17,7 +17,7 @@ def register_fits(register: str, wanted: str, wider: bool = False, fixed: bool =
 
     Args:
         register: The type that it is declared with.
-        wanted: The type that the instruction gives the operand.
+        wanted: The type that the instruction requires of the operand.
         wider: Whether the register may be wider than the operand (PTX ISA 9.4.1).
         fixed: Whether the type stands in the manual and not in the instruction: then packed halves are not an integer.
 
@@ -55,7 +55,7 @@ def constant_fits(constant: str, wanted: str, fixed: bool = False) -> bool:
 
     Args:
         constant: "" for an integer; "f32" for the bits of a single, "f64" for other floating-point constants.
-        wanted: The type that the instruction gives the operand.
+        wanted: The type that the instruction requires of the operand.
         fixed: Whether the type stands in the manual and not in the instruction.
 
     Example:

@@ -48,7 +48,7 @@ def fixes_of(findings: Iterable[Diagnostic], *, unsafe: bool = False) -> list[Fi
 
 
 def repaired(text: str, judge: Callable[[str], Sequence[Diagnostic]], *, unsafe: bool = False) -> Repaired:
-    """Make every fix, and those of what then comes to light, until there is none.
+    """Make every fix, and those of what then comes to light, until no fix is left.
 
     Args:
         text: A module's text.

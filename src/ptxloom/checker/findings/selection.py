@@ -45,15 +45,15 @@ class Selection:
 
     @property
     def hears_hints(self) -> bool:
-        """Whether such a rule would be told if it spoke."""
+        """Whether a finding of such a rule would be reported."""
         return any(map(self.hears, HINTS))
 
     def hears(self, rule: str) -> bool:
-        """Whether findings of a rule are to be told."""
+        """Whether findings of a rule are to be reported."""
         return (not self.select or _any(rule, self.select)) and not _any(rule, self.ignore)
 
     def of_interest(self, findings: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
-        """Those of some findings that are to be told, in their order."""
+        """Those of some findings that are to be reported, in their order."""
         return tuple(finding for finding in findings if self.hears(finding.rule))
 
 

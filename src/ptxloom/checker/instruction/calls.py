@@ -48,7 +48,7 @@ def call(site: Site) -> Iterator[Diagnostic]:
 
 
 def given_back(instruction: Instruction) -> Iterator[str]:
-    """The names of the variables that an instruction gives back, if it is a call."""
+    """The names of the variables that an instruction returns, if it is a call."""
     it = call_of(instruction)
     return (one.text for one in it.results if isinstance(one, Name)) if it else iter(())
 

@@ -34,7 +34,7 @@ class VectorElement:
 
     Attributes:
         node: The element.
-        type: Its type's name; empty if it has none (the sink, an undeclared name).
+        type: Its type's name; empty if it has no type (the sink, an undeclared name).
         constant: Whether it is a literal.
         wide: Whether it is a literal of 64 bits, as integers and most floating-point literals are.
         special: Whether it is a special register.

@@ -39,7 +39,7 @@ BY_KIND: Mapping[str, Callable[[Site, OperandRule, Operand], Iterator[Diagnostic
     "register": register,
     "address": row_address,
 }
-"""The rules about an operand of a matrix move, by the kind that the ISA data gives it."""
+"""The rules about an operand of a matrix move, by its kind in the ISA data."""
 
 
 def operand_count(site: Site) -> Iterator[Diagnostic]:
@@ -93,7 +93,7 @@ def _left_out(site: Site) -> Iterator[str]:
 
 
 def each_operand(site: Site) -> Iterator[Diagnostic]:
-    """Every operand is what the ISA data says of it; one mistake is told once."""
+    """Every operand is what the ISA data says of it; one mistake is reported once."""
     form = site.bound.form
     if form is None:
         return
@@ -247,7 +247,7 @@ _RULES: Mapping[str, Callable[[Site, Wanted, Operand], Iterator[Diagnostic]]] = 
     "sink": _sink,
     "symbol": _symbol,
 }
-"""The rules about an operand of any other instruction, by the kind that the ISA data gives it."""
+"""The rules about an operand of any other instruction, by its kind in the ISA data."""
 
 
 def _inside(site: Site, slot: OperandSlot, operand: Address) -> Iterator[Diagnostic]:

@@ -276,7 +276,7 @@ def _type_of(it: Seen, wanted: Wanted, *, leads: bool) -> str:
 
 
 def _join(one: str, other: str) -> str | None:
-    """The type that two neighbours have in common; None if they have none."""
+    """The type that two neighbours have in common; None if they share no type."""
     if not one or not other or one == other:
         return one or other
     if not (is_type(one) and is_type(other)):

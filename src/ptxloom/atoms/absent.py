@@ -1,4 +1,4 @@
-"""Names that look like those of CuTe's copy atoms and are none: why there is no such atom, and which one does that job.
+"""Names that look like those of CuTe's copy atoms but are not: why there is no such atom, and which one does that job.
 
 A name that transposes counts the elements that a thread gets: each register brings together what lies in several rows.
 One that does not counts whole registers, as they lie in memory.
@@ -26,7 +26,7 @@ class Absent:
 
     Attributes:
         name: As it was asked for.
-        why: Why there is none, as sentences.
+        why: Why there is no such atom, as sentences.
         instead: The atom that does that job, or comes nearest to it.
         same: Whether it moves as much.
     """
@@ -43,7 +43,7 @@ class Absent:
 
 
 def absent(name: str) -> Absent | None:
-    """What there is to say of a name that is none; None if it is an atom's, or does not look like one.
+    """What there is to say of a name that is not an atom's; None if it is one, or does not look like one.
 
     Example:
         >>> print(absent("SM75_U32x1_LDSM_T").instead)

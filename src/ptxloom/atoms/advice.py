@@ -85,7 +85,7 @@ def advise(
         element: The element's type in memory; the mma's own if left out. For D, the type after conversion.
 
     Returns:
-        The atom, others that fit, and what must follow; or why there is none.
+        The atom, others that fit, and what must follow; or why there is no such atom.
 
     Raises:
         UsageError: There is no such operand, or it has no such coordinate.

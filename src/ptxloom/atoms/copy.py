@@ -70,7 +70,7 @@ class CopyAtom:
 
     @property
     def operation(self) -> str:
-        """The CuTe DSL operation, as Python writes it; empty if the DSL has none."""
+        """The CuTe DSL operation, as Python writes it; empty if the DSL does not have it."""
         return copy_operation(self.instruction, self.permuted)
 
     @property

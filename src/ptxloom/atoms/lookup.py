@@ -70,7 +70,7 @@ def copy_atom(what: str | MatrixMove) -> CopyAtom:
     """The copy atom of that name; see `atom`.
 
     Raises:
-        UnsupportedForm: There is none.
+        UnsupportedForm: There is no such atom.
     """
     found = atom(what)
     if isinstance(found, MmaAtom):
@@ -82,7 +82,7 @@ def mma_atom(what: str | MatrixForm) -> MmaAtom:
     """The mma atom of that name; see `atom`.
 
     Raises:
-        UnsupportedForm: There is none.
+        UnsupportedForm: There is no such atom.
     """
     found = atom(what)
     if isinstance(found, CopyAtom):
@@ -129,7 +129,7 @@ def _in_tensor_memory(text: str) -> TensorCopyAtom | TensorMmaAtom:
     """The atom of a spelling of `tcgen05`.
 
     Raises:
-        UnsupportedForm: There is none.
+        UnsupportedForm: There is no such atom.
     """
     spelled = spelling_of(text)
     if is_tensor_product(spelled):

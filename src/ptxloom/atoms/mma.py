@@ -61,7 +61,7 @@ class MmaAtom:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The CuTe C++ names; none if CuTe C++ has no such atom."""
+        """The CuTe C++ names; empty if CuTe C++ has no such atom."""
         return mma_names(self.instruction, self.a_source)
 
     @property
@@ -71,7 +71,7 @@ class MmaAtom:
 
     @property
     def operation(self) -> str:
-        """The CuTe DSL operation, as Python writes it; empty if the DSL has none."""
+        """The CuTe DSL operation, as Python writes it; empty if the DSL does not have it."""
         return mma_operation(self.instruction, self.a_source)
 
     @property

@@ -1,7 +1,7 @@
 """How CuTe names matrix moves and mma instructions: the rules from a PTX form to its C++ and Python names.
 
 C++: `SM75_U32x4_LDSM_N` says since when (sm_75), what a thread holds (four whole 32-bit registers, or for the
-transposing forms so many 16- or 8-bit elements), what is done (LDSM, STSM, MOVM) and whether it transposes (N, T).
+transposing forms a number of 16- or 8-bit elements), what is done (LDSM, STSM, MOVM) and whether it transposes (N, T).
 `SUs_DUd` names elements of s bits in memory that arrive as d bits.
 """
 
@@ -18,7 +18,7 @@ _OPERATIONS: Final = {"ldmatrix": "LDSM", "stmatrix": "STSM", "movmatrix": "MOVM
 
 
 def copy_name(move: MatrixMove, permuted: bool = False) -> str:
-    """The C++ name of the copy atom of a matrix move; empty if CuTe C++ has none.
+    """The C++ name of the copy atom of a matrix move; empty if CuTe C++ has no such atom.
 
     Args:
         move: The instruction.
@@ -42,13 +42,13 @@ def copy_name(move: MatrixMove, permuted: bool = False) -> str:
 
 
 def copy_operation(move: MatrixMove, permuted: bool = False) -> str:
-    """The CuTe DSL operation of a matrix move, as Python writes it; empty if the DSL has none."""
+    """The CuTe DSL operation of a matrix move, as Python writes it; empty if the DSL does not have it."""
     if move.opcode == "movmatrix" or move.source.signed:
         return ""
     rows, columns = move.shape.rows, move.shape.columns
     count = move.num
     if permuted:
-        columns, count = 8, 2 * count  # it behaves like so many 16x8 matrices
+        columns, count = 8, 2 * count  # it behaves like this many 16x8 matrices
     arguments = [f"transpose={move.trans}"] if move.trans else []
     arguments.append(f"num_matrices={count}")
     if move.source.bits != move.destination.bits:
@@ -58,7 +58,7 @@ def copy_operation(move: MatrixMove, permuted: bool = False) -> str:
 
 
 def mma_names(form: MatrixForm, a_source: str = "registers") -> tuple[str, ...]:
-    """The C++ names of an mma atom, the newest first; none if CuTe C++ has none."""
+    """The C++ names of an mma atom, the newest first; empty if CuTe C++ has no such atom."""
     if form.opcode == "wgmma":
         return _of_warpgroup(form, a_source)
     if form.kind:
@@ -123,7 +123,7 @@ _PYTHON_TYPES: Final = {
 
 
 def mma_operation(form: MatrixForm, a_source: str = "registers") -> str:
-    """The CuTe DSL operation of an mma, as Python writes it; empty if the DSL has none."""
+    """The CuTe DSL operation of an mma, as Python writes it; empty if the DSL does not have it."""
     if form.opcode == "wgmma":
         return _warpgroup_operation(form, a_source)
     shape = f"({form.m}, {form.n}, {form.k})"

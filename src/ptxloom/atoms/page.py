@@ -24,7 +24,7 @@ _READS: Final = {
 
 
 def atom_page(name: str) -> str:
-    """The page of a CuTe C++ name; of one that is none, why, and the page of the one that does its job.
+    """The page of a CuTe C++ name; if no atom has it, why, and the page of the one that does its job.
 
     Args:
         name: As CuTe writes it.

@@ -210,7 +210,7 @@ def tensor_mma_atom(one: TensorInstruction, a_source: str = "SS") -> TensorMmaAt
         The atom.
 
     Raises:
-        UnsupportedForm: CuTe has none.
+        UnsupportedForm: CuTe has no such atom.
     """
     told, ctas = one.told, one.product.ctas
     if one.product.ws:
@@ -230,7 +230,7 @@ def _share(first: int, second: int, ctas: int) -> Layout:
 
 
 def tensor_atom(name: str) -> TensorCopyAtom | TensorMmaAtom | None:
-    """The atom of a CuTe C++ name; None if it is none of tensor memory.
+    """The atom of a CuTe C++ name; None if it does not name one of tensor memory.
 
     Raises:
         UnsupportedForm: The arguments of its template make no product.

@@ -144,7 +144,7 @@ class TiledCopy:
         return make_layout(held[0], *list(held[1])[1:])
 
     def _order(self, values: int) -> tuple[tuple[int, ...], Layout]:
-        """How often an mma atom of so many values repeats in the tile, and the copy's values as (value, repetition).
+        """How often an mma atom of `values` values repeats in the tile, and the copy's values as (value, repetition).
 
         For the operand of an mma the copy's values are in the mma's own order. Otherwise repetitions are taken to
         follow each other as they lie in the tile. CUTLASS 4.2 takes that always, and errs where a tile is permuted.
@@ -201,7 +201,7 @@ def make_tiled_copy_a(atom: CopyAtom | str, mma: TiledMma) -> TiledCopy:
         mma: The tiled mma.
 
     Returns:
-        The tiled copy; `.retile` gives registers in the order of the mma.
+        The tiled copy; `.retile` puts registers into the order of the mma.
 
     Raises:
         LayoutError: The atom does not divide the operand's tile.
@@ -223,7 +223,7 @@ def make_tiled_copy_b(atom: CopyAtom | str, mma: TiledMma) -> TiledCopy:
         mma: The tiled mma.
 
     Returns:
-        The tiled copy; `.retile` gives registers in the order of the mma.
+        The tiled copy; `.retile` puts registers into the order of the mma.
 
     Raises:
         LayoutError: The atom does not divide the operand's tile.
@@ -246,7 +246,7 @@ def make_tiled_copy_c(atom: CopyAtom | str, mma: TiledMma, bits: int | None = No
         bits: The width of the elements, where they were converted; the accumulator's if left out.
 
     Returns:
-        The tiled copy; `.retile` gives registers in the order of the mma.
+        The tiled copy; `.retile` puts registers into the order of the mma.
 
     Raises:
         LayoutError: The atom does not divide the operand's tile.

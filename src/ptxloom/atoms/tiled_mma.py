@@ -186,7 +186,7 @@ class TiledMma:
             shape: Of the whole tensor, in elements.
 
         Returns:
-            A dense layout as large as what `partition` gives.
+            A dense layout as large as what `partition` returns.
         """
         dealt = _unfolded(self.deal(operand, Layout(shape)))
         return Layout(tuple(mode.size for mode in dealt.values))

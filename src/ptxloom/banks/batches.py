@@ -96,7 +96,7 @@ def _merged(of: Access, wanted: Counts) -> npt.NDArray[np.bool_]:
 
 
 def _distinct(of: Access, wanted: Counts, lanes: int) -> Counts:
-    """(..., groups of so many lanes): the most distinct units that lie in one and the same banks."""
+    """(..., groups of `lanes` lanes): the most distinct units that lie in one and the same banks."""
     unit_banks = BANKS * BANK_BYTES // _unit(of)
     groups = of.lanes // lanes
     rows = int(np.prod(wanted.shape[:-1], dtype=np.int64)) * groups

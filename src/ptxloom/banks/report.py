@@ -45,7 +45,7 @@ class BankReport:
     ideal: int
     ways: int
     worst_warp: tuple[int, ...]
-    _worst: Warp | None = field(repr=False)  # none where there is no warp at all
+    _worst: Warp | None = field(repr=False)  # None without warps
     _batch: Batch | None = field(repr=False)
 
     _repr_mimebundle_ = mimebundle

@@ -58,14 +58,14 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The finder's answer.
+    """The finder's result.
 
     Attributes:
         tile: The tile.
         plain: What the accesses cost as the tile is.
         choices: Every swizzle of the fewest bits, and the smallest padding, that leave no conflict; best first.
-        best: What costs least, where nothing leaves none.
-        by_tma: What costs least of what a tensor map can write; None if the rows fit none of its modes.
+        best: What costs least, where every choice leaves conflicts.
+        by_tma: What costs least of what a tensor map can write; None if the rows fit no mode of it.
     """
 
     tile: Tile

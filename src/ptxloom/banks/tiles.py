@@ -86,8 +86,8 @@ class Arrangement:
     Attributes:
         tile: The tile.
         padding_bytes: Added to each row's pitch.
-        swizzle: On byte offsets; None for none.
-        box_bytes: So many bytes of every row make a box, and the boxes lie one behind the other, as TMA writes them;
+        swizzle: On byte offsets; None without one.
+        box_bytes: This many bytes of every row make a box, and the boxes lie one behind the other, as TMA writes them;
             None for whole rows.
     """
 

@@ -1,4 +1,4 @@
-"""Bank conflicts of one warp: wavefronts = for each phase the most distinct words that any one bank must give.
+"""Bank conflicts of one warp: wavefronts = for each phase the most distinct words that any one bank must serve.
 
 32 banks of 4 bytes; word w lies in bank w % 32. Lanes that want the same word share it, but those of an atomic
 operation do not: it takes a wavefront for each lane that wants anything of one bank. Phases merge in one case only:
@@ -24,7 +24,7 @@ ALL_LANES: Final = 0xFFFFFFFF
 
 @dataclass(frozen=True, slots=True)
 class BankUse:
-    """What one bank must give in one phase.
+    """What one bank must serve in one phase.
 
     Attributes:
         bank: 0 to 31.

@@ -1,4 +1,4 @@
-"""What copies and products are told: matrix descriptors (64 bits), instruction descriptors (32), tensor maps."""
+"""What describes copies and products: matrix descriptors (64 bits), instruction descriptors (32), tensor maps."""
 
 from __future__ import annotations
 

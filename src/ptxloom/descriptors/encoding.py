@@ -198,7 +198,7 @@ def _common(  # noqa: PLR0917 - likewise
     kind: str, address: int, dim: Sequence[int], strides: Sequence[int],
     interleave: str, swizzle: str, l2_promotion: str, oob_fill: str,
 ) -> int:  # fmt: skip
-    """Judge what both have; gives back the rank."""
+    """Judge what both have; returns the rank."""
     found = data_type(kind)
     _one_of("interleave", interleave, INTERLEAVES)
     _one_of("swizzle", swizzle, SWIZZLES)
@@ -279,7 +279,7 @@ def _one_of(argument: str, value: str, legal: Iterable[str]) -> None:
 
 
 def _numbers(argument: str, values: Sequence[int], count: int, least: int, most: int) -> tuple[int, ...]:
-    """So many numbers within bounds."""
+    """`count` numbers within bounds."""
     must_be_several(argument, values, "numbers")
     if len(values) != count:
         raise UsageError(argument, tuple(values), f"{count} number{'s' * (count != 1)} for a tensor of this rank")

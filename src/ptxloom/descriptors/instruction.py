@@ -1,4 +1,4 @@
-"""InstructionDescriptor: the 32 bits that tell `tcgen05.mma` types, sizes and options (PTX ISA 9.7.16.4.2).
+"""InstructionDescriptor: the 32 bits with types, sizes and options of `tcgen05.mma` (PTX ISA 9.7.16.4.2).
 
 Which bits are what depends on the instruction's kind. The manual's M of block-scaled kinds is the same bits as that of
 the others, which end one lower.

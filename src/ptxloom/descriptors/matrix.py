@@ -1,4 +1,4 @@
-"""MatrixDescriptor: the 64 bits that tell wgmma and tcgen05.mma how a matrix lies in shared memory.
+"""MatrixDescriptor: the 64 bits that describe to wgmma and tcgen05.mma how a matrix lies in shared memory.
 
 Realises PTX ISA 9.7.15.5.1.2.2 (wgmma) and 9.7.16.4.1 (tcgen05).
 """
@@ -53,7 +53,7 @@ class Generation:
         name: The instruction that reads it.
         swizzling: Where its swizzling mode stands.
         codes: What its modes are called there.
-        version: What the fixed constant is; 0 if there is none.
+        version: What the fixed constant is; 0 if it has no such constant.
         section: Of the manual.
     """
 

@@ -184,7 +184,7 @@ class SharedOperand:
 
 
 def assumed_operand(descriptor: MatrixDescriptor, element: str = "f16", major: str = "k") -> SharedOperand:
-    """An operand as common as the descriptor allows, where nobody says what the instruction says.
+    """An operand as common as the descriptor allows, where the instruction is not known.
 
     Args:
         descriptor: The 64 bits.

@@ -104,7 +104,7 @@ def swizzle_mode(name: str) -> SwizzleMode:
     """The mode of a name.
 
     Raises:
-        UsageError: There is none of that name.
+        UsageError: No mode has that name.
     """
     found = SWIZZLE_MODES.get(name)
     if found is None:

@@ -102,7 +102,7 @@ def data_type(name: str) -> DataType:
     """The data type of a name.
 
     Raises:
-        UsageError: There is none.
+        UsageError: No type has that name.
     """
     found = DATA_TYPES.get(name)
     if found is None:

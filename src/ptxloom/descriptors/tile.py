@@ -24,7 +24,7 @@ MOST_OPERAND_ROWS: Final = 256
 
 
 def widest_swizzle(row_bytes: int) -> str:
-    """The widest mode whose rows fill so many bytes.
+    """The widest mode whose rows fill `row_bytes` bytes.
 
     Args:
         row_bytes: What a tile has along its contiguous coordinate.
@@ -177,7 +177,7 @@ class SharedTile:
 
     @property
     def next_rows_bytes(self) -> int | None:
-        """How far rows 64 and on are; None for a tile that has none."""
+        """How far rows 64 and on are; None for a tile without them."""
         return self._bytes_to(64, 0) if self.rows > 64 else None
 
     def _bytes_to(self, row: int, column: int) -> int:

@@ -62,7 +62,7 @@ def fragment(
             `tcgen05.mma.cta_group::2.kind::f16.m256n128k16.f32.f16.f16`, or its descriptor says them.
         operand: "a", "b", "c" or "d" of mma and wmma.mma, "a" (if it lies in registers) or "d" of wgmma, "e" for the
             metadata of sparse ones; "d", "a", "e", "sfa" and "sfb" (scales) of tcgen05.mma; "a" or "d" of movmatrix
-            (d if left out); none of what has a single one.
+            (d if left out); empty for an instruction with a single one.
         descriptor: The instruction descriptor of a tcgen05.mma, or its 32 bits.
 
     Returns:

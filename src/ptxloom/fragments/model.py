@@ -4,9 +4,9 @@ Every map of the manual sends each binary digit of the lane number and of the va
 coordinate. So a fragment is a handful of digits, asked rather than tabulated. Extents are powers of two, but where a
 tile is repeated any number of times: then the highest digit of the value number has that many values.
 
-A warp's lane numbers have five digits, those of a warpgroup seven: a lane is then a thread of its four warps. What
-tensor memory holds is told in the same way: a lane is then one of its 128 lanes (of a pair of CTAs 256, those of the
-even CTA first), a register one of its columns of 32 bits, counted from where the operand's address points.
+A warp's lane numbers have five digits, those of a warpgroup seven: a lane is then a thread of its four warps. Tensor
+memory is described in the same way: a lane is then one of its 128 lanes (of a pair of CTAs 256, those of the even CTA
+first), a register one of its columns of 32 bits, counted from where the operand's address points.
 """
 
 from __future__ import annotations
@@ -275,7 +275,7 @@ class Fragment:
         return self._held(matrix, row, column, 0)
 
     def holders(self, *, matrix: int = 0, row: int, column: int) -> tuple[Element, ...]:
-        """Every place that holds the element at a coordinate, as `holder` gives the first.
+        """Every place that holds the element at a coordinate; `holder` returns the first.
 
         Args:
             matrix: Which of several matrices.

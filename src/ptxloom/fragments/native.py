@@ -215,6 +215,6 @@ def _compile(text: str) -> Any:
     features = llvm.get_host_cpu_features().flatten()
     machine = target.create_target_machine(cpu=llvm.get_host_cpu_name(), features=features, opt=2)
     made = llvm.JITLibraryBuilder().add_object_img(machine.emit_object(module)).export_symbol("move")
-    # JITLink puts all sections into one piece of memory: none is out of another's reach
+    # JITLink puts all sections into one piece of memory: each is in reach of the others
     linker = llvm.create_lljit_compiler(machine, use_jit_link=True, suppress_errors=True)
     return made.add_current_process().link(linker, "moves")

@@ -1,6 +1,6 @@
 """Where the operands of `tcgen05.mma` are in tensor memory: D's layouts A to G, and A's rows (PTX ISA 9.7.16.10.5).
 
-A layout is told by how many rows D has, whether one CTA computes it or a pair, and whether weights stay (`.ws`).
+A layout follows from how many rows D has, whether one CTA computes it or a pair, and whether weights stay (`.ws`).
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class TensorLayout:
     folds: int = 1
 
     def place(self, row: int, column: int, n: int) -> TensorPlace:
-        """Where an element of D is, of so many columns in all."""
+        """Where an element of D is, which has `n` columns in all."""
         cta, row = divmod(row, self.rows)
         fold, column = divmod(column, n // self.folds)
         group, within = divmod(row, self.group)

@@ -3,7 +3,7 @@
 Rows are lanes of tensor memory and columns its columns of 32 bits, both counted from where the address points. Of
 `.32x32b` each lane has a row of its own. The shapes of 16 rows are core tiles: the lanes of a quad hold neighbours in
 one of 8 rows, and what is as far in rows 8 to 15 is held by a lane (`.16x64b`) or a register (the wider ones) more.
-`.16x32bx2` is two halves, each held by 16 lanes; the columns of the second begin so many further as an operand says.
+`.16x32bx2` is two halves, each held by 16 lanes; an operand says how much further the columns of the second begin.
 
 `tcgen05.cp` brings rows of shared memory to lanes, some of them to several: each word of a row, or what was packed and
 gets a byte, is an element. A pair's CTAs copy from their own shared memory: the matrix of a place is the CTA's.

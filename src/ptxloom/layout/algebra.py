@@ -51,7 +51,7 @@ def filter(layout: Layout, profile: Profile | None = None) -> Layout:  # noqa: A
         profile: A nesting whose modes are taken one by one; None for the layout as a whole.
 
     Returns:
-        A layout that meets the same integers, none of them again by a stride of 0.
+        A layout that meets the same integers; no stride of 0 repeats one.
 
     Example:
         >>> print(filter(Layout((4, 2, 8), (1, 0, 4))))
@@ -168,7 +168,7 @@ def left_inverse(layout: Layout | int) -> Layout:
         layout: A layout that meets no integer twice.
 
     Returns:
-        R; what it gives for integers that the layout does not meet means nothing.
+        R; its results for integers that the layout does not meet mean nothing.
 
     Raises:
         LayoutError: `layout` sends two coordinates to one integer, or no layout undoes it.

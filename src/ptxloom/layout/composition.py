@@ -1,6 +1,6 @@
-"""Composition: the layout R with R(i) = A(B(i)) for every i, or an error that says why there is none.
+"""Composition: the layout R with R(i) = A(B(i)) for every i, or an error that says why there is no such layout.
 
-If a layout R compatible with B answers, each of its modes is what A does along one mode of B, so R is unique up to
+If there is a layout R compatible with B, each of its modes is what A does along one mode of B, so R is unique up to
 coalescing. Two things can go wrong: A along a mode of B is not a layout (the strides and shapes do not divide), or two
 modes of B carry into each other inside A. Divisibility proves almost every case; the rest is decided by values.
 """

@@ -241,7 +241,7 @@ def _made(shape: IntTuple, stride: IntTuple, modes: tuple[Mode, ...]) -> Layout:
 
 
 def from_modes(modes: Sequence[Mode]) -> Layout:
-    """A flat layout of (shape, stride) modes; a single mode stands without brackets, none is 1:0."""
+    """A flat layout of (shape, stride) modes; a single mode stands without brackets, no modes are 1:0."""
     if len(modes) == 1:
         return _made(modes[0][0], modes[0][1], (modes[0],))
     if not modes:

@@ -1,4 +1,4 @@
-"""The one way in which layout algebra refuses: there is no answer, and the message says why."""
+"""The one way in which layout algebra refuses: there is no result, and the message says why."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from ptxloom.diagnostics import PtxloomError
 
 
 class LayoutError(PtxloomError):
-    """No layout answers the question, or a shape, stride or coordinate is malformed.
+    """No layout fulfils the request, or a shape, stride or coordinate is malformed.
 
     Example:
         >>> from ptxloom.layout import Layout

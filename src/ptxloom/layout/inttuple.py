@@ -12,7 +12,7 @@ Mode: TypeAlias = tuple[int, int]  # (shape, stride) of a mode that is not neste
 
 
 def must_nest(argument: str, value: object) -> None:
-    """Refuse what is neither an integer nor a tuple of such, for callers whom no type checker tells.
+    """Refuse what is neither an integer nor a tuple of such, for callers without a type checker.
 
     Raises:
         UsageError: It is neither.

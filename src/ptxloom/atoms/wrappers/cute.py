@@ -1,4 +1,4 @@
-"""CuTe C++ and the CuTe DSL: the atom by its name; where C++ has none, the operation and its traits written out."""
+"""CuTe C++ and the CuTe DSL: the atom by its name; where C++ lacks it, the operation and its traits written out."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _PYTHON_TYPES: Final = {16: "cutlass.Float16", 8: "cutlass.Uint8"}
 
 
 def cute(atom: CopyAtom | MmaAtom) -> str:
-    """CuTe C++: an alias of the atom, with the operation and its traits where CuTe has none.
+    """CuTe C++: an alias of the atom, with the operation and its traits where CuTe lacks them.
 
     Raises:
         UnsupportedForm: CuTe C++ has no atom of this mma.

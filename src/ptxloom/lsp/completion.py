@@ -65,7 +65,7 @@ DECLARED: Final = (
     *(f"{sign}{bits}" for sign in "us" for bits in (8, 16, 32, 64)),
     *("f16", "f16x2", "f32", "f64", "pred", "texref", "samplerref", "surfref"),
 )
-"""The types that a declaration may give (PTX ISA 5.2, 5.3)."""
+"""The types that a declaration may have (PTX ISA 5.2, 5.3)."""
 MOST_NAMES: Final = 1000
 """Names of series that are proposed."""
 

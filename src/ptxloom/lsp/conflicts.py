@@ -51,7 +51,7 @@ def _bare(text: str) -> str:
 
 
 def _rows(name: str) -> list[dict[str, object]]:
-    """The instructions that a file's profile tells of; none if there is no such file, or it is something else."""
+    """The instructions in a file's profile; empty if there is no such file, or it is something else."""
     try:
         path = Path(name).with_suffix(".profile.json")
         told: object = json.loads(content(path, LARGEST_BYTES))

@@ -29,7 +29,7 @@ def definitions(document: Document, offset: int) -> list[Occurrence]:
 
 
 def _writers(document: Document, read: Occurrence) -> list[Occurrence]:
-    """The writes that a read may see, wherever control came from; none where nothing is read."""
+    """The writes that a read may see, wherever control came from; empty where nothing is read."""
     instruction = read.statement
     if read.symbol is None or read.symbol.kind is not NameKind.REGISTER or not isinstance(instruction, Instruction):
         return []

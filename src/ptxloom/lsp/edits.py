@@ -66,7 +66,7 @@ def renameable(document: Document, offset: int) -> Occurrence:
     """The name at an offset that can be changed.
 
     Raises:
-        CannotRename: There is none, or nothing declares it.
+        CannotRename: There is no name, or nothing declares it.
     """
     found = document.names.at(offset)
     if found is None:
@@ -119,7 +119,7 @@ def actions(document: Document, start: int, end: int) -> Iterator[Action]:
 
 
 def repair_all(document: Document) -> Action | None:
-    """Every safe fix of every finding that does not touch an earlier one; None if there is none."""
+    """Every safe fix of every finding that does not touch an earlier one; None if there is no such fix."""
     told = (finding for finding in document.findings if finding.severity is not Severity.NOTE)
     edits = tuple(Edit(fix.span.start, fix.span.end, fix.replacement) for fix in fixes_of(told))
     return Action("Repair everything that ptxloom can repair safely", edits) if edits else None
@@ -141,7 +141,7 @@ def _silence(document: Document, finding: Diagnostic) -> Edit:
 
 
 def layout(document: Document) -> tuple[Edit, ...]:
-    """The edit that brings a text into the one layout; none if it is there or has syntax errors."""
+    """The edit that brings a text into the one layout; empty if it is there or has syntax errors."""
     if any(one.severity is Severity.ERROR for one in document.module.diagnostics):
         return ()
     text = formatted(document.module)
@@ -149,7 +149,7 @@ def layout(document: Document) -> tuple[Edit, ...]:
 
 
 def layout_of(document: Document, start: int, end: int) -> tuple[Edit, ...]:
-    """The edit that lays out the lines between two offsets; none if they hold no whole statements."""
+    """The edit that lays out the lines between two offsets; empty if they hold no whole statements."""
     first, last = document.lines.position(start).line, document.lines.position(max(start, end - 1)).line
     start, end = document.lines.starts[first], document.lines.end_of(last)
     text = document.text[start:end]

@@ -1,4 +1,4 @@
-"""What the server answers: one handler a request, each a call of a function that knows nothing of the protocol."""
+"""What the server returns: one handler a request, each a call of a function that knows nothing of the protocol."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ LEGEND: Final = types.SemanticTokensLegend(
 
 
 def serve(settings: Settings) -> int:
-    """Speak the protocol on standard input and output until the client says goodbye; gives the exit code it wants."""
+    """Speak the protocol on standard input and output until the client says goodbye; returns the exit code it wants."""
     logging.getLogger("pygls.protocol.json_rpc").addFilter(_is_fault)
     gc.freeze()  # what is imported stays
     gc.set_threshold(*RARELY)
@@ -56,7 +56,7 @@ def serve(settings: Settings) -> int:
 
 
 def _is_fault(record: logging.LogRecord) -> bool:
-    """Whether something went wrong with us: a request that we refuse is answered so, and that is all."""
+    """Whether something went wrong with us: a refused request gets its answer, and that is all."""
     return not (record.exc_info and isinstance(record.exc_info[1], JsonRpcInvalidParams))
 
 
@@ -280,4 +280,4 @@ _FEATURES: Final[tuple[tuple[str, Any, Any], ...]] = (
         types.CodeActionOptions(code_action_kinds=[types.CodeActionKind.QuickFix, FIX_ALL]),
     ),
 )
-"""Each request, who answers it, and what the client is told about that."""
+"""Each request, its handler, and what the client learns about that."""

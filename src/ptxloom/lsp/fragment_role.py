@@ -40,7 +40,7 @@ def held_in(occurrence: Occurrence) -> tuple[Fragment, int] | None:
 
 
 def _held(instruction: Instruction, place: int) -> Fragment | None:
-    """What an operand holds; None if it is none that holds a part of a matrix, such as a descriptor."""
+    """The fragment that an operand holds, or None if it holds no part of a matrix (a descriptor, for example)."""
     rule = operand_rule(instruction, place)
     if rule is None or (rule.kind == "factor" and not isinstance(instruction.operands[place], Vector)):
         return None

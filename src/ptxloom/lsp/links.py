@@ -29,8 +29,8 @@ class Link:
         start: Where it starts.
         end: Where it ends.
         file: The file that it names.
-        line: The line, from 1; 0 if none is named.
-        column: The column, from 1; 0 if none is named.
+        line: The line, from 1; 0 if no line is named.
+        column: The column, from 1; 0 if no column is named.
     """
 
     start: int

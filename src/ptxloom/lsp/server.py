@@ -44,7 +44,7 @@ class Protocol(LanguageServerProtocol):
 
     @lsp_method(types.INITIALIZE)
     def lsp_initialize(self, params: types.InitializeParams) -> Generator[Any, Any, types.InitializeResult]:
-        """The first request; pygls does not live through a folder whose URI or path is none."""
+        """The first request; pygls does not live through a folder whose URI or path is malformed."""
         if params.root_uri is not None and is_broken(params.root_uri):
             params.root_uri = None
         if params.root_uri is not None or (params.root_path or "").startswith("//"):
@@ -101,7 +101,7 @@ class Server(LanguageServer):
         return Encoding(str(getattr(chosen, "value", chosen) or Encoding.UTF16))
 
     def document(self, uri: str) -> Document:
-        """An open document; an empty one where none of that name is open."""
+        """An open document; an empty one where no document of that name is open."""
         return self.documents.get(uri) or Document("", uri)
 
     def source_folders(self, uri: str) -> list[Path]:
@@ -123,7 +123,7 @@ class Server(LanguageServer):
         self.documents[uri] = Document(text, name, version=version, encoding=self.encoding, settings=settings)
 
     def _of_file(self, file: Path) -> Settings:
-        """How a file is judged; of a project's settings that cannot be read the client is told."""
+        """How a file is judged; the client gets a message about a project's settings that cannot be read."""
         try:
             project = project_settings.settings_for(file)
             for sentence in project.passed_over:

@@ -6,7 +6,7 @@ from urllib.parse import unquote, urlsplit
 
 
 def path_of(uri: str) -> str:
-    """A file's path; any other URI, and what is none, stays as it is."""
+    """A file's path; any other URI, and what is not a URI, stays as it is."""
     try:
         parts = urlsplit(uri)
     except ValueError:

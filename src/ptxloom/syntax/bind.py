@@ -34,7 +34,7 @@ class Bound:
 
     @property
     def form(self) -> Form | None:
-        """The form, or None if the qualifiers name none; then `problems` says why."""
+        """The form, or None if the qualifiers name no form; then `problems` says why."""
         return _meant(self.resolution, looks_of(self.instruction))
 
     @property
@@ -44,11 +44,11 @@ class Bound:
 
     @property
     def features(self) -> tuple[Feature, ...]:
-        """The features that the form uses with the operands written; none if no form fits."""
+        """The features that the form uses with the operands written; empty if no form fits."""
         return () if self.form is None else tuple(each for each in self.form.features if self._has(each.operand))
 
     def _has(self, operand: str) -> bool:
-        """Whether an operand is written, or the form has none of that name to leave out."""
+        """Whether an operand is written, or the form has no operand of that name to leave out."""
         if not operand or self.form is None:
             return True
         slots = self.form.operands(len(self.instruction.operands))
@@ -61,7 +61,7 @@ class Bound:
 
     @property
     def qualifiers(self) -> Qualifiers:
-        """The qualifiers by the manual's names; none if no form fits.
+        """The qualifiers by the manual's names; empty if no form fits.
 
         Example:
             >>> from ptxloom.syntax import parse
@@ -73,7 +73,7 @@ class Bound:
 
     @property
     def operands(self) -> Mapping[str, Operand]:
-        """The operands by the manual's names; none if no form fits or their number does not."""
+        """The operands by the manual's names; empty if no form fits or their number does not."""
         slots = () if self.form is None else self.form.operands(len(self.instruction.operands))
         names = (slot.name for slot in slots)
         return dict(zip(names, self.instruction.operands, strict=True)) if slots else {}
@@ -89,7 +89,7 @@ def looks_of(instruction: Instruction) -> str:
 
 
 def form_by_looks(opcode: str, qualifiers: tuple[str, ...], seen: str) -> Form | None:
-    """The form of an instruction whose operands look so; None if its qualifiers name none.
+    """The form of an instruction whose operands look so; None if its qualifiers name no form.
 
     Raises:
         UnsupportedForm: The data does not describe the opcode.
@@ -127,7 +127,7 @@ def bind(instruction: Instruction) -> Bound:
     """What the ISA data makes of an instruction.
 
     Raises:
-        UnsupportedForm: The data does not describe the opcode; `isa.known(opcode)` tells beforehand.
+        UnsupportedForm: The data does not describe the opcode; `isa.known(opcode)` says beforehand.
     """
     return Bound(instruction, resolve(instruction.opcode, instruction.qualifiers, len(instruction.operands)))
 

@@ -1,4 +1,4 @@
-"""What has to be written anew to turn one node's text into another's: as little as can be told apart."""
+"""What has to be written anew to turn one node's text into another's: as little as possible."""
 
 from __future__ import annotations
 

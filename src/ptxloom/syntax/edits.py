@@ -65,7 +65,7 @@ def edit(module: Module) -> Editor:
         module: What to change; it stays as it is.
 
     Returns:
-        An editor: it collects changes, and `.text()` gives the changed text.
+        An editor: it collects changes, and `.text()` returns the changed text.
 
     Raises:
         UsageError: `module` is not a `Module`.
@@ -83,7 +83,7 @@ def edit(module: Module) -> Editor:
 
 
 class Editor:
-    """Changes that are collected for one module; none touches the module itself.
+    """Changes that are collected for one module; the module itself stays as it is.
 
     What is new is a node, which is printed, or a text. A node that replaces one of its own kind changes only what
     differs, and comments stay; inside what is written anew they move behind it, inside what is deleted they go too.
@@ -214,7 +214,7 @@ class Editor:
         """Make the change that a diagnostic proposes.
 
         Args:
-            fix: As `Diagnostic.fix` gives it.
+            fix: As in `Diagnostic.fix`.
 
         Raises:
             UsageError: It is for another text.

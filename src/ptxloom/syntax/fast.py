@@ -60,7 +60,7 @@ _name, _predicate, _vector = maker(Name), maker(Predicate), maker(Vector)
 _CHUNK: Final = 1 << 16
 """How much text is cut into lines at a time."""
 _MOST_FORMS: Final = 100_000
-"""So many operand texts are remembered; then remembering starts anew."""
+"""This many operand texts are remembered; then remembering starts anew."""
 _LONGEST_KEPT: Final = 256
 """Longer texts are not remembered: they hardly come again, and what is remembered must be little."""
 
@@ -173,7 +173,7 @@ class FastReader:
         """Have the next line be the one that starts at `offset`, or the one after the line that ends there.
 
         Returns:
-            Whether there is one: in the middle of a line there is none.
+            Whether a line starts there: in the middle of a line, no.
         """
         text = self._source.text
         if text[offset : offset + 1] == "\n":

@@ -35,7 +35,7 @@ _ORDINARY: Final = re.compile(rf"(?:{_BLANK}|{_BLOCK})*+{_TOKEN}", re.ASCII | re
 _UNCLOSED: Final = re.compile(rf"(?:{_BLANK})*+{_TOKEN}", re.ASCII | re.DOTALL)
 """Tokens once a comment was found that is not closed: looking for its end again and again would take for ever."""
 MOST_PROBLEMS: Final = 10_000
-"""After so many, reading ends."""
+"""After this many, reading ends."""
 KINDS: Final = ("", "name", "dotted", "number", "string", "punctuation", "end")
 
 
@@ -66,7 +66,7 @@ class Cursor:
         start: Where it starts.
         end: Where it ends.
         behind: Where the token before it ended.
-        tokens: How tokens are told apart.
+        tokens: The pattern that separates tokens.
         problems: What was wrong with pieces of statements that are kept all the same.
     """
 
@@ -92,7 +92,7 @@ class Cursor:
         self.behind = offset
 
     def advance(self) -> str:
-        """Go to the next token and give the text of the one that was at hand."""
+        """Go to the next token and return the text of the one that was at hand."""
         past = self.here
         self.behind = self.end
         match = self.tokens.match(self.text, self.end)
@@ -122,25 +122,25 @@ class Cursor:
             raise self.unexpected(f"`{token}` {where}")
 
     def name(self, what: str) -> str:
-        """Go past a name and give it; where a statement surely starts there is none."""
+        """Go past a name and return it; where a statement surely starts, there is no name."""
         if self.at_statement:
             raise self.unexpected(what)
         return self.word(what)
 
     def word(self, what: str) -> str:
-        """Go past a name and give it."""
+        """Go past a name and return it."""
         if self.kind != "name":
             raise self.unexpected(what)
         return self.advance()
 
     def string(self, what: str) -> str:
-        """Go past a string and give what stands between its quotes."""
+        """Go past a string and return what stands between its quotes."""
         if self.kind != "string":
             raise self.unexpected(what)
         return self.advance()[1:-1]
 
     def number(self, what: str) -> int:
-        """Go past a plain integer and give it."""
+        """Go past a plain integer and return it."""
         if self.kind != "number" or _PLAIN.fullmatch(self.here) is None:
             raise self.unexpected(what)
         digits = self.advance()

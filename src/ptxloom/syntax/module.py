@@ -55,13 +55,13 @@ class Module:
 
     @property
     def version(self) -> tuple[int, int]:
-        """The (major, minor) of `.version`; (0, 0) if there is none."""
+        """The (major, minor) of `.version`; (0, 0) without the directive."""
         found = next((one for one in self.statements if isinstance(one, Version)), None)
         return (0, 0) if found is None else (found.major, found.minor)
 
     @property
     def target(self) -> tuple[str, ...]:
-        """The names after `.target`, the architecture first; empty if there is none."""
+        """The names after `.target`, the architecture first; empty without the directive."""
         found = next((one for one in self.statements if isinstance(one, Target)), None)
         return () if found is None else found.names
 

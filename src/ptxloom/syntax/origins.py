@@ -51,7 +51,7 @@ class SourceLine:
 
 
 _DEEPEST: Final = 200
-"""Calls that were inlined in one another and are told."""
+"""Calls that were inlined in one another and are reported."""
 
 
 class _Place(NamedTuple):

@@ -359,7 +359,7 @@ class Parser(Scopes):
         self.cursor.seek(end)
 
     def _give_up(self) -> None:
-        """Leave the rest unread: this is not PTX, and nobody reads that many messages."""
+        """Leave the rest unread: this is not PTX, and that many messages are too many to read."""
         start, end = self.cursor.start, len(self.text)
         message = f"the rest is not read: there were {MOST_PROBLEMS} problems up to here"
         self._report(Problem("too-many-problems", message, start, self.cursor.end, "reading ends here"))

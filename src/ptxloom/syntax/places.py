@@ -28,7 +28,7 @@ class Place:
         column: Its first column; 0 if only the line is known.
         end_line: Its last line.
         end_column: The column just after it; 0 if only the line is known.
-        span: It in its text; None if nobody has the text.
+        span: It in its text; None if the text is not known.
         ptx: The PTX behind it; None if the place is that of the PTX itself.
     """
 
@@ -61,7 +61,7 @@ def place_of(span: Span) -> Place:
 
 
 def place_at(span: Span, origin: SourceLine | None) -> Place:
-    """The place of something in PTX whose line in the program that was compiled is known; None if it has none."""
+    """The place of something in PTX whose line in the program that was compiled is known; None if it has no place."""
     home = None if origin is None else origin.home
     if home is None or home.line < 1:  # compilers say 0 of what they made themselves
         return Place(span.source.name, span.line, span.column, span.end_line, span.end_column, span, None)

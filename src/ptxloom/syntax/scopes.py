@@ -57,7 +57,7 @@ class _Scope:
 
 
 class Scopes:
-    """Where statements go that have been read, and what is told of them."""
+    """Where statements go that have been read, and what is reported of them."""
 
     def __init__(self, source: Source) -> None:
         self.source: Final = source

@@ -50,7 +50,7 @@ def walk(node: Node | Module) -> Iterator[Node]:
 def instructions(node: Node | Module, pattern: str | None = None) -> Iterator[Instruction]:
     """The instructions of a tree in the order of the text, all or those that match a pattern.
 
-    A bare opcode gives every instruction with it. A pattern with qualifiers is matched against the whole spelling:
+    A bare opcode yields every instruction with it. A pattern with qualifiers is matched against the whole spelling:
     `*` stands for anything, dots included, and the pattern's end may fall short of the spelling's at a dot.
 
     Args:

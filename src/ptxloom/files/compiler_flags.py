@@ -71,7 +71,7 @@ class Flags:
         """Refuse what no compiler can take.
 
         Raises:
-            UsageError: A macro, a standard or an architecture is none.
+            UsageError: A macro, a standard or an architecture is malformed.
         """
         for macro in self.defines:
             if not _MACRO.fullmatch(macro.partition("=")[0]) or _CONTROL.search(macro):
@@ -129,12 +129,12 @@ def of_words(words: Iterable[str], compilers: Sequence[str] = ("nvcc", "nvrtc"),
 
     Args:
         words: Such as `-DN=4`.
-        compilers: Who gets those that only a compiler understands.
-        file: Which file they come from; none if somebody has typed them.
+        compilers: Which compilers get those that only a compiler understands.
+        file: Which file they come from; empty if they were typed.
 
     Raises:
         RefusedFlag: One of them is not passed on.
-        UsageError: One of them is none.
+        UsageError: One of them is malformed.
 
     Example:
         >>> flags = of_words(["-DN=4", "-I", "include", "-std=c++17", "--maxrregcount=64"], ["nvcc"])

@@ -132,7 +132,7 @@ def _plain_name(name: str) -> str:
 
 
 def _words(flags: Flags) -> list[str]:
-    """What both compilers are told in the same words."""
+    """The options that both compilers spell alike."""
     return [f"-std={flags.standard}"] * bool(flags.standard) + ["--use_fast_math"] * flags.fast_math
 
 

@@ -27,10 +27,10 @@ _LONGEST_NAME: Final = 64  # more than that of a section that counts
 
 
 def ptx_of(cubin: bytes) -> tuple[str, bytes] | None:
-    """The PTX that a cubin was made of, and the target it names; None if it carries none, or is no cubin.
+    """The PTX that a cubin was made of, and the target it names; None if it carries no PTX, or is not a cubin.
 
     Args:
-        cubin: The file. What is damaged carries none.
+        cubin: The file. A damaged one counts as carrying no PTX.
     """
     text = b"".join(_texts(cubin)).replace(b"\0", b"\n")
     target = target_of(text)
@@ -46,7 +46,7 @@ def target_of(text: bytes) -> str:
 
 
 def _texts(data: bytes) -> Iterator[bytes]:
-    """The sections of a cubin that hold PTX; none of those that say they hold more than the file does together."""
+    """The sections of a cubin that hold PTX; empty if they claim to hold more than the file does together."""
     places = [(start, size) for name, start, size in _sections(data) if _SECTION.fullmatch(name)]
     if sum(size for _, size in places) <= len(data):
         yield from (data[start : start + size] for start, size in places)

@@ -1,4 +1,4 @@
-"""What is said of a file that gives no PTX."""
+"""What is said of a file without PTX."""
 
 from __future__ import annotations
 

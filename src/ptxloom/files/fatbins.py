@@ -51,7 +51,7 @@ class Entry:
 
 
 def ptx_in(data: bytes, name: str) -> tuple[tuple[str, bytes], ...]:
-    """Every PTX text in the fatbins of a file, in order; where there is none, that of which its machine code was made.
+    """Every PTX text in the fatbins of a file, in order; without any, the PTX of which its machine code was made.
 
     Args:
         data: The file.

@@ -17,7 +17,7 @@ MOST_SETTINGS: Final = 1 << 20
 MOST_BYTES: Final = 1 << 32
 """Bytes of a file that compilers write."""
 MOST_PIPED: Final = 1 << 28
-"""Bytes of what is no regular file and may have no end: standard input, a pipe or a device that was named."""
+"""Bytes of what is not a regular file and may have no end: standard input, a pipe or a device that was named."""
 _PIECE: Final = 1 << 20
 
 

@@ -1,4 +1,4 @@
-"""Questions about names of files: one that no file can have is answered with no."""
+"""Questions about names of files; for a name that no file can have, the answer is no."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
 """What a file is, and the PTX in it: the one place that decides.
 
 PTX text is itself. CUDA C++ (`.cu`) is compiled. A fatbin, and whatever holds some (an object, a library, an archive, a
-program), gives the PTX in them. A cubin holds what it was made of if that was compiled with line information; Triton
+program), yields the PTX in them. A cubin holds what it was made of if that was compiled with line information; Triton
 and others keep it beside, in a file of the same name.
-A folder, such as one of Triton's cache, gives the `.ptx` files in it.
+A folder, such as one of Triton's cache, yields the `.ptx` files in it.
 """
 
 from __future__ import annotations
@@ -71,10 +71,10 @@ def texts_of(data: bytes, name: str, target: str | None = None, flags: Flags = N
 
 
 def in_folder(name: str) -> str:
-    """The PTX file that a folder stands for, such as one of Triton's cache; what is no folder stands for itself.
+    """The PTX file that a folder stands for, such as one of Triton's cache; what is not a folder stands for itself.
 
     Raises:
-        UnreadableFile: The folder, and those in it, hold none or several.
+        UnreadableFile: The folder, and those in it, hold no PTX file or several.
     """
     if not is_folder(name):
         return name
@@ -118,7 +118,7 @@ def _beside(name: str) -> tuple[Source, ...]:
     """The PTX beside a cubin.
 
     Raises:
-        UnreadableFile: There is none.
+        UnreadableFile: There is no PTX beside it.
     """
     beside = Path(name).with_suffix(".ptx") if Path(name).name else Path(name)
     if str(beside) != name and is_file(beside):

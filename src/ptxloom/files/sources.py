@@ -17,10 +17,10 @@ _DEEPEST: Final = 64
 
 
 def source_file(name: str, folders: Iterable[Path]) -> Path | None:
-    """The plain file that a `.file` means, in the first of the folders that has it; None if none has.
+    """The plain file that a `.file` means, in the first of the folders that has it; None if no folder has it.
 
     Args:
-        name: As `.file` gives it, a path of whatever machine compiled the module.
+        name: As `.file` states it, a path of whatever machine compiled the module.
         folders: Where it may be.
     """
     roots = [folder.resolve() for folder in folders]
@@ -29,7 +29,7 @@ def source_file(name: str, folders: Iterable[Path]) -> Path | None:
 
 
 def _endings(name: str) -> Iterable[tuple[str, ...]]:
-    """The ends of a path, the longest first; none of one that goes up."""
+    """The ends of a path, the longest first; empty for a path that goes up."""
     path = PureWindowsPath(name) if "\\" in name else PurePosixPath(name)
     parts = path.parts[1:] if path.anchor else path.parts
     return () if ".." in parts else (parts[at:] for at in range(max(0, len(parts) - _DEEPEST), len(parts)))

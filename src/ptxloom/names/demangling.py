@@ -50,9 +50,9 @@ for line in sys.stdin:
 
 
 def demangled(name: str) -> str:
-    """A function's name as C++ spells it, with the types of its parameters; one that is not mangled as it is.
+    """A function's name as C++ spells it, with the types of its parameters; an unmangled one as it is.
 
-    A result type is left out, and so are the tags with which numba tells versions of a function apart.
+    A result type is left out, and so are the tags by which numba distinguishes versions of a function.
 
     Example:
         >>> demangled("_ZN2ns1kIfLi2EEEvPT_"), demangled("gemm")
@@ -162,7 +162,7 @@ def _without_result(text: str) -> str:
 
 
 def parameters_start(text: str) -> int:
-    """Where the list of parameters starts in a demangled name; its end if it has none.
+    """Where the list of parameters starts in a demangled name; its end without a list.
 
     Example:
         >>> parameters_start("(anonymous namespace)::k<(f)2>(float*)")

@@ -2,7 +2,7 @@
 
 nvcc and NVRTC number them (`gemm_param_0`), and their line tables hold no names. Where the text is at hand, the line of
 the kernel's own name is that of its first `.loc`; the definition there whose name and number of parameters are the
-kernel's gives the names. If any of the three differs, as behind a macro, the names of the PTX stand.
+kernel's provides the names. If any of the three differs, as behind a macro, the names of the PTX stand.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _ENDINGS: Final = (".cu", ".cuh", ".h", ".hh", ".hpp", ".hxx", ".inl", ".inc", "
 
 
 def parameter_names(module: Module, kernel: str) -> tuple[str, ...]:
-    """The names of a kernel's parameters, in order: those of its source, or of the PTX where that has none.
+    """The names of a kernel's parameters, in order: those of its source, or of the PTX where the source has no names.
 
     Args:
         module: Where it is.

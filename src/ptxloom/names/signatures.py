@@ -43,7 +43,7 @@ class Signature:
         name: As it is written, without namespaces.
         first: The line of `__global__`, from 1.
         last: The line on which its body begins.
-        parameters: Their names, in order; empty strings for those that have none.
+        parameters: Their names, in order; empty strings for unnamed ones.
     """
 
     name: str
@@ -124,7 +124,7 @@ def _divided(words: Sequence[str]) -> list[list[str]]:
 
 
 def _name(words: Sequence[str]) -> str:
-    """The name in the declaration of a parameter; empty if it has none."""
+    """The name in the declaration of a parameter; empty if it is unnamed."""
     declared = list(words[: words.index("=")] if "=" in words else words)
     for at, word in enumerate(declared[:-2]):
         if word == "(" and declared[at + 1] in {"*", "&"}:  # `void (*f)(int)`, `float (&tile)[32]`

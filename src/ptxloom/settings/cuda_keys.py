@@ -38,8 +38,8 @@ def flags_in(table: Mapping[str, Any], file: str, folder: Path) -> Flags:
         folder: Where it lies.
 
     Raises:
-        RefusedFlag: It has options that no file may give.
-        UsageError: It names macros that are none.
+        RefusedFlag: It has options that a file must not set.
+        UsageError: It names macros that are malformed.
     """
     said: Mapping[str, Any] = table.get("cuda", {})
     flags = Flags(

@@ -42,13 +42,13 @@ class Settings:
     """What a project says.
 
     Attributes:
-        path: The file that says it; None where there is none.
+        path: The file that says it; None without a file.
         target: Judge for this target instead of the file's own.
         ptx_version: Judge for this PTX version instead of the file's own.
         selection: Which rules are heard.
         exclude: What is left out when a folder is searched.
         respect_gitignore: Whether what git ignores is left out, too.
-        per_file: Rules that some files are not told of.
+        per_file: Rules that are off for some files.
         flags: How CUDA C++ is compiled.
         passed_over: Nearer files that are not believed, a sentence each.
     """
@@ -79,7 +79,7 @@ class Settings:
 
 
 NONE: Final = Settings()
-"""What counts where nobody says anything."""
+"""What counts without any settings."""
 
 
 def settings_for(path: Path) -> Settings:

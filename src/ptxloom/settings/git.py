@@ -71,7 +71,7 @@ def _speaks_of(file: Path) -> Path:
 
 
 def _read(file: Path) -> tuple[tuple[Path, Patterns], ...]:
-    """One file of patterns; where git sees none, because it cannot be read or is a link, there is none.
+    """One file of patterns; empty where git ignores the file, because it cannot be read or is a link.
 
     Raises:
         BadPatterns: It is too long.

@@ -38,7 +38,7 @@ class Patterns:
 
     @classmethod
     def of(cls, lines: Iterable[str]) -> Patterns:
-        """The patterns that lines stand for; empty ones and comments are none."""
+        """The patterns that lines stand for; empty lines and comments do not count."""
         return cls.of_bytes(map(_bytes, lines))
 
     @classmethod

@@ -62,7 +62,7 @@ class Number:
 
 @dataclass(frozen=True, slots=True)
 class Numbers:
-    """Whole numbers, at most so many; a single one may stand alone."""
+    """Whole numbers, at most `most` of them; a single one may stand alone."""
 
     most: int
     low: int | None = 0
@@ -190,7 +190,7 @@ class Key:
         kind: What may stand there.
         about: What it means, in a sentence without its full stop.
         required: Whether a table must have it.
-        example: A value as TOML; where there is none, it is in no example.
+        example: A value as TOML; without it the key is in no example.
     """
 
     name: str

@@ -50,7 +50,7 @@ def compiled(pattern: bytes, *, anywhere: bool) -> re.Pattern[bytes] | None:
     """The expression that a whole path must fit; None if the pattern fits no path.
 
     Args:
-        pattern: With `/` between its parts, and none at its ends.
+        pattern: With `/` between its parts, but not at its ends.
         anywhere: Whether folders may come before what is matched.
 
     Example:

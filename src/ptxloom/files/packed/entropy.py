@@ -93,7 +93,7 @@ def read_table(data: bytes, at: int, most_log: int, most_symbols: int) -> tuple[
     """A table as its distribution is written, and where that ends (RFC 8878, 4.1.1).
 
     Raises:
-        DamagedError: It is none.
+        DamagedError: It is not a table.
     """
     held = int.from_bytes(data[at : at + 512], "little")  # no distribution is as long
     log = (held & 15) + 5
@@ -131,7 +131,7 @@ class Huffman:
 
     Attributes:
         most_bits: Of a symbol.
-        symbols: By the value of so many bits.
+        symbols: By the value of `most_bits` bits.
         bits: Likewise.
     """
 
@@ -140,7 +140,7 @@ class Huffman:
     bits: Sequence[int]
 
     def decode(self, data: bytes, count: int) -> bytes:
-        """So many symbols of one stream.
+        """`count` symbols of one stream.
 
         Raises:
             DamagedError: The stream has not as many.
@@ -161,7 +161,7 @@ def read_huffman(data: bytes, at: int) -> tuple[Huffman, int]:
     """A Huffman table as its weights are written, and where they end (RFC 8878, 4.2.1).
 
     Raises:
-        DamagedError: It is none.
+        DamagedError: It is not a table.
     """
     head = number(data, at, 1)
     at += 1
@@ -174,7 +174,7 @@ def read_huffman(data: bytes, at: int) -> tuple[Huffman, int]:
 
 
 def _weights(data: bytes) -> list[int]:
-    """Weights that two interleaved states of a table give."""
+    """Weights from two interleaved states of a table."""
     table, start = read_table(data, 0, _MOST_WEIGHTS_LOG, 256)
     stream = Backward(data[start:])
     states = [stream.read(table.log), stream.read(table.log)]

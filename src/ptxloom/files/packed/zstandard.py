@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 _MAGIC: Final = 0xFD2FB528
 _MOST_BLOCK: Final = 1 << 17  # bytes that one block makes
 _RAW, _RLE, _COMPRESSED, _TREELESS = range(4)  # kinds of blocks and of literals
-_PREDEFINED, _ONE, _WRITTEN, _REPEATED = range(4)  # how a table of sequences is told
+_PREDEFINED, _ONE, _WRITTEN, _REPEATED = range(4)  # how a table of sequences is stored
 
 
 def _bases(first: int, plain: int, extra: Sequence[int]) -> tuple[tuple[int, int], ...]:
-    """By code: the least value, and how many bits are added; `plain` codes have none."""
+    """By code: the least value, and how many bits are added; `plain` codes add no bits."""
     rows = [(first + code, 0) for code in range(plain)]
     for bits in extra:
         base, before = rows[-1]
@@ -28,7 +28,7 @@ def _bases(first: int, plain: int, extra: Sequence[int]) -> tuple[tuple[int, int
 
 @dataclass(frozen=True, slots=True)
 class _Kind:
-    """What is told of sequences by a table of its own.
+    """A part of sequences that has a table of its own.
 
     Attributes:
         most_log: Of its states.
@@ -153,7 +153,7 @@ def _sequences(frame: _Frame, data: bytes, at: int, literals: bytes) -> None:
 
 
 def _run(frame: _Frame, data: bytes, at: int, count: int, literals: bytes) -> int:
-    """So many sequences; how many literals they take."""
+    """Run `count` sequences; returns how many literals they take."""
     modes = number(data, at, 1)
     at += 1
     for place, kind in enumerate(_KINDS):

@@ -212,7 +212,7 @@ class UsageError(PtxloomError):
 
 
 def must_be(kind: type | UnionType, argument: str, value: object, legal: str) -> None:
-    """Refuse what is not a value of a type, for callers whom no type checker tells.
+    """Refuse what is not a value of a type, for callers without a type checker.
 
     Raises:
         UsageError: It is not one.
@@ -244,7 +244,7 @@ def must_be_several(argument: str, value: object, what: str) -> None:
 
 
 class UnsupportedForm(PtxloomError):  # noqa: N818 - the design's public name
-    """A spelling names no instruction form, or none that the operation can handle.
+    """A spelling names no instruction form, or one that the operation cannot handle.
 
     Example:
         >>> from ptxloom.fragments import fragment

@@ -1,6 +1,6 @@
 """What is kept on disk (machine code, what launches need, verdicts): an entry proves its bytes, or is made again.
 
-What is kept is run. That nobody else wrote it is shown by whose it is: a folder that others can write is not used.
+What is kept is run. Ownership shows that no other user wrote it: a folder that others can write is not used.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ _HEAD_BYTES: Final = len(_MAGIC) + _LENGTH_BYTES + hashlib.sha256().digest_size
 
 
 def cached(key: str, make: Callable[[], bytes]) -> bytes:
-    """What `make` gives, kept on disk under a key; ptxloom's own sources and this Python belong to every key.
+    """What `make` returns, kept on disk under a key; ptxloom's own sources and this Python belong to every key.
 
-    Neither a damaged entry nor a folder that cannot be written is an error: then `make` is asked.
+    Neither a damaged entry nor a folder that cannot be written is an error: then `make` is called.
     """
     content = kept(key)
     if content is None:
@@ -65,7 +65,7 @@ def cache_folder() -> Path | None:
     """Where it is kept: `PTXLOOM_CACHE`, or the user's cache folder.
 
     Returns:
-        None if the variable is empty, if nobody can say where the user's home is, or if others can write there.
+        None if the variable is empty, if the user's home is unknown, or if others can write there.
     """
     named = os.environ.get("PTXLOOM_CACHE")
     if named is not None:
@@ -106,7 +106,7 @@ def _package() -> str:
 
 
 def _sources() -> Iterator[os.DirEntry[str]]:
-    """All that anything kept is made from: sources and data of the package, but of what makes none of it."""
+    """All that kept entries are made from: sources and data of the package, but of what makes no entries."""
     folders = [str(Path(__file__).parent)]
     for folder in folders:
         with os.scandir(folder) as entries:
@@ -118,7 +118,7 @@ def _sources() -> Iterator[os.DirEntry[str]]:
 
 
 def _digest(name: str, content: bytes) -> bytes:
-    """What an entry must hold to be believed: it tells too that the content belongs to the name."""
+    """What an entry must hold to be believed: it shows too that the content belongs to the name."""
     return hashlib.sha256(name.encode() + content).digest()
 
 
@@ -128,7 +128,7 @@ def _sealed(name: str, content: bytes) -> bytes:
 
 
 def _opened(name: str, path: Path) -> bytes | None:
-    """The content of an entry; None if there is none, or a damaged one."""
+    """The content of an entry; None if it is absent or damaged."""
     try:
         with path.open("rb") as file:
             if not ours(os.fstat(file.fileno())):

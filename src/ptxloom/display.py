@@ -53,7 +53,7 @@ _BRIEF: Final = "ptxloom.views.notebook.brief"
 
 
 def line(value: object) -> str:
-    """What `str` gives for a value of a class of `LINES`.
+    """What `str` returns for a value of a class of `LINES`.
 
     Args:
         value: An instance of it.

@@ -132,7 +132,7 @@ def maps_of(opcode: str, words: tuple[str, ...] = ()) -> str:
 
 
 def _maps(spelled: str) -> tuple[str, ...]:
-    """The commands that draw a form; none if there is no such form, or if it holds no matrix."""
+    """The commands that draw a form; empty if there is no such form, or if it holds no matrix."""
     try:
         operands = fragment_operands(spelled)
     except PtxloomError:

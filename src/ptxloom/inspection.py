@@ -153,7 +153,7 @@ def _start(finding: Diagnostic) -> int:
 
 
 def _fragments(instruction: Instruction) -> tuple[Fragment, ...]:
-    """The fragments of an instruction's matrix operands; none if it names no form."""
+    """The fragments of an instruction's matrix operands; empty if it names no form."""
     try:
         operands = fragment_operands(instruction)
         if instruction.opcode == "wgmma" and not isinstance(instruction.operands[1], Vector):

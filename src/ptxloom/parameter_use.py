@@ -1,4 +1,4 @@
-"""What a kernel does with its parameters, as far as its text tells: which are pointers, to what, read or written."""
+"""What a kernel does with its parameters, as far as its text shows: which are pointers, to what, read or written."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def parameter_uses(kernel: Function) -> tuple[ParameterUse, ...]:
 
 
 class _Perhaps:
-    """Values that may be pointers from some parameters; a product is none, whatever it is made of."""
+    """Values that may be pointers from some parameters; a product is not one, whatever it is made of."""
 
     data: frozenset[str] = frozenset()
 

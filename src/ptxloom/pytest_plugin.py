@@ -72,7 +72,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @dataclass(slots=True)
 class _Session:
-    """What a session's summary tells: hazards that failed tests, and costs beside those of snapshots."""
+    """What a session's summary shows: hazards that failed tests, and costs beside those of snapshots."""
 
     hazards: list[Hazard] = field(default_factory=list["Hazard"])
     held: list[Held] = field(default_factory=list["Held"])
@@ -87,7 +87,7 @@ class Watched:
         device: What kernels are compiled for; None for what their PTX says.
         test: The file of the test, and its name.
         update: Whether snapshots are written anew.
-        hazards: What the launches of this test have done wrong so far, and nobody has taken.
+        hazards: What the launches of this test have done wrong so far and the test has not taken.
         watcher: Examines its launches, with `--ptxloom-why`.
     """
 

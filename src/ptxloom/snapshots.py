@@ -50,7 +50,7 @@ def held_against(
         test: What it is called.
         name: Tells the snapshots of one test apart.
         update: Write the snapshot.
-        note: Is told the costs, and those of the snapshot.
+        note: Called with the costs, and those of the snapshot.
 
     Returns:
         What to say if it costs more or there is no snapshot; nothing if all is well.
@@ -81,7 +81,7 @@ def held_against(
 
 
 def _known(path: Path) -> dict[str, int] | None:
-    """The costs that a snapshot holds; None where there is none."""
+    """The costs that a snapshot holds; None without a snapshot."""
     try:
         told: object = json.loads(path.read_text(encoding="utf-8"))
     except (FileNotFoundError, ValueError):
@@ -93,7 +93,7 @@ def _known(path: Path) -> dict[str, int] | None:
 
 
 def _written(path: Path, folder: Path, text: str) -> str:
-    """Write a snapshot below the test's folder; gives what to say if a link leads out of that."""
+    """Write a snapshot below the test's folder; returns what to say if a link leads out of that."""
     try:
         place = inside(folder, path)
     except OutOfReach as error:

@@ -38,8 +38,8 @@ class Source:
     Attributes:
         text: The text.
         name: What messages call it.
-        written: From the name of a file that `.file` gives to the text that this was compiled from; None where nobody
-            knows any.
+        written: From the name of a file that `.file` states to the text that this was compiled from; None where that
+            text is unknown.
 
     Example:
         >>> Source("mov.b32 a, b;\nret;", "k.ptx").location(14)

@@ -191,7 +191,7 @@ def _largest(error: Array, wrong: NDArray[np.bool_]) -> int | None:
 
 
 def wide(array: Array) -> Array:
-    """Numbers in double precision; what is none in zeros."""
+    """Numbers in double precision; zeros for what is not numbers."""
     if not is_number(array.dtype):
         return np.zeros(array.shape)
     return array.astype(np.complex128 if is_complex(array.dtype) else np.float64)

@@ -150,7 +150,7 @@ class _Evaluation:
         """The value of one part.
 
         Raises:
-            BadExpression: It has none.
+            BadExpression: It has no value.
         """
         try:
             return self._plain(node)

@@ -87,7 +87,7 @@ ALONG: Final[dict[str, Callable[[Quantity, Axis], Quantity]]] = {
     "softmax": _softmax,
     "sum": _sum,
 }
-"""Along an axis (`sum(A, axis=1)`), or over everything; softmax along the last one if none is said."""
+"""Along an axis (`sum(A, axis=1)`), or over everything; softmax along the last one if no axis is stated."""
 
 
 def _of_two(which: Callable[..., Any]) -> Callable[[Quantity, Quantity], Quantity]:

@@ -9,7 +9,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-_LISTED: Final = 6  # numbers that are told one by one
+_LISTED: Final = 6  # numbers that are listed one by one
 _MOST_PERIOD: Final = 512
 _TILES: Final = (256, 128, 64, 32, 16, 8)
 _ORDINALS: Final = {2: "second", 3: "third"}
@@ -23,7 +23,7 @@ def in_words(chosen: NDArray[np.bool_], noun: str) -> tuple[str, str]:
         noun: What one of them is called.
 
     Returns:
-        The kind (`all`, `block`, `tail`, `periodic`, `some`) and the words; none for `all`.
+        The kind (`all`, `block`, `tail`, `periodic`, `some`) and the words; no words for `all`.
 
     Example:
         >>> in_words(np.arange(32) % 16 >= 8, "column")

@@ -166,7 +166,7 @@ def _sightings(case: _Case) -> Iterator[tuple[tuple[int, int], tuple[int, int]]]
 
 
 def _shifted(wanted: Array, down: int, right: int) -> tuple[Array, NDArray[np.bool_]]:
-    """Values moved by so many rows and columns, and where one came to lie."""
+    """Values moved `down` rows and `right` columns, and where one came to lie."""
     rows, columns = np.ogrid[: wanted.shape[0], : wanted.shape[1]]
     rows, columns = rows - down, columns - right
     valid = (rows >= 0) & (rows < wanted.shape[0]) & (columns >= 0) & (columns < wanted.shape[1])

@@ -54,11 +54,11 @@ class Precision:
         return eps_of_type(self.sums)
 
     def behind(self, dtype: np.dtype[Any], accumulate: str = "") -> Precision:
-        """The same as it is allowed where nobody says otherwise: with sums no coarser than the type that holds them.
+        """The same as it is allowed by default: with sums no coarser than the type that holds them.
 
         Args:
             dtype: What holds the results.
-            accumulate: The type that sums may be rounded to, if somebody says so.
+            accumulate: The type that sums may be rounded to, if it is stated.
 
         Example:
             >>> Precision("f16").behind(np.dtype(np.float32)).sums, Precision("f16").behind(np.dtype(np.float16)).sums

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Sequence
 
 MOST_BITS: Final = 1 << 28
-"""The product of the lengths of what is compared at once; rows of so many bits are kept until the way back is found."""
+"""The product of the lengths of what is compared at once. That many bits are kept until the way back is found."""
 _MOST_ROUNDS: Final = 8  # of looking for what is unique, within what was unique
 
 
@@ -43,7 +43,7 @@ def aligned(
     Args:
         a: What is compared.
         b: With what.
-        exact: For both, what tells elements apart that are equal here: what is unique by it in both anchors the rest.
+        exact: For both, what distinguishes elements that are equal here: what is unique by it in both anchors the rest.
 
     Example:
         >>> aligned("xaby", "xbay", ("xaby", "xbay"))

@@ -207,7 +207,7 @@ class _Reader:
 
     @staticmethod
     def _first_bits(one: Instruction, scope: Scope[_Known, None]) -> int:
-        """How wide the first register is that an instruction names; 0 if there is none."""
+        """How wide the first register is that an instruction names; 0 if it names no register first."""
         first = one.operands[0] if one.operands else None
         while isinstance(first, (Vector, Pair)):
             first = (first.elements or (None,))[0] if isinstance(first, Vector) else first.first

@@ -24,7 +24,7 @@ class Change(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A line of the first function beside one of the second; None where that has none."""
+    """A line of the first function beside one of the second; None where that has no such line."""
 
     change: Change
     a: Line | None

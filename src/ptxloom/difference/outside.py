@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def paired_functions(a: Sequence[FunctionSurvey], b: Sequence[FunctionSurvey]) -> dict[str, str]:
-    """Which function of the first is which of the second: by name; those whose names nobody shares by what they are.
+    """Which function of the first is which of the second: by name; those without a namesake by what they are.
 
     Functions of the same kind with the same parameters are taken in order, as long as both have as many of them; then
     the only kernel that is left of each.

@@ -1,4 +1,4 @@
-"""What initcheck finds: uses of what nobody has written."""
+"""What initcheck finds: uses of unwritten bytes."""
 
 from __future__ import annotations
 

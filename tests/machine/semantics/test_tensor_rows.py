@@ -13,6 +13,7 @@ from ptxloom.descriptors.instruction import InstructionDescriptor
 from ptxloom.descriptors.matrix import MatrixDescriptor
 from ptxloom.descriptors.operand import SharedOperand
 from ptxloom.fragments.tensor_layouts import TensorLayout, accumulator_layout
+from ptxloom.machine.results.outcome import LaunchError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -172,3 +173,23 @@ def test_factors_are_read_where_their_descriptors_are_drawn(element: str, major:
     after, outcome = run(body, image, np.zeros((512, 128), np.uint32))
     assert not outcome.hazards
     assert (result(after, accumulator_layout(m), n).view(np.float32) == product(a, b)).all()
+
+
+REFUSED = [
+    ("f8f6f4", {"a_type": "e2m1", "b_type": "e4m3", "transpose_a": True}, 0, "always K-major"),
+    ("f16", {"a_type": "bf16", "b_type": "f16", "d_type": "f16"}, 0, "a factor is .bf16"),
+    ("i8", {"a_type": "s8", "b_type": "s8", "d_type": "s32", "negate_b": True}, 0, "integers are not negated"),
+    ("f16", {"a_type": "f16", "b_type": "f16"}, 1, "32 bytes at a time are swizzled"),
+    ("tf32", {"a_type": "tf32", "b_type": "tf32", "transpose_b": True}, 2, "32 bytes at a time are swizzled"),
+]
+
+
+@pytest.mark.parametrize(("kind", "told", "mode", "why"), REFUSED)
+def test_what_no_product_can_be_told_ends_the_kernel(kind: str, told: dict[str, Any], mode: int, why: str) -> None:
+    bits = InstructionDescriptor(kind, 128, 64, **told).bits
+    body = descriptor("0", 1024, 1024, "%rd8", mode) + descriptor("8192", 1024, 1024, "%rd9", mode)
+    body += f"""mov.u32 %r21, {bits}; setp.eq.u32 %p6, 0, 1;
+    tcgen05.mma.cta_group::1.kind::{kind} [%r13], %rd8, %rd9, %r21, %p6;"""
+    with pytest.raises(LaunchError) as caught:
+        run(body, np.zeros(65536, np.uint8), np.zeros((512, 128), np.uint32))
+    assert why in str(caught.value.hazards[0])

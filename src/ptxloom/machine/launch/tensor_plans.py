@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from ptxloom.descriptors.instruction import InstructionDescriptor
+from ptxloom.descriptors.remarks import of_instruction
 from ptxloom.descriptors.tensor_instruction import TILE_COLUMNS, TILE_ROWS, TensorInstruction
 from ptxloom.diagnostics import UsageError
 from ptxloom.fragments.tensor_layouts import accumulator_layout
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 _PART_BYTES: Final = 16
 _ULTRA: Final = 103  # whose products can have a K of 96
+_MEANT_BY_NOBODY: Final = ("result-type", "transposed", "negated")
 _DESCRIPTOR_BITS: Final = 0xFFFFFFFF
 
 
@@ -123,6 +125,7 @@ def _planned(request: Request, bits: int) -> _Planned:
     try:
         told = InstructionDescriptor.from_bits(product.kind, bits)
         why = refusal(product, told.m, told.n, told.sparse, told.transpose_b, k_96=told.k_96)
+        why = why or next((each.text for each in of_instruction(told) if each.name in _MEANT_BY_NOBODY), "")
         if told.k_96 and request.launch.program.architecture != _ULTRA:
             why = why or "its descriptor says that K is 96, which sm_103a alone multiplies"
         if not why:

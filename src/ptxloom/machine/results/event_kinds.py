@@ -60,6 +60,7 @@ REASONS: Final = {  # why there is no tensor map, or no copy by one; no texture,
     tensor_memory.BAD_SWIZZLE: "the matrix descriptor names a swizzling mode that there is not",
     tensor_memory.BAD_LEADING: "a leading offset that is an address goes with a K of 96 and a swizzle of 128 bytes",
     tensor_memory.BAD_SCALE: "the scale factor id is not one that so many scales of a row can begin at",
+    tensor_memory.BAD_ATOM: "32 bytes at a time are swizzled where lines of `.tf32` lie side by side, and only there",
     tensor_memory.BAD_LANE: "its lanes reach beyond those that it may touch",
     texture.BETWEEN_ACCESSES: "the first coordinate counts bytes, and is not a multiple of the bytes that are accessed",
 }

@@ -34,8 +34,8 @@ MOST_PLACES: Final = A_TILES * B_TILES
 # Why an instruction of tensor memory cannot be executed.
 (
     BAD_COLUMNS, RELINQUISHED, NOT_ALLOCATED, NO_PEER, BAD_SWIZZLE, BAD_PRODUCT, BAD_LANE, TOO_MANY_PLANS,
-    PEER_MEMORY, BAD_LEADING, BAD_SCALE,
-) = range(101, 112)  # fmt: skip
+    PEER_MEMORY, BAD_LEADING, BAD_SCALE, BAD_ATOM,
+) = range(101, 113)  # fmt: skip
 
 
 class TensorMemory:

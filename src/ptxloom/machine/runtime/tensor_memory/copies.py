@@ -75,7 +75,7 @@ def copy_rows(
         if lanes >> lane & 1 != 0:
             if pair != 0 and has_peer(w, site, 1) == 0:
                 return 1
-            if bad_descriptor(w, sources[lane], 0, site) != 0:
+            if bad_descriptor(w, sources[lane], 0, 0, site) != 0:
                 return 1
             w.worker.job.lane = lane
             begin_touch(w, lane, LAST_ROWS if way == QUARTERED else COPIES, 0, site)

@@ -12,7 +12,7 @@ from ptxloom.machine.native.language import address, copy, nothing, part, u8, u3
 from ptxloom.machine.native.watching import watching
 from ptxloom.machine.runtime.bounds import within
 from ptxloom.machine.runtime.initcheck.slow_path import read_lane
-from ptxloom.machine.runtime.matrix_layout import NEXT_IS_ADDRESS, ROW_BYTES, SWIZZLE_128B, factor_place
+from ptxloom.machine.runtime.matrix_layout import ATOM_32B, NEXT_IS_ADDRESS, ROW_BYTES, SWIZZLE_128B, factor_place
 from ptxloom.machine.runtime.memory import fault
 from ptxloom.machine.runtime.racecheck.happens_before import me, stamp_of
 from ptxloom.machine.runtime.racecheck.proxies import check_fence
@@ -20,6 +20,7 @@ from ptxloom.machine.runtime.racecheck.race_report import tell_end
 from ptxloom.machine.runtime.racecheck.slow_path import check
 from ptxloom.machine.runtime.state import CLUSTER_SHIFT, OUT_OF_BOUNDS, SHARED, Cta, Warp
 from ptxloom.machine.runtime.tensor_cores.model import (
+    BAD_ATOM,
     BAD_LEADING,
     BAD_SWIZZLE,
     REGISTER_BYTES,
@@ -35,18 +36,24 @@ if TYPE_CHECKING:
 WIDE_PARTS = 3  # of 16 bytes, where K is 96
 
 
-def is_circular(parts: u32, across: u32) -> u32:
-    """1 if rows of a factor can go on elsewhere: 48 bytes of each, stored along k."""
-    return 1 if parts == WIDE_PARTS and across == 0 else 0
+def bad_descriptor(w: Warp, descriptor: u64, parts: u32, across: u32, site: u32) -> u32:
+    """1 after noting a descriptor that a matrix cannot have: of its swizzle, or of rows that go on where they cannot.
 
-
-def bad_descriptor(w: Warp, descriptor: u64, circular: u32, site: u32) -> u32:
-    """1 after noting a descriptor that there is not: of its swizzle, or of rows that go on where they cannot."""
+    Args:
+        w: Whose instruction it is.
+        descriptor: Of shared memory.
+        parts: Of 16 bytes along k.
+        across: Bytes of an element whose lines lie next to each other; 0 where k does.
+        site: The instruction.
+    """
     mode = descriptor >> 61
-    if descriptor & NEXT_IS_ADDRESS != 0 and (circular == 0 or mode != SWIZZLE_128B or descriptor >> 49 & 7 != 0):
+    circular = parts == WIDE_PARTS and across == 0 and mode == SWIZZLE_128B and descriptor >> 49 & 7 == 0
+    if descriptor & NEXT_IS_ADDRESS != 0 and not circular:
         return illegal(w, BAD_LEADING, site, 1, descriptor)
     if mode == 3 or mode == 5 or mode == 7:  # noqa: PLR1714 - native code has no sets
         return illegal(w, BAD_SWIZZLE, site, 1, descriptor)
+    if (mode == ATOM_32B) != (across == 4):
+        return illegal(w, BAD_ATOM, site, 1, descriptor)
     return 0
 
 

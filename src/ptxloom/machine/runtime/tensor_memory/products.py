@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
+from ptxloom.isa.tensor_products import TENSOR_KINDS
 from ptxloom.machine.native.language import address, fill, invoke, part, u8, u32, u64
 from ptxloom.machine.native.watching import watching
 from ptxloom.machine.runtime.hazards import note, note_access
@@ -41,7 +42,6 @@ from ptxloom.machine.runtime.tensor_memory.factors import (
     gather_columns,
     gather_lines,
     gather_tensor,
-    is_circular,
     turn_signs,
     unpack,
 )
@@ -55,6 +55,7 @@ STEPS = 20  # of a tile
 TARGET, LEFT, RIGHT, DESCRIPTOR, METADATA, A_SCALES, B_SCALES, MASK, OPERANDS = range(9)
 MAKES_MASK = 1 << 39
 NEGATIONS = 3 << 13
+INTEGERS = TENSOR_KINDS.index("i8")
 SHAPE = 0x1F7E0000  # M and N of a descriptor
 FROM_TENSOR, SCALED, SPARSE, PAIRED, SHIFTED, WEIGHTS_STAY = 1, 2, 4, 8, 16, 32  # of `facts`
 KIND_SHIFT, SCALE_SHIFT = 8, 16
@@ -64,8 +65,10 @@ SERVICE = 4  # what Python is asked for
 
 def key_of(descriptor: u32, facts: u32) -> u64:
     """What distinguishes products that need plans of their own."""
-    kept = descriptor & ~u32(SCALE_IDS if facts & SCALED != 0 else SELECTOR | NEGATIONS)
-    return u64(facts) << 32 | u64(kept & ~u32(NEGATIONS))
+    kept = descriptor & ~u32(SCALE_IDS if facts & SCALED != 0 else SELECTOR)
+    if facts >> KIND_SHIFT & 255 != INTEGERS:  # which nobody can negate
+        kept = kept & ~u32(NEGATIONS)
+    return u64(facts) << 32 | u64(kept)
 
 
 def scale_code(vector: str) -> int:
@@ -211,7 +214,7 @@ def bring_beside(
 
 def bring_right(w: Warp, plan: TensorPlan, job: TensorJob, descriptor: u64, negated: u32, mask: u64, site: u32) -> u32:
     """B: each CTA has its share of the columns, that of the even rank first; 1 after a fault."""
-    if bad_descriptor(w, descriptor, is_circular(plan.b_parts, plan.b_across), site) != 0:
+    if bad_descriptor(w, descriptor, plan.b_parts, plan.b_across, site) != 0:
         return 1
     tiles = plan.b_tiles // plan.ctas
     share = u64(tiles * plan.b_parts) * REGISTER_BYTES
@@ -285,7 +288,7 @@ def bring_left(
         if bring_tensor(w, cta, plan, job, u32(left), facts // SHIFTED & 1, site) != 0:
             return 1
     else:
-        if bad_descriptor(w, left, is_circular(plan.a_parts, plan.a_across), site) != 0:
+        if bad_descriptor(w, left, plan.a_parts, plan.a_across, site) != 0:
             return 1
         watch_lines(w, cta, job.lane, left, lines, plan.a_parts, plan.a_across, 0, site)
         if plan.a_across == 0:

@@ -65,3 +65,15 @@ def test_what_is_wrong_is_said_in_words(name: str, detail: str) -> None:
     record = launch(bug.kernel, bug.text, bug.kernel.make(), provenance=True).provenance
     assert record is not None
     assert diagnose(record)[0].detail == detail
+
+
+def test_products_behind_many_that_never_run_are_asked_too() -> None:
+    """Compilers unroll a loop, and leave the copy that runs to the end."""
+    bug = BY_NAME["hopper-f16/a-stride-512"]
+    product = next(line for line in bug.text.split("\n") if line.startswith("wgmma.mma_async"))
+    skipped = "\n".join(["mov.b64 d12, 0;", "mov.b64 d13, 0;", "bra.uni begun;", *[product] * 20, "begun:", ""])
+    text = bug.text.replace("mov.u32 r7, 0;\n", f"{skipped}mov.u32 r7, 0;\n", 1)
+    record = launch(bug.kernel, text, bug.kernel.make(), provenance=True).provenance
+    assert record is not None
+    (found,) = diagnose(record)
+    assert (found.cause, found.certain) == ("descriptor", True)

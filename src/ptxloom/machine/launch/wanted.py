@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ptxloom.machine.results.recording import Recording
     from ptxloom.machine.results.trace import Request
 
-_MOST_PRODUCTS: Final = 16  # instructions at which shared memory is kept because they multiply what lies there
+_MOST_PRODUCTS: Final = 64  # instructions at which shared memory is kept because they multiply what lies there
 
 
 def compared(reference: References, parameters: Sequence[Parameter], args: Sequence[object]) -> tuple[Expected, ...]:

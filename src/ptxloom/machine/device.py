@@ -112,7 +112,7 @@ class Device:
             Its address.
 
         Raises:
-            UsageError: It is no array that lies in one piece.
+            UsageError: It is not an array in one piece.
         """
         array = must_be_array(array, "device memory")
         if not array.flags.c_contiguous or array.dtype.hasobject:

@@ -1,4 +1,4 @@
-"""`pl.kernel(module, name)`: each kernel is made once while somebody uses it."""
+"""`pl.kernel(module, name)`: each kernel is made once while it is in use."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def kernel(
         The kernel; `.launch(...)` runs it.
 
     Raises:
-        UsageError: The module has no kernel of this name, or several and none is named; or the architecture is unknown.
+        UsageError: The module has no kernel of this name, or several and `name` is None; or the target is unknown.
         IllegalPtx: The checker finds errors in what the kernel reaches; `diagnostics` holds them.
         UnsupportedInstruction: The machine cannot run one of its instructions; it names the line.
         TimeIsUp: The time limit has come.

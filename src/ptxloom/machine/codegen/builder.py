@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Instrument:
-    """Looks on while a kernel runs: adds code around instructions of a variant made for it; this one adds none."""
+    """Looks on while a kernel runs: adds code around instructions of a variant made for it; this one adds nothing."""
 
     def sees(self, op: Op) -> bool:
         """Whether it has something to do at an instruction, which must then be built by itself."""

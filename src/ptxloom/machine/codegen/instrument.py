@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Instruments(Instrument):
-    """Several that look on, told one after the other."""
+    """Several that look on, called one after the other."""
 
     def __init__(self, *several: Instrument) -> None:
         self.several = several

@@ -87,7 +87,7 @@ class KernelCode:
         Raises:
             UnsupportedInstruction: The machine does not know an instruction.
         """
-        with LOCK:  # whoever makes a kernel explains what fails here
+        with LOCK:  # the maker of the kernel explains what fails here
             self.accepted = kept_code.accepted(
                 self._planned.program, name, whole=whole, checks=checks, judge=self._judge
             )

@@ -214,7 +214,7 @@ def _instructions(
             raise semantics.missing(op)
         uniform = op.site in b.program.knowledge.uniform_ops
         if not uniform and strips.fits(b, op, row):
-            if outlines is not None and outlines.call(op, row):  # before it, none was left for a run
+            if outlines is not None and outlines.call(op, row):  # before it, nothing was left for a run
                 continue
             run.append((op, row))
             if len(run) == strips.LONGEST:

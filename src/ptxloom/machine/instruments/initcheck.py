@@ -1,7 +1,7 @@
-"""Initcheck, as an instrument: told of the memory that instructions read and write.
+"""Initcheck, as an instrument: it sees the memory that instructions read and write.
 
-Who moves memory to registers may find something unwritten there: that is not a hazard until somebody uses it. Such an
-instruction is then executed by the variant of the kernel that follows poison (`poison`).
+An instruction that moves memory to registers may find something unwritten: that is not a hazard until it is used.
+Such an instruction is then executed by the variant of the kernel that follows poison (`poison`).
 """
 
 from __future__ import annotations

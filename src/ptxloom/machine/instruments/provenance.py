@@ -297,7 +297,7 @@ _NOWHERE: Final = (0, 0)
 
 
 def _names(operand: tree.Operand) -> Iterator[tree.Name]:
-    """The names in an operand that is no address."""
+    """The names in an operand that is not an address."""
     if not isinstance(operand, (tree.Address, tree.Indexed)):
         yield from (node for node in walk(operand) if isinstance(node, tree.Name))
 

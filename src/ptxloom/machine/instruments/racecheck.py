@@ -1,4 +1,4 @@
-"""Racecheck, as an instrument: told of what touches shared and global memory, and of what orders such accesses."""
+"""Racecheck, as an instrument: it sees what touches shared and global memory, and what orders such accesses."""
 
 from __future__ import annotations
 
@@ -358,7 +358,7 @@ def is_product(op: Op) -> bool:
 
 
 def scope_of(op: Op) -> int:
-    """The scope of a strong access or a fence; the whole GPU if it names none, the system for volatile ones."""
+    """The scope of a strong access or a fence; the whole GPU if it names no scope, the system for volatile ones."""
     words = (_SCOPES[q] for q in op.qualifiers if q in _SCOPES)
     return next(words, shadow.SYSTEM_SCOPE if op.has("volatile", "mmio") else shadow.GPU_SCOPE)
 

@@ -1,6 +1,6 @@
 """Which variable an address was made from, as far as the text of a program says it.
 
-A register that a `mov` or `cvta` gave the name of a variable points into it, and so does what is made of it by adding,
+A register that a `mov` or `cvta` sets to a variable's address points into it, and so does what is made of it by adding,
 subtracting, aligning, copying and selecting. What comes from memory, from another CTA (`mapa`) or from differences of
 addresses may point anywhere, and what is joined with it, too. An address that points into variables by all that is
 written to its registers must not leave them: no compiler relies on what lies beside a variable.

@@ -43,7 +43,7 @@ class _LaneGroup:
 
 
 def waiting(reporter: Reporter, ctas: Iterator[Any], rule: str) -> tuple[Hazard, ...]:
-    """A hazard of a rule for each place where threads of these CTAs are, told of the first CTA and warp there."""
+    """A hazard of a rule for each place where threads of these CTAs are, with the first CTA and warp there."""
     present = [(cta, [g for w in _warps(cta) for g in _groups(reporter, w)]) for cta in ctas]
     found: dict[tuple[int, int], list[tuple[_LaneGroup, Any, str]]] = {}
     for number, (cta, groups) in enumerate(present):
@@ -92,7 +92,7 @@ def _groups(reporter: Reporter, w: Any) -> Iterator[_LaneGroup]:
 
 
 def _askers(reporter: Reporter, w: Any, group: _LaneGroup) -> Iterator[_LaneGroup]:
-    """A group as it is, or divided by the mbarrier that told its lanes to wait: they ask again and again."""
+    """A group as it is, or divided by the mbarrier that its lanes wait at: they ask again and again."""
     if group.waits:
         yield group
         return

@@ -87,7 +87,7 @@ def _fail(request: Request) -> None:
 
 
 def _free(request: Request, lane: int) -> None:
-    """`free(pointer)`: of what `malloc` gave, once; a null pointer is nothing to free."""
+    """`free(pointer)`: of what `malloc` returned, once; a null pointer is nothing to free."""
     launch = request.launch
     address = request.number(lane, FRAME_HEAD)
     if address == 0 or launch.release(address):

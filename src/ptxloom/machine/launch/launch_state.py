@@ -111,7 +111,7 @@ class LaunchState:
 
     @property
     def program(self) -> Program:
-        """The kernel's program, for whoever looks at instructions: the launch itself needs none."""
+        """The kernel's program, for callers that look at instructions: the launch itself does not need it."""
         return self._planned.program
 
     @cached_property
@@ -251,7 +251,7 @@ class LaunchState:
         return self.launches is None or self.launches.is_last
 
     def touch(self, memory: Memory) -> None:
-        """Have another memory to touch than before; native code is not told."""
+        """Have another memory to touch than before; native code does not learn of it."""
         self.memory = self.atlas.memory = memory
 
     def allocate(self, size: int, maker: Maker) -> int:
@@ -263,7 +263,7 @@ class LaunchState:
         return address
 
     def release(self, address: int) -> bool:
-        """Take memory back, False if none starts here; what still points at it is out of bounds."""
+        """Take memory back, False if no block starts here; what still points at it is out of bounds."""
         return self.heap is not None and self.heap.release(address) is not None
 
     def bytes_at(self, address: int, size: int) -> bytes:

@@ -137,7 +137,7 @@ def deadline_of(timeout: object) -> float | None:
     """When a time limit that starts now ends, on `time.monotonic`.
 
     Raises:
-        UsageError: It is no time.
+        UsageError: It is not a time.
     """
     if timeout is None:
         return None

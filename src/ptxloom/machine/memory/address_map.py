@@ -176,7 +176,7 @@ def _variables(op: Op, others: Iterable[Op]) -> Iterator[Variable]:
 
 
 def readable(name: str) -> str:
-    """The name that a C++ programmer gave a variable inside a function, where the compiler has mangled it.
+    """A variable's name inside a function in C++ source, where the compiler has mangled it.
 
     Example:
         >>> readable("_ZZ6matmulPKfS0_PfiE4tile"), readable("_ZZ1kvE1a_0"), readable("smem")

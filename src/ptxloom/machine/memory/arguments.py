@@ -113,7 +113,7 @@ class Memory:
         return covered_bytes(self.table()) if self.spans else self.snapshot.nbytes
 
     def span_at(self, address: int) -> tuple[int, int]:
-        """Start and end of the piece that holds an address; nothing from 0 on if none does."""
+        """Start and end of the piece that holds an address; (0, 0) if no piece does."""
         table = self.table()
         at = int(np.searchsorted(table[:, 0], np.uint64(address), "right")) - 1
         start, end = (int(table[at, 0]), int(table[at, 1])) if at >= 0 else (0, 0)

@@ -353,7 +353,7 @@ class DeviceMemory:
         return self.marks.address + address - self._start
 
     def _give_back(self, freed: Allocation) -> None:
-        """Its pages, which the gaps keep from being anybody else's too."""
+        """Its pages, which the gaps keep from being shared with other allocations."""
         start = (freed.address - self._start) // _PAGE * _PAGE
         end = -(-(freed.address - self._start + freed.nbytes) // _PAGE) * _PAGE
         self.region.forget(start, min(end, self.region.nbytes) - start)

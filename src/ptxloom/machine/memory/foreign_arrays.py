@@ -73,7 +73,7 @@ _POINTER_OF: Final = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes
 
 
 class _Lent:
-    """Memory of somebody else's, who is kept alive as long as a NumPy array shows it."""
+    """Memory of another library's object, which stays alive as long as a NumPy array shows it."""
 
     def __init__(self, owner: object, address: int, shape: tuple[int, ...], strides: tuple[int, ...] | None,
                  typestr: str, *, read_only: bool) -> None:  # fmt: skip
@@ -115,7 +115,7 @@ def must_be_array(value: object, what: str) -> NDArray[Any]:
         what: What it is for, such as `a tensor map`.
 
     Raises:
-        UsageError: It is no array, or one whose memory a kernel on this CPU cannot share.
+        UsageError: It is not an array, or one whose memory a kernel on this CPU cannot share.
     """
     array = host_array(value, "array", what)
     if array is None:
@@ -136,7 +136,7 @@ def _on_a_gpu(value: object, where: str, wanted: str) -> UsageError:
 
 
 def _by_dlpack(value: Any, where: str, wanted: str) -> NDArray[Any]:
-    """The array in a DLPack capsule; each keeps the memory alive, as long as somebody holds it.
+    """The array in a DLPack capsule; each keeps the memory alive, as long as it is referenced.
 
     Raises:
         UsageError: It does not share its memory, or lies elsewhere, or has elements of no whole number of bytes.
@@ -175,7 +175,7 @@ def _shown(
     """A DLTensor as NumPy sees it.
 
     Raises:
-        UsageError: An element is no whole number of bytes.
+        UsageError: An element is not a whole number of bytes.
     """
     size, rest = divmod(tensor.bits * tensor.lanes, 8)
     if rest:

@@ -43,7 +43,7 @@ class Maker(NamedTuple):
 
 
 class HeapBlock(NamedTuple):
-    """A piece that `malloc` gave: `size` bytes from `start`, the `number`th of the heap."""
+    """A piece that `malloc` returned: `size` bytes from `start`, the `number`th of the heap."""
 
     start: int
     size: int

@@ -111,7 +111,7 @@ class ModuleMemory:
     def __init__(self, module: Module, room: Room = _own_room) -> None:
         self._codes = function_codes(module)
         self._places: dict[str, VariablePlace] = {}
-        self._asked: set[str] = set()  # variables of other modules that somebody may have filled
+        self._asked: set[str] = set()  # variables of other modules that may have been filled
         sizes = {"global": 0, "const": 0}
         alignments = dict.fromkeys(sizes, _ALIGNMENT)
         for kept in module_variables(module):
@@ -219,7 +219,7 @@ class ModuleMemory:
         return int(self.addresses[self._numbers[name]])
 
     def must_be_defined(self, names: Collection[str]) -> None:
-        """Refuse variables that only another module defines, unless somebody has asked for them to fill them.
+        """Refuse variables that only another module defines, unless the caller has asked for them to fill them.
 
         Raises:
             UnsupportedInstruction: It names the declaration of one.

@@ -1,4 +1,4 @@
-"""Spans of global memory as native code looks them up: in order, none over another (`state.Span`)."""
+"""Spans of global memory as native code looks them up: in order, without overlap (`state.Span`)."""
 
 from __future__ import annotations
 

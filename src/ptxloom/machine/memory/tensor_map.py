@@ -179,7 +179,7 @@ def _pixels(array: NDArray[Any], interleave: str) -> NDArray[Any]:
     """An array whose elements are the slices of an interleaved one.
 
     Raises:
-        UsageError: Its last axis is no slice.
+        UsageError: Its last axis is not a slice.
     """
     size = INTERLEAVES[interleave]
     if not array.ndim or array.shape[-1] * array.itemsize != size or array.strides[-1] != array.itemsize:

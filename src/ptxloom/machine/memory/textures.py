@@ -193,7 +193,7 @@ def _channels(array: NDArray[Any], geometry: str) -> int:
     """How many components an array's texels have.
 
     Raises:
-        UsageError: It is no array of texels.
+        UsageError: It is not an array of texels.
     """
     if _letter(array) not in ELEMENTS or not array.dtype.isnative:
         raise UsageError("array", f"{array.dtype} array", "an array of u8, s8, u16, s16, u32, s32, f16 or f32")

@@ -8,7 +8,7 @@ from typing import Final
 
 from ptxloom.machine.native import interrupts
 
-_LOOK_SECONDS: Final = 0.02  # between two looks at the clock and for signals, while somebody else holds it
+_LOOK_SECONDS: Final = 0.02  # between two looks at the clock and for signals, while another thread holds it
 
 
 class Lock:

@@ -106,7 +106,7 @@ _LIMIT: Final = _Limit()
 
 
 def until(deadline: float | None) -> AbstractContextManager[None]:
-    """A context in which `check` raises once the clock (`time.monotonic`) is past a deadline; None sets none."""
+    """A context in which `check` raises once the clock (`time.monotonic`) is past a deadline; never if that is None."""
     return nullcontext() if deadline is None else _until(deadline)
 
 

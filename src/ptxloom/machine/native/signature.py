@@ -33,7 +33,7 @@ def signature(function: Callable[..., object]) -> NativeSignature:
     """The types of a native function, by its annotations alone: who only calls it need not translate it.
 
     Raises:
-        TypeError: They are no native types.
+        TypeError: They are not native types.
     """
     names = names_of(function)
     annotations = inspect.get_annotations(function)

@@ -182,7 +182,7 @@ class _Translator(Intrinsics):
         """A pointer that is stored takes its count with it; nothing else changes a count.
 
         Raises:
-            TypeError: The field is one that a bound is made of, or a pointer whose bound is no single field.
+            TypeError: The field is one that a bound is made of, or a pointer whose bound is not a single field.
         """
         struct = self.bare(target.value).kind.struct
         if struct is not None and issubclass(cast("type[object]", struct), Sealed) and not self.may_make:

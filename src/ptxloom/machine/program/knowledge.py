@@ -42,7 +42,7 @@ class Knowledge:
     )
 
     def is_done(self, place: int, written: int, last: int) -> bool:
-        """Whether what an instruction wrote to a register is needed by none after another, both given by site."""
+        """Whether no instruction after another needs what an instruction wrote to a register, both given by site."""
         mentions = self.temporaries.get(place, ())
         at = bisect_right(mentions, written, key=itemgetter(0)) - 1  # they are apart and in order
         return at >= 0 and written <= mentions[at][1] <= last

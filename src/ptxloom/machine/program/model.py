@@ -229,7 +229,7 @@ class Program:
 
     @property
     def architecture(self) -> int:
-        """The number of the module's target, 90 for `sm_90a`; 0 if it names none."""
+        """The number of the module's target, 90 for `sm_90a`; 0 if it names no target."""
         return next((int(found[1]) for name in self.module.target if (found := _TARGET.match(name))), 0)
 
     def signature_number(self, signature: Signature) -> int:

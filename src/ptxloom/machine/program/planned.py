@@ -1,4 +1,4 @@
-"""A program that is planned when somebody looks at it: a launch whose code is kept needs no plan."""
+"""A program that is planned on first use: a launch whose code is kept needs no plan."""
 
 from __future__ import annotations
 

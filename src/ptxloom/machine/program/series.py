@@ -24,7 +24,7 @@ class Mentioned:
                 self._indices.setdefault(stem, set()).add(index)
 
     def members(self, declarator: tree.Declarator) -> list[str]:
-        """The names that a declarator declares and somebody may mention, in order."""
+        """The names that a declarator declares and that may be mentioned, in order."""
         if declarator.count is None:
             return [declarator.name]
         indices = (index for index in self._indices.get(declarator.name, ()) if index < declarator.count)

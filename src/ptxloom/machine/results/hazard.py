@@ -166,7 +166,7 @@ class Hazards(tuple[Hazard, ...]):  # noqa: SLOT001 - a tuple's own slots are of
 
     Attributes:
         more: How many more there were, of other kinds or at other places, than are kept.
-        limits: What a tool had no room for, a sentence each: it may have missed something, or told too much.
+        limits: What a tool had no room for, a sentence each: it may have missed something, or reported too much.
     """
 
     more: int = 0

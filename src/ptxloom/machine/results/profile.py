@@ -160,7 +160,7 @@ class Profile:
 
     @property
     def by_source(self) -> tuple[SourceRow, ...]:
-        """The lines of the compiled program, the costliest first; empty if the module names none."""
+        """The lines of the compiled program, the costliest first; empty if the module names no lines."""
         found: dict[tuple[str, int], SourceRow] = {}
         for row in self.rows:
             if row.origin is not None and row.counts.executions:

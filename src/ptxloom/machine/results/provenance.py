@@ -28,7 +28,7 @@ class TracedArray:
     Attributes:
         number: What `array` holds in origins.
         name: The parameter's name, or what else the launch calls it.
-        parameter: The parameter's place; None of an array that is no parameter itself.
+        parameter: The parameter's place; None of an array that is not a parameter itself.
         dtype: Of its elements.
         shape: Elements along each axis.
         strides: Bytes along each axis.
@@ -118,7 +118,7 @@ class Contents:
     Attributes:
         array: The array.
         origins: For each element, in the array's shape; what the kernel has not written is EXACT and itself.
-        stored_at: The site that has written each element last; -1: none.
+        stored_at: The site that has written each element last; -1: not written.
         stored_twice: Whether the kernel has written it more than once.
     """
 

@@ -61,7 +61,7 @@ def by_element(
 
 
 def descriptor_place(form: MatrixForm, operand: str, factors: tuple[Factor | None, Factor | None]) -> int | None:
-    """How far behind the start of a product's tags the descriptor of a factor is; None if it has none."""
+    """How far behind the start of a product's tags the descriptor of a factor is; None without a descriptor."""
     places = dict(zip("ab", factors, strict=True))
     if places.get(operand) is None:
         return None

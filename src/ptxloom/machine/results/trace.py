@@ -143,7 +143,7 @@ class TraceRecord:
 
     @property
     def operands(self) -> tuple[str, ...]:
-        """The operands that are matrices in registers: `a`, `b`, `c`, `d` of products, `r` of moves; else none."""
+        """The operands that are matrices in registers: `a`, `b`, `c`, `d` of products, `r` of moves; else empty."""
         return tuple(one.name for one in matrix_operands(self.node))
 
     def filled(self, type_: str = "", operand: str = "") -> Filled:

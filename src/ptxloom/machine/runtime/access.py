@@ -45,7 +45,7 @@ def parameters(parts: int) -> str:
 def access_function(name: str) -> tuple[str, tuple[Callable[..., object], ...]]:
     """The IR of a warp-wide access and the native functions it calls.
 
-    What is usual stands in a function of its own, which needs few registers and saves none: the rest is jumped to.
+    What is usual stands in a function of its own, which needs few registers and saves no others: the rest is jumped to.
     """
     found = NAME.fullmatch(name)
     assert found is not None

@@ -1,6 +1,6 @@
 """Requests to cancel the launch of a cluster, and their responses (PTX ISA 9.7.13.17).
 
-A request takes the next cluster off the queue of clusters that are still to start: whoever asked does its work instead.
+A request takes the next cluster off the queue of clusters that are still to start: the requester does its work instead.
 It is refused when the queue is empty. Hardware may also refuse it in favour of a more urgent kernel; where the schedule
 has a seed, ptxloom refuses one request in eight. The cluster then starts as if it had never been requested.
 

@@ -225,7 +225,7 @@ def copy_bulk(  # noqa: C901 - one lane after the other
 
 
 def told_at(w: Warp, barrier: u64, ctas: u32) -> u64:
-    """The host address of the mbarrier that learns of a copy, of the first CTA in a multicast's mask; 0: none does."""
+    """The host address of the mbarrier that learns of a copy, of the first CTA in a multicast's mask; 0 without one."""
     if barrier == 0:
         return 0
     at = barrier - 1

@@ -36,7 +36,7 @@ class Pattern:
 
     addresses: Annotated[Array[u64], 32]
     words: Annotated[Array[u32], 32]  # the same, as the 32-bit addresses of shared memory
-    start: u64  # addresses of this memory may move; 0 and 0 if none may
+    start: u64  # addresses of this memory may move; 0 and 0 if no addresses may
     end: u64
     hits: u64
     last: u64  # the first active lane's address when it came last

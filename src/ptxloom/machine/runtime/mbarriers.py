@@ -118,7 +118,7 @@ def mbarriers_of(
 
 
 def remember_answer(w: Warp, lane: u32, host: u64, completed: u64, site: u32) -> u32:
-    """Keep at which mbarrier an instruction has told a lane to wait; 1 if it has."""
+    """Keep at which mbarrier an instruction has made a lane wait; 1 if it has."""
     w.asking = w.asking & ~(1 << lane)
     if completed != 0:
         return 0
@@ -220,7 +220,7 @@ def change(w: Warp, barrier: Slice[u64], arrivals: u64, dropped: u64, expected: 
 
 
 def complete_at(w: Warp, found: Slice[u8], count: u64) -> u32:
-    """Bytes of a copy have arrived for the mbarrier that some bytes hold; 1 if they hold none."""
+    """Bytes of a copy have arrived for the mbarrier that some bytes hold; 1 if they do not hold one."""
     barrier = view(u64, found)
     if barrier[0] & VALID == 0:
         return 1

@@ -99,7 +99,7 @@ def fault_without_clusters(w: Warp, lanes: u32, site: u32) -> u32:
 
 
 def find_span(launch: Launch, at: u64) -> Slice[Span]:
-    """The last span that starts at or before an address; nothing if none does."""
+    """The last span that starts at or before an address; empty if no span does."""
     spans = spans_of(launch)
     low: u64 = 0
     high = length(spans)

@@ -29,7 +29,7 @@ TICK_BITS: Final = 28
 SITE: Final = (1 << 20) - 1
 STRONG: Final = 1 << 20  # atomic, volatile, relaxed, acquire or release: such accesses do not race with each other
 STEP_SHIFT: Final = 21
-LOOKS_AGAIN: Final = 1 << STEP_SHIFT  # told to `stamp_of`: a strong access that reads, perhaps again and again
+LOOKS_AGAIN: Final = 1 << STEP_SHIFT  # passed to `stamp_of`: a strong access that reads, perhaps again and again
 STEPS: Final = (1 << 11) - 1
 
 # What an access does: reads, writes (or both), or reads by the path that takes memory for read-only.
@@ -84,7 +84,7 @@ class AccessTrace:
     does: u32  # READS, WRITES or READS_ONLY
     made: u32  # the lanes that left it, whether they are still remembered or not
     number: u32  # of a write: the first lane's among all writes of the place; of a read: that of the last one before it
-    seen: u32  # of a strong read: the number of the first write that it comes behind in observation order; 0: none
+    seen: u32  # of a strong read: the number of the first write that it comes behind in observation order, or 0
 
 
 class Crowd:
@@ -123,7 +123,7 @@ class CurrentAccess:
     size: u32  # bytes of a lane
     reads: u32  # 1: it is strong, and reads
     number: u32  # of the last write before it; where it reads:
-    seen: u32  # the number of the first write that it comes behind in observation order; 0: none
+    seen: u32  # the number of the first write that it comes behind in observation order, or 0
     ends: u32  # 1: the end of a copy, which has met all accesses of its own cluster before
     over: u32  # by class, a bit: the chain holds a trace that nothing can come after any more,
     stamps: Annotated[Array[u32], CLASSES]  # with this stamp
@@ -154,7 +154,7 @@ class GridHistory:
     trace_count: u64  # those in use
     clusters: u64
     over: Annotated[Slice[u8], "clusters"]  # [cluster] 1: it has come to its end
-    told: Annotated[Slice[u32], "columns"]  # [column] the tick up to which its threads' doings have been published
+    told: Annotated[Slice[u32], "columns"]  # [column] the tick up to which what its threads did has been published
     flags: Annotated[Slice[Flag], "limit"]
     rows: Annotated[
         Slice[u32], "limit * columns"
@@ -317,7 +317,7 @@ class TensorAccess:
 class ProductRegister:
     """A register that products take, of one warp."""
 
-    written: u32  # the last group, from 1 on, of which it is part of an accumulator; 0: none
+    written: u32  # the last group, from 1 on, of which it is part of an accumulator; 0: no group
     read: u32  # or of A
     fenced: u32  # 1: nothing but products has touched it since a `wgmma.fence`
     shape: u32  # of the product that writes it, until a fence
@@ -350,9 +350,9 @@ class Shadow:
     order: Order
     bytes: u32
     base: u32  # the tick of the CTA's last complete barrier
-    limit: u32  # entries of writes below it are over, whoever asks
+    limit: u32  # entries of writes below it are over for all threads
     birth: u32  # the tick at which the CTA started
-    floor: u32  # readers' ticks up to it are over, whoever asks
+    floor: u32  # readers' ticks up to it are over for all threads
     first: u32  # the number of the CTA's first thread in the cluster
     warps: u32  # of a CTA
     summaries: u32  # warps of the cluster, a multiple of 8

@@ -30,6 +30,6 @@ def spend(w: Warp, steps: u32) -> None:
 @standalone
 def overspend(w: Warp, steps: u32) -> None:
     """The budget of a warp is spent: let its worker know of what that took, and of all steps beyond."""
-    w.worker.paused = 1  # it is no spinning
+    w.worker.paused = 1  # this is not spinning
     w.worker.steps = w.worker.steps + (min(steps, BUDGET) if w.budget == 0 else BUDGET // STEP_COST)
     w.budget = 0

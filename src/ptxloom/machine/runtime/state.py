@@ -265,7 +265,7 @@ class Worker:
     service_lanes: u32
     service_frame: u32
     service_site: u32
-    paused: u32  # 1: a warp gave way of its own will
+    paused: u32  # 1: a warp yielded of its own accord
     in_heap: u32  # 1: some of the sites hold a block of the device heap, which may be freed
     freed: u64  # `HeapTable.freed` as it was when the worker looked last: the sites hold nothing that was freed before
     steps: u32  # of loops that tools have made since a round over a CTA's warps was cut short
@@ -329,7 +329,7 @@ class Warp:
     product_done: u32  # groups that it has waited for
     allocating: u32  # lanes that wait for tensor memory, or for the peer to allocate or free some too
     paired: u32  # 1: the peer knows that the warp has come to allocate
-    asking: u32  # lanes that an mbarrier has told to wait, where `awaited` says
+    asking: u32  # lanes that wait at an mbarrier, where `awaited` says
     poisoned: u32  # 1: bits of some register are unwritten; the variant that follows them runs
     resume: u32  # 1 + the instruction at which that variant is to go on; 0: the start of the block
     local_computed: u32  # 1: such poison lies in local memory
@@ -388,9 +388,9 @@ class Warp:
     local_written: Annotated[Slice[u8], "32 * local_bytes"]
     source: Annotated[Array[PoisonSource], 1]  # of what the last load found unwritten
     starts: Annotated[Array[u32], 32]  # where each lane's access starts
-    awaited: Annotated[Array[u64], 32]  # the host address of the mbarrier that told each lane in `asking` to wait
+    awaited: Annotated[Array[u64], 32]  # the host address of the mbarrier that each lane in `asking` waits at
     awaiting: Annotated[Array[u32], 32]  # the site of the instruction that asked it
-    product_head: u32  # factors of products that racecheck has been told of
+    product_head: u32  # factors of products that racecheck knows of
     groups: Annotated[Array[u32], 32]  # groups of copies each lane has committed
     bulk_groups: Annotated[Array[u32], 32]  # groups of bulk copies
     local_tags: Annotated[Slice[u64], "32 * local_bytes"]  # provenance's, of lane 0's local memory on

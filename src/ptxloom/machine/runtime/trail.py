@@ -41,7 +41,7 @@ SLOT_BITS: Final = 14  # of an element of D among those that a warp holds: by re
 PLACE_LIMIT: Final = 1 << 41 - PLACE_SHIFT  # bytes of global memory
 EVENT_LIMIT: Final = 1 << 41 - BYTE_BITS - SLOT_BITS
 
-PATH_STEPS: Final = 24  # of a path at most: what comes after is not told
+PATH_STEPS: Final = 24  # of a path at most: what comes after is not reported
 STAGE: Final = 2048  # tags that an instruction can put aside
 BIT_SHIFT: Final = 16  # in a map, above the number of one: the bit at which an element starts in its byte
 UNPACKED: Final = 1 << 20  # and: it is an element of fewer bits than 8
@@ -66,7 +66,7 @@ class Node:
     """A value made from others."""
 
     site: u32
-    next: u32  # another node of the same bucket; 0: none
+    next: u32  # another node of the same bucket; 0: no other
     sources: Annotated[Array[u64], 3]  # their tags; 0 for no origin
 
 
@@ -103,7 +103,7 @@ class Trail:
     pool: Annotated[Slice[u64], "pool_limit"]
     pool_limit: u64
     pool_count: u64
-    recording: u64  # 1 + the event whose operands are being noted; 0: none
+    recording: u64  # 1 + the event whose operands are being noted; 0: no event
     last_step: u64  # as in `KnownStep`: the step that was made last,
     last_path: u64  # and where it led
     warps: u32  # whose products are recorded, a bit each

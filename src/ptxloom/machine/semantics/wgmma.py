@@ -92,7 +92,7 @@ def _when_active(b: Builder, build: Callable[[], object]) -> None:
 
 
 class _Product:
-    """One `wgmma.mma_async`, its operands told apart."""
+    """One `wgmma.mma_async`, with its operands by name."""
 
     def __init__(self, b: Builder, op: Op, form: MatrixForm) -> None:
         self.b = b

@@ -278,7 +278,7 @@ def _one_by_one(
     multiplicands: tuple[Factors, Exponents | None],
     arrays: tuple[Value, Value],
 ) -> None:
-    """One step after the other, each on what the one before gave."""
+    """One step after the other, each on the result of the one before."""
     recipe_, rule = rules
     factors, exponents = multiplicands
     addends, result = arrays

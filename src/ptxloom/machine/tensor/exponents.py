@@ -20,7 +20,7 @@ _HIDDEN = 1 << 23
 
 
 class Range(NamedTuple):
-    """Of some floats, as `i32`: the exponent of a bit that none goes below, and of the largest's first bit."""
+    """Of some floats, as `i32`: an exponent below which they have no bits, and that of the largest's first bit."""
 
     last: Value
     first: Value

@@ -51,7 +51,7 @@ class FusedSum:
         self._exponents = exponents
 
     def add(self, c: Value, d: Value) -> None:
-        """Add the window's products to `c`, giving `d`."""
+        """Add the window's products to `c`; the result is `d`."""
         b = self.b
         if self._exponents is None:
             self._wide(c, d)

@@ -72,7 +72,7 @@ class WideSum:
         self._terms = window.depth // rule.group
 
     def add(self, c: Value, d: Value) -> None:
-        """Add the window's products to `c`, giving `d`."""
+        """Add the window's products to `c`; the result is `d`."""
         b, rows = self.b, self.window.rows
         with b.loop(COLUMNS) as n, b.loop(rows // 8) as tile:
             first = b.apply("shl", tile, Value("i64", "3"))

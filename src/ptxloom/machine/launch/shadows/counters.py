@@ -43,7 +43,7 @@ class ProfileShadow(ShadowMaker):
 
 
 class TraceShadow(ShadowMaker):
-    """The records of a launch, which whoever asked for them reads."""
+    """The records of a launch, for its caller to read."""
 
     def __init__(self, recording: Recording) -> None:
         self._recording = recording

@@ -231,7 +231,7 @@ def budget_of(asked: Provenance) -> int:
     """The bytes that products and nodes may take.
 
     Raises:
-        UsageError: They are no number, or too few.
+        UsageError: It is not a number of bytes, or out of range.
     """
     must_be(int, "budget", asked.budget, "a number of bytes")
     if not _LEAST <= asked.budget <= _MOST:

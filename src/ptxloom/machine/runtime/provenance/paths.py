@@ -173,7 +173,7 @@ def value_tag(trail: Trail, site: u32, tags: Slice[u64], at: u32, count: u32) ->
 
 
 def is_part(tags: Slice[u64], at: u32, count: u32) -> u32:
-    """1 if some of a value's bytes have an origin, and others none: what is about to be unpacked."""
+    """1 if some of a value's bytes have an origin, and others do not: what is about to be unpacked."""
     some: u32 = 0
     none: u32 = 0
     for n in range(count):

@@ -40,7 +40,7 @@ def covers(w: Warp, stamp: u32, does: u32, t: AccessTrace) -> u32:
 
 
 def is_as_narrow(w: Warp, stamp: u32, other: u32) -> u32:
-    """1 if a strong access is of a scope that is no wider than another one's, and of its size."""
+    """1 if a strong access is of a scope not wider than another one's, and of its size."""
     mine = w.launch.strengths[stamp & SITE]
     theirs = w.launch.strengths[other & SITE]
     return u32(mine & SCOPE <= theirs & SCOPE and (mine ^ theirs) & SIZES == 0)

@@ -7,7 +7,7 @@ waited for its group, or, where it reports to an mbarrier, for all who have not 
 What an operation writes to shared memory has an entry of its own there: a mark of the operation while its thread is to
 wait for it, which then makes it a write of that thread; an entry of an agent, a thread that stands for all that reports
 to an mbarrier, once that reports its end. What it reads, and its side in global memory, is kept with the operation in a
-ring of its warp, which whoever writes (or reads) there looks through.
+ring of its warp, which every later write (or read) there looks through.
 """
 
 from __future__ import annotations

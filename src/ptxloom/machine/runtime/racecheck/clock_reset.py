@@ -1,6 +1,6 @@
 """What stays when a cluster's clock is set back: all that was done before then was done at the first tick.
 
-That tick is known to every thread of the cluster, and to whoever has been told of anything that the cluster did.
+That tick is known to every thread of the cluster, and to every thread that has learnt of anything that the cluster did.
 """
 
 from __future__ import annotations

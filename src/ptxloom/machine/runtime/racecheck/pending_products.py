@@ -172,7 +172,7 @@ def is_read(w: Warp, thread: u32, p: PendingFactor) -> u32:
 
 
 def first_byte(p: PendingFactor, at: u32, size: u32) -> u32:
-    """The first of some bytes that belongs to a factor; NONE if none does."""
+    """The first of some bytes that belongs to a factor; NONE if no byte does."""
     assert p.lines <= 64
     assert p.parts <= 64
     found: u32 = NONE

@@ -74,7 +74,7 @@ def report(
 ) -> None:
     """Note a race of a lane's access with another one, the side that comes second first.
 
-    A copy that goes on is no matter of a warp's order: no `bar.warp.sync` would help.
+    A copy that goes on does not depend on a warp's order: no `bar.warp.sync` would help.
     """
     launch = w.launch
     threads = launch.warps * 32

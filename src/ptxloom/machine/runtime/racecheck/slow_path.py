@@ -213,7 +213,7 @@ def check_lane(
 ) -> None:
     """Check and remember one lane's access at an address in the shared window, which may be a peer's.
 
-    An address that is out of bounds is left to the access itself, which faults; no bytes at all are no access.
+    An address that is out of bounds is left to the access itself, which faults; zero bytes are not an access.
     """
     if size == 0 or address(shared_place(w, at & (WINDOW_BYTES - 1), u64(size))) == 0:
         return

@@ -120,7 +120,7 @@ def overlap(t: TensorAccess, a: TensorAccess) -> u32:
 
 
 def is_replaced(t: TensorAccess, a: TensorAccess) -> u32:
-    """1 if the access at hand stands for a former one: who knows that it is done knows that of the former."""
+    """1 if the access at hand stands for a former one: to know that it is done is to know that of the former."""
     same = u32(t.thread == a.thread and t.does == a.does and t.writes == a.writes and t.pipe == a.pipe)
     if same == 0 or t.first != a.first or t.columns != a.columns or t.stamp & SITE != a.stamp & SITE:
         return 0
@@ -185,7 +185,7 @@ def order_of(w: Warp, t: TensorAccess, a: TensorAccess) -> u32:
         return knows(w, a, order.threads + t.column, order.threads // 32 + t.column, t.begun)
     when = t.done
     if when == 0 and t.does == LOADS and a.does == FREES and order.strict == 0:
-        when = t.begun  # whoever has used the registers has read
+        when = t.begun  # every user of the registers has read
     if when != 0 and warp != a.thread // 32:
         return knows(w, a, t.thread, warp, when)
     return u32(when != 0)
@@ -228,7 +228,7 @@ def width(w: Warp) -> u32:
 
 
 def lies_between(w: Warp, lane: u32, column: u32, tick: u32) -> u32:
-    """1 if a lane knows of what a warp or an agent did at a tick, with fences before and behind what told it."""
+    """1 if a lane knows of what a warp or an agent did at a tick, with fences before and behind what conveyed it."""
     s = w.shadow
     if s.order.lost != 0 or tick <= s.birth:
         return 1

@@ -30,7 +30,7 @@ from ptxloom.machine.runtime.tensor_boxes.model import (
 
 
 def decode(t: TensorCopy, is_newer: u32) -> u32:
-    """What the words of a map mean; why they are no map, or 0. Bits that came with sm_100 count if `is_newer`."""
+    """What the words of a map mean; why they are not a map, or 0. Bits that came with sm_100 count if `is_newer`."""
     head = t.words[2]
     t.base = u64(t.words[0]) | u64(t.words[1]) << 32
     t.in_columns = head & 1

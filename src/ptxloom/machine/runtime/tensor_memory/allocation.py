@@ -1,6 +1,6 @@
 """`tcgen05.alloc`, `.dealloc` and `.relinquish_alloc_permit`: by a warp, or one of each CTA of a pair (9.7.16.7).
 
-Who finds no room waits until some is freed. In a pair both CTAs have to come: the first one waits for the other.
+A thread that finds no room waits until some is freed. In a pair both CTAs have to come: the first waits for the other.
 """
 
 from __future__ import annotations

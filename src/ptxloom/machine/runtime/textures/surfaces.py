@@ -65,7 +65,7 @@ def surface_address(
     form: u32,
     site: u32,
 ) -> u64:
-    """The address of one lane's access; 0 if it makes none, after noting the fault if it is one."""
+    """The address of one lane's access; 0 if it makes no access, after noting the fault if it is one."""
     column = i64(i32(values[lane]))
     row_bytes = i64(image.pitches[0])
     step = i64(size)

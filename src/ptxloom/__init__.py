@@ -1,7 +1,7 @@
 """ptxloom reads, checks, runs and draws NVIDIA PTX on any machine; no GPU is needed.
 
 What most programs need stands here: `load`, `parse`, `cuda`, `check`, `explain`, `edit`, `fragment`, `ldmatrix`,
-`bank_conflicts`, `kernel` and what they give back or raise. Everything else is a name of one of the namespaces:
+`bank_conflicts`, `kernel` and what they return or raise. Everything else is a name of one of the namespaces:
 
 - `atoms`: CuTe's atoms, tiled copies and products, the advisor, wrappers to paste.
 - `banks`: bank conflicts of one access, and the swizzles and paddings that avoid them.

@@ -1,4 +1,4 @@
-"""How a value finds its renderer: layers below `views` name it here, and it is imported when somebody looks.
+"""How a value finds its renderer: layers below `views` name it here, and it is imported on first use.
 
 A class draws itself in a notebook by one line in its body: `_repr_mimebundle_ = mimebundle`.
 """

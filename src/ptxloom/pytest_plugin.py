@@ -27,7 +27,7 @@ _KEY: Final = pytest.StashKey["Watched"]()
 _SESSION: Final = pytest.StashKey["_Session"]()
 _FOR_TRITON: Final = {
     "TRITON_DEFAULT_BACKEND": "ptxloom",
-    "PTXLOOM_ON_HAZARD": "ignore",  # told by this plugin instead
+    "PTXLOOM_ON_HAZARD": "ignore",  # reported by this plugin instead
     "PTXLOOM_TORCH_CUDA": "1",
 }
 
@@ -188,7 +188,7 @@ def pytest_runtest_setup(item: pytest.Item) -> Generator[None, object, object]:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
-    """Watch the launches of a test, if anybody wants that, and fail it for hazards that it has not taken."""
+    """Watch the launches of a test, if that is asked for, and fail it for hazards that it has not taken."""
     result = yield from _watch(item)
     _fail_for_hazards(item)
     return result
@@ -198,14 +198,14 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
 def pytest_runtest_teardown(item: pytest.Item) -> Generator[None, object, object]:
     """Watch what fixtures launch behind the test."""
     if _KEY in item.stash:
-        item.stash[_KEY].take_hazards()  # of a test that has failed: they have been told
+        item.stash[_KEY].take_hazards()  # of a test that has failed: they have been reported
     result = yield from _watch(item)
     _fail_for_hazards(item)
     return result
 
 
 def _watch(item: pytest.Item) -> Generator[None, object, object]:
-    """Watch the launches of a phase of a test, if anybody wants that."""
+    """Watch the launches of a phase of a test, if that is asked for."""
     asked = item.config.getoption("--ptxloom") or item.config.getoption("--ptxloom-why")
     if not (asked or item.get_closest_marker(_MARKER) or _KEY in item.stash):
         return (yield)
@@ -226,7 +226,7 @@ def _fail_for_hazards(item: pytest.Item) -> None:
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[Any]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Add to a failure what the kernel did: what ended it, and hazards that were told before."""
+    """Add to a failure what the kernel did: what ended it, and hazards that were reported before."""
     error: BaseException | None = None if call.excinfo is None else call.excinfo.value
     hazards = getattr(error, "hazards", ()) if type(error).__module__.startswith("ptxloom.") else ()
     if error is not None and hazards:  # the kernel is wrong: how ptxloom found that is no part of the story
@@ -248,7 +248,7 @@ def pytest_runtest_makereport(
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
-    """Tell what failed tests to a service of continuous integration, if anybody wants that."""
+    """Report what failed tests to a service of continuous integration, if that is asked for."""
     file = config.getoption("--ptxloom-summary")
     session = config.stash.get(_SESSION, _Session())
     if file:

@@ -31,7 +31,7 @@ def title(name: object) -> str:
 
 
 class Source:
-    r"""A named text, addressed by offset; lines and columns are worked out only when somebody asks.
+    r"""A named text, addressed by offset; lines and columns are worked out on demand.
 
     Lines end at a line feed, as ptxas counts them. Lines and columns start at 1; columns count characters.
 

@@ -24,7 +24,7 @@ class Batch:
 
     Attributes:
         access: By which instruction.
-        addresses: (..., 32) int64, in bytes; those of lanes that name none, or are off, are 0.
+        addresses: (..., 32) int64, in bytes; those of lanes that name no address, or are off, are 0.
         active: (..., 32) bool, which lanes take part.
         by_phase: (..., phases) int64, the wavefronts of each phase of each warp; 0 for one that is served together
             with the phase before it.

@@ -80,7 +80,7 @@ class BankReport:
 
     @property
     def addresses(self) -> Counts:
-        """(..., 32) int64, in bytes; those of lanes that name none, or are off, mean nothing."""
+        """(..., 32) int64, in bytes; those of lanes that name no address, or are off, mean nothing."""
         return self._arrays.addresses
 
     @property
@@ -134,7 +134,7 @@ def bank_conflicts(
         A report over all warps, with the details of the worst one.
 
     Raises:
-        UnsupportedForm: The instruction is no such access.
+        UnsupportedForm: The instruction is not such an access.
         UsageError: The addresses are not integers, not 32 a warp, or misaligned.
 
     Example:

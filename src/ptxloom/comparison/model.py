@@ -180,5 +180,5 @@ class Comparison:
 
     @property
     def passed(self) -> bool:
-        """Whether none differs by more than is allowed."""
+        """Whether every difference is within what is allowed."""
         return self.wrong == 0

@@ -70,7 +70,7 @@ class Quantity:
         return self.value.shape
 
     def made(self, value: Array, error: Array, *others: Quantity, terms: int = 0) -> Quantity:
-        """What was worked out of this and others, rounded once more if it is no integer."""
+        """What was worked out of this and others, rounded once more if it is not an integer."""
         if value.dtype.kind == "b":
             value = value.astype(np.int64)
         exact = value.dtype.kind == "i"

@@ -69,7 +69,7 @@ class Precision:
         return replace(self, sums=assumed(dtype).sums) if 0 < eps_of(dtype) < self.eps else self
 
     def given(self, dtypes: Iterable[np.dtype[Any]]) -> Precision:
-        """The same where all arrays come in these types: factors that none has to be rounded to are as they come."""
+        """The same where all arrays come in these types: without factors if no array has to be rounded to them."""
         finest = min((eps for dtype in dtypes if (eps := eps_of(dtype))), default=1.0)
         return self if self.converts or finest < self.factor_eps else Precision(self.sums)
 

@@ -1,6 +1,6 @@
 """Shared libraries from the C in this package: found where the package's build put them, or compiled at first use.
 
-A library is a folder of C files, with those that are generated. All libraries lie in one folder when they are built,
+A library is a folder of C files, with those that are generated. All libraries are built into one folder,
 under the names that programs look for.
 """
 
@@ -46,7 +46,7 @@ class Library:
 
     Attributes:
         soname: What programs are linked with.
-        folder: Of its C files, which may lie in folders of their own.
+        folder: Of its C files, which may be in folders of their own.
         generated: C files, and scripts for the linker, that are made, by name.
         names: Further names under which programs look for it.
         flags: For the compiler, beside those of all.
@@ -88,10 +88,10 @@ _OURS_ALONE: Final = 0o700
 
 @cache
 def folder() -> Path:
-    """The folder in which the libraries lie, compiled if need be.
+    """The folder that holds the libraries, compiled if need be.
 
     Raises:
-        NoDriver: There is no compiler, or it fails, or this is no Linux.
+        NoDriver: There is no compiler, or it fails, or this is not Linux.
     """
     if sys.platform != "linux":
         raise NoDriver(
@@ -133,7 +133,7 @@ def _kept() -> Path | None:
         if os.path.lexists(place):  # damaged; programs that run on it keep what they have loaded
             place.rename(work / "damaged")
         made.rename(place)
-    except OSError:  # somebody else was quicker, or the disk is full
+    except OSError:  # another process was quicker, or the disk is full
         pass
     finally:
         shutil.rmtree(work, ignore_errors=True)

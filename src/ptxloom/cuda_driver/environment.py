@@ -18,7 +18,7 @@ def environment(folder: Path, socket: str, given: Mapping[str, str] | None = Non
     """The environment of a program that shall run on this driver.
 
     Args:
-        folder: Where the libraries lie.
+        folder: The folder that holds the libraries.
         socket: The server's.
         given: What it has so far; by default this process's.
 

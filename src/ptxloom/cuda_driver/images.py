@@ -92,7 +92,7 @@ def made_for_of(module: Module) -> Target:
 
 
 def _target(arch: str) -> Target | None:
-    """The target that a header names; None where what it says is no architecture."""
+    """The target that a header names; None where what it says is not an architecture."""
     try:
         return Target.parse(arch)
     except UsageError:

@@ -107,7 +107,7 @@ def _defined(modules: Sequence[Module]) -> set[str]:
 
 
 def _declared(modules: Sequence[Module]) -> set[str]:
-    """The functions and variables that somebody else has to define."""
+    """The functions and variables that another module has to define."""
     return {name for module in modules for one in module.statements for name in _names(one, defined=False)}
 
 

@@ -56,7 +56,7 @@ class Line(NamedTuple):
     Attributes:
         node: The statement.
         number: Its line.
-        spelling: Opcode and qualifiers as far as they mean anything; "" for what is no instruction.
+        spelling: Opcode and qualifiers as far as they mean anything; "" for what is not an instruction.
         shape: The statement without literals and names: lines are aligned by it.
         literals: Its literals, in order.
         names: Its names, in order.
@@ -95,7 +95,7 @@ def same_bits(instruction: Instruction, bits: int) -> str:
 
     Args:
         instruction: The instruction.
-        bits: Of the register that it writes first; 0 if it writes none.
+        bits: Of the register that it writes first; 0 if it writes no register.
 
     Example:
         >>> from ptxloom.syntax import parse

@@ -116,7 +116,7 @@ def architecture(name: str) -> str:
     """The number in the name of an architecture, such as `90a`.
 
     Raises:
-        UsageError: It is no such name.
+        UsageError: It is not such a name.
     """
     found = _ARCH.fullmatch(name)
     if found is None:

@@ -56,7 +56,7 @@ def compile_cuda(source: CudaSource, target: str | None = None, flags: Flags = N
     Raises:
         CompileError: It does not compile; the compiler's own messages. Or the PTX cannot be kept.
         MissingPart: There is no compiler.
-        UsageError: The target is no architecture.
+        UsageError: The target is not an architecture.
     """
     arch = architecture(flags.arch or target or TARGET)
     written = Compiled(Source(source.text, source.name), source.folder)
@@ -126,7 +126,7 @@ def _by_nvcc(nvcc: str, source: CudaSource, arch: str, flags: Flags) -> str:
 
 
 def _plain_name(name: str) -> str:
-    """The name of a file, which anybody may have given, as one that means nothing to a shell or as an option."""
+    """The name of a file, which may come from anywhere, as one that means nothing to a shell or as an option."""
     plain = _NOT_PLAIN.sub("_", Path(name).name[-_LONGEST:]) or "kernel.cu"
     return plain if plain[0].isalnum() else f"_{plain[1:]}"
 

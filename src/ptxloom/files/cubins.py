@@ -40,7 +40,7 @@ def ptx_of(cubin: bytes) -> tuple[str, bytes] | None:
 
 
 def target_of(text: bytes) -> str:
-    """The target that a PTX text names, such as `sm_90a`; empty if it names none."""
+    """The target that a PTX text names, such as `sm_90a`; empty if it names no target."""
     found = _TARGET.search(text)
     return found[1].decode("ascii") if found else ""
 

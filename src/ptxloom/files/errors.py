@@ -27,4 +27,4 @@ class CompileError(PtxloomError):
 
 
 class OutOfReach(PtxloomError):  # noqa: N818 - reads as the rest of the sentence it is part of
-    """A file may not be written, or not be read, by whoever asks; the message is the rest of a sentence."""
+    """A file may not be written, or not be read, by the caller; the message is the rest of a sentence."""

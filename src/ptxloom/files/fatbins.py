@@ -1,4 +1,4 @@
-"""The PTX in fatbins, wherever they lie: by themselves, in objects, libraries, archives and programs.
+"""The PTX in fatbins, wherever they are: by themselves, in objects, libraries, archives and programs.
 
 A fatbin is a header (magic, version, sizes) and entries, each with a header of its own. Nothing of this is documented;
 what is relied on here was read off the files that nvcc 13.5 writes in each of its `-compress-mode`s.

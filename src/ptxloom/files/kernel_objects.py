@@ -22,7 +22,7 @@ def ptx_of(kernel: object) -> Source:
         kernel: What Triton, Numba, cuda.core or the CuTe DSL compiled.
 
     Raises:
-        UsageError: It holds none.
+        UsageError: It does not hold one.
         UnreadableFile: It holds several.
     """
     held = _held(kernel)

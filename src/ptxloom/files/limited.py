@@ -34,7 +34,7 @@ def content(path: Path, most_bytes: int) -> bytes:
 
 
 def named(path: Path, most_bytes: int) -> bytes:
-    """The bytes of what somebody has named: it may be a pipe or a device, too; otherwise raises as `content` does."""
+    """The bytes of a file that a user has named: it may be a pipe or a device, too; else raises as `content` does."""
     if is_file(path):
         return content(path, most_bytes)
     with path.open("rb") as file:

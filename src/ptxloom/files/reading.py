@@ -109,7 +109,7 @@ def _listed(name: str, found: Sequence[Source]) -> str:
 
 
 def _divided(name: str) -> tuple[str, str]:
-    """`a.out:2.sm_80.ptx` as the file and the text in it; a name that is a file's is no such thing."""
+    """`a.out:2.sm_80.ptx` as the file and the text in it; the name of an existing file stays whole."""
     outer, colon, inner = name.rpartition(":")
     return (outer, inner) if colon and inner.endswith("ptx") and not exists(name) and exists(outer) else (name, "")
 
@@ -146,7 +146,7 @@ def _bytes(path: str, read: Callable[[Path, int], bytes] = named) -> bytes:
 
     Args:
         path: The file.
-        read: How it is read: as one that somebody has named, or as one that was found.
+        read: How it is read: as one that a user has named, or as one that was found.
 
     Raises:
         UnreadableFile: There is no such file, or it may not be read.

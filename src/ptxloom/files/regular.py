@@ -25,7 +25,7 @@ def opened(path: Path) -> BinaryIO:
     _must_be_regular(path.stat())
     descriptor = os.open(path, _FLAGS)
     try:
-        _must_be_regular(os.fstat(descriptor))  # somebody may have put another one in its place
+        _must_be_regular(os.fstat(descriptor))  # another one may have been put in its place
         return os.fdopen(descriptor, "rb")
     except BaseException:
         os.close(descriptor)

@@ -50,7 +50,7 @@ class Compiled:
 
     Attributes:
         text: As the compiler was given it.
-        folder: Where it lies, as it was named.
+        folder: The folder that holds it, as it was named.
     """
 
     text: Source
@@ -71,11 +71,11 @@ class InThisProcess:
 
 
 def around(name: str) -> Below:
-    """What PTX in a file was compiled from lies beside it or below the current folder."""
+    """Where to look for the source of PTX in a file: beside it, or below the current folder."""
     return Below((Path(name).parent, Path()))
 
 
 def called(path: Path) -> str:
-    """What a file that was found is called: as seen from the current folder, if it lies below it."""
+    """What a file that was found is called: as seen from the current folder, if it is below it."""
     here = Path.cwd()
     return str(path.relative_to(here)) if path.is_relative_to(here) else str(path)

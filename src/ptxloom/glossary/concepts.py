@@ -1,4 +1,4 @@
-"""What people ask about that is no word of PTX's syntax: each with a page, and where to go on (`concepts.toml`)."""
+"""What people ask about that is not a word of PTX's syntax: each with a page, and where to go on (`concepts.toml`)."""
 
 from __future__ import annotations
 

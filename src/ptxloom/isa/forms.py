@@ -26,7 +26,7 @@ class Resolution:
     """What a written row of qualifiers means.
 
     Attributes:
-        form: The form, or None where none fits; `mismatch.problems` says why. One that ptxas knows and the manual does
+        form: The form, or None if no form fits; `mismatch.problems` says why. One that ptxas knows and the manual does
             not has `laxities`.
         ignored: Places of qualifiers that ptxas lets pass without effect.
         repeated: Places of qualifiers that ptxas lets stand twice.

@@ -199,7 +199,7 @@ def _features(view: _View) -> Iterator[Feature]:
 
 
 def _examples(view: _View) -> Iterator[str]:
-    """The examples with the qualifiers asked for; all if none has them."""
+    """The examples with the qualifiers asked for; all if no example has them."""
     examples = view.spec.examples
     told = [each for each in examples if {*view.words} <= {*each.split()[0].rstrip(";").split(".")}]
     yield from told or examples

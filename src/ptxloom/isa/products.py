@@ -246,7 +246,7 @@ def matrix_form(text: str) -> MatrixForm:
 
 
 def opcode_of(words: tuple[str, ...]) -> str:
-    """The opcode whose products have the shape that is written; `mma` if none has."""
+    """The opcode whose products have the shape that is written; `mma` if no opcode has it."""
     shapes = {word for word in words if is_shape(word)}
     found = (
         opcode for opcode in PRODUCTS for line in instruction_spec(opcode).lines if not shapes.isdisjoint(line.slots_of)

@@ -22,7 +22,7 @@ class MatrixShape:
         """The shape that `text` names.
 
         Raises:
-            UsageError: It names none.
+            UsageError: It does not name one.
 
         Example:
             >>> MatrixShape.parse("m16n8")
@@ -55,7 +55,7 @@ class MmaShape:
         """The shape that `text` names.
 
         Raises:
-            UsageError: It names none.
+            UsageError: It does not name one.
 
         Example:
             >>> MmaShape.parse("m16n8k32").a

@@ -49,7 +49,7 @@ def special_register(name: str) -> SpecialRegister | None:
 
 
 def hidden_register(name: str, count: int | None = None) -> str:
-    """The special register that a declaration hides, `%pm1` if it is of a series `%pm<4>`; empty if it hides none."""
+    """The special register a declaration hides, `%pm1` if it is in a series `%pm<4>`; empty if it hides nothing."""
     hides = name if count is None else f"{name}1"
     return "" if special_register(hides) is None else hides
 

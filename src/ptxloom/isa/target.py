@@ -151,7 +151,7 @@ class TargetRange:
         """The range that `text` spells.
 
         Raises:
-            UsageError: It spells none.
+            UsageError: It does not spell one.
         """
         name, plus, suffixes = text.partition("+")
         if plus and suffixes != "af":

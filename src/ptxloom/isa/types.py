@@ -93,7 +93,7 @@ def element_type(name: str) -> ElementType:
     """The type that `name` (no leading dot) spells.
 
     Raises:
-        UsageError: It spells none.
+        UsageError: It does not spell one.
 
     Example:
         >>> element_type("b6x16_p32").storage_bits, element_type("e2m1").bits, element_type("ue8m0").bits
@@ -111,7 +111,7 @@ def type_words(name: str) -> str:
     """What a type is, in a phrase.
 
     Raises:
-        UsageError: `name` spells none.
+        UsageError: `name` does not spell one.
 
     Example:
         >>> type_words("e4m3x2")

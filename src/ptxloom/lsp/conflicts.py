@@ -24,7 +24,7 @@ LARGEST_BYTES: Final = 1 << 24
 
 
 def conflicts(document: Document, start: int, end: int) -> Iterator[Hint]:
-    """The hints in a stretch of text: none for an instruction that has changed since, or is on another line."""
+    """The hints in a stretch of text; an instruction that has changed since, or is on another line, has no hint."""
     source = document.module.source
     for row in _rows(document.name):
         said, line = row.get("instruction"), row.get("line")

@@ -23,7 +23,7 @@ def declarations(document: Document, offset: int) -> list[Occurrence]:
 
 
 def definitions(document: Document, offset: int) -> list[Occurrence]:
-    """Where the value that is read at an offset was written; if none was, or no register is read, the declaration."""
+    """Where the value that is read at an offset was written; if nowhere, or no register is read, the declaration."""
     found = document.names.at(offset)
     return (_writers(document, found) if found is not None else []) or declarations(document, offset)
 

@@ -46,7 +46,7 @@ class Action:
         title: What it does, as an imperative.
         edits: How.
         finding: The finding that it is about; None if it is about several.
-        preferred: Whether it repairs what the finding says, and is no guess that takes something away.
+        preferred: Whether it repairs what the finding says, and is not a guess that takes something away.
     """
 
     title: str
@@ -77,7 +77,7 @@ def renameable(document: Document, offset: int) -> Occurrence:
 
 
 def rename(document: Document, offset: int, name: str) -> tuple[Edit, ...]:
-    """The edits that give a name another spelling everywhere; of a series (`%r<8>`) the stem changes, for all members.
+    """The edits that respell a name everywhere; of a series (`%r<8>`) the stem changes, for all members.
 
     Raises:
         CannotRename: There is nothing to rename, `name` is not a name, or some name would mean something else.

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 TRIGGERS: Final = [".", "%"]
 RARELY: Final = (200_000, 20, 100)
-"""How often cycles are looked for: trees hold none, and looking at them takes longer than making them."""
+"""How often cycles are looked for: trees hold no cycles, and looking at them takes longer than making them."""
 LARGEST_COLOURED: Final = 4_000_000
 """Characters beyond which a text is coloured by the editor's own grammar alone."""
 FIX_ALL: Final = types.CodeActionKind.SourceFixAll

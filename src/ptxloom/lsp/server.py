@@ -27,12 +27,12 @@ if TYPE_CHECKING:
     from ptxloom.lsp.changes import ClientEdit
 
     _Silence = Generator[Any, Any, None]
-    """What pygls wants of a notification's handler: it may call others, and ours calls none."""
+    """What pygls wants of a notification's handler: it may call others, but ours do not."""
 
 DELAY: Final = 0.1
 """Seconds without a keystroke after which a text is judged."""
 DELAY_PER_CHARACTER: Final = 1e-7
-"""Seconds more for every character: large texts are judged less often while somebody types."""
+"""Seconds more for every character: large texts are judged less often while the user types."""
 
 
 class Protocol(LanguageServerProtocol):
@@ -184,7 +184,7 @@ class Server(LanguageServer):
             self.workspace_inlay_hint_refresh(None)
 
     def _asks_again(self) -> bool:
-        """Whether the client asks for hints anew when told that they changed."""
+        """Whether the client asks for hints anew when it is notified that they changed."""
         workspace = self.client_capabilities.workspace
         return bool(workspace and workspace.inlay_hint and workspace.inlay_hint.refresh_support)
 

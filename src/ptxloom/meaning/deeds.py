@@ -1,4 +1,4 @@
-"""What every instruction does that is no value: its effects, a row an opcode (PTX ISA 9.7.9 to 9.7.16).
+"""What every instruction does besides computing values: its effects, a row an opcode (PTX ISA 9.7.9 to 9.7.16).
 
 Memory is touched as the ISA data says (`binding.touches`); what has no row here does nothing besides.
 """
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 
 
 def effects_of(instruction: Instruction) -> tuple[Effect, ...]:
-    """What an instruction does that is no value: memory first, then the rest.
+    """What an instruction does besides computing values: memory first, then the rest.
 
     Example:
         >>> from ptxloom.syntax import parse

@@ -1,4 +1,4 @@
-"""The effects of instructions: what they do that is no value (PTX ISA 9.7.9 to 9.7.16).
+"""The effects of instructions: what they do besides computing values (PTX ISA 9.7.9 to 9.7.16).
 
 What an instruction computes is a row of words (`meaning.words`); what it does to the rest of the world is a tuple of
 effects, each a value of a closed set, which `meaning.deeds` says of every instruction. Who watches a run, draws it or

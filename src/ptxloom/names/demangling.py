@@ -1,7 +1,7 @@
 """C++ names of functions: `scale<2>(float*, float)` for `_Z5scaleILi2EEvPff` (Itanium C++ ABI, 5.1).
 
 LLVM's demangler reads them (`pydemumble`, in the extra `cuda`). It recurses, its output can be exponentially longer
-than its input, and a mangled name may come from anybody: only names whose length bounds both are read in this process.
+than its input, and a mangled name may come from anywhere: only names whose length bounds both are read in this process.
 A process of its own with limits reads the others; those of a module are read together.
 """
 
@@ -85,7 +85,7 @@ def learn(names: Iterable[str]) -> None:
 
 
 def is_mangled(name: str) -> bool:
-    """Whether a name is that of a C++ function or variable, as far as its beginning tells."""
+    """Whether a name is that of a C++ function or variable, as far as its beginning shows."""
     return name.startswith("_Z") and len(name) <= _LONGEST
 
 

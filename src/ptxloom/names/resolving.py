@@ -30,7 +30,7 @@ def named(wanted: str, names: Sequence[str]) -> tuple[str, ...]:
         names: The functions, as PTX has them.
 
     Returns:
-        Those that fit equally well; empty if none does.
+        Those that fit equally well; empty if no kernel does.
 
     Example:
         >>> names = ("_Z5scaleILi2EEvPff", "_Z5scaleILi3EEvPff", "plain")

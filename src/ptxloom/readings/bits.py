@@ -28,7 +28,7 @@ class Bits:
         zeros: Bits that are always 0.
         ones: Bits that are always 1.
         varies: Bits that may differ between lanes.
-        level: How they may differ; UNIFORM if none does.
+        level: How they may differ; UNIFORM if they are the same.
     """
 
     zeros: int
@@ -269,7 +269,7 @@ def remainder(a: Bits, b: Bits, width: int) -> Bits:
 def less(a: Bits, b: Bits) -> Bits:
     """Whether one value is below another, both unsigned.
 
-    A value that varies in its k lowest bits only is below a multiple of 2^k in all lanes or in none.
+    A value that varies in its k lowest bits only is below a multiple of 2^k in all lanes or in no lane.
     """
     if a.high < b.low:
         return fixed(1)

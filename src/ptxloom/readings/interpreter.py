@@ -68,7 +68,7 @@ class Cell:
 
 
 class Interpreter:
-    """Runs rows on registers that it is given, by their names."""
+    """Runs rows on registers, by their names."""
 
     def __init__(self, registers: dict[str, Cell], architecture: int = 90) -> None:
         self.registers = registers

@@ -35,7 +35,7 @@ class Lattice(Protocol[P]):
 
     @property
     def data(self) -> P:
-        """It is no address of any of the places."""
+        """It is not an address of any of the places."""
         ...
 
     def either(self, one: P, other: P) -> P:
@@ -101,7 +101,7 @@ class PointingWords(Generic[P]):
         return self._made(type_, self._lattice.data)
 
     def apply(self, name: str, *operands: Pointing[P]) -> Pointing[P]:
-        """A step from an address, or what is no address any more."""
+        """A step from an address, or what is not an address any more."""
         places = _STEPS.get(name)
         if places is None:
             return self._opaque(operands[0].type, *operands)
@@ -142,7 +142,7 @@ class PointingWords(Generic[P]):
     def intrinsic(
         self, name: str, *operands: Pointing[P], result: str | None = None, overload: str | None = None
     ) -> Pointing[P]:
-        """The smaller or the larger; of other intrinsics, what is no address any more."""
+        """The smaller or the larger; of other intrinsics, what is not an address any more."""
         del overload
         if name in _CHOICES:
             return operands[0]._replace(to=self._lattice.either(operands[0].to, operands[1].to))
@@ -216,7 +216,7 @@ class PointingWords(Generic[P]):
             self.write(one, value, signed)
 
     def write_mask(self, operand: tree.Operand, mask: Pointing[P]) -> None:
-        """Keep that a predicate is no address."""
+        """Keep that a predicate is not an address."""
         self.write(operand, mask)
 
     # -- masks, the carry flag, floating point

@@ -35,7 +35,7 @@ def flags_in(table: Mapping[str, Any], file: str, folder: Path) -> Flags:
     Args:
         table: The whole file, or the part of it that holds the key.
         file: What messages call it.
-        folder: Where it lies.
+        folder: The folder that holds it.
 
     Raises:
         RefusedFlag: It has options that a file must not set.

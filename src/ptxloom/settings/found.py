@@ -64,14 +64,14 @@ class Settings:
     passed_over: tuple[str, ...] = ()
 
     def ignored_in(self, file: Path) -> tuple[str, ...]:
-        """The rules that one file is not told of."""
+        """The rules that are off for one file."""
         relative = self.relative(file)
         if relative is None:
             return ()
         return tuple(rule for patterns, rules in self.per_file if patterns.cover(relative) for rule in rules)
 
     def relative(self, path: Path) -> str | None:
-        """A path as the patterns here speak of it; None if it does not lie below the settings."""
+        """A path as the patterns here speak of it; None if it is not below the settings."""
         if self.path is None:
             return None
         full, folder = whole(path), self.path.parent
@@ -112,7 +112,7 @@ def _in_folder(folder: Path, *, outside: bool) -> tuple[Settings | None, tuple[s
 
     Args:
         folder: The folder.
-        outside: Whether a repository lies below it that the file belongs to.
+        outside: Whether there is a repository below it that the file belongs to.
     """
     passed_over: list[str] = []
     for name, inner in ((OWN, ()), (SHARED, ("tool", "ptxloom"))):

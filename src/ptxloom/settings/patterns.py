@@ -63,7 +63,7 @@ class Patterns:
         return None
 
     def cover(self, path: str) -> bool:
-        """Whether a file, or a folder that it lies in, is matched."""
+        """Whether a file, or a folder that holds it, is matched."""
         if not self._lines:
             return False
         folders = (path[:at] for at, letter in enumerate(path) if letter == "/")

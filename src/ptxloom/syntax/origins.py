@@ -108,7 +108,7 @@ class Origins:
         return line
 
     def _name(self, index: int) -> str:
-        """What a file is called: as its text is, if somebody has it."""
+        """What a file is called: as its text is, if the text is known."""
         name = self._files.get(index)
         if name is None:
             return f"file {index}"

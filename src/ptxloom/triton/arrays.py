@@ -51,7 +51,7 @@ def from_numpy(array: NDArray[Any]) -> ArrayArgument:
         The argument.
 
     Raises:
-        UsageError: It is no array of numbers in this machine's byte order.
+        UsageError: It is not an array of numbers in this machine's byte order.
     """
     if not isinstance(array, np.ndarray) or array.dtype.hasobject or not array.dtype.isnative:  # pyright: ignore[reportUnnecessaryIsInstance] - users may give anything
         raise UsageError("array", array, "a NumPy array of numbers, in this machine's byte order")

@@ -29,7 +29,7 @@ def advance(milliseconds: float) -> None:
 
 
 def is_watched() -> bool:
-    """Whether somebody measures, so that launches are to be profiled."""
+    """Whether a measurement runs, so that launches are to be profiled."""
     return bool(_now["watched"])
 
 
@@ -47,7 +47,7 @@ class Event:
         self.at = 0.0
 
     def record(self, *_: Any) -> None:
-        """Now. From here on launches are profiled, until somebody asks for a difference."""
+        """Now. From here on launches are profiled, until a difference is asked for."""
         advance(_EVENT_MS)
         self.at = _now["ms"]
         _now["watched"] = 1.0

@@ -51,7 +51,7 @@ def drop_since(number: int) -> None:
 
 @contextmanager
 def aside() -> Generator[None]:
-    """What is done in this context is no step."""
+    """What is done in this context is not a step."""
     number = count()
     try:
         yield

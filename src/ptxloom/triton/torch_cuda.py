@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 torch: Any = _torch
 TorchFunctionMode: Any = torch.overrides.TorchFunctionMode
 BackwardCFunction: Any = torch.autograd.function.BackwardCFunction
-default: Any = _torch_default  # where `torch.set_default_device` leaves what it was told
+default: Any = _torch_default  # where `torch.set_default_device` leaves its argument
 
 _NAMED: Final = re.compile(r"cuda(:\d+)?")
 _CPU: Final = torch.device("cpu")

@@ -1,6 +1,6 @@
 """Where PyTorch's tensors of the device lie: in memory that kernels reach by its address, wherever they have it from.
 
-If there is a CUDA driver of ours, it allocates it, and whoever launches by the driver reaches it, too; else it is the
+If there is a CUDA driver of ours, it allocates it, and launches by the driver reach it, too; else it is the
 host's, with an unused gap before and behind each piece. A piece is freed some time after its last tensor:
 not when that goes, as garbage is collected at any moment, but when the next one is made.
 """

@@ -1,4 +1,4 @@
-"""What is not wrong but may be a slip, told only when it is asked for: unused names, dead code, a missing `ret`."""
+"""What is not wrong but may be a slip, reported only on request: unused names, dead code, a missing `ret`."""
 
 from __future__ import annotations
 

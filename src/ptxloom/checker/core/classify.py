@@ -54,7 +54,7 @@ _LISTS: Mapping[type, What] = {
 }
 _WHOLE: Final = (Kind.BITS, Kind.UNSIGNED, Kind.SIGNED)
 _FIELDS = ("xyzw", "rgba")
-_OLD = PtxVersion(5, 0)  # what is no newer is in every version that knows an architecture still supported
+_OLD = PtxVersion(5, 0)  # a version up to this is in every version that knows an architecture still supported
 
 
 def see(operand: Operand, scope: VisibleNames) -> Seen:  # noqa: PLR0911 - one return a kind of operand

@@ -22,7 +22,7 @@ _A_SERIES: Final = 8  # names of one stem, from which on the series is what is m
 
 
 def merged(findings: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
-    """The findings, those about the types of registers that differ only in the register's name told once."""
+    """The findings; those about the types of registers that differ only in the register's name are reported once."""
     first: dict[tuple[str, ...], int] = {}
     told: list[Diagnostic] = []
     for finding in findings:
@@ -38,7 +38,7 @@ def merged(findings: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
 
 
 def of_series(module: Module, findings: tuple[Diagnostic, ...]) -> tuple[Diagnostic, ...]:
-    """The findings, those about the names of a series that a function does not declare told at the first of them."""
+    """The findings; those about undeclared names of one series in a function are reported at the first of them."""
     lost: dict[tuple[int, str], list[Diagnostic]] = {}
     starts = [one.start for one in module.statements if isinstance(one, Function)]
     for finding in findings:

@@ -28,7 +28,7 @@ class Repaired(NamedTuple):
 
 
 def fixes_of(findings: Iterable[Diagnostic], *, unsafe: bool = False) -> list[Fix]:
-    """The fixes that can be made at the same time: none touches an earlier one.
+    """The fixes that can be made at the same time, each clear of the earlier ones.
 
     Args:
         findings: What was found in one text.

@@ -32,7 +32,7 @@ class Ignore:
 
     Attributes:
         rule: Its id; empty for all of them.
-        line: The line on which its findings are not told.
+        line: The line on which its findings are not reported.
         span: Where it is named.
         removal: What to delete when it is not needed.
     """

@@ -70,7 +70,7 @@ def decompress(data: bytes, size: int) -> bytes:
         size: How many bytes it makes, at most.
 
     Raises:
-        DamagedError: It is no frame, is cut off, or makes more.
+        DamagedError: It is not a frame, is cut off, or makes more.
     """
     if number(data, 0, 4) != _MAGIC:
         raise DamagedError

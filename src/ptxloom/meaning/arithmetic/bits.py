@@ -36,7 +36,7 @@ def _leading_zeros(b: Words[W], value: W) -> W:
 
 @family("bfind", types=_BIG, lanewise=True)
 def bfind(b: Words[W], op: Op) -> None:
-    """The place of the highest bit that differs from the sign, or the shift that brings it to the top; -1 if none."""
+    """The place of the highest bit unlike the sign, or the shift that brings it to the top; -1 without such a bit."""
     value = b.read(op.operands[1], op.type)
     bits = op.type.bits
     if op.type.signed:

@@ -25,7 +25,7 @@ def place_of(span: Span) -> Place:
 
 
 def is_inside(found: Place) -> bool:
-    """Whether the PTX behind a place is no file, but was made of the place's file and is kept nowhere."""
+    """Whether the PTX behind a place is not a file, but was made of the place's file and is kept nowhere."""
     return found.ptx is not None and found.ptx.source.name == f"{found.file}:ptx"
 
 

@@ -148,7 +148,7 @@ def _row_of_underlines(placed: Sequence[Underline], style: Style) -> str:
 
 
 def _run(mark: Mark | None, cells: int, style: Style) -> str:
-    """Neighbouring cells under the same mark, or under none."""
+    """Neighbouring cells under the same mark, or under no mark."""
     if mark is None:
         return " " * cells
     return style.paint(("^" if mark.main else "-") * cells, mark.ink)

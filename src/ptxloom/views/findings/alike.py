@@ -1,4 +1,4 @@
-"""Findings that say the same of several places, told once: the first in full, the lines of the others below it."""
+"""Findings that say the same of several places, reported once: the first in full, the lines of the others below it."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ def figure(spelling: str, colour_by: str = "lane") -> Figure:
     """The picture of a product whose operands lie in registers.
 
     Raises:
-        UnsupportedForm: It is no such product.
+        UnsupportedForm: It is not such a product.
     """
     if not drawable(spelling):
         raise UnsupportedForm(f"`{spelling}` holds not all of A, B and C in registers; name one operand of it")

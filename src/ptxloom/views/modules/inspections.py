@@ -80,7 +80,7 @@ def _function(
 
 
 def _listed_below(what: str, items: Sequence[str], style: Style, behind: str = "") -> list[str]:
-    """A head and a list behind it, on as many lines as it takes where somebody says how wide they may be."""
+    """A head and a list behind it, on as many lines as it takes where a width is given."""
     head, text = f"  {what:{_HEAD}}", f"{', '.join(items) or 'none'}{behind}"
     if style.columns is None:
         return [head + text]

@@ -39,7 +39,7 @@ def full(
     style: Style = PLAIN,
     sources: SourceOf = no_source,
 ) -> str:
-    """The records in order, those that saw the same as one, as far as anybody reads."""
+    """The records in order, those that saw the same as one; the first `SHOWN` of these."""
     alike: dict[tuple[object, ...], list[TraceRecord]] = {}
     for record in records:
         alike.setdefault(_seen(record), []).append(record)
@@ -147,7 +147,7 @@ def _texts(record: TraceRecord, name: str, values: Any, type_: str) -> list[str]
 
 
 def figure(record: TraceRecord, type_: str = "", operand: str = "", colour_by: str = "lane") -> Figure:
-    """The picture of a record: its matrices, or its lanes if it holds none.
+    """The picture of a record: its matrices, or its lanes if it holds no matrix.
 
     Raises:
         UsageError: There is no such operand.

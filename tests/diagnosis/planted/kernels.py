@@ -51,6 +51,7 @@ HOPPER_32B = hopper.hopper("hopper-f16-32B", hopper.Factors(swizzle="32B"))
 HOPPER_PLAIN = hopper.hopper("hopper-f16-plain", hopper.Factors(swizzle="none"))
 HOPPER_B_ACROSS = hopper.hopper("hopper-f16-b-across", hopper.Factors(across=(False, True)))
 HOPPER_ACROSS = hopper.hopper("hopper-f16-across-64B", hopper.Factors(swizzle="64B", across=(True, True)))
+HOPPER_ACROSS_PLAIN = hopper.hopper("hopper-f16-across-plain", hopper.Factors(swizzle="none", across=(True, True)))
 HOPPER_TF32 = hopper.hopper("hopper-tf32", hopper.Factors("tf32"))
 HOPPER_E4M3 = hopper.hopper("hopper-e4m3", hopper.Factors("e4m3"))
 
@@ -59,4 +60,5 @@ KERNELS = (
     DIRECT_F16, DIRECT_TF32, DIRECT_S8, DIRECT_E4M3, ATTENTION, CONVOLUTION, FP4,
     BY_LDMATRIX, BY_MOVMATRIX, BY_STMATRIX, COPY, OF_WORDS, HGEMM, TRITON, TRITON_S8, STMATRIX,
     HOPPER, HOPPER_64B, HOPPER_32B, HOPPER_PLAIN, HOPPER_B_ACROSS, HOPPER_ACROSS, HOPPER_TF32, HOPPER_E4M3,
+    HOPPER_ACROSS_PLAIN,
 )  # fmt: skip

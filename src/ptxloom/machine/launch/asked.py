@@ -1,4 +1,4 @@
-"""What is asked of launches beside their arguments, judged once."""
+"""The options of launches beside their arguments, judged once."""
 
 from __future__ import annotations
 
@@ -33,24 +33,24 @@ class Launchable(Runnable, Protocol):
     warm: WarmLaunches
 
     def sibling(self, name: str) -> Launchable:
-        """Another kernel of its module, made ready in the same way."""
+        """Another kernel of its module, prepared in the same way."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What `Kernel.launch` is asked for in numbers, and has found right.
+    """The validated numbers among the options of `Kernel.launch`.
 
     Attributes:
         shape: The extents.
         shared_bytes: Dynamic shared memory.
         seed: The order of warps.
         stack_bytes: Local memory of a thread for calls.
-        printf_bytes: What may be printed.
-        heap_bytes: The most that `malloc` can allocate, if that was said.
-        memory_limit: What the launch may have of the host's memory, if that was said.
-        threads: Of the host, if that was said.
-        pending_launches: Launches by kernels that may wait to begin.
+        printf_bytes: The most that `printf` can print.
+        heap_bytes: The most that `malloc` can allocate, if given.
+        memory_limit: The most memory of the host that the launch may take, if given.
+        threads: Threads of the host, if given.
+        pending_launches: How many launches by kernels may wait to begin.
     """
 
     shape: Shape
@@ -97,7 +97,7 @@ def asked_of(
     threads: object = None,
     pending_launches: object = PENDING_LAUNCHES,
 ) -> Asked:
-    """Judge what a launch of a kernel is asked for; the arguments are those of `Kernel.launch`.
+    """Validate the options of a launch of a kernel; the arguments are those of `Kernel.launch`.
 
     Raises:
         UsageError: One of them is wrong.

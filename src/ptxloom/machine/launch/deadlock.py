@@ -1,4 +1,4 @@
-"""Who waits where, and for whom: what is said of a kernel that cannot go on, or has not ended in time."""
+"""Which lanes wait where, and for which others: the report on a kernel that cannot go on, or has not ended in time."""
 
 from __future__ import annotations
 

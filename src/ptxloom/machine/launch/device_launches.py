@@ -1,8 +1,8 @@
 """What kernels launch (CUDA's dynamic parallelism, as CUDA 12 has it): collected while a grid runs.
 
 A kernel asks for a buffer, stores the parameters there, and launches it into a stream. What it launches runs once the
-grid has ended (`running`), as hardware may do, too: a grid sees nothing of what it has launched. Launches that go wrong
-leave an error with the thread that made them.
+grid has ended (`running`), as hardware may do, too: a grid sees no effects of what it launched. Launches that go
+wrong leave an error with the thread that made them.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class DeviceLaunch(NamedTuple):
         shared_bytes: Its dynamic shared memory.
         params: Its parameters.
         depth: Grids above it.
-        is_tail: Whether it runs behind all else that its launcher launches.
+        is_tail: Whether it runs after everything else that its launcher launches.
     """
 
     kernel: str
@@ -95,7 +95,7 @@ class Waiting:
         self.launches: list[DeviceLaunch] = []
 
     def add(self, made: list[DeviceLaunch]) -> None:
-        """Take what a grid has launched: what is in no order or in a stream's comes first, then the tails."""
+        """Take what a grid has launched: launches without a stream or in a stream come first, then the tails."""
         self.launches += reversed([one for one in made if one.is_tail])
         self.launches += reversed([one for one in made if not one.is_tail])
 
@@ -141,7 +141,7 @@ class DeviceLaunches:
         self._start = align(memory.add(self._region, _WHAT), _ALIGNMENT)
 
     def buffer(self, thread: Thread, size: int) -> int:
-        """Where the thread may store the parameters of any kernel; 0 if there is no room."""
+        """Where the thread may store the parameters of any kernel; 0 if memory has run out."""
         if size > self._size:
             return 0
         if self._buffers >= self._most:
@@ -151,7 +151,7 @@ class DeviceLaunches:
         return self._start + (self._buffers - 1) * self._step
 
     def buffer_for(self, thread: Thread, wanted: Wanted) -> int:
-        """The same for one launch; 0, and an error of the thread's, if there cannot be such."""
+        """The same for one launch; 0, and an error of the thread's, if there cannot be such a launch."""
         known = self._judged(thread, wanted)
         made = self.buffer(thread, 0) if known is not None else 0
         if known is not None and made:

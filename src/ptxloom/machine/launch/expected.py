@@ -1,4 +1,4 @@
-"""What the arrays of a launch must be afterwards, and what they are."""
+"""What the arrays of a launch must be afterwards, and what they turn out to be."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def _pair(place: object, wanted: object, arrays: Sequence[object], names: Sequen
 def outcomes(
     expected: Sequence[Expected], program: Program, grid: tuple[int, ...], record: ProvenanceRecord | None
 ) -> tuple[Comparison, ...]:
-    """The arrays as they are after a launch, held against what they must be; what is wrong first is followed back."""
+    """The arrays as they are after a launch, compared with what they must be; the first mistake is traced back."""
     precision = precision_of(program)
     found: list[Comparison] = []
     for one in expected:

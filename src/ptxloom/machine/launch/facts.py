@@ -1,4 +1,4 @@
-"""What a launch is, beside its parameters and the memory that it may touch."""
+"""The properties of a launch beside its parameters and the memory that it may touch."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 class Facts(NamedTuple):
-    """Launches of a kernel that are alike in these take the same state, the parameters and the memory apart.
+    """The properties of a launch: launches of a kernel that agree in these share a state, but for parameters and memory.
 
     Attributes:
         shape: The extents.

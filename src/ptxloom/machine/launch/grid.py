@@ -1,4 +1,4 @@
-"""Running a grid: threads over its clusters, and what they noted put together."""
+"""Running a grid: threads run its clusters, and their notes are put together."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class _Crew:
         self._helpers: list[threading.Thread] = []
 
     def start(self) -> None:
-        """Have as many as there is memory for."""
+        """Start as many as there is memory for."""
         launch, budget = self._grid.launch, self._grid.launch.budget
         most = min(self._threads or default_threads(), launch.native.total)
         room = (budget.limit - budget.taken) // self._share
@@ -108,7 +108,7 @@ class Grid:
     def run(self, threads: int | None, deadline: float | None, progress: Progress | None = None) -> None:
         """Run the grid to its end, or to a time on `time.monotonic`.
 
-        Without a number of threads others than this one start once a millisecond of work is seen to be left for them.
+        Without a number of threads, others than this one start once a millisecond of work is seen to be left for them.
         `progress` is called now and then with how many CTAs have been started, and of how many.
 
         Raises:

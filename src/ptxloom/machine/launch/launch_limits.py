@@ -115,7 +115,7 @@ def extent(argument: str, value: object) -> tuple[int, int, int]:
 
 
 def whole(value: object) -> int | None:
-    """An integer of any kind, but no truth value."""
+    """An integer of any kind, but not a truth value."""
     if type(value) is int:  # asking for a protocol takes longer
         return value
     return index(value) if isinstance(value, SupportsIndex) and not isinstance(value, bool) else None

@@ -1,4 +1,4 @@
-"""What may be asked of a launch beside its shape and its arguments, judged before anything runs."""
+"""The options of a launch beside its shape and its arguments, validated before anything runs."""
 
 from __future__ import annotations
 
@@ -70,10 +70,10 @@ def unwritten_arrays(named: Sequence[object], args: Sequence[object]) -> list[ND
 
 
 def known_checks(checks: Sequence[str]) -> None:
-    """Refuse a tool that there is not.
+    """Refuse a tool that does not exist.
 
     Raises:
-        UsageError: It names the tools that there are.
+        UsageError: There is no such tool; the message lists those that exist.
     """
     must_be_several("checks", checks, "names of tools")
     for name in checks:
@@ -101,7 +101,7 @@ def wanted_provenance(provenance: bool | Provenance) -> Provenance | None:
     """What is to be followed, if anything.
 
     Raises:
-        UsageError: It is neither yes nor no nor a `Provenance`.
+        UsageError: It is neither a bool nor a `Provenance`.
     """
     if isinstance(provenance, Provenance):
         return provenance

@@ -1,4 +1,4 @@
-"""A call of some lanes of a running kernel, stopped for Python: what is asked, and by whom."""
+"""A call of some lanes of a running kernel, stopped for Python: the request, and the lanes that make it."""
 
 from __future__ import annotations
 

@@ -28,5 +28,5 @@ class Runnable(Protocol):
         ...
 
     def local_bytes(self, stack_bytes: int) -> int:
-        """What each lane needs of local memory, with so much for the frames of functions."""
+        """The local memory that each lane needs, including this much for the frames of functions."""
         ...

@@ -1,4 +1,4 @@
-"""A launch in which all is as it must be is run, and behind it what its kernel has launched."""
+"""Runs a validated launch, and after it what its kernel has launched."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def launched(  # noqa: PLR0917 - a launch is all of these
 
     Raises:
         LaunchError: A kernel was ended.
-        UsageError: Where bytes come from is asked of a kernel that launches others, or they cannot be launched so.
+        UsageError: Provenance is asked for a kernel that launches others, or they cannot be launched so.
         UnsupportedInstruction: A kernel that it launches cannot run.
     """
     if not may_run(kernel):

@@ -1,4 +1,4 @@
-"""What few launches are asked for: traces, provenance, comparisons. Each imports what it takes when it is asked for."""
+"""Rarely used options of launches: traces, provenance, comparisons. Each imports what it needs on first use."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def compared(reference: References, parameters: Sequence[Parameter], args: Seque
 def with_comparisons(
     result: LaunchResult, several: Sequence[Expected], program: Program, grid: tuple[int, ...]
 ) -> LaunchResult:
-    """What a launch did, with its arrays held against what they must be."""
+    """The result of a launch, with its arrays compared with what they must be."""
     from ptxloom.machine.launch.expected import outcomes  # noqa: PLC0415 - likewise
 
     return replace(result, comparisons=outcomes(several, program, grid, result.provenance))

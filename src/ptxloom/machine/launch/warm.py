@@ -54,7 +54,7 @@ class Warm:
         return plain and launch.arena.taken <= _MOST_BYTES
 
     def begin(self, params: bytes, memory: Memory, budget: Budget) -> bool:
-        """Be another launch; False if it is not like this one, or has not got the memory for it."""
+        """Become another launch; False if it is not like this one, or lacks the memory for it."""
         launch = self.launch
         if memory.images or launch.variables.heap is not None or self._nbytes > budget.limit - budget.taken:
             return False
@@ -73,7 +73,7 @@ class Warm:
         return True
 
     def end(self) -> bool:
-        """Let go what belongs to the launch; False if more has become of it than can be put back."""
+        """Release what belongs to the launch; False if the launch has changed more than can be put back."""
         launch = self.launch
         launch.touch(_NOTHING)
         return launch.arena.taken == self._nbytes and self._codes == (launch.native.full, launch.native.masked)
@@ -99,9 +99,9 @@ class WarmLaunches:
         """Run a launch, a warm one if one like it is kept and no other thread has taken it.
 
         Args:
-            facts: What it is, beside
-            params: its parameters,
-            memory: and what it may touch.
+            facts: Its properties, but for parameters and memory.
+            params: Its parameters.
+            memory: The memory that it may touch.
             budget: Pays for it.
             make: Makes its state, if no state is kept.
             result: Runs it.
@@ -122,11 +122,11 @@ class WarmLaunches:
         return told
 
     def forget(self) -> None:
-        """Take up no state from before, of launches that still run neither: it names code for which there is better."""
+        """Reuse no state from before, nor that of launches that still run: it names code for which there is better."""
         self._kept = {}
 
     def _comes_again(self, facts: Facts) -> bool:
-        """Whether there was a launch like this one before: state is kept only then."""
+        """Whether there was a launch like this one before: only then is state kept."""
         if facts in self._met:
             return True
         if len(self._met) >= _MOST_MET:

@@ -1,4 +1,4 @@
-"""Who watches launches that others make: more tools than they ask for, and what came of each."""
+"""Watchers of launches: they add tools to a launch, and see its result."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def watching(
 
 
 def watched_checks() -> tuple[str, ...]:
-    """The tools of all who watch."""
+    """The tools of all watchers."""
     return tuple(check for watch in _WATCHES for check in watch.checks)
 
 
@@ -72,7 +72,7 @@ def watched_provenance() -> bool:
 
 
 def may_run(kernel: Launchable) -> bool:
-    """Whether all who watch let a kernel run."""
+    """Whether all watchers let a kernel run."""
     return all(watch.may is None or watch.may(kernel) for watch in tuple(_WATCHES))
 
 

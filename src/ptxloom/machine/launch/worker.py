@@ -183,7 +183,7 @@ class Worker:
         return LaunchError("the kernel did not end within its time limit", self._waiting("synccheck.no-progress"))
 
     def _waiting(self, rule: str) -> tuple[Hazard, ...]:
-        """Who waits where; a hazard of this rule for each place."""
+        """Which lanes wait where; a hazard of this rule for each place."""
         from ptxloom.machine.launch import deadlock  # noqa: PLC0415 - few kernels end so
 
         ctas = (language.structure(state.Cta).from_address(at) for at in self.ctas)

@@ -46,7 +46,7 @@ class Counts:
     def cost(self) -> float:
         """Cycles of what the warps of a multiprocessor share: one to issue an instruction, one a pass of its memory.
 
-        A pass is a wavefront of shared memory, or four sectors. What tables are sorted by; no prediction of time.
+        A pass is a wavefront of shared memory, or four sectors. Tables are sorted by it; it does not predict time.
         """
         return self.executions + self.wavefronts + self.sectors / SECTORS_A_WAVEFRONT
 

@@ -31,7 +31,7 @@ LEVELS: Final = {
     OTHERS: f"sums {PUBLISHED}",
     DOCUMENTS: "by the manual, ptxas and what others published: not recorded",
 }
-"""By what an instruction rests on: in words."""
+"""What an instruction rests on, in words."""
 
 _TENSOR: Final = frozenset({"mma", "wmma", "wgmma"})  # whose sums differ from architecture to architecture
 _RECORDED_ON: Final = "sm_90"

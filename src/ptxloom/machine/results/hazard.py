@@ -59,7 +59,7 @@ class Hazard:
         tool: memcheck, racecheck, initcheck or synccheck.
         kind: Such as `out-of-bounds`.
         message: One sentence, lower case, no full stop.
-        party: Who did it, and where.
+        party: The lanes that did it, and where.
         severity: A warning if the results can be right all the same.
         other: The other side: of a race, the access before; of divergence, where the missing lanes are; of a use of
             unwritten bytes, the load that found them.
@@ -176,7 +176,7 @@ class Hazards(tuple[Hazard, ...]):  # noqa: SLOT001 - a tuple's own slots are of
 
     @property
     def rest(self) -> str:
-        """What to say of those that are not kept, and of what had no room; empty if there is nothing to say."""
+        """A note on hazards that are not kept, and on what had no room; empty if there are no such."""
         more = [f"and {self.more:,} more place{'s' * (self.more > 1)}"] if self.more else []
         return "\n".join([*more, *self.limits])
 

@@ -23,13 +23,13 @@ class LaunchResult:
 
     Attributes:
         instructions: Warp instructions executed.
-        hazards: What the kernel did wrong and yet went on.
+        hazards: What the kernel did wrong without being ended.
         output: What the kernel printed.
-        profile: What each instruction cost, if that was asked for.
+        profile: What each instruction cost, with `profile=True`.
         trace: What the traced instructions saw, by CTA, warp and order.
         output_cut: Calls of `printf` whose output is missing there, in whole or in part.
-        provenance: Where everything came from, if that was asked for.
-        comparisons: The arrays that were held against a reference, in its order.
+        provenance: Where everything came from, with `provenance`.
+        comparisons: The arrays that were compared with a reference, in its order.
 
     Example:
         >>> from ptxloom.machine import kernel
@@ -66,7 +66,7 @@ class LaunchError(PtxloomError):
         reason: Why, in one sentence.
         hazards: What went wrong: first what ended it, then what it had done before.
         trace: What the traced instructions saw until then.
-        provenance: Where everything came from until then, if that was asked for.
+        provenance: Where everything came from until then, with `provenance`.
 
     Example:
         >>> from ptxloom.machine import kernel

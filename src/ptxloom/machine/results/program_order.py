@@ -1,4 +1,4 @@
-"""Which of two accesses in no order a programmer meant to come first: what the control flow between barriers says."""
+"""Which of two unordered accesses a programmer meant to come first, from the control flow between barriers."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ if TYPE_CHECKING:
 
 
 class Sequence:
-    """Knows the ways from instruction to instruction that meet no barrier; graphs are made where they are asked for."""
+    """Knows the barrier-free ways from instruction to instruction; makes graphs on demand."""
 
     def __init__(self) -> None:
         self._graphs: dict[int, FlowGraph] = {}
 
     def comes_first(self, one: Op, other: Op, reach: Reach) -> bool:
-        """Whether a thread can come from `one` to `other` with no barrier between, and never the other way round.
+        """Whether a thread can come from `one` to `other` with no barrier between, but not the other way round.
 
         So a read precedes the write of a loop's next round, though it stands below it.
 
         Args:
             one: An access.
             other: Another one.
-            reach: How far the threads that make them are apart: so far must a barrier reach.
+            reach: How far apart the threads are that make them: a barrier must reach as far.
         """
         if one.function is not other.function or one.site == other.site:
             return False

@@ -27,7 +27,7 @@ class TracedArray:
 
     Attributes:
         number: What `array` holds in origins.
-        name: The parameter's name, or what else the launch calls it.
+        name: The parameter's name, or another name that the launch has for it.
         parameter: The parameter's place; None of an array that is not a parameter itself.
         dtype: Of its elements.
         shape: Elements along each axis.
@@ -177,7 +177,7 @@ class ProvenanceRecord:
 
     Attributes:
         arrays: The arrays of the launch.
-        limits: What there was no room for, a sentence each.
+        limits: What did not fit, a sentence each.
         raw: What native code has kept.
         program: The kernel's instructions, by the sites that paths and products name.
     """
@@ -298,7 +298,7 @@ class ProvenanceRecord:
         return None if place is None else self.origins(self.raw.pictures[place])
 
     def shared_bytes(self, cta: int | Sequence[int] = 0, site: int | None = None) -> NDArray[np.uint8] | None:
-        """What a CTA's shared memory holds at the moments of `shared`; None if the CTA never came there.
+        """The contents of a CTA's shared memory at the moments of `shared`; None if the CTA never came there.
 
         Raises:
             UsageError: It was not kept.
@@ -343,7 +343,7 @@ class ProvenanceRecord:
     def nodes(self) -> NDArray[Any]:
         """What values were computed from, by number: `site`, and three `sources`, each as `ORIGIN`.
 
-        Number 0 stands for all that there was no room for.
+        Number 0 stands for everything that did not fit.
         """
         result = np.zeros(len(self.raw.nodes), NODE)
         result["site"] = self.raw.nodes["site"]

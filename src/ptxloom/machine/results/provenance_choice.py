@@ -1,4 +1,4 @@
-"""What `launch(..., provenance=...)` may choose: of which warps and CTAs how much is kept."""
+"""The options of `launch(..., provenance=...)`: for which warps and CTAs how much is kept."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ BUDGET_BYTES: Final = 1 << 28
 
 @dataclass(frozen=True, slots=True)
 class Provenance:
-    """How much `launch` is to keep of where bytes come from; everything else is followed all the same.
+    """How much `launch` keeps of where bytes come from; it follows everything else all the same.
 
     Attributes:
         warps: The warps of each CTA whose matrix products are recorded; None for all.

@@ -35,7 +35,7 @@ class RawProvenance:
         pool: Tags of operands.
         paths: (paths, 2) uint32: the path before, and the site.
         nodes: Structured: `site`, and `sources`, three tags.
-        missed: Products that there was no room for.
+        missed: Products that did not fit.
         pictures: (CTAs, moments, bytes): tags of shared memory.
         contents: (CTAs, moments, bytes): the bytes themselves.
         taken: (CTAs, moments): whether the moment has come.

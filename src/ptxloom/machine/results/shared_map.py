@@ -1,4 +1,4 @@
-"""What lies where in the shared memory of a CTA at a moment: pieces of it, each with the elements that it holds."""
+"""The contents of a CTA's shared memory at a moment: pieces of it, each with the elements that it holds."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ class Elements:
     """Elements that lie one behind the other.
 
     Attributes:
-        array: The array's name; "" where nothing is known of the bytes.
+        array: The array's name; "" where the bytes are of unknown origin.
         kind: Whether they are the elements themselves, converted, or something made of others.
         first: The index of the first.
         last: Likewise of the last.
         regular: Between them one index alone counts up by one.
-        row: Which row of its array the first is in; None where nothing is known.
+        row: Which row of its array the first is in; None where unknown.
         chunk: Which 16 bytes of its row the first is in.
     """
 
@@ -85,7 +85,7 @@ class SharedMap:
         type: What bytes are read as.
         start: The first byte that is of interest; likewise `end`, the one behind the last.
         of: What these bytes are: the name of a variable or of an array; "" for all.
-        only: The number of the array that is asked for: lines without it are of no interest; -1 for all.
+        only: The number of the array that is asked for, so that lines without it are left out; -1 for all.
     """
 
     kernel: str
@@ -180,7 +180,7 @@ def interesting(
         asked: A variable or an array by its name; None for all.
 
     Raises:
-        UsageError: There is nothing of that name.
+        UsageError: No variable or array has that name.
     """
     if asked is not None:
         return _named(origins, variables, arrays, asked)

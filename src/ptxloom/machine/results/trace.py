@@ -81,7 +81,7 @@ class TraceRecord:
         after: The same of each register that it writes, as it was after; empty if it ended the
             kernel, or had to wait for its result (`bar.red`).
         locate: Names an address: what lies there.
-        chosen: Those of its lanes that were asked for.
+        chosen: Those of its lanes that the request chose.
         block_shape: The threads of a CTA along x, y and z.
 
     Example:
@@ -219,7 +219,7 @@ class Records(tuple[TraceRecord, ...]):  # noqa: SLOT001 - a tuple's subclass ha
     """What was recorded, in order.
 
     Attributes:
-        unseen: Executions that were not held against a condition, for there were too many.
+        unseen: Executions that were not tested against a condition, because there were too many.
     """
 
     unseen: int

@@ -49,7 +49,7 @@ def choose(requests: Sequence[Request], program: Program, grid: tuple[int, int, 
     """Find what is asked for; an instruction belongs to the first request that names it.
 
     Raises:
-        UsageError: A request names nothing, or a CTA or warp that there is not.
+        UsageError: A request names nothing, or a CTA or warp that does not exist.
     """
     taken = set[int]()
     found: list[Chosen] = []
@@ -88,7 +88,7 @@ def _with_names(sites: tuple[int, ...], program: Program, asked: Condition | Non
     """The instructions that have all that a condition asks for.
 
     Raises:
-        UsageError: None has.
+        UsageError: No instruction has.
     """
     if asked is None or not sites:
         return sites

@@ -35,9 +35,9 @@ class MatrixOperand:
     """An operand that is a matrix in registers.
 
     Attributes:
-        name: `a`, `b`, `c`, `d`, or `r` where there is one only.
+        name: `a`, `b`, `c`, `d`, or `r` where the instruction has a single one.
         place: Which operand of the instruction it is.
-        fragment: Who of a warp holds what; of what four warps hold together, the rows of one of them.
+        fragment: Which lane of a warp holds what; of what four warps hold together, the rows of one of them.
         type: What the instruction says its elements are; "" if it only moves bits.
         warps: How many warps hold it together.
     """

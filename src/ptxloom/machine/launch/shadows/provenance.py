@@ -114,7 +114,7 @@ class ProvenanceShadow(ShadowMaker):
         return zeroed(size, 64, what)
 
     def start(self, launch: Any) -> None:
-        """Tell native code of it all."""
+        """Tell native code about the tags."""
         trail, moments, bytes_ = self._trail, 1 + len(self._moments), int(launch.shared_bytes)
         shape = len(self._kept_ctas), moments, bytes_
         self._pictures = self._take(_TAG * prod(shape), _NEAR).view(np.uint64).reshape(shape)
@@ -162,7 +162,7 @@ class ProvenanceShadow(ShadowMaker):
                     warp.local_tags = take(_TAG * LANES * launch.local_bytes)
 
     def limits(self) -> tuple[str, ...]:
-        """What there was no room for."""
+        """What did not fit."""
         return tuple(self._limits())
 
     def _limits(self) -> Iterator[str]:

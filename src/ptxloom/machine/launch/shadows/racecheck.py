@@ -80,7 +80,7 @@ class RaceShadow(ShadowMaker):
                 warp.shadow = cta.shadow
 
     def limits(self) -> tuple[str, ...]:
-        """What of this there was no room for."""
+        """What of this did not fit."""
         full = 0 if self._global is None else self._global.limits
         for order in self._orders:
             full |= int(language.structure(shadow.Order).from_address(order).limits)
@@ -203,7 +203,7 @@ class _GlobalRaces:
 
     @property
     def limits(self) -> int:
-        """What there was no room for, as bits."""
+        """What did not fit, as bits."""
         return int(language.structure(shadow.GridHistory).from_address(self.address).limits)
 
     def mark(self, table: NDArray[np.uint64]) -> None:

@@ -98,7 +98,7 @@ def reached_from(calls: Mapping[Node, AbstractSet[Node]]) -> Mapping[Node, froze
     """Which functions run before a function returns, itself included.
 
     Args:
-        calls: Whom each function calls.
+        calls: The functions that each function calls.
 
     Example:
         >>> sorted(reached_from({0: {1}, 1: {2}, 2: {1}})[0])

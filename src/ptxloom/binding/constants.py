@@ -1,4 +1,4 @@
-"""What an operand without registers is and comes to: a number, or a place in a variable (PTX ISA 4.5)."""
+"""The kind and value of an operand without registers: a number, or a place in a variable (PTX ISA 4.5)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _COMPARISONS: Final = frozenset(("<", ">", "<=", ">=", "==", "!="))
 
 
 def simplified(operand: tree.Operand) -> tree.Integer | tree.Float | tuple[str, int] | None:
-    """What an expression comes to: a literal, or the name of a variable and the bytes added to its address."""
+    """The value of an expression: a literal, or the name of a variable and the bytes added to its address."""
     number = constant(operand)
     if number is not None:
         return tree.Integer(number)
@@ -30,7 +30,7 @@ def simplified(operand: tree.Operand) -> tree.Integer | tree.Float | tuple[str, 
 
 
 def sort_of(operand: tree.Operand) -> str:
-    """What an expression of literals is: an integer, "f32", "f64", or wrong in itself; empty if it is not one."""
+    """The type of an expression of literals: an integer, "f32", "f64", or an error; empty if it is not one."""
     match operand:
         case tree.Integer() | tree.Name("WARP_SZ"):
             return WHOLE

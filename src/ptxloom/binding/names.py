@@ -68,11 +68,11 @@ class Series(NamedTuple, Generic[Thing]):
 class Scope(Generic[Thing, Mark]):
     """What a pair of braces, or a module, declares; behind it, what surrounds it.
 
-    Whoever walks over the statements notes here what names stand for, in the terms of his own.
+    A caller that walks over the statements notes here what names stand for, in its own terms.
 
     Attributes:
         outer: What surrounds it; None for a module.
-        names: What is declared by a name of its own; whoever keeps each member of a series apart notes it here, too.
+        names: What is declared by a name of its own; members of a series that a caller keeps apart are here, too.
         series: What is declared as a series, by the stem.
         labels: What labels stand for.
 

@@ -92,7 +92,7 @@ def various(width: int, level: Level) -> Bits:
 
 
 def opaque(width: int, *operands: Bits) -> Bits:
-    """What follows from operands in a way that is not looked into."""
+    """A result of which only the level is known: the highest of its operands'."""
     return various(width, worst(*operands))
 
 

@@ -1,4 +1,4 @@
-"""What is asked of the effects of an instruction: what leaves its lane, what ends, branches, issues and meets."""
+"""Questions about the effects of an instruction: what leaves its lane, what ends, branches, issues and meets."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def _is_fine(deed: Effect) -> bool:
 
 
 def meets(instruction: Instruction) -> Reach:
-    """Who waits for each other at an instruction."""
+    """The threads that wait for each other at an instruction."""
     return max((deed.reach for deed in deeds_of(instruction) if isinstance(deed, Meet)), default=Reach.NOBODY)
 
 

@@ -281,7 +281,7 @@ class KnownBits:
         return Known("i32", "i32", 1, lanes.parts)
 
     def carry(self) -> Known:
-        """CC.CF: who has set it is not followed."""
+        """CC.CF: its writers are not followed."""
         return _unknown("i32", Level.UNKNOWN)
 
     def set_carry(self, mask: Known) -> None:

@@ -26,7 +26,7 @@ _SHIFTS: Final = frozenset(("shl", "lshr", "ashr"))
 
 
 class Keeper(Protocol[W]):
-    """Who keeps the poison of registers; a predicate's is a mask."""
+    """Keeps the poison of registers; a predicate's is a mask."""
 
     def poison_of(self, operand: tree.Operand, type_: Type) -> W | None:
         """The poison of an operand, integers of the type's shape; None if it cannot have poison."""
@@ -196,7 +196,7 @@ class PoisonWords(Generic[W]):
         return self._as_a_whole(left.type, lambda: self._below.divide(name, left.value, right.value), (left, right))
 
     def lookup(self, table: int, first: Shadowed[W], second: Shadowed[W], third: Shadowed[W]) -> Shadowed[W]:
-        """As the logic that it is."""
+        """As for the logic operations that it expands to."""
         return expansions.lookup(words_of(self), table, first, second, third)
 
     def permute(self, first: Shadowed[W], second: Shadowed[W], selector: Shadowed[W] | int, mode: str) -> Shadowed[W]:

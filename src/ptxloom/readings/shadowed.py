@@ -38,7 +38,7 @@ class Shadowed(Generic[W]):
 
     @property
     def value(self) -> W:
-        """What the instruction computes: said to the reader below when a rule first asks."""
+        """What the instruction computes: built by the reader below when a rule first asks."""
         if self._value is None:
             self._value = self._make()
         return self._value

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 class Facts(NamedTuple):
-    """The properties of a launch: launches of a kernel that agree in these share a state, but for parameters and memory.
+    """The properties of a launch; launches of a kernel that agree in these share a state, except parameters and memory.
 
     Attributes:
         shape: The extents.

@@ -1,1 +1,1 @@
-"""The memory of a run: where it comes from, what lies in it, and what an address is called."""
+"""The memory of a run: where it comes from, what is stored in it, and how addresses are named."""

@@ -47,7 +47,7 @@ class Located(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The symbol, or the bare address."""
+        """The symbol, or the address alone."""
         return self.symbol or f"address {self.address:#x}"
 
     @property
@@ -142,7 +142,7 @@ class Atlas:
         return Located(space, address, *(_nearest(address, pieces) or ("", "")))
 
     def _arguments(self) -> Iterator[Piece]:
-        """What the launch was given, by the names that parameters have in the source, where they have one."""
+        """The launch's arguments, by the names that parameters have in the source, where they have one."""
         written = {
             f"args[{number}]": one.called
             for number, one in enumerate(self._program.parameters)

@@ -20,11 +20,11 @@ STATE: Final = "what the run keeps of itself"
 
 
 class OverBudget(UsageError):  # noqa: N818 - says what happened, as UnsupportedForm does
-    """A run asks for more memory than it may have."""
+    """A run asks for more memory than its limit."""
 
 
 class Budget:
-    """What a run may hold of the host's memory, and who has asked for how much.
+    """A run's budget of the host's memory, and how much each part has taken.
 
     Attributes:
         limit: Bytes.
@@ -61,7 +61,7 @@ def zeroed(size: int, alignment: int, what: str) -> NDArray[np.uint8]:
     """Zeroed memory that starts at a multiple of `alignment`; the host commits it where it is touched.
 
     Raises:
-        Refused: The host has not got it.
+        Refused: The host does not have it.
     """
     try:
         raw = np.zeros(size + alignment, np.uint8)
@@ -90,7 +90,7 @@ class Arena:
         """The address of `size` zeroed bytes for `what`, aligned to 64.
 
         Raises:
-            OverBudget: The run may not have as many.
+            OverBudget: The limit does not allow as many.
         """
         size += -size % _ALIGNMENT
         self.budget.charge(what, size)
@@ -122,6 +122,6 @@ class Arena:
 
 
 def put_back(image: tuple[tuple[int, bytes], ...]) -> None:
-    """Make memory be what it was when the image was taken."""
+    """Restore memory to what it was when the image was taken."""
     for at, content in image:
         ctypes.memmove(at, content, len(content))

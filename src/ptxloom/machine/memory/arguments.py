@@ -57,7 +57,7 @@ class Memory:
             self.images.update(self.device.images)
 
     def again(self, *, looks_up: bool) -> Memory:
-        """The same for another launch, to which nothing is unwritten."""
+        """The same for another launch, which sees all of it as written."""
         return Memory(
             list(self.spans), list(self.arrays), list(self.names), [], dict(self.images), self.device, looks_up=looks_up
         )
@@ -107,7 +107,7 @@ class Memory:
 
     @property
     def nbytes(self) -> int:
-        """What the spans hold together."""
+        """How many bytes the spans hold together."""
         if self.device is None:
             return sum(end - start for start, end, _ in in_order(self.spans))
         return covered_bytes(self.table()) if self.spans else self.snapshot.nbytes
@@ -144,7 +144,7 @@ def byte_bounds(array: NDArray[Any]) -> tuple[int, int]:
 
 
 def pack(taken: Taken, args: Sequence[object] | bytes, memory: Memory) -> bytes:
-    """The parameter block of a launch: made of a value a parameter, or given as it is.
+    """The parameter block of a launch: made of a value a parameter, or passed as it is.
 
     Raises:
         UsageError: The number of arguments is wrong, or one does not fit its parameter.

@@ -1,4 +1,4 @@
-"""The memory of a device: what lives from launch to launch, and what lies at any address of it.
+"""The memory of a device: what lives from launch to launch, and what is at any address of it.
 
 Allocations come from one stretch of addresses that is reserved when the device is made, so that a device address is
 known by a comparison. An unused gap follows each, and what is freed is not allocated again until the
@@ -49,7 +49,7 @@ class _Hex(int):
 
 
 class OutOfDeviceMemory(UsageError):  # noqa: N818 - says what happened
-    """The device has not got as much memory left."""
+    """The device does not have as much memory left."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +87,7 @@ class Region(Protocol):
     nbytes: int
 
     def forget(self, start: int, size: int) -> None:
-        """Whole pages hold zeros again, and take nothing."""
+        """Clear whole pages, which then take no memory."""
         ...
 
 
@@ -135,7 +135,7 @@ class DeviceMemory:
         """New memory at a multiple of `align`, zeroed and to initcheck unwritten. Kernels only read `constant` memory.
 
         Raises:
-            OutOfDeviceMemory: There is not as much.
+            OutOfDeviceMemory: Too little is left.
         """
         with self._lock:
             self._check_left(nbytes)
@@ -171,8 +171,8 @@ class DeviceMemory:
         """Allocate again what was freed and has kept its place: zeroed, and unwritten.
 
         Raises:
-            UsageError: Nothing keeps that place.
-            OutOfDeviceMemory: There is not as much.
+            UsageError: No allocation keeps that place.
+            OutOfDeviceMemory: Too little is left.
         """
         with self._lock:
             made = self._at_rest(address)
@@ -182,10 +182,10 @@ class DeviceMemory:
             return made
 
     def leave(self, address: int) -> None:
-        """Let others have a place that was kept.
+        """Release a place that was kept.
 
         Raises:
-            UsageError: Nothing keeps that place.
+            UsageError: No allocation keeps that place.
         """
         with self._lock:
             self._freed[address] = self._at_rest(address)
@@ -195,7 +195,7 @@ class DeviceMemory:
         """Count memory of the device that lies elsewhere; a negative number of bytes frees it.
 
         Raises:
-            OutOfDeviceMemory: There is not as much.
+            OutOfDeviceMemory: Too little is left.
         """
         with self._lock:
             self._check_left(nbytes)
@@ -212,10 +212,10 @@ class DeviceMemory:
             return start
 
     def unregister(self, address: int) -> None:
-        """The array registered last at an address is the host's alone again.
+        """Unregister the array registered last at an address.
 
         Raises:
-            UsageError: None is registered there.
+            UsageError: No array is registered there.
         """
         with self._lock:
             held = self._registered.get(address)
@@ -266,7 +266,7 @@ class DeviceMemory:
         """Bytes of one allocation or registered array, in place.
 
         Raises:
-            UsageError: They are not all in one.
+            UsageError: They are not all in a single one.
         """
         with self._lock:
             at = bisect_right(self._starts, address)
@@ -285,7 +285,7 @@ class DeviceMemory:
         )
 
     def written(self, address: int, nbytes: int) -> None:
-        """The host has written there: initcheck calls it written."""
+        """Note that the host has written there: initcheck takes it as written."""
         if self.marks is not None and address in self:
             ctypes.memset(self._mark(address), slow_path.WRITTEN, nbytes)
 
@@ -314,10 +314,10 @@ class DeviceMemory:
         raise OutOfDeviceMemory("nbytes", nbytes, "less: no stretch of free addresses is as long")
 
     def _check_left(self, nbytes: int) -> None:
-        """Let there be as much memory.
+        """Make sure that this much memory is left.
 
         Raises:
-            OutOfDeviceMemory: There is not.
+            OutOfDeviceMemory: It is not.
         """
         left = self.capacity - self.allocated
         if nbytes > left:
@@ -334,10 +334,10 @@ class DeviceMemory:
             ctypes.memset(self._mark(made.address), slow_path.UNWRITTEN_BYTE, made.nbytes)
 
     def _at_rest(self, address: int) -> Allocation:
-        """What keeps a place.
+        """The allocation that keeps a place.
 
         Raises:
-            UsageError: Nothing does.
+            UsageError: There is no such allocation.
         """
         found = self._resting.get(address)
         if found is None:
@@ -377,7 +377,7 @@ class _Reserved:
         self.address: int = self.bytes.ctypes.data
 
     def forget(self, start: int, size: int) -> None:
-        """Whole pages hold zeros again, and take nothing."""
+        """Clear whole pages, which then take no memory."""
         if hasattr(self._map, "madvise"):
             self._map.madvise(mmap.MADV_DONTNEED, start, size)
         else:

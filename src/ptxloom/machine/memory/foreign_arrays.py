@@ -1,4 +1,4 @@
-"""Arrays of other libraries as NumPy sees them, not copied: of PyTorch, JAX, whoever has DLPack or an array interface.
+"""Arrays of other libraries as NumPy sees them, not copied: PyTorch, JAX, all with DLPack or an array interface.
 
 DLPack is read here rather than by NumPy, which knows neither its bfloat16 nor its 8-bit floats.
 """

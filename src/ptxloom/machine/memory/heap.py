@@ -34,7 +34,7 @@ _LOCK: Final = forks.Lock()  # of every heap: launches of one module may run in 
 
 
 class Maker(NamedTuple):
-    """Who allocated a block."""
+    """The thread that allocated a block."""
 
     op: Op
     block: tuple[int, int, int]
@@ -92,7 +92,7 @@ class Heap:
 
     @property
     def nbytes(self) -> int:
-        """What it takes of the host's memory."""
+        """How much of the host's memory it takes."""
         return host_bytes(self.size)
 
     @property
@@ -153,7 +153,7 @@ class Heap:
         return (start - self._start) // _GRANULE, max(-(-size // _GRANULE), 1)
 
     def _recycle(self) -> None:
-        """Let the block that was freed first be used again, and join it with the room on either side."""
+        """Make the block that was freed first available again, and join it with the room on either side."""
         start = next(iter(self._freed))
         block = self._freed.pop(start)
         ctypes.memset(start, 0, block.size)

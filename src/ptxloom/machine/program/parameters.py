@@ -1,4 +1,4 @@
-"""What a kernel takes, as its callers see it."""
+"""The parameters of a kernel, as its callers see them."""
 
 from __future__ import annotations
 

@@ -246,7 +246,7 @@ GROUPS: Final = {
         "map", "where", "banks", "swizzle", "atom", "descriptor", "tensormap", "emit", "web",
     ),
     "run": ("run", "exec", "shared", "why", "debug"),
-    "agreement": ("conform", "judge"),
+    "agreement": ("conform", "fuzz", "judge"),
     "for editors and scripts": ("schema", "examples", "lsp", "mcp", "doctor"),
 }  # fmt: skip
 """How the verbs stand in `--help`; one that is in no group stands last."""
@@ -282,6 +282,7 @@ VERBS: Final = {
     "why": ("why a kernel's result is wrong: the cause, the line, the repair", machine_arguments.why),
     "debug": ("a kernel on its way to machine code: plan, IR, assembly, run-time functions", machine_arguments.debug),
     "conform": ("whether a GPU, or ptxas, agrees with this machine: every instruction", campaign_arguments.conform),
+    "fuzz": ("random programs: whether a GPU, ptxas and this machine leave the same bits", campaign_arguments.fuzz),
     "judge": ("whether a kernel computes what a reference does, or only seems to", campaign_arguments.judge),
     "schema": ("the JSON Schema of what a verb prints as JSON, or of launch files", reading_arguments.schema),
     "doctor": ("what is installed, what is missing for what, which compilers were found", reading_arguments.doctor),

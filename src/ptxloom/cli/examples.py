@@ -119,6 +119,12 @@ EXAMPLES: Final = {
         ("debug ir kernel.ptx --checks racecheck", "what LLVM is given"),
         ("debug opcode ldmatrix", "its forms, row, words, effects, who names it"),
     ),
+    "fuzz": (
+        ("fuzz --programs 64 --size 4:12", "programs run in several ways here: all must agree"),
+        ("fuzz --against gpu:0,gpu:3 --bundle found", "on a GPU, unoptimised and optimised"),
+        ("fuzz 'add.*' 'cvt.*' --against interpreter", "of some instructions alone"),
+        ("fuzz --case 7", "the program of a number"),
+    ),
     "conform": (
         ("conform --report gpu.json", "does the GPU give ptxloom's bits? a minute"),
         ("conform 'mma.*' --full --cases 4096", "all forms of one instruction"),
@@ -166,6 +172,7 @@ EXITS: Final = {
     "shared": DONE,
     "why": "0 no law is broken, 1 one is, or the result is wrong, 2 not all judged, or could not run",
     "debug": DONE,
+    "fuzz": "0 all agree, 1 some differ or did not run, 2 nobody could be asked",
     "conform": "0 all agree, 1 some differ or were refused, 2 nobody could be asked",
     "judge": "0 all passed, 1 some are refused, 2 it could not be judged",
     "schema": DONE,

@@ -17,8 +17,12 @@ from ptxloom.isa.version import PtxVersion, versions
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from numpy.typing import NDArray
+
     from ptxloom.conformance.inputs import Words
     from ptxloom.conformance.paths import Path
+
+    Bytes = NDArray[np.uint8]
 
 _NAMES: Final = ("libcuda.so.1", "nvcuda.dll")
 _LOG_BYTES: Final = 8192
@@ -75,6 +79,10 @@ class Driver:
             newest,
         )
 
+    def reset(self) -> None:
+        """Give up the context that a kernel left unusable; the next driver has a new one."""
+        self._cuda.cuDevicePrimaryCtxReset_v2(self._device)
+
     def close(self) -> None:
         """Give the context back."""
         self._ask("cuDevicePrimaryCtxRelease_v2", self._device)
@@ -84,7 +92,7 @@ class Driver:
         if not paths:
             return
         texts = [kernel_text(f"k{at}", path, threads_of(path, cases)) for at, path in enumerate(paths)]
-        module, log = self._load(module_text(self.gpu.version, self.gpu.target, texts))
+        module, log = self._load(module_text(self.gpu.version, self.gpu.target, texts).encode())
         if module is None:
             if len(paths) == 1:
                 yield paths[0], log
@@ -98,25 +106,52 @@ class Driver:
         self._ask("cuModuleUnload", module)
 
     def _launched(self, module: ctypes.c_void_p, name: str, path: Path, threads: int) -> Words:
-        function = ctypes.c_void_p()
+        out = np.zeros(result_words(path, threads), np.uint64)
+        self._launch(module, name, (threads // BLOCK, BLOCK), (out, input_words(path, threads)))
+        return out
+
+    def run_image(self, image: bytes, name: str, shape: tuple[int, int], arrays: tuple[Bytes, Bytes]) -> str:
+        """Run a kernel of PTX or of a cubin; its parameters are arrays, the first of which it fills.
+
+        Args:
+            image: The PTX, or the cubin.
+            name: The kernel's.
+            shape: CTAs, and threads of one.
+            arrays: What is copied to the GPU for its two parameters.
+
+        Returns:
+            Why the driver did not load it; empty if the kernel ran.
+
+        Raises:
+            GpuError: It did not run to its end; this driver's context is of no use any more.
+        """
+        module, log = self._load(image)
+        if module is None:
+            return log
+        self._launch(module, name, shape, arrays)
+        self._ask("cuModuleUnload", module)
+        return ""
+
+    def _launch(
+        self, module: ctypes.c_void_p, name: str, shape: tuple[int, int], arrays: tuple[NDArray[Any], NDArray[Any]]
+    ) -> None:
+        function, (out, given) = ctypes.c_void_p(), arrays
         self._ask("cuModuleGetFunction", ctypes.byref(function), module, name.encode())
-        out, given = np.zeros(result_words(path, threads), np.uint64), input_words(path, threads)
         left, inputs = self._copied(out), self._copied(given)
         parameters = (ctypes.c_void_p * 2)(ctypes.addressof(left), ctypes.addressof(inputs))
-        shape = (threads // BLOCK, 1, 1, BLOCK, 1, 1, 0)
-        self._ask("cuLaunchKernel", function, *shape, None, parameters, None)
+        grid, block = shape
+        self._ask("cuLaunchKernel", function, grid, 1, 1, block, 1, 1, 0, None, parameters, None)
         self._ask("cuMemcpyDtoH_v2", out.ctypes.data_as(ctypes.c_void_p), left, ctypes.c_size_t(out.nbytes))
         for memory in (left, inputs):
             self._ask("cuMemFree_v2", memory)
-        return out
 
-    def _copied(self, array: Words) -> ctypes.c_uint64:
+    def _copied(self, array: NDArray[Any]) -> ctypes.c_uint64:
         memory, size = ctypes.c_uint64(), ctypes.c_size_t(array.nbytes)
         self._ask("cuMemAlloc_v2", ctypes.byref(memory), size)
         self._ask("cuMemcpyHtoD_v2", memory, array.ctypes.data_as(ctypes.c_void_p), size)
         return memory
 
-    def _load(self, text: str) -> tuple[ctypes.c_void_p | None, str]:
+    def _load(self, content: bytes) -> tuple[ctypes.c_void_p | None, str]:
         """A module, or what the driver's compiler says against it."""
         module, log = ctypes.c_void_p(), ctypes.create_string_buffer(_LOG_BYTES)
         given: list[tuple[int, int | None]] = [
@@ -126,16 +161,15 @@ class Driver:
         ]
         names = (ctypes.c_int * len(given))(*(name for name, _ in given))
         values = (ctypes.c_void_p * len(given))(*(value for _, value in given))
-        image = ctypes.create_string_buffer(text.encode())
+        image = ctypes.create_string_buffer(content)
         status = self._cuda.cuModuleLoadDataEx(ctypes.byref(module), image, len(given), names, values)
         said = log.value.decode(errors="replace").strip()
         return (None, said or self._words(status)) if status else (module, "")
 
     def _newest(self) -> PtxVersion:
         for version in sorted(versions(), reverse=True):
-            module, _ = self._load(
-                f".version {version}\n.target sm_75\n.address_size 64\n.visible .entry k() {{ ret; }}\n"
-            )
+            asked = f".version {version}\n.target sm_75\n.address_size 64\n.visible .entry k() {{ ret; }}\n"
+            module, _ = self._load(asked.encode())
             if module is not None:
                 self._ask("cuModuleUnload", module)
                 return version

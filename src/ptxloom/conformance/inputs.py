@@ -29,7 +29,8 @@ SUITE: Final = 1
 """The version of the suite: it changes when any input does."""
 
 _GOLDEN: Final = np.uint64(0x9E3779B97F4A7C15)
-_STYLES: Final = 16
+STYLES: Final = 16
+"""How many ways there are to draw a value."""
 _DRAWS: Final = 1 << 12  # words that a thread may take
 
 
@@ -72,7 +73,7 @@ class _Draws:
         self.path, self.threads, self.next = path, threads, start
         cases = threads // np.uint64(path.lanes)
         choice = words(path.name, cases, _DRAWS - 1)
-        self.common = choice % np.uint64(_STYLES)
+        self.common = choice % np.uint64(STYLES)
         self.alike = (choice >> np.uint64(32)) % np.uint64(2) == 0
         self.cases = cases
         self.anchor = words(path.name, cases, _DRAWS - 2)
@@ -98,7 +99,7 @@ class _Draws:
     def style(self) -> Words:
         """How values of the next operand are drawn, by case."""
         self.next += 1
-        own = words(self.path.name, self.cases, self.next - 1) % np.uint64(_STYLES)
+        own = words(self.path.name, self.cases, self.next - 1) % np.uint64(STYLES)
         return np.where(self.alike, self.common, own)
 
     def packed(self, type_: ElementType, places: tuple[int, int, int], style: Words | None = None) -> Words:
@@ -113,12 +114,12 @@ class _Draws:
 
     def element(self, type_: ElementType, container: int, style: Words) -> Words:
         """One element for each thread."""
-        if (split := _split(type_)) is not None:
-            return _float((self.word(), style, self.anchor), *split)
-        return _integer(self.word(), style, self.anchor, container)
+        if (split := parts_of_float(type_)) is not None:
+            return float_words((self.word(), style, self.anchor), *split)
+        return integer_words(self.word(), style, self.anchor, container)
 
 
-def _split(type_: ElementType) -> tuple[int, int, bool] | None:
+def parts_of_float(type_: ElementType) -> tuple[int, int, bool] | None:
     """The bits of a float's exponent and fraction, and whether it has a sign; None for what is no float."""
     if type_.kind is not Kind.FLOAT:
         return None
@@ -133,7 +134,7 @@ def _split(type_: ElementType) -> tuple[int, int, bool] | None:
     return int(exponent), int(fraction), bare is name
 
 
-def _float(drawn: tuple[Words, Words, Words], exponent_bits: int, fraction_bits: int, signed: bool) -> Words:
+def float_words(drawn: tuple[Words, Words, Words], exponent_bits: int, fraction_bits: int, signed: bool) -> Words:
     """Floats by style, from each thread's word, style, and its case's word, by which values lie near each other."""
     word, style, anchor = drawn
     u = np.uint64
@@ -176,7 +177,8 @@ def _specials(exponent_bits: int, fraction_bits: int) -> Words:
     return np.array([each & mask for each in found], np.uint64)
 
 
-def _integer(word: Words, style: Words, anchor: Words, bits: int) -> Words:
+def integer_words(word: Words, style: Words, anchor: Words, bits: int) -> Words:
+    """Integers by style, likewise."""
     u = np.uint64
     every = u((1 << bits) - 1)
     small = word >> u(60)
@@ -192,7 +194,7 @@ def _integer(word: Words, style: Words, anchor: Words, bits: int) -> Words:
 
 
 def _chosen(style: Words, rows: tuple[tuple[tuple[int, ...], Words], ...]) -> Words:
-    order = np.empty(_STYLES, np.int64)
+    order = np.empty(STYLES, np.int64)
     for at, (styles, _) in enumerate(rows):
         order[list(styles)] = at
     return np.choose(order[style.astype(np.int64)], [values for _, values in rows])

@@ -72,6 +72,41 @@ def judge(parser: ArgumentParser) -> None:
     spread(parser)
 
 
+def fuzz(parser: ArgumentParser) -> None:
+    """`ptxloom fuzz`."""
+    parser.add_argument(
+        "only",
+        nargs="*",
+        metavar="PATH",
+        help="of which instructions programs are made: names that `conform --list` says",
+    )
+    parser.add_argument("--programs", type=_positive, default=1024, metavar="N", help="how many (default 1024)")
+    parser.add_argument("--seconds", type=_positive, metavar="S", help="begin no more programs after so many seconds")
+    parser.add_argument("--seed", type=int, default=0, help="another campaign for each number (default 0)")
+    parser.add_argument("--first", type=int, default=0, metavar="N", help="the number of the first (default 0)")
+    parser.add_argument("--case", type=int, metavar="N", help="print the program of a number, ask nobody")
+    parser.add_argument("--size", default="4:40", metavar="N:M", help="statements of a program (default 4:40)")
+    parser.add_argument("--control", type=_share, default=0.15, metavar="X", help="the share of branches, loops, calls")
+    parser.add_argument("--shared", type=_share, default=0.1, metavar="X", help="the share of what a CTA does together")
+    parser.add_argument(
+        "--against",
+        action="append",
+        default=[],
+        metavar="JUDGES",
+        help="threads, order, tools, cache, alone, interpreter, gpu:0 to gpu:3, ptxas:0 to ptxas:3, with commas "
+        "(default threads,order,tools)",
+    )
+    parser.add_argument("--ptxas", action="append", default=[], metavar="FILE", help="the ptxas that ptxas:N asks")
+    parser.add_argument(
+        "--with", dest="idioms", action="append", default=[], metavar="IDIOM", help="what programs leave out by default"
+    )
+    parser.add_argument("--target", metavar="SM", help="whose instructions, where no GPU says it (default sm_90a)")
+    parser.add_argument("--ptx-version", metavar="X.Y", help="the version of PTX, where no GPU says it")
+    parser.add_argument("--bundle", metavar="FOLDER", help="write each program that differs there, shrunk")
+    parser.add_argument("--report", metavar="FILE", help="write all that was found, as JSON")
+    spread(parser)
+
+
 def spread(parser: ArgumentParser) -> None:
     """Over which workers a campaign is spread, and where it is kept."""
     how = parser.add_argument_group("campaign", "over whom the work is spread, and where its results are kept")
@@ -86,4 +121,11 @@ def _positive(text: str) -> int:
     number = int(text)
     if not 0 < number <= 1 << 24:
         raise argparse.ArgumentTypeError("it is a number from 1 to 16,777,216")
+    return number
+
+
+def _share(text: str) -> float:
+    number = float(text)
+    if not 0 <= number <= 1:
+        raise argparse.ArgumentTypeError("it is a number from 0 to 1")
     return number

@@ -1,0 +1,113 @@
+"""The registers and the memory that every program of a fuzzer has, and where each lies in a thread's frame.
+
+A thread's frame holds what its registers and cells begin with, and takes what they hold in the end. Registers that hold
+floats and those that hold integers are banks of their own: bits go from one to the other by `mov` alone, as compilers
+write it. A cell is 32 bytes of memory that a thread has for itself.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from ptxloom.isa.types import Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ptxloom.conformance.operands import Operand
+
+BLOCK: Final = 128
+"""Threads of a CTA."""
+FRAME_BYTES: Final = 224
+"""What a thread's registers and cells take up in `in` and in `out`."""
+CELL_BYTES: Final = 32
+EXCHANGE: Final = BLOCK * CELL_BYTES
+"""Where, behind the cells in shared memory, threads exchange words: 32 bytes a thread."""
+OBJECTS: Final = 2 * BLOCK * CELL_BYTES
+"""Where counters and mbarriers lie in shared memory."""
+SHARED_BYTES: Final = OBJECTS + 256
+
+
+@dataclass(frozen=True, slots=True)
+class Bank:
+    """Registers of one type.
+
+    Attributes:
+        letter: Its registers are `%w0`, `%w1`, ... for the letter w.
+        bits: Of a register; 1 of a predicate.
+        count: How many there are.
+        offset: Where the first lies in a frame, one behind the other; predicates take 32 bits each.
+        style: What its inputs look like: a type's name.
+    """
+
+    letter: str
+    bits: int
+    count: int
+    offset: int
+    style: str
+
+    def __iter__(self) -> Iterator[str]:
+        return (f"%{self.letter}{at}" for at in range(self.count))
+
+    @property
+    def kind(self) -> str:
+        """How its registers are declared."""
+        return "pred" if self.bits == 1 else f"b{self.bits}"
+
+    @property
+    def frame_bits(self) -> int:
+        """What a register takes up in a frame."""
+        return max(self.bits, 16) if self.bits > 1 else 32
+
+
+BANKS: Final = {
+    bank.letter: bank
+    for bank in (
+        Bank("w", 32, 4, 0, "u32"),
+        Bank("x", 32, 4, 16, "f16x2"),
+        Bank("f", 32, 4, 32, "f32"),
+        Bank("d", 64, 2, 48, "u64"),
+        Bank("e", 64, 2, 64, "f64"),
+        Bank("h", 16, 4, 80, "u16"),
+        Bank("k", 16, 4, 88, "f16"),
+        Bank("p", 1, 4, 96, "u32"),
+    )
+}
+CELLS: Final = {"ag": 128, "as": 160, "al": 192}
+"""Where the cells of a thread lie in its frame, by the register with their address: global, shared, local memory."""
+GENERIC: Final = {"gg": "ag", "gs": "as"}
+"""Registers with generic addresses of the same cells."""
+
+_NAMES: Final = re.compile(r"%([wxfdehkp])\d\b|%(ag|as|al|gg|gs|zw)\b")
+
+
+def bank_of(operand: Operand) -> Bank | None:
+    """Whose registers an operand takes; None for those of 8 bits."""
+    floats = operand.type.kind is Kind.FLOAT
+    scalar = floats and operand.type.count == 1 and operand.container_bits == operand.register_bits
+    match operand.register_bits:
+        case 1:
+            return BANKS["p"]
+        case 16:
+            return BANKS["k" if scalar else "h"]
+        case 32:
+            return BANKS["f" if operand.type.name == "f32" else "x" if floats else "w"]
+        case 64:
+            return BANKS["e" if floats else "d"]
+        case _:
+            return None
+
+
+def named_in(text: str) -> set[str]:
+    """The banks' letters, and the registers with addresses of cells, that a text names."""
+    found = {one[0] or one[1] for one in _NAMES.findall(text)}
+    if "zw" in found:
+        found = found - {"zw"} | {"as"}
+    return found | {GENERIC[one] for one in found if one in GENERIC}
+
+
+def cells_in(text: str) -> set[str]:
+    """The registers with addresses that a text names: functions have none."""
+    return named_in(text) - set(BANKS)

@@ -1,0 +1,99 @@
+"""A campaign: so many programs from a number on, kernel by kernel, over the workers that there are."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field, replace
+from itertools import takewhile
+from math import inf
+from time import monotonic
+from typing import TYPE_CHECKING, Any
+
+from ptxloom.campaigns import Killed, Share, carried_out
+from ptxloom.fuzzing.generate import A_KERNEL
+from ptxloom.fuzzing.work import Result, Task, done, result_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from ptxloom.campaigns import Shards, Workers
+
+
+def tasks(asked: Task) -> Iterator[Task]:
+    """The shares of a campaign: one a kernel of programs."""
+    first, last = asked.cases.start, asked.cases.stop
+    for start in range(first - first % A_KERNEL, last, A_KERNEL):
+        yield replace(asked, cases=range(max(first, start), min(last, start + A_KERNEL)))
+
+
+def said(asked: Task) -> dict[str, Any]:
+    """What makes a campaign the same, in JSON's values: all of it but how many programs, and where a ptxas lies."""
+    jury = {name: value for name, value in asdict(asked.jury).items() if name != "ptxas"}
+    shape = asdict(asked.shape)
+    return {"seed": asked.seed, "shape": shape, "jury": jury, "idioms": sorted(asked.idioms), "only": asked.only}
+
+
+def fuzzed(
+    asked: Task, workers: Workers, shards: Shards | None = None, seconds: float | None = None
+) -> Iterator[Result]:
+    """The results of a campaign's kernels, as they come; what is kept already is not done again.
+
+    Args:
+        asked: The campaign.
+        workers: By whom.
+        shards: Where results are kept, and found again.
+        seconds: After so many no more kernels are begun.
+    """
+    ends = inf if seconds is None else monotonic() + seconds
+    kept = shards.done() if shards is not None else {}
+    every = list(tasks(asked))
+    yield from (result_of(kept[one.id]) for one in every if one.id in kept)
+    left = takewhile(lambda _: monotonic() < ends, (one for one in every if one.id not in kept))
+    shares = (Share(one.id, one) for one in left)
+    for share, result in carried_out(done, shares, workers):
+        if isinstance(result, Killed):
+            whose = f"programs {share.id}: the worker died: {result.why}"
+            result = Result(0, 0, refused=(whose,))  # noqa: PLW2901 - what stands for it
+        if shards is not None:
+            shards.append(share.id, result.record())
+        yield result
+
+
+@dataclass(slots=True)
+class Summary:
+    """What a campaign came to.
+
+    Attributes:
+        programs: How many were run by this machine.
+        comparisons: Programs times judges.
+        words: Words of 32 bits that were compared.
+        steps: Nodes of the programs.
+        differ: Programs that differ.
+        unread: Programs that the interpreter does not read.
+        refused: What did not run, and why.
+        findings: Programs that differ, shrunk: the first of each kernel.
+    """
+
+    programs: int = 0
+    comparisons: int = 0
+    words: int = 0
+    steps: int = 0
+    differ: int = 0
+    unread: int = 0
+    refused: list[str] = field(default_factory=list[str])
+    findings: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+
+
+def summary(results: Iterable[Result]) -> Summary:
+    """The sum of results."""
+    found = Summary()
+    for one in results:
+        found.programs += one.programs
+        found.comparisons += one.comparisons
+        found.words += one.words
+        found.steps += one.steps
+        found.differ += one.differ
+        found.unread += one.unread
+        found.refused += one.refused
+        found.findings += one.findings
+    found.findings.sort(key=lambda one: one["case"])
+    return found

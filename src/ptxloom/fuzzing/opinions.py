@@ -1,0 +1,193 @@
+"""Opinions on programs: what each judge leaves in the frames of their threads.
+
+`machine` is ptxloom as it is. Others of this machine must say the same: `threads`, `order`, `tools`, `cache`, `alone`
+and `interpreter`. `gpu:N` is the GPU, its driver's compiler at level N; `ptxas:N` the GPU, code by a ptxas at level N.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import tempfile
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from ptxloom.conformance.gpu import Driver, GpuError
+from ptxloom.diagnostics import PtxloomError
+from ptxloom.fuzzing.banks import BLOCK, FRAME_BYTES
+from ptxloom.fuzzing.interpreted import interpreted
+from ptxloom.fuzzing.nodes import CLUSTER
+from ptxloom.fuzzing.writer import KERNEL, module_text, names_of
+from ptxloom.isa.target import Target
+from ptxloom.isa.version import PtxVersion
+from ptxloom.machine.kernels import kernel
+from ptxloom.meaning.form import Unreadable
+from ptxloom.syntax import parse
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator, Sequence
+
+    from ptxloom.fuzzing.frames import Frames
+    from ptxloom.fuzzing.nodes import Program
+
+MACHINE: Final = "machine"
+OWN: Final = ("threads", "order", "tools", "cache", "alone", "interpreter")
+"""Opinions that need nothing but this machine."""
+LEVELS: Final = 4
+"""Levels of NVIDIA's compilers: 0 to 3."""
+_SECONDS: Final = 600
+_TOOLS: Final = ("memcheck", "synccheck", "racecheck", "racecheck:global", "initcheck")
+_WATCHED: Final[dict[str, dict[str, Any]]] = {
+    "threads": {"threads": 2},
+    "order": {"schedule_seed": 7},
+    "tools": {"checks": _TOOLS, "profile": True, "provenance": True},
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Jury:
+    """Who is asked, and for what.
+
+    Attributes:
+        target: What programs are compiled for.
+        version: Of PTX.
+        opinions: Beside the machine's own.
+        ptxas: The file of the ptxas that `ptxas:N` asks.
+    """
+
+    target: str
+    version: str
+    opinions: tuple[str, ...] = ("threads", "order", "tools")
+    ptxas: str = ""
+
+    def text(self, programs: Sequence[Program], beside: Sequence[Program] = ()) -> str:
+        """The module of programs; what others beside them name is left as well."""
+        return module_text(programs, Target.parse(self.target), PtxVersion.parse(self.version), beside)
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """Why a judge left nothing.
+
+    Attributes:
+        why: In words.
+        unread: Whether it never reads such programs, which is no finding.
+    """
+
+    why: str
+    unread: bool = False
+
+
+def frames_of(
+    opinion: str, jury: Jury, programs: Sequence[Program], given: Frames, beside: Sequence[Program] = ()
+) -> Frames | Refused:
+    """What programs of one kernel leave: `(programs, threads, FRAME_BYTES)`.
+
+    Args:
+        opinion: Who is asked.
+        jury: For what.
+        programs: The programs.
+        given: What their threads begin with.
+        beside: Others, whose registers are left as well.
+    """
+    count = CLUSTER if programs[0].clustered else 1
+    out = np.zeros((len(programs), count * BLOCK, FRAME_BYTES), np.uint8)
+    kind, _, level = opinion.partition(":")
+    text = jury.text(programs, beside)
+    judges: dict[str, Callable[[], Frames | Refused]] = {
+        "alone": lambda: _alone(jury, programs, out, given),
+        "interpreter": lambda: _interpreted([*programs, *beside], len(programs), given, out),
+        "gpu": lambda: _on_gpu(int(level), text.encode(), out, given),
+        "ptxas": lambda: _by_ptxas(jury, int(level), text, out, given),
+        "cache": lambda: _kept(text, out, given),
+    }
+    try:
+        return judges.get(kind, lambda: _here(text, out, given, **_WATCHED.get(kind, {})))()
+    except PtxloomError as error:
+        return Refused(f"{opinion}: {str(error).partition(chr(10))[0]}")
+
+
+def _kept(text: str, out: Frames, given: Frames) -> Frames | Refused:
+    """Run twice: the second time, machine code comes from the disk."""
+    with _cache_of_its_own():
+        _here(text, np.zeros_like(out), given)
+        return _here(text, out, given)
+
+
+def _here(text: str, out: Frames, given: Frames, **how: Any) -> Frames | Refused:
+    blocks = out.shape[0] * out.shape[1] // BLOCK
+    how = {"threads": 1, "timeout": _SECONDS} | how
+    made = kernel(parse(text), KERNEL)
+    result = made.launch(blocks, BLOCK, [out.reshape(-1), given.reshape(-1)], **how)
+    if result.hazards:
+        return Refused(f"hazard: {str(result.hazards[0]).partition(chr(10))[0]}")
+    return out
+
+
+def _alone(jury: Jury, programs: Sequence[Program], out: Frames, given: Frames) -> Frames | Refused:
+    """Each program in a kernel of its own."""
+    for at, program in enumerate(programs):
+        left = _here(jury.text([program], programs), out[at : at + 1], given)
+        if isinstance(left, Refused):
+            return left
+    return out
+
+
+def _interpreted(programs: Sequence[Program], asked: int, given: Frames, out: Frames) -> Frames | Refused:
+    """The first programs read; all of them say what is left."""
+    used = {name for one in programs for name in names_of(one)}
+    try:
+        for at, program in enumerate(programs[:asked]):
+            out[at] = interpreted(program, used, given)
+    except (Unreadable, KeyError, ValueError) as reason:
+        return Refused(f"not read: {reason}", unread=True)
+    return out
+
+
+@contextmanager
+def _cache_of_its_own() -> Generator[None]:
+    """Machine code is kept in a folder that is new."""
+    before = os.environ.get("PTXLOOM_CACHE")
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["PTXLOOM_CACHE"] = folder
+        try:
+            yield
+        finally:
+            if before is None:
+                del os.environ["PTXLOOM_CACHE"]
+            else:
+                os.environ["PTXLOOM_CACHE"] = before
+
+
+@cache
+def _driver(level: int) -> Driver:
+    return Driver(level)
+
+
+def _on_gpu(level: int, image: bytes, out: Frames, given: Frames) -> Frames | Refused:
+    blocks = out.shape[0] * out.shape[1] // BLOCK
+    driver = _driver(level)
+    try:
+        why = driver.run_image(image, KERNEL, (blocks, BLOCK), (out, given))
+    except GpuError as error:
+        driver.reset()
+        _driver.cache_clear()
+        return Refused(f"the GPU: {error}")
+    return Refused(why.partition("\n")[0]) if why else out
+
+
+def _by_ptxas(jury: Jury, level: int, text: str, out: Frames, given: Frames) -> Frames | Refused:
+    with tempfile.TemporaryDirectory() as folder:
+        source, cubin = Path(folder) / "k.ptx", Path(folder) / "k.cubin"
+        source.write_text(text, encoding="utf-8")
+        command = [jury.ptxas, f"-arch={jury.target}", f"-O{level}", "-o", str(cubin), str(source)]
+        run = subprocess.run(command, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
+        if run.returncode:
+            said = (run.stderr + run.stdout).replace(str(source), "k.ptx").splitlines()
+            return Refused(next((line for line in said if "error" in line or "fatal" in line), "ptxas failed"))
+        return _on_gpu(level, cubin.read_bytes(), out, given)

@@ -1,0 +1,146 @@
+"""A share of a campaign: the programs of one kernel, asked of all judges; a pure function of its number."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from ptxloom.fuzzing.banks import BANKS, BLOCK, CELL_BYTES, CELLS
+from ptxloom.fuzzing.findings import digest_of, found
+from ptxloom.fuzzing.frames import frames
+from ptxloom.fuzzing.generate import A_KERNEL, Shape, program
+from ptxloom.fuzzing.nodes import CLUSTER
+from ptxloom.fuzzing.opinions import MACHINE, Jury, Refused, frames_of
+from ptxloom.fuzzing.vocabulary import vocabulary
+from ptxloom.fuzzing.writer import names_of
+from ptxloom.isa.target import Target
+from ptxloom.isa.version import PtxVersion
+
+if TYPE_CHECKING:
+    from ptxloom.fuzzing.frames import Frames
+    from ptxloom.fuzzing.nodes import Program
+
+_MOST_SHRUNK: Final = 2
+"""Programs of one kernel that are shrunk; that others differ is counted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """What a worker does.
+
+    Attributes:
+        seed: Of the campaign.
+        cases: The numbers of the programs.
+        shape: What programs are like.
+        jury: Who is asked.
+        idioms: What programs may have that they have not by default.
+        only: Patterns of the paths that programs are made of; empty: all.
+        tries: How many programs are tried while one is shrunk.
+    """
+
+    seed: int
+    cases: range
+    shape: Shape
+    jury: Jury
+    idioms: frozenset[str] = frozenset()
+    only: tuple[str, ...] = ()
+    tries: int = 400
+
+    @property
+    def id(self) -> str:
+        """What names it."""
+        return f"{self.cases.start}-{self.cases.stop}"
+
+    def programs(self) -> list[Program]:
+        """The programs."""
+        target, version = Target.parse(self.jury.target), PtxVersion.parse(self.jury.version)
+        words = vocabulary(target, version, self.idioms, self.only)
+        return [program(self.seed, case, words, self.shape) for case in self.cases]
+
+    def given(self) -> Frames:
+        """What their threads begin with."""
+        return frames(self.seed, self.cases.start // A_KERNEL)
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What came of the programs of one kernel.
+
+    Attributes:
+        programs: How many the machine ran.
+        steps: Their nodes.
+        words: Words of 32 bits that threads left and that were compared, each once a judge.
+        comparisons: Programs times judges.
+        differ: How many programs differ from some judge.
+        unread: How many programs the interpreter does not read.
+        refused: What judges said that did not run one.
+        findings: The first programs that differ.
+        digest: Of all that the machine left.
+    """
+
+    programs: int
+    steps: int
+    words: int = 0
+    comparisons: int = 0
+    differ: int = 0
+    unread: int = 0
+    refused: tuple[str, ...] = ()
+    findings: tuple[dict[str, Any], ...] = field(default=())
+    digest: str = ""
+
+    def record(self) -> dict[str, Any]:
+        """It as JSON has it."""
+        return asdict(self)
+
+
+def result_of(row: dict[str, Any]) -> Result:
+    """A result from its record."""
+    named: dict[str, Any] = row | {"refused": tuple(row["refused"]), "findings": tuple(row["findings"])}
+    return Result(**named)
+
+
+def done(task: Task) -> Result:
+    """Ask all judges of the programs of a kernel."""
+    programs, given = task.programs(), task.given()
+    steps = sum(one.steps for one in programs)
+    ours = frames_of(MACHINE, task.jury, programs, given)
+    if isinstance(ours, Refused):
+        return Result(0, 0, refused=(ours.why,))
+    words, comparisons, unread = 0, 0, 0
+    refused: list[str] = []
+    differing: dict[int, str] = {}
+    for opinion in task.jury.opinions:
+        for part in _parts(opinion, len(programs)):
+            asked = programs[part]
+            theirs = frames_of(opinion, task.jury, asked, given, programs)
+            if isinstance(theirs, Refused):
+                unread += len(asked) if theirs.unread else 0
+                refused += [] if theirs.unread else [theirs.why]
+                continue
+            words += sum(map(_words, asked))
+            comparisons += len(asked)
+            for at in np.flatnonzero((theirs != ours[part]).any(axis=(1, 2))):
+                differing.setdefault(part.start + int(at), opinion)
+    findings = tuple(
+        found(programs, at, opinion, jury=task.jury, given=given, tries=task.tries).record()
+        for at, opinion in sorted(differing.items())[:_MOST_SHRUNK]
+    )
+    return Result(
+        len(programs), steps, words, comparisons, len(differing), unread, tuple(refused), findings, digest_of(ours)
+    )
+
+
+def _parts(opinion: str, count: int) -> list[slice]:
+    """What is asked at once: an interpreter may read one program and not the next."""
+    step = 1 if opinion == "interpreter" else count
+    return [slice(at, at + step) for at in range(0, count, step)]
+
+
+def _words(one: Program) -> int:
+    """Words that the threads of a program leave: of banks and cells that it names itself."""
+    used = names_of(one)
+    size = sum(bank.count * bank.frame_bits // 8 for bank in BANKS.values() if bank.letter in used)
+    size += sum(CELL_BYTES for cell in CELLS if cell in used)
+    return (CLUSTER if one.clustered else 1) * BLOCK * size // 4

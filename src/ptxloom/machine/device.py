@@ -1,4 +1,4 @@
-"""`pl.Device`: memory that lives from launch to launch, for programs that bring their own idea of a driver."""
+"""`pl.Device`: memory that lives from launch to launch, for programs with a driver of their own."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Device:
     to freed memory is reported as such.
 
     Args:
-        arch: Whose tensor cores compute, `sm_75` to `sm_121`.
+        arch: The architecture whose tensor cores are modelled, `sm_75` to `sm_121`.
         checks: The tools that watch every launch on it.
         memory_bytes: What may be allocated at a time; by default half of what this machine has.
 
@@ -82,10 +82,10 @@ class Device:
             name: What reports call it; by default `alloc[0]` and so on.
 
         Returns:
-            Where it lies; addresses are multiples of 512.
+            The allocation; addresses are multiples of 512.
 
         Raises:
-            UsageError: There is not as much (`OutOfDeviceMemory`), or `nbytes` is not such a number.
+            UsageError: Too little is left (`OutOfDeviceMemory`), or `nbytes` is not such a number.
         """
         return self.memory.allocate(integer("nbytes", nbytes, 1), name)
 
@@ -96,7 +96,7 @@ class Device:
             allocation: It, or its address.
 
         Raises:
-            UsageError: No allocation that lives starts there.
+            UsageError: No live allocation starts there.
         """
         self.memory.free(_address(allocation))
 
@@ -120,10 +120,10 @@ class Device:
         return self.memory.register(array, name, constant=constant)
 
     def unregister(self, array: NDArray[Any] | int) -> None:
-        """An array that was registered is the host's alone again.
+        """Unregister an array, which is the host's alone again.
 
         Args:
-            array: It, or its address.
+            array: The array, or its address.
 
         Raises:
             UsageError: It is not registered.
@@ -135,7 +135,7 @@ class Device:
         """A copy of some bytes of the device.
 
         Args:
-            allocation: It, or any address in it.
+            allocation: An allocation, or any address in it.
             nbytes: How many; by default all of the allocation.
 
         Returns:
@@ -147,7 +147,7 @@ class Device:
         return self.memory.view(_address(allocation), _size(allocation, nbytes)).tobytes()
 
     def write(self, allocation: Allocation | int, data: bytes | bytearray | memoryview | NDArray[Any]) -> None:
-        """Copy bytes to the device; initcheck calls them written.
+        """Copy bytes to the device; initcheck then takes them as written.
 
         Args:
             allocation: Where to: an allocation, or any address in one.
@@ -167,14 +167,14 @@ class Device:
         self.memory.written(address, found.size)
 
     def array(self, allocation: Allocation | int, nbytes: int | None = None) -> NDArray[np.uint8]:
-        """Bytes of the device in place, to be written by the host: initcheck calls them written from now on.
+        """Bytes of the device in place, to be written by the host: initcheck takes them as written from now on.
 
         Args:
-            allocation: It, or any address in it.
+            allocation: An allocation, or any address in it.
             nbytes: How many; by default all of the allocation.
 
         Returns:
-            The bytes themselves. They are the device's: do not use them when it has gone.
+            The bytes themselves. They belong to the device: do not use them once it is gone.
 
         Raises:
             UsageError: They are not all in one allocation or registered array.
@@ -204,7 +204,7 @@ class Device:
         return found
 
     def kernel(self, text: str | Module, name: str | None = None) -> Kernel:
-        """A kernel, made ready for this device; the same one each time.
+        """A kernel, prepared for this device; the same one each time.
 
         Args:
             text: PTX, or a parsed module.

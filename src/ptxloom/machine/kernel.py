@@ -65,7 +65,7 @@ _LANE_BYTES: Final = 4 * LANES  # that a register of 32 bits takes for a warp
 
 
 class Kernel:
-    """A kernel ready to run. It is translated at once, so that what cannot run is refused before anything runs.
+    """A kernel that can be run. ptxloom translates it at once, so that what cannot run is refused before anything runs.
 
     Example:
         >>> from ptxloom.syntax import parse
@@ -123,9 +123,9 @@ class Kernel:
         return afresh.program(self._contraction.module, self.name, cores, names)
 
     def _known(self, cores: str) -> Needs:
-        """What launches have to know: kept from run to run by the text, so that a kernel known by it is not planned.
+        """What launches need of the program: kept from run to run by its text, so that a known kernel needs no plan.
 
-        A module that is not as its text says is looked at each time.
+        A module that differs from its text is examined each time.
         """
         if not self.module.is_as_read:
             return self._learnt()
@@ -143,7 +143,7 @@ class Kernel:
         return needs
 
     def sibling(self, name: str) -> Kernel:
-        """Another kernel of its module, made ready in the same way: each is made once.
+        """Another kernel of its module, prepared in the same way: each is made once.
 
         Args:
             name: The entry's name in the module.
@@ -169,12 +169,12 @@ class Kernel:
 
     @property
     def registers(self) -> int:
-        """Registers of 32 bits that a thread needs here at a time, at least 16; ptxas is not asked."""
+        """32-bit registers that a thread needs here at a time, at least 16; ptxloom's own count, not that of ptxas."""
         return max(-(-self.needs.register_bytes // _LANE_BYTES), _LEAST_REGISTERS)
 
     @cached_property
     def fused(self) -> Kernel:
-        """This kernel as ptxas assembles it: `mul` and `add` without a rounding made one `fma`."""
+        """This kernel as ptxas assembles it: a `mul` and an `add` fused into one `fma` without a rounding between."""
         if self._contract == FUSED:
             return self
         return Kernel(self.module, self.name, self.needs.target, unchecked=self._unchecked, contract=FUSED)
@@ -222,7 +222,7 @@ class Kernel:
         return self.memory.array(name)
 
     def local_bytes(self, stack_bytes: int) -> int:
-        """What each lane needs of local memory: the kernel's frame, and `stack_bytes` more if it calls functions.
+        """The local memory that each lane needs: the kernel's frame, and `stack_bytes` more if it calls functions.
 
         Args:
             stack_bytes: For the frames of functions and `alloca`.
@@ -234,12 +234,12 @@ class Kernel:
 
     @property
     def parameters(self) -> tuple[KernelParameter, ...]:
-        """What it takes, in order, and where each lies in the bytes of a launch's parameters."""
+        """Its parameters in order, and where each lies in the bytes of a launch's parameters."""
         return kernel_parameters(self.needs.parameters)
 
     @property
     def parameter_bytes(self) -> int:
-        """What all of them take."""
+        """The bytes of all parameters together."""
         return self.needs.parameter_bytes
 
     def __getitem__(self, shape: tuple[int | Sequence[int], int | Sequence[int]]) -> Callable[..., LaunchResult]:
@@ -252,7 +252,7 @@ class Kernel:
             A function of the arguments; its options by name are those of `launch`.
 
         Raises:
-            UsageError: It is not these two.
+            UsageError: `shape` is not a grid and a block.
 
         Example:
             >>> from ptxloom.syntax import parse
@@ -319,14 +319,13 @@ class Kernel:
                 PTX lines, source lines such as "kernel.cu:45", or `Trace`s, which also choose blocks and warps.
             threads: Threads of the host; by default one, and one for each other core once a millisecond of work is left
                 for them. Fewer run where there are fewer clusters, or no memory for as many.
-            timeout: Seconds after which the kernel is ended, counted from the call: machine code that is made for it
-                belongs to them.
+            timeout: Seconds after which the kernel is ended, counted from the call, making its machine code included.
             schedule_seed: Another order of warps for each number. All but 0 refuse one request in eight to cancel the
                 launch of a cluster, as hardware does for a kernel that is more urgent.
             stack_bytes: Local memory a thread has for calls.
             heap_bytes: What `malloc` can return in all, 8 MiB by default (cudaLimitMallocHeapSize); beyond, it returns
                 NULL. The kernels of a module share its heap, and blocks live from launch to launch until they are
-                freed; while some do, the size stays.
+                freed; as long as any live, the size is fixed.
             printf_bytes: What `printf` can print in a launch (cudaLimitPrintfFifoSize); the rest is cut.
             memory_limit: Bytes of the host's memory that the launch may have in all: the arrays of `args` and the
                 variables of the module, the heap, what is printed, and shared memory, local memory and registers of
@@ -338,7 +337,7 @@ class Kernel:
             contract: Whether each `mul` and `add` is rounded by itself, "as written", or "fused" into an `fma` where
                 ptxas would fuse them (its `--fmad=true`, the default): results then differ in the last bits.
             textures: Textures and surfaces beside those in `args`: by the names of the module's `.texref` and
-                `.surfref`, or those whose numbers (`int(texture)`) stand in structures or in memory.
+                `.surfref`, or those whose numbers (`int(texture)`) are stored in structures or in memory.
             provenance: Whether to follow where every byte comes from, through memory and registers:
                 `LaunchResult.provenance` shows it for what was written and for the operands of matrix products. A
                 `Provenance` chooses the products that are recorded. Takes 8 bytes of memory a byte that is followed.
@@ -348,7 +347,7 @@ class Kernel:
                 where the first came from.
 
         Returns:
-            What the run did, beside what it wrote into the arrays.
+            The result of the run, beside what it wrote into the arrays.
 
         Raises:
             UsageError: An argument is wrong; nothing has run.

@@ -56,7 +56,7 @@ class Following(TagPlaces, Instrument):
         return any(carried(self.program, op, name.text) for operand in op.operands for name in _names(operand))
 
     def enter(self, b: Builder) -> None:
-        """Of registers that a call has kept for its caller nothing is known any more."""
+        """Forget the origins of registers that a call has kept for its caller."""
         back = b.block.after
         for kept in () if back is None else self.program.calls[back.site].kept:
             if kept.size:

@@ -305,7 +305,7 @@ def _site(b: Builder, access: Access) -> int:
 
 
 class Ordering(NamedTuple):
-    """What racecheck asks of a program before each launch.
+    """What racecheck needs to know of a program before each launch.
 
     Attributes:
         strengths: How strong each instruction's accesses are, a byte each (`Launch.strengths`).
@@ -364,7 +364,7 @@ def scope_of(op: Op) -> int:
 
 
 def strength_of(op: Op) -> int:
-    """What `Launch.strengths` holds of an instruction: whom it may meet, if it is strong.
+    """What `Launch.strengths` holds of an instruction: the accesses it may meet, if it is strong.
 
     An mbarrier is an object of its own, whatever the scope in which its operations order accesses, and however large
     are the values of those which report to it.

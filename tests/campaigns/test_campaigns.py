@@ -7,14 +7,17 @@ import signal
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING
+from types import ModuleType
+from typing import TYPE_CHECKING, ClassVar
 
 import pytest
 
 from campaigns.campaign_programs import squared, squared_or_killed
-from ptxloom.campaigns import Killed, Shards, Share, carried_out, of_processes
+from ptxloom.campaigns import Killed, Shards, Share, carried_out, of_mpi, of_processes
 from ptxloom.campaigns.shards import OtherCampaign
+from ptxloom.extras import MissingPart
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -147,3 +150,39 @@ def test_a_cluster_of_four_loses_nothing_when_workers_and_the_scheduler_are_kill
 def test_results_come_for_every_share() -> None:
     found = {share.payload: result for share, result in carried_out(squared, shares(30), of_processes(2))}
     assert found == {number: number * number for number in range(30)}
+
+
+class _Pool(ThreadPoolExecutor):
+    """In the place of mpi4py's pool, with its interface: threads."""
+
+    made: ClassVar[list[int]] = []
+
+    def __init__(self, max_workers: int) -> None:
+        self.made.append(max_workers)
+        super().__init__(max_workers)
+
+
+class _World:
+    @staticmethod
+    def Get_size() -> int:  # noqa: N802 - mpi4py's name
+        return 4
+
+
+def test_the_processes_of_an_mpi_job_carry_a_campaign_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    job, pools, package = ModuleType("mpi4py.MPI"), ModuleType("mpi4py.futures"), ModuleType("mpi4py")
+    vars(job)["COMM_WORLD"] = _World
+    vars(pools)["MPIPoolExecutor"] = _Pool
+    vars(package).update(MPI=job, futures=pools)
+    for module in (package, job, pools):
+        monkeypatch.setitem(sys.modules, module.__name__, module)
+    workers = of_mpi()
+    shares = [Share(str(number), number) for number in range(-50, 50)]
+    found = {share.id: result for share, result in carried_out(abs, shares, workers)}
+    assert found == {str(number): abs(number) for number in range(-50, 50)}
+    assert (workers.count, _Pool.made) == (3, [3])
+
+
+def test_without_mpi4py_it_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "mpi4py", None)
+    with pytest.raises(MissingPart, match="pip install mpi4py"):
+        of_mpi()

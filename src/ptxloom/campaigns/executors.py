@@ -8,9 +8,9 @@ import os
 import threading
 from concurrent.futures import BrokenExecutor, ProcessPoolExecutor
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
-from ptxloom.extras import needed
+from ptxloom.extras import MissingPart, needed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -61,6 +61,24 @@ def _wait_and_end(parent: Any) -> None:
 
 def _local(library: Any) -> Any:
     return library.LocalCluster(threads_per_worker=1, dashboard_address=None, silence_logs=logging.ERROR)
+
+
+def of_mpi() -> Workers:
+    """The processes of an MPI job, by mpi4py: `mpiexec -n 9 python -m mpi4py.futures -m ptxloom ...` has eight workers.
+
+    Where one of them dies, MPI ends the job: what a campaign has kept in its folder is there for the next one.
+
+    Raises:
+        MissingPart: mpi4py is not installed.
+    """
+    try:
+        from mpi4py import MPI, futures  # noqa: PLC0415 # pyright: ignore[reportMissingImports, reportUnknownVariableType] - an extra
+    except ModuleNotFoundError:
+        said = "spreading work over an MPI job takes mpi4py, which is not installed: pip install mpi4py"
+        raise MissingPart(said, name="mpi4py") from None
+    pool, job = cast("Any", futures), cast("Any", MPI)
+    count = max(1, job.COMM_WORLD.Get_size() - 1)
+    return Workers(lambda: pool.MPIPoolExecutor(count), count)
 
 
 def of_cluster(address: str) -> Workers:

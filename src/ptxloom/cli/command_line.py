@@ -193,6 +193,7 @@ class Options(argparse.Namespace):
     seeds: int
     first_seed: int
     trust: bool
+    over: list[str]
     campaign: str | None
 
 
@@ -245,14 +246,14 @@ GROUPS: Final = {
     "lanes, banks and tiles": (
         "map", "where", "banks", "swizzle", "atom", "descriptor", "tensormap", "emit", "web",
     ),
-    "run": ("run", "exec", "shared", "why", "debug"),
+    "run": ("run", "exec", "sweep", "shared", "why", "debug"),
     "agreement": ("conform", "fuzz", "judge"),
     "for editors and scripts": ("schema", "examples", "lsp", "mcp", "doctor"),
 }  # fmt: skip
 """How the verbs stand in `--help`; one that is in no group stands last."""
 
 COMPILING: Final = frozenset(
-    {"inspect", "check", "parse", "query", "graph", "diff", "debug", "run", "why", "shared", "judge"}
+    {"inspect", "check", "parse", "query", "graph", "diff", "debug", "run", "why", "shared", "judge", "sweep"}
 )
 """Verbs that take CUDA C++."""
 VERBS: Final = {
@@ -278,6 +279,7 @@ VERBS: Final = {
     "web": ("the explorer: fragments, banks, descriptors and PTX in one HTML file", explorer_arguments.web),
     "run": ("run a kernel on the CPU, bit for bit, as a launch file describes it", machine_arguments.run),
     "exec": ("run a program that uses CUDA, on a driver that needs no GPU", exec_arguments.declare),
+    "sweep": ("a kernel over shapes, seeds, variants, flags: checked and profiled", campaign_arguments.sweep),
     "shared": ("what lies where in shared memory at a point of a run, bank by bank", shared_arguments.shared),
     "why": ("why a kernel's result is wrong: the cause, the line, the repair", machine_arguments.why),
     "debug": ("a kernel on its way to machine code: plan, IR, assembly, run-time functions", machine_arguments.debug),

@@ -104,6 +104,11 @@ EXAMPLES: Final = {
         ("exec -- python train.py", "a program that uses CUDA, without a GPU"),
         ("exec --device sm_90 --checks all -- ./a.out", "another device, all tools watching"),
     ),
+    "sweep": (
+        ("sweep launch.toml --over A.seed=1,2,3", "other arrays"),
+        ("sweep launch.toml --over A.seed/B.seed=1/2,3/4", "values that vary together"),
+        ("sweep launch.toml --over seed=0,7 --output-format csv", "for a spreadsheet"),
+    ),
     "shared": (
         ("shared launch.toml --at ldmatrix", "which element lies in which bank"),
         ("shared launch.toml --at ldmatrix -o shared.svg", "as a picture"),
@@ -169,6 +174,7 @@ EXITS: Final = {
     "web": DONE,
     "run": "0 no hazards or differences, 1 some, 2 it could not run",
     "exec": "0 and others are the program's; 2 it did not start, 86 a hazard ended it",
+    "sweep": "0 all right, 1 some wrong, with hazards, or not run, 2 it could not be done",
     "shared": DONE,
     "why": "0 no law is broken, 1 one is, or the result is wrong, 2 not all judged, or could not run",
     "debug": DONE,

@@ -22,7 +22,7 @@ from ptxloom.views.runs import profile_schema
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 OUTPUTS: Final = (
     "inspect", "check", "query", "graph", "diff", "map", "where", "banks", "swizzle", "atom", "descriptor", "tensormap",
-    "run", "shared", "why", "judge", "doctor",
+    "run", "shared", "why", "sweep", "judge", "doctor",
 )  # fmt: skip
 """Verbs whose `--output-format json` is described in the file."""
 MADE: Final = {

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from ptxloom.campaigns import Killed, Shards, carried_out, of_cluster, of_processes
+from ptxloom.campaigns import Killed, Shards, carried_out, of_cluster, of_mpi, of_processes
 from ptxloom.cli.progress import counted
 from ptxloom.diagnostics import PtxloomError
 
@@ -31,6 +31,8 @@ def workers_of(options: Options) -> Workers:
     """
     if options.scheduler is None:
         return of_processes(options.jobs or os.cpu_count() or 1)
+    if options.scheduler == "mpi":
+        return of_mpi()
     try:
         return of_cluster(options.scheduler)
     except (OSError, ValueError) as error:

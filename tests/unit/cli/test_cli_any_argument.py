@@ -7,11 +7,13 @@ that mean nothing there (or something else than is wanted).
 import io
 import re
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from ptxloom.campaigns import Workers
 from ptxloom.cli.command_line import VERBS
 
 Run = Callable[..., Any]
@@ -121,6 +123,7 @@ GOOD = {
     "conform": ("abs.s*", "--list", "--full", "--target", "sm_90a", "--ptx-version", "9.0", "--cases", "32"),
     "judge": ("a.ptx", "--against", "r.py", "--seeds", "1", "--first-seed", "5"),
     "judge ": ("a.ptx", "--against", "r.py", "--kernel", "copy", "--grid", "1", "--target", "sm_90", "--seeds", "1"),
+    "sweep": ("l.toml", "--over", "shared_bytes=64,0", "--checks", "memcheck", "--timeout", "9", "--jobs", "1"),
     "why": ("l.toml", "--try", "--threads", "1", "--timeout", "9"),
     "debug": ("plan", "a.ptx", "--function", "*", "--target", "sm_90", "--checks", "racecheck"),
     "debug ": ("asm", "a.ptx", "--part"),
@@ -143,6 +146,11 @@ def serve_nobody(settings: object) -> int:
     return 0
 
 
+def of_threads(count: int) -> Workers:
+    """In place of processes, which take a second to start."""
+    return Workers(lambda: ThreadPoolExecutor(min(count, 2)), min(count, 2))
+
+
 @pytest.fixture
 def work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "a.ptx").write_text(PTX, encoding="utf-8")
@@ -154,6 +162,7 @@ def work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("ptxloom.lsp.features.serve", serve_nobody)
     monkeypatch.setattr("ptxloom.cli.verbs.mcp.serve", serve_nobody)
+    monkeypatch.setattr("ptxloom.cli.spreading.of_processes", of_threads)
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(PTX.encode())))
     return tmp_path
 

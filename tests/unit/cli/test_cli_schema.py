@@ -57,6 +57,7 @@ COMMANDS = (
     "shared examples/tutorial/right.toml --at ldmatrix --values --type f16",
     "why examples/tutorial/wrong.toml --try",
     "why examples/tutorial/right.toml",
+    "sweep examples/hgemm.toml --over A.seed=1,2 --over shared_bytes=0 --jobs 1",
     "judge examples/saxpy.ptx --against examples/saxpy.py --seeds 1",
     "judge examples/vector_add.ptx examples/saxpy.ptx --against examples/saxpy.py --seeds 1 --jobs 1",
     "doctor",

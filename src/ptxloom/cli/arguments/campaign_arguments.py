@@ -107,12 +107,34 @@ def fuzz(parser: ArgumentParser) -> None:
     spread(parser)
 
 
+def sweep(parser: ArgumentParser) -> None:
+    """`ptxloom sweep`."""
+    parser.add_argument("file", metavar="LAUNCH.toml", help="a launch file: which kernel runs on which arrays")
+    parser.add_argument(
+        "--over",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE,VALUE",
+        help="what varies (repeatable: every combination runs): an argument (n), what an array is made of (A.shape, "
+        "A.dtype, A.seed), grid, block, cluster, shared_bytes, target, contract, kernel, ptx; a macro of CUDA C++, "
+        "std, use_fast_math, nvcc_flags; seed and checks of the run. NAME/NAME=VALUE/VALUE,... vary together",
+    )
+    parser.add_argument("--checks", metavar="TOOLS", help="the tools that watch, as of `run` (default: all)")
+    parser.add_argument("--timeout", type=float, metavar="SECONDS", help="for each run")
+    parser.add_argument("--memory-limit", type=size, metavar="SIZE", help="memory that a run may use")
+    formats(parser, ("full", "csv", "markdown", "json"))
+    spread(parser)
+
+
 def spread(parser: ArgumentParser) -> None:
     """Over which workers a campaign is spread, and where it is kept."""
     how = parser.add_argument_group("campaign", "over whom the work is spread, and where its results are kept")
     how.add_argument("--jobs", type=_positive, metavar="N", help="processes of this machine (default: its cores)")
     how.add_argument(
-        "--cluster", dest="scheduler", metavar="ADDRESS", help="a Dask cluster instead: tcp://HOST:PORT, or local"
+        "--cluster",
+        dest="scheduler",
+        metavar="ADDRESS",
+        help="a Dask cluster instead: tcp://HOST:PORT, or local; or mpi",
     )
     how.add_argument("--campaign", metavar="FOLDER", help="keep results there as they come; go on with what is there")
 

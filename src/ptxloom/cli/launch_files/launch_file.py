@@ -127,6 +127,31 @@ def read_launch(name: str, budget: Budget | None = None, words: Namespace | None
     return _LaunchReader(name, folder, budget or Budget(), saved).launch(table)
 
 
+def table_of(name: str) -> dict[str, Any]:
+    """What a launch file says, judged, but no array made.
+
+    Raises:
+        BadLaunchFile: It is missing, no TOML, or says something that cannot be done.
+    """
+    table = _table(name, Path(name))
+    _judge(name, table)
+    return table
+
+
+def launch_of(name: str, table: dict[str, Any], budget: Budget | None = None) -> LaunchFile:
+    """Make the arrays of a launch file that says something else than it says on the disk.
+
+    Args:
+        name: The launch file, relative to which other files are named.
+        table: What it says.
+        budget: Of memory; by default what a run has.
+
+    Raises:
+        BadLaunchFile: It says something that cannot be done.
+    """
+    return _LaunchReader(name, Path(name).parent, budget or Budget(), {}).launch(table)
+
+
 def _judge(name: str, table: Mapping[str, Any]) -> None:
     """Hold what a file says against the model.
 

@@ -125,8 +125,8 @@ EXAMPLES: Final = {
         ("debug opcode ldmatrix", "its forms, row, words, effects, who names it"),
     ),
     "fuzz": (
-        ("fuzz --programs 64 --size 4:12", "programs run in several ways here: all must agree"),
-        ("fuzz --against gpu:0,gpu:3 --bundle found", "on a GPU, unoptimised and optimised"),
+        ("fuzz --programs 64 --size 4:12", "run in several ways here"),
+        ("fuzz --against gpu:0,gpu:3 --bundle found", "on a GPU, at two levels"),
         ("fuzz 'add.*' 'cvt.*' --against interpreter", "of some instructions alone"),
         ("fuzz --case 7", "the program of a number"),
     ),

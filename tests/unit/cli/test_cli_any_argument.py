@@ -121,6 +121,7 @@ GOOD = {
     "shared": ("l.toml", "--at", "8", "--cta", "0", "--type", "f16", "--rows", "3", "--offset", "0"),
     "shared ": ("l.toml", "--values", "--colour-by", "chunk", "--output-format", "svg"),
     "conform": ("abs.s*", "--list", "--full", "--target", "sm_90a", "--ptx-version", "9.0", "--cases", "32"),
+    "fuzz": ("add.*", "--case", "7", "--programs", "1", "--jobs", "1", "--size", "2", "--against", "order"),
     "judge": ("a.ptx", "--against", "r.py", "--seeds", "1", "--first-seed", "5"),
     "judge ": ("a.ptx", "--against", "r.py", "--kernel", "copy", "--grid", "1", "--target", "sm_90", "--seeds", "1"),
     "sweep": ("l.toml", "--over", "shared_bytes=64,0", "--checks", "memcheck", "--timeout", "9", "--jobs", "1"),

@@ -21,6 +21,8 @@ SHOWN = Path(__file__).parents[3] / "examples"
 WRONG_ALONE = {
     *("why launch.toml -o why.svg", "why -- python train.py"),
     "judge saxpy.ptx --against saxpy.py --verify v.json",
+    *("fuzz --programs 64 --size 4:12", "fuzz --against gpu:0,gpu:3 --bundle found"),
+    "fuzz 'add.*' 'cvt.*' --against interpreter",
     *("conform --report gpu.json", "conform 'mma.*' --full --cases 4096", "conform --verify gpu.json"),
 }
 """Examples of what is not here: a kernel that is wrong, a program, a GPU and its report."""

@@ -11,6 +11,8 @@ from ptxloom.cli.formats import formats
 if TYPE_CHECKING:
     from argparse import ArgumentParser
 
+_DIGITS = 12
+
 
 def conform(parser: ArgumentParser) -> None:
     """`ptxloom conform`."""
@@ -83,8 +85,8 @@ def fuzz(parser: ArgumentParser) -> None:
     parser.add_argument("--programs", type=_positive, default=1024, metavar="N", help="how many (default 1024)")
     parser.add_argument("--seconds", type=_positive, metavar="S", help="begin no more programs after so many seconds")
     parser.add_argument("--seed", type=int, default=0, help="another campaign for each number (default 0)")
-    parser.add_argument("--first", type=int, default=0, metavar="N", help="the number of the first (default 0)")
-    parser.add_argument("--case", type=int, metavar="N", help="print the program of a number, ask nobody")
+    parser.add_argument("--first", type=_number, default=0, metavar="N", help="the number of the first (default 0)")
+    parser.add_argument("--case", type=_number, metavar="N", help="print the program of a number, ask nobody")
     parser.add_argument("--size", default="4:40", metavar="N:M", help="statements of a program (default 4:40)")
     parser.add_argument("--control", type=_share, default=0.15, metavar="X", help="the share of branches, loops, calls")
     parser.add_argument("--shared", type=_share, default=0.1, metavar="X", help="the share of what a CTA does together")
@@ -146,8 +148,17 @@ def _positive(text: str) -> int:
     return number
 
 
+def _number(text: str) -> int:
+    if not text.isascii() or not text.isdecimal() or len(text) > _DIGITS:
+        raise argparse.ArgumentTypeError("it is a number from 0 to 999,999,999,999")
+    return int(text)
+
+
 def _share(text: str) -> float:
-    number = float(text)
+    try:
+        number = float(text)
+    except ValueError:
+        number = -1.0
     if not 0 <= number <= 1:
         raise argparse.ArgumentTypeError("it is a number from 0 to 1")
     return number

@@ -153,7 +153,7 @@ class Watched:
 
         Args:
             profile: Of a launch with `profile=True`, or its result.
-            name: Tells the snapshots of one test apart.
+            name: Distinguishes the snapshots of one test.
         """
         __tracebackhide__ = True
         from ptxloom.snapshots import held_against  # noqa: PLC0415 - as the module's docstring says

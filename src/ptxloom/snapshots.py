@@ -48,7 +48,7 @@ def held_against(
         given: The profile, or the result of a launch that has one.
         file: Where the test stands.
         test: What it is called.
-        name: Tells the snapshots of one test apart.
+        name: Distinguishes the snapshots of one test.
         update: Write the snapshot.
         note: Called with the costs, and those of the snapshot.
 

@@ -1,4 +1,4 @@
-"""Where the code tells what an instruction is: its data, its row, its effects, and every module that names it.
+"""Where the code says what an instruction is: its data, its row, its effects, and every module that names it.
 
 An instruction is data (`isa/data`) and a meaning (rows of words, effects); who else wants to know something asks these.
 A module that names an opcode all the same is found here: it compares one, or has a table of some.
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 _PACKAGE: Final = Path(__file__).parent
 TOLD: Final = ("isa", "meaning", "machine/semantics")
-"""Where opcodes are told: data, meaning, and rows that do more than compute."""
+"""Where opcodes may be named: data, meaning, and rows that do more than compute."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -48,7 +48,7 @@ class Telling:
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """All that is told of an opcode.
+    """All that the code says of an opcode.
 
     Attributes:
         forms: Its syntax lines.
@@ -67,7 +67,7 @@ class Told:
 
 
 def told(opcode: str) -> Told:
-    """Everything that the code tells of an opcode.
+    """Everything that the code says of an opcode.
 
     Raises:
         UsageError: There is no such opcode.

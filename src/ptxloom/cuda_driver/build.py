@@ -200,7 +200,7 @@ def _fill(place: Path) -> None:
 
 
 def _name(library: Library, place: Path) -> None:
-    """Give it its further names: links, as a program that loads it by both must get one."""
+    """Make its further names: links, as a program that loads it by both must get one."""
     for name in library.names:
         (place / name).unlink(missing_ok=True)
         (place / name).symlink_to(library.soname)

@@ -50,7 +50,7 @@ class Loaded:
         return self._memory.view(made.address, made.nbytes)[start : start + size]
 
     def drop(self) -> None:
-        """Give the variables back."""
+        """Free the variables."""
         for place in self._places:
             self._memory.free(place)
 

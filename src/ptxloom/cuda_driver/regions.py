@@ -65,7 +65,7 @@ class AddressRange:
         self._put(address, nbytes, _NO_ACCESS, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS, -1)
 
     def close(self) -> None:
-        """Give the addresses back."""
+        """Release the addresses."""
         _libc().munmap(ctypes.c_void_p(self.address), ctypes.c_size_t(self.nbytes))
 
     def _put(self, address: int, nbytes: int, protection: int, flags: int, file: int) -> None:

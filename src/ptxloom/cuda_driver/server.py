@@ -91,7 +91,7 @@ class Server:
         return None
 
     def _serve(self, connection: socket.socket, number: int) -> None:
-        """Answer one process until it ends; however that comes about, its device goes with it."""
+        """Serve one process until it ends; however that comes about, its device goes with it."""
         with connection, BufferedReader(_Asked(connection)) as asked:  # a short question comes at one reading
             try:
                 while (question := _question(asked)) is not None:
@@ -115,7 +115,7 @@ class Server:
         return _answered(connection, ANSWER.pack(error, 0, len(answer)) + answer)
 
     def _welcome(self, connection: socket.socket, number: int) -> bool:
-        """Give a process a device, a new one if the addresses of the first are taken at its end."""
+        """Make a device for a process, a new one if the addresses of the first are taken at its end."""
         self._drop(number)
         try:
             session = self._sessions[number] = self._make(number)
@@ -169,7 +169,7 @@ class _Asked(RawIOBase):
 
 
 def _answered(connection: socket.socket, answer: bytes) -> bool:
-    """Answer a question; False if who asked has ended since."""
+    """Answer a question; False if the asking process has ended since."""
     try:
         connection.sendall(answer)
     except OSError:

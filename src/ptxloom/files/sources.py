@@ -1,4 +1,4 @@
-"""The files that PTX was compiled from, found below folders that somebody trusts.
+"""The files that PTX was compiled from, found below trusted folders.
 
 A module may come from anybody, and what its `.file` names may be any file: names are only looked up below these
 folders, the longest end of the path that leads to a file there counts, and `..` leads nowhere.

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _VECTOR_BITS: Final = 128
 
 # Memory, the byte offset of each warp's memory in it, addresses, bytes from one warp's addresses to the next,
-# registers, warps, the last address at which a row fits. Gives the first warp with an illegal address, or -1.
+# registers, warps, the last address at which a row fits. Returns the first warp with an illegal address, or -1.
 _SIGNATURE: Final = ctypes.CFUNCTYPE(
     ctypes.c_int64,
     ctypes.c_void_p,

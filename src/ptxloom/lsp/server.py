@@ -134,7 +134,7 @@ class Server(LanguageServer):
             return self.settings
 
     def _warn(self, sentence: str) -> None:
-        """Tell the client of something once."""
+        """Send the client a message once."""
         if sentence not in self._warned:
             self._warned.add(sentence)
             self.window_show_message(types.ShowMessageParams(types.MessageType.Warning, f"ptxloom: {sentence}"))
@@ -161,7 +161,7 @@ class Server(LanguageServer):
         self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, []))
 
     def judge(self, uri: str) -> None:
-        """Tell the client what is wrong with a document, as of its version."""
+        """Send the client what is wrong with a document, as of its version."""
         self._cancel(uri)
         document = self.documents.get(uri)
         if document is None:

@@ -56,7 +56,7 @@ class RowsOf(Generic[Reader_contra, Op_contra]):
         ends: bool = False,
         lanewise: bool = False,
     ) -> Callable[[Callable[[Reader_contra, Op_contra], None]], Callable[[Reader_contra, Op_contra], None]]:
-        """Give opcodes a meaning; `types` is a list of types separated by blanks, the rest as in `Row`."""
+        """Define the meaning of opcodes; `types` is a list of types separated by blanks, the rest as in `Row`."""
 
         def add(build: Callable[[Reader_contra, Op_contra], None]) -> Callable[[Reader_contra, Op_contra], None]:
             row = Row(build, frozenset(types.split()), when, starts, ends, lanewise)

@@ -174,15 +174,15 @@ class Words(Arithmetic[W], Protocol[W]):
         ...
 
     def write(self, operand: tree.Operand, value: W, signed: bool = False) -> None:
-        """Give a result; a wider register takes it extended by zeros, or by its sign."""
+        """Write a result; a wider register takes it extended by zeros, or by its sign."""
         ...
 
     def write_all(self, operand: tree.Operand, values: tuple[W, ...], signed: bool = False) -> None:
-        """Give the elements of a vector expression or a vector register."""
+        """Write the elements of a vector expression or a vector register."""
         ...
 
     def write_mask(self, operand: tree.Operand, mask: W) -> None:
-        """Give a predicate."""
+        """Write a predicate."""
         ...
 
     # -- lanes and masks

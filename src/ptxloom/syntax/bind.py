@@ -1,4 +1,4 @@
-"""Gives an instruction its ISA form: named qualifiers and named operands, whatever order it is written in."""
+"""Finds an instruction's ISA form: named qualifiers and named operands, whatever order it is written in."""
 
 from __future__ import annotations
 

@@ -70,7 +70,7 @@ class Folder:
             raise OutOfFolder(f"{title(name)}: this is not TOML: {error}") from None
         inner = Folder(self.root, self.trusted)
         for other in _named(table):
-            if (path.parent / other).exists():  # what does not exist, the verb tells
+            if (path.parent / other).exists():  # the verb reports what does not exist
                 inner.file(str(path.parent / other))
             elif not (path.parent / other).resolve().is_relative_to(self.root):
                 raise OutOfFolder(f"{title(name)} names {title(other)}, which leads out of the folder")

@@ -1,4 +1,4 @@
-"""Who runs kernels: ptxloom, or a GPU. Triton's registry of back ends is asked, and told."""
+"""What runs kernels: ptxloom, or a GPU. Triton's registry of back ends is asked, and set."""
 
 from __future__ import annotations
 

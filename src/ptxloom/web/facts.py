@@ -36,7 +36,7 @@ _ELEMENTS: Final = ("f16", "bf16", "tf32", "f32", "f64", "e4m3", "e5m2", "s8", "
 
 
 def facts() -> dict[str, object]:
-    """Everything but the code to paste; `script/facts.js` gives the parts their names."""
+    """Everything but the code to paste; `script/facts.js` names the parts."""
     return {
         **fragment_facts(),
         "accesses": dict(access_facts()),

@@ -77,7 +77,7 @@ def unsure_registers(program: Program) -> Unsure:
 
 
 def _find(program: Program) -> Unsure:
-    """Give each of them a place of its own for its poison: others may come before it at the place it shares."""
+    """Assign each of them a place of its own for its poison: others may come before it at the place it shares."""
     found = dict.fromkeys(key for function in program.functions for key in _Function(program, function).unsure())
     names: dict[int, str] = {}
     at = program.register_bytes

@@ -138,7 +138,7 @@ def _is_lone(register: Register, uniform: frozenset[int]) -> bool:
 
 
 def _share(intervals: Iterable[_Interval], places: dict[int, int], at: int) -> int:
-    """Give out places in the order of first mention; one is free again, for its width, after the last mention.
+    """Assign places in the order of first mention; one is free again, for its width, after the last mention.
 
     A strip takes what it holds of a place for lanes of one width.
     """

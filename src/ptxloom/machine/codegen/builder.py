@@ -73,7 +73,7 @@ class Builder(LlvmWords):
         self.functions: list[str] = []
 
     def touch(self, access: Access) -> None:
-        """Tell all who look on of an access that the active lanes are about to make."""
+        """Report to all instruments an access that the active lanes are about to make."""
         self.instruments.access(self, access)
 
     # -- control flow: each of these ends the block

@@ -23,26 +23,26 @@ class Instruments(Instrument):
         return any(one.sees(op) for one in self.several)
 
     def enter(self, b: Builder) -> None:
-        """Tell them all."""
+        """Call it on all of them."""
         for one in self.several:
             one.enter(b)
 
     def before(self, b: Builder) -> None:
-        """Tell them all."""
+        """Call it on all of them."""
         for one in self.several:
             one.before(b)
 
     def access(self, b: Builder, access: Access) -> None:
-        """Tell them all."""
+        """Call it on all of them."""
         for one in self.several:
             one.access(b, access)
 
     def after(self, b: Builder) -> None:
-        """Tell them all."""
+        """Call it on all of them."""
         for one in self.several:
             one.after(b)
 
     def diverged(self, b: Builder) -> None:
-        """Tell them all."""
+        """Call it on all of them."""
         for one in self.several:
             one.diverged(b)

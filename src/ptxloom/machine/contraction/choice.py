@@ -1,7 +1,7 @@
 """Which products and sums ptxas fuses.
 
 A product is fused if nothing needs it by itself: if all that reads it are sums of its kind. In the order of the text
-each sum takes a product, if none of that product's sums has taken another one; of two the one with fewer sums, or the
+each sum takes a product, if that product is not taken by another of its sums; of two the one with fewer sums, or the
 left one. Before that, scalar sums with a product that they alone read take it, again the left one of two.
 """
 

@@ -264,7 +264,7 @@ def _wide_addresses(b: Builder, access: Access, by: int = 0) -> Value:
 
 
 def _look_near(b: Builder, access: Access, piece: AccessPiece) -> None:
-    """Tell of an access that may be to shared memory."""
+    """Report an access that may be to shared memory."""
     lanes = b.active_mask if access.lanes is None else access.lanes
     site = _site(b, access)
     offset = access.offset + piece.at
@@ -284,7 +284,7 @@ def _look_near(b: Builder, access: Access, piece: AccessPiece) -> None:
 
 
 def _look_far(b: Builder, access: Access, piece: AccessPiece) -> None:
-    """Tell of an access that may be to global memory."""
+    """Report an access that may be to global memory."""
     lanes = b.active_mask if access.lanes is None else access.lanes
     held = _held(b, piece.places if access.kind != READ else ())
     does = shadow.WRITES if access.kind != READ else shadow.READS_ONLY if b.op.has("nc") else shadow.READS

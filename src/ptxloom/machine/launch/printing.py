@@ -75,7 +75,7 @@ class Printed:
         return taken
 
     def _write(self, text: bytes) -> None:
-        """Keep what there is room for; once there has been none, the room is negative."""
+        """Keep what there is room for; the room is negative once something did not fit."""
         if self._room >= 0:
             self._pieces.append(text[: self._room])
             self._room -= len(text)

@@ -290,7 +290,7 @@ class DeviceMemory:
             ctypes.memset(self._mark(address), slow_path.WRITTEN, nbytes)
 
     def mark(self, spans: Spans) -> None:
-        """Give spans of this memory their marks of what has been written (`spans.Span`)."""
+        """Attach to spans of this memory their marks of what has been written (`spans.Span`)."""
         if self.marks is None:
             return
         mine = (spans[:, 0] >= np.uint64(self._start)) & (spans[:, 0] < np.uint64(self._end))

@@ -52,11 +52,11 @@ def memory_of(module: Module) -> ModuleMemory:
 
 
 def place_variables(module: Module, room: Room) -> ModuleMemory:
-    """Give the variables of a module that has no memory as yet a place in the memory of a device.
+    """Place the variables of a module that has no memory as yet in the memory of a device.
 
     Args:
         module: The parsed module.
-        room: Gives zeroed memory of a size, an alignment and a state space.
+        room: Returns zeroed memory of a size, an alignment and a state space.
 
     Returns:
         Its memory.

@@ -124,7 +124,7 @@ def link(parts: Mapping[str, Callable[[], Parts]]) -> None:
     """Load run-time functions for launches that no tool watches, in one go.
 
     Args:
-        parts: Gives the IR of each by its name, and the native functions that it calls by itself.
+        parts: Returns the IR of each by its name, and the native functions that it calls by itself.
     """
     with LOCK:
         wanted = [name for name in parts if (name, False) not in _RUNTIME]

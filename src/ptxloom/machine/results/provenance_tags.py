@@ -28,13 +28,13 @@ class Kind(IntEnum):
 
 ORIGIN: Final = np.dtype([
     ("kind", "u1"),
-    ("array", "i2"),  # -1: none
+    ("array", "i2"),  # -1: no array
     ("element", "i8"),  # flat number in the array
     ("byte", "u1"),  # of the element: where the value starts
     ("bit", "u1"),  # of that byte: where an element of fewer bits starts
     ("at", "u1"),  # the bit at which it lies in its register's byte, where it was shifted or masked
-    ("node", "i8"),  # of COMPUTED and MIXED their node, of PRODUCT the event; -1: none
-    ("item", "i4"),  # of PRODUCT: the flat number in D; -1: none
+    ("node", "i8"),  # of COMPUTED and MIXED their node, of PRODUCT the event; -1: neither
+    ("item", "i4"),  # of PRODUCT: the flat number in D; -1: not of a product
     ("path", "i4"),
 ])  # fmt: skip
 NODE: Final = np.dtype([("site", "i8"), ("sources", ORIGIN, 3)])

@@ -60,7 +60,7 @@ class Recording:
         self.address, self.sites = ctypes.addressof(table), len(owners)
 
     def _fill(self, traced: Any, site: int, one: Chosen) -> None:
-        """Tell native code of a traced instruction, and make room."""
+        """Set up a traced instruction for native code, and make room."""
         stride = -(-record_bytes(self.program.ops[site]) // 64) * 64
         count = len(one.blocks) * self.warps
         limit = one.limit

@@ -269,7 +269,7 @@ def move_stretch(w: Warp, into: Slice[u8], source: Slice[u8], size: u32, combine
 
 
 def finish(w: Warp, lane: u32, at: u64, size: u32, site: u32) -> u32:
-    """Tell the mbarrier at a shared address that bytes have come; 1 after a fault."""
+    """Report to the mbarrier at a shared address that bytes have come; 1 after a fault."""
     host = place(w, lane, at, SHARED, 8, 1, site)
     if address(host) == 0:
         return 1

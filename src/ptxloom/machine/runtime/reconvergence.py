@@ -144,8 +144,8 @@ def pause(w: Warp) -> None:
 def converge(w: Warp, block: u32, site: u32, kind: u32) -> u32:
     """Wait at a warp-synchronous instruction (in block `block`); each running lane names its members in the scratch.
 
-    A lane goes on when every live lane among its members is here. Gives `block` if all running lanes go on (lanes that
-    waited here join them), another block to run meanwhile, or NONE. A hazard of `kind` is noted (0: none) when lanes
+    A lane goes on when every live lane among its members is here. Returns `block` if all running lanes go on (lanes
+    that waited join them), another block to run meanwhile, or NONE. A hazard of `kind` is noted (0: none) when lanes
     have to go on without members that wait elsewhere. DIVERGENT is the kind of `.aligned` instructions, at which
     hardware does not wait: their lanes go on as soon as no other lane of the warp can run.
     """

@@ -338,7 +338,7 @@ class Look:
 class Visit:
     """An access to the shared memory of another CTA."""
 
-    tick: u32  # 0: none
+    tick: u32  # 0: no access
     at: u32
     size: u32
     stamp: u32

@@ -83,7 +83,7 @@ EVENTS_KEPT: Final = 256  # different events a worker can note
 MISSED_BITS: Final = 1 << 16  # in which those beyond are counted, by a hash of what they are
 SCRATCH_BYTES: Final = 2048  # of a warp, for the length of one instruction
 
-# Every way back costs a warp some of its budget, so that none can go on for ever without a look at the others and at
+# Every way back costs a warp some of its budget, so that no warp can go on for ever without a look at the others and at
 # `launch.stop`: a branch backwards, less a call (recursion ends, and its lanes should come back together), and a little
 # whatever else goes by way of `dispatch`.
 LOOP_COST: Final = 1 << 12

@@ -44,7 +44,7 @@ def cluster_wait_aligned(b: Builder, op: Op) -> None:
 
 @family("barrier", when=lambda op: op.has("cluster") and op.has("arrive"))
 def cluster_arrive(b: Builder, op: Op) -> None:
-    """Tell the cluster that the lanes are here."""
+    """Note for the cluster that the lanes are here."""
     b.runtime(barriers.cluster_arrive, W, b.active_mask)
 
 

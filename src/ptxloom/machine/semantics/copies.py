@@ -118,7 +118,7 @@ def cp_async_bulk(b: Builder, op: Op) -> None:
 
 
 def _touch(b: Builder, op: Op, places: tuple[Value, Value], spaces: Sequence[int], sizes: Value) -> None:
-    """Tell of both sides of a copy; what `.ignore_oob` may find outside is not read."""
+    """Report both sides of a copy; what `.ignore_oob` may find outside is not read."""
     kinds = UPDATE if op.has("reduce") else WRITE, READ
     for operand, (kind, place, space) in enumerate(zip(kinds, places, spaces, strict=True)):
         if not (operand and op.has("ignore_oob")):

@@ -42,6 +42,6 @@ def stacksave(b: Builder, op: Op) -> None:
 
 @family("stackrestore")
 def stackrestore(b: Builder, op: Op) -> None:
-    """Give back what was taken since a token was made."""
+    """Free what was taken since a token was made."""
     b.store(b.resize(b.read(op.operands[0], op.type), 64), b.scratch(), 64)
     b.check(b.runtime(calls.restore_stack, W, b.active_mask, b.scratch(), op.site))

@@ -222,7 +222,7 @@ def fence(b: Builder, op: Op) -> None:
 
 @family("tcgen05", when=lambda op: op.has("commit"))
 def commit(b: Builder, op: Op) -> None:
-    """Tell an mbarrier that what this thread has issued is done."""
+    """Report to an mbarrier that what this thread has issued is done."""
     address, *mask = op.operands
     if mask:
         ctas = b.read(mask[0], "b32" if op.has("multicast::cluster::32b") else "b16")

@@ -175,7 +175,7 @@ def _crossings(cells: list[_Cell], table: list[list[int]]) -> int:
 
 
 def _spread(cells: list[_Cell], table: list[list[int]]) -> None:
-    """Give every cell its x: as near as may be to its neighbours, in the order of its row, without overlap."""
+    """Set every cell's x: as near as may be to its neighbours, in the order of its row, without overlap."""
     for row in table:
         _settle(cells, row, [0.0] * len(row))
     for sweep in range(_SWEEPS * 2):

@@ -40,7 +40,7 @@ class InitShadow(ShadowMaker):
             self._add(array)
 
     def start(self, launch: Any) -> None:
-        """Tell native code where the poison of registers lies."""
+        """Set where native code finds the poison of registers."""
         launch.poison = state.REGISTERS + self._registers
         launch.poison_bytes, launch.unsure = self._poison, self._registers
         launch.watches_global = int(self._far)
@@ -51,7 +51,7 @@ class InitShadow(ShadowMaker):
             self._add(region, written)
 
     def mark(self, spans: NDArray[np.uint64]) -> None:
-        """Give the spans that lie in a piece of unwritten memory their marks."""
+        """Attach marks to the spans that lie in a piece of unwritten memory."""
         for row in spans:
             for start, end, marks in self._pieces:
                 if start <= row[0] and row[1] <= end and row[0] < row[1]:

@@ -114,7 +114,7 @@ class ProvenanceShadow(ShadowMaker):
         return zeroed(size, 64, what)
 
     def start(self, launch: Any) -> None:
-        """Tell native code about the tags."""
+        """Set where native code finds all of this."""
         trail, moments, bytes_ = self._trail, 1 + len(self._moments), int(launch.shared_bytes)
         shape = len(self._kept_ctas), moments, bytes_
         self._pictures = self._take(_TAG * prod(shape), _NEAR).view(np.uint64).reshape(shape)

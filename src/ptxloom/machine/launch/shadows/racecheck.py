@@ -54,13 +54,13 @@ class RaceShadow(ShadowMaker):
         self._orders: list[int] = []
 
     def start(self, launch: Any) -> None:
-        """Tell native code how strong each instruction's accesses are."""
+        """Set for native code how strong each instruction's accesses are."""
         launch.strengths = self._arena.put(self._ordering.strengths)
         if self._global is not None:
             self._global.start(launch)
 
     def mark(self, spans: NDArray[np.uint64]) -> None:
-        """Give spans that may be written their cells."""
+        """Attach cells to spans that may be written."""
         if self._global is not None:
             self._global.mark(spans)
 
@@ -70,7 +70,7 @@ class RaceShadow(ShadowMaker):
             self._global.renew(address, size)
 
     def cluster(self, launch: Any, ctas: Sequence[int]) -> None:
-        """Give the CTAs shadows of their shared memory."""
+        """Attach to the CTAs shadows of their shared memory."""
         order = _order(self._arena, launch, self._ordering, self._global, self._strict)
         self._orders.append(order)
         for rank, at in enumerate(ctas):
@@ -207,7 +207,7 @@ class _GlobalRaces:
         return int(language.structure(shadow.GridHistory).from_address(self.address).limits)
 
     def mark(self, table: NDArray[np.uint64]) -> None:
-        """Give the spans of a table (`spans.Span`) that may be written their cells."""
+        """Attach cells to the spans of a table (`spans.Span`) that may be written."""
         for row in table:
             start, end = int(row[0]), int(row[1])
             if start < end and row[2]:

@@ -217,7 +217,7 @@ def store_poison(
 
     `moved` says bit by bit which of the bytes are stored, `computed` which of the values were computed with poison.
     Memory that the host does not see takes the poison, and so does memory that is not written yet, of what is only
-    copied. Gives the lanes that store other poison for the host to see: in the lower half those to memory that holds
+    copied. Returns the lanes that store other poison for the host to see: in the lower half those to memory that holds
     something, in the upper half those to memory that does not, which counts as written from now on.
     """
     given: u64 = 0

@@ -272,7 +272,7 @@ def stage_rows(w: Warp, site: u32, lanes: u32, rows: u32, addresses: Ptr[u64], s
 
 
 def unstage_rows(w: Warp, site: u32, lanes: u32, rows: u32, addresses: Ptr[u64], space: u32, size: u32) -> None:
-    """Give rows of memory the tags that were put aside for them."""
+    """Move to rows of memory the tags that were put aside for them."""
     assert rows <= 32
     stage = w.launch.trail.stage
     for row in range(rows):

@@ -136,7 +136,7 @@ def begin_trace(access: CurrentAccess, lane: u32, t: AccessTrace) -> None:
 
 
 def number_trace(access: CurrentAccess, lane: u32, t: AccessTrace) -> None:
-    """Give a write its number, and a read what it has seen."""
+    """Number a write, and note for a read what it has seen."""
     t.made = 1 << lane
     t.number = access.number
     t.seen = seen_by(access)

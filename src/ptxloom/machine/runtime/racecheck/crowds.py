@@ -129,7 +129,7 @@ def free_crowd(order: Order, number: u32) -> None:
 
 
 def split_crowd(order: Order, s: Shadow, crowd: Crowd) -> None:
-    """Give each byte of a crowd one of its own."""
+    """Split a crowd, so that each byte has one of its own."""
     assert crowd.size <= s.bytes
     for offset in range(1, crowd.size):
         other = new_crowd(order, s, crowd.at + offset, 1)

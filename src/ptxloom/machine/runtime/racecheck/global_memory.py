@@ -158,7 +158,7 @@ def cell_of(span: Span, at: u64) -> HistoryCell:
 
 
 def split(w: Warp, span: Span, at: u64) -> None:
-    """Give each byte of the word at an address a cell of its own."""
+    """Split the word at an address, so that each byte has a cell of its own."""
     whole = word_of(span, at)
     if whole.first[0].owner == SPLIT:
         return

@@ -79,7 +79,7 @@ def allocate_columns(
     here: u32,
     following: u32,
 ) -> u32:
-    """Take columns, write the address of the first where a lane says; who has to wait comes again. Gives a block."""
+    """Take columns, write the address of the first where a lane says; lanes that must wait retry. Returns a block."""
     place_lanes(w, w.mask, following)
     if lanes == 0:
         return choose(w)

@@ -103,7 +103,7 @@ def bring_scales(
 
 @watching
 def touch_rows(w: Warp, cta: Cta, plan: TensorPlan, base: u32, column: u32, columns: u32) -> None:
-    """Tell racecheck that a product reads columns in the lanes of its rows, from a lane on."""
+    """Report to racecheck that a product reads columns in the lanes of its rows, from a lane on."""
     clear_lanes(w)
     for tile in range(plan.a_tiles):
         if base + plan.a_lanes[tile] <= TENSOR_LANES - 16:

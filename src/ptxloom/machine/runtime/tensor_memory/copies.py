@@ -135,7 +135,7 @@ def copy_to(
 
 @watching
 def touch_copied(w: Warp, cta: Cta, lane: u32, column: u32, rows: u32, parts: u32, way: u32) -> None:
-    """Tell racecheck where rows go."""
+    """Report to racecheck where rows go."""
     clear_lanes(w)
     for row in range(rows):
         for number in range(copies_of(way)):

@@ -59,7 +59,7 @@ def bad_descriptor(w: Warp, descriptor: u64, parts: u32, across: u32, site: u32)
 
 @watching
 def watch_factor(w: Warp, cta: Cta, at: u64, size: u32, site: u32) -> None:
-    """Tell racecheck and initcheck of bytes of a CTA of the pair that a lane's product or copy reads."""
+    """Report to racecheck and initcheck bytes of a CTA of the pair that a lane's product or copy reads."""
     lane = w.worker.job.lane
     place = at
     if address(cta) != address(w.cta):

@@ -51,7 +51,7 @@ def first_word(w: Warp, lanes: u32, taddr: u32, rows: u32, columns: u32, write: 
 def touch_words(
     w: Warp, lanes: u32, first: u32, rows: u32, columns: u32, split: u32, does: u32, writes: u32, site: u32
 ) -> None:
-    """Tell racecheck what a warp loads or stores: rows of its quarter, of some columns and of as many `split` on."""
+    """Report to racecheck what a warp loads or stores, rows of its quarter: some columns and as many `split` on."""
     begin_touch(w, trailing_zeros(lanes), does, 0, site)
     add_lanes(w, first % TENSOR_LANES, rows)
     column = first // TENSOR_LANES

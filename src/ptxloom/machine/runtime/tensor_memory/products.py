@@ -66,7 +66,7 @@ SERVICE = 4  # what Python is asked for
 def key_of(descriptor: u32, facts: u32) -> u64:
     """What distinguishes products that need plans of their own."""
     kept = descriptor & ~u32(SCALE_IDS if facts & SCALED != 0 else SELECTOR)
-    if facts >> KIND_SHIFT & 255 != INTEGERS:  # which nobody can negate
+    if facts >> KIND_SHIFT & 255 != INTEGERS:  # which cannot be negated
         kept = kept & ~u32(NEGATIONS)
     return u64(facts) << 32 | u64(kept)
 
@@ -243,7 +243,7 @@ def bring_right(w: Warp, plan: TensorPlan, job: TensorJob, descriptor: u64, nega
 def watch_lines(
     w: Warp, cta: Cta, lane: u32, descriptor: u64, lines: u32, parts: u32, across: u32, moved: u32, site: u32
 ) -> None:
-    """Tell racecheck of a factor in shared memory that is read from now on: core matrices down, and along k."""
+    """Report to racecheck a factor in shared memory that is read from now on: core matrices down, and along k."""
     if across == 0:
         keep_factor(w, cta, lane, descriptor, moved // 8, lines, parts, 8, 0, site)
     else:
@@ -360,7 +360,7 @@ def add_product(
 
 @watching
 def touch_result(w: Warp, cta: Cta, plan: TensorPlan, job: TensorJob, disabled: Slice[u32], rank: u32) -> None:
-    """Tell racecheck of D: the lanes of its tiles, but for those that are not written."""
+    """Report D to racecheck: the lanes of its tiles, but for those that are not written."""
     clear_lanes(w)
     for tile in range(u32(plan.place_count)):
         add_lanes(w, (job.base + plan.places[tile]) % TENSOR_LANES, 16)

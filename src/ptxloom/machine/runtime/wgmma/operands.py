@@ -1,4 +1,4 @@
-"""Factors of `wgmma` in shared memory, brought to a warp; tools are told what is read (PTX ISA 9.7.15.5.1)."""
+"""Factors of `wgmma` in shared memory, brought to a warp; reads are reported to tools (PTX ISA 9.7.15.5.1)."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def gather(
 
 
 def watch(w: Warp, descriptor: u64, first: u32, lines: u32, parts: u32, across: u32, site: u32) -> None:
-    """Tell racecheck and initcheck of a factor that a warp reads from now on, until its group is waited for."""
+    """Report to racecheck and initcheck a factor that a warp reads from now on, until its group is waited for."""
     stamp: u32 = 0
     if address(w.shadow) != 0:
         stamp = stamp_of(w, site)

@@ -296,3 +296,15 @@ def test_what_is_wrong_with_a_product_by_wmma_is_named_first(
     ]
     first, *_ = examined(_wmma(), text, expected).found
     assert (first.cause, first.operand, first.line) == (cause, operand, changed[0])
+
+
+def test_a_register_that_a_product_names_twice_is_told_of_at_the_product() -> None:
+    start = PTX.index(".entry padded(")
+    kernel, count = re.subn(
+        r"(mma\.sync.*\}, \{%r\d+, ?%r\d+, ?)(%r\d+), ?%r\d+\}", r"\g<1>\2,\2}", PTX[start:], count=1
+    )
+    assert count == 1
+    text = PTX[:start] + kernel
+    first, *_ = examined(_padded(K), text).found
+    assert (first.cause, first.operand) == ("registers-exchanged", "a")
+    assert first.instruction.startswith("mma.sync")

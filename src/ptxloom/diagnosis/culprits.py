@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final, cast
 
 import numpy as np
 
+from ptxloom.binding.effects import destinations
 from ptxloom.diagnosis.bases import way
 from ptxloom.diagnosis.model import Repair
 from ptxloom.diagnostics import UnsupportedForm
@@ -35,6 +36,7 @@ _GLOBAL_INDEX: Final = (
     "operands-exchanged",
     "tail-not-masked",
 )
+_OF_COPIES: Final = ("k-tile-mismatch", "rows-repeated", "columns-repeated")  # where others never come
 _MOST_WAYS: Final = 64
 _PACKS: Final = ("mov", "prmt", "cvt", "bfi", "shl", "shf", "or", "lop3")
 
@@ -80,20 +82,24 @@ def culprit(
     ways = _ways(paths, record, ops)
     concerned = tuple(dict.fromkeys((*(op for way in ways for op in way), *products)))
     moves = [op for op in concerned if op.opcode in _MOVES]
+    twice = next((op for op in products if role in "ab" and _names_twice(op, role)), None)
+    if twice is not None:
+        return Culprit("registers-exchanged", twice, None, concerned)
     if named.cause == "transposed" and moves:
         extra = [op for op in moves if op.has("trans")]
         moves = extra or [op for op in moves if op.opcode == moves[0].opcode]
         edits = tuple((op.node, text) for op in moves if (text := transposing(op)) is not None)
         repair = Repair(record.program.module, edits) if len(edits) == len(moves) else None
         return Culprit("trans-extra" if extra else "trans-missing", moves[0], repair, concerned)
-    if named.cause == "k-tile-mismatch" and lost and role in "ab":
+    if named.cause in _OF_COPIES and lost and role in "ab":
         copies = copies_of(paths, record)
         if copies:
             return Culprit(named.cause, copies[0], None, concerned)
     if named.cause in ("registers-exchanged", "matrices-exchanged"):
         return _exchanged(
-            named, role, moves, ways=ways, products=products, concerned=concerned, module=record.program.module
-        )
+            named, role, moves, ways=ways, products=products, concerned=concerned, module=record.program.module,
+            ops=ops,
+        )  # fmt: skip
     whole = not (named.cause == "order-exchanged" and named.distance)  # else within a tile of shared memory
     op = _named(named.cause, role, ways[0] if ways else (), products, whole=whole)
     return Culprit(named.cause, op, None, concerned)
@@ -180,6 +186,7 @@ def _exchanged(
     products: Sequence[Op],
     concerned: tuple[Op, ...],
     module: Module,
+    ops: Sequence[Op],
 ) -> Culprit:
     """Registers in another order: in the vector of the product, or of the move that fills or empties them."""
     vectors = {op.site: _vector(op, 0 if op.opcode == "ldmatrix" else 1) for op in moves}
@@ -199,8 +206,10 @@ def _exchanged(
                 module, tuple((op.node, _permuted(op, "dab".index(role), named.registers)) for op in products)
             )
         loads = [op for way in ways[:1] for op in way if _loads(op)]
-        inlined = bool(loads) and _is_helper(products[0], loads[-1], module)
-        return Culprit("registers-exchanged", loads[-1] if inlined else products[0], repair, concerned)
+        of_loads = bool(loads) and (
+            _is_helper(products[0], loads[-1], module) or (role in "ab" and _filled_in_order(products[0], role, ops))
+        )
+        return Culprit("registers-exchanged", loads[-1] if of_loads else products[0], repair, concerned)
     used = [_vector(op, "dab".index(role)) for op in products]
     straight = all(_in_order(names, tuple(vectors.values())) for names in used)
     if straight or role == "d" or len(products) > len(moves):
@@ -213,6 +222,27 @@ def _is_helper(product: Op, load: Op, module: Module) -> bool:
     origins = origins_in(module)
     there, here = origins.at(product.node.start), origins.at(load.node.start)
     return there is not None and here is not None and there.into is not None and there.file != here.file
+
+
+def _names_twice(product: Op, role: str) -> bool:
+    """Whether a product names a register of a factor twice: another one is left out."""
+    names = _vector(product, "dab".index(role))
+    return len(set(names)) < len(names)
+
+
+def _filled_in_order(product: Op, role: str, ops: Sequence[Op]) -> bool:
+    """Whether the registers of an operand are written in the order in which a product names them.
+
+    They are what they are called then, and what is in them is their writers' doing.
+    """
+    filled: list[int] = []
+    for name in _vector(product, "dab".index(role)):
+        before = reversed(ops[: product.site])
+        by = next((op.site for op in before if any(out.text == name for out, _ in destinations(op.node))), None)
+        if by is None:
+            return False
+        filled.append(by)
+    return filled == sorted(filled) and len(set(filled)) == len(filled) > 1
 
 
 def _reordered(named: Named, role: str, products: Sequence[Op], module: Module) -> Repair | None:

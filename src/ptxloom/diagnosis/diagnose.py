@@ -224,6 +224,9 @@ def _of_group(group: tuple[SiteEvidence, ...], run: Run, *, whole_chains: bool) 
     if not judged:
         return _Verdict([], Asked(group, None, unread(group, run.arrays)))
     broken, totals, left_open, reading = min(judged, key=_complexity)
+    if run.said is None and image is None and {suspect.tile.role for suspect in broken} >= set("abd"):
+        why = "no operand obeys the laws under the likeliest reading of its arrays"
+        return _Verdict([], Asked(group, None, f"{why}: it was not believed"))
     found = [*merged(broken, run), *(of_total(one, run) for one in totals)]
     explained = bool(totals) or not broken or any(map(_is_explained, broken))
     if run.said is None and not explained and _share(found) > _MOST_UNEXPLAINED:

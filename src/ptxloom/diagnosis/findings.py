@@ -18,6 +18,7 @@ from ptxloom.diagnosis.lines.loops import ends_of
 from ptxloom.diagnosis.model import Diagnosis, Picture
 from ptxloom.diagnosis.permutations import Named
 from ptxloom.diagnosis.tiles import whole
+from ptxloom.diagnosis.totals import COPY, STEP
 from ptxloom.syntax.places import origins_in
 
 if TYPE_CHECKING:
@@ -220,12 +221,21 @@ def _of_loop(found: Culprit, total: Total, products: Sequence[Op], record: Prove
         between = total.certain or 2 * total.wrong >= total.total  # or of two tiles one, which a double step does, too
         op = ends.step if between else ends.test
         found = replace(found, concerned=(*found.concerned, ends.test, ends.step))
+    if op is None and total.again == STEP and (ends := ends_of(products[0], loads, record.program)):
+        op = ends.step
+    if op is None and total.again == COPY and loads:
+        op = loads[0]
     return found if op is None else replace(found, op=op, concerned=(*found.concerned, op))
 
 
 def source_of(op: Op, record: ProvenanceRecord) -> SourceLine | None:
-    """The line of the compiled program that an instruction comes from."""
-    return origins_in(record.program.module).at(op.node.start)
+    """The line of the compiled program that an instruction comes from; of line 0, that of the next one ahead of it."""
+    origins = origins_in(record.program.module)
+    for one in (op, *reversed(record.program.ops[: op.site])):
+        found = origins.at(one.node.start)
+        if one.function is op.function and (found is None or found.home.line):
+            return found
+    return origins.at(op.node.start)
 
 
 def _stack(suspect: Suspect) -> Stack:

@@ -46,8 +46,17 @@ def k_left_open(reading: Reading, coverage: Coverage, record: ProvenanceRecord) 
 
 def _are_given(length: int, pitch: int, reading: Reading, record: ProvenanceRecord) -> bool:
     """Whether the kernel is given the length of rows beside their pitch: a number that is not said to be m or n."""
-    given = record.raw.parameters
-    words: list[int] = np.frombuffer(given[: len(given) // 4 * 4], np.uint32).tolist()
-    numbers = Counter(words)
+    numbers = Counter(_words(record))
     others = (reading.planes["a"].extents[0], reading.planes["b"].extents[1])
     return numbers[pitch] > 0 and numbers[length] > others.count(length)
+
+
+def numbers_of(record: ProvenanceRecord) -> frozenset[int]:
+    """The numbers of 32 bits that the kernel is given."""
+    return frozenset(_words(record))
+
+
+def _words(record: ProvenanceRecord) -> list[int]:
+    given = record.raw.parameters
+    words: list[int] = np.frombuffer(given[: len(given) // 4 * 4], np.uint32).tolist()
+    return words

@@ -41,6 +41,7 @@ def moves(tile: Tile, target: Target) -> Iterator[tuple[Named, bool]]:
     yield from _shifted(tile, rows, columns)
     yield from _clamped(tile, rows, columns)
     yield from _tiles(tile, rows, columns)
+    yield from _paced(tile, target, rows, columns)
     yield from _matrices(tile, rows, columns)
     yield from _rotated(tile, target)
     wanted_rows, wanted_columns = target.places(tile.rows.shape)
@@ -164,6 +165,26 @@ def _tiles(tile: Tile, rows: Integers, columns: Integers) -> Iterator[tuple[Name
     varied = any(values is not None and len(np.unique(values)) > 1 for values in own)
     if own[0] is not None and own[1] is not None and varied and (axis < 0 or not np.any(own[0])):
         yield Named("tile-exchanged", "whole tiles are those of other products", 3), False
+
+
+def _paced(tile: Tile, target: Target, rows: Integers, columns: Integers) -> Iterator[tuple[Named, bool]]:
+    """A factor whose k goes on by more, or by less, from product to product than that of the other."""
+    axis = _k_axis(tile)
+    if axis < 0:
+        return
+    along, across = (columns, rows) if axis == 1 else (rows, columns)
+    own = _per_product(along, tile.known)
+    if own is None or _one(across, tile.known) != 0:
+        return
+    wanted = (target.columns if axis == 1 else target.rows)[tile.known.any(axis=(1, 2)), 0]
+    steps, held = np.unique(wanted), own + wanted
+    if len(steps) < 2 or steps[0] != 0 or len(np.unique(np.stack((wanted, held)), axis=1)[0]) != len(steps):
+        return
+    pace = int(steps[1])
+    other = int(held[wanted == pace][0])
+    if (held * pace == wanted * other).all():
+        detail = f"its k goes on by {other} from product to product, that of the other operand by {pace}"
+        yield Named("k-tile-mismatch", detail, 2), len(steps) > 2
 
 
 def _per_product(distances: Integers, known: Truth) -> Integers | None:

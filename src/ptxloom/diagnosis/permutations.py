@@ -186,6 +186,9 @@ def _inside(slots: _Slots) -> Iterator[tuple[Named, Order]]:
         detail = f"the {word} of each register are in reverse order" if count > 2 else "the halves are exchanged"
         name = Named("halves-exchanged", detail)
         yield name, slots.order(slots.lane, slots.register, slots.within ^ flip)
+    for number in range(slots.registers if count == 2 and 1 < slots.registers <= _MOST_REGISTERS else 0):
+        name = Named("halves-exchanged", f"the halves of register {number} are exchanged")
+        yield name, slots.order(slots.lane, slots.register, slots.within ^ (slots.register == number))
 
 
 def _of_layout(rows: int, columns: int) -> Iterator[tuple[Named, Order]]:

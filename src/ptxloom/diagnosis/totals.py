@@ -43,6 +43,8 @@ class Total(NamedTuple):
         ways: Of the factors whose k it is: what their loads are found by.
         field: The part of the CTA's index by which the products of one sum differ; empty if they are of one CTA.
         read_wrong: Whether what is missing was there, so that who reads it is wrong.
+        again: Of k that come twice how: "step", if k goes on by less than products take; "copy", if it stays, or one
+            product has a k twice; empty if neither is known.
     """
 
     law: str
@@ -57,6 +59,10 @@ class Total(NamedTuple):
     ways: Integers = np.zeros(0, np.int64)
     field: str = ""
     read_wrong: bool = False
+    again: str = ""
+
+
+STEP, COPY = "step", "copy"
 
 
 _BYTE_BITS = 8
@@ -92,12 +98,35 @@ def every_k_once(
         plane = reading.planes[role]
         read_wrong = was_copied(plane, coverage.absent.get(role), record, slow=plane.slow_rows == (role == "b"))
         facts = ("once", named, seen, array, paths, own, twice, chains * extent, certain, ways, field)
-        yield Total(*facts, read_wrong=read_wrong)
+        again = _how_again(sites, reading, role)
+        again = "" if again == COPY and coverage.missing[role, axis] else again
+        yield Total(*facts, read_wrong=read_wrong, again=again)
     elif whole_chains and coverage.missing[role, axis] and _is_whole(reading, coverage):
         missing = coverage.missing[role, axis]
         named = Named("k-missing", f"{missing // chains} of {extent} k are never multiplied")
         certain = not coverage.in_one_piece  # else rows may be padded, or another launch adds the rest
         yield Total("once", named, "", array, _NO_PATHS, own, missing, chains * extent, certain, ways, field)
+
+
+def _how_again(sites: Sequence[SiteEvidence], reading: Reading, role: str) -> str:
+    """How k come to be multiplied twice."""
+    axis = 1 if role == "a" else 0
+    lines = [(common_columns if axis else common_rows)(tiles_of(site, reading)[role]) for site in sites]
+    if len({one.shape[1] for one in lines}) > 1:
+        return ""
+    held = np.concatenate(lines)
+    size = held.shape[1]
+    ordered = np.sort(held, axis=1)
+    if ((np.diff(ordered, axis=1) == 0) & (ordered[:, 1:] >= 0)).any():
+        return COPY
+    numbers, chains = (np.concatenate([getattr(site, name) for site in sites]) for name in ("numbers", "chain"))
+    order = np.lexsort((numbers, chains))
+    steps = np.diff(held[order, 0])[chains[order][1:] == chains[order][:-1]]
+    if not len(steps) or (steps < 0).any():
+        return ""
+    if (steps == 0).any():
+        return COPY
+    return STEP if (steps < size).all() else ""
 
 
 def _field(sites: Sequence[SiteEvidence], record: ProvenanceRecord) -> str:

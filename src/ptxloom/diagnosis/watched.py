@@ -50,7 +50,7 @@ class Seen(NamedTuple):
 
 
 def _of(origin: SourceLine | None) -> str:
-    return f" ({origin})" if origin else ""
+    return f" ({origin.told})" if origin else ""
 
 
 @cache

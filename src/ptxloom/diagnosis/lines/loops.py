@@ -44,7 +44,14 @@ def ends_of(product: Op, copies: Sequence[Op], program: Program) -> Ends | None:
         return None
     inside = [op for op in program.ops if place.get(op.node.start) in chosen.blocks and op.function is product.function]
     latches = {last.start for latch in chosen.latches if (last := graph.blocks[latch].last) is not None}
-    branch = next((op for op in inside if op.node.start in latches and op.node.predicate is not None), None)
+    leaving = {
+        last.start
+        for block in chosen.blocks
+        if any(after not in chosen.blocks for after in graph.successors[block])
+        and (last := graph.blocks[block].last) is not None
+    }
+    steered = [op for op in inside if op.node.predicate is not None and op.node.start in latches | leaving]
+    branch = next((op for op in steered if op.node.start in latches), steered[-1] if steered else None)
     if branch is None or branch.node.predicate is None:
         return None
     test = _writer(branch.node.predicate.name, inside) or branch

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from ptxloom.diagnosis.left_open import numbers_of
 from ptxloom.diagnosis.permutations import Named
 from ptxloom.diagnosis.relations.blame import Accused, of_missing, of_odd, of_places, of_strangers
 from ptxloom.diagnosis.relations.each_way import odd_ways
@@ -144,6 +145,6 @@ def _is_needed(
         for axis in other.links.free:
             if other is not source and other.links.shape[axis] == extent:
                 return len(np.unique(other.pattern.offsets[axis])) == extent
-    words: list[int] = np.frombuffer(record.raw.parameters[: len(record.raw.parameters) // 4 * 4], np.uint32).tolist()
+    words = numbers_of(record)
     is_tail = held[0] == 0 and held[-1] == len(held) - 1
     return extent in words and (not is_tail or len(held) not in words)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from ptxloom.machine.results.provenance import ProvenanceRecord, TracedArray
 
 _LIKELY: Final = 0.5  # of what is added, that must stand where it should
+_SOME: Final = 1 / 16  # of a vector that has as many elements as one axis, and not as the other
 
 
 class Wrong(NamedTuple):
@@ -107,8 +108,10 @@ def _wanted(
     share = np.count_nonzero(best == elements) / len(elements)
     other_axis = (rows != columns or stated) and any((elements == one).all() for one in (row, column))
     turned = array.shape == result.shape and (elements == column * columns + row).all()
+    once_each = len(np.unique(places)) == len(places)
     open_ = rows == columns == size and not stated and share == 1 and (row == elements).all()  # which was meant?
-    return None if open_ or not (share >= _LIKELY or other_axis or turned) else best
+    alone = once_each and size in {rows, columns} and rows != columns and share >= _SOME  # a vector of one axis alone
+    return None if open_ or not (share >= _LIKELY or other_axis or turned or alone) else best
 
 
 class _Standing(NamedTuple):

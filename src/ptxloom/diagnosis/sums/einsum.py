@@ -67,7 +67,7 @@ def axes_of(terms: Terms, arrays: Sequence[TracedArray], expected: Expectation |
     """
     if expected is not None and expected.is_product:
         return _stated(arrays, expected)
-    if len({array.number for array in arrays}) < len(arrays):
+    if arrays[2].number in {array.number for array in arrays[:2]}:
         return None  # in place: what is read may be a result already
     times = np.unique(terms.result, return_counts=True)[1]
     if (times != times[0]).any():
@@ -119,7 +119,7 @@ def _agreed(elements: Sequence[Integers], shapes: tuple[Shape, Shape, Shape]) ->
     """The letters under which most terms agree, and how far they do: each axis of the result is one of a factor's."""
     first, second, result = (_indices(one, shape) for one, shape in zip(elements, shapes, strict=True))
     own = "mnpq"[: len(result)]
-    tries: list[tuple[float, Axes]] = []
+    tries: list[tuple[float, Axes, bool]] = []
     for left in _letterings(shapes[0], own, shapes[2], "kl"):
         summed = "".join(letter for letter in left if letter not in own)
         for right in _letterings(shapes[1], own, shapes[2], summed):
@@ -136,8 +136,31 @@ def _agreed(elements: Sequence[Integers], shapes: tuple[Shape, Shape, Shape]) ->
             axes = Axes((left, right, own), shapes, stated=False)
             if all(len(set(extents)) == 1 for extents in axes.extents.values()):
                 shares = [np.count_nonzero(held == other) / held.size for held, other in shared]
-                tries.append((sum(shares) / len(shares), axes))
-    return max(tries, key=lambda one: one[0], default=None)
+                of_factors = [
+                    all(
+                        share == 1
+                        for share, letter in zip(shares, _shared(left, right, own), strict=True)
+                        if letter == n
+                    )
+                    for n in (0, 1)
+                ]
+                tries.append((sum(shares) / len(shares), axes, any(of_factors)))
+    if (
+        len({one[0] for one in tries}) == 1 and tries[0][2]
+    ):  # no other letters fit the extents, and one factor stands where it should
+        return max(tries[0][0], _LIKELY), tries[0][1]
+    best = max(tries, key=lambda one: one[0], default=None)
+    return best[:2] if best is not None else None
+
+
+def _shared(left: str, right: str, own: str) -> list[int]:
+    """Which factor each shared letter is of that one has in common with the result; 2: of those that both have."""
+    return [
+        number
+        for number, (letters, others) in enumerate(((left, own), (right, own), (left, right)))
+        for letter in letters
+        if letter in others
+    ]
 
 
 def _indices(elements: Integers, shape: Shape) -> list[Integers]:

@@ -6,14 +6,16 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
-from ptxloom.diagnosis.culprits import culprit
+from ptxloom.diagnosis.culprits import copies_of, culprit
 from ptxloom.diagnosis.findings import source_of
+from ptxloom.diagnosis.left_open import numbers_of
 from ptxloom.diagnosis.lines.deadends import thrown_away
+from ptxloom.diagnosis.lines.loops import ends_of
 from ptxloom.diagnosis.lines.terms import Line, line_of
 from ptxloom.diagnosis.model import Diagnosis
 from ptxloom.diagnosis.sums.addends import added
 from ptxloom.diagnosis.sums.einsum import axes_of
-from ptxloom.diagnosis.sums.laws import ROLES, Broken, broken
+from ptxloom.diagnosis.sums.laws import ROLES, Broken, broken, ends_early
 from ptxloom.diagnosis.sums.terms import Unfolding
 from ptxloom.machine.results.provenance import Kind
 
@@ -77,20 +79,24 @@ def _summed(
     if sided is not None:
         arrays = [record.arrays[int(sided.factors["array"][0, n])] for n in (0, 1)]
         axes = axes_of(sided, [*arrays, array], expected)
+        given = numbers_of(record)
         wrong: tuple[Broken, ...] = (
-            () if axes is None else broken(sided, axes, complete=bool((contents.stored_at >= 0).all()))
+            () if axes is None else broken(sided, axes, given, complete=bool((contents.stored_at >= 0).all()))
         )
         if axes is not None and _is_believed(wrong, axes):
             sum_ = _Sum(sided, axes, [*arrays, array], contents, nodes)
             found += [_diagnosis(one, sum_, record) for one in wrong]
-            judged[np.unique(sided.result)] = True
+            judged[np.unique(sided.result)] = bool(wrong) or not ends_early(sided, axes, given)
             count = len(sided.result)
     return Summed(array.number, judged & terms.whole & beside.judged, count, tuple(found), beside.judged)
 
 
 def _is_believed(wrong: tuple[Broken, ...], axes: Axes) -> bool:
-    """Whether what is wrong is worth telling: plain changes alone, if nobody said what is meant."""
-    return axes.stated or all(one.named.steps <= _PLAIN_STEPS for one in wrong)
+    """Whether what is wrong is worth telling: plain changes, or of one side, if nobody said what is meant."""
+    return axes.stated or all(
+        one.named.steps <= _PLAIN_STEPS or (one.sure and one.named.cause != "unknown" and len(axes.shapes[2]) > 1)
+        for one in wrong
+    )
 
 
 def _sided(terms: Terms) -> Terms | None:
@@ -142,6 +148,9 @@ def _diagnosis(one: Broken, sum_: _Sum, record: ProvenanceRecord) -> Diagnosis:
     elif one.named.cause == "k-missing":
         absent = np.setdiff1d(np.arange(int(np.prod(arrays[0].shape))), terms.factors["element"][:, 0])
         last = thrown_away(arrays[0].number, absent, contents.origins.ravel(), nodes, record)
+        loads = copies_of(terms.factors["path"][:, 0].astype(np.int64), record)
+        ends = ends_of(products[0], loads, record.program) if last is None else None
+        last = ends.test if ends is not None else last
         line = line if last is None else Line(last, (last, *products))
     known = one.named.cause != "unknown" and not one.others
     certain = one.sure and known and axes.stated and one.named.steps <= _PLAIN_STEPS

@@ -46,12 +46,13 @@ class Broken(NamedTuple):
     others: tuple[str, ...] = ()
 
 
-def broken(terms: Terms, axes: Axes, *, complete: bool) -> tuple[Broken, ...]:
+def broken(terms: Terms, axes: Axes, given: frozenset[int], *, complete: bool) -> tuple[Broken, ...]:
     """What is wrong with a sum, nothing if every term is where it should be and every one stands once.
 
     Args:
         terms: Its terms.
         axes: How they are read.
+        given: The numbers that the kernel is given.
         complete: Whether every element of the result was stored.
     """
     held = [axes.indices(number, one) for number, one in enumerate(_elements(terms))]
@@ -63,7 +64,7 @@ def broken(terms: Terms, axes: Axes, *, complete: bool) -> tuple[Broken, ...]:
         )
     }
     if not apart:
-        return tuple(_once(terms, axes, held))
+        return tuple(_once(terms, axes, held, given))
     side = _blamed(terms, axes, apart, complete=complete)
     return (_explained(terms, axes, held, side),)
 
@@ -186,7 +187,7 @@ def _of_axis(letters: str, held: dict[str, Integers], wanted: dict[str, Integers
         yield Named(f"{word}s-permuted", f"they are in another order along {letter}", 5)
 
 
-def _once(terms: Terms, axes: Axes, held: list[dict[str, Integers]]) -> Iterator[Broken]:
+def _once(terms: Terms, axes: Axes, held: list[dict[str, Integers]], given: frozenset[int]) -> Iterator[Broken]:
     """Every product once: those that are missing from sums, or stand in them twice."""
     extent = 1
     key = terms.result.astype(np.int64)
@@ -202,12 +203,28 @@ def _once(terms: Terms, axes: Axes, held: list[dict[str, Integers]]) -> Iterator
         again = np.isin(key, different[times > 1])
         detail = f"{twice // results or 'some'} of {extent} k are multiplied twice into each element"
         yield Broken("once", Named("k-twice", detail), "", again, twice, results * extent)
-    elif missing and (axes.stated or not _is_tail(different % extent, extent)):
+    elif missing and (axes.stated or not is_padded(different % extent, extent, given)):
         detail = f"{missing // results or 'some'} of {extent} k are never multiplied"
         yield Broken("once", Named("k-missing", detail), "", everywhere, missing, results * extent, sure=axes.stated)
 
 
-def _is_tail(present: Integers, extent: int) -> bool:
-    """Whether the k that are there follow one another from the first on: rows may be padded then."""
+def ends_early(terms: Terms, axes: Axes, given: frozenset[int]) -> bool:
+    """Whether the last k of rows are left out, and they may be padded."""
+    if axes.stated:
+        return False
+    key, extent = np.zeros(len(terms.result), np.int64), 1
+    held = axes.indices(0, terms.factors["element"][:, 0])
+    for letter in axes.summed:
+        size = axes.extents[letter][0]
+        key, extent = key * size + held[letter], extent * size
+    return is_padded(key, extent, given)
+
+
+def is_padded(present: Integers, extent: int, given: frozenset[int]) -> bool:
+    """Whether the k that are there follow one another from the first on, and rows may be padded.
+
+    They may be if the kernel is given both numbers, or not the rows' length, so that nobody can tell.
+    """
     found = np.unique(present)
-    return len(found) < extent and bool((found == np.arange(len(found))).all())
+    is_tail = len(found) < extent and bool((found == np.arange(len(found))).all())
+    return is_tail and (len(found) in given or extent not in given)

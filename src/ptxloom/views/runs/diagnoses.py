@@ -50,9 +50,9 @@ class Told:
 
     @property
     def verdict(self) -> Verdict:
-        """That of the examination; where an array is wrong and every law is obeyed, what is computed was not judged."""
+        """That of the examination; never clean where an array is wrong or a tool found something, whatever laws say."""
         verdict = self.examined.verdict
-        return "unjudged" if self.wrong and verdict == "clean" else verdict
+        return "unjudged" if (self.wrong or self.hazards) and verdict == "clean" else verdict
 
 
 def full(told: Told, style: Style = PLAIN, tried: Told | None = None) -> str:
@@ -140,7 +140,7 @@ def _judged(examined: Examination) -> tuple[tuple[int, str], ...]:
 def _gap(one: Unjudged) -> str:
     more = f" and {len(one.lines) - 1} more" if len(one.lines) > 1 else ""
     place = f"line {one.line}{more}" if one.line else "all lines"
-    place = f"{one.origin} (PTX {place})" if one.origin else place
+    place = f"{one.origin.told} (PTX {place})" if one.origin else place
     what = one.what.removesuffix("s") if one.count == 1 else one.what
     count = f"{one.count:,} {what}" if one.count else what
     return f"{place}: {count}{f' of {one.array}' if one.array else ''}: {one.why}"
@@ -151,7 +151,7 @@ def _one(diagnosis: Diagnosis, style: Style) -> list[str]:
     head = style.paint(f"{diagnosis.cause}{sure}", Ink.RED if diagnosis.certain else Ink.YELLOW)
     lines = [f"{head}: {harmless(_what(diagnosis))}", f"  {harmless(diagnosis.detail)}"]
     place = f"line {diagnosis.line}"
-    place = f"{diagnosis.origin} (PTX {place})" if diagnosis.origin else place
+    place = f"{diagnosis.origin.told} (PTX {place})" if diagnosis.origin else place
     lines.append(f"  {harmless(place)}: {harmless(diagnosis.instruction)}")
     others = [number for number in diagnosis.lines if number != diagnosis.line][:_MOST_LINES]
     if others:

@@ -83,7 +83,7 @@ def _summed(
         wrong: tuple[Broken, ...] = (
             () if axes is None else broken(sided, axes, given, complete=bool((contents.stored_at >= 0).all()))
         )
-        if axes is not None and _is_believed(wrong, axes):
+        if axes is not None and _is_believed(wrong, axes, has_rows=len(array.shape) > 1):
             sum_ = _Sum(sided, axes, [*arrays, array], contents, nodes)
             found += [_diagnosis(one, sum_, record) for one in wrong]
             judged[np.unique(sided.result)] = bool(wrong) or not ends_early(sided, axes, given)
@@ -91,11 +91,10 @@ def _summed(
     return Summed(array.number, judged & terms.whole & beside.judged, count, tuple(found), beside.judged)
 
 
-def _is_believed(wrong: tuple[Broken, ...], axes: Axes) -> bool:
+def _is_believed(wrong: tuple[Broken, ...], axes: Axes, *, has_rows: bool) -> bool:
     """Whether what is wrong is worth telling: plain changes, or of one side, if nobody said what is meant."""
     return axes.stated or all(
-        one.named.steps <= _PLAIN_STEPS or (one.sure and one.named.cause != "unknown" and len(axes.shapes[2]) > 1)
-        for one in wrong
+        one.named.steps <= _PLAIN_STEPS or (one.sure and one.named.cause != "unknown" and has_rows) for one in wrong
     )
 
 

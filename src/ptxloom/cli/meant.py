@@ -6,6 +6,8 @@ import re
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Final
 
+from ptxloom.isa.spelling import near_misses
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
@@ -67,7 +69,7 @@ def meant_command(word: str, verbs: Mapping[str, str]) -> str:
     for command, others in _COMMANDS.items():
         if word in others.split() and command.partition(" ")[0] in verbs:
             return command
-    if near := get_close_matches(word, verbs, n=1):
+    if near := near_misses(word, verbs, 1) or get_close_matches(word, verbs, n=1):
         return near[0]
     stem = word.removesuffix("s")
     said = [verb for verb, about in verbs.items() if stem in {one.removesuffix("s") for one in _words(about)}]

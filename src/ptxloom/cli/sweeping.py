@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 _KEPT = 8  # modules and kernels that a worker keeps
 COUNTED = ("executions", "wavefronts", "conflicts", "sectors", "ideal_sectors", "divergent", "bulk_bytes", "cost")
 """What a profile's totals say of a point."""
+_MOST_DIGITS = 12  # of a seed
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,8 +97,8 @@ def _launched(point: Point) -> LaunchResult:
     compiled = _kernel(module, launch.kernel, launch.target)
     expected = references(launch, compiled)
     seed = point.values.get("seed", "0")
-    if not seed.isdecimal():
-        raise PtxloomError(f"the seed {title(seed)} is not a whole number")
+    if not (seed.isascii() and seed.isdecimal() and len(seed) <= _MOST_DIGITS):
+        raise PtxloomError(f"the seed {title(seed)} is not a whole number of at most {_MOST_DIGITS} digits")
     return compiled.launch(
         launch.grid,
         launch.block,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from contextlib import closing, nullcontext
 from dataclasses import asdict
 from pathlib import Path
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from ptxloom.fuzzing import Summary
 
 _SHOWN: Final = 20
+_MOST_STATEMENTS: Final = 1000
+_SIZES: Final = re.compile(r"(\d{1,4})(?::(\d{1,4}))?", re.ASCII)
 _DEFAULT: Final = ("threads", "order", "tools")
 _COMPILED: Final = ("gpu", "ptxas")
 
@@ -61,10 +64,11 @@ def _asked(options: Options) -> Task:
 
 
 def _sizes(text: str) -> tuple[int, int]:
-    least, _, most = text.partition(":")
-    if not (least.isdecimal() and (most or least).isdecimal() and 1 <= int(least) <= int(most or least) <= 1000):
-        raise UsageError("size", text, "a number of statements from 1 to 1000, or two such as 4:40")
-    return int(least), int(most or least)
+    written = _SIZES.fullmatch(text)
+    least, most = (int(written[1]), int(written[2] or written[1])) if written else (0, 0)
+    if not 1 <= least <= most <= _MOST_STATEMENTS:
+        raise UsageError("size", text, f"a number of statements from 1 to {_MOST_STATEMENTS}, or two such as 4:40")
+    return least, most
 
 
 def _jury(options: Options) -> Jury:

@@ -5,10 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+import numpy as np
+
 from ptxloom.campaigns import Killed, Share, carried_out
 from ptxloom.conformance.question import Question
 from ptxloom.conformance.report import Report, verdict_of
 from ptxloom.conformance.verdicts import Verdict
+from ptxloom.conformance.waivers import waiver_of
 from ptxloom.conformance.work import Task, done
 from ptxloom.machine.results.fidelity import BITS, level_of
 
@@ -17,6 +20,7 @@ if TYPE_CHECKING:
 
     from ptxloom.campaigns import Shards, Workers
     from ptxloom.conformance.paths import Path
+    from ptxloom.conformance.waivers import Waiver
 
 A_SHARE: Final = 16
 """Paths that a worker takes at once: one module of the judge's compiler."""
@@ -61,12 +65,14 @@ class Verified:
     Attributes:
         report: The report.
         unequal: Paths of which the judge left other bits than this machine leaves.
+        waived: Paths of which it did in a way that is known; the cases that it shows bear that out.
         unknown: Paths that this version does not have, or does not run.
         new: Instructions that the report confirms and nothing did before.
     """
 
     report: Report
     unequal: tuple[str, ...]
+    waived: tuple[str, ...]
     unknown: tuple[str, ...]
     new: tuple[str, ...]
 
@@ -75,10 +81,28 @@ def verified(report: Report, paths: Sequence[Path], workers: Workers) -> Verifie
     """What this machine makes of a report on the results of `paths`, all that the report's target has."""
     by_name = {path.name: path for path in paths}
     theirs = {one.path: one.digest for one in report.verdicts if one.digest}
+    known = {one.path for one in report.verdicts if _is_waived(report, one)}
     wanted = [by_name[name] for name in theirs if name in by_name]
     question = Question("here", report.target, report.version, report.cases)
     ours = {one.path: one for one in asked(question, wanted, workers)}
-    unequal = tuple(name for name, one in sorted(ours.items()) if not one.refused and one.digest != theirs[name])
+    other = [name for name, one in sorted(ours.items()) if not one.refused and one.digest != theirs[name]]
     unknown = tuple(sorted(name for name in theirs if name not in ours or ours[name].refused))
-    equal = {by_name[name].form.spelling for name in ours if name not in unequal and name not in unknown}
-    return Verified(report, unequal, unknown, tuple(sorted(one for one in equal if level_of(one) != BITS)))
+    equal = {by_name[name].form.spelling for name in ours if name not in other and name not in unknown}
+    waived, unequal = tuple(name for name in other if name in known), tuple(name for name in other if name not in known)
+    return Verified(report, unequal, waived, unknown, tuple(sorted(one for one in equal if level_of(one) != BITS)))
+
+
+def _is_waived(report: Report, verdict: Verdict) -> bool:
+    """Whether all that a report says of a path is waived: by a waiver that is believed here, of all cases it shows."""
+    waiver = waiver_of(verdict.path, report.driver, report.target, report.level)
+    if report.judge != "gpu" or waiver is None or verdict.differ or verdict.waiver != waiver.id:
+        return False
+    return all(_shows(waiver, one.given, one.expected) for one in verdict.first)
+
+
+def _shows(waiver: Waiver, given: tuple[str, ...], expected: tuple[str, ...]) -> bool:
+    try:
+        theirs, ours = (np.array([[int(word, 16) for word in words]], np.uint64) for words in (given, expected))
+    except (ValueError, OverflowError):
+        return False
+    return theirs.shape == ours.shape and bool(waiver.waives(theirs, ours).all())

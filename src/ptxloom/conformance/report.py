@@ -35,6 +35,7 @@ class Report:
         verdicts: By path, in the order of their names.
         suite: The version of the suite.
         schema: The version of this form.
+        level: The optimisation level of the judge's compiler; None: its default.
     """
 
     judge: str
@@ -46,11 +47,17 @@ class Report:
     verdicts: tuple[Verdict, ...]
     suite: int = SUITE
     schema: int = field(default=SCHEMA)
+    level: int | None = None
 
     @property
     def differing(self) -> tuple[Verdict, ...]:
         """The verdicts on paths that differ."""
         return tuple(one for one in self.verdicts if one.differ)
+
+    @property
+    def waived(self) -> tuple[Verdict, ...]:
+        """The verdicts on paths that differ in a way that is known."""
+        return tuple(one for one in self.verdicts if one.waived)
 
     @property
     def refused(self) -> tuple[Verdict, ...]:
@@ -64,7 +71,8 @@ class Report:
 
     def text(self) -> str:
         """The file: JSON, a line a path."""
-        head = {name: value for name, value in asdict(self).items() if name != "verdicts"} | {"digest": self.digest}
+        said = {name: value for name, value in asdict(self).items() if name != "verdicts" and value is not None}
+        head = said | {"digest": self.digest}
         rows = ",\n".join(json.dumps(one.record(), separators=(",", ":")) for one in self.verdicts)
         return f'{json.dumps(head)[:-1]}, "paths": [\n{rows}\n]}}\n'
 
@@ -89,7 +97,8 @@ def read(text: str) -> Report:
             _word(found[name]) for name in ("judge", "device", "driver", "target", "version")
         )
         verdicts = tuple(map(verdict_of, found["paths"]))
-        report = Report(judge, device, driver, target, version, _count(found["cases"]), verdicts)
+        cases, level = _count(found["cases"]), _count(found["level"]) if "level" in found else None
+        report = Report(judge, device, driver, target, version, cases, verdicts, level=level)
     except (ValueError, KeyError, TypeError, RecursionError):
         raise Unreadable("the file is no report of `ptxloom conform`") from None
     if found.get("digest") != report.digest:
@@ -104,8 +113,9 @@ def verdict_of(row: dict[str, Any]) -> Verdict:
         ValueError, KeyError, TypeError: It is none.
     """
     first = tuple(map(_difference_of, row.get("first", ())))
-    digest, refused = (_word(row.get(name, "")) for name in ("digest", "refused"))
-    return Verdict(_word(row["path"]), _count(row["cases"]), _count(row["differ"]), digest, refused, first)
+    digest, refused, waiver = (_word(row.get(name, "")) for name in ("digest", "refused", "waiver"))
+    path, cases, differ, waived = _word(row["path"]), *map(_count, (row["cases"], row["differ"], row.get("waived", 0)))
+    return Verdict(path, cases, differ, digest, refused, first, waived, waiver)
 
 
 def _difference_of(row: dict[str, Any]) -> Difference:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from ptxloom.conformance.inputs import Words
     from ptxloom.conformance.paths import Path
+    from ptxloom.conformance.waivers import Waiver
 
 MOST_SHOWN: Final = 20
 """How many of the cases that differ are kept for a path."""
@@ -50,10 +51,12 @@ class Verdict:
     Attributes:
         path: Its name.
         cases: How many were asked.
-        differ: How many of them gave other bits than here.
+        differ: How many of them gave other bits than here, those waived not counted.
         digest: Of all that the judge left, 16 hexadecimal digits; empty where it left nothing.
         refused: Why the judge did not run it; empty if it did.
-        first: The first cases that differ.
+        first: The first cases that differ, those waived behind the others.
+        waived: How many cases differ in a way that is known.
+        waiver: Which way that is; empty where nothing is waived.
     """
 
     path: str
@@ -62,6 +65,8 @@ class Verdict:
     digest: str = ""
     refused: str = ""
     first: tuple[Difference, ...] = ()
+    waived: int = 0
+    waiver: str = ""
 
     def record(self) -> dict[str, Any]:
         """It as JSON has it; what is empty is left out."""
@@ -73,21 +78,24 @@ def digest(words: Words) -> str:
     return blake2b(words.astype("<u8").tobytes(), digest_size=8).hexdigest()
 
 
-def compared(path: Path, cases: int, given: Words, expected: Words) -> Verdict:
+def compared(path: Path, cases: int, given: Words, expected: Words, waiver: Waiver | None = None) -> Verdict:
     """The verdict on one path: `given` and `expected` are what its kernel left, `(result_words,)`."""
     threads = threads_of(path, cases)
     cases = threads // path.lanes
     if np.array_equal(given, expected):
         return Verdict(path.name, cases, digest=digest(given))
     theirs, ours = _rows(path, threads, given), _rows(path, threads, expected)
-    unequal = (theirs != ours).any(axis=1)
-    wrong = unequal.reshape(cases, path.lanes).any(axis=1)
+    known = waiver.waives(theirs, ours) if waiver is not None else np.zeros(threads, np.bool_)
+    unequal = (theirs != ours).any(axis=1) & ~known
+    wrong, waived = (lanes.reshape(cases, path.lanes).any(axis=1) for lanes in (unequal, known))
     inputs = _inputs(path, threads)
     first = tuple(
         Difference(int(at) // path.lanes, int(at) % path.lanes, _hex(inputs[at]), _hex(theirs[at]), _hex(ours[at]))
-        for at in np.flatnonzero(unequal)[:MOST_SHOWN]
+        for at in (*np.flatnonzero(unequal), *np.flatnonzero(known))[:MOST_SHOWN]
     )
-    return Verdict(path.name, cases, int(wrong.sum()), digest(given), first=first)
+    apart = int((waived & ~wrong).sum())
+    name = waiver.id if waiver is not None and apart else ""
+    return Verdict(path.name, cases, int(wrong.sum()), digest(given), first=first, waived=apart, waiver=name)
 
 
 def _rows(path: Path, threads: int, words: Words) -> Words:

@@ -11,6 +11,7 @@ from ptxloom.conformance.gpu import Driver
 from ptxloom.conformance.paths import paths
 from ptxloom.conformance.ptxas import assembled
 from ptxloom.conformance.verdicts import Verdict, compared, digest
+from ptxloom.conformance.waivers import waiver_of
 from ptxloom.diagnostics import PtxloomError
 from ptxloom.isa.target import Target
 from ptxloom.isa.version import PtxVersion
@@ -61,7 +62,8 @@ def _here(question: Question, path: Path) -> Verdict:
 
 
 def _on_gpu(question: Question, wanted: list[Path]) -> Iterator[Verdict]:
-    for path, given in _driver(question.level).run(wanted, question.cases):
+    driver = _driver(question.level)
+    for path, given in driver.run(wanted, question.cases):
         if isinstance(given, str):
             yield Verdict(path.name, question.cases, refused=given)
             continue
@@ -69,7 +71,8 @@ def _on_gpu(question: Question, wanted: list[Path]) -> Iterator[Verdict]:
         if isinstance(expected, str):
             yield Verdict(path.name, question.cases, digest=digest(given), refused=expected)
         else:
-            yield compared(path, question.cases, given, expected)
+            waiver = waiver_of(path.name, driver.gpu.driver, question.target, question.level)
+            yield compared(path, question.cases, given, expected, waiver)
 
 
 @cache

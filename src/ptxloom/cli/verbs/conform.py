@@ -12,6 +12,7 @@ from ptxloom.cli.progress import counted
 from ptxloom.cli.spreading import shards_of, workers_of
 from ptxloom.conformance import Driver, Question, Report, asked, paths, read, verified
 from ptxloom.conformance.assemblers import assemblers
+from ptxloom.conformance.waivers import waivers
 from ptxloom.diagnostics import PtxloomError, UsageError
 from ptxloom.files.limited import named
 from ptxloom.isa.target import known_target
@@ -73,7 +74,7 @@ def _asked(options: Options, judge: str, named: tuple[str, str], target: Target,
         found = counted(asked(question, wanted, workers_of(options), shards), len(wanted), "paths asked")
         verdicts = tuple(sorted(found, key=lambda one: one.path))
     kind = judge if judge in _JUDGES else "ptxas"
-    return Report(kind, device, driver, str(target), str(version), options.cases, verdicts)
+    return Report(kind, device, driver, str(target), str(version), options.cases, verdicts, level=options.level)
 
 
 def _wanted(options: Options, target: Target, version: PtxVersion) -> tuple[Path, ...]:
@@ -89,6 +90,7 @@ def _told(report: Report) -> str:
     many = len(report.differing)
     asked = f"{len(report.verdicts):,} paths, {cases:,} cases"
     lines = [f"{report.device} ({report.target}, PTX {report.version}): {asked}, {_differ(many)}"]
+    lines += _waived(report)
     lines += [line for one in report.differing[:_SHOWN] for line in _difference(one)]
     lines += [f"  {one.path} did not run: {one.refused}" for one in report.refused[:_SHOWN]]
     more = max(many - _SHOWN, 0) + max(len(report.refused) - _SHOWN, 0)
@@ -99,6 +101,19 @@ def _told(report: Report) -> str:
 
 def _differ(count: int) -> str:
     return f"{count or 'none'} differ{'s' if count == 1 else ''}"
+
+
+def _waived(report: Report) -> Iterator[str]:
+    """What differs in a way that is known, by way."""
+    found = report.waived
+    if not found:
+        return
+    yield f"  {len(found):,} waived: nothing differs there but which NaN a result is"
+    for waiver in waivers():
+        rows = [one for one in found if one.waiver == waiver.id]
+        if rows:
+            cases = f"{sum(one.waived for one in rows):,} of {sum(one.cases for one in rows):,} cases"
+            yield f"    {waiver.id}: {', '.join(one.path for one in rows)} ({cases}): {waiver.what}"
 
 
 def _difference(verdict: Verdict) -> Iterator[str]:
@@ -124,8 +139,9 @@ def _verified(options: Options, file: str) -> Outcome:
 def _verdict(found: Verified) -> Iterator[str]:
     report = found.report
     results = sum(bool(one.digest) for one in report.verdicts)
+    waived = f", {len(found.waived):,} waived" if found.waived else ""
     device = f"{report.device} ({report.target}, driver {report.driver})"
-    yield f"{device}: results of {results:,} paths computed here, {_differ(len(found.unequal))}"
+    yield f"{device}: results of {results:,} paths computed here, {_differ(len(found.unequal))}{waived}"
     yield from (f"  {name} differs" for name in found.unequal[:_SHOWN])
     if found.unknown:
         yield f"  {len(found.unknown):,} are not known here, such as {found.unknown[0]}"

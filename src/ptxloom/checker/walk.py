@@ -6,6 +6,7 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from ptxloom.checker.control_flow.aligned import divergent
+from ptxloom.checker.control_flow.factors import factors
 from ptxloom.checker.control_flow.lints import hints as asides
 from ptxloom.checker.core.context import Platform, Site
 from ptxloom.checker.core.scope import VisibleNames
@@ -106,6 +107,7 @@ def check(
         findings += rule(module, platform)
     graphs = flow_graphs(module)
     findings += divergent(graphs)
+    findings += factors(graphs)
     notes = asides(module, graphs)
     if hints:
         findings += notes

@@ -15,18 +15,58 @@ class Cause:
         about: In short, as a sentence begins.
         seen: What the operand looks like.
         change: What mends it.
+        example: A kernel that shows it, as Markdown; may be empty.
     """
 
     id: str
     about: str
     seen: str
     change: str
+    example: str = ""
 
     @property
     def markdown(self) -> str:
         """The page that `ptxloom explain` prints."""
-        return f"# {self.id}\n\n{self.about}.\n\n## What is seen\n\n{self.seen}\n\n## What to change\n\n{self.change}\n"
+        seen = f"## What is seen\n\n{self.seen}\n\n"
+        shown = f"## Example\n\n{self.example}\n" if self.example else ""
+        return f"# {self.id}\n\n{self.about}.\n\n{seen}{shown}## What to change\n\n{self.change}\n"
 
+
+_OF_A_DESCRIPTOR: Final = """\
+A tile of A lies in shared memory with the 128-byte swizzle: 64 rows of 128 bytes, where 8 rows (1,024 bytes) are an
+atom.
+
+```text
+ bytes     0 -> rows  0 to  7
+        1024 -> rows  8 to 15     stride dimension byte offset: 1024, field 0x40
+        2048 -> rows 16 to 23
+```
+
+The descriptor says 512, field 0x20:
+
+```ptx
+or.b64 d10, d10, 0x4000002000010000;
+```
+
+So the product finds row 4 where it looks for row 8. `ptxloom why` draws the elements as `row,column`: left what the
+product reads, right what it should read.
+
+```text
+ 8  4,0*   4,1*   4,2*   4,3*   4,4*   4,5*   |  8,0   8,1   8,2   8,3   8,4   8,5
+ 9  5,0*   5,1*   5,2*   5,3*   5,4*   5,5*   |  9,0   9,1   9,2   9,3   9,4   9,5
+10  6,0*   6,1*   6,2*   6,3*   6,4*   6,5*   |  10,0  10,1  10,2  10,3  10,4  10,5
+11  7,0*   7,1*   7,2*   7,3*   7,4*   7,5*   |  11,0  11,1  11,2  11,3  11,4  11,5
+12  8,0*   8,1*   8,2*   8,3*   8,4*   8,5*   |  12,0  12,1  12,2  12,3  12,4  12,5
+```
+
+The repair that it proposes, and `--try` proves:
+
+```ptx
+or.b64 d10, d10, 0x4000004000010000;
+```
+
+`ptxloom descriptor 0x4000002000010000` reads the wrong one.
+"""
 
 _CAUSES: Final = (
     Cause(
@@ -130,6 +170,7 @@ _CAUSES: Final = (
         "address on, with rows or groups of rows further apart or closer, or swizzled in another way.",
         "Change the field that is named: the leading or stride dimension byte offset, the swizzling mode, the base "
         "offset, the start address. `ptxloom descriptor` reads, draws and makes descriptors.",
+        _OF_A_DESCRIPTOR,
     ),
     Cause(
         "pitch-mismatch",

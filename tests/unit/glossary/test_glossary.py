@@ -15,8 +15,8 @@ from ptxloom.glossary import CAUSES, concepts
 COMMAND: Final = re.compile(r"`ptxloom ([^`]+)`")
 COMMANDS: Final = tuple(
     command
-    for concept in concepts().values()
-    for command in COMMAND.findall(concept.text)
+    for text in (*(one.text for one in concepts().values()), *(one.example for one in CAUSES.values()))
+    for command in COMMAND.findall(text)
     if " " in command and not command.startswith("run ")
 )
 

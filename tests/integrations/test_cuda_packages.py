@@ -15,11 +15,17 @@ PROGRAMS = Path(__file__).parent / "programs"
 
 
 def _run(
-    name: str, tmp_path: Path, device: str = "sm_80", *, arguments: tuple[str, ...] = (), **environment: str
+    name: str,
+    tmp_path: Path,
+    device: str = "sm_80",
+    *,
+    verb: str = "exec",
+    arguments: tuple[str, ...] = (),
+    **environment: str,
 ) -> subprocess.CompletedProcess[str]:
     known = {key: value for key, value in os.environ.items() if not key.startswith(("PTXLOOM_", "CUTE_DSL_"))}
     known |= {"CACHEDB": str(tmp_path / "tinygrad"), "CUTE_DSL_CACHE_DIR": str(tmp_path / "cute"), **environment}
-    command = [sys.executable, "-m", "ptxloom", "exec", "--device", device, "--", sys.executable, str(PROGRAMS / name)]
+    command = [sys.executable, "-m", "ptxloom", verb, "--device", device, "--", sys.executable, str(PROGRAMS / name)]
     command += arguments
     return subprocess.run(command, env=known, capture_output=True, text=True, timeout=300, check=False)
 
@@ -50,6 +56,19 @@ def test_cuda_core(tmp_path: Path) -> None:
 def test_numba(tmp_path: Path) -> None:
     done = _run("numba_kernels.py", tmp_path)
     assert done.stdout.splitlines() == ["add True", "transposed True", "histogram True", "total True"], done.stderr
+
+
+@_needs("numba_cuda")
+@pytest.mark.parametrize("verb", ["why", "exec"])
+def test_why_names_the_line_of_a_wrong_kernel_of_numba(verb: str, tmp_path: Path) -> None:
+    lines = (PROGRAMS / "numba_wrong.py").read_text().splitlines()
+    (number,) = (number for number, line in enumerate(lines, 1) if line.endswith("# wrong"))
+    done = _run("numba_wrong.py", tmp_path, verb=verb, PTXLOOM_WHY="1" if verb == "exec" else "")
+    assert "launched (32, 32)\n" in done.stdout, done.stderr
+    said = done.stdout if verb == "why" else done.stderr
+    assert "\nk-missing" in said
+    assert f"numba_wrong.py:{number}" in said
+    assert done.returncode == (verb == "why")
 
 
 @_needs("tinygrad")

@@ -64,6 +64,16 @@ def test_an_access_beyond_a_tensor_is_told_with_the_line_of_the_kernel(tmp_path:
     assert f"beyond.py:{line})" in done.stdout
 
 
+def test_why_names_the_line_of_a_wrong_kernel_once(tmp_path: Path) -> None:
+    lines = (PROGRAMS / "wrong_kernel.py").read_text().splitlines()
+    (number,) = (number for number, line in enumerate(lines, 1) if line.endswith("# wrong"))
+    done = run("wrong_kernel.py", tmp_path, PTXLOOM_DEVICE="sm_80", PTXLOOM_WHY="1")
+    assert done.stdout == "launched\n", done.stderr
+    assert done.stderr.count("ptxloom why: kernel product:\nhalves-exchanged: operand b (from b): ") == 1
+    assert f"wrong_kernel.py:{number})" in done.stderr
+    assert "ptxloom why" not in run("wrong_kernel.py", tmp_path, PTXLOOM_DEVICE="sm_80").stderr
+
+
 @pytest.mark.parametrize(("what", "returns", "told"), [("warn", 0, True), ("raise", 1, True), ("ignore", 0, False)])
 def test_hazards_warn_end_or_are_ignored(what: str, returns: int, told: bool, tmp_path: Path) -> None:
     done = run("race.py", tmp_path, PTXLOOM_CHECKS="racecheck:global", PTXLOOM_ON_HAZARD=what)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Final
 
 import numpy as np  # sessions in this process forget what they imported, which NumPy does not bear
@@ -14,6 +15,7 @@ from ptxloom.files.toolkits import find_nvcc, find_nvrtc
 pytest_plugins = ["pytester"]
 
 PLUGINS: Final = ("-p", "ptxloom.pytest_plugin", "-p", "no:randomly", "-p", "no:asyncio", "-p", "no:pytest-lsp")
+EXAMPLES: Final = Path(__file__).parents[2] / "examples"
 IMPORTED: Final = (np, ptxloom.machine)
 
 KERNELS: Final = '''
@@ -237,3 +239,29 @@ def test_a_cu_is_compiled_as_settings_and_options_say(pytester: pytest.Pytester)
         "template __global__ void fill<3>(int *);\ntemplate __global__ void fill<4>(int *);\n"
     )
     session(pytester, CUDA).assert_outcomes(passed=1)
+
+
+PRODUCTS: Final = """
+from pathlib import Path
+
+@pytest.mark.parametrize("form", ["m8n8.x4", "m8n8.x4.trans"])
+def test_product(form):
+    lines = Path("product.ptx").read_text().splitlines()
+    lines[121] = lines[121].replace("m8n8.x4", form)
+    rng = np.random.default_rng(1)
+    a, b = (rng.integers(-4, 5, shape).astype(np.float16) for shape in ((16, 48), (48, 32)))
+    c = np.zeros((16, 32), np.float32)
+    pl.kernel(pl.parse(chr(10).join(lines)), "product").launch((2, 1), 32, [a, b, c, 32, 48])
+    assert (c == a.astype(np.float32) @ b.astype(np.float32)).all()
+"""
+
+
+def test_why_adds_the_cause_and_the_line_to_a_test_that_fails(pytester: pytest.Pytester) -> None:
+    (pytester.path / "product.ptx").write_text((EXAMPLES / "broken" / "fragment.ptx").read_text())
+    done = session(pytester, PRODUCTS, "--ptxloom-why")
+    done.assert_outcomes(passed=1, failed=1)
+    said = done.stdout.str()
+    assert said.count("- ptxloom why: product -") == 1
+    assert "trans-missing: operand b (from " in said
+    assert "line 122 (fragment.cu:11, inlined at fragment.cu:37)" in said
+    assert "ptxloom why" not in session(pytester, PRODUCTS).stdout.str()

@@ -13,7 +13,7 @@ from ptxloom.conformance.report import Report, verdict_of
 from ptxloom.conformance.verdicts import Verdict
 from ptxloom.conformance.waivers import waiver_of
 from ptxloom.conformance.work import Task, done
-from ptxloom.machine.results.fidelity import BITS, level_of
+from ptxloom.machine.results.fidelity import BITS, is_recorded, level_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -89,7 +89,9 @@ def verified(report: Report, paths: Sequence[Path], workers: Workers) -> Verifie
     unknown = tuple(sorted(name for name in theirs if name not in ours or ours[name].refused))
     equal = {by_name[name].form.spelling for name in ours if name not in other and name not in unknown}
     waived, unequal = tuple(name for name in other if name in known), tuple(name for name in other if name not in known)
-    return Verified(report, unequal, waived, unknown, tuple(sorted(one for one in equal if level_of(one) != BITS)))
+    same = is_recorded(report.target)
+    new = (one for one in equal if report.judge == "gpu" and level_of(one, is_recorded_target=same) != BITS)
+    return Verified(report, unequal, waived, unknown, tuple(sorted(new)))
 
 
 def _is_waived(report: Report, verdict: Verdict) -> bool:

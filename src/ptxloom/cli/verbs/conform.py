@@ -12,6 +12,7 @@ from ptxloom.cli.progress import counted
 from ptxloom.cli.spreading import shards_of, workers_of
 from ptxloom.conformance import Driver, Question, Report, asked, paths, read, verified
 from ptxloom.conformance.assemblers import assemblers
+from ptxloom.conformance.evidence import changes
 from ptxloom.conformance.waivers import waivers
 from ptxloom.diagnostics import PtxloomError, UsageError
 from ptxloom.files.limited import named
@@ -145,7 +146,14 @@ def _verdict(found: Verified) -> Iterator[str]:
     yield from (f"  {name} differs" for name in found.unequal[:_SHOWN])
     if found.unknown:
         yield f"  {len(found.unknown):,} are not known here, such as {found.unknown[0]}"
+    if report.judge != "gpu":
+        yield f"it confirms nothing: it is no GPU's, but that of `--judge {report.judge}`"
+        return
     if found.new:
         yield f"confirms {len(found.new):,} instructions that nothing confirmed by themselves, such as {found.new[0]}"
+    changed = list(changes(found))
+    if changed:
+        yield "would change docs/confirmed.md:"
+        yield from (f"  {change}" for change in changed)
     else:
         yield "confirms nothing that docs/confirmed.md does not say already"

@@ -88,7 +88,7 @@ def fidelity_of(profile: Profile | None) -> Fidelity:
     """
     if profile is None:
         raise UsageError("profile", profile, "that of a launch with `profile=True`: it counts what ran")
-    is_recorded_target = str(profile.countable.target).startswith(_RECORDED_ON)
+    is_recorded_target = is_recorded(str(profile.countable.target))
     ran: Counter[str] = Counter()
     for row in profile.rows:
         if row.counts.executions and (found := _SPELLED.match(row.instruction)):
@@ -99,6 +99,11 @@ def fidelity_of(profile: Profile | None) -> Fidelity:
             for spelled, count in sorted(ran.items(), key=lambda one: (-one[1], one[0]))
         )
     )
+
+
+def is_recorded(target: str) -> bool:
+    """Whether a target's tensor cores are those of the recordings."""
+    return target.startswith(_RECORDED_ON)
 
 
 def level_of(spelled: str, *, is_recorded_target: bool = True) -> str:

@@ -1,0 +1,122 @@
+"""What docs/confirmed.md says of GPUs' reports and of instructions, and what of it another report would change."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from ptxloom.isa import instruction_spec
+from ptxloom.isa.prove import some_forms
+from ptxloom.machine.results.fidelity import BITS, LEVELS, is_recorded, level_of
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator
+
+    from ptxloom.conformance.conform import Verified
+    from ptxloom.conformance.report import Report
+
+TENSOR_CORES: Final = "Tensor cores of every architecture but sm_90."
+"""What the page says of sums that differ from architecture to architecture."""
+
+_ROWS: Final = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a GPU was asked, as the page says it.
+
+    Attributes:
+        device: The GPU.
+        target: What kernels were compiled for.
+        driver: The version of CUDA that its driver has.
+        forms: How many forms it ran.
+        cases: How many of each.
+        differ: How many forms gave other bits.
+    """
+
+    device: str
+    target: str
+    driver: str
+    forms: int
+    cases: int
+    differ: int = 0
+
+    @property
+    def sentence(self) -> str:
+        """The page's sentence."""
+        differ = f"{self.differ or 'none'} differ{'s' if self.differ == 1 else ''}"
+        asked = f"{self.forms:,} forms of instructions, {self.cases:,} drawn cases each, {differ}"
+        return f"{self.device} ({self.target}, driver {self.driver}): {asked}"
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What the forms of an instruction rest on.
+
+    Attributes:
+        opcode: The instruction.
+        levels: Forms by what they rest on, as `LEVELS` names it. Of very many forms an even part is counted.
+    """
+
+    opcode: str
+    levels: Counter[str]
+
+    @property
+    def row(self) -> str:
+        """Its row of the page: the instruction, its forms, and of them those of each level."""
+        counts = (f"{count:,}" if count else "" for count in map(self.levels.__getitem__, LEVELS))
+        return f"| `{self.opcode}` | {self.levels.total():,} | {' | '.join(counts)} |"
+
+
+def asked_of(report: Report, forms: int | None = None, differ: int = 0) -> Asked:
+    """What a report says; of its results so many were computed here (None: all), and so many differ."""
+    ran = sum(bool(one.digest) for one in report.verdicts) if forms is None else forms
+    return Asked(report.device, report.target, report.driver, ran, report.cases, differ)
+
+
+@cache
+def recorded() -> tuple[Asked, ...]:
+    """What GPUs were asked already: `recorded.json`, made from their reports."""
+    rows: list[dict[str, Any]] = json.loads(Path(__file__).with_name("recorded.json").read_text(encoding="utf-8"))
+    return tuple(Asked(**row) for row in rows)
+
+
+def standing(opcode: str, more: Collection[str] = ()) -> Standing:
+    """What the forms of an instruction rest on, if `more` were recorded too."""
+    spelled = [form.spelling for form in some_forms(instruction_spec(opcode))]
+    return Standing(opcode, Counter(BITS if one in more else level_of(one) for one in spelled))
+
+
+def changes(found: Verified) -> Iterator[str]:
+    """What a report would change on the page, a line each; nothing if the page says it already."""
+    report = found.report
+    if report.judge != "gpu" or report.level is not None:
+        return
+    yield from _sentence(found)
+    sums = sum(level_of(one) == BITS for one in found.new)
+    if sums and not is_recorded(report.target):
+        forms = f"{sums:,} form{'s' * (sums > 1)} of products"
+        yield f"the sentence '{TENSOR_CORES}': {forms} recorded on {report.target} too"
+    more = set(found.new)
+    rows = [(standing(opcode), standing(opcode, more)) for opcode in sorted({one.partition(".")[0] for one in more})]
+    rows = [(old, new) for old, new in rows if old != new]
+    for old, new in rows[:_ROWS]:
+        alone = f"{new.levels[BITS]:,} of {old.levels.total():,} forms recorded by themselves"
+        yield f"the row of `{old.opcode}`: {alone}, not {old.levels[BITS]:,}"
+    if len(rows) > _ROWS:
+        yield f"and {len(rows) - _ROWS:,} more rows"
+
+
+def _sentence(found: Verified) -> Iterator[str]:
+    report = found.report
+    forms = sum(bool(one.digest) for one in report.verdicts) - len(found.unknown)
+    new = asked_of(report, forms, len(found.unequal))
+    old = next((one for one in recorded() if (one.device, one.target) == (new.device, new.target)), None)
+    if old is None:
+        yield f"a sentence that is not there: '{new.sentence}'"
+    elif new.differ or new.forms > old.forms or (new.forms == old.forms and new.cases > old.cases):
+        yield f"the sentence '{old.sentence}', to '{new.sentence}'"

@@ -16,7 +16,7 @@ PAGE: Final = FOLDER.parents[2] / "docs" / "ptxas-bugs.md"
 RECORDED: Final[dict[str, Any]] = json.loads((FOLDER / "ptxas_programs.json").read_text(encoding="utf-8"))
 FUZZX: Final[dict[str, Any]] = json.loads((FOLDER / "fuzzx.json").read_text(encoding="utf-8"))
 _FRAME: Final = re.compile(
-    r"\.(version|target|address_size|shared|visible|reg \.b64 %(in|y))|[{}]$|mov\.u32 %t|ld\.param\.u64"
+    r"\.(version|target|address_size|shared|visible|reg \.b64 %(in|y))|mov\.u32 %t|ld\.param\.u64"
     r"|mad\.(wide|lo)\.u32 %(in|n)|bar\.sync 0;$|ret;|(ld|st)\.(global|shared)\.v[24]|mul\.wide\.u32 %as"
     r"|and\.b32 %(n|y)|\{ \.reg \.b32 %y<4>"
 )
@@ -56,7 +56,9 @@ leave in ptxloom what they leave on the GPU without optimisation.
 
 def statements(program: dict[str, Any]) -> str:
     """What a program does, without what loads and stores its frame."""
-    lines = [line for line in program["ptx"] if line.strip() and not _FRAME.match(line)]
+    ptx = program["ptx"]
+    body = ptx[ptx.index("{") + 1 : max(at for at, line in enumerate(ptx) if line == "}")]
+    lines = [line for line in body if line.strip() and not _FRAME.match(line)]
     return "\n".join(lines)
 
 

@@ -18,6 +18,8 @@ _LOAD: Final = "ldmatrix.m8n8.x4.b16"
 _WIDE: Final = "ldmatrix.m16n16.x1.trans.b8"
 _BOX: Final = "tensormap --data-type FLOAT16 --global-dim 8,8 --box-dim 8,2 --coordinate 0,7"
 _WRONG: Final = "check --target sm_70 examples/broken/missing_trans.ptx examples/tutorial/tile.ptx"
+_SWEEP: Final = "sweep examples/tutorial/right.toml --over seed=0,7 --jobs 1"
+_JUDGE: Final = "judge examples/saxpy.ptx --against examples/saxpy.py --seeds 1 --jobs 1"
 
 COMMANDS: Final = {
     "check_concise.txt": f"{_WRONG} --output-format concise",
@@ -103,6 +105,13 @@ COMMANDS: Final = {
     "schemas.txt": "schema",
     "schema_check.json": "schema check",
     "schema_profile.json": "schema run",
+    "sweep.txt": _SWEEP,
+    "sweep.md": f"{_SWEEP} --output-format markdown",
+    "sweep.csv": f"{_SWEEP} --output-format csv",
+    "sweep.json": f"{_SWEEP} --output-format json",
+    "judge.txt": _JUDGE,
+    "judge.concise": f"{_JUDGE} --output-format concise",
+    "judge.json": f"{_JUDGE} --output-format json",
 }
 """By the name of its golden file: the words behind `ptxloom`, in the repository's root."""
 

@@ -97,7 +97,9 @@ class Kernel:
             self._unchecked = unchecked
             cores = tensor_target(module) if target is None else str(target)
             names = parameter_names(module, name)
-            self.planned = Planned(lambda: self._program(cores, names), fused=contract == FUSED)
+            # Neither holds the kernel: one that nothing else holds goes at once, with its machine code.
+            self._contraction = cache(partial(_contraction, module, name, fused=contract == FUSED))
+            self.planned = Planned(partial(_program, self._contraction, name, cores, names), fused=contract == FUSED)
             judge = None if unchecked else cache(partial(explaining.must_be_legal, module, name))
             self.code = KernelCode(self.planned, judge=judge, explained=explained)
             known = self._known(cores)
@@ -110,17 +112,6 @@ class Kernel:
 
     def __repr__(self) -> str:
         return f"Kernel({demangled(self.name)!r}, {self.needs.sites} instructions)"
-
-    @cached_property
-    def _contraction(self) -> Contraction:
-        from ptxloom.machine.plan import afresh  # noqa: PLC0415 - of a kernel that is known this is not asked
-
-        return afresh.contraction(self.module, self.name, fused=self._contract == FUSED)
-
-    def _program(self, cores: str, names: Sequence[str]) -> Program:
-        from ptxloom.machine.plan import afresh  # noqa: PLC0415 - likewise
-
-        return afresh.program(self._contraction.module, self.name, cores, names)
 
     def _known(self, cores: str) -> Needs:
         """What launches need of the program: kept from run to run by its text, so that a known kernel needs no plan.
@@ -165,7 +156,7 @@ class Kernel:
     @property
     def fusions(self) -> Mapping[int, Fusion]:
         """What has been fused in it, by where the sum starts in the text."""
-        return self._contraction.fusions
+        return self._contraction().fusions
 
     @property
     def registers(self) -> int:
@@ -389,3 +380,15 @@ class Kernel:
         if compared:
             result = wanted.with_comparisons(result, compared, chosen.program, asked.shape.grid)
         return tell(self.name, result)
+
+
+def _contraction(module: Module, name: str, *, fused: bool) -> Contraction:
+    from ptxloom.machine.plan import afresh  # noqa: PLC0415 - of a kernel that is known this is not asked
+
+    return afresh.contraction(module, name, fused=fused)
+
+
+def _program(contraction: Callable[[], Contraction], name: str, cores: str, names: Sequence[str]) -> Program:
+    from ptxloom.machine.plan import afresh  # noqa: PLC0415 - likewise
+
+    return afresh.program(contraction().module, name, cores, names)

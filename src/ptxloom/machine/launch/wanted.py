@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Final
 
 from ptxloom.isa.limits import LANES
 from ptxloom.machine.instruments.wanted import words_of
-from ptxloom.readings.effects import goes_by_async_proxy, multiplies
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -77,5 +76,7 @@ def _sites(following: Provenance, program: Program) -> Iterator[int]:
         for what in following.shared_at:
             yield from named_sites(what, program, "shared_at")
     if following.shared_at_products:
+        from ptxloom.readings.effects import goes_by_async_proxy, multiplies  # noqa: PLC0415 - likewise
+
         described = (op.site for op in program.ops if multiplies(op.node) and goes_by_async_proxy(op.node))
         yield from islice(described, _MOST_PRODUCTS)

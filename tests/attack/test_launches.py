@@ -11,7 +11,7 @@ from machine.small_kernels import HEAD
 TOOLS = (("memcheck", "synccheck"), (), ("racecheck", "racecheck:global"), ("initcheck", "initcheck:global"))
 START = "mov.u32 %r0, %tid.x; ld.param.u64 %d0, [out]; ld.param.u64 %d1, [n]; st.u64 [%d0], 0;"
 COUNT_BYTES = 8  # what `note` counts in, at the start of the array
-LATE = "did not end within its time limit"
+LATE = "time limit"  # of a kernel that runs, or that was not yet compiled when it came: a busy machine's doing
 OWN = launch("note", ("%d0", "1"))
 
 
@@ -57,8 +57,9 @@ def test_a_buffer_is_launched_once_however_often_it_is_asked_for() -> None:
 @pytest.mark.parametrize("children", [1, 3])
 def test_launches_without_end_end_with_the_time(stream: int, children: int) -> None:
     body = "".join(launch("k", ("%d0", "%d1"), stream=stream) for _ in range(children))
-    for end in attack(attacks(body, timeout=2.0)):
-        assert (end.kind, end.broken) == (("fault" if stream == TAIL or children > 1 else "done"), ()), end
+    is_endless = stream == TAIL or children > 1
+    for end in attack(attacks(body, timeout=2.0 if is_endless else 60.0)):
+        assert (end.kind, end.broken) == ("fault" if is_endless else "done", ()), end
         assert end.kind == "done" or LATE in end.words
 
 

@@ -65,6 +65,8 @@ class SourceLine:
         return f"{self.file}:{self.line}" + (f", inlined at {self.into}" if self.into else "")
 
 
+_BEGIN: Final = "// begin inline asm"
+_END: Final = "// end inline asm"
 _DEEPEST: Final = 200
 """Calls that were inlined in one another and are reported."""
 
@@ -81,6 +83,9 @@ class _Place(NamedTuple):
 class Origins:
     """The source line of every place in a module that has one; each `.loc` holds until the next of its function.
 
+    Inline assembly is one statement of the source: a `.loc` between its instructions, which LLVM has ready for what
+    follows, holds behind it.
+
     The place at which a `.loc` says that its code was inlined is that of the nearest `.loc` before it in its function:
     the same line may be inlined at many places.
     """
@@ -88,6 +93,8 @@ class Origins:
     def __init__(self, module: Module) -> None:
         self._files = {s.index: s.name for s in module.statements if isinstance(s, File)}
         self._written = module.source.written
+        self._text = module.source.text
+        self._inline = _inline_parts(self._text)
         self._starts: list[int] = []
         self._places: list[_Place | None] = []
         for statement in module.statements:
@@ -103,7 +110,13 @@ class Origins:
             at = loc.inlined_at
             caller = None if at is None else nearest.get(at, _Place(*at, None))
             place = nearest[loc.file, loc.line, loc.column] = _Place(loc.file, loc.line, loc.column, caller)
-            self._note(loc.start, place)
+            self._note(self._holds_from(loc.start), place)
+
+    def _holds_from(self, start: int) -> int:
+        """From where on a `.loc` holds: behind inline assembly, if instructions of that stand before it."""
+        part = bisect_right(self._inline, start)
+        inside = part % 2 and self._text[self._inline[part - 1] : start].strip()
+        return self._inline[part] if inside else start
 
     def _note(self, start: int, place: _Place | None) -> None:
         self._starts.append(start)
@@ -129,6 +142,19 @@ class Origins:
             return f"file {index}"
         text = None if self._written is None else self._written(name)
         return name if text is None else text.name
+
+
+def _inline_parts(text: str) -> list[int]:
+    """Where inline assembly begins and ends by the comments of the compiler, by turns."""
+    found: list[int] = []
+    at = text.find(_BEGIN)
+    while at >= 0:
+        end = text.find(_END, at)
+        if end < 0:
+            break
+        found += [at + len(_BEGIN), end]
+        at = text.find(_BEGIN, end)
+    return found
 
 
 def places(statements: Iterable[Statement]) -> Iterator[Loc | LocIntermediate]:

@@ -63,3 +63,10 @@ def test_a_caller_named_again_does_not_change_what_stood_before() -> None:
 
 def test_nothing_is_said_outside_functions_and_before_the_first_line() -> None:
     assert lines_of("trap;\n.loc 1 3 1\ntrap;\n", "trap;\n") == ["", "a.cu:3", ""]
+
+
+def test_inline_assembly_is_one_statement_of_the_source() -> None:
+    inside = ".loc 1 7 5\ntrap;\n.loc 1 9 5\ntrap;\n"
+    assert lines_of(f"// begin inline asm\n{inside}// end inline asm\ntrap;\n") == ["a.cu:7", "a.cu:7", "a.cu:9"]
+    before = ".loc 1 5 5\n// begin inline asm\ntrap;\n"
+    assert lines_of(f"{before}{inside}// end inline asm\ntrap;\n") == ["a.cu:5"] * 3 + ["a.cu:9"]

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from ptxloom.cli import main
+from ptxloom.cli.arguments import machine_arguments
+from ptxloom.cli.verb_parser import VerbParser
 from ptxloom.diagnosis import CAUSES
 
 pytestmark = pytest.mark.slow
@@ -78,6 +80,30 @@ def test_a_kernel_that_is_ended_is_not_judged(tmp_path: Path, capsys: pytest.Cap
     assert "error[memcheck." in said
     assert "no law is broken" not in said
     assert said.endswith("memcheck: 1 hazard; racecheck, initcheck, synccheck: nothing\n")
+
+
+def test_a_kernel_that_waits_for_ever_is_ended_and_told_who_waits_for_what(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "waits.ptx"
+    path.write_text(
+        """.version 9.0 .target sm_90 .address_size 64 .entry k(.param .u32 parity) {
+        .shared .b64 full; .reg .pred %p; .reg .b32 %s, %q; mov.u32 %s, full; ld.param.u32 %q, [parity];
+        mbarrier.init.shared.b64 [%s], 1;
+        W: mbarrier.try_wait.parity.shared.b64 %p, [%s], %q;
+        @!%p bra W;
+        ret; }"""
+    )
+    words = ["why", str(path), "--grid=1", "--block=1", "--arg"]
+    assert main([*words, "1"]) == 2
+    assert "no-progress" not in capsys.readouterr().out
+    assert main([*words, "0", "--timeout=2"]) == 1
+    said = capsys.readouterr().out
+    assert "synccheck.no-progress" in said
+    assert "waits.ptx:4" in said
+    parser = VerbParser()
+    machine_arguments.why(parser)
+    assert parser.parse_args([str(path)]).timeout < 60
 
 
 def test_laws_that_are_broken_beside_a_hazard_are_not_certain(

@@ -22,14 +22,21 @@ _LIMITS: Final = {
 }
 
 
-def declare(parser: ArgumentParser) -> None:
-    """Add them."""
+def declare(parser: ArgumentParser, seconds: float | None = None) -> None:
+    """Add them.
+
+    Args:
+        parser: Of the verb.
+        seconds: The time that a kernel has where nobody gives it another; None if it has all.
+    """
     parser.add_argument("--threads", type=int, metavar="N", help="threads of this machine (default: one per core)")
+    usual = "" if seconds is None else f" (default {seconds:g})"
     parser.add_argument(
         "--timeout",
         type=float,
         metavar="SECONDS",
-        help="end the kernel after this time, which includes translating and compiling it",
+        default=seconds,
+        help=f"end the kernel after this time, which includes translating and compiling it{usual}",
     )
     for name, (default, meaning) in _LIMITS.items():
         parser.add_argument(

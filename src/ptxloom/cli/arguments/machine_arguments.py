@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from ptxloom.cli.arguments import explorer_arguments, limit_arguments, watch_arguments
 from ptxloom.cli.arguments.picture_arguments import OF_FRAGMENTS, pictures
@@ -10,6 +10,8 @@ from ptxloom.cli.formats import CHECKED, summary
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser
+
+_PATIENCE: Final = 20.0  # seconds of a diagnosis, in which a kernel of its size has long ended
 
 
 def run(parser: ArgumentParser) -> None:
@@ -59,7 +61,7 @@ def why(parser: ArgumentParser) -> None:
         action="store_true",
         help="run the kernel again with the repair, if the PTX has one",
     )
-    limit_arguments.declare(parser)
+    limit_arguments.declare(parser, _PATIENCE)
     pictures(parser, ("full", "concise", "json"))
 
 

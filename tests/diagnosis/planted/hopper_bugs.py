@@ -136,6 +136,7 @@ BUGS = (
     _moved("b-rows-of-the-next", "columns-shifted", "b", "b-row", 64),
     _moved("b-tile-of-the-next", "k-tile-mismatch", "b", "b-coordinate", 64),
     _moved("a-columns-of-the-next", "k-tile-mismatch", "a", "a-coordinate", 16),
+    PlantedBug("b-tiles-of-the-first", HOPPER, "tile-exchanged", "b", (Edit("b-row", "r6", "0"),), ("b-row", "b-copy")),
     PlantedBug(
         "a-copied-eight-rows-later",
         HOPPER,

@@ -75,7 +75,7 @@ def _is_told(suspect: Suspect) -> bool:
 
 
 def _answer(suspect: Suspect, record: ProvenanceRecord) -> Answer | None:
-    """What explains an operand at all moments at which shared memory was kept; None if none was."""
+    """What explains an operand at all moments at which memory was kept; None if none was, or nothing was wrong."""
     stack = next(one for one in suspect.evidence.stacks if one.role == suspect.tile.role)
     if suspect.tile.plane.stacked or suspect.evidence.form.sparse or suspect.tile.plane.array >= len(record.arrays):
         return None
@@ -85,6 +85,8 @@ def _answer(suspect: Suspect, record: ProvenanceRecord) -> Answer | None:
     first = answers[0]
     fields = [{one.wrong for one in answer.solved} for answer in answers]
     same = tuple(one for one in first.solved if all(one.wrong in others for others in fields))
+    if any(not one.wrong for one in same):
+        return None  # it reads what it should wherever memory was kept
     writers = tuple(name for name in first.writers if all(name in answer.writers for answer in answers))
     return Answer(same, writers)
 

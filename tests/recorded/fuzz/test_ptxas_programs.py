@@ -26,8 +26,11 @@ def test_the_machine_leaves_what_it_left(program: dict[str, Any]) -> None:
 
 def test_code_that_was_not_optimised_agrees_but_where_no_level_does() -> None:
     """So two of three opinions are the machine's, or the compiler is wrong at every level, as its code shows."""
-    everywhere = {one["name"] for one in RECORDED["programs"] if 0 in one["wrong"]["driver 13.0"]}
+    unoptimised = {one["name"]: one["wrong"]["driver 13.0"] for one in RECORDED["programs"]}
+    differ = {name: levels for name, levels in unoptimised.items() if 0 in levels}
+    everywhere = {name for name, levels in differ.items() if levels == [0, 1, 2, 3]}
     assert everywhere == {"guarded-testp", "guarded-vadd4", "fp8-results-in-terms", "wmma-results-in-factors"}
+    assert differ.keys() - everywhere == {"nan-of-a-shared-sum"}  # which of two NaNs a sum keeps is left open
 
 
 def test_of_fuzzx_the_results_are_those_of_the_gpu_without_optimisation() -> None:

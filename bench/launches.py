@@ -1,7 +1,8 @@
-"""What a warm launch takes, direct and through the driver: `python bench/launches.py [--beside TREE] [--rounds 15]`.
+"""What a warm launch takes: `python bench/launches.py [--beside TREE] [--rounds 15]`.
 
 An empty kernel of one CTA of 32 threads, and `vector_add` of one of 256: launched directly, with its arrays and with
-bytes on a `pl.Device`; through libcuda and its process, alone and with `cuCtxSynchronize` behind each. A row is the
+bytes on a `pl.Device`; through libcuda and its process, alone and with `cuCtxSynchronize` behind each; by Triton, with
+arrays of NumPy and, where PyTorch is installed, tensors of its device "cuda", without and with 400 others. A row is the
 least and the median of several rounds of 300 launches, microseconds of the clock a launch. `--beside` runs another tree
 of ptxloom by turns, three times each, and tells the ratio of the medians.
 """
@@ -10,6 +11,8 @@ from __future__ import annotations
 
 import argparse
 import ctypes
+import importlib
+import importlib.util
 import json
 import os
 import statistics
@@ -28,6 +31,7 @@ EMPTY = ".version 8.0 .target sm_80 .address_size 64 .visible .entry empty() { r
 EACH = 300
 TURNS = 3
 COUNT = 256
+LIVE = 400
 
 
 def microseconds(launch: Callable[[], object], rounds: int) -> list[float]:
@@ -90,6 +94,28 @@ def through_driver(rounds: int) -> Iterator[tuple[str, list[float]]]:
             yield f"driver, {name}", microseconds(launch, rounds)
 
 
+def by_triton(rounds: int) -> Iterator[tuple[str, list[float]]]:
+    """Launches by Triton, where it is installed."""
+    if importlib.util.find_spec("triton") is None:
+        return
+    os.environ |= {"PTXLOOM_TORCH_CUDA": "1", "TRITON_DEFAULT_BACKEND": "ptxloom", "TRITON_DEFAULT_FP_FUSION": "1"}
+    torch: Any = importlib.import_module("torch") if importlib.util.find_spec("torch") else None
+    import numpy as np  # noqa: PLC0415
+
+    from ptxloom.triton import from_numpy  # noqa: PLC0415
+
+    add: Any = importlib.import_module("peers.triton_add").add
+    arrays = [from_numpy(np.ones(COUNT, np.float32)) for _ in range(3)]
+    yield "Triton, arrays of NumPy", microseconds(lambda: add[1,](*arrays, COUNT, BLOCK=COUNT), rounds)
+    if torch is None:
+        return
+    tensors = [torch.ones(COUNT, device="cuda") for _ in range(3)]
+    yield "Triton, tensors", microseconds(lambda: add[1,](*tensors, COUNT, BLOCK=COUNT), rounds)
+    live = [torch.ones(64, device="cuda") for _ in range(LIVE)]
+    yield f"Triton, with {LIVE} other tensors", microseconds(lambda: add[1,](*tensors, COUNT, BLOCK=COUNT), rounds)
+    del live
+
+
 def must(error: int) -> None:
     """Refuse an error of the driver's."""
     if error:
@@ -112,7 +138,8 @@ def main() -> None:
     parser.add_argument("--alone", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.alone:
-        sys.stdout.write(json.dumps(dict([*direct(options.rounds), *through_driver(options.rounds)])))
+        rows = (row for kind in (direct, through_driver, by_triton) for row in kind(options.rounds))
+        sys.stdout.write(json.dumps(dict(rows)))
         return
     trees = [ROOT] if options.beside is None else [ROOT, options.beside.resolve()]
     found: list[dict[str, list[float]]] = [{} for _ in trees]
@@ -121,7 +148,7 @@ def main() -> None:
             for name, taken in measured(tree, options.rounds).items():
                 rows.setdefault(name, []).extend(taken)
     for name, here in found[0].items():
-        print(f"{name:36} {min(here):6.1f} {statistics.median(here):6.1f}", end="")
+        print(f"{name:42} {min(here):6.1f} {statistics.median(here):6.1f}", end="")
         for rows in found[1:]:
             there = rows[name]
             ratio = statistics.median(there) / statistics.median(here)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from typing import TYPE_CHECKING, Any
 
@@ -13,10 +14,15 @@ from hypothesis import strategies as st
 import ptxloom as pl
 from ptxloom.diagnostics import UsageError
 from ptxloom.machine import LaunchError, OutOfDeviceMemory
+from ptxloom.machine.launch.asked import asked_of
+from ptxloom.machine.launch.prepared import Prepared
+from ptxloom.machine.memory.arguments import Lent
 from ptxloom.machine.memory.device_memory import GAP, DeviceMemory
 from ptxloom.machine.memory.spans import table_of, with_spans
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ptxloom.machine import Kernel
 
 HEAD = ".version 9.0 .target sm_80 .address_size 64\n"
@@ -246,6 +252,58 @@ def test_threads_allocate_launch_and_free_at_the_same_time() -> None:
         one.join()
     assert not wrong
     assert device.memory.allocated == 0
+
+
+def calls_of(launch: Callable[[], object]) -> int:
+    """How many functions of Python a warm launch calls."""
+    count = 0
+
+    def seen(_frame: object, event: str, _argument: object) -> None:
+        nonlocal count
+        count += event == "call"
+
+    for _ in range(3):
+        launch()
+    before = sys.getprofile()
+    sys.setprofile(seen)
+    try:
+        launch()
+    finally:
+        sys.setprofile(before)
+    return count
+
+
+def test_a_launch_with_arrays_of_its_own_calls_as_much_however_much_the_device_holds() -> None:
+    device = pl.Device()
+    kernel = device.kernel(LOAD, "load")
+    ready = Prepared(kernel, asked_of(kernel, 1, 1), device)
+    source, into = np.full(1, 7, np.uint32), np.zeros(1, np.uint32)
+    lent = [Lent(one, (one.ctypes.data, one.ctypes.data + 4, True), name) for one, name in ((source, "p"), (into, "q"))]
+    params = b"".join(one.span[0].to_bytes(8, "little") for one in lent)
+    few = calls_of(lambda: ready.launch(params, lent))
+    held = [np.zeros(4, np.uint32) for _ in range(300)]
+    for one in held:
+        device.register(one)
+    assert calls_of(lambda: ready.launch(params, lent)) == few
+    assert into[0] == 7
+    source[0] = 8  # the same memory with other values
+    ready.launch(params, lent)
+    assert into[0] == 8
+
+
+def test_an_array_that_was_lent_to_a_launch_is_named_in_it_and_out_of_bounds_behind_it() -> None:
+    device = pl.Device()
+    kernel = device.kernel(LOAD, "load")
+    ready = Prepared(kernel, asked_of(kernel, 1, 1), device)
+    source, into = np.zeros(1, np.uint32), device.alloc(4)
+    start: int = source.ctypes.data
+    lent = [Lent(source, (start, start + 4, True), "x")]
+    params = start.to_bytes(8, "little") + into.address.to_bytes(8, "little")
+    ready.launch(params, lent)
+    with pytest.raises(LaunchError, match=r"read of 4 bytes at x\+0x4 is out of bounds: x has 4 bytes"):
+        ready.launch((start + 4).to_bytes(8, "little") + params[8:], lent)
+    with pytest.raises(LaunchError, match="out of bounds"):
+        ready.launch(params)
 
 
 def wrong_calls(device: Any) -> dict[str, Any]:

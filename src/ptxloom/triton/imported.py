@@ -23,7 +23,7 @@ def follow(name: str, then: Callable[[ModuleType], None]) -> None:
 
 
 class _Finder(MetaPathFinder):
-    """Stands before the others until a module is looked for."""
+    """Stands before the others until a module is imported: programs also ask whether it is there, and do not."""
 
     def __init__(self, name: str, then: Callable[[ModuleType], None]) -> None:
         self._name = name
@@ -37,10 +37,18 @@ class _Finder(MetaPathFinder):
         if fullname != self._name:
             return None
         sys.meta_path.remove(self)
-        spec = find_spec(fullname)
+        try:
+            spec = find_spec(fullname)
+        finally:
+            sys.meta_path.insert(0, self)
         if spec is not None and spec.loader is not None:
-            spec.loader = _Loader(spec.loader, self._then)
+            spec.loader = _Loader(spec.loader, self._loaded)
         return spec
+
+    def _loaded(self, module: ModuleType) -> None:
+        if self in sys.meta_path:
+            sys.meta_path.remove(self)
+        self._then(module)
 
 
 class _Loader(Loader):

@@ -89,6 +89,8 @@ class CudaOnCpu(TorchFunctionMode):  # pyright: ignore[reportUntypedBaseClass]
         self, func: Callable[..., Any], types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
         """Call a function of PyTorch."""
+        if func in _PLAIN:
+            return func(*args, **(kwargs or {}))
         answer = _ANSWERS.get(func)
         if answer is not None and torch_memory.is_marked(args[0]):
             return answer
@@ -235,6 +237,26 @@ _ANSWERS: Final[dict[Any, Any]] = {
     torch.Tensor.get_device: 0,
 }
 """What a tensor on the device says of itself."""
+
+_PLAIN: Final = frozenset(
+    (
+        torch.Tensor.data_ptr,
+        torch.Tensor.untyped_storage,
+        torch.Tensor.storage_offset,
+        torch.Tensor.stride,
+        torch.Tensor.size,
+        torch.Tensor.dim,
+        torch.Tensor.numel,
+        torch.Tensor.element_size,
+        torch.Tensor.is_contiguous,
+        torch.Tensor.is_floating_point,
+        torch.Tensor.dtype.__get__,
+        torch.Tensor.shape.__get__,
+        torch.Tensor.ndim.__get__,
+        torch.Tensor.requires_grad.__get__,
+    )
+)
+"""What says the same of a tensor wherever it lies, and makes none: it is asked as it stands, several times a launch."""
 
 _SPECIAL: Final[dict[Any, Callable[..., Any]]] = {
     torch.Tensor.cuda: torch_tensors.to_cuda,

@@ -8,14 +8,14 @@ import numpy as np
 import triton
 import triton.language as tl
 
-from ptxloom.machine import Kernel
+from ptxloom.machine.launch.prepared import Prepared
 from ptxloom.triton import from_numpy
 
 told: list[str] = []
-launch = Kernel.launch
+launch = Prepared.launch
 
 
-def launched(self: Kernel, *args: object, **options: object) -> object:
+def launched(self: Prepared, *args: object, **options: object) -> object:
     result = launch(self, *args, **options)
     told.append("launched")
     return result
@@ -35,7 +35,7 @@ def doubled(x, out, ROWS: tl.constexpr, COLUMNS: tl.constexpr):
     into.store([0, 0], source.load([0, 0]) * 2)
 
 
-Kernel.launch = launched
+Prepared.launch = launched
 triton.set_allocator(allocate)
 x, out = np.arange(256, dtype=np.int32).reshape(8, 32), np.zeros((8, 32), np.int32)
 doubled[(1,)](from_numpy(x), from_numpy(out), 8, 32)

@@ -11,7 +11,10 @@ from ptxloom.machine.memory.arguments import Memory, pack
 from ptxloom.machine.results.provenance_choice import Provenance
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ptxloom.machine.launch.asked import Asked, Launchable
+    from ptxloom.machine.memory.arguments import Lent
     from ptxloom.machine.memory.device_memory import MemoryHolder
     from ptxloom.machine.results.outcome import LaunchResult
 
@@ -23,24 +26,38 @@ class Prepared:
         kernel: The kernel.
         asked: What its launches are asked for.
         memory: The device.
+        profile: Whether each counts what its instructions cost.
+        provenance: Whether each follows where bytes come from.
 
     Raises:
         UnsupportedInstruction: A variable is `.extern` and has not been filled.
     """
 
-    def __init__(self, kernel: Launchable, asked: Asked, memory: MemoryHolder) -> None:
+    def __init__(
+        self,
+        kernel: Launchable,
+        asked: Asked,
+        memory: MemoryHolder,
+        *,
+        profile: bool = False,
+        provenance: bool = False,
+    ) -> None:
         kernel.memory.must_be_defined(kernel.needs.variables)
         self._kernel = kernel
         self._asked = asked
         self._memory = memory.memory
-        self._following = Provenance() if watched_provenance() else None
+        self._following = Provenance() if provenance or watched_provenance() else None
         words = words_followed(self._following, kernel.planned.program) if self._following else frozenset[str]()
-        checks = words.union(memory.checks, watched_checks())
+        checks = words.union(memory.checks, watched_checks(), ("profile",) if profile else ())
         self._facts = asked.facts(checks)
         self._threads = 1 if "racecheck:global" in checks or self._following else asked.threads
 
-    def launch(self, params: bytes) -> LaunchResult:
+    def launch(self, params: bytes, lent: Sequence[Lent] = ()) -> LaunchResult:
         """Run one, with all its parameters as bytes.
+
+        Args:
+            params: The bytes.
+            lent: What it may touch beside what the device holds.
 
         Raises:
             UsageError: They are not as many as the kernel takes, or there is no memory for it; nothing has run.
@@ -48,6 +65,8 @@ class Prepared:
         """
         kernel = self._kernel
         touched = Memory(device=self._memory, looks_up=kernel.needs.looks_up)
+        for one in lent:
+            touched.lend(one)
         params = pack(kernel.needs, params, touched)
         budget = self._asked.budget(kernel, touched)
         kernel.memory.show(touched)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol, TypeGuard, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeGuard, cast
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from ptxloom.machine.memory.arena import zeroed
 from ptxloom.machine.memory.device_memory import DeviceMemory, Snapshot
 from ptxloom.machine.memory.foreign_arrays import brief, host_array
 from ptxloom.machine.memory.piece import Piece
-from ptxloom.machine.memory.spans import NO_SPANS, covered_bytes, in_order, table_of, with_spans
+from ptxloom.machine.memory.spans import NO_SPANS, in_order, table_of
 from ptxloom.machine.memory.tensor_map import MappedArray
 from ptxloom.machine.memory.textures import Surface, Texture, image_of
 from ptxloom.machine.runtime.tensor_boxes.model import MAP_ALIGNMENT, MAP_BYTES
@@ -26,6 +26,18 @@ if TYPE_CHECKING:
 
     from ptxloom.machine.memory.spans import Span, Spans
     from ptxloom.machine.program.model import Parameter
+
+
+class Lent(NamedTuple):
+    """Memory of the host that a launch may touch: its bytes, where they lie, and what reports call them.
+
+    Attributes:
+        span: Start, end, and whether it may be written.
+    """
+
+    array: NDArray[Any]
+    span: Span
+    name: str
 
 
 @dataclass(slots=True)
@@ -52,7 +64,7 @@ class Memory:
     snapshot: Snapshot = field(init=False)
 
     def __post_init__(self) -> None:
-        self.snapshot = Snapshot(NO_SPANS, (), 0) if self.device is None else self.device.snapshot()
+        self.snapshot = Snapshot(NO_SPANS) if self.device is None else self.device.snapshot()
         if self.device is not None and self.looks_up:
             self.images.update(self.device.images)
 
@@ -70,6 +82,12 @@ class Memory:
         self.spans.append((low, high, flags.writeable and not constant))
         self.names.append(name)
         return at
+
+    def lend(self, lent: Lent) -> None:
+        """Note memory whose place is known already."""
+        self.arrays.append(lent.array)
+        self.spans.append(lent.span)
+        self.names.append(lent.name)
 
     def show(self, thing: Texture | Surface, name: str, handle: int | None = None) -> int:
         """Note a texture or a surface, under its own handle or another one; returns the handle."""
@@ -103,14 +121,14 @@ class Memory:
         """The spans in order, overlapping ones joined as far as they may be written."""
         if self.device is None:
             return table_of(self.spans)
-        return with_spans(self.snapshot.table, self.spans) if self.spans else self.snapshot.table
+        return self.snapshot.beside(self.spans)[0] if self.spans else self.snapshot.table
 
     @property
     def nbytes(self) -> int:
         """How many bytes the spans hold together."""
         if self.device is None:
             return sum(end - start for start, end, _ in in_order(self.spans))
-        return covered_bytes(self.table()) if self.spans else self.snapshot.nbytes
+        return self.snapshot.beside(self.spans)[1] if self.spans else self.snapshot.nbytes
 
     def span_at(self, address: int) -> tuple[int, int]:
         """Start and end of the piece that holds an address; (0, 0) if no piece does."""

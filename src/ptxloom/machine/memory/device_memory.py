@@ -14,25 +14,26 @@ import sys
 from bisect import bisect_right
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import numpy as np
 
 from ptxloom.diagnostics import UsageError
 from ptxloom.machine.memory.piece import Piece
-from ptxloom.machine.memory.spans import NO_SPANS, Spans, covered_bytes, table_of, with_spans
+from ptxloom.machine.memory.spans import NO_SPANS, Span, Spans, covered_bytes, in_order, place_of, with_spans
 from ptxloom.machine.native import forks
 from ptxloom.machine.native.host_memory import Refused
 from ptxloom.machine.runtime.initcheck import slow_path
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
 ALIGNMENT: Final = 512  # of what is allocated: cudaMalloc aligns to no less than 256 bytes
 GAP: Final = 1 << 16  # unused bytes behind each allocation
 _SPREAD: Final = 8  # addresses reserved, in capacities: the longer it takes until freed ones are used again
+_MOST_BESIDE: Final = 64  # launches whose tables are remembered for as long as the memory is the same
 _PAGE: Final = mmap.PAGESIZE
 # addresses alone: the host need not have the memory. Python 3.11 does not name the flag, whose value is Linux's
 _NO_RESERVE: Final[int] = getattr(mmap, "MAP_NORESERVE", 0x4000 if sys.platform == "linux" else 0)
@@ -65,12 +66,34 @@ class Allocation:
     name: str
 
 
-class Snapshot(NamedTuple):
-    """The memory that a launch may touch: its spans, what keeps them alive, and how many bytes they hold."""
+class Snapshot:
+    """The memory that a launch may touch.
 
-    table: Spans
-    kept: tuple[object, ...]
-    nbytes: int
+    Args:
+        table: Its spans.
+        kept: What keeps them alive.
+
+    Attributes:
+        table: Its spans.
+        nbytes: How many bytes they hold.
+    """
+
+    def __init__(self, table: Spans, kept: tuple[object, ...] = ()) -> None:
+        self.table = table
+        self.nbytes = covered_bytes(table)
+        self._kept = kept
+        self._beside: dict[tuple[Span, ...], tuple[Spans, int]] = {}
+
+    def beside(self, spans: Sequence[Span]) -> tuple[Spans, int]:
+        """The table with a launch's own spans, and how many bytes all hold: the same table for the same spans."""
+        key = tuple(spans)
+        found = self._beside.get(key)
+        if found is None:
+            table = with_spans(self.table, key)
+            if len(self._beside) >= _MOST_BESIDE:
+                self._beside.clear()
+            found = self._beside[key] = table, covered_bytes(table)
+        return found
 
 
 class Region(Protocol):
@@ -125,7 +148,8 @@ class DeviceMemory:
         self._made = 0
         self._table = NO_SPANS  # of the live allocations
         self._registered: dict[int, list[tuple[NDArray[Any], Piece, bool]]] = {}
-        self._snapshot: Snapshot | None = Snapshot(NO_SPANS, (self.region,), 0)
+        self._whole: Spans | None = NO_SPANS  # of all that is here, while nothing overlaps; else it is made anew
+        self._snapshot: Snapshot | None = Snapshot(NO_SPANS, (self.region,))
 
     def __contains__(self, address: int) -> bool:
         """Whether an address belongs to the device, allocated or not."""
@@ -163,7 +187,8 @@ class DeviceMemory:
             del self._starts[at]
             self._table = np.delete(self._table, at, axis=0)
             (self._resting if keeps_place else self._freed)[address] = freed
-            self._changed(-freed.nbytes)
+            self.allocated -= freed.nbytes
+            self._went(address, address + freed.nbytes)
             self._give_back(freed)
             return freed
 
@@ -208,7 +233,7 @@ class DeviceMemory:
             writable = bool(array.flags.writeable) and not constant
             piece = Piece(name or f"array of {array.dtype}", start, array.nbytes)
             self._registered.setdefault(start, []).append((array, piece, writable))
-            self._snapshot = None
+            self._came((start, start + array.nbytes, writable))
             return start
 
     def unregister(self, address: int) -> None:
@@ -221,22 +246,43 @@ class DeviceMemory:
             held = self._registered.get(address)
             if not held:
                 raise UsageError("address", _Hex(address), "the address of a registered array")
-            held.pop()
+            _, piece, _ = held.pop()
             if not held:
                 del self._registered[address]
-            self._snapshot = None
+            self._went(address, address + piece.size)
 
     def snapshot(self) -> Snapshot:
         """What kernels may touch from now on."""
         with self._lock:
             if self._snapshot is None:
                 held = [one for several in self._registered.values() for one in several]
-                spans = table_of((p.start, p.start + p.size, writable) for _, p, writable in held)
-                rows = [(start, end, bool(writable)) for start, end, writable in spans.tolist()]
                 kept = (self.region, *(array for array, _, _ in held))
-                table = with_spans(self._table, rows)
-                self._snapshot = Snapshot(table, kept, covered_bytes(table))
+                self._snapshot = Snapshot(self._everything(held), kept)
             return self._snapshot
+
+    def _everything(self, held: Sequence[tuple[object, Piece, bool]]) -> Spans:
+        """The table of all that is here; it is kept if nothing overlaps, and then changed where something changes."""
+        if self._whole is None:
+            given = [(p.start, p.start + p.size, writable) for _, p, writable in held if p.size]
+            table = with_spans(self._table, in_order(given))
+            if not _is_apart((*given, *((start, end, bool(w)) for start, end, w in self._table.tolist()))):
+                return table
+            self._whole = table
+        return self._whole
+
+    def _came(self, span: Span) -> None:
+        """Note that there is a span more."""
+        if self._whole is not None and span[0] < span[1]:
+            at = place_of(self._whole, span)
+            self._whole = None if at is None else np.insert(self._whole, at, np.array(span, np.uint64), axis=0)
+        self._snapshot = None
+
+    def _went(self, start: int, end: int) -> None:
+        """Note that a span is no longer there."""
+        if self._whole is not None and start < end:
+            at = int(np.searchsorted(self._whole[:, 0], np.uint64(start)))
+            self._whole = np.delete(self._whole, at, axis=0)
+        self._snapshot = None
 
     def pieces(self) -> Iterator[Piece]:
         """What lives, by name; of several at one address the last registered comes first, whose name says most."""
@@ -328,8 +374,10 @@ class DeviceMemory:
         """Let an allocation live."""
         self._starts.insert(bisect_right(self._starts, made.address), made.address)
         self._live[made.address] = made
-        self._table = with_spans(self._table, [(made.address, made.address + made.nbytes, writable)])
-        self._changed(made.nbytes)
+        span = (made.address, made.address + made.nbytes, writable)
+        self._table = with_spans(self._table, [span])
+        self.allocated += made.nbytes
+        self._came(span)
         if self.marks is not None:
             ctypes.memset(self._mark(made.address), slow_path.UNWRITTEN_BYTE, made.nbytes)
 
@@ -343,10 +391,6 @@ class DeviceMemory:
         if found is None:
             raise UsageError("address", _Hex(address), "the start of an allocation that was freed and keeps its place")
         return found
-
-    def _changed(self, nbytes: int) -> None:
-        self.allocated += nbytes
-        self._snapshot = None
 
     def _mark(self, address: int) -> int:
         assert self.marks is not None
@@ -366,6 +410,11 @@ class MemoryHolder(Protocol):
 
     memory: DeviceMemory
     checks: tuple[str, ...]
+
+
+def _is_apart(spans: Iterable[Span]) -> bool:
+    """Whether no two spans overlap."""
+    return all(before[1] <= one[0] for before, one in pairwise(sorted(spans)))
 
 
 class _Reserved:

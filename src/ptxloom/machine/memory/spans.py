@@ -21,10 +21,10 @@ NO_SPANS: Spans = np.zeros((0, 3), np.uint64)
 
 
 def table_of(spans: Iterable[Span]) -> Spans:
-    """Spans in order, overlapping ones joined as far as they may be written.
+    """Spans in order, overlapping ones joined as far as they may be written; those without a byte are left out.
 
     Example:
-        >>> table_of([(32, 48, True), (0, 16, True), (8, 24, True)]).tolist()
+        >>> table_of([(32, 48, True), (0, 16, True), (8, 24, True), (64, 64, True)]).tolist()
         [[0, 24, 1], [32, 48, 1]]
     """
     return np.array(in_order(spans), np.uint64).reshape(-1, 3)
@@ -35,7 +35,7 @@ def in_order(spans: Iterable[Span]) -> list[Span]:
     rows: list[Span] = []
     group: list[Span] = []
     reach = 0
-    for span in sorted(spans):
+    for span in sorted(one for one in spans if one[0] < one[1]):
         if group and span[0] >= reach:
             rows += _joined(group)
             group = []
@@ -66,6 +66,21 @@ def with_spans(table: Spans, more: Sequence[Span]) -> Spans:
         rows.append([start, end, writable])
     inserted: NDArray[Any] = np.insert(table, places, np.array(rows, np.uint64), axis=0) if rows else table
     return inserted
+
+
+def place_of(table: Spans, span: Span) -> int | None:
+    """The row before which a span goes that overlaps no other one; None if it overlaps one.
+
+    Example:
+        >>> place_of(table_of([(0, 16, True), (64, 96, True)]), (16, 20, False))
+        1
+        >>> place_of(table_of([(0, 16, True), (64, 96, True)]), (60, 65, False)) is None
+        True
+    """
+    start, end, _ = span
+    at = int(np.searchsorted(table[:, 0], np.uint64(start), "right"))
+    is_apart = (not at or int(table[at - 1, 1]) <= start) and (at == len(table) or end <= int(table[at, 0]))
+    return at if is_apart else None
 
 
 def covered_bytes(table: Spans) -> int:

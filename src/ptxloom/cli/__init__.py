@@ -46,13 +46,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
         talk(f"ptxloom: {in_words_of_options(error, options)}")
         _tell_of_names()
         return COULD_NOT_RUN
-    except MemoryError:
-        talk("ptxloom: there is not enough memory for this; give it more, or a smaller input")
-        return COULD_NOT_RUN
+    except MemoryError:  # what filled the memory is held until this block is left, so the sentence stands below it
+        pass
     except KeyboardInterrupt:
         talk("ptxloom: interrupted")
         return COULD_NOT_RUN
-    return outcome.code
+    else:
+        return outcome.code
+    talk("ptxloom: there is not enough memory for this; give it more, or a smaller input")
+    return COULD_NOT_RUN
 
 
 def _tell_of_names() -> None:

@@ -3,11 +3,15 @@
 import os
 import subprocess
 import sys
+import weakref
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from ptxloom.cli import main, output
+from ptxloom.cli.verbs import check
 
 Run = Callable[..., Any]
 
@@ -145,3 +149,26 @@ def test_no_colour_where_it_is_not_wanted(folder: Path) -> None:
     command = [sys.executable, "-m", "ptxloom", "map", "ldmatrix.m8n8.x1.b16"]
     done = subprocess.run(command, capture_output=True, text=True, check=False, env={**os.environ, "NO_COLOR": "1"})
     assert "\x1b" not in done.stdout
+
+
+def test_what_filled_the_memory_is_gone_when_that_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The sentence takes memory itself: told while the tree of a large text is held, it ends in a traceback."""
+
+    class Tree:
+        pass
+
+    held: list[weakref.ref[Tree]] = []
+    told: list[tuple[str, bool]] = []
+
+    def run(_options: object) -> None:
+        tree = Tree()
+        held.append(weakref.ref(tree))
+        raise MemoryError
+
+    def talk(text: str) -> None:
+        told.append((text, held[0]() is None))
+
+    monkeypatch.setattr(check, "run", run)
+    monkeypatch.setattr(output, "talk", talk)
+    assert main(["check", "a.ptx"]) == 2
+    assert told == [("ptxloom: there is not enough memory for this; give it more, or a smaller input", True)]

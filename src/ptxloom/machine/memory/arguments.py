@@ -11,9 +11,9 @@ import numpy as np
 from ptxloom.diagnostics import UsageError, must_be_several
 from ptxloom.fragments.number_types import is_array, is_float
 from ptxloom.machine.memory.arena import zeroed
-from ptxloom.machine.memory.device_memory import DeviceMemory, Snapshot
 from ptxloom.machine.memory.foreign_arrays import brief, host_array
 from ptxloom.machine.memory.piece import Piece
+from ptxloom.machine.memory.snapshot import Snapshot
 from ptxloom.machine.memory.spans import NO_SPANS, in_order, table_of
 from ptxloom.machine.memory.tensor_map import MappedArray
 from ptxloom.machine.memory.textures import Surface, Texture, image_of
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from ptxloom.machine.memory.device_memory import DeviceMemory
     from ptxloom.machine.memory.spans import Span, Spans
     from ptxloom.machine.program.model import Parameter
 

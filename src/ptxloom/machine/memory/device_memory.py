@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import ctypes
 import mmap
-import sys
 from bisect import bisect_right
 from dataclasses import dataclass
 from itertools import pairwise
@@ -20,9 +19,10 @@ import numpy as np
 
 from ptxloom.diagnostics import UsageError
 from ptxloom.machine.memory.piece import Piece
-from ptxloom.machine.memory.spans import NO_SPANS, Span, Spans, covered_bytes, in_order, place_of, with_spans
+from ptxloom.machine.memory.reserved import Reserved
+from ptxloom.machine.memory.snapshot import Snapshot
+from ptxloom.machine.memory.spans import NO_SPANS, Span, Spans, in_order, place_of, with_spans
 from ptxloom.machine.native import forks
-from ptxloom.machine.native.host_memory import Refused
 from ptxloom.machine.runtime.initcheck import slow_path
 
 if TYPE_CHECKING:
@@ -33,13 +33,7 @@ if TYPE_CHECKING:
 ALIGNMENT: Final = 512  # of what is allocated: cudaMalloc aligns to no less than 256 bytes
 GAP: Final = 1 << 16  # unused bytes behind each allocation
 _SPREAD: Final = 8  # addresses reserved, in capacities: the longer it takes until freed ones are used again
-_MOST_BESIDE: Final = 64  # launches whose tables are remembered for as long as the memory is the same
 _PAGE: Final = mmap.PAGESIZE
-# addresses alone: the host need not have the memory. Python 3.11 does not name the flag, whose value is Linux's
-_NO_RESERVE: Final[int] = getattr(mmap, "MAP_NORESERVE", 0x4000 if sys.platform == "linux" else 0)
-_UNSHARED: Final[dict[str, int]] = (
-    {} if sys.platform == "win32" else {"flags": mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | _NO_RESERVE}
-)
 
 
 class _Hex(int):
@@ -64,36 +58,6 @@ class Allocation:
     address: int
     nbytes: int
     name: str
-
-
-class Snapshot:
-    """The memory that a launch may touch.
-
-    Args:
-        table: Its spans.
-        kept: What keeps them alive.
-
-    Attributes:
-        table: Its spans.
-        nbytes: How many bytes they hold.
-    """
-
-    def __init__(self, table: Spans, kept: tuple[object, ...] = ()) -> None:
-        self.table = table
-        self.nbytes = covered_bytes(table)
-        self._kept = kept
-        self._beside: dict[tuple[Span, ...], tuple[Spans, int]] = {}
-
-    def beside(self, spans: Sequence[Span]) -> tuple[Spans, int]:
-        """The table with a launch's own spans, and how many bytes all hold: the same table for the same spans."""
-        key = tuple(spans)
-        found = self._beside.get(key)
-        if found is None:
-            table = with_spans(self.table, key)
-            if len(self._beside) >= _MOST_BESIDE:
-                self._beside.clear()
-            found = self._beside[key] = table, covered_bytes(table)
-        return found
 
 
 class Region(Protocol):
@@ -131,7 +95,7 @@ class DeviceMemory:
     """
 
     def __init__(self, capacity: int, *, watched: bool, reserve: Callable[[int, int], Region] | None = None) -> None:
-        reserve = reserve or _Reserved
+        reserve = reserve or Reserved
         self.capacity = capacity
         self.allocated = 0
         self.images: dict[int, Any] = {}
@@ -415,34 +379,3 @@ class MemoryHolder(Protocol):
 def _is_apart(spans: Iterable[Span]) -> bool:
     """Whether no two spans overlap."""
     return all(before[1] <= one[0] for before, one in pairwise(sorted(spans)))
-
-
-class _Reserved:
-    """A `Region` of this process."""
-
-    def __init__(self, least: int, most: int) -> None:
-        self._map, self.nbytes = _mapped(least, most)
-        self.bytes = np.frombuffer(self._map, np.uint8)
-        self.address: int = self.bytes.ctypes.data
-
-    def forget(self, start: int, size: int) -> None:
-        """Clear whole pages, which then take no memory."""
-        if hasattr(self._map, "madvise"):
-            self._map.madvise(mmap.MADV_DONTNEED, start, size)
-        else:
-            self.bytes[start : start + size] = 0
-
-
-def _mapped(least: int, most: int) -> tuple[mmap.mmap, int]:
-    """As much as the host has, up to `most`.
-
-    Raises:
-        Refused: It has less than `least`.
-    """
-    size = -(-most // _PAGE) * _PAGE
-    while size >= max(least, _PAGE):
-        try:
-            return mmap.mmap(-1, size, **_UNSHARED), size
-        except (OSError, ValueError, OverflowError):
-            size = size // 2 // _PAGE * _PAGE
-    raise Refused(least, "the memory of a device")

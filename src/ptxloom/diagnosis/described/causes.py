@@ -75,7 +75,7 @@ def _is_told(suspect: Suspect) -> bool:
 
 
 def _answer(suspect: Suspect, record: ProvenanceRecord) -> Answer | None:
-    """What explains an operand at all moments at which memory was kept; None if none was, or nothing was wrong."""
+    """What explains an operand at all moments at which shared memory was kept; None if none was."""
     stack = next(one for one in suspect.evidence.stacks if one.role == suspect.tile.role)
     if suspect.tile.plane.stacked or suspect.evidence.form.sparse or suspect.tile.plane.array >= len(record.arrays):
         return None
@@ -85,8 +85,6 @@ def _answer(suspect: Suspect, record: ProvenanceRecord) -> Answer | None:
     first = answers[0]
     fields = [{one.wrong for one in answer.solved} for answer in answers]
     same = tuple(one for one in first.solved if all(one.wrong in others for others in fields))
-    if any(not one.wrong for one in same):
-        return None  # it reads what it should wherever memory was kept
     writers = tuple(name for name in first.writers if all(name in answer.writers for answer in answers))
     return Answer(same, writers)
 
@@ -169,7 +167,7 @@ def _explained(
 
 def _explanations(known: Sequence[tuple[Suspect, Answer]], record: ProvenanceRecord) -> Iterator[Explanation]:
     first = known[0][0]
-    if all(answer.solved for _, answer in known):
+    if all(answer.solved for _, answer in known) and any(answer.solved[0].wrong for _, answer in known):
         ops = record.program.ops
         uses = [Used(ops[one.evidence.site], one.tile.role, answer.solved[0]) for one, answer in known]
         found = found_for(uses, record.program)

@@ -72,8 +72,22 @@ def found_for(uses: Sequence[Used], program: Program) -> Found:
             known = edited.setdefault((change.op.site, change.operand), _Edited(change.op, change.operand, {}))
             known.values[field.name] = change.value
     makers = tuple(dict.fromkeys(part.op for parts in made.values() for part in parts))
+    for one in list(edited.values()):
+        if "major" in one.values:
+            for op in _alike(one.op, uses[0].operand, makers, program):
+                edited.setdefault((op.site, one.operand), _Edited(op, one.operand, one.values))
     edits = tuple((one.op.node, _with_constant(one.op, one.operand, one.value)) for one in edited.values())
     return Found(first or uses[0].op, edits, whole and bool(edits), makers)
+
+
+def _alike(product: Op, operand: int, makers: Sequence[Op], program: Program) -> Iterator[Op]:
+    """Products of the same kind that take a factor by descriptors of the same making: it lies as it does for them."""
+    for op in program.ops:
+        kinds = [(one.opcode, one.qualifiers, one.function) for one in (op, product)]
+        if kinds[0] == kinds[1]:
+            parts = parts_of(op, op.operands[operand], program)
+            if any(part.op in makers and part.operand >= 0 for part in parts):
+                yield op
 
 
 class _Change(NamedTuple):

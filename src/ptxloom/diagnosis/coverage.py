@@ -30,6 +30,7 @@ class Coverage:
         missing: Of each role and axis how many lines of the matrix are never taken; along k, by no product of a chain.
         twice: Of "a" and "b" which k stand more than once in some chain.
         absent: Of "a" and "b" which k stand in no chain.
+        strays: Of "a" and "b" whether products of one chain take other rows of A, or columns of B, than the others.
         in_one_piece: Whether each chain takes k that follow one another.
         turned: Of "a" and "b" whether the k of a chain ever go back, or stay.
     """
@@ -39,6 +40,7 @@ class Coverage:
         self.missing: dict[tuple[str, int], int] = {}
         self.twice: dict[str, Integers] = {}
         self.absent: dict[str, Integers] = {}
+        self.strays: dict[str, bool] = {}
         self.in_one_piece = True
         self.turned: dict[str, bool] = {}
         numbers = np.concatenate([site.numbers for site in sites])
@@ -53,6 +55,7 @@ class Coverage:
                     self._by_chain(role, axis, chains, lines, extent)
                     self.turned[role] = _turns_back(numbers, chains, lines[:, 0])
                 else:
+                    self.strays[role] = self.strays.get(role, False) or (role != "d" and _strays(chains, lines[:, 0]))
                     self.missing[role, axis] = extent - len(np.unique(lines[(lines >= 0) & (lines < extent)]))
 
     def gaps(self, role: str, axis: int) -> int:
@@ -78,6 +81,12 @@ class Coverage:
         whose = inside // (extent + 1)
         broken_off = (np.diff(inside) > 1) & (np.diff(whose) == 0)
         self.in_one_piece = self.in_one_piece and not broken_off.any()
+
+
+def _strays(chains: Integers, first: Integers) -> bool:
+    """Whether products of one chain differ in their first line."""
+    pairs = np.unique(np.stack((chains, first), axis=1)[first >= 0], axis=0)
+    return len(pairs) > len(np.unique(pairs[:, 0]))
 
 
 def _turns_back(numbers: Integers, chains: Integers, first: Integers) -> bool:

@@ -52,6 +52,7 @@ if TYPE_CHECKING:
 
 _PLAIN_STEPS = 3
 _MOST_UNEXPLAINED = 0.5  # of elements: where more break a law for no reason that is found, the law may not apply
+_SEEN = frozenset({"stored-twice"})  # in memory, whichever reading of the factors holds
 _SAYS_MORE = frozenset({"leading-dimension", "order-exchanged", "pitch-mismatch", "swizzle-mismatch"})  # than "twice"
 
 
@@ -228,6 +229,8 @@ def _of_group(group: tuple[SiteEvidence, ...], run: Run, *, whole_chains: bool) 
         why = "no operand obeys the laws under the likeliest reading of its arrays"
         return _Verdict([], Asked(group, None, f"{why}: it was not believed"))
     found = [*merged(broken, run), *(of_total(one, run) for one in totals)]
+    if reading.reshaped or any(one.cause == "unknown" for one in found):
+        found = [replace(one, certain=one.certain and one.cause in _SEEN) for one in found]
     explained = bool(totals) or not broken or any(map(_is_explained, broken))
     if run.said is None and not explained and _share(found) > _MOST_UNEXPLAINED:
         most = max(found, key=_share_of)
@@ -275,7 +278,7 @@ def _judged(
     explained = any(one.explained and one.explained[0].culprit is not None for one in broken)
     if broken and not explained and (tails := list(tail_not_masked(group, reading, coverage))):
         return _Judged([], tails, "", reading)
-    totals = list(stored_twice(group, broken, coverage, record))
+    totals = list(stored_twice(group, reading, broken, coverage, record))
     if totals:
         telling = [s for s in broken if s.tile.role == "d" and first_of(s).cause in _SAYS_MORE]
         broken = [s for s in broken if s.tile.role != "d"] + telling
@@ -293,7 +296,8 @@ def _judged(
 def _complexity(judged: _Judged) -> tuple[int, int]:
     """How much is to be believed under a reading: the steps of the worst operand, and how many are wrong."""
     steps = [first_of(s).steps + (not s.sure) for s in judged.broken]
-    return max(steps, default=0) + 2 * len(judged.totals), len(steps) + len(judged.totals)
+    reshaped = 2 * judged.reading.reshaped  # which is as much to be believed as that a law is broken
+    return max(steps, default=0) + 2 * len(judged.totals) + reshaped, len(steps) + len(judged.totals)
 
 
 def _whole_chains(group: tuple[SiteEvidence, ...], sites: tuple[SiteEvidence, ...]) -> bool:

@@ -13,7 +13,7 @@ from ptxloom.diagnosis.culprits import copies_of, culprit
 from ptxloom.diagnosis.described.copies import by_copy
 from ptxloom.diagnosis.described.repeated import common_makers, is_described, is_held, unmoved
 from ptxloom.diagnosis.kept import was_copied
-from ptxloom.diagnosis.lines.ctas import deciding, term_of
+from ptxloom.diagnosis.lines.ctas import base_of, deciding, own_term_of, term_of
 from ptxloom.diagnosis.lines.loops import ends_of
 from ptxloom.diagnosis.model import Diagnosis, Picture
 from ptxloom.diagnosis.permutations import Named
@@ -133,7 +133,9 @@ def _by_cta(
         for op in found.concerned
         if op.has("global") and op.opcode in (("st", "red", "atom") if role == "d" else ("ld", "cp"))
     ]
-    term = term_of(moves[0], field, record.program) if field and moves else None
+    term = None
+    if field and moves:
+        term = own_term_of(moves[0], field, record.program, shared=True) or term_of(moves[0], field, record.program)
     return found if term is None else replace(found, op=term, concerned=(*found.concerned, found.op))
 
 
@@ -184,6 +186,10 @@ def of_total(total: Total, run: Run) -> Diagnosis:
         found = _of_described(found, total, products, record)
     elif total.named.cause in ("k-twice", "k-missing"):
         found = _of_loop(found, total, products, record)
+    elif total.named.cause == "stored-twice" and total.field:
+        term = own_term_of if total.alone else base_of
+        base = term(found.op, total.field, record.program)
+        found = found if base is None else replace(found, op=base, concerned=(*found.concerned, base))
     return Diagnosis(
         total.law,
         total.role,

@@ -30,3 +30,18 @@ def was_copied(plane: Plane, absent: Integers | None, record: ProvenanceRecord, 
     bits = (own["element"].astype(np.int64) * array.dtype.itemsize + own["byte"]) * 8
     rows, columns = np.divmod(bits // plane.unit_bits, plane.pitch)
     return bool(np.isin(rows if slow else columns, absent).any())
+
+
+def holds(array: int, elements: Integers, record: ProvenanceRecord) -> bool:
+    """Whether some elements of an array lie in the shared memory of the first CTA at its end.
+
+    Args:
+        array: Its number.
+        elements: Their flat numbers.
+        record: Knows shared memory.
+    """
+    held = record.shared(0) if 0 in record.raw.kept else None
+    if held is None:
+        return False
+    own = held[(held["array"] == array) & (held["kind"] == Kind.EXACT)]
+    return bool(np.isin(own["element"], elements).any())

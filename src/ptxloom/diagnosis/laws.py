@@ -169,8 +169,8 @@ def _differ(tiles: dict[str, Tile], first: str, second: str) -> bool:
     return bool(((left != right) & (left >= 0) & (right >= 0)).any())
 
 
-def _oddness(evidence: SiteEvidence, tile: Tile, axis: int, coverage: Coverage) -> tuple[int, int, int]:
-    """How unlikely an operand is as it is: lines not in order, lines left out or twice, tiles that go backwards."""
+def _oddness(evidence: SiteEvidence, tile: Tile, axis: int, coverage: Coverage) -> tuple[int, int, int, int]:
+    """How unlikely an operand is as it is: its lines not in order, not its chain's, left out or twice, going back."""
     lines = common_columns(tile) if axis else common_rows(tile)
     known = lines >= 0
     straight = counted(lines[:, 0], lines.shape[1])
@@ -178,6 +178,7 @@ def _oddness(evidence: SiteEvidence, tile: Tile, axis: int, coverage: Coverage) 
     bent = int(((lines != straight) & known).any() or (lines[:, 0] % 8).any())
     return (
         bent,
+        int(not along and coverage.strays.get(tile.role, False)),
         coverage.gaps(tile.role, axis),
         int(coverage.turned.get(tile.role, False) if along else _goes_back(evidence, lines[:, 0])),
     )

@@ -43,12 +43,14 @@ class Reading:
         stated: Whether somebody said so.
         score: How well the laws hold under it.
         image: Whether the first factor is an image, of which padding leaves out some k.
+        reshaped: How many arrays are read with lines of another length than those of the matrices that were given.
     """
 
     planes: dict[str, Plane]
     stated: bool
     score: float
     image: bool = False
+    reshaped: int = 0
 
 
 def readings_of(
@@ -84,9 +86,15 @@ def readings_of(
         planes = {role: choice.plane for role, choice in chosen.items()}
         pairs = _SPARSE_PAIRS if sites[0].form.sparse else _PAIRS
         if stated or _extents_agree(planes, pairs) >= 0:
-            scored.append(Reading(planes, bool(stated), _score(chosen, pairs)))
+            reshaped = sum(_is_reshaped(plane, arrays[plane.array]) for plane in planes.values())
+            scored.append(Reading(planes, bool(stated), _score(chosen, pairs), reshaped=reshaped))
     scored.sort(key=lambda reading: -reading.score)
     return tuple(reading for reading in scored[:_MOST_READINGS] if reading.score > scored[0].score - _MARGIN)
+
+
+def _is_reshaped(plane: Plane, array: TracedArray) -> bool:
+    """Whether an array that was given as one matrix is read as another."""
+    return len(array.shape) == 2 and array.shape[-1] * 8 * array.dtype.itemsize != plane.pitch * plane.unit_bits
 
 
 def _sampled(stacks: list[Stack]) -> Stack:

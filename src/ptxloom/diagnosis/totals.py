@@ -9,7 +9,7 @@ import numpy as np
 from ptxloom.diagnosis.coverage import tiles_of
 from ptxloom.diagnosis.kept import was_copied
 from ptxloom.diagnosis.left_open import has_computed_factor
-from ptxloom.diagnosis.lines.ctas import ctas_of
+from ptxloom.diagnosis.lines.ctas import ctas_of, deciding
 from ptxloom.diagnosis.permutations import Named
 from ptxloom.diagnosis.tiles import common_columns, common_rows
 from ptxloom.syntax import tree
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from ptxloom.diagnosis.expectation import Expectation
     from ptxloom.diagnosis.laws import Suspect
     from ptxloom.diagnosis.readings import Reading
+    from ptxloom.diagnosis.stacks import Stack
     from ptxloom.diagnosis.tiles import Integers
     from ptxloom.machine.program.model import Op
     from ptxloom.machine.results.provenance import ProvenanceRecord
@@ -41,8 +42,10 @@ class Total(NamedTuple):
         total: Of how many.
         certain: Whether nothing else explains it.
         ways: Of the factors whose k it is: what their loads are found by.
-        field: The part of the CTA's index by which the products of one sum differ; empty if they are of one CTA.
+        field: The part of the CTA's index by which the products of one sum differ; empty if they are of one CTA. Of
+            places that are stored twice that by which CTAs lose results, if they do not all.
         read_wrong: Whether what is missing was there, so that who reads it is wrong.
+        alone: Whether the lines of the factors are all there, so that it is the place alone that is wrong.
         again: Of k that come twice how: "step", if k goes on by less than products take; "copy", if it stays, or one
             product has a k twice; empty if neither is known.
     """
@@ -60,6 +63,7 @@ class Total(NamedTuple):
     field: str = ""
     read_wrong: bool = False
     again: str = ""
+    alone: bool = False
 
 
 STEP, COPY = "step", "copy"
@@ -155,15 +159,21 @@ def _is_whole(reading: Reading, coverage: Coverage) -> bool:
 
 
 def stored_twice(
-    sites: Sequence[SiteEvidence], broken: Sequence[Suspect], coverage: Coverage, record: ProvenanceRecord
+    sites: Sequence[SiteEvidence],
+    reading: Reading,
+    broken: Sequence[Suspect],
+    coverage: Coverage,
+    record: ProvenanceRecord,
 ) -> Iterator[Total]:
     """No place of the result takes two products."""
     stacks = [(site, site.d) for site in sites if site.d is not None]
     misplaced = any(s.tile.role == "d" for s in broken)
-    if not stacks or not (misplaced or coverage.missing["d", 0] or coverage.missing["d", 1]):
+    if not stacks:
+        return
+    contents = record.contents(stacks[0][1].array)
+    if not (misplaced or coverage.missing["d", 0] or coverage.missing["d", 1] or (contents.stored_at < 0).any()):
         return
     lost = sum(int(np.count_nonzero(stack.missing[site.chain == site.numbers])) for site, stack in stacks)
-    contents = record.contents(stacks[0][1].array)
     twice = contents.stored_twice & (contents.stored_at >= 0)
     if not lost:
         return
@@ -171,11 +181,47 @@ def stored_twice(
     if twice.any():
         by = tuple(np.unique(contents.stored_at[twice]).tolist())
         named = Named("stored-twice", f"{int(np.count_nonzero(twice)):,} places take more than one product")
-        yield Total("place", named, "d", array, _NO_PATHS, by, lost, total, certain=True)
+        field = _multiplied_again(sites, reading, record)
+        alone = not field
+        field = field or _lost_by(stacks, record)
+        facts = ("place", named, "d", array, _NO_PATHS, by, lost, total)
+        yield Total(*facts, certain=True, field=field, alone=alone)
     elif misplaced:
         paths = np.concatenate([stack.path[stack.known] for _, stack in stacks])
         named = Named("stored-twice", f"{lost:,} elements are lost in shared memory: others are stored over them")
         yield Total("place", named, "d", array, paths, tuple(s.site for s, _ in stacks), lost, total, certain=False)
+
+
+def _multiplied_again(sites: Sequence[SiteEvidence], reading: Reading, record: ProvenanceRecord) -> str:
+    """The part of the CTA's index that makes no difference to the rows and columns that are multiplied."""
+    if not {"a", "b"} <= set(reading.planes):
+        return ""
+    rows: list[Integers] = []
+    for site in sites:
+        tiles = tiles_of(site, reading)
+        parts = [np.full(len(site.numbers), site.site), common_rows(tiles["a"])[:, 0], common_columns(tiles["b"])[:, 0]]
+        rows.append(np.stack(parts, axis=1))
+    numbers = np.concatenate([site.numbers for site in sites])
+    _, tile = np.unique(np.concatenate(rows), axis=0, return_inverse=True)
+    tile = tile.ravel()
+    for field, values in reversed(ctas_of(numbers, record)):
+        if len(np.unique(values)) > 1 and _repeats(tile, values):
+            return field
+    return ""
+
+
+def _repeats(tile: Integers, values: Integers) -> bool:
+    """Whether each tile is multiplied under every value that there is."""
+    pairs = np.unique(np.stack((tile, values), axis=1), axis=0)
+    return len(pairs) == len(np.unique(tile)) * len(np.unique(values))
+
+
+def _lost_by(stacks: Sequence[tuple[SiteEvidence, Stack]], record: ProvenanceRecord) -> str:
+    """The part of the CTA's index by which CTAs lose some of their results or none; empty if all are alike in that."""
+    numbers = np.concatenate([site.numbers[site.chain == site.numbers] for site, _ in stacks])
+    lost = np.concatenate([stack.missing[site.chain == site.numbers].any(axis=(1, 2)) for site, stack in stacks])
+    ctas = record.raw.events["cta"][numbers]
+    return deciding(numbers, np.isin(ctas, ctas[lost]), record)
 
 
 def stored_over(sites: Sequence[SiteEvidence], used: Integers, record: ProvenanceRecord) -> Total | None:

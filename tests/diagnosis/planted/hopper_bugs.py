@@ -138,6 +138,9 @@ BUGS = (
     _moved("a-columns-of-the-next", "k-tile-mismatch", "a", "a-coordinate", 16),
     PlantedBug("b-tiles-of-the-first", HOPPER, "tile-exchanged", "b", (Edit("b-row", "r6", "0"),), ("b-row", "b-copy")),
     PlantedBug(
+        "columns-by-the-row", HOPPER, "stored-twice", "d", (Edit("b-tile", "r6, 6", "r5, 0"),), ("a-tile", "b-tile")
+    ),
+    PlantedBug(
         "a-copied-eight-rows-later",
         HOPPER,
         "rows-shifted",

@@ -14,11 +14,41 @@ from ptxloom.syntax.visitor import walk
 if TYPE_CHECKING:
     from ptxloom.machine.program.model import Op, Program
 
+_ADDRESSES: Final = ("u64", "b64", "s64")
 _MOST: Final = 200  # instructions that are looked at
 
 
 def made_of(op: Op, program: Program) -> tuple[Op, ...]:
     """The instructions that make the address of a load, a store or a copy, those that are nearest first."""
+    return tuple(maker for maker in _behind(op, program) if not _is_first(maker))
+
+
+def made_alone(op: Op, program: Program) -> tuple[Op, ...]:
+    """Those of them that make no address of another parameter's memory."""
+    own = _behind(op, program)
+    based = _bases(own)
+    others: set[Op] = set()
+    for other in program.ops:
+        if other.function is op.function and other is not op and other.has("global"):
+            behind = _behind(other, program)
+            if _bases(behind) != based:
+                others |= set(behind)
+    return tuple(maker for maker in own if maker not in others and not _is_first(maker))
+
+
+def _bases(makers: tuple[Op, ...]) -> frozenset[str]:
+    """The addresses that the kernel is given, among what makes one."""
+    given = (maker for maker in makers if maker.has("param") and maker.has(*_ADDRESSES))
+    return frozenset(maker.text.partition("[")[2] for maker in given)
+
+
+def _is_first(op: Op) -> bool:
+    """Whether nothing that is computed comes before an instruction."""
+    return ORIGINS.get(op.opcode) in {Origin.MEMORY, Origin.BEFORE}
+
+
+def _behind(op: Op, program: Program) -> tuple[Op, ...]:
+    """The instructions that make an address, and the loads of what it is made of."""
     makers: defaultdict[str, list[Op]] = defaultdict(list)
     for other in program.ops:
         if other.function is op.function:
@@ -39,8 +69,8 @@ def made_of(op: Op, program: Program) -> tuple[Op, ...]:
             continue
         known.add(name)
         for maker in makers[name]:
-            if ORIGINS.get(maker.opcode) in {Origin.MEMORY, Origin.BEFORE}:
-                continue
             found.setdefault(maker)
+            if _is_first(maker):
+                continue
             names += [read.text for _, read in names_read(maker)]
     return tuple(found)

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from ptxloom.diagnosis.lines.addresses import made_of
+from ptxloom.binding.effects import destinations
+from ptxloom.diagnosis.lines.addresses import made_alone, made_of
 from ptxloom.machine.analysis.definite_assignment import names_read
 
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from ptxloom.machine.results.provenance import ProvenanceRecord
 
 _FIELDS: Final = "xyz"
+_OF_LANES: Final = ("%tid.", "%laneid")
 _TERMS: Final = ("mul", "mad", "shl", "fma", "mul24", "mad24", "div", "shr", "rem", "and")
 
 
@@ -42,11 +44,57 @@ def deciding(numbers: Integers, wrong: Truth, record: ProvenanceRecord) -> str:
     return ""
 
 
+def own_term_of(op: Op, field: str, program: Program, *, shared: bool = False) -> Op | None:
+    """The instruction that scales a part of the CTA's index for one array's address, those of others being right.
+
+    It is the first that makes no address of another array: before lanes come in.
+
+    Args:
+        op: What uses the address.
+        field: The part.
+        program: Theirs.
+        shared: Whether one that makes others, too, may be it, for want of one of its own: a compiler computes once what
+            is alike.
+    """
+    ops = sorted({one for one in made_of(op, program) if one.function is op.function}, key=lambda one: one.site)
+    of_lanes = _from(ops, _OF_LANES)
+    chain = [one for one in _from(ops, (f"%ctaid.{field}",)) if one not in of_lanes and not _is_plain(one)]
+    alone = set(made_alone(op, program))
+    own = next((one for one in chain if one in alone), None)
+    if own is not None or not shared:
+        return own
+    return next((one for one in reversed(chain) if one.opcode in _TERMS), None)
+
+
+def _from(ops: Sequence[Op], specials: Sequence[str]) -> list[Op]:
+    """Those of some instructions, in their order, whose results are made of special registers."""
+    names: set[str] = set()
+    found: list[Op] = []
+    for one in ops:
+        if any(special in one.text for special in specials) or any(read.text in names for _, read in names_read(one)):
+            found.append(one)
+            names |= {name.text for name, _ in destinations(one.node)}
+    return found
+
+
 def term_of(op: Op, field: str, program: Program) -> Op | None:
     """The instruction that scales a part of the CTA's index on the way to an address."""
     ops = [one for one in made_of(op, program) if one.function is op.function]
     names = {_written(one) for one in ops if f"%ctaid.{field}" in one.text}
     return _scaled(ops, names)
+
+
+def base_of(op: Op, field: str, program: Program) -> Op | None:
+    """The instruction that scales a part of the CTA's index on the way to an address, or the one that stands for it.
+
+    Where the part does not come into the address at all, another stands in its place: the last that is added if the
+    part is `x`, which most often goes on within rows, else the first.
+    """
+    own = term_of(op, field, program)
+    others = [term for other in _FIELDS if other != field and (term := term_of(op, other, program)) is not None]
+    if own is not None or not others:
+        return own
+    return others[0] if field == _FIELDS[0] else others[-1]
 
 
 def _scaled(ops: Sequence[Op], names: set[str]) -> Op | None:
@@ -56,8 +104,13 @@ def _scaled(ops: Sequence[Op], names: set[str]) -> Op | None:
         found = next((one for one in using if one.opcode in _TERMS), None)
         if found is not None:
             return found
-        names = names | {_written(one) for one in using if one.opcode in ("mov", "cvt", "cvta")}
+        names = names | {_written(one) for one in using if _is_plain(one)}
     return None
+
+
+def _is_plain(op: Op) -> bool:
+    """Whether an instruction gives what it is given."""
+    return op.opcode in ("mov", "cvt", "cvta")
 
 
 def _written(op: Op) -> str:

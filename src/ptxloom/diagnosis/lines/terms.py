@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from ptxloom.diagnosis.tiles import Integers, Truth
     from ptxloom.machine.program.model import Op
     from ptxloom.machine.results.provenance import ProvenanceRecord
+
+
+_ITS_OWN: Final = 0.75  # of what an instruction moves that must be wrong, beside the one that moves most that is
 
 
 class Line(NamedTuple):
@@ -49,6 +52,8 @@ def line_of(paths: Integers, wrong: Truth, record: ProvenanceRecord, *, leaves_t
     likeliest = [site for site in moves if share[site] > best - 0.01]
     loads = [site for site in likeliest if ops[site].opcode in ("ld", "ldmatrix", "cp", "wmma")] or likeliest
     from_array = [site for site in moves if ops[site].has("global") and ops[site].opcode in ("ld", "cp")]
+    if leaves_tile and from_array and share[from_array[0]] < _ITS_OWN * best:
+        from_array = likeliest  # it loads what is right, too: who puts that where it does not belong is wrong
     chosen = (from_array or loads)[0] if leaves_tile else loads[-1]
     concerned = (ops[site] for number in numbers[:64].tolist() for site in ways[number])
     return Line(ops[chosen], tuple(dict.fromkeys(concerned)))

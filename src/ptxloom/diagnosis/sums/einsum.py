@@ -119,7 +119,7 @@ def _agreed(elements: Sequence[Integers], shapes: tuple[Shape, Shape, Shape]) ->
     """The letters under which most terms agree, and how far they do: each axis of the result is one of a factor's."""
     first, second, result = (_indices(one, shape) for one, shape in zip(elements, shapes, strict=True))
     own = "mnpq"[: len(result)]
-    tries: list[tuple[float, Axes, bool]] = []
+    tries: list[tuple[float, Axes, bool, float]] = []
     for left in _letterings(shapes[0], own, shapes[2], "kl"):
         summed = "".join(letter for letter in left if letter not in own)
         for right in _letterings(shapes[1], own, shapes[2], summed):
@@ -144,12 +144,13 @@ def _agreed(elements: Sequence[Integers], shapes: tuple[Shape, Shape, Shape]) ->
                     )
                     for n in (0, 1)
                 ]
-                tries.append((sum(shares) / len(shares), axes, any(of_factors)))
+                apart = sum(float(np.abs(held - other).mean()) for held, other in shared)
+                tries.append((sum(shares) / len(shares), axes, any(of_factors), -apart))
     if (
         len({one[0] for one in tries}) == 1 and tries[0][2]
     ):  # no other letters fit the extents, and one factor stands where it should
         return max(tries[0][0], _LIKELY), tries[0][1]
-    best = max(tries, key=lambda one: one[0], default=None)
+    best = max(tries, key=lambda one: (one[0], one[3]), default=None)  # of two as likely, the one that is less far off
     return best[:2] if best is not None else None
 
 

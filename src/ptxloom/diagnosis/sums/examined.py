@@ -8,6 +8,7 @@ import numpy as np
 
 from ptxloom.diagnosis.culprits import copies_of, culprit
 from ptxloom.diagnosis.findings import source_of
+from ptxloom.diagnosis.kept import holds
 from ptxloom.diagnosis.left_open import numbers_of
 from ptxloom.diagnosis.lines.deadends import thrown_away
 from ptxloom.diagnosis.lines.loops import ends_of
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from ptxloom.diagnosis.sums.addends import Wrong
     from ptxloom.diagnosis.sums.einsum import Axes
     from ptxloom.diagnosis.sums.terms import Terms
-    from ptxloom.diagnosis.tiles import Truth
+    from ptxloom.diagnosis.tiles import Integers, Truth
     from ptxloom.machine.results.provenance import Contents, ProvenanceRecord, TracedArray
 
 _PLAIN_STEPS: Final = 2
@@ -139,16 +140,23 @@ def _diagnosis(one: Broken, sum_: _Sum, record: ProvenanceRecord) -> Diagnosis:
         stores = [ops[site] for site in storing]
         line = Line(stores[0], tuple(dict.fromkeys((*stores, *products))))
     elif one.role:
-        line = line_of(
-            terms.factors["path"][:, side], one.wrong, record,
-            leaves_tile=_leaves_tile(one, terms, axes, side, grid=record.raw.grid),
-        )  # fmt: skip
+        leaves = not _was_held(terms, arrays, side, record) and _leaves_tile(
+            one, terms, axes, side, grid=record.raw.grid
+        )
+        paths, wrong = terms.factors["path"][:, side], one.wrong
+        if arrays[0] is arrays[1]:
+            paths = np.concatenate((paths, terms.factors["path"][:, 1 - side]))
+            wrong = np.concatenate((wrong, np.zeros(len(wrong), np.bool_)))
+        line = line_of(paths, wrong, record, leaves_tile=leaves)
         line = line._replace(concerned=tuple(dict.fromkeys((*line.concerned, *products))))
     elif one.named.cause == "k-missing":
-        absent = np.setdiff1d(np.arange(int(np.prod(arrays[0].shape))), terms.factors["element"][:, 0])
+        absent = _absent(terms, arrays, 0)
         last = thrown_away(arrays[0].number, absent, contents.origins.ravel(), nodes, record)
         loads = copies_of(terms.factors["path"][:, 0].astype(np.int64), record)
         ends = ends_of(products[0], loads, record.program) if last is None else None
+        if _was_held(terms, arrays, 0, record):
+            inner = ends_of(products[0], [], record.program)
+            ends = inner if ends is None or inner is None or inner.test is not ends.test else None  # else unrolled
         last = ends.test if ends is not None else last
         line = line if last is None else Line(last, (last, *products))
     known = one.named.cause != "unknown" and not one.others
@@ -158,6 +166,18 @@ def _diagnosis(one: Broken, sum_: _Sum, record: ProvenanceRecord) -> Diagnosis:
         f"{one.named.detail}: {_example(one, terms, arrays)}", certain, one.others, line.op.line, line.op.text,
         source_of(line.op, record), tuple(dict.fromkeys(op.line for op in line.concerned)), one.wrongs, one.total,
     )  # fmt: skip
+
+
+def _absent(terms: Terms, arrays: list[TracedArray], side: int) -> Integers:
+    """The elements of a factor that come to no sum."""
+    return np.setdiff1d(np.arange(int(np.prod(arrays[side].shape))), terms.factors["element"][:, side])
+
+
+def _was_held(terms: Terms, arrays: list[TracedArray], side: int, record: ProvenanceRecord) -> bool:
+    """Whether elements that come to no sum had been copied to shared memory: who reads it is wrong then."""
+    if arrays[0] is arrays[1]:
+        return False  # they may have been copied for the other factor
+    return holds(arrays[side].number, _absent(terms, arrays, side), record)
 
 
 def _example(one: Broken, terms: Terms, arrays: list[TracedArray]) -> str:

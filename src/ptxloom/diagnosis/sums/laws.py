@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 ROLES: Final = "abd"
 _UNKNOWN: Final = Named("unknown", "no single change explains it", 9)
+_TILE: Final = 8  # k that tiles have at least
 _MOST: Final = 1 << 16  # terms that changes are tried on
 
 
@@ -126,7 +127,7 @@ def changes_of(
     at = np.flatnonzero(wrong)[:_MOST]
     rest = np.flatnonzero(~wrong)[: _MOST // 4]
     if len(letters) != 2:
-        return list(_of_axis(letters, held, wanted, at))
+        return list(_of_axis(axes, side, held, wanted, at))
     at = np.concatenate((at, rest))
     slow, fast = letters
     found: list[Named] = []
@@ -149,7 +150,7 @@ def changes_of(
         if whole(change.repaired, target).all() and change.named.cause != "tile-exchanged"
     ]
     found += _of_pitch(held[slow][at] * pitch + held[fast][at], wanted[slow][at], wanted[fast][at], pitch)
-    found += _of_axis(letters, held, wanted, at)
+    found += _of_axis(axes, side, held, wanted, at)
     return sorted(found, key=lambda named: named.steps)
 
 
@@ -170,8 +171,11 @@ def _of_pitch(flat: Integers, slow: Integers, fast: Integers, pitch: int) -> Ite
         yield Named("leading-dimension", f"rows are taken to be {other} elements apart; they are {pitch}")
 
 
-def _of_axis(letters: str, held: dict[str, Integers], wanted: dict[str, Integers], at: Integers) -> Iterator[Named]:
+def _of_axis(
+    axes: Axes, side: int, held: dict[str, Integers], wanted: dict[str, Integers], at: Integers
+) -> Iterator[Named]:
     """One index that is another than it should be: by a distance, or always the same."""
+    letters = axes.letters[side]
     apart = [letter for letter in letters if (held[letter][at] != wanted[letter][at]).any()]
     if len(apart) != 1:
         return
@@ -179,7 +183,10 @@ def _of_axis(letters: str, held: dict[str, Integers], wanted: dict[str, Integers
     word = "column" if letter == letters[-1] else "row"
     own, other = held[letter][at], wanted[letter][at]
     distances = np.unique((own - other)[own != other])
-    if len(distances) == 1:
+    along_k = letter in axes.summed
+    if len(distances) == 1 and along_k and not distances[0] % _TILE:
+        yield Named("k-tile-mismatch", f"its k is {int(distances[0]):+d} from that of the other factor", 2)
+    elif len(distances) == 1:
         yield Named(f"{word}s-shifted", f"some are shifted by {int(distances[0]):+d} along {letter}", 3)
     elif len(np.unique(own)) < len(np.unique(other)):
         yield Named(f"{word}s-repeated", f"some stand for others along {letter}", 4)

@@ -5,6 +5,8 @@ from ptxloom.conformance.gpu import Driver, Gpu, GpuError
 from ptxloom.conformance.paths import Path, left_out, paths
 from ptxloom.conformance.question import Question
 from ptxloom.conformance.report import Report, Unreadable, read
+from ptxloom.conformance.scenes import Scene
+from ptxloom.conformance.suite import Subject, suite
 from ptxloom.conformance.verdicts import Difference, Verdict
 
 __all__ = [
@@ -15,6 +17,8 @@ __all__ = [
     "Path",
     "Question",
     "Report",
+    "Scene",
+    "Subject",
     "Unreadable",
     "Verdict",
     "Verified",
@@ -22,5 +26,6 @@ __all__ = [
     "left_out",
     "paths",
     "read",
+    "suite",
     "verified",
 ]

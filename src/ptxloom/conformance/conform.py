@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from ptxloom.campaigns import Shards, Workers
-    from ptxloom.conformance.paths import Path
+    from ptxloom.conformance.suite import Subject
     from ptxloom.conformance.waivers import Waiver
 
 A_SHARE: Final = 16
@@ -27,7 +27,7 @@ A_SHARE: Final = 16
 
 
 def asked(
-    question: Question, paths: Sequence[Path], workers: Workers, shards: Shards | None = None
+    question: Question, paths: Sequence[Subject], workers: Workers, shards: Shards | None = None
 ) -> Iterator[Verdict]:
     """The verdicts on paths, as they come.
 
@@ -77,7 +77,7 @@ class Verified:
     new: tuple[str, ...]
 
 
-def verified(report: Report, paths: Sequence[Path], workers: Workers) -> Verified:
+def verified(report: Report, paths: Sequence[Subject], workers: Workers) -> Verified:
     """What this machine makes of a report on the results of `paths`, all that the report's target has."""
     by_name = {path.name: path for path in paths}
     theirs = {one.path: one.digest for one in report.verdicts if one.digest}

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from ptxloom.conformance.expected import input_words, result_words, threads_of
-from ptxloom.conformance.kernel_text import BLOCK, kernel_text, module_text
+from ptxloom.conformance.gpu_objects import made
+from ptxloom.conformance.kernel_text import BLOCK, module_text
+from ptxloom.conformance.scenes import Scene
+from ptxloom.conformance.suite import arrays_of, cases_of, ctas_of, text_of
 from ptxloom.diagnostics import PtxloomError
 from ptxloom.isa.target import Target, targets
 from ptxloom.isa.version import PtxVersion, versions
@@ -20,7 +22,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ptxloom.conformance.inputs import Words
-    from ptxloom.conformance.paths import Path
+    from ptxloom.conformance.scenes.things import Thing
+    from ptxloom.conformance.suite import Subject
 
     Bytes = NDArray[np.uint8]
 
@@ -32,6 +35,10 @@ _MAJOR, _MINOR = 75, 76  # of CUdevice_attribute: the compute capability
 
 class GpuError(PtxloomError):
     """There is no GPU, or its driver refused."""
+
+
+class Lacking(PtxloomError):  # noqa: N818 - a reason, not a fault
+    """The driver does not have what a path needs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,11 +94,11 @@ class Driver:
         """Give the context back."""
         self._ask("cuDevicePrimaryCtxRelease_v2", self._device)
 
-    def run(self, paths: Sequence[Path], cases: int) -> Iterator[tuple[Path, Words | str]]:
+    def run(self, paths: Sequence[Subject], cases: int) -> Iterator[tuple[Subject, Words | str]]:
         """What each path leaves: the words of its parameter `out`, or why the driver's compiler takes it not."""
         if not paths:
             return
-        texts = [kernel_text(f"k{at}", path, threads_of(path, cases)) for at, path in enumerate(paths)]
+        texts = [text_of(f"k{at}", path, cases) for at, path in enumerate(paths)]
         module, log = self._load(module_text(self.gpu.version, self.gpu.target, texts).encode())
         if module is None:
             if len(paths) == 1:
@@ -102,13 +109,16 @@ class Driver:
             yield from self.run(paths[half:], cases)
             return
         for at, path in enumerate(paths):
-            yield path, self._launched(module, f"k{at}", path, threads_of(path, cases))
+            yield path, self._launched(module, f"k{at}", path, cases)
         self._ask("cuModuleUnload", module)
 
-    def _launched(self, module: ctypes.c_void_p, name: str, path: Path, threads: int) -> Words:
-        out = np.zeros(result_words(path, threads), np.uint64)
-        self._launch(module, name, (threads // BLOCK, BLOCK), (out, input_words(path, threads)))
-        return out
+    def _launched(self, module: ctypes.c_void_p, name: str, path: Subject, cases: int) -> Words:
+        out, given = arrays_of(path, cases)
+        shape, thing = (ctas_of(path, cases), BLOCK), None
+        if isinstance(path, Scene):
+            thing = path.thing(cases_of(path, cases))
+        self._launch(module, name, shape, (out, given), thing)
+        return out.view(np.uint64)
 
     def run_image(self, image: bytes, name: str, shape: tuple[int, int], arrays: tuple[Bytes, Bytes]) -> str:
         """Run a kernel of PTX or of a cubin; its parameters are arrays, the first of which it fills.
@@ -133,15 +143,22 @@ class Driver:
         return ""
 
     def _launch(
-        self, module: ctypes.c_void_p, name: str, shape: tuple[int, int], arrays: tuple[NDArray[Any], NDArray[Any]]
+        self,
+        module: ctypes.c_void_p,
+        name: str,
+        shape: tuple[int, int],
+        arrays: tuple[NDArray[Any], NDArray[Any]],
+        thing: Thing | None = None,
     ) -> None:
         function, (out, given) = ctypes.c_void_p(), arrays
         self._ask("cuModuleGetFunction", ctypes.byref(function), module, name.encode())
         left, inputs = self._copied(out), self._copied(given)
-        parameters = (ctypes.c_void_p * 2)(ctypes.addressof(left), ctypes.addressof(inputs))
-        grid, block = shape
-        self._ask("cuLaunchKernel", function, grid, 1, 1, block, 1, 1, 0, None, parameters, None)
-        self._ask("cuMemcpyDtoH_v2", out.ctypes.data_as(ctypes.c_void_p), left, ctypes.c_size_t(out.nbytes))
+        with made(self._ask, thing, left.value, inputs.value) as more:
+            taken = (left, inputs, ctypes.c_uint64(more))
+            parameters = (ctypes.c_void_p * len(taken))(*map(ctypes.addressof, taken))
+            grid, block = shape
+            self._ask("cuLaunchKernel", function, grid, 1, 1, block, 1, 1, 0, None, parameters, None)
+            self._ask("cuMemcpyDtoH_v2", out.ctypes.data_as(ctypes.c_void_p), left, ctypes.c_size_t(out.nbytes))
         for memory in (left, inputs):
             self._ask("cuMemFree_v2", memory)
 
@@ -181,7 +198,10 @@ class Driver:
         return value.value
 
     def _ask(self, name: str, *arguments: Any) -> None:
-        status = getattr(self._cuda, name)(*arguments)
+        called = getattr(self._cuda, name, None)
+        if called is None:
+            raise Lacking(f"the driver has no {name}")
+        status = called(*arguments)
         if status:
             raise GpuError(f"{name} returned {self._words(status)}")
 

@@ -53,6 +53,7 @@ _ELSEWHERE: Final = {
     "multimem": "its operand is an address of several devices",
     "stackrestore": "its operand is an address",
     "stacksave": "its result is an address",
+    "tcgen05": "its operands are in tensor memory",
     "tensormap": "its operand is an object in memory",
     "txq": "its operand is a texture",
     "wgmma": "its operands are matrices in shared memory, and it ends later",
@@ -108,25 +109,27 @@ class Path:
         return next((one for one in self.operands if one.role == "cell"), None)
 
 
-def paths(target: Target, version: PtxVersion, only: Sequence[str] = (), *, smoke: bool = False) -> tuple[Path, ...]:
+def paths(target: Target, version: PtxVersion, only: Sequence[str] = ()) -> tuple[Path, ...]:
     """The paths that a target has in a version of PTX, in the order of their names.
 
     Args:
         target: Such as sm_90a.
         version: The version of PTX that a judge reads.
         only: Patterns of names, as a shell reads them; empty: all.
-        smoke: Whether to take a part of them, the same each time: `SMOKE` forms of every syntax line.
     """
-    found = sorted(_told_apart(_paths(target, version)), key=lambda path: path.name)
-    if smoke:
-        found = list(_part(found))
+    found = all_paths(target, version)
     return tuple(path for path in found if not only or any(fnmatchcase(path.name, pattern) for pattern in only))
+
+
+def all_paths(target: Target, version: PtxVersion) -> tuple[Path, ...]:
+    """All of them, in the order of their names."""
+    return tuple(sorted(_told_apart(_paths(target, version)), key=lambda path: path.name))
 
 
 def left_out(target: Target, version: PtxVersion) -> Counter[str]:
     """Why other forms of the target are no paths: how many for each reason, the opcode before it."""
     reasons: Counter[str] = Counter()
-    for form in _forms(target, version):
+    for form in forms_of(target, version):
         for count in form.counts:
             try:
                 _slots(form, count, "shared" if form.opcode in _OF_SHARED else "global")
@@ -135,28 +138,18 @@ def left_out(target: Target, version: PtxVersion) -> Counter[str]:
     return reasons
 
 
-def _part(found: list[Path]) -> Iterator[Path]:
-    by_line: dict[tuple[str, int], list[Path]] = {}
-    for path in found:
-        by_line.setdefault((path.form.opcode, path.form.line.line), []).append(path)
-    chosen = {
-        path.name
-        for rows in by_line.values()
-        for path in sorted(rows, key=lambda path: crc32(path.name.encode()))[:SMOKE]
-    }
-    return (path for path in found if path.name in chosen)
-
-
-def _forms(target: Target, version: PtxVersion) -> Iterator[Form]:
+def forms_of(target: Target, version: PtxVersion) -> Iterator[Form]:
+    """The forms that a target has, without hints about order and caches."""
     for opcode in opcodes():
         for form in some_forms(instruction_spec(opcode)):
-            hinted = any(form.filling.get(name) for name in _HINTS)
+            leveled = "lod" in {slot.name for slot in form.line.operands}
+            hinted = any(form.filling.get(name) for name in _HINTS if not (leveled and name == "level"))
             if not hinted and all(each.available(version, target) for each in form.features):
                 yield form
 
 
 def _paths(target: Target, version: PtxVersion) -> Iterator[Path]:
-    for form in _forms(target, version):
+    for form in forms_of(target, version):
         for count in form.counts:
             name = ".".join((form.opcode, *(word for word in form.words if word not in _UNSPOKEN)))
             name = name if len(form.counts) == 1 else f"{name}/{count}"

@@ -7,23 +7,24 @@ import tempfile
 from pathlib import Path as File
 from typing import TYPE_CHECKING
 
-from ptxloom.conformance.kernel_text import BLOCK, kernel_text, module_text
+from ptxloom.conformance.kernel_text import module_text
+from ptxloom.conformance.suite import text_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ptxloom.conformance.paths import Path
+    from ptxloom.conformance.suite import Subject
     from ptxloom.isa.target import Target
     from ptxloom.isa.version import PtxVersion
 
 
 def assembled(
-    ptxas: str, paths: Sequence[Path], target: Target, version: PtxVersion, level: int | None = None
+    ptxas: str, paths: Sequence[Subject], target: Target, version: PtxVersion, level: int | None = None
 ) -> dict[str, str]:
     """The paths that a ptxas refuses, by name, each with its first word against them."""
     if not paths:
         return {}
-    texts = [kernel_text(f"k{at}", path, BLOCK) for at, path in enumerate(paths)]
+    texts = [text_of(f"k{at}", path, 1) for at, path in enumerate(paths)]
     said = _run(ptxas, module_text(version, target, texts), target, level)
     if not said:
         return {}

@@ -61,8 +61,13 @@ class Report:
 
     @property
     def refused(self) -> tuple[Verdict, ...]:
-        """The verdicts on paths that did not run."""
-        return tuple(one for one in self.verdicts if one.refused)
+        """The verdicts on paths that did not run, though the judge has them."""
+        return tuple(one for one in self.verdicts if one.refused and one.cases)
+
+    @property
+    def lacking(self) -> tuple[Verdict, ...]:
+        """The verdicts on paths that the judge does not have: none of their cases counts."""
+        return tuple(one for one in self.verdicts if one.refused and not one.cases)
 
     @property
     def digest(self) -> str:

@@ -8,21 +8,17 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from ptxloom.conformance.expected import input_words, threads_of
-from ptxloom.conformance.kernel_text import inputs_of, results_of
-from ptxloom.conformance.operands import CELL_BYTES
+from ptxloom.conformance.suite import cases_of, inputs_of, rows_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ptxloom.conformance.inputs import Words
-    from ptxloom.conformance.paths import Path
+    from ptxloom.conformance.suite import Subject
     from ptxloom.conformance.waivers import Waiver
 
 MOST_SHOWN: Final = 20
 """How many of the cases that differ are kept for a path."""
-
-_CELL: Final = CELL_BYTES // 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,17 +74,16 @@ def digest(words: Words) -> str:
     return blake2b(words.astype("<u8").tobytes(), digest_size=8).hexdigest()
 
 
-def compared(path: Path, cases: int, given: Words, expected: Words, waiver: Waiver | None = None) -> Verdict:
+def compared(path: Subject, cases: int, given: Words, expected: Words, waiver: Waiver | None = None) -> Verdict:
     """The verdict on one path: `given` and `expected` are what its kernel left, `(result_words,)`."""
-    threads = threads_of(path, cases)
-    cases = threads // path.lanes
+    asked, cases = cases, cases_of(path, cases)
     if np.array_equal(given, expected):
         return Verdict(path.name, cases, digest=digest(given))
-    theirs, ours = _rows(path, threads, given), _rows(path, threads, expected)
-    known = waiver.waives(theirs, ours) if waiver is not None else np.zeros(threads, np.bool_)
+    theirs, ours = rows_of(path, asked, given), rows_of(path, asked, expected)
+    known = waiver.waives(theirs, ours) if waiver is not None else np.zeros(len(ours), np.bool_)
     unequal = (theirs != ours).any(axis=1) & ~known
     wrong, waived = (lanes.reshape(cases, path.lanes).any(axis=1) for lanes in (unequal, known))
-    inputs = _inputs(path, threads)
+    inputs = inputs_of(path, asked)
     first = tuple(
         Difference(int(at) // path.lanes, int(at) % path.lanes, _hex(inputs[at]), _hex(theirs[at]), _hex(ours[at]))
         for at in (*np.flatnonzero(unequal), *np.flatnonzero(known))[:MOST_SHOWN]
@@ -96,19 +91,6 @@ def compared(path: Path, cases: int, given: Words, expected: Words, waiver: Waiv
     apart = int((waived & ~wrong).sum())
     name = waiver.id if waiver is not None and apart else ""
     return Verdict(path.name, cases, int(wrong.sum()), digest(given), first=first, waived=apart, waiver=name)
-
-
-def _rows(path: Path, threads: int, words: Words) -> Words:
-    """By thread: its results, then its cell."""
-    count = results_of(path)
-    rows = words[: count * threads].reshape(count, threads).T
-    return rows if path.cell is None else np.hstack((rows, words[count * threads :].reshape(threads, _CELL)))
-
-
-def _inputs(path: Path, threads: int) -> Words:
-    count, words = inputs_of(path), input_words(path, threads)
-    rows = words[: count * threads].reshape(count, threads).T if count else np.zeros((threads, 0), np.uint64)
-    return rows if path.cell is None else np.hstack((rows, words[count * threads :].reshape(threads, _CELL)))
 
 
 def _hex(row: NDArray[np.uint64]) -> tuple[str, ...]:

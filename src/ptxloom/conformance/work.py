@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
-from ptxloom.conformance.expected import run_here
-from ptxloom.conformance.gpu import Driver
-from ptxloom.conformance.paths import paths
+from ptxloom.conformance.gpu import Driver, GpuError, Lacking
 from ptxloom.conformance.ptxas import assembled
+from ptxloom.conformance.suite import cases_of, run_here, suite
 from ptxloom.conformance.verdicts import Verdict, compared, digest
 from ptxloom.conformance.waivers import waiver_of
 from ptxloom.diagnostics import PtxloomError
@@ -20,8 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from ptxloom.conformance.inputs import Words
-    from ptxloom.conformance.paths import Path
     from ptxloom.conformance.question import Question
+    from ptxloom.conformance.suite import Subject
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +45,7 @@ def done(task: Task) -> list[Verdict]:
     return [Verdict(path.name, 1, refused=refused.get(path.name, "")) for path in wanted]
 
 
-def _ours(question: Question, path: Path) -> Words | str:
+def _ours(question: Question, path: Subject) -> Words | str:
     """What this machine leaves, or why it does not run the path."""
     try:
         return run_here(path, Target.parse(question.target), PtxVersion.parse(question.version), question.cases)
@@ -54,30 +53,50 @@ def _ours(question: Question, path: Path) -> Words | str:
         return f"ptxloom does not run it: {str(error).partition(chr(10))[0]}"
 
 
-def _here(question: Question, path: Path) -> Verdict:
+def _here(question: Question, path: Subject) -> Verdict:
     left = _ours(question, path)
     if isinstance(left, str):
-        return Verdict(path.name, question.cases, refused=left)
+        return Verdict(path.name, cases_of(path, question.cases), refused=left)
     return compared(path, question.cases, left, left)
 
 
-def _on_gpu(question: Question, wanted: list[Path]) -> Iterator[Verdict]:
+def _on_gpu(question: Question, wanted: list[Subject]) -> Iterator[Verdict]:
+    """The GPU's verdicts; where a kernel does not run to its end, each half is asked again, down to the guilty path."""
     driver = _driver(question.level)
-    for path, given in driver.run(wanted, question.cases):
+    try:
+        left = list(driver.run(wanted, question.cases))
+    except Lacking as reason:
+        left = []
+        if len(wanted) == 1:
+            yield Verdict(wanted[0].name, 0, refused=str(reason))
+            return
+    except GpuError as error:
+        left = []
+        driver.reset()
+        _driver.cache_clear()
+        if len(wanted) == 1:
+            yield Verdict(wanted[0].name, cases_of(wanted[0], question.cases), refused=f"the GPU: {error}")
+            return
+    if not left:
+        half = len(wanted) // 2
+        yield from _on_gpu(question, wanted[:half])
+        yield from _on_gpu(question, wanted[half:])
+        return
+    for path, given in left:
         if isinstance(given, str):
-            yield Verdict(path.name, question.cases, refused=given)
+            yield Verdict(path.name, cases_of(path, question.cases), refused=given)
             continue
         expected = _ours(question, path)
         if isinstance(expected, str):
-            yield Verdict(path.name, question.cases, digest=digest(given), refused=expected)
+            yield Verdict(path.name, cases_of(path, question.cases), digest=digest(given), refused=expected)
         else:
             waiver = waiver_of(path.name, driver.gpu.driver, question.target, question.level)
             yield compared(path, question.cases, given, expected, waiver)
 
 
 @cache
-def _known(target: str, version: str) -> Mapping[str, Path]:
-    return {path.name: path for path in paths(Target.parse(target), PtxVersion.parse(version))}
+def _known(target: str, version: str) -> Mapping[str, Subject]:
+    return {path.name: path for path in suite(Target.parse(target), PtxVersion.parse(version))}
 
 
 @cache

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import sys
 from contextlib import closing, nullcontext
 from dataclasses import asdict
+from fnmatch import fnmatchcase
 from pathlib import Path as File
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.cli.output import CLEAN, FINDINGS, Outcome, write_whole
 from ptxloom.cli.progress import counted
 from ptxloom.cli.spreading import shards_of, workers_of
-from ptxloom.conformance import Driver, Question, Report, asked, paths, read, verified
+from ptxloom.conformance import Driver, Question, Report, asked, read, suite, verified
 from ptxloom.conformance.assemblers import assemblers
 from ptxloom.conformance.evidence import changes
 from ptxloom.conformance.waivers import waivers
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ptxloom.cli.command_line import Options
-    from ptxloom.conformance import Path, Verdict, Verified
+    from ptxloom.conformance import Subject, Verdict, Verified
     from ptxloom.isa.target import Target
 
 _JUDGES: Final = ("gpu", "ptxas", "here")
@@ -78,8 +80,11 @@ def _asked(options: Options, judge: str, named: tuple[str, str], target: Target,
     return Report(kind, device, driver, str(target), str(version), options.cases, verdicts, level=options.level)
 
 
-def _wanted(options: Options, target: Target, version: PtxVersion) -> tuple[Path, ...]:
-    wanted = paths(target, version, options.only, smoke=not options.full)
+def _wanted(options: Options, target: Target, version: PtxVersion) -> tuple[Subject, ...]:
+    wanted = suite(target, version, options.only, smoke=not options.full)
+    absent = [one for one in options.only if not any(fnmatchcase(path.name, one) for path in wanted)]
+    if wanted and absent:
+        sys.stderr.write(f"ptxloom conform: {target} has no path that fits {', '.join(absent)}: not counted\n")
     if not wanted:
         part = "" if options.full else "; without `--full` a part is asked"
         raise PtxloomError(f"no path of {target} fits {', '.join(options.only)}{part}; `conform --list` names them")
@@ -89,11 +94,14 @@ def _wanted(options: Options, target: Target, version: PtxVersion) -> tuple[Path
 def _told(report: Report) -> str:
     cases = sum(one.cases for one in report.verdicts)
     many = len(report.differing)
-    asked = f"{len(report.verdicts):,} paths, {cases:,} cases"
+    asked = f"{len(report.verdicts) - len(report.lacking):,} paths, {cases:,} cases"
     lines = [f"{report.device} ({report.target}, PTX {report.version}): {asked}, {_differ(many)}"]
     lines += _waived(report)
     lines += [line for one in report.differing[:_SHOWN] for line in _difference(one)]
     lines += [f"  {one.path} did not run: {one.refused}" for one in report.refused[:_SHOWN]]
+    lacking = report.lacking
+    if lacking:
+        lines.append(f"  {len(lacking):,} not counted: {lacking[0].path} and such: {lacking[0].refused}")
     more = max(many - _SHOWN, 0) + max(len(report.refused) - _SHOWN, 0)
     if more:
         lines.append(f"  and {more:,} more, in the report (`--report FILE`)")
@@ -132,7 +140,7 @@ def _verified(options: Options, file: str) -> Outcome:
         raise PtxloomError(f"{title(file)} cannot be read: {error.strerror or error}") from None
     except UnicodeDecodeError:
         raise PtxloomError(f"{title(file)} is no report of `ptxloom conform`") from None
-    known = paths(known_target(report.target), PtxVersion.parse(report.version))
+    known = suite(known_target(report.target), PtxVersion.parse(report.version))
     found = verified(report, known, workers_of(options))
     return Outcome("\n".join(_verdict(found)) + "\n", FINDINGS if found.unequal else CLEAN)
 

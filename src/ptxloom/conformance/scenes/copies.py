@@ -1,0 +1,288 @@
+"""Copies by the async proxy: tensors of every rank, mode, type and layout, rows of bytes; loads, stores, reductions.
+
+A load leaves shared memory, a store or a reduction the memory that it goes to. Each CTA has a tensor map of its own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from ptxloom.conformance.scenes.boxes import LAYOUTS, ROOM, TENSOR, Box, columns, fits, tile
+from ptxloom.conformance.scenes.scene import Scene, emptied, filled, joined
+from ptxloom.conformance.scenes.things import Maps
+from ptxloom.descriptors import DATA_TYPES
+from ptxloom.isa.types import element_type
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from ptxloom.conformance.scenes.scene import Bytes
+    from ptxloom.descriptors import TensorMap
+    from ptxloom.isa.form import Form
+    from ptxloom.isa.notation import OperandSlot
+
+_HEAD: Final = 64
+"""Bytes of a CTA's `in` before memory begins: where the box lies, coordinates, offsets, how many bytes move."""
+_ROWS: Final = 4096
+"""Bytes of a row that a copy without a map may move."""
+_MAPPED: Final = {
+    "f32": ("FLOAT32", "FLOAT32_FTZ", "TFLOAT32", "TFLOAT32_FTZ"),
+    "u32": ("UINT32",),
+    "s32": ("INT32",),
+    "u64": ("UINT64",),
+    "s64": ("INT64",),
+    "b32": ("UINT32", "INT32"),
+    "b64": ("UINT64",),
+    "f16": ("FLOAT16",),
+    "bf16": ("BFLOAT16",),
+    "f64": ("FLOAT64",),
+}
+"""The types of a map's elements that a reduction without one has, by PTX's name."""
+_ELEMENTS: Final = {
+    kind: name for name, kinds in _MAPPED.items() if name[0] != "b" or name == "bf16" for kind in kinds
+} | {"UINT8": "u8", "UINT16": "u16"}
+_PLACE: Final = (
+    f".shared .align 1024 .b8 room[{ROOM}]; .shared .align 8 .b64 bar; .reg .b32 near, bytes, x<5>; .reg .b16 o<4>;\n"
+    ".reg .b64 token; ld.global.v4.b32 {near, bytes, x0, x1}, [in]; ld.global.v2.b32 {x2, x3}, [in+16];\n"
+    "ld.global.b32 x4, [in+24]; ld.global.v4.b16 {o0, o1, o2, o3}, [in+32];\n"
+)
+_READY: Final = (
+    "@first mbarrier.init.shared.b64 [bar], 1; fence.mbarrier_init.release.cluster; fence.proxy.async; bar.sync 0;\n"
+)
+_EXPECT: Final = "@first mbarrier.arrive.expect_tx.shared.b64 token, [bar], bytes; bar.sync 0;\n"
+_TOLD: Final = "WAIT: mbarrier.try_wait.parity.shared.b64 done, [bar], 0; @!done bra WAIT;\n"
+_GONE: Final = "@first cp.async.bulk.commit_group; @first cp.async.bulk.wait_group 0;\n"
+
+
+@dataclass(frozen=True)
+class Copy(Scene):
+    """What copies of both kinds have.
+
+    Attributes:
+        count: How many operands it is written with.
+    """
+
+    count: int
+
+    @property
+    def loads(self) -> bool:
+        """Whether shared memory is written."""
+        return self.form.filling.get("dst", "").startswith("shared")
+
+    @property
+    def size(self) -> int:
+        """Bytes of global memory beside shared memory's."""
+        return TENSOR
+
+    @property
+    def in_bytes(self) -> int:
+        """Where the copy goes, global memory that is read, shared memory: 256 bytes at least between them."""
+        return 256 + self.size + ROOM
+
+    @property
+    def out_bytes(self) -> int:
+        """What is written."""
+        return ROOM if self.loads else self.size
+
+    def body(self) -> str:
+        """Shared memory, the copy, and what it has written."""
+        room = f"add.u64 thing_in, in, {256 + self.size};\n"
+        operands = ", ".join(map(self.spelled, self.form.operands(self.count)))
+        copy = f"@first {self.form.spelling} {operands};\n"
+        tells = "mbarrier::complete_tx::bytes" in self.form.words
+        before, after = (_EXPECT, _TOLD) if tells else ("", _GONE)
+        left = f"bar.sync 0;\n{emptied('room', ROOM)}" if self.loads else ""
+        return (
+            f".reg .b64 thing_in; {_PLACE}{room}{filled('room', ROOM, 'thing_in')}mov.u32 i, room;\n"
+            f"add.u32 near, near, i;\n{self.prepared()}{_READY}{before}{copy}{after}{left}"
+        )
+
+    def prepared(self) -> str:
+        """What else stands before the copy."""
+        return ""
+
+    def spelled(self, slot: OperandSlot) -> str:
+        """An operand."""
+        raise NotImplementedError
+
+    def memory(self, case: int) -> Bytes:
+        """Global memory that is read or written."""
+        return self.elements(case, 0, 8 * self.size // 8, "u8")
+
+    def before(self, case: int) -> Bytes:
+        """Shared memory is written over; global memory holds what is copied over, or reduced to."""
+        return np.zeros(ROOM, np.uint8) if self.loads else self.memory(case)
+
+    def head(self, case: int) -> Bytes:
+        """Where the copy goes."""
+        raise NotImplementedError
+
+    def given(self, case: int) -> Bytes:
+        """What a CTA is given."""
+        parts = (joined((self.head(case),), 256), self.memory(case), self.room(case))
+        return joined(parts, self.in_bytes)
+
+    def room(self, case: int) -> Bytes:
+        """What shared memory holds."""
+        return self.elements(case, 1, ROOM, "u8")
+
+
+@dataclass(frozen=True)
+class TensorCopy(Copy):
+    """A copy by a tensor map.
+
+    Attributes:
+        kind: The type of the map's elements.
+        layout: One of `LAYOUTS`.
+    """
+
+    kind: str
+    layout: str
+
+    @property
+    def rank(self) -> int:
+        """How many dimensions."""
+        return int(self.form.filling["dim"][0])
+
+    def box(self, case: int) -> Box:
+        """The copy of a case."""
+        drawn = columns if "im2col" in self.form.filling.get("load_mode", "") else tile
+        return drawn(self.chance(case), self.kind, self.layout, self.rank, stores=not self.loads)
+
+    def spelled(self, slot: OperandSlot) -> str:
+        """An operand; of the map it is the CTA's own."""
+        point = ", ".join(f"x{at}" for at in range(self.rank))
+        shifts = ", ".join(f"o{at}" for at in range(self.rank - 2))
+        return {
+            "map": f"[thing, {{{point}}}]",
+            **dict.fromkeys(("dstMem", "srcMem"), "[near]"),
+            "mbar": "[bar]",
+            "ctaMask": "o3",
+            "offsets": f"{{{shifts}}}",
+        }[slot.name]
+
+    def prepared(self) -> str:
+        """The CTA's map, and its own CTA as the mask's only bit."""
+        fence = "@first fence.proxy.tensormap::generic.acquire.gpu [thing], 128;"
+        return f"mad.wide.u32 thing, c, 128, thing; mov.b16 o3, 1; {fence}\n"
+
+    def head(self, case: int) -> Bytes:
+        """Place in shared memory, bytes, coordinates, offsets."""
+        box = self.box(case)
+        point = [*box.at, *[0] * (5 - len(box.at))]
+        offsets = [*box.offsets, *[0] * (4 - len(box.offsets))]
+        words = np.array([box.near, box.map.transaction_bytes, *point, 0], np.int64).astype(np.uint32)
+        return np.concatenate((words.view(np.uint8), np.array(offsets, np.uint16).view(np.uint8)))
+
+    def memory(self, case: int) -> Bytes:
+        """The tensor."""
+        element = _ELEMENTS[self.kind]
+        return self.elements(case, 0, self.size // DATA_TYPES[self.kind].element_bytes, element)
+
+    def room(self, case: int) -> Bytes:
+        """Elements of the tensor's type, too: reductions take them."""
+        element = _ELEMENTS[self.kind]
+        return self.elements(case, 1, ROOM // DATA_TYPES[self.kind].element_bytes, element)
+
+    def thing(self, cases: int) -> Maps:
+        """The maps of all CTAs."""
+        stride, first = (self.in_bytes, 256) if self.loads else (self.out_bytes, 0)
+        moved = ((self.box(case).map, case * stride + first) for case in range(cases))
+        return Maps(tuple(_moved(made, by) for made, by in moved), written=not self.loads)
+
+
+def _moved(made: TensorMap, by: int) -> TensorMap:
+    return replace(made, global_address=made.global_address + by)
+
+
+@dataclass(frozen=True)
+class RowCopy(Copy):
+    """A copy of a row of bytes."""
+
+    @property
+    def size(self) -> int:
+        """Bytes of global memory."""
+        return _ROWS
+
+    @property
+    def directives(self) -> str:
+        """What goes from shared memory to shared memory goes through a cluster, of one CTA here."""
+        return ".reqnctapercluster 1 " if self.form.filling.get("from") else ""
+
+    def spelled(self, slot: OperandSlot) -> str:
+        """An operand; in shared memory the row is read from the second half where it is written in the first."""
+        there = "[from]"
+        return {
+            "dstMem": "[near]" if self.loads else there,
+            "srcMem": there if self.loads else "[near]",
+            "sharedMem": "[to]",
+            "size32": "bytes",
+            "mbar": "[bar]",
+            "ctaMask": "o3",
+            "byteMask": "o0",
+        }[slot.name]
+
+    def prepared(self) -> str:
+        """Where in global memory, or in the other half of shared memory."""
+        base = "add.u64 from, in, 256;" if self.loads else "mov.b64 from, out;"
+        there = "cvt.u64.u32 at, x0; add.u64 from, from, at;"
+        return f"{base} {there} add.u32 to, i, x0; add.u32 to, to, {ROOM // 2}; mov.b16 o3, 1;\n"
+
+    def head(self, case: int) -> Bytes:
+        """Place in shared memory, bytes, place in global memory; a mask of bytes."""
+        chance = self.chance(case)
+        size = 16 * chance.choice((1, 2, 3, 8, 17, 64, 128, 255))
+        near, there = (16 * chance.randint(0, (_ROWS - size) // 16) for _ in range(2))
+        words = np.array([near, size, there, 0, 0, 0, 0, 0], np.uint32)
+        mask = np.array([chance.getrandbits(16), 0, 0, 0], np.uint16)
+        return np.concatenate((words.view(np.uint8), mask.view(np.uint8)))
+
+    def memory(self, case: int) -> Bytes:
+        """Elements of the reduction's type."""
+        return self._drawn(case, 0, self.size)
+
+    def room(self, case: int) -> Bytes:
+        """Likewise."""
+        return self._drawn(case, 1, ROOM)
+
+    def _drawn(self, case: int, part: int, size: int) -> Bytes:
+        kind = self.form.filling.get("type") or "u8"
+        return self.elements(case, part, 8 * size // element_type(kind).bits, kind)
+
+
+def copies(forms: Iterable[Form]) -> Iterator[Copy]:
+    """The scenes of forms of `cp.async.bulk` and `cp.reduce.async.bulk`."""
+    known = [form for form in forms if form.opcode in {"cp", "cp.reduce"} and "bulk" in form.words]
+    may = _reductions(known)
+    for form in known:
+        count = min(form.counts)
+        names = {slot.name for slot in form.operands(count)}
+        if not names & {"dstMem", "srcMem"} or "prefetch" in form.words:
+            continue
+        if not names <= {"dstMem", "srcMem", "sharedMem", "map", "mbar", "ctaMask", "offsets", "size32", "byteMask"}:
+            continue
+        name = ".".join((form.opcode, *form.words))
+        if "map" not in names:
+            yield RowCopy(name, form, count)
+            continue
+        operation, mode = form.filling.get("redOp", ""), form.filling.get("load_mode", "tile")
+        if mode not in {"tile", "im2col", "im2col_no_offs"} or form.filling.get("cta_group"):
+            continue
+        for kind in DATA_TYPES:
+            for layout in LAYOUTS:
+                if fits(kind, layout, int(form.filling["dim"][0])) and (not operation or kind in may[operation]):
+                    yield TensorCopy(f"{name}@{kind}.{layout}", form, count, kind, layout)
+
+
+def _reductions(forms: Iterable[Form]) -> dict[str, set[str]]:
+    """By operation, the types of maps: those that reductions of rows in global memory have."""
+    found: dict[str, set[str]] = {}
+    for form in forms:
+        kind = form.filling.get("type", "")
+        if kind and form.filling.get("dst") == "global":
+            operation = form.filling.get("redOp") or "add"
+            found.setdefault(operation, set()).update(_MAPPED[kind])
+    return found

@@ -1,0 +1,160 @@
+"""A scene: one instruction with all that it needs around it, for a CTA of 128 threads a case.
+
+Its kernel has three parameters: `out`, `in`, and what the host makes (tensor maps, a texture, a surface), or nothing.
+CTA `c` reads `in_bytes` at `in + c in_bytes`, and leaves `out_bytes` at `out + c out_bytes`.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from random import Random
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from ptxloom.conformance.inputs import STYLES, float_words, integer_words, parts_of_float, words
+from ptxloom.isa.types import element_type
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from numpy.typing import NDArray
+
+    from ptxloom.conformance.inputs import Words
+    from ptxloom.conformance.scenes.things import Thing
+    from ptxloom.isa.form import Form
+
+    Bytes = NDArray[np.uint8]
+
+THREADS: Final = 128
+"""Threads of a CTA."""
+CASES_A_SCENE: Final = 32
+"""A scene has one case where a path of one instruction has so many."""
+
+_OPENING: Final = (
+    ".reg .b64 in, out, thing, at, from; .reg .b32 t, c, i, n, to; .reg .pred more, first, done;\n"
+    "mov.u32 t, %tid.x; mov.u32 c, %ctaid.x; setp.eq.u32 first, t, 0;\n"
+    "ld.param.u64 in, [in_]; ld.param.u64 out, [out_]; ld.param.u64 thing, [thing_];\n"
+    "cvta.to.global.u64 in, in; cvta.to.global.u64 out, out;\n"
+)
+
+
+@dataclass(frozen=True)
+class Scene(ABC):
+    """A scene.
+
+    Attributes:
+        name: What it is called.
+        form: The instruction that it is about.
+    """
+
+    name: str
+    form: Form
+
+    @property
+    def lanes(self) -> int:
+        """How many threads a case takes."""
+        return THREADS
+
+    @property
+    @abstractmethod
+    def in_bytes(self) -> int:
+        """What a CTA is given: a multiple of 16."""
+
+    @property
+    @abstractmethod
+    def out_bytes(self) -> int:
+        """What a CTA leaves: a multiple of 1024, thread by thread."""
+
+    @abstractmethod
+    def body(self) -> str:
+        """The kernel between the places of `in` and `out` and its end."""
+
+    @abstractmethod
+    def given(self, case: int) -> Bytes:
+        """What the CTA of a case is given."""
+
+    def before(self, case: int) -> Bytes:
+        """What lies where the CTA of a case leaves its results."""
+        del case
+        return np.zeros(self.out_bytes, np.uint8)
+
+    def thing(self, cases: int) -> Thing | None:
+        """What the host makes for a launch of so many cases."""
+        del cases
+        return None
+
+    @property
+    def directives(self) -> str:
+        """What stands between the kernel's parameters and its body."""
+        return ""
+
+    def text(self, kernel: str) -> str:
+        """The kernel."""
+        places = (
+            f"mad.wide.u32 in, c, {self.in_bytes}, in; mad.wide.u32 out, c, {self.out_bytes}, out;\n{self.body()}\n"
+        )
+        parameters = ".param .u64 out_, .param .u64 in_, .param .u64 thing_"
+        return f".visible .entry {kernel}({parameters}) {self.directives}{{\n{_OPENING}{places}ret;\n}}\n"
+
+    def chance(self, case: int) -> Random:
+        """What decides about a case, the same on every machine."""
+        return Random(f"{self.name} {case}")
+
+    def elements(self, case: int, part: int, count: int, kind: str) -> Bytes:
+        """So many elements of a type, one behind the other as memory packs them: part number `part` of a case.
+
+        All have one style (`ptxloom.conformance.inputs`), as operands of one instruction do.
+        """
+        type_ = element_type(kind)
+        bits = max(type_.packed_bits, 1)
+        which = np.uint64(case << 8 | part)
+        choice = words(f"{self.name} style", np.full(1, which, np.uint64), 0)
+        anchor = words(f"{self.name} anchor", np.full(1, np.uint64(case), np.uint64), 0)
+        drawn = words(self.name, (which << np.uint64(20)) + np.arange(count, dtype=np.uint64), 0)
+        style = np.broadcast_to(choice % np.uint64(STYLES), drawn.shape)
+        split = parts_of_float(type_)
+        given = (drawn, style, np.broadcast_to(anchor, drawn.shape))
+        values = integer_words(*given, bits) if split is None else float_words(given, *split)
+        return packed(values, bits)
+
+
+def packed(values: Words, bits: int) -> Bytes:
+    """Words as memory has elements of so many bits."""
+    if bits in {8, 16, 32, 64}:
+        return np.ascontiguousarray(values.astype(f"<u{bits // 8}")).view(np.uint8)
+    ones = (values[:, None] >> np.arange(bits, dtype=np.uint64)) & np.uint64(1)
+    return np.packbits(ones.astype(np.uint8).reshape(-1), bitorder="little")
+
+
+def joined(parts: Iterable[Bytes], size: int) -> Bytes:
+    """Parts one behind the other, filled up with zeros."""
+    made = np.zeros(size, np.uint8)
+    at = 0
+    for part in parts:
+        made[at : at + part.size] = part
+        at += part.size
+    return made
+
+
+def filled(image: str, size: int, source: str = "in") -> str:
+    """Copy so many bytes, a multiple of 2048, to a variable in shared memory."""
+    return (
+        f"mov.u32 to, {image}; shl.b32 i, t, 4; add.u32 to, to, i; cvt.u64.u32 at, i; add.u64 from, {source}, at;\n"
+        ".reg .b32 f<4>;\n"
+        "FILL: ld.global.v4.b32 {f0, f1, f2, f3}, [from]; st.shared.v4.b32 [to], {f0, f1, f2, f3};\n"
+        "add.u64 from, from, 2048; add.u32 to, to, 2048; add.u32 i, i, 2048;\n"
+        f"setp.lt.u32 more, i, {size}; @more bra FILL;\n"
+    )
+
+
+def emptied(image: str, size: int, target: str = "out") -> str:
+    """Copy so many bytes, a multiple of 2048, from a variable in shared memory."""
+    return (
+        f"mov.u32 to, {image}; shl.b32 i, t, 4; add.u32 to, to, i; cvt.u64.u32 at, i; add.u64 from, {target}, at;\n"
+        ".reg .b32 g<4>;\n"
+        "GIVE: ld.shared.v4.b32 {g0, g1, g2, g3}, [to]; st.global.v4.b32 [from], {g0, g1, g2, g3};\n"
+        "add.u64 from, from, 2048; add.u32 to, to, 2048; add.u32 i, i, 2048;\n"
+        f"setp.lt.u32 more, i, {size}; @more bra GIVE;\n"
+    )

@@ -1,7 +1,8 @@
 """Look-ups of textures, lane by lane: `tex` and `tld4` (PTX ISA 9.7.10.3, 9.7.10.4).
 
 As on an H200, a texture of one dimension is one of two whose second coordinate is 0, which a border between texels
-shows; a look-up by integers returns 0 outside; and an array's index is held within it, but for integers.
+shows, and which a negative step of the first moves, too; linear memory takes no steps; a look-up by integers returns 0
+outside; and an array's index is held within it, but for integers.
 """
 
 from __future__ import annotations
@@ -193,6 +194,8 @@ def sample_level(
         locate(t, 2, values[64 + lane], t.depth, image, image.is_linear)
     for dimension in range(3):
         t.index[dimension] = t.index[dimension] + i64(i32(values[32 * (OFFSETS + dimension) + lane]))
+    if geometry == ONE and i32(values[32 * OFFSETS + lane]) < 0:
+        t.index[1] = t.index[1] - 1
     drop_fraction(t, 0, t.width, image)
     drop_fraction(t, 1, t.height, image)
     drop_fraction(t, 2, t.depth, image)
@@ -269,7 +272,9 @@ def fetch(
         is_inside = level == values[32 * LEVEL + lane]
     enter_level(t, image, level, layer, form)
     for dimension in range(3):
-        moved = i64(i32(values[32 * dimension + lane])) + i64(i32(values[32 * (OFFSETS + dimension) + lane]))
+        moved = i64(i32(values[32 * dimension + lane]))
+        if (form & GEOMETRY) != ONE:
+            moved = moved + i64(i32(values[32 * (OFFSETS + dimension) + lane]))
         size = t.width if dimension == 0 else t.height if dimension == 1 else t.depth
         t.index[dimension] = max(min(moved, size - 1), i64(0))
         if form & LEVELS == 0 and t.index[dimension] != moved:

@@ -1,7 +1,7 @@
 """How normalised integers are combined: in 16 bits, halves rounded up, then divided by the largest one.
 
-An H200 widens u8 to u16; of s8 it widens the sum of the products, by a sum of shifted parts that is not always the
-nearest.
+The least integer counts as it is where it is combined; the sum is what is held at -1. An H200 widens u8 to u16; of s8
+it widens the sum of the products, by a sum of shifted parts that is not always the nearest.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def combined_integers(t: Lookup, channel: u32, image: Image) -> u32:
     if image.component_bytes == 1:
         part = total >> 4
         return ratio(max(total + ((part + (part >> 8) + 4) >> 3), i64(-LARGEST)), LARGEST)
-    return ratio((total + 128) >> 8, LARGEST)
+    return ratio(max((total + 128) >> 8, i64(-LARGEST)), LARGEST)
 
 
 def widened(bits: u32, image: Image) -> i64:
@@ -43,7 +43,7 @@ def widened(bits: u32, image: Image) -> i64:
         return i64(u64(bits * 257 if image.component_bytes == 1 else bits))
     if image.component_bytes == 1:
         return i64(i8(u8(bits)))
-    return max(i64(i16(u16(bits))), i64(-LARGEST))
+    return i64(i16(u16(bits)))
 
 
 def combined_whole(t: Lookup, channel: u32, image: Image) -> u32:

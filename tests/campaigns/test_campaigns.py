@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -180,6 +182,25 @@ def test_the_processes_of_an_mpi_job_carry_a_campaign_out(monkeypatch: pytest.Mo
     found = {share.id: result for share, result in carried_out(abs, shares, workers)}
     assert found == {str(number): abs(number) for number in range(-50, 50)}
     assert (workers.count, _Pool.made) == (3, [3])
+
+
+@pytest.mark.slow
+def test_mpi4py_itself_carries_a_campaign_out(tmp_path: Path) -> None:
+    """Three processes of a real MPI, one hands out, two run; skipped without it (`pip install mpi4py mpich`)."""
+    pytest.importorskip("mpi4py")
+    found = shutil.which("mpiexec", path=os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"])))
+    if found is None:
+        pytest.skip("no mpiexec")
+    asked = ["conform", "add.u*", "mul.lo.*", "--judge", "here", "--full", "--cases", "32", "--cluster", "mpi"]
+    command = [found, "-n", "3", sys.executable, "-m", "mpi4py.futures", "-m", "ptxloom", *asked]
+    run = subprocess.run(
+        [*command, "--campaign", str(tmp_path)], capture_output=True, text=True, check=False, timeout=300
+    )
+    assert run.returncode == 0, run.stderr
+    assert "none differ" in run.stdout
+    lines = [line for file in tmp_path.glob("*.jsonl") for line in file.read_text(encoding="utf-8").splitlines()]
+    kept = {json.loads(line.partition(" ")[2])[0] for line in lines}
+    assert {"add.u16", "mul.lo.s64"} <= kept
 
 
 def test_without_mpi4py_it_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -45,6 +45,9 @@ def by_themselves() -> set[str]:
     found |= {*matrix_cases.LOADS, *matrix_cases.STORES, *matrix_cases.SIGNED_LOADS, matrix_cases.TRANSPOSE}
     found |= {spelled for it in wgmma_cases.instructions() for spelled in _spelled(it.text)}
     found |= {conformance_cases.known()[one.path].form.spelling for one in conformance_cases.recorded().verdicts}
+    for name in conformance_cases.SCENES:
+        asked = conformance_cases.recorded(name).verdicts
+        found |= {conformance_cases.scenes()[one.path].form.spelling for one in asked}
     found |= {spelled for case in texture_cases.cases() for spelled in _spelled(case.ptx)}
     return found
 

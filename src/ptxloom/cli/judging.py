@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import os
 import warnings
+from base64 import b64decode, b64encode
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import closing, nullcontext
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import TYPE_CHECKING, Final
 
-from ptxloom import disk_cache, own_python
+from ptxloom import __version__, disk_cache, own_python
+from ptxloom.campaigns import Killed, Share
 from ptxloom.checker.findings.packing import packed, unpacked
 from ptxloom.cli.progress import counted
+from ptxloom.cli.spreading import carried_on, shards_of
 from ptxloom.diagnostics import DistrustWarning, PtxloomError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from ptxloom.cli.command_line import Options
     from ptxloom.diagnostics import Diagnostic
     from ptxloom.source import Source
 
@@ -48,16 +53,21 @@ class Question:
         return f"check {text} {self.target} {self.ptx_version} {self.hints}"
 
 
-def findings(questions: Sequence[Question], jobs: int | None = None) -> list[tuple[Diagnostic, ...]]:
+def findings(
+    questions: Sequence[Question], jobs: int | None = None, campaign: Options | None = None
+) -> list[tuple[Diagnostic, ...]]:
     """The findings of each text, in the order of the texts.
 
     Args:
         questions: What is asked.
         jobs: How many processes judge; by default as many as there are cores and work for.
+        campaign: Over whom the work is spread instead, and where verdicts are kept, if these options say so.
 
     Raises:
         PtxloomError: A process was ended from outside.
     """
+    if campaign is not None and (campaign.scheduler is not None or campaign.campaign is not None):
+        return _spread(questions, campaign)
     kept = [disk_cache.kept(one.key) for one in questions]
     asked = [one for one, verdict in zip(questions, kept, strict=True) if verdict is None]
     made = iter(_made(asked, jobs))
@@ -80,6 +90,28 @@ def _made(asked: Sequence[Question], jobs: int | None) -> list[bytes]:
             return list(counted(pool.map(_verdict, asked), len(asked), "files judged"))
     except BrokenProcessPool:
         raise PtxloomError("a process that judged some of the files was ended from outside") from None
+
+
+def _spread(questions: Sequence[Question], campaign: Options) -> list[tuple[Diagnostic, ...]]:
+    """The findings of a campaign: those of its folder, then what its workers find, which the folder keeps.
+
+    Raises:
+        PtxloomError: Texts ended the workers that judged them: all others are judged and kept.
+    """
+    shares = {one.key: Share(one.key, one) for one in questions}
+    shards = shards_of(campaign, {"verb": "check", "ptxloom": __version__})
+    with closing(shards) if shards is not None else nullcontext():
+        found = dict(carried_on(_kept_verdict, list(shares.values()), campaign, shards, "files judged"))
+    died = [one.source.name for one in questions if isinstance(found[one.key], Killed)]
+    if died:
+        raise PtxloomError(f"the worker that judged {died[0]} died; {len(died):,} of {len(questions):,} files did so")
+    return [unpacked(b64decode(found[one.key]), one.source) for one in questions]
+
+
+def _kept_verdict(question: Question) -> str:
+    """The verdict on a text as a line of a campaign keeps it."""
+    verdict = disk_cache.kept(question.key)
+    return b64encode(_verdict(question) if verdict is None else verdict).decode()
 
 
 def _hush() -> None:

@@ -128,10 +128,16 @@ def sweep(parser: ArgumentParser) -> None:
     spread(parser)
 
 
-def spread(parser: ArgumentParser) -> None:
-    """Over which workers a campaign is spread, and where it is kept."""
+def spread(parser: ArgumentParser, *, jobs: bool = True) -> None:
+    """Over which workers a campaign is spread, and where it is kept.
+
+    Args:
+        parser: Whose arguments they are.
+        jobs: Whether `--jobs` is one of them; some verbs have it anyway.
+    """
     how = parser.add_argument_group("campaign", "over whom the work is spread, and where its results are kept")
-    how.add_argument("--jobs", type=_positive, metavar="N", help="processes of this machine (default: its cores)")
+    if jobs:
+        how.add_argument("--jobs", type=_positive, metavar="N", help="processes of this machine (default: its cores)")
     how.add_argument(
         "--cluster",
         dest="scheduler",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ptxloom.cli.arguments import explorer_arguments, file_arguments, watch_arguments
+from ptxloom.cli.arguments import campaign_arguments, explorer_arguments, file_arguments, watch_arguments
 from ptxloom.cli.formats import CHECKED, FINDINGS, formats, summary
 
 if TYPE_CHECKING:
@@ -42,6 +42,7 @@ def check(parser: ArgumentParser) -> None:
     how.add_argument("--diff", action="store_true", help="print what --fix would change; exit 1 if anything would")
     file_arguments.project(parser)
     file_arguments.judging(parser)
+    campaign_arguments.spread(parser, jobs=False)
 
 
 def parse(parser: ArgumentParser) -> None:

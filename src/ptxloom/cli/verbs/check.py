@@ -76,7 +76,7 @@ def once(options: Options) -> Outcome:
             return Outcome(repairs.shown, COULD_NOT_RUN if unread else code, repairs.remark, verbatim=True)
         told = repairs.remark
     else:
-        every = findings([one.question() for one in texts], options.jobs)
+        every = findings([one.question() for one in texts], options.jobs, options)
         found = [d for one, all_ in zip(texts, every, strict=True) for d in project.heard(one.path, all_)]
         told = ""
     code, remark = verdict(found, len(names) - unread)

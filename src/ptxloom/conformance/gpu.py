@@ -120,7 +120,14 @@ class Driver:
         self._launch(module, name, shape, (out, given), thing)
         return out.view(np.uint64)
 
-    def run_image(self, image: bytes, name: str, shape: tuple[int, int], arrays: tuple[Bytes, Bytes]) -> str:
+    def run_image(
+        self,
+        image: bytes,
+        name: str,
+        shape: tuple[int, int],
+        arrays: tuple[Bytes, Bytes],
+        thing: Thing | None = None,
+    ) -> str:
         """Run a kernel of PTX or of a cubin; its parameters are arrays, the first of which it fills.
 
         Args:
@@ -128,6 +135,7 @@ class Driver:
             name: The kernel's.
             shape: CTAs, and threads of one.
             arrays: What is copied to the GPU for its two parameters.
+            thing: What the driver makes for a third one.
 
         Returns:
             Why the driver did not load it; empty if the kernel ran.
@@ -138,7 +146,7 @@ class Driver:
         module, log = self._load(image)
         if module is None:
             return log
-        self._launch(module, name, shape, arrays)
+        self._launch(module, name, shape, arrays, thing)
         self._ask("cuModuleUnload", module)
         return ""
 

@@ -41,7 +41,7 @@ class Shape:
 
 def program(seed: int, case: int, words: Vocabulary, shape: Shape) -> Program:
     """The program of a case."""
-    clustered = words.matrices and Random(f"{seed} kernel {case // A_KERNEL}").randrange(_CLUSTERED) == 0
+    clustered = "tensor" in words.engines and Random(f"{seed} kernel {case // A_KERNEL}").randrange(_CLUSTERED) == 0
     chance = Random(f"{seed} {case}")
     writer = _Writer(chance, words, shape, clustered)
     return Program(seed, case, writer.region(chance.randint(shape.least, shape.most), Reach.CTA, 0), clustered)

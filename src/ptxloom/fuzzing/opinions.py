@@ -20,18 +20,21 @@ import numpy as np
 from ptxloom.conformance.gpu import Driver, GpuError
 from ptxloom.diagnostics import PtxloomError
 from ptxloom.fuzzing.banks import BLOCK, FRAME_BYTES
+from ptxloom.fuzzing.engines import TEXTURE, texture
 from ptxloom.fuzzing.interpreted import interpreted
 from ptxloom.fuzzing.nodes import CLUSTER
 from ptxloom.fuzzing.writer import KERNEL, module_text, names_of
 from ptxloom.isa.target import Target
 from ptxloom.isa.version import PtxVersion
 from ptxloom.machine.kernels import kernel
+from ptxloom.machine.memory.textures import texture as pictured
 from ptxloom.meaning.form import Unreadable
 from ptxloom.syntax import parse
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Sequence
 
+    from ptxloom.conformance.scenes.things import TextureObject
     from ptxloom.fuzzing.frames import Frames
     from ptxloom.fuzzing.nodes import Program
 
@@ -102,7 +105,7 @@ def frames_of(
     judges: dict[str, Callable[[], Frames | Refused]] = {
         "alone": lambda: _alone(jury, programs, out, given),
         "interpreter": lambda: _interpreted([*programs, *beside], len(programs), given, out),
-        "gpu": lambda: _on_gpu(int(level), text.encode(), out, given),
+        "gpu": lambda: _on_gpu(int(level), text.encode(), out, given, _thing(text)),
         "ptxas": lambda: _by_ptxas(jury, int(level), text, out, given),
         "cache": lambda: _kept(text, out, given),
     }
@@ -122,11 +125,17 @@ def _kept(text: str, out: Frames, given: Frames) -> Frames | Refused:
 def _here(text: str, out: Frames, given: Frames, **how: Any) -> Frames | Refused:
     blocks = out.shape[0] * out.shape[1] // BLOCK
     how = {"threads": 1, "timeout": _SECONDS} | how
-    made = kernel(parse(text), KERNEL)
-    result = made.launch(blocks, BLOCK, [out.reshape(-1), given.reshape(-1)], **how)
+    made, thing = kernel(parse(text), KERNEL), _thing(text)
+    more = [pictured(thing.levels, thing.geometry, **thing.sampling)] if thing is not None else []
+    result = made.launch(blocks, BLOCK, [out.reshape(-1), given.reshape(-1), *more], **how)
     if result.hazards:
         return Refused(f"hazard: {str(result.hazards[0]).partition(chr(10))[0]}")
     return out
+
+
+def _thing(text: str) -> TextureObject | None:
+    """The texture, if a module's kernel takes one."""
+    return texture() if f".param .u64 {TEXTURE}" in text else None
 
 
 def _alone(jury: Jury, programs: Sequence[Program], out: Frames, given: Frames) -> Frames | Refused:
@@ -169,11 +178,13 @@ def _driver(level: int) -> Driver:
     return Driver(level)
 
 
-def _on_gpu(level: int, image: bytes, out: Frames, given: Frames) -> Frames | Refused:
+def _on_gpu(
+    level: int, image: bytes, out: Frames, given: Frames, thing: TextureObject | None = None
+) -> Frames | Refused:
     blocks = out.shape[0] * out.shape[1] // BLOCK
     driver = _driver(level)
     try:
-        why = driver.run_image(image, KERNEL, (blocks, BLOCK), (out, given))
+        why = driver.run_image(image, KERNEL, (blocks, BLOCK), (out, given), thing)
     except GpuError as error:
         driver.reset()
         _driver.cache_clear()
@@ -190,4 +201,4 @@ def _by_ptxas(jury: Jury, level: int, text: str, out: Frames, given: Frames) -> 
         if run.returncode:
             said = (run.stderr + run.stdout).replace(str(source), "k.ptx").splitlines()
             return Refused(next((line for line in said if "error" in line or "fatal" in line), "ptxas failed"))
-        return _on_gpu(level, cubin.read_bytes(), out, given)
+        return _on_gpu(level, cubin.read_bytes(), out, given, _thing(text))

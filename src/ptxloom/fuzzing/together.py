@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.fuzzing.banks import BLOCK, CELL_BYTES, EXCHANGE, OBJECTS
+from ptxloom.fuzzing.engines import boxed, looked_up, tensor_product
 from ptxloom.fuzzing.nodes import Step
 from ptxloom.fuzzing.statements import register
 
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 
     from ptxloom.fuzzing.vocabulary import Vocabulary
 
-_PLACES: Final = (
+PLACES: Final = (
     ".reg .b64 %a, %o; .reg .b32 %m; .reg .pred %z; mov.u64 %o, area; setp.eq.u32 %z, %t, 0;"
     f" mad.wide.u32 %a, %t, {CELL_BYTES}, %o;"
 )
@@ -151,12 +152,14 @@ def _product(chance: Random) -> str:
 
 
 _CTA: Final = (_exchange, _vectors, _counted, _voted, _arrived, _copied)
-_HOPPER: Final = (_bulk, _product)
+_ENGINES: Final = {"tensor": (_bulk, boxed), "mma_async": (_product,), "kind::f16": (tensor_product,)}
+"""Statements of the engines that a CTA asks, by a qualifier of their instructions."""
 
 
 def together(chance: Random, words: Vocabulary, *, clustered: bool) -> Step:
     """Something that all threads of a CTA do; in a cluster, something of its two CTAs now and then."""
-    kinds: list[Callable[[Random], str]] = [*_CTA, *(_HOPPER if words.matrices else ())]
+    kinds: list[Callable[[Random], str]] = [*_CTA, looked_up]
+    kinds += [one for name, several in _ENGINES.items() if name in words.engines for one in several]
     if clustered:
         kinds += [_of_pair] * 4
-    return Step(f"{{ {_PLACES} {chance.choice(kinds)(chance)} }}")
+    return Step(f"{{ {PLACES} {chance.choice(kinds)(chance)} }}")

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from ptxloom.conformance.paths import WHOLE_WARP, paths
 from ptxloom.diagnostics import PtxloomError
 from ptxloom.fuzzing.idioms import OFTEN, among
 from ptxloom.fuzzing.nodes import Reach
+from ptxloom.isa import instruction_spec, opcodes
+from ptxloom.isa.prove import some_forms
 from ptxloom.isa.types import Kind
 
 if TYPE_CHECKING:
@@ -25,6 +27,10 @@ if TYPE_CHECKING:
     from ptxloom.isa.version import PtxVersion
 
 
+ENGINES: Final = ("tensor", "mma_async", "kind::f16")
+"""Qualifiers that tell of engines a CTA asks together: copies of tensors, products of four warps, of tensor memory."""
+
+
 @dataclass(frozen=True, slots=True)
 class Vocabulary:
     """The instructions that programs may have.
@@ -33,13 +39,13 @@ class Vocabulary:
         opcodes: By how far a place reaches: opcodes, each as often as it comes among ten.
         paths: By opcode.
         idioms: Those that are asked for.
-        matrices: Whether the target has `wgmma`.
+        engines: Which of `ENGINES` the target has.
     """
 
     opcodes: Mapping[Reach, tuple[str, ...]]
     paths: Mapping[str, tuple[Path, ...]]
     idioms: frozenset[str] = field(default_factory=frozenset)
-    matrices: bool = False
+    engines: frozenset[str] = field(default_factory=frozenset)
 
 
 @cache
@@ -63,7 +69,22 @@ def vocabulary(
         {Reach.LANE: lanes, Reach.WARP: tuple(every), Reach.CTA: tuple(every)},
         {opcode: tuple(rows) for opcode, rows in found.items()},
         idioms,
-        str(target) == "sm_90a",
+        engines(target, version),
+    )
+
+
+@cache
+def engines(target: Target, version: PtxVersion) -> frozenset[str]:
+    """What of the engines that a CTA asks a target has."""
+    return frozenset(
+        word
+        for opcode in opcodes()
+        for word in ENGINES
+        if f".{word}" in instruction_spec(opcode).syntax
+        and any(
+            word in form.words and all(one.available(version, target) for one in form.features)
+            for form in some_forms(instruction_spec(opcode))
+        )
     )
 
 

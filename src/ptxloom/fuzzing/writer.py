@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from ptxloom.conformance.operands import EVERY_LANE
 from ptxloom.fuzzing.banks import BANKS, BLOCK, CELL_BYTES, CELLS, FRAME_BYTES, SHARED_BYTES, named_in
+from ptxloom.fuzzing.engines import MAP_BYTES, MAPS, TEXTURE
 from ptxloom.fuzzing.nodes import CLUSTER, Fork, Invoke, Program, Repeat, Step, Switch
 
 if TYPE_CHECKING:
@@ -48,6 +49,9 @@ def module_text(
     writer = _Writer()
     kernel = writer.kernel(programs, {name for one in beside for name in names_of(one)})
     head = f".version {version}\n.target {target}\n.address_size 64\n"
+    if f" {MAPS};" in kernel:
+        size = MAP_BYTES * len(programs) * (CLUSTER if programs[0].clustered else 1)
+        head += f".global .align {MAP_BYTES} .b8 {MAPS}[{size}];\n"
     return f"{head}.shared .align 1024 .b8 area[{SHARED_BYTES}];\n{''.join(writer.functions)}{kernel}"
 
 
@@ -70,7 +74,8 @@ class _Writer:
         used = named_in(" ".join(bodies)) | more
         clustered = programs[0].clustered
         head = f".explicitcluster .reqnctapercluster {CLUSTER}, 1, 1 " if clustered else ""
-        lines = [f".visible .entry {KERNEL}(.param .u64 out_, .param .u64 in_) {head}\n{{\n", _OPENING]
+        texture = f", .param .u64 {TEXTURE}" if any(f"[{TEXTURE}]" in body for body in bodies) else ""
+        lines = [f".visible .entry {KERNEL}(.param .u64 out_, .param .u64 in_{texture}) {head}\n{{\n", _OPENING]
         lines += [_declared(used), _cells(used), _fetched(used)]
         if len(bodies) == 1:
             lines.append(bodies[0])

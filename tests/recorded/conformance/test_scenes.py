@@ -119,7 +119,13 @@ def test_a_judge_that_lacks_a_path_does_not_count_it(monkeypatch: pytest.MonkeyP
         def run(self, *_: object) -> None:
             raise Lacking("the driver has no cuTensorMapEncodeTiled")
 
-    monkeypatch.setattr("ptxloom.conformance.work._driver", lambda _: Old())
+    old = Old()
+
+    def driver(level: int | None) -> Old:
+        del level
+        return old
+
+    monkeypatch.setattr("ptxloom.conformance.work._driver", driver)
     name = "cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group@UINT8.none"
     (found,) = done(Task(Question("gpu", "sm_90a", "9.0", 64), (name,)))
     assert (found.cases, found.refused) == (0, "the driver has no cuTensorMapEncodeTiled")

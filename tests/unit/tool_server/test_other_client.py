@@ -38,7 +38,7 @@ def test_a_whole_conversation_by_another_client(tmp_path: Path) -> None:
             async def asked(tool: str, **arguments: Any) -> tuple[str, str]:
                 answer = await chuk.send_tools_call(read, write, tool, arguments, timeout=300)
                 assert not answer.isError
-                said = answer.structuredContent or {}
+                said: dict[str, Any] = answer.structuredContent or {}
                 return str(said["outcome"]), str(said["text"])
 
             outcome, text = await asked("map", instruction="ldmatrix.x4.trans")

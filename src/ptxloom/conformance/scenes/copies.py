@@ -255,7 +255,7 @@ class RowCopy(Copy):
 
 def copies(forms: Iterable[Form]) -> Iterator[Copy]:
     """The scenes of forms of `cp.async.bulk` and `cp.reduce.async.bulk`."""
-    known = [form for form in forms if form.opcode in {"cp", "cp.reduce"} and "bulk" in form.words]
+    known = [form for form in forms if "bulk" in form.words]
     may = _reductions(known)
     for form in known:
         count = min(form.counts)

@@ -194,7 +194,7 @@ class LookUp(Image):
         made[:, : len(columns)] = np.stack(columns, axis=1)
         unit = (drawn[:, 6] >> np.uint64(40)).astype(np.float32) / np.float32(1 << 24)
         made[:, 4] = (unit * np.float32(6) - np.float32(1)).view(np.uint32)
-        if self.form.filling.get("ctype") == "s32" or self.form.opcode == "txq":
+        if self.form.filling.get("ctype") == "s32" or "query" in self.form.filling:
             made[:, 4] = (drawn[:, 6] % np.uint64(_LEVELS + 1)).astype(np.uint32)
         return made.view(np.uint8).reshape(-1)
 
@@ -217,7 +217,7 @@ class LookUp(Image):
         del cases
         integers, element = self.form.filling.get("ctype") == "s32", self.element
         geometry = "linear" if integers and self.geometry == "1d" and not self._levelled else self.geometry
-        channels = 4 if self.form.opcode == "tld4" else (1, 2, 4)[(self.choice >> 12) % 3]
+        channels = 4 if self.form.filling.get("comp") else (1, 2, 4)[(self.choice >> 12) % 3]
         layered = self.geometry[0] == "a"
         shapes = [
             (*self.shape[: int(layered)], *(max(extent >> level, 1) for extent in self.shape[int(layered) :]))
@@ -254,7 +254,12 @@ class Access(Image):
 
     @property
     def _operand(self) -> str:
-        return "d" if self.form.opcode == "suld" else "a"
+        return "d" if self.loads else "a"
+
+    @property
+    def loads(self) -> bool:
+        """Whether the surface is read alone."""
+        return _object(self.form, "surface") == "reads"
 
     @property
     def _bits(self) -> int:
@@ -262,8 +267,8 @@ class Access(Image):
 
     def instruction(self) -> str:
         """The access; what was written is read back by the same thread."""
-        names, before, after = _registers(self._bits, self.size * 8 // self._bits, loads=self.form.opcode == "suld")
-        if self.form.opcode == "suld":
+        names, before, after = _registers(self._bits, self.size * 8 // self._bits, loads=self.loads)
+        if self.loads:
             return f"{self.form.spelling} {names}, [thing, {self.place}]; {after}\n"
         bits = "b" + str(self._bits)
         vector = f".v{self.size * 8 // self._bits}" if self.size * 8 > self._bits else ""
@@ -277,7 +282,7 @@ class Access(Image):
         made = np.zeros((THREADS, 8), np.uint32)
         made[:, 4:] = drawn[:, 4:].astype(np.uint32)
         step, clamp = np.uint32(max(self.size, 4)), self.form.filling["clamp"]
-        if self.form.opcode == "suld":
+        if self.loads:
             extents = [4 * self.shape(1)[-1] // self.size, *self.shape(1)[:-1][::-1]]
             around = 0 if clamp == "trap" else 3
             places = [
@@ -302,7 +307,7 @@ class Access(Image):
 
     def shape(self, cases: int) -> tuple[int, ...]:
         """Of the surface, in elements of 32 bits."""
-        if self.form.opcode == "suld":
+        if self.loads:
             return (*_SHAPES[self.geometry][:-1], 36)
         wide = max(self.size, 4) // 4
         return {
@@ -333,20 +338,27 @@ def _registers(bits: int, count: int, *, loads: bool) -> tuple[str, str, str]:
 def images(forms: Iterable[Form]) -> Iterator[Image]:
     """The scenes of forms of textures and surfaces."""
     for form in forms:
-        name = ".".join((form.opcode, *form.words))
+        name, filling = ".".join((form.opcode, *form.words)), form.filling
         for count in form.counts:
             names = [slot.name for slot in form.operands(count)]
             told = name if len(form.counts) == 1 else f"{name}/{count}"
-            if form.opcode in {"suld", "sust", "sured"} and not (form.filling.get("cop") or form.filling.get("p")):
+            done, accessed = _object(form, "texture"), _object(form, "surface") in {"reads", "writes", "updates"}
+            if accessed and not (filling.get("cop") or filling.get("p")):
                 yield Access(told, form, count)
-            elif form.opcode in {"tex", "tld4"} and not set(names) & _UNREAD and _reads(form):
+            elif done == "reads" and not set(names) & _UNREAD and _reads(form):
                 yield from _look_ups(told, form, count)
-            elif form.opcode == "txq" and form.filling.get("query") in {"width", "height", "depth"}:
+            elif done == "names" and filling.get("query") in {"width", "height", "depth"}:
                 yield LookUp(told, form, count, "clamp", linear=False)
 
 
 _UNREAD: Final = frozenset({"depth", "dPdx", "dPdy"})
 """Operands of look-ups that the machine refuses."""
+
+
+def _object(form: Form, kind: str) -> str:
+    """What a form does with an object of a kind; empty if it has none."""
+    rules = (form.spec.operands[slot.name] for slot in form.line.operands)
+    return next((rule.done(form.filling) for rule in rules if (rule.kind, rule.type) == ("symbol", kind)), "")
 
 
 def _reads(form: Form) -> bool:
@@ -355,7 +367,7 @@ def _reads(form: Form) -> bool:
     Not those of several samples; nothing is gathered from cubes, and linear memory, which integers read, has no levels.
     """
     geometry, integers = form.filling["geom"], form.filling.get("ctype") == "s32"
-    gathered = form.opcode == "tld4" and "cube" in geometry
+    gathered = bool(form.filling.get("comp")) and "cube" in geometry
     return not (gathered or "ms" in geometry or (integers and geometry == "1d" and "level" in form.words))
 
 
@@ -365,5 +377,5 @@ def _look_ups(name: str, form: Form, count: int) -> Iterator[LookUp]:
         return
     floats = (form.filling["dtype"])[0] == "f"
     for mode in MODES:
-        for linear in (False, True) if floats and form.opcode == "tex" else (False,):
+        for linear in (False, True) if floats and not form.filling.get("comp") else (False,):
             yield LookUp(f"{name}@{mode}.{'linear' if linear else 'point'}", form, count, mode, linear)

@@ -18,7 +18,7 @@ from ptxloom.isa.types import element_type
 from ptxloom.isa.vectors import vector_length
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from random import Random
 
     from ptxloom.conformance.scenes.scene import Bytes
@@ -139,10 +139,10 @@ class Product(Scene):
         return np.array(drawn, np.uint32).view(np.uint8)
 
 
-def products(forms: Iterator[Form]) -> Iterator[Product]:
+def products(forms: Iterable[Form]) -> Iterator[Product]:
     """The scenes of forms of `wgmma.mma_async`."""
     for form in forms:
-        if form.opcode != "wgmma" or not form.filling.get("mma_async"):
+        if not form.filling.get("mma_async"):
             continue
         name = ".".join((form.opcode, *(word for word in form.words if word not in {"sync", "aligned"})))
         for count in form.counts:

@@ -317,7 +317,8 @@ class Move(InTensorMemory):
 def in_tensor_memory(forms: Iterable[Form]) -> Iterator[InTensorMemory]:
     """The scenes of forms of `tcgen05`."""
     for form in forms:
-        if form.opcode != "tcgen05" or form.filling.get("cta_group") == "cta_group::2":
+        rules = [form.spec.operands[slot.name] for slot in form.line.operands]
+        if all(rule.type != "tensor" for rule in rules) or form.filling.get("cta_group") == "cta_group::2":
             continue
         name = ".".join((form.opcode, *(word for word in form.words if word not in _UNSPOKEN)))
         count, filling = min(form.counts), form.filling

@@ -10,6 +10,7 @@ import numpy as np
 
 from ptxloom.conformance.scenes.things import Maps, SurfaceObject, TextureObject
 from ptxloom.descriptors.tensor_types import DATA_TYPES, INTERLEAVES, L2_PROMOTIONS, OOB_FILLS, SWIZZLES
+from ptxloom.machine.memory.images import GEOMETRIES, MODES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Sequence
@@ -22,8 +23,6 @@ if TYPE_CHECKING:
     Ask = Callable[..., None]
 
 _FORMATS: Final = {"u1": 0x01, "u2": 0x02, "u4": 0x03, "i1": 0x08, "i2": 0x09, "i4": 0x0A, "f2": 0x10, "f4": 0x20}
-_DIMENSIONS: Final = {"1d": 1, "2d": 2, "3d": 3, "a1d": 2, "a2d": 3, "cube": 3, "acube": 3, "linear": 1}
-_MODES: Final = ("wrap", "clamp", "mirror", "border")
 _LAYERED, _SURFACE, _CUBEMAP = 1, 2, 4
 _AS_INTEGER, _NORMALIZED = 1, 2
 _HOST, _ARRAY = 1, 3
@@ -158,7 +157,7 @@ class _Objects:
             resource.of.array = self._array(levels[0], geometry).value
         as_integer = sampling.get("read_mode", "element_type") == "element_type"
         sampler = _Sampler(
-            address=(ct.c_int * 3)(*[_MODES.index(sampling["address_mode"])] * 3),
+            address=(ct.c_int * 3)(*[MODES.index(sampling["address_mode"])] * 3),
             filter=int(sampling["filter_mode"] == "linear"),
             flags=_AS_INTEGER * as_integer | _NORMALIZED * bool(sampling["normalized_coords"]),
             mip_filter=int(sampling.get("mipmap_filter_mode") == "linear"),
@@ -214,7 +213,7 @@ class _Objects:
 
 
 def _description(data: NDArray[Any], geometry: str) -> _Array3D:
-    shape = data.shape[: _DIMENSIONS[geometry]]
+    shape = data.shape[: GEOMETRIES[geometry][1]]
     channels = data.shape[-1] if data.ndim > len(shape) else 1
     cube = geometry.endswith("cube")
     height = shape[-2] if geometry in {"2d", "3d", "a2d"} or cube else 0

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from ptxloom.conformance.scenes.things import TextureObject
-from ptxloom.descriptors import DATA_TYPES, InstructionDescriptor, encode_tiled
+from ptxloom.descriptors import DATA_TYPES, InstructionDescriptor, MatrixDescriptor, encode_tiled
 from ptxloom.descriptors.instruction import SCALED_KINDS, TYPES
+from ptxloom.descriptors.tensor_types import swizzle_bytes
 from ptxloom.fuzzing.banks import BLOCK, EXCHANGE, FRAME_BYTES, OBJECTS
 from ptxloom.fuzzing.statements import register
 
@@ -30,9 +31,11 @@ _WAIT: Final = "bar.sync 0;"
 _ROOM: Final = 4096
 _BARRIER: Final = f"[%o+{OBJECTS + 64}]"
 _SLOT: Final = f"%o+{OBJECTS + 128}"
-_SPANS: Final = {"none": (16, 32, 64, 96), "32B": (32,), "64B": (64,), "128B": (128,)}
+_SWIZZLES: Final = ("none", "32B", "64B", "128B")
+_PLAIN: Final = (16, 32, 64, 96)
+"""Bytes of a row of a box where none is swizzled."""
 _COLUMNS: Final = 32
-_FACTORS: Final = 128 >> 4 << 16 | 256 >> 4 << 32 | 1 << 46
+_FACTORS: Final = MatrixDescriptor(0, 128, 256, generation="tcgen05").bits
 """A descriptor of rows of 32 bytes in core matrices, none swizzled."""
 _ROWS: Final = 128
 
@@ -63,8 +66,9 @@ def looked_up(chance: Random) -> str:
 def boxed(chance: Random) -> str:
     """A box of the launch's input, by a tensor map that the first thread writes."""
     kind = chance.choice([one for one in DATA_TYPES.values() if not one.is_narrow])
-    swizzle = chance.choice(tuple(_SPANS))
-    inner = chance.choice([span for span in _SPANS[swizzle] if span >= kind.element_bytes])
+    swizzle = chance.choice(_SWIZZLES)
+    spans = _PLAIN if swizzle == "none" else (swizzle_bytes(swizzle),)
+    inner = chance.choice([span for span in spans if span >= kind.element_bytes])
     rows = chance.randint(1, min(_ROOM // inner, 32))
     size = kind.element_bytes
     fill = "nan" if kind.is_float and chance.random() < 0.3 else "none"

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from ptxloom.descriptors import DATA_TYPES, Im2col, TensorMap, encode_im2col, encode_tiled
+from ptxloom.descriptors import DATA_TYPES, Box, Im2col, TensorMap, encode_im2col, encode_tiled
 from ptxloom.descriptors.tensor_types import INTERLEAVES, swizzle_bytes
 from ptxloom.diagnostics import UsageError
 
@@ -22,23 +21,6 @@ LAYOUTS: Final = ("none", "32B", "64B", "128B", "interleaved16B", "interleaved32
 _ROWS: Final = (16, 32, 48, 64, 96, 128, 256)
 """Bytes of a row of a box."""
 _ARCHITECTURE: Final = 90
-
-
-@dataclass(frozen=True, slots=True)
-class Box:
-    """A copy: a map, where the box begins in the tensor, and in shared memory.
-
-    Attributes:
-        map: Its address counts from the tensor's memory on.
-        at: Coordinates.
-        offsets: Of im2col.
-        near: Bytes from the start of shared memory.
-    """
-
-    map: TensorMap
-    at: tuple[int, ...]
-    offsets: tuple[int, ...]
-    near: int
 
 
 def fits(kind: str, layout: str, rank: int) -> bool:
@@ -67,8 +49,8 @@ def tile(chance: Random, kind: str, layout: str, rank: int, *, stores: bool) -> 
         first = chance.choice((0, low, 2 * low, 1, 5) if sliced else (0, 0, low * per, per, 2 * per))
         at = (first, *(chance.choice((0, 0, low, 3 * low, 1, 2, extent - 1, extent)) for extent in dims[1:]))
         near = chance.choice((0, 128, 512, 1024))
-        if made is not None and _room(made) + near <= ROOM:
-            return Box(made, at, (), near)
+        if made is not None and (found := Box(made, at, near)).shared_bytes + near <= ROOM:
+            return found
 
 
 def columns(chance: Random, kind: str, layout: str, rank: int, *, stores: bool) -> Box:
@@ -105,8 +87,8 @@ def columns(chance: Random, kind: str, layout: str, rank: int, *, stores: bool) 
             else (first, *starts, chance.choice((0, 0, dims[-1] - 1)))
         )
         near = chance.choice((0, 128, 1024))
-        if made is not None and _room(made) + near <= ROOM:
-            return Box(made, at, () if stores else offsets, near)
+        if made is not None and (found := Box(made, at, near, () if stores else offsets)).shared_bytes + near <= ROOM:
+            return found
 
 
 def _form(chance: Random, kind: str, layout: str) -> dict[str, Any]:
@@ -166,15 +148,3 @@ def _end(made: TensorMap) -> int:
     """The bytes from the start of a tensor's memory to its end."""
     whole = made.global_dim[-1] * made.global_strides[-1] if made.global_strides else 0
     return made.global_address + max(whole, made.global_dim[0] * made.element_bytes)
-
-
-def _room(made: TensorMap) -> int:
-    """What a box takes of shared memory, at most."""
-    rows = made.transaction_bytes
-    if made.im2col is None:
-        row = made.counts[0] * made.element_bytes
-    else:
-        row = made.im2col.channels_per_pixel * made.type.element_bytes
-        if made.interleave != "none":
-            rows, row = 32 * made.im2col.pixels_per_column, 32
-    return -(-rows // row) * max(row, swizzle_bytes(made.swizzle))

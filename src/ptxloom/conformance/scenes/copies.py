@@ -5,12 +5,13 @@ A load leaves shared memory, a store or a reduction the memory that it goes to. 
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from ptxloom.conformance.scenes.boxes import LAYOUTS, ROOM, TENSOR, Box, columns, fits, tile
+from ptxloom.conformance.scenes.boxes import LAYOUTS, ROOM, TENSOR, columns, fits, tile
 from ptxloom.conformance.scenes.scene import Scene, emptied, filled, joined
 from ptxloom.conformance.scenes.things import Maps
 from ptxloom.descriptors import DATA_TYPES
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from ptxloom.conformance.scenes.scene import Bytes
-    from ptxloom.descriptors import TensorMap
+    from ptxloom.descriptors import Box, TensorMap
     from ptxloom.isa.form import Form
     from ptxloom.isa.notation import OperandSlot
 
@@ -59,13 +60,7 @@ _GONE: Final = "@first cp.async.bulk.commit_group; @first cp.async.bulk.wait_gro
 
 @dataclass(frozen=True)
 class Copy(Scene):
-    """What copies of both kinds have.
-
-    Attributes:
-        count: How many operands it is written with.
-    """
-
-    count: int
+    """What copies of both kinds have."""
 
     @property
     def loads(self) -> bool:
@@ -104,21 +99,21 @@ class Copy(Scene):
         """What else stands before the copy."""
         return ""
 
+    @abstractmethod
     def spelled(self, slot: OperandSlot) -> str:
         """An operand."""
-        raise NotImplementedError
 
     def memory(self, case: int) -> Bytes:
         """Global memory that is read or written."""
-        return self.elements(case, 0, 8 * self.size // 8, "u8")
+        return self.elements(case, 0, self.size, "u8")
 
     def before(self, case: int) -> Bytes:
         """Shared memory is written over; global memory holds what is copied over, or reduced to."""
         return np.zeros(ROOM, np.uint8) if self.loads else self.memory(case)
 
+    @abstractmethod
     def head(self, case: int) -> Bytes:
         """Where the copy goes."""
-        raise NotImplementedError
 
     def given(self, case: int) -> Bytes:
         """What a CTA is given."""
@@ -172,9 +167,9 @@ class TensorCopy(Copy):
     def head(self, case: int) -> Bytes:
         """Place in shared memory, bytes, coordinates, offsets."""
         box = self.box(case)
-        point = [*box.at, *[0] * (5 - len(box.at))]
+        point = [*box.coordinate, *[0] * (5 - len(box.coordinate))]
         offsets = [*box.offsets, *[0] * (4 - len(box.offsets))]
-        words = np.array([box.near, box.map.transaction_bytes, *point, 0], np.int64).astype(np.uint32)
+        words = np.array([box.shared_address, box.map.transaction_bytes, *point, 0], np.int64).astype(np.uint32)
         return np.concatenate((words.view(np.uint8), np.array(offsets, np.uint16).view(np.uint8)))
 
     def memory(self, case: int) -> Bytes:

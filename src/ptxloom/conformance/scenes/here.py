@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ptxloom.conformance.kernel_text import module_text
-from ptxloom.conformance.scenes.scene import THREADS
+from ptxloom.conformance.kernel_text import BLOCK, module_text
 from ptxloom.conformance.scenes.things import Maps, SurfaceObject, TextureObject
 from ptxloom.machine.kernels import kernel
 from ptxloom.machine.memory.textures import surface, texture
@@ -31,7 +30,7 @@ def run_scene(scene: Scene, target: Target, version: PtxVersion, cases: int) -> 
     """
     out, given = arrays(scene, cases)
     module = parse(module_text(version, target, [scene.text("k")]))
-    kernel(module, "k").launch(grid=cases, block=THREADS, args=[out, given, _made(scene, cases, out, given)])
+    kernel(module, "k").launch(grid=cases, block=BLOCK, args=[out, given, _made(scene, cases, out, given)])
     return out.view(np.uint64)
 
 

@@ -6,6 +6,7 @@ same thread reads it back.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 from zlib import crc32
@@ -13,9 +14,11 @@ from zlib import crc32
 import numpy as np
 
 from ptxloom.conformance.inputs import words
-from ptxloom.conformance.scenes.scene import THREADS, Scene
+from ptxloom.conformance.kernel_text import BLOCK
+from ptxloom.conformance.scenes.scene import Scene
 from ptxloom.conformance.scenes.things import SurfaceObject, TextureObject
 from ptxloom.isa.vectors import coordinates, vector_length
+from ptxloom.machine.memory.images import MODES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -26,7 +29,6 @@ if TYPE_CHECKING:
     from ptxloom.isa.form import Form
     from ptxloom.isa.notation import OperandSlot
 
-MODES: Final = ("wrap", "clamp", "mirror", "border")
 _SHAPES: Final = {
     "1d": (37,),
     "2d": (21, 37),
@@ -61,23 +63,17 @@ _LEFT: Final = "mad.wide.u32 at, t, 16, out; st.global.v4.b32 [at], {r0, r1, r2,
 
 @dataclass(frozen=True)
 class Image(Scene):
-    """What look-ups and accesses have: 32 bytes of operands a thread, 16 of results.
-
-    Attributes:
-        count: How many operands it is written with.
-    """
-
-    count: int
+    """What look-ups and accesses have: 32 bytes of operands a thread, 16 of results."""
 
     @property
     def in_bytes(self) -> int:
         """Operands."""
-        return 32 * THREADS
+        return 32 * BLOCK
 
     @property
     def out_bytes(self) -> int:
         """Results."""
-        return 16 * THREADS
+        return 16 * BLOCK
 
     @property
     def geometry(self) -> str:
@@ -93,9 +89,9 @@ class Image(Scene):
         """Operands, the instruction, its results."""
         return f"{_OPERANDS}{_GIVEN}{self.instruction()}{_LEFT}"
 
+    @abstractmethod
     def instruction(self) -> str:
         """From `p` (the place) and `e` to `r`."""
-        raise NotImplementedError
 
     @property
     def place(self) -> str:
@@ -104,8 +100,8 @@ class Image(Scene):
 
     def drawn(self, case: int) -> NDArray[np.uint64]:
         """Random words of a case: `(threads, 8)`."""
-        at = np.arange(case * 8 * THREADS, (case + 1) * 8 * THREADS, dtype=np.uint64)
-        return words(self.name, at, 1).reshape(THREADS, 8)
+        at = np.arange(case * 8 * BLOCK, (case + 1) * 8 * BLOCK, dtype=np.uint64)
+        return words(self.name, at, 1).reshape(BLOCK, 8)
 
     def texels(self, shape: tuple[int, ...], element: str, part: int) -> NDArray[Any]:
         """An array of elements."""
@@ -190,7 +186,7 @@ class LookUp(Image):
             columns.append((drawn[:, 7] % np.uint64(layers + 2)).astype(np.int64).astype(np.uint32) - np.uint32(1))
         sizes = (1, 1, 1) if "cube" in self.geometry else sizes
         columns += [self._along(drawn[:, at], extent) for at, extent in enumerate(sizes)]
-        made = np.zeros((THREADS, 8), np.uint32)
+        made = np.zeros((BLOCK, 8), np.uint32)
         made[:, : len(columns)] = np.stack(columns, axis=1)
         unit = (drawn[:, 6] >> np.uint64(40)).astype(np.float32) / np.float32(1 << 24)
         made[:, 4] = (unit * np.float32(6) - np.float32(1)).view(np.uint32)
@@ -279,7 +275,7 @@ class Access(Image):
     def given(self, case: int) -> Bytes:
         """Places in the surface and around it; of what is written one a thread, inside or far outside."""
         drawn = self.drawn(case)
-        made = np.zeros((THREADS, 8), np.uint32)
+        made = np.zeros((BLOCK, 8), np.uint32)
         made[:, 4:] = drawn[:, 4:].astype(np.uint32)
         step, clamp = np.uint32(max(self.size, 4)), self.form.filling["clamp"]
         if self.loads:
@@ -291,10 +287,10 @@ class Access(Image):
             ]
             places[0] = places[0] * np.uint32(self.size)
         else:
-            thread = np.arange(THREADS, dtype=np.uint32)
-            case_of = np.full(THREADS, case, np.uint32)
+            thread = np.arange(BLOCK, dtype=np.uint32)
+            case_of = np.full(BLOCK, case, np.uint32)
             places = {
-                "1d": [(case_of * np.uint32(THREADS) + thread) * step],
+                "1d": [(case_of * np.uint32(BLOCK) + thread) * step],
                 **{key: [thread * step, case_of] for key in ("2d", "a1d")},
                 **{key: [thread % 32 * step, thread // 32, case_of] for key in ("3d", "a2d")},
             }[self.geometry]
@@ -311,8 +307,8 @@ class Access(Image):
             return (*_SHAPES[self.geometry][:-1], 36)
         wide = max(self.size, 4) // 4
         return {
-            "1d": (cases * THREADS * wide,),
-            **dict.fromkeys(("2d", "a1d"), (cases, THREADS * wide)),
+            "1d": (cases * BLOCK * wide,),
+            **dict.fromkeys(("2d", "a1d"), (cases, BLOCK * wide)),
             **dict.fromkeys(("3d", "a2d"), (cases, 4, 32 * wide)),
         }[self.geometry]
 
@@ -375,7 +371,7 @@ def _look_ups(name: str, form: Form, count: int) -> Iterator[LookUp]:
     if form.filling.get("ctype") == "s32":
         yield LookUp(name, form, count, "border", linear=False)
         return
-    floats = (form.filling["dtype"])[0] == "f"
+    floats = form.filling["dtype"][0] == "f"
     for mode in MODES:
         for linear in (False, True) if floats and not form.filling.get("comp") else (False,):
             yield LookUp(f"{name}@{mode}.{'linear' if linear else 'point'}", form, count, mode, linear)

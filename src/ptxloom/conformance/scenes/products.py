@@ -12,7 +12,10 @@ from zlib import crc32
 
 import numpy as np
 
-from ptxloom.conformance.scenes.scene import THREADS, Scene, filled, joined
+from ptxloom.conformance.kernel_text import BLOCK
+from ptxloom.conformance.scenes.scene import Scene, filled, joined, kept_pairs
+from ptxloom.descriptors.matrix import GENERATIONS, MatrixDescriptor
+from ptxloom.descriptors.swizzling import swizzle_mode
 from ptxloom.isa.products import form_of
 from ptxloom.isa.types import element_type
 from ptxloom.isa.vectors import vector_length
@@ -29,8 +32,8 @@ _IMAGE: Final = 40960
 _HALF: Final = _IMAGE // 2
 _FACTOR: Final = 4
 """Registers that hold a thread's part of the left factor."""
-_SPANS: Final = (16, 128, 64, 32)
-"""Bytes of a row of core matrices, by the number of the swizzle mode."""
+_SWIZZLES: Final = {code: swizzle_mode(name) for name, code in GENERATIONS["wgmma"].codes.items()}
+"""By the number that a descriptor has for it."""
 
 
 @dataclass(frozen=True)
@@ -38,11 +41,9 @@ class Product(Scene):
     """One product.
 
     Attributes:
-        count: How many operands it is written with.
         in_registers: Whether its left factor is in registers.
     """
 
-    count: int
     in_registers: bool
 
     @property
@@ -53,12 +54,12 @@ class Product(Scene):
     @property
     def in_bytes(self) -> int:
         """An image of shared memory, registers, two descriptors, and whether D is added."""
-        return _IMAGE + 4 * THREADS * (self.results + _FACTOR + 1) + 32
+        return _IMAGE + 4 * BLOCK * (self.results + _FACTOR + 1) + 32
 
     @property
     def out_bytes(self) -> int:
         """D, thread by thread."""
-        return THREADS * 8 * -(-self.results // 2)
+        return BLOCK * 8 * -(-self.results // 2)
 
     @property
     def _across(self) -> tuple[int, int]:
@@ -69,7 +70,7 @@ class Product(Scene):
 
     def body(self) -> str:
         """Registers and shared memory, the product, D."""
-        row, floats = 4 * THREADS, "f32" if self.form.filling["dtype"] == "f32" else "b32"
+        row, floats = 4 * BLOCK, "f32" if self.form.filling["dtype"] == "f32" else "b32"
         names = [*(f"d{at}" for at in range(self.results)), *(f"a{at}" for at in range(_FACTOR)), "e"]
         loads = "".join(f"ld.global.b32 {one}, [at+{_IMAGE + at * row}];\n" for at, one in enumerate(names))
         stores = "".join(f"st.global.b32 [at+{4 * at}], d{at};\n" for at in range(self.results))
@@ -83,7 +84,7 @@ class Product(Scene):
             "setp.ne.u32 scaled, n, 0; fence.proxy.async; bar.sync 0; wgmma.fence.sync.aligned;\n"
             f"{self.form.spelling} {', '.join(map(self._spelled, self.form.operands(self.count)))};\n"
             "wgmma.commit_group.sync.aligned; wgmma.wait_group.sync.aligned 0;\n"
-            f"mad.wide.u32 at, t, {self.out_bytes // THREADS}, out;\n{stores}"
+            f"mad.wide.u32 at, t, {self.out_bytes // BLOCK}, out;\n{stores}"
         )
 
     def _spelled(self, slot: OperandSlot) -> str:
@@ -129,13 +130,12 @@ class Product(Scene):
 
     def _registers(self, case: int, part: int, kind: str, count: int) -> Bytes:
         kind = {"b1": "b32", "tf32": "f32"}.get(kind, kind)
-        return self.elements(case, part, 32 * THREADS * count // element_type(kind).packed_bits, kind)
+        return self.elements(case, part, 32 * BLOCK * count // element_type(kind).packed_bits, kind)
 
     def _metadata(self, chance: Random) -> Bytes:
         """Two of four, of `.tf32` one of two."""
-        pairs = (0b0100, 0b1000, 0b1100, 0b1001, 0b1101, 0b1110)
-        choices = (0b0100, 0b1110) if self.form.filling["atype"] == "tf32" else pairs
-        drawn = [sum(chance.choice(choices) << 4 * at for at in range(8)) for _ in range(THREADS)]
+        choices = kept_pairs(self.form.filling["atype"])
+        drawn = [sum(chance.choice(choices) << 4 * at for at in range(8)) for _ in range(BLOCK)]
         return np.array(drawn, np.uint32).view(np.uint8)
 
 
@@ -162,12 +162,12 @@ def _descriptor(chance: Random, across: int, size: tuple[int, int], start: int) 
             break
     at = start + 16 * chance.randint(0, (_HALF - reach) // 16)
     base = chance.randrange(8) if swizzle and chance.random() < 0.5 else 0
-    return at >> 4 | leading >> 4 << 16 | stride >> 4 << 32 | base << 49 | swizzle << 62
+    return MatrixDescriptor(at, leading, stride, _SWIZZLES[swizzle].name, base).bits
 
 
 def _reach(swizzle: int, leading: int, stride: int, across: int, size: tuple[int, int]) -> int:
     """The bytes from a matrix's start to its end, and those that the swizzle may add."""
-    pitch = _SPANS[swizzle]
+    pitch = _SWIZZLES[swizzle].span_bytes
     beside, along = size[::-1] if across else size
     if across and not swizzle:
         leading, stride = stride, leading

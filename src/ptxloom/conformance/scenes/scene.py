@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from ptxloom.conformance.inputs import STYLES, float_words, integer_words, parts_of_float, words
+from ptxloom.conformance.kernel_text import BLOCK
 from ptxloom.isa.types import element_type
 
 if TYPE_CHECKING:
@@ -27,8 +28,6 @@ if TYPE_CHECKING:
 
     Bytes = NDArray[np.uint8]
 
-THREADS: Final = 128
-"""Threads of a CTA."""
 CASES_A_SCENE: Final = 32
 """A scene has one case where a path of one instruction has so many."""
 
@@ -47,15 +46,17 @@ class Scene(ABC):
     Attributes:
         name: What it is called.
         form: The instruction that it is about.
+        count: How many operands it is written with.
     """
 
     name: str
     form: Form
+    count: int
 
     @property
     def lanes(self) -> int:
         """How many threads a case takes."""
-        return THREADS
+        return BLOCK
 
     @property
     @abstractmethod
@@ -138,23 +139,27 @@ def joined(parts: Iterable[Bytes], size: int) -> Bytes:
     return made
 
 
+def kept_pairs(kind: str) -> tuple[int, ...]:
+    """What metadata may say of four elements of a sparse row: the two that are kept; of `.tf32` one of two."""
+    return (0b0100, 0b1110) if kind == "tf32" else (0b0100, 0b1000, 0b1100, 0b1001, 0b1101, 0b1110)
+
+
 def filled(image: str, size: int, source: str = "in") -> str:
     """Copy so many bytes, a multiple of 2048, to a variable in shared memory."""
-    return (
-        f"mov.u32 to, {image}; shl.b32 i, t, 4; add.u32 to, to, i; cvt.u64.u32 at, i; add.u64 from, {source}, at;\n"
-        ".reg .b32 f<4>;\n"
-        "FILL: ld.global.v4.b32 {f0, f1, f2, f3}, [from]; st.shared.v4.b32 [to], {f0, f1, f2, f3};\n"
-        "add.u64 from, from, 2048; add.u32 to, to, 2048; add.u32 i, i, 2048;\n"
-        f"setp.lt.u32 more, i, {size}; @more bra FILL;\n"
-    )
+    return _copied(image, size, source, "FILL: ld.global.v4.b32 {v}, [from]; st.shared.v4.b32 [to], {v};", "f")
 
 
 def emptied(image: str, size: int, target: str = "out") -> str:
     """Copy so many bytes, a multiple of 2048, from a variable in shared memory."""
+    return _copied(image, size, target, "GIVE: ld.shared.v4.b32 {v}, [to]; st.global.v4.b32 [from], {v};", "g")
+
+
+def _copied(image: str, size: int, beside: str, moved: str, letter: str) -> str:
+    """A loop of 16 bytes a thread over shared memory, at `to`, and global memory, at `from`."""
+    registers = "{" + ", ".join(f"{letter}{at}" for at in range(4)) + "}"
     return (
-        f"mov.u32 to, {image}; shl.b32 i, t, 4; add.u32 to, to, i; cvt.u64.u32 at, i; add.u64 from, {target}, at;\n"
-        ".reg .b32 g<4>;\n"
-        "GIVE: ld.shared.v4.b32 {g0, g1, g2, g3}, [to]; st.global.v4.b32 [from], {g0, g1, g2, g3};\n"
+        f"mov.u32 to, {image}; shl.b32 i, t, 4; add.u32 to, to, i; cvt.u64.u32 at, i; add.u64 from, {beside}, at;\n"
+        f".reg .b32 {letter}<4>;\n{moved.replace('{v}', registers)}\n"
         "add.u64 from, from, 2048; add.u32 to, to, 2048; add.u32 i, i, 2048;\n"
-        f"setp.lt.u32 more, i, {size}; @more bra GIVE;\n"
+        f"setp.lt.u32 more, i, {size}; @more bra {moved.partition(':')[0]};\n"
     )

@@ -6,6 +6,7 @@ One CTA runs each: pairs of CTAs (`.cta_group::2`) take no part.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass
 from itertools import product
 from typing import TYPE_CHECKING, Final
@@ -13,8 +14,11 @@ from zlib import crc32
 
 import numpy as np
 
-from ptxloom.conformance.scenes.scene import THREADS, Scene, filled, joined
+from ptxloom.conformance.kernel_text import BLOCK
+from ptxloom.conformance.scenes.scene import Scene, filled, joined, kept_pairs
+from ptxloom.descriptors import MatrixDescriptor
 from ptxloom.descriptors.instruction import RESULTS, SCALE_TYPES, SCALED_KINDS, TYPES, InstructionDescriptor
+from ptxloom.descriptors.tensor_types import swizzle_bytes
 from ptxloom.isa.tensor_products import product_of, refusal, scale_ids
 from ptxloom.isa.types import element_type
 from ptxloom.isa.vectors import vector_length
@@ -34,8 +38,7 @@ _HALF: Final = _IMAGE // 2
 _ROWS: Final = 128
 _LEFT, _SCALES_A, _SCALES_B, _METADATA = 64, 96, 104, 112
 """Columns: D comes first, then the left factor, scales, metadata."""
-_MODES: Final = ((0, 16), (2, 128), (4, 64), (6, 32))
-"""Swizzle modes of a descriptor, and the bytes of a row of each."""
+_SWIZZLES: Final = ("none", "128B", "64B", "32B")
 _COLUMN: Final = 4 * _ROWS
 _OPENED: Final = (
     ".shared .align 16 .b8 slot[16]; .shared .align 8 .b64 bar; .reg .b32 warp, tm, lane, word; .reg .pred other;\n"
@@ -69,13 +72,7 @@ _CLOSED: Final = (
 
 @dataclass(frozen=True)
 class InTensorMemory(Scene):
-    """What instructions of tensor memory have: columns of it, and where they are given.
-
-    Attributes:
-        count: How many operands it is written with.
-    """
-
-    count: int
+    """What instructions of tensor memory have: columns of it, and where they are given."""
 
     @property
     def columns(self) -> int:
@@ -105,9 +102,9 @@ class InTensorMemory(Scene):
         opened = _OPENED.format(columns=self.columns, offset=64 + self.image_bytes)
         return f"{shared}{opened}{self.instruction()}{_CLOSED.format(columns=self.columns)}"
 
+    @abstractmethod
     def instruction(self) -> str:
         """The instruction, and what it leaves."""
-        raise NotImplementedError
 
     def read(self) -> str:
         """All of tensor memory to `out`."""
@@ -184,7 +181,7 @@ class TensorProductScene(InTensorMemory):
     def descriptor(self, chance: Random) -> InstructionDescriptor:
         """Types, sizes and options of a case."""
         found, scaled = self.product, self.product.kind in SCALED_KINDS
-        most = [n for n in range(8, 8 * _LEFT // 8 + 1, 8) if not refusal(found, _ROWS, n, found.sparse)]
+        most = [n for n in range(8, _LEFT + 1, 8) if not refusal(found, _ROWS, n, found.sparse)]
         scales = scale_ids(int(found.scale_vector[0])) if scaled else (0,)
         a, b, d = self.types
         negates = found.kind != "i8"
@@ -209,16 +206,17 @@ class TensorProductScene(InTensorMemory):
 
 def _matrix(chance: Random, groups: int, steps: int, start: int) -> int:
     """A descriptor of `8 groups` rows of `16 steps` bytes, k along them, in half of the image."""
-    mode, pitch = chance.choice([one for one in _MODES if one[0] == 0 or one[1] >= 16 * steps])
+    swizzle = chance.choice([one for one in _SWIZZLES if one == "none" or swizzle_bytes(one) >= 16 * steps])
+    pitch = swizzle_bytes(swizzle)
     while True:
-        stride = 16 * chance.randint(1, 128) if not mode else 8 * pitch * chance.randint(1, 2)
+        stride = 8 * pitch * chance.randint(1, 2) if pitch else 16 * chance.randint(1, 128)
         leading = 16 * chance.randint(1, 128)
-        reach = (groups - 1) * stride + ((steps - 1) * leading + 128 if not mode else 8 * pitch)
+        reach = (groups - 1) * stride + (8 * pitch if pitch else (steps - 1) * leading + 128)
         if reach <= _HALF:
             break
-    unit = 1024 if mode else 16
+    unit = 1024 if pitch else 16
     at = start + unit * chance.randint(0, (_HALF - reach) // unit)
-    return at >> 4 | leading >> 4 << 16 | stride >> 4 << 32 | 1 << 46 | mode << 61
+    return MatrixDescriptor(at, leading, stride, swizzle, generation="tcgen05").bits
 
 
 def _scales(chance: Random, kind: str, size: int) -> Bytes:
@@ -231,8 +229,7 @@ def _scales(chance: Random, kind: str, size: int) -> Bytes:
 
 def _metadata(chance: Random, kind: str, size: int) -> Bytes:
     """Which elements of sparse rows are kept: two of four, of `.tf32` one of two, of four-bit pairs two of four."""
-    pairs = (0b0100, 0b1000, 0b1100, 0b1001, 0b1101, 0b1110)
-    choices = (0b0100, 0b1110) if kind == "tf32" else pairs
+    choices = kept_pairs(kind)
     return np.array([chance.choice(choices) | chance.choice(choices) << 4 for _ in range(size)], np.uint8)
 
 
@@ -284,12 +281,12 @@ class Move(InTensorMemory):
     @property
     def in_bytes(self) -> int:
         """Tensor memory, registers."""
-        return super().in_bytes + 4 * THREADS * self.registers
+        return super().in_bytes + 4 * BLOCK * self.registers
 
     @property
     def out_bytes(self) -> int:
         """Registers, or tensor memory."""
-        return max(4 * self.registers, 8) * THREADS if self.loads else super().out_bytes
+        return max(4 * self.registers, 8) * BLOCK if self.loads else super().out_bytes
 
     def instruction(self) -> str:
         """Every warp moves its own lanes."""
@@ -299,18 +296,18 @@ class Move(InTensorMemory):
         text = f"{self.form.spelling} {', '.join(texts[slot.name] for slot in self.form.operands(self.count))};\n"
         declared = f".reg .b32 r<{self.registers}>;\n"
         if self.loads:
-            row = self.out_bytes // THREADS
+            row = self.out_bytes // BLOCK
             stores = "".join(f"st.global.b32 [at+{4 * at}], r{at};\n" for at in range(self.registers))
             return f"{declared}{text}tcgen05.wait::ld.sync.aligned; mad.wide.u32 at, t, {row}, out;\n{stores}"
         first = super().in_bytes
-        loads = "".join(f"ld.global.b32 r{at}, [at+{first + 4 * THREADS * at}];\n" for at in range(self.registers))
+        loads = "".join(f"ld.global.b32 r{at}, [at+{first + 4 * BLOCK * at}];\n" for at in range(self.registers))
         place = "mul.wide.u32 at, t, 4; add.u64 at, in, at;\n"
         return f"{declared}{place}{loads}{text}tcgen05.wait::st.sync.aligned;\n{self.read()}"
 
     def given(self, case: int) -> Bytes:
         """Tensor memory and registers."""
         tensor = self.elements(case, 0, self.columns * _ROWS, "b32")
-        registers = self.elements(case, 1, THREADS * self.registers, "b32")
+        registers = self.elements(case, 1, BLOCK * self.registers, "b32")
         return joined((np.zeros(64, np.uint8), tensor, registers), self.in_bytes)
 
 

@@ -295,6 +295,27 @@ def test_a_barrier_of_its_own_is_not_told_what_the_pair_s_is() -> None:
     assert "mbarrier" in str(caught.value)
 
 
+@pytest.mark.parametrize(("beyond", "rules"), [(0, []), (8, ["memcheck.overrun"])])
+def test_an_address_in_the_pair_s_other_cta_has_that_one_s_variable(beyond: int, rules: list[str]) -> None:
+    """CUTLASS's pairs arrive at the first one's mbarrier so, by an address that keeps all but the lowest bit of the rank."""
+    text = f""".version 8.8
+.target sm_100a
+.address_size 64
+.visible .entry k() {{
+  .reg .pred p<4>; .reg .b32 r<8>; .shared .align 8 .b64 bar; .shared .align 8 .b64 other; .shared .align 4 .b32 slot;
+  mov.u32 r0, %tid.x; setp.eq.u32 p0, r0, 0; mov.u32 r3, %cluster_ctarank; setp.eq.and.u32 p1, r3, 0, p0;
+  @p0 mbarrier.init.shared.b64 [bar], 2; @p0 mbarrier.init.shared.b64 [other], 2; fence.mbarrier_init.release.cluster;
+  barrier.cluster.arrive; barrier.cluster.wait;
+  tcgen05.alloc.cta_group::2.sync.aligned.shared::cta.b32 [slot], 32; ld.shared.u32 r4, [slot];
+  mov.u32 r5, bar; {_NAMES[0]} @p0 mbarrier.arrive.shared::cluster.b64 _, [r5+{beyond}];
+  barrier.cluster.arrive; barrier.cluster.wait;
+  tcgen05.dealloc.cta_group::2.sync.aligned.b32 r4, 32; ret;
+}}
+"""
+    done = pl.kernel(pl.parse(text), "k").launch(2, 32, [], cluster=2, checks=["memcheck:variables"])
+    assert [hazard.rule for hazard in done.hazards] == rules
+
+
 @pytest.mark.parametrize(
     ("field", "value", "changed"),
     [

@@ -2,7 +2,8 @@
 
 A register that a `mov` or `cvta` sets to a variable's address points into it, and so does what is made of it by adding,
 subtracting, aligning, copying and selecting. What comes from memory, from another CTA (`mapa`) or from differences of
-addresses may point anywhere, and what is joined with it, too. An address that points into variables by all that is
+addresses may point anywhere, and what is joined with it, too. In programs for pairs of CTAs a mask may exchange the CTA
+that a shared address names: the variable is then that CTA's. An address that points into variables by all that is
 written to its registers must not leave them: no compiler relies on what lies beside a variable.
 """
 
@@ -217,7 +218,9 @@ class Overruns(Instrument):
         for variable in variables:
             low = b.apply("sub", at, within_cta(b, b.address_of(variable), _SPACES[variable.space]))
             if variable.space in {"shared", "local"}:  # a generic address has the window in its upper half
-                low = b.apply("and", low, b.constant(low.type, state.WINDOW_BYTES - 1))
+                of_pair = variable.space == "shared" and b.program.is_paired  # the rank of the CTA stands above
+                window = 1 << state.CLUSTER_SHIFT if of_pair else state.WINDOW_BYTES
+                low = b.apply("and", low, b.constant(low.type, window - 1))
             whole = _whole(b, variable)
             beyond = b.compare("ugt", low, b.apply("sub", whole, sizes))
             larger = b.compare("ugt", sizes, whole)

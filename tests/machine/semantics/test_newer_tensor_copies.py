@@ -297,7 +297,7 @@ def test_a_barrier_of_its_own_is_not_told_what_the_pair_s_is() -> None:
 
 @pytest.mark.parametrize(("beyond", "rules"), [(0, []), (8, ["memcheck.overrun"])])
 def test_an_address_in_the_pair_s_other_cta_has_that_one_s_variable(beyond: int, rules: list[str]) -> None:
-    """CUTLASS's pairs arrive at the first one's mbarrier so, by an address that keeps all but the lowest bit of the rank."""
+    """CUTLASS's pairs arrive at the first one's mbarrier by an address of their own without the rank's lowest bit."""
     text = f""".version 8.8
 .target sm_100a
 .address_size 64

@@ -1,7 +1,8 @@
 """Parameters of tensor maps, right and wrong, for the driver's encoders.
 
-`tools/record/tensor_maps.py` hands them to `cuTensorMapEncodeTiled` and `cuTensorMapEncodeIm2col`; the recording keeps
-parameters, verdict and bytes, so that the replay needs nothing of this file but where it lies.
+`tools/record/tensor_maps.py` hands them to `cuTensorMapEncodeTiled`, `cuTensorMapEncodeIm2col` and
+`cuTensorMapEncodeIm2colWide`; the recordings keep parameters, verdict and bytes, so that the replay needs nothing of
+this file but where they lie.
 """
 
 from __future__ import annotations
@@ -14,7 +15,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 RECORDING: Final = Path(__file__).parent / "tensor_maps.json.gz"
+RECORDING_WIDE: Final = RECORDING.with_name("wide_maps.json.gz")
 CASES: Final = 6000
+WIDE_CASES: Final = 2000
 _BYTES: Final = (1, 2, 4, 4, 8, 8, 2, 4, 8, 2, 4, 4, 4, 1, 1, 1)
 """By the driver's number of a data type; the packed ones have bits."""
 _KINDS: Final = 13
@@ -30,6 +33,21 @@ def cases() -> Iterator[Case]:
         case = _legal(draw, im2col=number % 3 == 2)
         for _ in range(draw.choice((0, 0, 1, 1, 1, 2))):
             draw.choice(_SPOILERS)(case, draw)
+        yield case
+
+
+def wide_cases() -> Iterator[Case]:
+    """Parameters of im2col along the width, likewise."""
+    draw = random.Random(27)
+    for _ in range(WIDE_CASES):
+        case = _legal(draw, im2col=True)
+        spots = (0, 0, 0, 1, -1, 5, -300, 300, -(1 << 15), (1 << 15) - 1)
+        case["lower"], case["upper"] = sorted((draw.choice(spots), draw.choice(spots)))
+        case["mode"] = draw.randrange(2)
+        if draw.randrange(4):
+            case["interleave"], case["swizzle"] = 0, draw.choice((2, 3, 3))
+        for _ in range(draw.choice((0, 0, 1, 1, 1, 2))):
+            draw.choice(_WIDE_SPOILERS)(case, draw)
         yield case
 
 
@@ -115,4 +133,10 @@ _SPOILERS: Final = (
     _set("pixels", 0, 1, 2, 1023, 1024, 1025),
     _put("lower", -32769, -32768, -129, -128, -17, -16, 0, 15, 16, 127, 128, 32767, 32768),
     _put("upper", -32769, -32768, -129, -128, -17, -16, 0, 15, 16, 127, 128, 32767, 32768),
+)
+_WIDE_SPOILERS: Final = (
+    *_SPOILERS[:-2],
+    _set("lower", -32769, -32768, -129, -1, 0, 1, 127, 32767, 32768),
+    _set("upper", -32769, -32768, -129, -1, 0, 1, 127, 32767, 32768),
+    _set("mode", 0, 1, 2),
 )

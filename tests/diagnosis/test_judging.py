@@ -68,6 +68,14 @@ def _wmma() -> Case:
     return Case("by_wmma", (M // 16, M // 16), [a, b, np.zeros((M, M), np.float32), M, K], _wide(a) @ _wide(b))
 
 
+def _wide_a(lines: int, width: int, length: int = K, columns: int = 16) -> Case:
+    """A of `width` columns times B of `lines` rows, of which the kernel multiplies `length`."""
+    rng = np.random.default_rng(9)
+    a, b = _halves(rng, 16, width), _halves(rng, lines, columns)
+    wanted = _wide(a)[:, :length] @ _wide(b)[:length]
+    return Case("wide", (columns // 16, 1), [a, b, np.zeros((16, columns), np.float32), columns, length, width], wanted)
+
+
 def _dequantised() -> Case:
     rng = np.random.default_rng(4)
     a, w = _halves(rng, M, K), rng.integers(0, 16, (N, K), np.uint8)
@@ -204,6 +212,41 @@ def test_products_by_wgmma_are_judged_like_others() -> None:
     assert record is not None
     found = examine(record)
     assert (found.found, found.verdict, found.products) == ((), "clean", len(record.products))
+
+
+@pytest.mark.parametrize(
+    ("lines", "width", "gone"),
+    [(80, 64, {"A": 16 * 16, "B": 16 * 16}), (64, 64, {"A": 16 * 16, "B": 16 * 16}), (80, 48, {})],
+)
+def test_what_belongs_to_a_product_and_is_never_multiplied_acquits_nobody(
+    lines: int, width: int, gone: dict[str, int]
+) -> None:
+    found = examined(_wide_a(lines, width))
+    assert found.found == ()
+    assert found.verdict == ("unjudged" if gone else "clean")
+    never = {one.array: one.count for one in found.unjudged if "never multiplied (k 48 to 63)" in one.why}
+    said = [one for one in found.unjudged if "k 48 to 63 is never multiplied" in one.why]
+    assert never == gone or (said and not never)
+
+
+def test_what_is_never_stored_of_a_result_acquits_nobody() -> None:
+    case = _wmma()
+    found = examined(case._replace(grid=(M // 16, 1), wanted=None))
+    assert (found.found, found.verdict, found.elements) == ((), "unjudged", 16 * M)
+    never = {one.array: (one.count, one.why) for one in found.unjudged}
+    assert never.keys() == {"A", "C"}
+    assert never["C"] == (48 * M, f"never stored (m 16 to {M - 1}): whether that is meant, no law says")
+
+
+def test_rows_of_a_sum_that_are_never_computed_acquit_nobody() -> None:
+    rng = np.random.default_rng(8)
+    a, b = (rng.standard_normal(shape).astype(np.float32) for shape in ((32, 64), (64, 48)))
+    args = [a, b, np.zeros((32, 48), np.float32), 32, 48, 64]
+    record = pl.kernel(pl.parse(SGEMM), "sgemm").launch((3, 1), (16, 16), args, provenance=True).provenance
+    assert record is not None
+    found = examine(record, names=NAMES)
+    assert (found.found, found.verdict) == ((), "unjudged")
+    assert {one.array: one.count for one in found.unjudged} == {"A": 16 * 64, "C": 16 * 48}
 
 
 @pytest.mark.parametrize("expected", [None, "C = A @ B.T"])

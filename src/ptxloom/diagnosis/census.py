@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from ptxloom.diagnosis.evidence import unfollowed
 from ptxloom.diagnosis.examination import ELEMENTS, PRODUCTS, Unjudged
 from ptxloom.diagnosis.laws import SHARED
+from ptxloom.diagnosis.unread import Uses, never_read, never_summed
 from ptxloom.machine.results.provenance import Kind
 from ptxloom.syntax.places import origins_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from numpy.typing import NDArray
 
     from ptxloom.diagnosis.chains import Places
     from ptxloom.diagnosis.copies import Copied
@@ -94,7 +97,7 @@ def unread(group: Sequence[SiteEvidence], arrays: Sequence[TracedArray]) -> str:
     return f"no reading of its factors as plain matrices fits ({named})"
 
 
-def census(record: ProvenanceRecord, judgement: Judged, places: Places | None) -> Census:
+def census(record: ProvenanceRecord, judgement: Judged, places: Places | None, nodes: NDArray[Any]) -> Census:
     """Count what was judged, and name what was not."""
     asked, copies, summed, others = judgement
     whole = [one for one in asked if one.condemned or (one.reading is not None and not _is_open(one, asked))]
@@ -103,8 +106,9 @@ def census(record: ProvenanceRecord, judgement: Judged, places: Places | None) -
     gaps = [*_unfollowed(record), *_left(asked, record), *(gap for one in whole for gap in _of_operands(one, record))]
     stored = _stored_places(whole, record)
     elements = 0
-    for array in record.arrays:
-        contents = record.contents(array.number) if places is None else places.contents[array.number]
+    all_contents = [_contents(array, record, places) for array in record.arrays]
+    gaps += _never(judgement, whole, all_contents, record, nodes)
+    for array, contents in zip(record.arrays, all_contents, strict=True):
         copy = next((one for one in copies if one.contents.array is array), None)
         mask = stored.get(array.number, np.zeros(contents.stored_at.size, np.bool_))
         mask |= _copied_places(copy, contents)
@@ -117,6 +121,37 @@ def census(record: ProvenanceRecord, judgement: Judged, places: Places | None) -
         elements += int(np.count_nonzero(written & mask))
         gaps += _of_stores(contents, written & ~mask, record, places, other.why if other is not None else "")
     return Census(products, elements, _merged(gaps, record))
+
+
+def _contents(array: TracedArray, record: ProvenanceRecord, places: Places | None) -> Contents:
+    return record.contents(array.number) if places is None else places.contents[array.number]
+
+
+def _never(
+    judgement: Judged,
+    whole: Sequence[Asked],
+    contents: Sequence[Contents],
+    record: ProvenanceRecord,
+    nodes: NDArray[Any],
+) -> Iterator[_Gap]:
+    """Elements that belong to what was judged, and were never multiplied, or never stored."""
+    right = [one for one in whole if not one.condemned and one.reading is not None]
+    summed = [one for one in judgement.summed.values() if one.judged.any() and not one.found]
+    copies = [one for one in judgement.copies if one.judged and one.wrong is None]
+    if not right and not summed and not copies:
+        return
+    uses = Uses([one.group for one in judgement.asked], contents, nodes)
+    found = [
+        unread
+        for one in right
+        if one.reading is not None
+        for unread in never_read(one.group, one.reading, uses, contents, record)
+    ]
+    found += [unread for one in summed for unread in never_summed(one.array, one.factors, uses, contents)]
+    found += [unread for one in copies for unread in never_summed(one.contents.array.number, (), uses, contents)]
+    for one in {(each.array, each.why): each for each in found}.values():
+        why = f"{one.why}: whether that is meant, no law says"
+        yield _Gap(ELEMENTS, one.number, record.program.ops[one.site], record.arrays[one.array].name, why)
 
 
 def _counts(record: ProvenanceRecord) -> Iterable[tuple[int, int]]:

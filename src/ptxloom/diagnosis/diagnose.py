@@ -131,7 +131,7 @@ def examine(
     others = tuple(related(record, bases.nodes, whole, held))
     found += [one for several in others for one in several.found]
     judged = Judged(asked, copies, {one.array: one for one in summed}, {one.array: one for one in others})
-    counted = census(record, judged, places)
+    counted = census(record, judged, places, bases.nodes)
     terms = sum(one.terms for one in summed)
     return Examination(tuple(sorted(found, key=_rank)), counted.products, counted.elements, counted.unjudged, terms)
 

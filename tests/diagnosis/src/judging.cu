@@ -212,3 +212,19 @@ extern "C" __global__ void shuffled(const half *A, const half *B, float *C, int 
     for (int r = 0; r < 4; r++)
         C[(row + g + r / 2 * 8) * N + column + t + r % 2] = d[r];
 }
+
+// C (M x N) = A (M x K) B (K x N), rows of A `lda` elements apart.
+extern "C" __global__ void wide(const half *A, const half *B, float *C, int N, int K, int lda) {
+    const int row = blockIdx.y * 16, column = blockIdx.x * 16;
+    wmma::fragment<wmma::accumulator, 16, 16, 16, float> d;
+    wmma::fill_fragment(d, 0.0f);
+#pragma unroll 1
+    for (int k = 0; k < K; k += 16) {
+        wmma::fragment<wmma::matrix_a, 16, 16, 16, half, wmma::row_major> a;
+        wmma::fragment<wmma::matrix_b, 16, 16, 16, half, wmma::row_major> b;
+        wmma::load_matrix_sync(a, A + row * lda + k, lda);
+        wmma::load_matrix_sync(b, B + k * N + column, N);
+        wmma::mma_sync(d, a, b, d);
+    }
+    wmma::store_matrix_sync(C + row * N + column, d, N, wmma::mem_row_major);
+}

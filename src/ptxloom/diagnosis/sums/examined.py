@@ -46,6 +46,7 @@ class Summed(NamedTuple):
         terms: How many products of two elements were.
         found: What is wrong.
         mended: (elements,) of those that hold matrix products, whether all that is added to them was asked.
+        factors: The numbers of the arrays whose elements are multiplied, if they were asked.
     """
 
     array: int
@@ -53,6 +54,7 @@ class Summed(NamedTuple):
     terms: int
     found: tuple[Diagnosis, ...]
     mended: Truth
+    factors: tuple[int, ...] = ()
 
 
 def sums_of(record: ProvenanceRecord, bases: Bases, expected: Expectation | None) -> Iterator[Summed]:
@@ -77,6 +79,7 @@ def _summed(
     found = [_of_added(one, source, record) for source, one in beside.broken]
     judged, count = np.zeros(len(terms.whole), np.bool_), 0
     sided = _sided(terms)
+    factors: tuple[int, ...] = ()
     if sided is not None:
         arrays = [record.arrays[int(sided.factors["array"][0, n])] for n in (0, 1)]
         axes = axes_of(sided, [*arrays, array], expected)
@@ -89,7 +92,8 @@ def _summed(
             found += [_diagnosis(one, sum_, record) for one in wrong]
             judged[np.unique(sided.result)] = bool(wrong) or not ends_early(sided, axes, given)
             count = len(sided.result)
-    return Summed(array.number, judged & terms.whole & beside.judged, count, tuple(found), beside.judged)
+            factors = tuple(one.number for one in arrays)
+    return Summed(array.number, judged & terms.whole & beside.judged, count, tuple(found), beside.judged, factors)
 
 
 def _is_believed(wrong: tuple[Broken, ...], axes: Axes, *, has_rows: bool) -> bool:

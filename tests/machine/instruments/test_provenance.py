@@ -255,6 +255,12 @@ NEIGHBOUR = """bar.warp.sync -1; st.shared.b32 [%r18+4], {one}; st.shared.b8 [%r
 xor.b32 %r8, %t, 3; mad.lo.u32 %r8, %r8, 16, %r19; ld.shared.b32 {to}, [%r8+4];"""
 
 
+BY_LANE = "and.b32 %r9, %t, 7; shl.b32 %r9, %r9, 3; {shift} {to}, {one}, %r9;"
+FUNNEL = "shl.b32 %r9, %t, 3; shf.{side}.{mode}.b32 {to}, {one}, {other}, %r9;"
+WIDE = """and.b32 %r9, %t, 15; shl.b32 %r9, %r9, 3;
+mov.b64 %x, {{{one}, {other}}}; shr.u64 %x, %x, %r9; cvt.u32.u64 {to}, %x;"""
+
+
 def random_moves(rng: np.random.Generator) -> str:
     """A program that moves bytes about between registers, lanes and shared memory; it changes none."""
     lines = ["mov.u32 %r19, room; mad.lo.u32 %r18, %t, 16, %r19; ld.global.v4.b32 {%r1, %r2, %r3, %r4}, [%p];"]
@@ -274,6 +280,9 @@ def random_moves(rng: np.random.Generator) -> str:
                     f"shl.b32 {to}, {one}, {amount};",
                     f"shr.u32 {to}, {one}, {amount};",
                     f"shf.{'lr'[byte % 2]}.wrap.b32 {to}, {one}, {other}, {amount};",
+                    BY_LANE.format(shift=("shr.u32", "shl.b32")[byte % 2], to=to, one=one),
+                    FUNNEL.format(side="lr"[byte % 2], mode=("wrap", "clamp")[byte // 2], to=to, one=one, other=other),
+                    WIDE.format(to=to, one=one, other=other),
                     f"bfe.u32 {to}, {one}, {8 * byte}, 8;",
                     f"bfi.b32 {to}, {one}, {other}, {8 * byte}, 8;",
                     f"and.b32 {to}, {one}, 0xff00ff;",
@@ -311,6 +320,7 @@ NIBBLES = {
     "low": ("and.b32 %r2, %r1, 0x0f0f0f0f;", 0, 0),
     "high": ("shr.u32 %r2, %r1, 4; and.b32 %r2, %r2, 0x0f0f0f0f;", 4, 0),
     "high, masked before": ("and.b32 %r2, %r1, 0xf0f0f0f0; shr.u32 %r2, %r2, 4;", 4, 0),
+    "high, by a register": ("mov.u32 %r3, 4; shr.u32 %r2, %r1, %r3; and.b32 %r2, %r2, 0x0f0f0f0f;", 4, 0),
     "high, by a field": ("bfe.u32 %r2, %r1, 4, 4;", 4, 0),
     "low for e2m1": ("shl.b32 %r2, %r1, 2; and.b32 %r2, %r2, 0x3c3c3c3c;", 0, 2),
     "high for e2m1": ("shr.u32 %r2, %r1, 2; and.b32 %r2, %r2, 0x3c3c3c3c;", 4, 2),

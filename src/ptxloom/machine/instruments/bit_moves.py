@@ -5,7 +5,7 @@ Each rule says whether it knew the form; what it does not know is computed of wh
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from ptxloom.machine.codegen import scratch
 from ptxloom.machine.codegen.warp import W
@@ -21,6 +21,23 @@ if TYPE_CHECKING:
 
 _AHEAD: int = 64  # bits that native code counts before the first
 _NONE = (0, 0)
+_MASK: int = 1 << 31  # beside what a number of bits is masked with
+
+
+class _By(NamedTuple):
+    """By how many bits a shift moves, where a register says it.
+
+    Attributes:
+        amount: The register.
+        start: The bit that comes first if it says 0.
+        most: The most that it says; with `_MASK` what it is masked with.
+        back: Whether it goes back from `start`.
+    """
+
+    amount: tree.Operand
+    start: int
+    most: int
+    back: bool
 
 
 def permute(f: TagPlaces, b: Builder, op: Op) -> bool:
@@ -39,19 +56,22 @@ def permute(f: TagPlaces, b: Builder, op: Op) -> bool:
 
 
 def shift(f: TagPlaces, b: Builder, op: Op) -> bool:
-    """`shl`, `shr` by a constant."""
+    """`shl`, `shr`."""
     by = b.literal(op.operands[2])
     if by is None:
-        return False
+        amount = _By(op.operands[2], 0, op.type.bits, op.opcode == "shl")
+        return _shifted(f, b, op, (op.operands[1],), amount)
     by = min(by & 0xFFFFFFFF, op.type.bits)
     return _shifted(f, b, op, (op.operands[1],), by if op.opcode == "shr" else -by)
 
 
 def funnel(f: TagPlaces, b: Builder, op: Op) -> bool:
-    """`shf` by a constant: two registers as one, shifted."""
+    """`shf`: two registers as one, shifted."""
     by = b.literal(op.operands[3])
     if by is None:
-        return False
+        left = not op.has("r")
+        amount = _By(op.operands[3], 32 if left else 0, _MASK | 31 if op.has("wrap") else 32, left)
+        return _shifted(f, b, op, op.operands[1:3], amount)
     by = by & 31 if op.has("wrap") else min(by & 0xFFFFFFFF, 32)
     return _shifted(f, b, op, op.operands[1:3], by if op.has("r") else 32 - by)
 
@@ -148,14 +168,20 @@ def _table(b: Builder, op: Op) -> int | None:
             return b.literal(op.operands[4])
 
 
-def _shifted(f: TagPlaces, b: Builder, op: Op, operands: Sequence[tree.Operand], by: int) -> bool:
+def _shifted(f: TagPlaces, b: Builder, op: Op, operands: Sequence[tree.Operand], by: int | _By) -> bool:
     """The result takes the bits of registers side by side from one on."""
     target = op.operands[0]
     sources = _held(f, op, operands)
     into = f.into(op, (target,), _some(sources), in_place=True)
     if into[0] is not None:
-        facts = (*into[0], *_facts((*sources, None)[:2]), _AHEAD + by, int(op.opcode == "shl" or op.has("l")))
-        b.runtime(bit_tags.shift_tags, W, op.site, b.active_mask, *facts)
+        facts = (*into[0], *_facts((*sources, None)[:2]))
+        upwards = int(op.opcode == "shl" or op.has("l"))
+        if isinstance(by, _By):
+            b.store(b.read(by.amount, "b32"), b.scratch(scratch.VALUES), 64)
+            facts = (*facts, _AHEAD + by.start, by.most, upwards, int(by.back), b.scratch(scratch.VALUES))
+            b.runtime(bit_tags.shift_tags_by, W, op.site, b.active_mask, *facts)
+        else:
+            b.runtime(bit_tags.shift_tags, W, op.site, b.active_mask, *facts, _AHEAD + by, upwards)
     f.settle(b, op, (target,), into)
     return True
 

@@ -12,8 +12,8 @@ from ptxloom.isa.target import Target
 from ptxloom.isa.version import PtxVersion
 
 FOLDER = Path(__file__).parent
-SCENES = ("h200_images", "h200_copies")
-"""Reports on scenes: textures and surfaces, copies by the async proxy."""
+SCENES = ("h200_images", "h200_copies", "h200_products")
+"""Reports on scenes: textures and surfaces, copies by the async proxy, products of `wgmma`."""
 
 
 @cache

@@ -24,7 +24,7 @@ _HEAD: Final = """# What ptxas gets wrong
 
 [`ptxloom fuzz`](fuzz.md) compares programs with a GPU, code that was not optimised beside code that was. Here is every
 kind of difference that it found on an H200, shrunk, and whose it is. Each program was then compiled by the driver (CUDA
-13.0) and, where they are named, by two ptxas, and run on the H200; a level is listed where the result differs from
+13.0) and by two ptxas, and run on the H200; a level is listed where the result differs from
 ptxloom's.
 
 """

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import ctypes
+
 import pytest
 
 from attack.hostile import hostile, pool
 from attack.siege import LATE, siege
+from attack.zones import Zones
 
 SWEEPS = [pytest.param(start, 300, marks=pytest.mark.sweep) for start in (0, 1_000_000)]
 
@@ -17,6 +20,19 @@ def test_no_hostile_program_gets_through(start: int, cases: int) -> None:
     judged = found.number - start - found.outcomes.get(LATE, 0)  # on a busy machine fewer end within their time
     assert found.outcomes.get("ran", 0) >= judged // 8, "most programs end too soon to attack anything"
     assert found.number > start
+
+
+def test_zones_that_are_left_are_given_back_while_others_are_made_and_looked_at_first() -> None:
+    zones = Zones()
+    for number in range(3000):
+        zone = zones.make(64, 64, f"zone {number}")
+        if number == 100:
+            ctypes.memset(zone.address - 1, 0, 1)
+        zones.left.append(zone)
+        assert len(zones.live) < 1100, "a process is allowed so many mappings"
+    assert zones.check() == ["zone 100"]
+    assert not zones.live
+    assert not zones.check()
 
 
 def test_programs_of_every_kind_are_drawn() -> None:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 PAGE: Final = mmap.PAGESIZE
 _CANARY: Final = 0xA5
+_MOST_LEFT: Final = 1024  # a zone is three mappings, of which Linux allows a process 65,530
 
 
 class Zone:
@@ -78,19 +79,24 @@ class Zones:
 
     Attributes:
         live: Those that have not been released.
-        left: Those of arenas that are gone. A collection can come at any time: `check` looks at them and releases them.
+        left: Those of arenas that are gone. A collection can come at any time: they are looked at and released in `check`
+            and while others are made: kernels that launch kernels without end leave as many as there is time for.
         kept: Those of variables, and of device heaps.
+        broken: The names of those whose canaries had changed when they were released.
     """
 
     def __init__(self) -> None:
         self.live: dict[Zone, None] = {}
         self.left: list[Zone] = []
         self.kept: list[Zone] = []
+        self.broken: list[str] = []
 
     def make(self, size: int, alignment: int, name: str) -> Zone:
         """Another one; refused as the machine itself refuses what the host has not got."""
         from ptxloom.diagnostics import PtxloomError  # noqa: PLC0415 - of the child alone
 
+        if len(self.left) > _MOST_LEFT:
+            self._look_and_release()
         try:
             zone = Zone(size, alignment, name)
         except MemoryError as error:
@@ -100,19 +106,26 @@ class Zones:
 
     def check(self) -> list[str]:
         """The names of those whose canaries have changed."""
-        found = [zone.name for zone in list(self.live) if zone.is_broken()]
-        self._release(self.left)
+        self._look_and_release()
+        found = [*self.broken, *(zone.name for zone in list(self.live) if zone.is_broken())]
+        self.broken.clear()
         return found
 
     def release_kept(self) -> None:
         """No kernel that has run will run again."""
-        self._release(self.kept)
+        while self.kept:
+            self._release(self.kept.pop())
 
-    def _release(self, zones: list[Zone]) -> None:
-        while zones:
-            zone = zones.pop()
-            del self.live[zone]
-            zone.release()
+    def _look_and_release(self) -> None:
+        while self.left:
+            zone = self.left.pop()
+            if zone.is_broken():
+                self.broken.append(zone.name)
+            self._release(zone)
+
+    def _release(self, zone: Zone) -> None:
+        del self.live[zone]
+        zone.release()
 
 
 def guard(zones: Zones) -> None:

@@ -79,8 +79,8 @@ class Zones:
 
     Attributes:
         live: Those that have not been released.
-        left: Those of arenas that are gone. A collection can come at any time: they are looked at and released in `check`
-            and while others are made: kernels that launch kernels without end leave as many as there is time for.
+        left: Those of arenas that are gone. A collection can come at any time: `check` looks at them and releases them,
+            and so does `make`: kernels that launch kernels without end leave as many as there is time for.
         kept: Those of variables, and of device heaps.
         broken: The names of those whose canaries had changed when they were released.
     """

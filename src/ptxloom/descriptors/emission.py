@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from ptxloom.descriptors.matrix import GENERATIONS
 from ptxloom.descriptors.swizzling import CHUNK_BYTES
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ def code(tile: SharedTile, language: str) -> str:
     """
     at_zero = replace(tile, start_address=0)
     head = (_CUDA if language == "cuda" else _PTX).format(
-        instruction="wgmma.mma_async" if tile.generation == "wgmma" else "tcgen05.mma",
+        instruction=GENERATIONS[tile.generation].instruction,
         what=described(tile),
         align=tile.mode.alignment_bytes,
         name=f"descriptor_{tile.element}_{tile.major}_{tile.swizzle}",

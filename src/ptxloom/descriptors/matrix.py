@@ -55,6 +55,7 @@ class Generation:
         codes: What its modes are called there.
         version: What the fixed constant is; 0 if it has no such constant.
         section: Of the manual.
+        instruction: What reads it, spelled.
     """
 
     name: str
@@ -62,6 +63,7 @@ class Generation:
     codes: dict[str, int]
     version: int
     section: str
+    instruction: str
 
     @property
     def words(self) -> tuple[Word, ...]:
@@ -74,16 +76,27 @@ _MODE: Final = "swizzling mode"
 GENERATIONS: Final[dict[str, Generation]] = {
     generation.name: generation
     for generation in (
-        Generation("wgmma", Word(_MODE, 62, 2), {"none": 0, "128B": 1, "64B": 2, "32B": 3}, 0, "9.7.15.5.1.2.2"),
+        Generation(
+            "wgmma",
+            Word(_MODE, 62, 2),
+            {"none": 0, "128B": 1, "64B": 2, "32B": 3},
+            0,
+            "9.7.15.5.1.2.2",
+            "wgmma.mma_async",
+        ),
         Generation(
             "tcgen05",
             Word(_MODE, 61, 3),
             {"none": 0, "128B_ATOM_32B": 1, "128B": 2, "64B": 4, "32B": 6},
             1,
             "9.7.16.4.1",
+            "tcgen05.mma",
         ),
     )
 }
+
+
+_UNMARKED: Final = next(one.name for one in GENERATIONS.values() if not one.version)
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +190,8 @@ class MatrixDescriptor:
         if not 0 <= bits < 1 << 64:
             raise UsageError("bits", hex(bits), "64 bits: from 0 to 0xffffffffffffffff")
         if generation is None:
-            generation = "tcgen05" if VERSION.of(bits) == GENERATIONS["tcgen05"].version else "wgmma"
+            version = VERSION.of(bits)
+            generation = next((one.name for one in GENERATIONS.values() if one.version == version), _UNMARKED)
         if generation not in GENERATIONS:
             raise UsageError("generation", generation, f"one of {', '.join(GENERATIONS)}")
         of = GENERATIONS[generation]

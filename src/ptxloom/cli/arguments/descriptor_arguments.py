@@ -133,7 +133,7 @@ kind.__name__ = "a kind of tcgen05.mma: f16, tf32, f8f6f4, i8, mxf8f6f4, mxf4 or
 
 def bits_or_instruction(text: str) -> int | str:
     """Bits, or the spelling of a tcgen05.mma."""
-    return text if text.startswith("tcgen05.") else int(text, 0)
+    return text if "." in text else int(text, 0)
 
 
 bits_or_instruction.__name__ = "a whole number, such as 1024 or 0x400, or a tcgen05.mma"  # a mistake names it

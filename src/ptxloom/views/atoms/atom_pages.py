@@ -79,8 +79,9 @@ def _layouts(atom: TensorCopyAtom | TensorMmaAtom) -> tuple[tuple[str, Layout], 
 
 def _needs_of_tensor(atom: TensorCopyAtom | TensorMmaAtom) -> str:
     """The version and the targets that an atom of tensor memory needs."""
-    words = atom.instruction.words if isinstance(atom, TensorMmaAtom) else tuple(atom.ptx.split(".")[1:])
-    form = resolve("tcgen05", words).form
+    opcode, *spelled = atom.ptx.split(".")
+    words = atom.instruction.words if isinstance(atom, TensorMmaAtom) else tuple(spelled)
+    form = resolve(opcode, words).form
     return str(needs_of_features(form.features if form is not None else ()))
 
 

@@ -36,6 +36,13 @@ def test_words_say_what_the_launch_file_says(run: Run, tmp_path: Path) -> None:
     assert np.load(saved).shape == (192, 128)
 
 
+@pytest.mark.parametrize("shape", ["f16[192,96]", "f16[192x96]", "f16[192, 96]:seed=1", "float16[ 192,96 ]"])
+def test_a_shape_may_stand_in_brackets(run: Run, shape: str) -> None:
+    others = ("--arg", f"A=normal:{shape}", *ARRAYS[2:])
+    plain = run("run", HGEMM, "--kernel", "hgemm", *SHAPES, *ARRAYS, *NUMBERS, *PRODUCT)
+    assert run("run", HGEMM, "--kernel", "hgemm", *SHAPES, *others, *NUMBERS, *PRODUCT).out == plain.out
+
+
 def test_words_change_a_launch_file(run: Run) -> None:
     ran = run("run", str(ROOT / "examples" / "hgemm.toml"), "--arg", "B=zeros:float16:96x128", "--expect", "A = A * 1")
     assert ran.code == 0, ran
@@ -65,6 +72,9 @@ def test_words_change_a_launch_file(run: Run) -> None:
         (("--arg", "A=normal:f16:"), "lacks its type or its shape"),
         (("--arg", "A=normal:f16:4x"), "lacks its type or its shape"),
         (("--arg", "A=normal:f16:-4"), "lacks its type or its shape"),
+        (("--arg", "A=normal:f16[]"), "lacks its type or its shape"),
+        (("--arg", "A=normal:f16[4"), "lacks its type or its shape"),
+        (("--arg", "A=normal:f16[4]x"), "lacks its type or its shape"),
         (("--arg", "A=norml:f16:4"), "is none: it must be"),
         (("--arg", ""), "is none: it must be"),
         (("--arg", "A="), "is none: it must be"),

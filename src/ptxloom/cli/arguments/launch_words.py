@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 _NAME: Final = re.compile(r"([A-Za-z_]\w{0,99})=(.*)", re.DOTALL)
 _EXTENTS: Final = re.compile(r"\d{1,18}([x,]\d{1,18})*")
+_BRACKETED: Final = re.compile(r"([^:\[\]]{1,100})\[ *([\dx, ]{1,200}?) *\](?=:|$)")
 _INTEGER: Final = re.compile(r"[+-]?(0[xX][0-9a-fA-F]{1,16}|\d{1,20})")
 _FLOAT: Final = re.compile(r"[+-]?((\d{1,30}\.?\d{0,30}|\.\d{1,30})([eE][+-]?\d{1,4})?|inf|nan)")
 _LEGAL: Final = "a number, a file (a.npy), or how an array is filled: normal:f16:192x96, with :seed=1, :low=-4, :high=4"
@@ -97,6 +98,8 @@ def argument(text: str) -> dict[str, Any]:
     Example:
         >>> argument("A=normal:f16:192x96:seed=3")
         {'name': 'A', 'normal': {'dtype': 'f16', 'shape': [192, 96], 'seed': 3}}
+        >>> argument("ones:f32[16,512]")
+        {'ones': {'dtype': 'f32', 'shape': [16, 512]}}
         >>> argument("192")
         {'value': 192}
     """
@@ -116,7 +119,9 @@ def argument(text: str) -> dict[str, Any]:
 
 
 def _fill(rest: str, text: str) -> dict[str, Any]:
-    """The table of a fill: its type, its shape, then keys and numbers."""
+    """The table of a fill: its type and its shape, `f16:192x96` or `f16[192, 96]`, then keys and numbers."""
+    if bracketed := _BRACKETED.match(rest):
+        rest = ":".join((bracketed[1], bracketed[2].replace(" ", ""))) + rest[bracketed.end() :]
     dtype, _, rest = rest.partition(":")
     shape, *options = rest.split(":")
     if not dtype or not _EXTENTS.fullmatch(shape):

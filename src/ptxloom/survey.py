@@ -223,18 +223,22 @@ def _classes() -> dict[str, str]:
 
 
 def _loops(graph: FlowGraph) -> list[LoopSummary]:
-    found: list[LoopSummary] = []
-    for loop in graph.loops:
-        spans = [span for number in loop.blocks if (span := graph.span(number)) is not None]
+    """The loops by their headers; what is said of a loop counts for those around it, too."""
+    found: dict[int, LoopSummary] = {}
+    inner: dict[int, list[LoopSummary]] = {}
+    for number in range(len(graph.loops) - 1, -1, -1):
+        loop = graph.loops[number]
+        spans = [span for block in loop.own if (span := graph.span(block)) is not None]
+        within = inner.pop(number, [])
         header = graph.blocks[loop.header]
-        found.append(
-            LoopSummary(
-                min(span.line for span in spans),
-                max(span.end_line for span in spans),
-                header.labels[0] if header.labels else "",
-                loop.depth,
-                len(loop.blocks),
-                sum(len(graph.blocks[number].instructions) for number in loop.blocks),
-            )
+        found[number] = LoopSummary(
+            min((*(span.line for span in spans), *(one.first_line for one in within))),
+            max((*(span.end_line for span in spans), *(one.last_line for one in within))),
+            header.labels[0] if header.labels else "",
+            loop.depth,
+            len(loop.blocks),
+            sum(len(graph.blocks[block].instructions) for block in loop.own) + sum(one.instructions for one in within),
         )
-    return found
+        if loop.outer is not None:
+            inner.setdefault(loop.outer, []).append(found[number])
+    return [found[number] for number in range(len(graph.loops))]

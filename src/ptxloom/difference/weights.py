@@ -84,5 +84,5 @@ def sizes(a: FunctionSurvey, b: FunctionSurvey) -> tuple[Count, ...]:
 
 def _looped(function: FunctionSurvey) -> int:
     """The instructions that stand in any loop."""
-    blocks = {number for loop in function.graph.loops for number in loop.blocks}
-    return sum(len(function.graph.blocks[number].instructions) for number in blocks)
+    graph = function.graph
+    return sum(len(graph.blocks[number].instructions) for loop in graph.loops for number in loop.own)

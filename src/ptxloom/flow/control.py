@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _FATAL: Final = frozenset(("trap", "call"))
 """Ends that no lane survives: what a warp does after one of its lanes came there is of no interest."""
 _STEPS: Final = 256
-"""How many blocks are looked at for all branches together, per block of the function; few functions reach this."""
+"""How many blocks are looked at for all branches together, and branches for all blocks, per block; few reach this."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,12 @@ class Control:
         self.ways = self._ways()
         self._closures: dict[int, tuple[int, ...]] = {}
         self._partings: dict[int, Parting | None] = {}
-        self._steps = _STEPS * (self.end + 1)  # that are left
+        self._steps = self._further = _STEPS * (self.end + 1)  # that are left: after branches, and up from blocks
+
+    @property
+    def is_deep(self) -> bool:
+        """Whether branches above some block were not found, because they are too many for all blocks together."""
+        return self._further <= 0
 
     @property
     def end(self) -> int:
@@ -91,6 +96,9 @@ class Control:
     def _follow(self, waiting: list[int], order: dict[int, None]) -> None:
         """Add what some blocks depend on, the nearest first, but for what has been followed before."""
         for one in waiting:
+            if self.is_deep:
+                return
+            self._further -= len(self._direct[one])
             new = [each for each in self._direct[one] if each not in order]
             order.update(dict.fromkeys(new))
             waiting += new
@@ -108,9 +116,12 @@ class Control:
             self._partings[branch] = self._part(branch) if self._steps > 0 else None
         return self._partings[branch]
 
-    def loops_around(self, block: int) -> tuple[int, ...]:
-        """The loops that hold a block, by place in `FlowGraph.loops`."""
-        return self._around.get(block, ())
+    def loops_around(self, block: int) -> Iterator[int]:
+        """The loops that hold a block, by place in `FlowGraph.loops`, the innermost first."""
+        at = self._innermost.get(block)
+        while at is not None:
+            yield at
+            at = self.graph.loops[at].outer
 
     def _ways(self) -> list[tuple[int, ...]]:
         """Where control goes from each block, the function's end included; without what ends in a trap only."""
@@ -149,33 +160,41 @@ class Control:
 
     @cached_property
     def _direct(self) -> list[list[int]]:
-        """For each block the branches that it depends on at once."""
+        """For each block the branches that it depends on at once, unless they become too many."""
         found: list[list[int]] = [[] for _ in range(self.end + 1)]
         after = self.postdominators
         for at, ways in enumerate(self.ways):
             if len(ways) > 1 and at not in self.graph.unreachable:
                 for one in ways:
                     runner = one
-                    while runner not in (after[at], self.end):
+                    while runner not in (after[at], self.end) and not self.is_deep:
+                        self._further -= 1
                         if found[runner][-1:] != [at]:
                             found[runner].append(at)
                         runner = after[runner]
         return found
 
     @cached_property
-    def _around(self) -> dict[int, tuple[int, ...]]:
-        found: dict[int, tuple[int, ...]] = {}
-        for number, loop in enumerate(self.graph.loops):
-            for block in loop.blocks:
-                found[block] = (*found.get(block, ()), number)
-        return found
+    def _innermost(self) -> dict[int, int]:
+        """By block the innermost loop that holds it."""
+        return {block: number for number, loop in enumerate(self.graph.loops) for block in loop.own}
+
+    def leaving(self, loop: int) -> list[int]:
+        """The branches that decide when a loop is left, those in it that do so only at times among them."""
+        blocks = self.graph.loops[loop].blocks
+        self._further -= len(blocks)
+        if self.is_deep:
+            return []
+        forks = (block for block in blocks if self.forks(block))
+        exits = [block for block in forks if any(one not in blocks for one in self.ways[block])]
+        return [one for one in self.with_above(exits) if one in blocks]
 
     @cached_property
     def place(self) -> dict[int, int]:
         """Where each reachable block stands in reverse postorder; the end is last."""
         return {block: at for at, block in enumerate((*self.graph.order, self.end))}
 
-    def _part(self, branch: int) -> Parting:
+    def _part(self, branch: int) -> Parting | None:
         """Send each way's own label on; where two meet, ways that had parted join."""
         labels = {one: one for one in self.ways[branch]}
         joins: set[int] = set()
@@ -200,7 +219,8 @@ class Control:
         joins.discard(self.end)
         met = tuple(Join(one, tuple(self._sides(branch, one, meeting, labels))) for one in joins)
         self._steps -= sum(len(self.graph.predecessors[one]) for one in joins)
-        return Parting(met, tuple(self._left(branch, labels)))
+        left = tuple(self._left(branch, labels))
+        return Parting(met, left) if self._steps > 0 else None
 
     def _sides(self, branch: int, join: int, meeting: int, labels: dict[int, int]) -> Iterator[tuple[int, int]]:
         for one in self.graph.predecessors[join]:
@@ -215,6 +235,8 @@ class Control:
         for number in self.loops_around(branch):
             loop = self.graph.loops[number]
             self._steps -= len(loop.blocks)
+            if self._steps <= 0:
+                break
             if loop.header not in labels:
                 continue
             onward = labels[loop.header]

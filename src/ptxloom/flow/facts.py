@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from dataclasses import dataclass
 from functools import partial, reduce
+from itertools import islice, takewhile
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from ptxloom.binding.effects import destinations
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 
 _PATIENCE: Final = 10
 """How often a value may change before only its coarse outline is kept."""
+_NESTED: Final = 64
+"""How many loops around each other are told apart where a value leaves them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,9 +73,11 @@ class FlowFacts:
         self._meeting = OrderedDict[FlowNode, None]()  # looked at when nothing else waits: much may come to each
         self._joins: dict[int, dict[int, tuple[Join, Level]]] = {}  # block -> branch -> what it does there
         self._left: dict[int, Level] = {}
+        self._leaving: dict[int, set[int]] = {}  # loop -> the branches at which some lanes leave it
         self._at_join: dict[int, list[FlowNode]] = {}
         self._at_exit: dict[int, list[FlowNode]] = {}
         self._exits_asked: set[int] = set()  # loops
+        self._choices_asked: set[int] = set()  # blocks
         self._looking: FlowNode | None = None
         self._parts_anywhere = False  # whether lanes part at too many branches to find where ways meet
 
@@ -138,6 +143,7 @@ class FlowFacts:
             for node in self._at_join.get(join.block, ()):
                 self._look_again(node)
         for loop in parting.loops:
+            self._leaving.setdefault(loop, set()).add(block)
             self._left[loop] = max(level, self._left.get(loop, Level.UNIFORM))
             for node in self._at_exit.get(loop, ()):
                 self._look_again(node)
@@ -230,14 +236,14 @@ class FlowFacts:
 
     def _ask_exits(self, loop: int) -> None:
         """Look at the branches that decide when a loop is left."""
-        blocks = self.graph.loops[loop].blocks
-        forks = (block for block in blocks if self.control.forks(block))
-        exits = [block for block in forks if any(one not in blocks for one in self.control.ways[block])]
-        for one in self.control.with_above(exits):
-            if one in blocks:
-                self._ask(BranchCondition(one))
+        for one in self.control.leaving(loop):
+            self._ask(BranchCondition(one))
+        if self.control.is_deep:
+            self._part_anywhere()
 
     def _merge(self, node: Merge) -> Bits | None:
+        if self._registers.is_deep:
+            return various(64, Level.UNKNOWN)
         before = [one for one in self.graph.predecessors[node.block] if one not in self.graph.unreachable]
         if node not in self._changes:
             self._changes[node] = 0
@@ -266,10 +272,15 @@ class FlowFacts:
 
     def _ask_choices(self, block: int, before: list[int]) -> None:
         """Look at the branches that decide from where control comes to a block."""
+        if block in self._choices_asked:
+            return
+        self._choices_asked.add(block)
         top = self.graph.dominators[block]
         for branch in self.control.with_above(before):
             if self.control.forks(branch) and (top is None or self.graph.dominates(top, branch)):
                 self._ask(BranchCondition(branch))
+        if self.control.is_deep:
+            self._part_anywhere()
 
     def _write(self, node: Write) -> Bits | None:
         instruction = self._registers.instruction(node)
@@ -378,9 +389,8 @@ class FlowFacts:
         """A value as it is seen in a block, perhaps outside the loops that it was made in."""
         if isinstance(origin, Nothing) or origin.block == block:
             return origin
-        inside = self.control.loops_around(origin.block)
-        if not inside:
-            return origin
-        around = self.control.loops_around(block)
-        loops = tuple(one for one in inside if one not in around)
+        left = takewhile(lambda one: block not in self.graph.loops[one].blocks, self.control.loops_around(origin.block))
+        loops = tuple(islice(left, _NESTED))
+        if len(loops) == _NESTED:
+            self._part_anywhere()
         return Outlived(origin, loops) if loops else origin

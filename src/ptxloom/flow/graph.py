@@ -156,7 +156,7 @@ class FlowGraph:
     @cached_property
     def loops(self) -> tuple[Loop, ...]:
         """The natural loops, by the place of their header; those with the same header are one."""
-        return tuple(natural_loops(self.order, self.successors, self.predecessors, self.dominates))
+        return natural_loops(self.order, self.successors, self.predecessors, self.dominates)
 
     @cached_property
     def irreducible(self) -> tuple[Edge, ...]:

@@ -50,6 +50,8 @@ class Nothing:
 
 Origin: TypeAlias = "Write | Merge | Nothing"
 NOTHING: Final = Nothing()
+_MEETINGS: Final = 256
+"""How many blocks the dominance frontiers of all blocks may have together, per block; few functions reach this."""
 
 
 class RegisterWrites:
@@ -164,7 +166,12 @@ class RegisterWrites:
         return found
 
     def _meetings(self, key: str) -> frozenset[int]:
-        """The blocks where different writes of a register meet: the iterated dominance frontier of them."""
+        """The blocks where different writes of a register meet: the iterated dominance frontier of them.
+
+        Where loops nest so deep that these are too many, every block that several others come before.
+        """
+        if self.is_deep:
+            return self._joins
         found = self._merges.get(key)
         if found is None:
             writes = self._writes(key)
@@ -182,18 +189,34 @@ class RegisterWrites:
         return write.whole and self.instruction(write).predicate is None
 
     @cached_property
+    def _joins(self) -> frozenset[int]:
+        """The blocks that control comes to on several ways."""
+        return frozenset(number for number in self.graph.order if len(self._before(number)) > (number != 0))
+
+    def _before(self, number: int) -> list[int]:
+        """The blocks that control comes from."""
+        return [one for one in self.graph.predecessors[number] if one not in self.graph.unreachable]
+
+    @property
+    def is_deep(self) -> bool:
+        """Whether loops nest so deep that nothing is said of where values meet."""
+        return not self._frontiers
+
+    @cached_property
     def _frontiers(self) -> list[set[int]]:
-        """The dominance frontier of each block."""
+        """The dominance frontier of each block; empty if together they have too many blocks."""
         found: list[set[int]] = [set() for _ in self.graph.blocks]
+        left = _MEETINGS * len(found)
         above = self.graph.dominators
-        for number in self.graph.order:
-            before = [one for one in self.graph.predecessors[number] if one not in self.graph.unreachable]
-            if len(before) > 1 or (number == 0 and before):
-                for one in before:
-                    runner: int | None = one
-                    while runner is not None and runner != above[number] and number not in found[runner]:
-                        found[runner].add(number)
-                        runner = above[runner]
+        for number in self._joins:
+            for one in self._before(number):
+                runner: int | None = one
+                while runner is not None and runner != above[number] and number not in found[runner]:
+                    found[runner].add(number)
+                    left -= 1
+                    if left < 0:
+                        return []
+                    runner = above[runner]
         return found
 
 

@@ -19,8 +19,6 @@ from ptxloom.readings.bits import Bits, Level, fixed, shared
 from ptxloom.syntax.tree import Component, Name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from ptxloom.flow.graph import FlowGraph
     from ptxloom.syntax.tree import Instruction
 
@@ -175,19 +173,12 @@ class Uniformity(FlowFacts):
         if isinstance(node, (Merge, BranchCondition)) and self._is_meeting(node):
             behind += [BranchCondition(one) for one in self._parting_at(node.block)]
         if isinstance(node, Outlived):
-            behind += [BranchCondition(block) for loop in node.loops for block in self._leaving(loop)]
+            behind += [BranchCondition(block) for loop in node.loops for block in sorted(self._leaving.get(loop, ()))]
         return None, behind
 
     def _parting_at(self, block: int) -> list[int]:
         """The branches at which lanes part that meet at a block."""
         return sorted(self._joins.get(block, ()), key=lambda one: self._numbers[BranchCondition(one)])
-
-    def _leaving(self, loop: int) -> Iterator[int]:
-        """The branches at which some lanes leave a loop."""
-        for block in self.graph.loops[loop].blocks:
-            parting = self.control.parting(block) if BranchCondition(block) in self._facts else None
-            if parting is not None and loop in parting.loops:
-                yield block
 
     def _special_in(self, instruction: Instruction) -> str:
         for operand in instruction.operands[1:]:

@@ -71,7 +71,7 @@ def layered(sizes: Sequence[tuple[float, float]], edges: Sequence[tuple[int, int
     passed = sum(abs(rows[target] - rows[source]) for source, target in edges)
     if passed > _MOST_PASSED:
         seen = f"{len(sizes):,} blocks whose lines pass {passed:,} rows"
-        raise UsageError("graph", seen, f"at most {_MOST_PASSED:,} rows in a picture; text, JSON and DOT have no limit")
+        raise UsageError("graph", seen, f"at most {_MOST_PASSED:,} rows in a picture; text and DOT have no limit")
     cells = [_Cell(*size, row, [], []) for size, row in zip(sizes, rows, strict=True)]
     chains = [_chain(cells, source, target, place) for source, target in edges]
     table: list[list[int]] = [[] for _ in range(max(rows, default=0) + 1)]

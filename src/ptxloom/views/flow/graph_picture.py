@@ -75,8 +75,8 @@ def _depths(graph: FlowGraph) -> list[int]:
     """In how many loops each block is."""
     depth = [0] * len(graph.blocks)
     for loop in graph.loops:
-        for number in loop.blocks:
-            depth[number] += 1
+        for number in loop.own:
+            depth[number] = loop.depth
     return depth
 
 

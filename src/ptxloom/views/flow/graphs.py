@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from ptxloom.diagnostics import UsageError
 from ptxloom.names.demangling import demangled
 from ptxloom.syntax import print_statements
 from ptxloom.views.core.cells import harmless
@@ -22,6 +23,10 @@ SHOWN: Final = 6
 """The number of instructions of a block that a picture shows, unless all are asked for."""
 WIDTH: Final = 72
 """The longest line of code in a picture."""
+NESTED: Final = 8
+"""How many of the loops around a block a table shows."""
+LISTED: Final = 1_000_000
+"""How many blocks the loops of a function may list as JSON, each loop those of the loops in it, too."""
 
 
 def full(graph: FlowGraph, *, code: bool = False, style: Style = PLAIN) -> str:
@@ -52,7 +57,7 @@ def _table(graph: FlowGraph) -> Table:
                 block.number,
                 _lines(graph, block),
                 len(block.instructions),
-                " ".join(str(header) for header in inside[block.number]),
+                inside[block.number],
                 "" if (above := graph.dominators[block.number]) is None else above,
                 goes_to(graph, block),
                 harmless(" ".join(block.labels)),
@@ -62,12 +67,16 @@ def _table(graph: FlowGraph) -> Table:
     )
 
 
-def _loops_by_block(graph: FlowGraph) -> dict[int, list[int]]:
-    """The headers of the loops that each block is in, the outermost first."""
-    found: dict[int, list[int]] = {block.number: [] for block in graph.blocks}
+def _loops_by_block(graph: FlowGraph) -> dict[int, str]:
+    """The headers of the loops that each block is in, the outermost first; of many the innermost ones."""
+    found = {block.number: "" for block in graph.blocks}
+    around: list[tuple[int, ...]] = []  # the innermost loops, by loop
     for loop in graph.loops:
-        for number in loop.blocks:
-            found[number].append(loop.header)
+        headers = (*(() if loop.outer is None else around[loop.outer]), loop.header)
+        around.append(headers[-NESTED:])
+        left_out = loop.depth - len(around[-1])
+        text = " ".join(map(str, around[-1]))
+        found |= dict.fromkeys(loop.own, f"... {left_out} more, {text}" if left_out else text)
     return found
 
 
@@ -141,7 +150,16 @@ def _quoted(text: str) -> str:
 
 
 def as_json(graphs: Sequence[FlowGraph]) -> str:
-    """Every function as an object of one array."""
+    """Every function as an object of one array.
+
+    Raises:
+        UsageError: Loops nest so deep that their lists of blocks are longer than anybody wants.
+    """
+    for one in graphs:
+        listed = sum(len(loop.blocks) for loop in one.loops)
+        if listed > LISTED:
+            seen = f"{len(one.loops):,} loops that list {listed:,} blocks"
+            raise UsageError("graph", seen, f"at most {LISTED:,} in JSON; text and DOT have no limit")
     return to_text([_record(one) for one in graphs])
 
 

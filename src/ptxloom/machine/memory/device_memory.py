@@ -147,9 +147,8 @@ class DeviceMemory:
             if freed is None:
                 again = "; this one has been freed" if address in self._freed or address in self._resting else ""
                 raise UsageError("address", _Hex(address), f"the start of a live allocation{again}")
-            at = bisect_right(self._starts, address) - 1
-            del self._starts[at]
-            self._table = np.delete(self._table, at, axis=0)
+            del self._starts[bisect_right(self._starts, address) - 1]
+            self._table = _without(self._table, address, address + freed.nbytes)
             (self._resting if keeps_place else self._freed)[address] = freed
             self.allocated -= freed.nbytes
             self._went(address, address + freed.nbytes)
@@ -243,9 +242,8 @@ class DeviceMemory:
 
     def _went(self, start: int, end: int) -> None:
         """Note that a span is no longer there."""
-        if self._whole is not None and start < end:
-            at = int(np.searchsorted(self._whole[:, 0], np.uint64(start)))
-            self._whole = np.delete(self._whole, at, axis=0)
+        if self._whole is not None:
+            self._whole = _without(self._whole, start, end)
         self._snapshot = None
 
     def pieces(self) -> Iterator[Piece]:
@@ -374,6 +372,11 @@ class MemoryHolder(Protocol):
 
     memory: DeviceMemory
     checks: tuple[str, ...]
+
+
+def _without(table: Spans, start: int, end: int) -> Spans:
+    """A table without one of its spans; those without a byte are in no table."""
+    return np.delete(table, np.searchsorted(table[:, 0], np.uint64(start)), axis=0) if start < end else table
 
 
 def _is_apart(spans: Iterable[Span]) -> bool:

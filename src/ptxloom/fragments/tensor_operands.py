@@ -112,7 +112,11 @@ def _scales(one: TensorInstruction, operand: str) -> tuple[Digits, Digits]:
             f"`{one.spelling}`: the scales of the two halves of B are told apart here where N is a multiple of {unit}"
         )
     if told.k_96 and operand == "sfa" and own < TENSOR_LANES:
-        raise UnsupportedForm(f"`{one.spelling}`: with K = 96 the scales of A are told of 128 rows a CTA alone")
+        raise UnsupportedForm(
+            f"`{one.spelling}`: with K = 96 no map leaves out the columns that the scales of {own} rows a CTA do: "
+            f"those of row r are in lane r % {_QUARTER} of each quarter, four in column r / {_QUARTER}, the others in "
+            f"the column {TENSOR_LANES // _QUARTER} further"
+        )
     lines = -(-own // (2 * _QUARTER if split else _QUARTER)) * _QUARTER
     if told.k_96:
         lines = -(-own // TENSOR_LANES) * TENSOR_LANES // (2 if split else 1)

@@ -11,6 +11,7 @@ import pytest
 
 from machine.semantics.tensor_kernels import descriptor, lines, run, run_pair, stride_of
 from ptxloom.descriptors.tensor_instruction import tensor_instruction
+from ptxloom.diagnostics import UnsupportedForm
 from ptxloom.fragments import fragment
 from ptxloom.isa.tensor_products import scale_ids
 from ptxloom.machine.results.outcome import LaunchError
@@ -98,6 +99,27 @@ def test_scales_run_on_into_the_words_of_the_next_four(words: str, first: int) -
     assert (d_of(after, one) == scaled[0] @ scaled[1].T).all()
 
 
+def put_scales_of_half(words: NDArray[np.uint32], at: int, powers: NDArray[Any], first: int) -> None:
+    """The same where a CTA has 64 rows, of which there is no map: a sentence says where they are."""
+    told = fragment_sentence("tcgen05.mma.cta_group::2.kind::mxf4nvf4.m128n128k96")
+    assert told.endswith(
+        "those of row r are in lane r % 32 of each quarter, four in column r / 32, the others in the column 4 further"
+    )
+    held = np.zeros((128, 8), np.uint8)
+    held[:, first : first + powers.shape[1]] = (powers + 7) << 3
+    for row, both in enumerate(held.view(np.uint32)):
+        cta, own = divmod(row, 64)
+        for word, value in enumerate(both):
+            words[cta, at + own // 32 + 4 * word, own % 32 :: 32] = value
+
+
+def fragment_sentence(spelling: str) -> str:
+    """Why the scales of A have no map."""
+    with pytest.raises(UnsupportedForm) as caught:
+        fragment(spelling, "sfa")
+    return str(caught.value)
+
+
 @pytest.mark.parametrize("m", [128, 256])
 def test_a_pair_multiplies_its_halves(m: int) -> None:
     one = tensor_instruction(f"tcgen05.mma.cta_group::2.kind::mxf4nvf4.m{m}n128k96")
@@ -109,9 +131,8 @@ def test_a_pair_multiplies_its_halves(m: int) -> None:
     put_scales(before, SFB_AT, fragment(one, "sfb"), powers[1], 2)
     if m == 256:
         put_scales(before, SFA_AT, fragment(one, "sfa"), powers[0], 2)
-    else:  # of 64 rows a CTA there is no map: all scales of A are 1
-        powers[0][:] = 0
-        before[:, SFA_AT : SFA_AT + 8] = 0x38383838
+    else:
+        put_scales_of_half(before, SFA_AT, powers[0], 2)
     body = descriptor("0", 128, stride_of(packed(a)), "%rd8")
     body += descriptor(str(m // 2 * K // 2), 128, stride_of(packed(b)), "%rd9") + spelled(one)
     after, outcome = run_pair(body, np.stack([np.concatenate(p) for p in parts]), before, target="sm_103a")

@@ -17,6 +17,7 @@ _HEAD = """.version 9.0
     .shared .align 8 .b64 bar;
     .shared .align 8 .b64 other;
     .shared .align 8 .b32 slot;
+    .shared .align 128 .b8 room[128];
     mov.u32 %r1, %tid.x; mov.u32 %r2, %cluster_ctarank; mov.u32 %r3, bar;
     setp.eq.u32 %p1, %r1, 0; setp.eq.u32 %p2, %r2, 0; and.pred %p2, %p1, %p2;
     @%p1 mbarrier.init.shared.b64 [bar], 1;
@@ -25,12 +26,17 @@ _HEAD = """.version 9.0
 _ALLOC = "tcgen05.alloc.cta_group::2.sync.aligned.shared::cta.b32 [slot], 64;"
 
 
-def told(body: str) -> list[str]:
-    """What is said of the warps of two CTAs that are a pair, a warp each."""
+def blamed(body: str) -> list[tuple[str, int]]:
+    """What is said of the warps of two CTAs of a cluster, a warp each, and of which CTA."""
     kernel = pl.kernel(pl.parse(f"{_HEAD}{body}\n    ret;\n}}\n"), "k")
     with pytest.raises(LaunchError) as raised:
         kernel.launch(2, 32, [np.zeros(64, np.uint32)], cluster=2, timeout=20.0)
-    return [hazard.message for hazard in raised.value.hazards]
+    return [(hazard.message, hazard.block[0]) for hazard in raised.value.hazards]
+
+
+def told(body: str) -> list[str]:
+    """The same without the CTA."""
+    return [message for message, _ in blamed(body)]
 
 
 def line(body: str, wanted: str) -> int:
@@ -53,3 +59,37 @@ def test_an_allocation_that_the_peer_does_not_make_is_told() -> None:
     body = f"    setp.eq.u32 %p3, %r2, 0;\n    @!%p3 bra D;\n    {_ALLOC}\nD:"
     (said,) = told(body)
     assert "CTA 1 of the pair has not come to allocate" in said
+
+
+_WAIT = """
+W:  mbarrier.try_wait.parity.shared.b64 %p3, [bar], {phase};
+    @!%p3 bra W;"""
+
+
+@pytest.mark.parametrize(
+    ("body", "phase", "lacks", "who", "source"),
+    [
+        (  # a copy brings half of the bytes that were announced
+            """    ld.param.u64 %rd1, [out]; mov.u32 %r4, room; @%p2 mbarrier.arrive.expect_tx.shared.b64 _, [bar], 64;
+    @%p2 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r4], [%rd1], 32, [%r3];
+    setp.ne.u32 %p1, %r2, 0; @%p1 ret;""",
+            0, "32 bytes (bytes", 0, "cp.async.bulk",
+        ),
+        (  # the first CTA arrives at its own mbarrier in place of the peer's
+            "    mapa.shared::cluster.u32 %r5, %r3, 0; @%p2 mbarrier.arrive.shared::cluster.b64 _, [%r5];",
+            0, "1 of 1 arrivals (arrivals", 1, "mbarrier.arrive",
+        ),
+        (  # both wait for a phase that has not begun
+            "    setp.ne.u32 %p3, %r2, 0; @%p3 ret; @%p1 mbarrier.arrive.shared.b64 _, [bar];",
+            1, "1 of 1 arrivals (arrivals", 0, "mbarrier.arrive",
+        ),
+    ],
+    ids=["bytes", "arrivals", "phase"],
+)  # fmt: skip
+def test_what_a_phase_lacks_is_told_of_the_cta_that_waits(
+    body: str, phase: int, lacks: str, who: int, source: str
+) -> None:
+    body = f"{body}{_WAIT.format(phase=phase)}"
+    ((said, cta),) = blamed(body)
+    assert f"its phase {phase} lacks {lacks} could come from line {line(body, source)})" in said
+    assert cta == who

@@ -39,7 +39,7 @@ test: lint layers
 	@$(MAKE) --no-print-directory -j 2 types tests
 
 quick: lint layers
-	$(BIN)/python -m pytest -q -n auto --dist worksteal -m "not sweep and not slow" tests/unit tests/golden tests/docs tests/property
+	$(BIN)/python -m pytest -q -n auto --dist worksteal --durations 10 -m "not sweep and not slow" tests/unit tests/golden tests/docs tests/property
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check
@@ -53,7 +53,7 @@ layers: $(VENV)/.dev
 	$(BIN)/lint-imports --no-cache
 
 tests: $(VENV)/.dev
-	$(BIN)/python -m pytest -q -n auto --dist worksteal -m "not sweep"
+	$(BIN)/python -m pytest -q -n auto --dist worksteal --durations 20 -m "not sweep"
 
 oracles: $(VENV)/.oracles
 	PTXLOOM_INPUTS=$(INPUTS) $(BIN)/python -m pytest -q -n auto --dist worksteal -m "oracle or sweep"

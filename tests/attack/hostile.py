@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import json
 import random
 import re
 from dataclasses import dataclass
-from typing import Final, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from attack import device_launches, objects, tensor_memory
 from attack.forging import FORGED, Forger
+from kept import all_sources, kept
 from ptxloom import check, parse
 from ptxloom.isa import opcodes
 from ptxloom.machine import UnsupportedInstruction, semantics
 from ptxloom.machine.compile import variant
 from ptxloom.machine.plan.planner import plan
 from recorded.ptxas.mutation_cases import seeds
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 _TARGETS: Final = ("sm_100a", "sm_103a", "sm_90a")  # wgmma is Hopper's alone, and some products are of one Blackwell
 HEAD: Final = (
@@ -80,6 +85,7 @@ _SPACES: Final = ((".shared", "sha"), (".local", "loc"), (".const", "con"), (".g
 _REGISTER: Final = re.compile(r"\b((pred|[bus](?:8|16|32|64|128)|f16x2|f16|f32|f64)r\d+)\b")
 _VECTOR: Final = re.compile(r"\b(v([24])([bus]\d+|f\d+(?:x2)?))\b")
 _OBJECT: Final = re.compile(r"\b(texture|surface)\b")  # variables of the seeds, which modules here do not have
+_POOL: Final = "pool.json"
 _ASKED: Final = 60  # statements of an opcode, so many at most
 
 CHECKS: Final = (
@@ -118,13 +124,26 @@ Pool: TypeAlias = "dict[str, Statements]"
 
 def pool() -> Pool:
     """Legal statements that the machine can run: by target and opcode, some of each syntax line."""
-    found = {target: {opcode: _runnable(opcode, target) for opcode in opcodes()} for target in _TARGETS}
+    place = kept("hostile", all_sources(), _write_pool)
+    return json.loads((place / _POOL).read_text())
+
+
+def _write_pool(folder: Path) -> None:
+    (folder / _POOL).write_text(json.dumps(_pool()))
+
+
+def _pool() -> Pool:
+    asked = {opcode: _seeds(opcode) for opcode in opcodes()}
+    found = {target: {op: _runnable(texts, target) for op, texts in asked.items()} for target in _TARGETS}
     return {target: {opcode: texts for opcode, texts in all_.items() if texts} for target, all_ in found.items()}
 
 
-def _runnable(opcode: str, target: str) -> list[str]:
+def _seeds(opcode: str) -> list[str]:
     asked = (_OBJECT.sub("b64r9", str(one)) for one in seeds(opcode, _ASKED, random.Random(opcode)))
-    texts: list[str] = list(dict.fromkeys(asked))
+    return list(dict.fromkeys(asked))
+
+
+def _runnable(texts: list[str], target: str) -> list[str]:
     while texts:
         own = f"{_OWN}{_declared(' '.join(texts))}"
         head = f"{HEAD.replace('TARGET', target)}.visible .entry k(.param .b64 par) {{ {own}\n"

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from driver.sanitizers import surroundings
+from kept import kept
 from ptxloom.cuda_driver import build
 from ptxloom.cuda_driver.report import Report
 from ptxloom.cuda_driver.server import Server
@@ -28,6 +29,11 @@ def written(library: str = "libcuda.so.1") -> frozenset[str]:
     command = ["nm", "-D", "--defined-only", str(build.folder() / library)]
     listed = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split("\n")
     return frozenset(line.split()[2].split("@")[0] for line in listed if " T " in line)
+
+
+def without_warnings() -> Path:
+    """The libraries, compiled with every warning an error."""
+    return kept("libraries", build.key(), lambda place: build.build(place, build.WARNINGS))
 
 
 class Running:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from driver.running import written
+from driver.running import without_warnings, written
 from ptxloom import disk_cache
 from ptxloom.cuda_driver import build
 from ptxloom.cuda_driver.names import names
@@ -26,10 +26,8 @@ pytestmark = pytest.mark.skipif(
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    made = tmp_path_factory.mktemp("libraries")
-    build.build(made, build.WARNINGS)
-    return made
+def folder() -> Path:
+    return without_warnings()
 
 
 def test_every_name_is_exported_and_found_by_version(folder: Path) -> None:
@@ -97,6 +95,22 @@ def test_libraries_are_compiled_once(monkeypatch: pytest.MonkeyPatch, tmp_path: 
     build.folder.cache_clear()
     assert build.folder() == made
     build.folder.cache_clear()
+
+
+def test_of_processes_that_want_the_libraries_at_once_one_compiles(tmp_path: Path) -> None:
+    compiler = tmp_path / "compiler"
+    count = tmp_path / "count"
+    compiler.write_text(f'#!/bin/sh\necho >> {count}; while [ "$1" != -o ]; do shift; done; sleep 0.01; : > "$2"\n')
+    compiler.chmod(0o755)
+    environment = {**os.environ, "CC": str(compiler), "PTXLOOM_CACHE": str(tmp_path / "cache")}
+    command = [sys.executable, "-c", "from ptxloom.cuda_driver import build; print(build.folder())"]
+    started = [subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) for _ in range(3)]
+    told = {child.communicate()[0] for child in started}
+    assert [child.returncode for child in started] == [0, 0, 0]
+    assert told == {f"{tmp_path / 'cache' / 'driver' / build.key()}\n"}
+    sources = [file for one in build.LIBRARIES for file in (Path(build.__file__).parent / one.folder).rglob("*.c")]
+    made = sum(name.endswith(".c") for one in build.LIBRARIES for name in one.generated)
+    assert count.read_text().count("\n") == len(sources) + made + len(build.LIBRARIES)
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from driver.running import without_warnings
 from ptxloom.cuda_driver import build, error_words
 from ptxloom.cuda_driver.runtime_names import major, runtime_names
 from ptxloom.files.toolkits import include_folders
@@ -21,10 +22,8 @@ _SOURCES = Path(build.__file__).parent / "libcudart"
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    made = tmp_path_factory.mktemp("libraries")
-    build.build(made, build.WARNINGS)
-    return made
+def folder() -> Path:
+    return without_warnings()
 
 
 @pytest.fixture

@@ -7,12 +7,14 @@ under the names that programs look for.
 from __future__ import annotations
 
 import atexit
+import contextlib
 import hashlib
 import os
 import shutil
 import subprocess
 import sys
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -24,7 +26,7 @@ from ptxloom.diagnostics import PtxloomError
 from ptxloom.ownership import distrust, doubt
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Generator, Mapping
 
 _HERE: Final = Path(__file__).parent
 BUILT: Final = _HERE / "built"  # where the package's build puts them
@@ -123,9 +125,38 @@ def _kept() -> Path | None:
         if _is_whole(place):
             return place
         place.parent.mkdir(mode=_OURS_ALONE, parents=True, exist_ok=True)
-        work = Path(tempfile.mkdtemp(dir=place.parent))
     except OSError:
         return None
+    with _alone(place.parent):
+        if not _is_whole(place):
+            _make(place)
+    if why := _doubt(place):
+        distrust(why)
+    return place if _is_whole(place) else None
+
+
+@contextlib.contextmanager
+def _alone(parent: Path) -> Generator[None]:
+    """Have other processes that want the same wait, where the file system can: it takes seconds of every core."""
+    import fcntl  # noqa: PLC0415 - Windows imports this module, too, and has none
+
+    descriptor = -1
+    try:
+        with contextlib.suppress(OSError):
+            descriptor = os.open(parent, os.O_RDONLY | os.O_DIRECTORY)
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        if descriptor >= 0:
+            os.close(descriptor)
+
+
+def _make(place: Path) -> None:
+    """Fill a folder of the cache, if there is room for it: whole or not at all."""
+    try:
+        work = Path(tempfile.mkdtemp(dir=place.parent))
+    except OSError:
+        return
     try:
         made = work / "made"
         made.mkdir(mode=_OURS_ALONE)
@@ -137,9 +168,6 @@ def _kept() -> Path | None:
         pass
     finally:
         shutil.rmtree(work, ignore_errors=True)
-    if why := _doubt(place):
-        distrust(why)
-    return place if _is_whole(place) else None
 
 
 def _is_whole(place: Path) -> bool:
@@ -251,17 +279,37 @@ def _compiler() -> str:
 
 
 def _compile(compiler: str, library: Library, place: Path, extra: tuple[str, ...]) -> None:
+    """Compile the files of a library side by side, and link them."""
     source = _HERE / library.folder
     with tempfile.TemporaryDirectory() as work:
         for name, text in library.generated.items():
             (Path(work) / name).write_text(text(), encoding="utf-8")
-        files = [*sorted(source.rglob("*.c")), *(Path(work) / name for name in library.generated)]
+        made = [Path(work) / name for name in library.generated]
+        files = [*sorted(source.rglob("*.c")), *(one for one in made if one.suffix == ".c")]
+        objects = [Path(work) / f"{number}.o" for number in range(len(files))]
+        flags = (*FLAGS, *extra)
+
+        def compiled(file: Path, at: Path) -> None:
+            _run(library, [compiler, *flags, "-c", f"-I{source}", "-o", str(at), str(file)])
+
+        with ThreadPoolExecutor(os.cpu_count()) as cores:
+            tuple(cores.map(compiled, files, objects))
+        scripts = [one for one in made if one.suffix != ".c"]
         command = [
-            compiler, *FLAGS, *extra, f"-I{source}", f"-Wl,-soname,{library.soname}", "-o", str(place / library.soname),
-            *map(str, files), *(str(place / name) for name in library.neighbours), *library.flags, "-ldl",
+            compiler, *flags, f"-Wl,-soname,{library.soname}", "-o", str(place / library.soname),
+            *map(str, (*objects, *scripts, *(place / name for name in library.neighbours))), *library.flags, "-ldl",
         ]  # fmt: skip
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        _run(library, command)
+
+
+def _run(library: Library, command: list[str]) -> None:
+    """Have the compiler do something for a library.
+
+    Raises:
+        NoDriver: It fails.
+    """
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         lines = done.stderr.strip().splitlines() or ["it says nothing"]
         first = next((line for line in lines if "error" in line), lines[0])
-        raise NoDriver(f"{compiler} could not compile {library.soname}: {first}")
+        raise NoDriver(f"{command[0]} could not compile {library.soname}: {first}")

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import ptxloom as pl
+from ptxloom.descriptors import Box
 from recorded.tensor_maps.tensor_copy_cases import (
     CTAS,
     GIVEN,
@@ -28,6 +29,7 @@ from recorded.tensor_maps.tensor_copy_cases import (
 CASES = cases()
 OUTCOMES: list[str] = json.loads(gzip.decompress(RECORDING.read_bytes()))["outcomes"] if RECORDING.exists() else []
 SLICES = slice_cases()
+ROOM_ADDRESS = 1 << 16  # a multiple of every pattern
 KERNELS = sorted({case.kernel for case in CASES})
 CHECKS = ("memcheck", "synccheck", "racecheck", "racecheck:global", "initcheck", "initcheck:global")
 ENDS = {
@@ -90,9 +92,95 @@ def test_every_tool_is_silent_on_what_is_right(part: int) -> None:
 @pytest.mark.sample(every=2)
 @pytest.mark.parametrize("part", range(4))
 def test_a_copy_takes_one_slice_of_an_interleaved_tensor(part: int) -> None:
-    outcomes: list[str] = json.loads(gzip.decompress(SLICES_RECORDING.read_bytes()))["outcomes"]
+    outcomes = slice_outcomes()
     assert len(outcomes) == len(SLICES)
     found = {number: run(SLICES[number], number)[0] for number in range(part, len(SLICES), 4)}
     assert {
         n: (what, outcomes[n]) for n, what in found.items() if what not in {outcomes[n], *ENDS.get(outcomes[n], ())}
     } == {}
+
+
+@cache
+def slice_outcomes() -> list[str]:
+    return json.loads(gzip.decompress(SLICES_RECORDING.read_bytes()))["outcomes"]
+
+
+@pytest.mark.sample(every=2)
+@pytest.mark.parametrize("part", range(4))
+def test_every_tool_is_silent_on_a_slice(part: int) -> None:
+    outcomes = slice_outcomes()
+    chosen = [n for n in range(part, len(SLICES), 16) if outcomes[n] not in ENDS]
+    chosen = [n for n in chosen if run(SLICES[n], n)[1][ROOM] != NOT_TOLD]
+    found = {n: run(SLICES[n], n, CHECKS)[0] for n in chosen}
+    assert len(found) >= 8
+    assert {n: what for n, what in found.items() if what != outcomes[n]} == {}
+
+
+STORES = {
+    "room": "mov.u32 i, room; add.u32 i, i, o0; @more st.shared.u8 [i], word;",
+    "tensor": "ld.param.u64 by, [tensor]; cvt.u64.u32 token, o0; add.u64 by, by, token; @more st.global.u8 [by], word;",
+}
+"""A byte of the room or of the tensor, whose place comes as an offset, which copies of tiles do not have."""
+
+
+@cache
+def storing(name: str, where: str) -> pl.Kernel:
+    """A kernel in which another thread stores a byte while its copy is under way."""
+    lines = f"setp.eq.u32 more, t, 1; {STORES[where]}\n  WAIT:"
+    return pl.kernel(pl.parse(module_text([name]).replace("WAIT:", lines)), name)
+
+
+def rules_of_a_store(case: Case, number: int, where: str, at: int) -> set[str]:
+    """What is reported of a copy beside which another thread stores a byte."""
+    start, tensor = (np.frombuffer(data, np.uint8).copy() for data in case.before(number))
+    aligned = np.zeros(tensor.size + 256, np.uint8)
+    whole = aligned[-aligned.ctypes.data % 256 :][: tensor.size]
+    whole[:] = tensor
+    place = case.place_bytes()
+    args = [
+        *(case.map_bytes(whole.ctypes.data), start, np.zeros(CTAS * GIVEN, np.uint8), case.near, case.expected),
+        *(place[:20] + at.to_bytes(4, "little") + place[24:], whole),
+    ]
+    checks = ("memcheck", "racecheck", "racecheck:global")
+    return {one.rule for one in storing(case.kernel, where).launch(1, THREADS, args, checks=checks).hazards}
+
+
+def followed(number: int) -> tuple[set[int], set[int]]:
+    """The bytes of the room that a load of a slice writes, and those of the tensor that it reads."""
+    case = SLICES[number]
+    box = Box(case.map, case.at[: case.map.rank], ROOM_ADDRESS + case.near)
+    size = case.map.element_bytes
+    places = list(box.places())
+    room = {
+        (place.shared_address ^ piece) - ROOM_ADDRESS + byte
+        for place in places
+        for piece in range(0, size, 16)
+        for byte in range(min(size, 16))
+    }
+    source = {case.start + place.global_address + byte for place in places if place.inside for byte in range(size)}
+    return room, source
+
+
+def test_racecheck_follows_one_slice_and_not_what_the_box_says() -> None:
+    """A byte that the copy writes or reads, and the first one behind that it does not: what a second slice would have."""
+    outcomes, seen = slice_outcomes(), 0
+    for number, case in enumerate(SLICES):
+        if (
+            not case.kernel.startswith("load")
+            or outcomes[number] in ENDS
+            or case.expected != case.map.transaction_bytes
+        ):
+            continue
+        room, source = followed(number)
+        if not source:
+            continue
+        for where, touched in (("room", room), ("tensor", source)):
+            behind = next(at for at in range(min(touched), max(touched) + 2) if at not in touched)
+            hit = rules_of_a_store(case, number, where, max(touched))
+            assert hit, (number, where)
+            assert all(rule.startswith("racecheck.") for rule in hit)
+            assert not rules_of_a_store(case, number, where, behind), (number, where)
+        seen += 1
+        if seen == 8:
+            break
+    assert seen == 8

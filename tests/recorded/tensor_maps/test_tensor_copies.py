@@ -162,7 +162,7 @@ def followed(number: int) -> tuple[set[int], set[int]]:
 
 
 def test_racecheck_follows_one_slice_and_not_what_the_box_says() -> None:
-    """A byte that the copy writes or reads, and the first one behind that it does not: what a second slice would have."""
+    """A byte that the copy writes or reads, and the first behind, which a second slice would have."""
     outcomes, seen = slice_outcomes(), 0
     for number, case in enumerate(SLICES):
         if (

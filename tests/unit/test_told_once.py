@@ -24,21 +24,27 @@ ABOUT = {
     "an instruction with a grammar of its own: calls, lists of targets, handles of textures": (
         "binding/call_graph.py", "binding/effects.py", "checker/instruction/calls.py",
         "checker/instruction/texture_mode.py", "checker/instruction/texture_operands.py", "checker/module/labels.py",
-        "checker/walk.py", "flow/blocks.py", "lsp/completion.py", "machine/compile/meaning.py",
+        "checker/walk.py", "lsp/completion.py", "machine/compile/meaning.py",
         "machine/compile/needs_of.py", "machine/plan/calls.py", "machine/plan/planner.py", "syntax/operands.py",
     ),
-    "words that LLVM, Python or NumPy have for operations": (
-        "comparison/functions.py", "machine/codegen/llvm_words.py", "machine/results/trace_condition.py",
-        "readings/bit_words.py", "readings/integers.py", "readings/pointees.py", "readings/poison.py",
+    "an instruction's descriptor: what `tcgen05.mma` multiplies stands in its bits": (
+        "descriptors/tensor_instruction.py",
     ),
+    "an instruction that is others done to several devices: `multimem`": ("machine/program/model.py",),
 }  # fmt: skip
 """Modules that are about an instruction, by the reason why they name it."""
-MODULES = 41
+WORDS = (
+    "comparison/functions.py", "machine/codegen/llvm_words.py", "machine/results/trace_condition.py",
+    "readings/bit_words.py", "readings/integers.py", "readings/pointees.py", "readings/poison.py",
+    "readings/computed.py",
+)  # fmt: skip
+"""Modules that name operations of LLVM, Python or NumPy, such as `add` and `and`, which are called as opcodes are."""
+MODULES = 2
 """Others that name one, at most; the aim is none. Take some away by asking data, rows or effects, and lower this."""
-TABLES = 45
-"""Tables of opcodes in all modules, at most; fewer than 20 is the aim."""
+TABLES = 18
+"""Tables of opcodes, at most, in modules that do not mean other operations."""
 
-LISTED = [module for modules in ABOUT.values() for module in modules]
+LISTED = [*(module for modules in ABOUT.values() for module in modules), *WORDS]
 
 
 def test_no_more_modules_name_opcodes() -> None:
@@ -47,7 +53,11 @@ def test_no_more_modules_name_opcodes() -> None:
 
 
 def test_no_more_tables_of_opcodes() -> None:
-    tables = [f"{one.module}:{one.line} {', '.join(one.opcodes)}" for one in tellings() if one.table]
+    tables = [
+        f"{one.module}:{one.line} {', '.join(one.opcodes)}"
+        for one in tellings()
+        if one.table and one.module not in WORDS
+    ]
     assert len(tables) == TABLES, "lower TABLES, or ask data, rows or effects instead:\n" + "\n".join(tables)
 
 

@@ -11,6 +11,8 @@ from ptxloom.diagnosis.examination import ELEMENTS, PRODUCTS, Unjudged
 from ptxloom.diagnosis.laws import SHARED
 from ptxloom.diagnosis.unread import Uses, never_read, never_summed
 from ptxloom.machine.results.provenance import Kind
+from ptxloom.meaning.effects import TENSOR
+from ptxloom.readings.effects import issues, multiplies
 from ptxloom.syntax.places import origins_in
 
 if TYPE_CHECKING:
@@ -167,7 +169,7 @@ def _unfollowed(record: ProvenanceRecord) -> Iterator[_Gap]:
         if why:
             yield _Gap(PRODUCTS, count, record.program.ops[site], "", why)
     for op in record.program.ops:
-        if op.opcode == "tcgen05" and op.has("mma"):
+        if multiplies(op.node) and TENSOR in issues(op.node):
             yield _Gap(PRODUCTS, 0, op, "", "products by `tcgen05.mma` are not followed")
     for limit in record.limits:
         yield _Gap(PRODUCTS, record.raw.missed, None, "", limit)

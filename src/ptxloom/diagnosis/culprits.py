@@ -12,10 +12,13 @@ from typing import TYPE_CHECKING, Final, cast
 import numpy as np
 
 from ptxloom.binding.effects import destinations
+from ptxloom.binding.touches import touches
 from ptxloom.diagnosis.bases import way
 from ptxloom.diagnosis.model import Repair
 from ptxloom.diagnostics import UnsupportedForm
-from ptxloom.isa.matrix import matrix_move
+from ptxloom.isa.matrix import MOVES, matrix_move
+from ptxloom.readings.effects import copies, loads, stores
+from ptxloom.readings.terms import meaning_of
 from ptxloom.syntax import print_operand, print_statements, tree
 from ptxloom.syntax.places import origins_in
 
@@ -28,7 +31,6 @@ if TYPE_CHECKING:
     from ptxloom.machine.results.provenance import ProvenanceRecord
     from ptxloom.syntax.module import Module
 
-_MOVES: Final = ("ldmatrix", "stmatrix")
 _GLOBAL_INDEX: Final = (
     "leading-dimension",
     "order-exchanged",
@@ -38,7 +40,6 @@ _GLOBAL_INDEX: Final = (
 )
 _OF_COPIES: Final = ("k-tile-mismatch", "rows-repeated", "columns-repeated")  # where others never come
 _MOST_WAYS: Final = 64
-_PACKS: Final = ("mov", "prmt", "cvt", "bfi", "shl", "shf", "or", "lop3")
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +82,7 @@ def culprit(
     """
     ways = _ways(paths, record, ops)
     concerned = tuple(dict.fromkeys((*(op for way in ways for op in way), *products)))
-    moves = [op for op in concerned if op.opcode in _MOVES]
+    moves = [op for op in concerned if _moves_rows(op)]
     twice = next((op for op in products if role in "ab" and _names_twice(op, role)), None)
     if twice is not None:
         return Culprit("registers-exchanged", twice, None, concerned)
@@ -108,7 +109,7 @@ def culprit(
 def copies_of(paths: Integers, record: ProvenanceRecord) -> list[Op]:
     """What brings elements from global memory, those of the most elements first."""
     ways = _ways(paths, record, record.program.ops)
-    found = (op for way in ways for op in way if op.opcode == "cp" or (_loads(op) and op.has("global")))
+    found = (op for way in ways for op in way if copies(op.node) or (_loads(op) and op.has("global")))
     return list(dict.fromkeys(found))
 
 
@@ -122,9 +123,9 @@ def _ways(paths: Integers, record: ProvenanceRecord, ops: Sequence[Op]) -> list[
 def _named(cause: str, role: str, way: tuple[Op, ...], products: Sequence[Op], *, whole: bool) -> Op:
     """The instruction whose address, or packing, is to be looked at."""
     if cause == "halves-exchanged":
-        chosen = [op for op in way if op.opcode in _PACKS]
+        chosen = [op for op in way if meaning_of(op.node) is not None]
     elif role == "d" and cause == "stored-twice":
-        chosen = [op for op in way if _stores(op) or op.opcode == "stmatrix"][:1]
+        chosen = [op for op in way if stores(op.node)][:1]
     elif role == "d":
         shared = [op for op in way if op.has("shared", "shared::cta")]
         if cause == "other-layout" and shared:
@@ -134,27 +135,28 @@ def _named(cause: str, role: str, way: tuple[Op, ...], products: Sequence[Op], *
     elif role == "copy" and cause == "tile-exchanged":
         chosen = [op for op in way if _stores(op)]
     elif cause in _GLOBAL_INDEX and role != "copy" and whole:
-        chosen = [op for op in way if _loads(op) or op.opcode == "cp"]
+        chosen = [op for op in way if _loads(op) or copies(op.node)]
         return chosen[0] if chosen else products[0]
     else:
-        matrix = [op for op in way if op.opcode == "ldmatrix"]
+        matrix = [op for op in way if _moves_rows(op) and loads(op.node)]
         apart = cause in ("pitch-mismatch", "swizzle-mismatch")
-        chosen = (
-            matrix
-            if role == "copy" and matrix and not apart
-            else [op for op in way if _loads(op) or op.opcode == "ldmatrix"]
-        )
+        chosen = matrix if role == "copy" and matrix and not apart else [op for op in way if loads(op.node)]
     return (chosen or list(way) or list(products))[-1]
+
+
+def _moves_rows(op: Op) -> bool:
+    """Whether an instruction moves rows of matrices between memory and registers."""
+    return op.opcode in MOVES and bool(touches(op.node))
 
 
 def _loads(op: Op) -> bool:
     """Whether an instruction takes elements from the addresses that lanes compute, or from a matrix of `wmma`."""
-    return op.opcode == "ld" or (op.opcode == "wmma" and op.has("load"))
+    return loads(op.node) and not _moves_rows(op)
 
 
 def _stores(op: Op) -> bool:
     """Whether an instruction stores likewise."""
-    return op.opcode == "st" or (op.opcode == "wmma" and op.has("store"))
+    return stores(op.node) and not _moves_rows(op)
 
 
 def transposing(move: Op) -> str | None:
@@ -189,27 +191,27 @@ def _exchanged(
     ops: Sequence[Op],
 ) -> Culprit:
     """Registers in another order: in the vector of the product, or of the move that fills or empties them."""
-    vectors = {op.site: _vector(op, 0 if op.opcode == "ldmatrix" else 1) for op in moves}
+    vectors = {op.site: _vector(op, 0 if loads(op.node) else 1) for op in moves}
     if role == "copy":
         return Culprit("matrices-exchanged", moves[0] if moves else concerned[-1], None, concerned)
     if not moves and role == "d":
         stores = [op for op in concerned if _stores(op)] or list(concerned)
         return Culprit("rows-permuted", stores[-1], None, concerned)
     if not moves and not named.registers and role in "ab" and ways:
-        loads = [op for op in ways[0] if _loads(op)]
-        if loads:  # one register's own load
-            return Culprit("matrices-exchanged", loads[-1], None, concerned)
+        found = [op for op in ways[0] if _loads(op)]
+        if found:  # one register's own load
+            return Culprit("matrices-exchanged", found[-1], None, concerned)
     if not moves:
         repair = None
         if named.registers and role in "ab":
             repair = Repair(
                 module, tuple((op.node, _permuted(op, "dab".index(role), named.registers)) for op in products)
             )
-        loads = [op for way in ways[:1] for op in way if _loads(op)]
-        of_loads = bool(loads) and (
-            _is_helper(products[0], loads[-1], module) or (role in "ab" and _filled_in_order(products[0], role, ops))
+        found = [op for way in ways[:1] for op in way if _loads(op)]
+        of_loads = bool(found) and (
+            _is_helper(products[0], found[-1], module) or (role in "ab" and _filled_in_order(products[0], role, ops))
         )
-        return Culprit("registers-exchanged", loads[-1] if of_loads else products[0], repair, concerned)
+        return Culprit("registers-exchanged", found[-1] if of_loads else products[0], repair, concerned)
     used = [_vector(op, "dab".index(role)) for op in products]
     straight = all(_in_order(names, tuple(vectors.values())) for names in used)
     if straight or role == "d" or len(products) > len(moves):

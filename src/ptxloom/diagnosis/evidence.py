@@ -15,6 +15,7 @@ import numpy as np
 from ptxloom.diagnosis.chains import Places
 from ptxloom.diagnosis.products import products_of_sites
 from ptxloom.diagnosis.stacks import Made, Stack
+from ptxloom.isa.products import PRODUCTS
 from ptxloom.isa.types import element_type
 from ptxloom.machine.results.provenance import Kind
 
@@ -96,7 +97,7 @@ def gather(record: ProvenanceRecord, bases: Bases) -> tuple[tuple[SiteEvidence, 
 
 def unfollowed(form: MatrixForm) -> str:
     """Why no laws can be asked of a form of products, as a sentence goes on; empty if they can be."""
-    if form.opcode not in ("mma", "wmma", "wgmma"):
+    if form.opcode not in PRODUCTS:
         return f"products by `{form.opcode}` are not followed"
     if form.quad_pairs:
         return "products that a warp computes four at a time are not followed"

@@ -19,6 +19,7 @@ from ptxloom.diagnosis.model import Diagnosis, Picture
 from ptxloom.diagnosis.permutations import Named
 from ptxloom.diagnosis.tiles import whole
 from ptxloom.diagnosis.totals import COPY, STEP
+from ptxloom.readings.effects import copies, loads, stores, updates_memory
 from ptxloom.syntax.places import origins_in
 
 if TYPE_CHECKING:
@@ -128,11 +129,8 @@ def _by_cta(
         for s, w in zip(group, wrong, strict=True)
     ]
     field = deciding(np.concatenate(numbers), np.concatenate(bad), record)
-    moves = [
-        op
-        for op in found.concerned
-        if op.has("global") and op.opcode in (("st", "red", "atom") if role == "d" else ("ld", "cp"))
-    ]
+    moving = (stores, updates_memory) if role == "d" else (loads, copies)
+    moves = [op for op in found.concerned if op.has("global") and any(does(op.node) for does in moving)]
     term = None
     if field and moves:
         term = own_term_of(moves[0], field, record.program, shared=True) or term_of(moves[0], field, record.program)

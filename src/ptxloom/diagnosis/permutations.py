@@ -68,9 +68,9 @@ def named_orders(form: MatrixForm | Square, role: str) -> tuple[tuple[Named, Ord
     """Every order of an operand that has a name, the plainest first; some are the same, seen in two ways."""
     if isinstance(form, Square):
         return tuple(_of_square(form.size))
-    if form.opcode == "wmma":  # whose registers nobody fills but its own moves
+    if form.is_opaque:  # whose registers nobody fills but its own moves
         return tuple(_of_layout(*form.extent(role)))
-    if form.opcode == "wgmma" and role != "d":  # factors in shared memory, which descriptors describe
+    if form.warps > 1 and role != "d":  # factors in shared memory, which descriptors describe
         return ()
     slots = _Slots.of(form, role)
     single = [*_transposed(slots), *_of_registers(slots), *_inside(slots)]
@@ -226,7 +226,7 @@ def registers_of(form: MatrixForm | Square, role: str) -> Order:
     if isinstance(form, Square):
         row, column = np.divmod(np.arange(form.size**2), form.size)
         return (row // _MATRIX * (form.size // _MATRIX) + column // _MATRIX).reshape(form.size, form.size)
-    if form.opcode == "wgmma" and role != "d":
+    if form.warps > 1 and role != "d":
         rows, columns = form.extent(role)
         return np.zeros((rows // (form.warps if role == "a" else 1), columns), np.intp)
     slots = _Slots.of(form, role)

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from ptxloom.machine.results.provenance import Kind
+from ptxloom.readings.computed import adds
+from ptxloom.readings.effects import updates_memory
 
 if TYPE_CHECKING:
     from typing import Any
@@ -112,4 +114,4 @@ def _of_several(found: set[tuple[int, int]], *, adds: bool) -> tuple[int, int]:
 
 def _adds(op: Op) -> bool:
     """Whether an instruction gives the sum of what it takes."""
-    return op.opcode == "add" or (op.opcode in ("red", "atom") and op.has("add"))
+    return adds(op.node) or (updates_memory(op.node) and op.has("add"))

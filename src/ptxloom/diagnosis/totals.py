@@ -6,12 +6,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from ptxloom.binding.touches import touches
 from ptxloom.diagnosis.coverage import tiles_of
 from ptxloom.diagnosis.kept import was_copied
 from ptxloom.diagnosis.left_open import has_computed_factor
 from ptxloom.diagnosis.lines.ctas import ctas_of, deciding
 from ptxloom.diagnosis.permutations import Named
 from ptxloom.diagnosis.tiles import common_columns, common_rows
+from ptxloom.readings.computed import source
+from ptxloom.readings.terms import words
 from ptxloom.syntax import tree
 
 if TYPE_CHECKING:
@@ -298,10 +301,10 @@ def nibbles_unshifted(sites: Sequence[SiteEvidence], record: ProvenanceRecord) -
 
 def _shifts(op: Op, by: int) -> bool:
     """Whether an instruction moves bits, unless it says that it moves them by another number."""
-    if op.opcode in ("ld", "st", "ldmatrix", "stmatrix", "cp", "mov"):
+    if touches(op.node) or source(op.node) is not None:
         return False
     last = op.operands[-1]
-    return op.opcode != "shl" or not isinstance(last, tree.Integer) or last.value == by
+    return "shl" not in words(op.node) or not isinstance(last, tree.Integer) or last.value == by
 
 
 def other_arrays(

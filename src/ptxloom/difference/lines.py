@@ -7,6 +7,10 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from ptxloom.binding.names import Scope, labelled
 from ptxloom.binding.sizes import size_of, type_bytes
 from ptxloom.isa.types import element_type, is_type
+from ptxloom.meaning.effects import STORES
+from ptxloom.meaning.origins import ORIGINS, Origin
+from ptxloom.readings.computed import alike
+from ptxloom.readings.effects import issues, moves_matrix, stores
 from ptxloom.syntax import print_operand
 from ptxloom.syntax.printer import print_line
 from ptxloom.syntax.tree import (
@@ -37,10 +41,7 @@ if TYPE_CHECKING:
 
     from ptxloom.syntax.tree import Declarator, Function, Operand, Statement
 
-_ONLY_BITS: Final = frozenset(("mov", "ld", "ldu", "st", "selp"))  # their type says how wide, if nothing is extended
-_SAME_SUMS: Final = frozenset(("add", "sub", "mul", "mad"))  # of signed and unsigned numbers, as far as they are kept
-_SATURATES: Final = frozenset(("sat", "cc", "hi", "wide"))
-_EQUALITY: Final = frozenset(("eq", "ne"))
+_KINDS: Final = ("b", "u")  # what types are called that mean the same, the plainest first
 
 
 class LocalName(NamedTuple):
@@ -106,10 +107,13 @@ def same_bits(instruction: Instruction, bits: int) -> str:
         ('add.u32', 'add.sat.s32')
     """
     opcode, words = instruction.opcode, instruction.qualifiers
-    if opcode in _ONLY_BITS:
-        words = tuple(_of_kind(word, "b") if opcode == "st" or _width(word) == bits else word for word in words)
-    elif (opcode in _SAME_SUMS and not _SATURATES & {*words}) or (opcode == "setp" and _EQUALITY & {*words}):
-        words = tuple(_of_kind(word, "u") if word[:1] in {"s", "b", "u"} else word for word in words)
+    if ORIGINS.get(opcode) is Origin.MEMORY:  # as wide as the register: nothing is extended
+        words = tuple(_of_kind(word, "b") if _width(word) == bits else word for word in words)
+    elif (stores(instruction) and not moves_matrix(instruction)) or STORES in issues(instruction):
+        words = tuple(_of_kind(word, "b") for word in words)
+    else:
+        called = (tuple(_of_kind(word, kind) for word in words) for kind in _KINDS)
+        words = next((others for others in called if alike(instruction, others)), words)
     return ".".join((opcode, *words))
 
 

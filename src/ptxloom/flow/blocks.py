@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from ptxloom.binding.call_graph import called
 from ptxloom.binding.names import Scope
+from ptxloom.meaning.deeds import deeds_of
+from ptxloom.meaning.effects import Branch
+from ptxloom.readings.effects import branches, turns
 from ptxloom.syntax.tree import (
     Block,
     BranchTargets,
@@ -22,7 +25,6 @@ if TYPE_CHECKING:
 
     from ptxloom.syntax.tree import Function, Statement
 
-ENDING: Final = frozenset(("ret", "exit", "trap"))
 Kind: TypeAlias = Literal["next", "jump", "taken", "passed", "table"]
 
 
@@ -123,7 +125,7 @@ class _Cutter:
         piece = self.pieces[-1]
         piece.instructions.append(node)
         piece.scope = scope
-        if node.opcode in {"bra", "brx"} or node.opcode in ENDING or self._never_returns(node):
+        if turns(node) or self._never_returns(node):
             self.pieces.append(OpenBlock())
 
     def _label(self, name: str, scope: _Scope, following: Statement | None) -> int:
@@ -157,9 +159,9 @@ class _Cutter:
         goes_on: Kind | None = "next"
         if last is not None and piece.scope is not None:
             goes_on = "passed" if last.predicate is not None else None
-            if last.opcode in {"bra", "brx"}:
+            if branches(last):
                 found = self._branch(last, piece, piece.scope)
-            elif last.opcode in ENDING:
+            elif turns(last):
                 piece.leaves = last.opcode
             elif self._never_returns(last):
                 piece.leaves = "call"
@@ -176,7 +178,7 @@ class _Cutter:
     def _branch(self, node: Instruction, piece: OpenBlock, scope: _Scope) -> bool:
         """Add the ways of a branch; whether all its targets were found."""
         match node.operands:
-            case (Name(text), *_) if node.opcode == "bra":
+            case (Name(text), *_) if Branch() in deeds_of(node):
                 target = scope.label(text)
                 if not isinstance(target, int):
                     return False
@@ -210,7 +212,9 @@ class _Cutter:
     def _table_of(self, node: Instruction, scope: _Scope) -> _Table | None:
         """The list that a branch goes by. Its labels are those seen where the list stands."""
         match node.operands:
-            case (_, Name(text), *_) if node.opcode == "brx" and (seen := scope.labelled(text)) is not None:
+            case (_, Name(text), *_) if (
+                Branch(listed=True) in deeds_of(node) and (seen := scope.labelled(text)) is not None
+            ):
                 around, directive = seen
             case _:
                 return None

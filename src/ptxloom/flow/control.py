@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from ptxloom.flow.graph import FlowGraph
 
-_FATAL: Final = frozenset(("trap", "call"))
-"""Ends that no lane survives: what a warp does after one of its lanes came there is of no interest."""
 _STEPS: Final = 256
 """How many blocks are looked at for all branches together, and branches for all blocks, per block; few reach this."""
 
@@ -127,7 +125,7 @@ class Control:
         """Where control goes from each block, the function's end included; without what ends in a trap only."""
         blocks, end = self.graph.blocks, len(self.graph.blocks)
         ways = [
-            (*after, end) if blocks[at].leaves and blocks[at].leaves not in _FATAL else after
+            (*after, end) if blocks[at].leaves and not blocks[at].is_fatal else after
             for at, after in enumerate(self.graph.successors)
         ]
         doomed: set[int] = set()

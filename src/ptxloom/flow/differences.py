@@ -11,6 +11,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Final, Generic, Protocol, TypeVar
 
 from ptxloom.flow.registers import Merge, Write
+from ptxloom.readings.computed import signs
 from ptxloom.syntax.tree import Instruction, Name
 
 if TYPE_CHECKING:
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from ptxloom.syntax.tree import Operand
 
 Node = TypeVar("Node")
-_SIGNS: Final = {"add": (1, 1), "sub": (1, -1), "mov": (1,)}
 _DEPTH: Final = 24  # of values that are looked through
 
 
@@ -81,12 +81,11 @@ class Differences(Generic[Node]):
     def _sum(self, node: Write, depth: int) -> Counter[Node] | None:
         """What differs in a sum, a difference or a copy; None if it is something else."""
         instruction = self._values.instruction(node)
-        signs = _SIGNS.get(instruction.opcode, ())
-        plain = node.whole and instruction.predicate is None and not {"cc", "sat"} & {*instruction.qualifiers}
-        if not plain or len(instruction.operands) != len(signs) + 1 or instruction.qualifiers[-1][:1] not in "sub":
+        counts = signs(instruction) if node.whole and instruction.predicate is None else ()
+        if not counts or not {*counts} <= {1, -1}:
             return None
         total: Counter[Node] = Counter()
-        for sign, operand in zip(signs, instruction.operands[1:], strict=True):
+        for sign, operand in zip(counts, instruction.operands[1:], strict=True):
             terms = self._operand(node, operand, depth + 1)
             if terms is None and isinstance(operand, Name):
                 return None  # a special register, which stands for itself

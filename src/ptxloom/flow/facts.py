@@ -12,6 +12,8 @@ from ptxloom.binding.effects import destinations
 from ptxloom.flow.control import Control
 from ptxloom.flow.launch import LaunchShape
 from ptxloom.flow.registers import Merge, Nothing, RegisterWrites, Write
+from ptxloom.meaning.deeds import deeds_of
+from ptxloom.meaning.effects import Branch
 from ptxloom.readings import bits
 from ptxloom.readings.bits import Bits, Level, fixed, shared, various
 from ptxloom.readings.known_results import Asked, result
@@ -185,7 +187,9 @@ class FlowFacts:
             return self._shared_index(block)
         inside = self.graph.blocks[block].instructions
         position, last = len(inside) - 1, inside[-1]
-        goes_by = [self._index(block)[1]] if last.opcode == "brx" and not self._leads_to_table(block) else []
+        goes_by = (
+            [self._index(block)[1]] if Branch(listed=True) in deeds_of(last) and not self._leads_to_table(block) else []
+        )
         if last.predicate is not None:
             goes_by.append(self._operand(last, block, position, Name(last.predicate.name, start=0), 1))
         known = [one for one in goes_by if one is not None]

@@ -13,6 +13,8 @@ from ptxloom.flow import blocks
 from ptxloom.flow.dominance import immediate_dominators, reachable, reverse_postorder
 from ptxloom.flow.loops import Loop, natural_loops
 from ptxloom.lazy import cached_property
+from ptxloom.meaning.deeds import deeds_of
+from ptxloom.meaning.effects import Call, Fault
 from ptxloom.source import Span
 from ptxloom.syntax.module import A_MODULE, Module
 from ptxloom.syntax.tree import Function
@@ -66,6 +68,14 @@ class BasicBlock:
     leaves: str = ""
 
     _repr_mimebundle_ = mimebundle
+
+    @property
+    def is_fatal(self) -> bool:
+        """Whether no lane survives the end that the function may have here."""
+        last = self.last
+        if last is None or self.leaves != last.opcode:
+            return False
+        return any(isinstance(deed, Call) or deed == Fault() for deed in deeds_of(last))
 
     @property
     def last(self) -> Instruction | None:

@@ -16,6 +16,7 @@ from ptxloom.flow.facts import BranchCondition, FlowFacts, FlowNode, Outlived
 from ptxloom.flow.registers import Merge, Write
 from ptxloom.readings import bits
 from ptxloom.readings.bits import Bits, Level, fixed, shared
+from ptxloom.readings.computed import compares_integers
 from ptxloom.syntax.tree import Component, Name
 
 if TYPE_CHECKING:
@@ -120,8 +121,7 @@ class Uniformity(FlowFacts):
         if not isinstance(node, Write):
             return False
         compared = self.graph.blocks[node.block].instructions[node.position]
-        plain = compared.opcode == "setp" and compared.predicate is None and len(compared.operands) == 3
-        if not plain or compared.qualifiers[-1][:1] not in "sub":
+        if compared.predicate is not None or not compares_integers(compared):
             return False
         return Differences(self, block).keeps_apart(node, *compared.operands[1:])
 

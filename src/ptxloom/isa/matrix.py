@@ -68,7 +68,7 @@ class MatrixMove:
 
         They are 16, or 8 where 4-bit elements lie without padding: an H200 loads such rows from any multiple of 8.
         """
-        in_memory = self.destination if self.opcode == "stmatrix" else self.source
+        in_memory = self.destination if self.stores else self.source
         return (self.row_elements * in_memory.bits + in_memory.padding_bits) // 8
 
     @property
@@ -77,9 +77,14 @@ class MatrixMove:
         return 0 if self.opcode == "movmatrix" else self.rows * self.num
 
     @property
+    def stores(self) -> bool:
+        """Whether it goes from registers to memory."""
+        return self.opcode == "stmatrix"
+
+    @property
     def held(self) -> ElementType:
         """The type of an element in a register."""
-        return self.source if self.opcode == "stmatrix" else self.destination
+        return self.source if self.stores else self.destination
 
     @property
     def short(self) -> str:

@@ -92,6 +92,11 @@ class MatrixForm:
         return _WARPS.get(self.opcode, 1)
 
     @property
+    def is_opaque(self) -> bool:
+        """Whether the manual leaves open what its registers hold: its own loads and stores fill and empty them."""
+        return self.opcode == "wmma"
+
+    @property
     def quad_pairs(self) -> bool:
         """Whether a warp computes four products, each by a pair of quads: `mma.m8n8k4` with f16 multiplicands."""
         return self.opcode == "mma" and self.m == 8 and self.a_type == "f16"

@@ -161,6 +161,8 @@ TRAITS = {
     "bare": "no constant",
     "braced": "in braces, even one value",
     "brace": "one value in braces, which ptxas lets pass",
+    "element": "an element of an array, for its address",
+    "predicates": "a predicate, which ptxas lets pass",
     "braces": "one value in braces, or several, which ptxas lets pass",
     "texture": "a texture, whose sampler is meant",
     "integer": "an integer where the manual has a float, which ptxas lets pass",

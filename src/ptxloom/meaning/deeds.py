@@ -56,7 +56,7 @@ def effects_of(instruction: Instruction) -> tuple[Effect, ...]:
         >>> from ptxloom.syntax import parse
         >>> [one] = parse("bar.sync 0;").statements
         >>> effects_of(one)
-        (Meet(reach=<Reach.CTA: 3>, some=False),)
+        (Meet(reach=<Reach.CTA: 3>, some=False, whole=True),)
     """
     return (*touches(instruction), *deeds_of(instruction))
 
@@ -86,14 +86,18 @@ class _Spelled(NamedTuple):
 
 
 def _barrier(op: _Spelled) -> Iterator[Effect]:
+    whole = op.has("aligned") or op.opcode == "bar"  # which is short for `barrier.aligned`
     if op.has("cluster"):
-        yield Arrive(Reach.CLUSTER, op.has("relaxed")) if op.has("arrive") else Meet(Reach.CLUSTER, some=True)
+        arrives = op.has("arrive")
+        yield (
+            Arrive(Reach.CLUSTER, op.has("relaxed"), whole) if arrives else Meet(Reach.CLUSTER, some=True, whole=whole)
+        )
     elif op.has("warp"):
         yield Meet(Reach.WARP, some=True)
     elif op.has("arrive"):
-        yield Arrive(Reach.CTA)
+        yield Arrive(Reach.CTA, whole=whole)
     else:
-        yield Meet(Reach.CTA, some=op.operands > 1 + 2 * op.has("red"))
+        yield Meet(Reach.CTA, op.operands > 1 + 2 * op.has("red"), whole)
         if op.has("red"):
             yield Exchange()
 

@@ -85,18 +85,32 @@ class Wait:
 
 @dataclass(frozen=True, slots=True)
 class Arrive:
-    """The thread is counted, and goes on; `relaxed`: that orders nothing."""
+    """The thread is counted, and goes on.
+
+    Attributes:
+        reach: Who is waited for elsewhere.
+        relaxed: It orders nothing.
+        whole: All lanes of a warp come together.
+    """
 
     reach: Reach
     relaxed: bool = False
+    whole: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Meet:
-    """Threads wait for each other; `some`: not all that are within reach."""
+    """Threads wait for each other.
+
+    Attributes:
+        reach: How far off these may be.
+        some: Not all that are within reach.
+        whole: All lanes of a warp come together.
+    """
 
     reach: Reach
     some: bool = False
+    whole: bool = False
 
 
 @dataclass(frozen=True, slots=True)

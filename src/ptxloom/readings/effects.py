@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from ptxloom.binding.effects import destinations
-from ptxloom.binding.touches import NAMES, READS, Touch, touches
+from ptxloom.binding.touches import NAMES, READS, UPDATES, WRITES, Touch, touches
 from ptxloom.meaning.deeds import deeds_of, effects_of
 from ptxloom.meaning.effects import (
+    BULK,
+    COPIES,
     REGISTERS,
     STACK,
     TENSOR,
@@ -27,6 +30,7 @@ from ptxloom.meaning.effects import (
     Remap,
     Reserve,
 )
+from ptxloom.syntax.bind import form_by_looks, looks_of
 
 if TYPE_CHECKING:
     from ptxloom.meaning.effects import Effect
@@ -53,6 +57,79 @@ def takes(instruction: Instruction) -> bool:
     if any(touch.loads for touch in touches(instruction)):
         return True
     return multiplies(instruction) or TENSOR in issues(instruction)
+
+
+def loads(instruction: Instruction) -> bool:
+    """Whether what memory holds comes to an instruction's registers, and nothing else does.
+
+    Example:
+        >>> from ptxloom.syntax import parse
+        >>> texts = "ld.global.b32 %a, [%p]; atom.global.add.u32 %a, [%p], 1; st.global.b32 [%p], %a;"
+        >>> [loads(one) for one in parse(texts).statements]
+        [True, False, False]
+    """
+    found = touches(instruction)
+    return bool(found) and all(touch.does == READS for touch in found) and bool(destinations(instruction))
+
+
+def stores(instruction: Instruction) -> bool:
+    """Whether an instruction writes to memory what its registers hold, and does nothing else.
+
+    Example:
+        >>> from ptxloom.syntax import parse
+        >>> texts = "st.global.b32 [%p], %a; red.global.add.u32 [%p], %a; cp.async.ca.shared.global [%p], [%q], 4;"
+        >>> [stores(one) for one in parse(texts).statements]
+        [True, False, False]
+    """
+    found = touches(instruction)
+    return bool(found) and all(touch.does == WRITES for touch in found) and not deeds_of(instruction)
+
+
+def updates_memory(instruction: Instruction) -> bool:
+    """Whether an instruction combines what an address holds with what its registers do."""
+    found = any(touch.does == UPDATES and touch.base == "address" for touch in touches(instruction))
+    return found and TENSOR not in issues(instruction) and Remap() not in deeds_of(instruction)
+
+
+def moves_matrix(instruction: Instruction) -> bool:
+    """Whether an instruction moves a matrix, whose parts lanes hold, between memory and registers, and nothing else.
+
+    Example:
+        >>> from ptxloom.syntax import parse
+        >>> texts = "stmatrix.sync.aligned.m8n8.x1.shared.b16 [%p], {%a}; st.shared.b32 [%p], %a;"
+        >>> [moves_matrix(one) for one in parse(texts).statements]
+        [True, False]
+    """
+    if deeds_of(instruction) or not touches(instruction):
+        return False
+    return _has_fragment(instruction.opcode, instruction.qualifiers, looks_of(instruction))
+
+
+@lru_cache(maxsize=4096)
+def _has_fragment(opcode: str, qualifiers: tuple[str, ...], looks: str) -> bool:
+    form = form_by_looks(opcode, qualifiers, looks)
+    rules = [] if form is None else [form.spec.operands[slot.name] for slot in form.operands(len(looks))]
+    return any(rule.kind == "fragment" for rule in rules)
+
+
+def copies(instruction: Instruction) -> bool:
+    """Whether an instruction begins a copy from memory to memory."""
+    return not issues(instruction).isdisjoint((COPIES, BULK))
+
+
+def exchanges(instruction: Instruction) -> bool:
+    """Whether each bit of an instruction's results is a bit of some lane's operand."""
+    return Exchange(moves=True) in deeds_of(instruction)
+
+
+def counts(instruction: Instruction) -> bool:
+    """Whether an instruction is about an mbarrier."""
+    return any(isinstance(deed, Count) for deed in deeds_of(instruction))
+
+
+def calls(instruction: Instruction) -> bool:
+    """Whether an instruction calls a function."""
+    return Call() in deeds_of(instruction)
 
 
 def multiplies(instruction: Instruction) -> bool:

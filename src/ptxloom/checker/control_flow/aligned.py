@@ -9,7 +9,10 @@ from ptxloom.diagnostics import Diagnostic, Label, Severity
 from ptxloom.flow.solver import reached
 from ptxloom.flow.uniformity import Uniformity
 from ptxloom.isa.load import instruction_spec, known
+from ptxloom.meaning.deeds import deeds_of
+from ptxloom.meaning.effects import Arrive, Meet, Reach
 from ptxloom.readings.bits import Level
+from ptxloom.readings.effects import calls
 from ptxloom.source import Span
 from ptxloom.syntax.bind import qualifier_span
 from ptxloom.syntax.tree import Name
@@ -22,7 +25,6 @@ if TYPE_CHECKING:
     from ptxloom.syntax.tree import Instruction
 
 RULE: Final = "divergent-aligned"
-_BARRIERS: Final = frozenset(("bar", "barrier"))
 _REMEDY: Final = (
     "move it to where all lanes come, or branch on what a whole warp shares: a warp's index (`%tid.x >> 5`), "
     "a vote, a value that `shfl.sync.idx` spreads"
@@ -41,9 +43,14 @@ class _Place:
 
 
 def is_aligned(instruction: Instruction) -> bool:
-    """Whether all lanes of a warp must execute an instruction together; `bar` is short for `barrier.aligned`."""
-    qualifiers = instruction.qualifiers
-    return "aligned" in qualifiers or (instruction.opcode == "bar" and "warp" not in qualifiers)
+    """Whether all lanes of a warp must execute an instruction together, as it says or as its effects have it."""
+    return "aligned" in instruction.qualifiers or any(deed.whole for deed in _barriers(instruction))
+
+
+def _barriers(instruction: Instruction) -> Iterator[Arrive | Meet]:
+    """The barriers of a CTA or a cluster that an instruction arrives at."""
+    deeds = (deed for deed in deeds_of(instruction) if isinstance(deed, (Arrive, Meet)))
+    return (deed for deed in deeds if deed.reach >= Reach.CTA)
 
 
 def divergent(graphs: Sequence[FlowGraph]) -> Iterator[Diagnostic]:
@@ -63,7 +70,7 @@ def _functions_with_aligned(graphs: Sequence[FlowGraph]) -> frozenset[str]:
         name = graph.function.name
         for block in graph.blocks:
             for instruction in block.instructions:
-                if instruction.opcode == "call":
+                if calls(instruction):
                     for callee in _callees(instruction):
                         callers.setdefault(callee, []).append(name)
                 elif name not in found and is_aligned(instruction):
@@ -81,7 +88,7 @@ def _places(graph: FlowGraph, inside: frozenset[str]) -> Iterator[_Place]:
         if block.number in unreachable:
             continue
         for position, instruction in enumerate(block.instructions):
-            if instruction.opcode == "call":
+            if calls(instruction):
                 callee = next((one for one in _callees(instruction) if one in inside), "")
                 if callee and callee != graph.function.name:
                     yield _Place(block.number, position, instruction, callee)
@@ -163,7 +170,7 @@ def _finding(place: _Place, label: str, related: tuple[Label, ...]) -> Diagnosti
         span,
         label,
         instruction_spec(opcode).section if known(opcode) else "9.7.13.1",
-        _REMEDY + (_BARRIER_REMEDY if opcode in _BARRIERS and not place.through else ""),
+        _REMEDY + (_BARRIER_REMEDY if any(_barriers(instruction)) and not place.through else ""),
         related=related,
     )
 

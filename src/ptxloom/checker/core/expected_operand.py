@@ -149,9 +149,9 @@ def wanted(form: Form, rule: OperandRule) -> Wanted:
 
 
 def _traits(form: Form, rule: OperandRule) -> frozenset[str]:
-    """The traits that hold in a form; what `mma` writes aside, ptxas takes no predicate in a fragment."""
+    """The traits that hold in a form; ptxas takes no predicate in a fragment, if the data does not say that it does."""
     found = frozenset(name for name, condition in rule.traits if condition.holds(form.filling))
-    strict = rule.kind in {"fragment", "factor"} and not (rule.written and form.opcode == "mma")
+    strict = rule.kind in {"fragment", "factor"} and "predicates" not in found
     return found | {"numbers"} if strict else found
 
 

@@ -25,13 +25,12 @@ if TYPE_CHECKING:
 
 _INTEGERS = (Kind.BITS, Kind.UNSIGNED, Kind.SIGNED)
 _NARROWEST, _WIDEST = 32, 64
-_INDEXING = ("ld", "ldu", "st")  # the instructions that take an element of an array for its address
 _LONG = ("", "global")  # the spaces whose addresses have 64 bits
 
 
 def address(site: Site, wanted: Wanted, operand: Operand) -> Iterator[Diagnostic]:
     """The findings about an operand that is an address."""
-    if isinstance(operand, Indexed) and site.opcode in _INDEXING:
+    if isinstance(operand, Indexed) and wanted.has("element"):
         yield from _element(site, wanted, operand)
         return
     if not isinstance(operand, Address):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from ptxloom.binding.touches import touches
 from ptxloom.checker.core.classify import see
 from ptxloom.checker.core.expected_operand import wanted
 from ptxloom.checker.core.operand_kind import What
@@ -288,7 +289,8 @@ def guard(site: Site) -> Iterator[Diagnostic]:
 
 def _unguarded(site: Site) -> Iterator[Diagnostic]:
     """What is passed by calls is read and written without a guard."""
-    if site.opcode not in {"ld", "st"} or not any(word.startswith("param") for word in site.instruction.qualifiers):
+    found = touches(site.instruction)
+    if not any(touch.space == "param" and (touch.loads or touch.stores) for touch in found):
         return
     for operand in site.instruction.operands:
         it = see(operand.base, site.scope) if isinstance(operand, Address) else None

@@ -9,6 +9,7 @@ import numpy as np
 from ptxloom.binding.effects import destinations
 from ptxloom.diagnosis.lines.addresses import made_alone, made_of
 from ptxloom.machine.analysis.definite_assignment import names_read
+from ptxloom.readings.computed import converts, scales
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 
 _FIELDS: Final = "xyz"
 _OF_LANES: Final = ("%tid.", "%laneid")
-_TERMS: Final = ("mul", "mad", "shl", "fma", "mul24", "mad24", "div", "shr", "rem", "and")
 
 
 def ctas_of(numbers: Integers, record: ProvenanceRecord) -> list[tuple[str, Integers]]:
@@ -58,12 +58,12 @@ def own_term_of(op: Op, field: str, program: Program, *, shared: bool = False) -
     """
     ops = sorted({one for one in made_of(op, program) if one.function is op.function}, key=lambda one: one.site)
     of_lanes = _from(ops, _OF_LANES)
-    chain = [one for one in _from(ops, (f"%ctaid.{field}",)) if one not in of_lanes and not _is_plain(one)]
+    chain = [one for one in _from(ops, (f"%ctaid.{field}",)) if one not in of_lanes and not converts(one.node)]
     alone = set(made_alone(op, program))
     own = next((one for one in chain if one in alone), None)
     if own is not None or not shared:
         return own
-    return next((one for one in reversed(chain) if one.opcode in _TERMS), None)
+    return next((one for one in reversed(chain) if scales(one.node)), None)
 
 
 def _from(ops: Sequence[Op], specials: Sequence[str]) -> list[Op]:
@@ -101,16 +101,11 @@ def _scaled(ops: Sequence[Op], names: set[str]) -> Op | None:
     """The first that multiplies one of some registers, which may have been moved and converted before."""
     for _ in range(len(_FIELDS)):
         using = [one for one in ops if any(read.text in names for _, read in names_read(one))]
-        found = next((one for one in using if one.opcode in _TERMS), None)
+        found = next((one for one in using if scales(one.node)), None)
         if found is not None:
             return found
-        names = names | {_written(one) for one in using if _is_plain(one)}
+        names = names | {_written(one) for one in using if converts(one.node)}
     return None
-
-
-def _is_plain(op: Op) -> bool:
-    """Whether an instruction gives what it is given."""
-    return op.opcode in ("mov", "cvt", "cvta")
 
 
 def _written(op: Op) -> str:

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
+from ptxloom.binding.touches import touches
 from ptxloom.diagnosis.bases import way
+from ptxloom.readings.effects import copies, exchanges, loads
 
 if TYPE_CHECKING:
     from ptxloom.diagnosis.tiles import Integers, Truth
@@ -47,13 +49,18 @@ def line_of(paths: Integers, wrong: Truth, record: ProvenanceRecord, *, leaves_t
     shares = counts / np.array([np.count_nonzero(paths == number) for number in numbers])
     own = ways[int(numbers[np.argmax(counts * shares**2)])]
     share = {site: bad[site] / (bad[site] + good[site]) for site in own}
-    moves = [site for site in own if ops[site].opcode in ("ld", "st", "ldmatrix", "cp", "wmma", "shfl")] or list(own)
+    moves = [site for site in own if touches(ops[site].node) or exchanges(ops[site].node)] or list(own)
     best = max(share[site] for site in moves)
     likeliest = [site for site in moves if share[site] > best - 0.01]
-    loads = [site for site in likeliest if ops[site].opcode in ("ld", "ldmatrix", "cp", "wmma")] or likeliest
-    from_array = [site for site in moves if ops[site].has("global") and ops[site].opcode in ("ld", "cp")]
+    reading = [site for site in likeliest if _reads(ops[site])] or likeliest
+    from_array = [site for site in moves if ops[site].has("global") and _reads(ops[site])]
     if leaves_tile and from_array and share[from_array[0]] < _ITS_OWN * best:
         from_array = likeliest  # it loads what is right, too: who puts that where it does not belong is wrong
-    chosen = (from_array or loads)[0] if leaves_tile else loads[-1]
+    chosen = (from_array or reading)[0] if leaves_tile else reading[-1]
     concerned = (ops[site] for number in numbers[:64].tolist() for site in ways[number])
     return Line(ops[chosen], tuple(dict.fromkeys(concerned)))
+
+
+def _reads(op: Op) -> bool:
+    """Whether an instruction brings what memory holds somewhere else."""
+    return loads(op.node) or copies(op.node)

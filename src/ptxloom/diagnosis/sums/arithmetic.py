@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from ptxloom.machine.instruments.tag_places import TagPlaces
+from ptxloom.readings.computed import adds, converts, multiplies_operands, negates, products_of_parts
+from ptxloom.readings.effects import updates_memory
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -16,9 +18,6 @@ SUM: Final = 1
 MULTIPLY: Final = 2
 PASS: Final = 3
 
-_MULTIPLY: Final = frozenset(("mul", "mul24", "fma", "mad", "mad24", "dp4a", "dp2a"))
-_SUM: Final = frozenset(("add", "sub"))
-_PASS: Final = frozenset(("cvt", "neg"))
 _ADDEND: Final = 2  # the operand that a product is added to
 
 
@@ -43,11 +42,11 @@ def roles_of(program: Program, sites: list[int]) -> Mapping[int, Role]:
 
 
 def _role(places: TagPlaces, op: Op) -> Role:
-    if op.opcode in _SUM or (op.opcode in ("red", "atom") and op.has("add")):
+    if adds(op.node) or (updates_memory(op.node) and op.has("add")):
         return Role(SUM)
-    if op.opcode in _PASS:
+    if converts(op.node) or negates(op.node):
         return Role(PASS)
-    if op.opcode not in _MULTIPLY:
+    if not multiplies_operands(op.node):
         return Role(OPAQUE)
     slots: dict[object, int] = {}
     found: list[int] = []
@@ -55,4 +54,4 @@ def _role(places: TagPlaces, op: Op) -> Role:
         held = places.held(op, operand)
         found.append(-1 if held is None else slots.setdefault(held, len(slots)))
     addend = found[_ADDEND] if len(found) > _ADDEND else -1
-    return Role(MULTIPLY, (found[0], found[1], addend), {"dp4a": 4}.get(op.opcode, 1))
+    return Role(MULTIPLY, (found[0], found[1], addend), max(products_of_parts(op.node), 1))

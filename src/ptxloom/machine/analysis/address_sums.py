@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Final
 from ptxloom.isa.spaces import Owner, spelled
 from ptxloom.machine.analysis.uniform_values import mentioned, written
 from ptxloom.machine.program.knowledge import AddressSum
-from ptxloom.machine.program.parts import is_whole
+from ptxloom.machine.program.parts import LOADS, is_store, is_whole
 from ptxloom.machine.program.symbols import Register
+from ptxloom.readings.computed import signs
 from ptxloom.syntax import tree
 
 if TYPE_CHECKING:
@@ -66,13 +67,14 @@ def _used(block: BasicBlock, uniform: frozenset[int]) -> Iterator[tuple[Op, Addr
 
 def _address(op: Op) -> Register | None:
     """The register that a load or store of global memory has as its address."""
-    if op.opcode not in {"ld", "ldu", "st"} or op.has(*_OTHER_SPACES) or not op.types or op.type.bits > 64:
+    stores = is_store(op)
+    if not (stores or op.opcode in LOADS) or op.has(*_OTHER_SPACES) or not op.types or op.type.bits > 64:
         return None
     if not op.has(*_SPACES) and not op.function.is_entry:
         return None  # it may name the frame
     if not is_whole(op):
         return None
-    place = 0 if op.opcode == "st" else 1
+    place = 0 if stores else 1
     match op.operands[place : place + 1]:
         case (tree.Address(base=tree.Name(text=name), extra=()),):
             found = op.scope.find(name)
@@ -82,7 +84,7 @@ def _address(op: Op) -> Register | None:
 
 
 def _sum(op: Op, uniform: frozenset[int]) -> AddressSum | None:
-    if op.opcode != "add" or op.node.predicate is not None or op.qualifiers not in {("s64",), ("u64",)}:
+    if signs(op.node) != (1, 1) or op.node.predicate is not None or op.qualifiers not in {("s64",), ("u64",)}:
         return None
     if len(op.operands) != _SUMMANDS + 1:
         return None

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Final
 
 from ptxloom.comparison.rounding import Precision, eps_of_type
 from ptxloom.fragments.number_types import FLOATS
+from ptxloom.readings.computed import adds, converts, multiplies_operands
 from ptxloom.readings.effects import multiplies
 
 if TYPE_CHECKING:
     from ptxloom.machine.program.model import Op, Program
 
-_SUMS: Final = frozenset({"add", "sub", "fma", "mad", "mul"})
 _TYPED: Final = 3  # types that a product names if it names those of A and B, too
 
 
@@ -22,9 +22,9 @@ def precision_of(program: Program) -> Precision | None:
         sums = max((names[0] for names in products), key=eps_of_type)
         named = [name for names in products if len(names) >= _TYPED for name in names[1:3]]
         factors = max(named, key=eps_of_type, default="")
-        made = any(op.opcode == "cvt" and _floats(op)[:1] == [factors] for op in program.ops)
+        made = any(converts(op.node) and _floats(op)[:1] == [factors] for op in program.ops)
         return Precision(sums, factors, made and bool(factors))
-    added = [name for op in program.ops if op.opcode in _SUMS for name in _floats(op)]
+    added = [name for op in program.ops if adds(op.node) or multiplies_operands(op.node) for name in _floats(op)]
     return Precision(min(added, key=eps_of_type)) if added else None
 
 

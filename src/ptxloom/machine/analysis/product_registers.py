@@ -10,6 +10,9 @@ from weakref import WeakKeyDictionary
 
 from ptxloom.flow.solver import reached
 from ptxloom.machine.analysis.definite_assignment import key_of
+from ptxloom.meaning.effects import PRODUCTS
+from ptxloom.readings.computed import signs
+from ptxloom.readings.effects import issues
 from ptxloom.syntax import tree
 
 if TYPE_CHECKING:
@@ -30,10 +33,10 @@ def product_registers(program: Program) -> Mapping[Key, int]:
 
 
 def renamed(op: Op) -> tuple[str, str] | None:
-    """The names that a `mov` hands a register's value to and from; None of anything else."""
-    match op.opcode, op.operands:
-        case "mov", (tree.Name(text=into), tree.Name(text=source)) if op.node.predicate is None:
-            return into, source
+    """The names that a copy hands a register's value to and from; None of anything else."""
+    match op.operands:
+        case (tree.Name(text=into), tree.Name(text=given)) if op.node.predicate is None and signs(op.node) == (1,):
+            return into, given
         case _:
             return None
 
@@ -51,7 +54,7 @@ def _elements(operand: tree.Operand) -> tuple[tree.Operand, ...]:
 def _find(program: Program) -> dict[Key, int]:
     found: dict[Key, None] = {}
     for op in program.ops:
-        if op.opcode == "wgmma" and op.has("mma_async"):
+        if PRODUCTS in issues(op.node):
             d, a = fragments(op)
             for key in _keys(op, (*d, *a)):
                 found[key] = None

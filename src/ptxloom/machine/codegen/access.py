@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from ptxloom.meaning.effects import STORES
+from ptxloom.readings.effects import issues
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -78,4 +81,4 @@ class Access:
 
 def reports_to_mbarrier(op: Op) -> bool:
     """Whether a store or reduction reports its end to an mbarrier; one to global memory does not."""
-    return op.opcode in {"st", "red"} and op.has("async") and len(op.operands) > 2
+    return STORES in issues(op.node)

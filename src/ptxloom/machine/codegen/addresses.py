@@ -29,7 +29,7 @@ _NARROW: Final = 32
 
 def space_of(op: Op) -> int:
     """The state space an instruction names; generic if it does not name one, but global for multicast addresses."""
-    otherwise = state.GLOBAL if op.node.opcode == "multimem" else state.GENERIC
+    otherwise = state.GLOBAL if op.is_multicast else state.GENERIC
     return next((SPACES[q] for q in op.qualifiers if q in SPACES), otherwise)
 
 

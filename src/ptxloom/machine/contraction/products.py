@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from ptxloom.binding.effects import destinations
 from ptxloom.machine.contraction.straight import is_border, reads
+from ptxloom.readings.computed import adds, divides, multiplies_operands, negates, source, subtracts, truth
 from ptxloom.syntax.tree import Float, Integer, Name
 
 if TYPE_CHECKING:
@@ -23,7 +24,9 @@ TYPES: Final = frozenset(("f32", "f64", "f16", "bf16", "f16x2", "bf16x2", "f32x2
 _NEGATED: Final = TYPES - {"bf16x2", "f32x2"}
 _MOVED: Final = frozenset(("b16", "u16", "s16", "b32", "u32", "s32", "f32", "b64", "u64", "s64", "f64"))
 _SIGN: Final = 0x80000000
-_PASSING: Final = frozenset(("mov", "neg", "xor"))
+_SUMMANDS: Final = 2
+_OF_TWO_BITS: Final = ((1, 2), 0b0110)
+"""The function of bits that differ."""
 _UNITS: Final = frozenset((1.0, -1.0))
 
 
@@ -44,6 +47,11 @@ class Product:
     sums: list[Sum] = field(default_factory=list["Sum"])
     copies: list[Instruction] = field(default_factory=list["Instruction"])
     is_read: bool = False
+
+    @property
+    def is_quotient(self) -> bool:
+        """Whether it is the product of a dividend and a reciprocal."""
+        return divides(self.node)
 
     @property
     def is_fused(self) -> bool:
@@ -75,6 +83,11 @@ class Sum:
     fused: int | None = None
 
     @property
+    def subtracts(self) -> bool:
+        """Whether the second summand is taken away."""
+        return subtracts(self.node)
+
+    @property
     def product(self) -> Product | None:
         """What is fused with it."""
         term = None if self.fused is None else self.terms[self.fused]
@@ -86,17 +99,14 @@ def is_product(node: Instruction) -> bool:
 
     An approximate quotient is one, too: of the dividend and the reciprocal of the divisor.
     """
-    if node.predicate is not None:
+    if node.predicate is not None or not node.qualifiers or node.qualifiers[-1] not in TYPES:
         return False
-    match node.opcode, node.operands:
-        case "mul", (_, *factors):
-            return _is_plain(node, "ftz") and not any(type(one) is Float and one.value in _UNITS for one in factors)
-        case "div", _:
-            return any(one in {"approx", "full"} for one in node.qualifiers)
-        case "rcp", _:
-            return node.qualifiers == ("approx", "f32")
-        case _:
-            return False
+    if divides(node):
+        quotient = len(node.operands) > _SUMMANDS and any(one in {"approx", "full"} for one in node.qualifiers)
+        return quotient or node.qualifiers == ("approx", "f32")
+    if len(node.operands) != _SUMMANDS + 1 or not _is_plain(node, "ftz") or not multiplies_operands(node):
+        return False
+    return not any(type(one) is Float and one.value in _UNITS for one in node.operands[1:])
 
 
 def passes(node: Instruction, product: Product) -> bool:
@@ -104,12 +114,12 @@ def passes(node: Instruction, product: Product) -> bool:
     if node.predicate is not None or not all(type(one) is Name for one in node.operands[:2]):
         return False
     type_, flushes = kind(product.node)
-    match node.opcode, node.qualifiers, node.operands[2:]:
-        case "mov", (moved,), ():
+    match node.qualifiers, node.operands[2:]:
+        case (moved,), () if source(node) is not None:
             return moved in _MOVED
-        case "neg", (*flushing, own), ():
+        case (*flushing, own), () if negates(node):
             return own == type_ and own in _NEGATED and (flushes or not flushing)
-        case "xor", ("b32",), (Integer(value),):
+        case ("b32",), (Integer(value),) if truth(node) == _OF_TWO_BITS:
             return type_ == "f32" and value & 0xFFFFFFFF == _SIGN
         case _:
             return False
@@ -130,8 +140,13 @@ def watched(instructions: Sequence[Instruction], key: Key) -> set[str]:
     return {
         key(one, one.operands[0].text)
         for one in instructions
-        if (is_product(one) or one.opcode in _PASSING) and isinstance(one.operands[0], Name)
+        if one.operands and isinstance(one.operands[0], Name) and (is_product(one) or _may_pass(one))
     }
+
+
+def _may_pass(node: Instruction) -> bool:
+    """Whether an instruction passes on some product, perhaps."""
+    return source(node) is not None or negates(node) or truth(node) == _OF_TWO_BITS
 
 
 class Reading:
@@ -157,7 +172,7 @@ class Reading:
             self._look(node)
             held = Term(Product(node, position), negative=False)
             self.products.append(held.product)
-        elif node.opcode in {"add", "sub"} and len(node.operands) == 3 and _is_plain(node, "ftz", "sat"):
+        elif len(node.operands) == _SUMMANDS + 1 and _is_plain(node, "ftz", "sat") and adds(node):
             self._sum(node, position)
         else:
             held = self._look(node)
@@ -175,7 +190,7 @@ class Reading:
             term = self._term(node, name)
             if term is not None and passes(node, term.product):
                 term.product.copies.append(node)
-                held = Term(term.product, term.negative != (node.opcode != "mov"))
+                held = Term(term.product, term.negative != (source(node) is None))
             elif term is not None:
                 term.product.is_read = True
         return held

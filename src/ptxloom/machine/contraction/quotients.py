@@ -34,12 +34,13 @@ def factors(node: Instruction, own: Callable[[str], Name]) -> Factors:
         own: Returns a register of a type that is not used elsewhere.
     """
     divisor = print_operand(node.operands[-1])
-    dividend = _ONE if node.opcode == "rcp" else print_operand(node.operands[1])
+    inverts = len(node.operands) == 2
+    dividend = _ONE if inverts else print_operand(node.operands[1])
     ftz = ".ftz" if "ftz" in node.qualifiers else ""
     size, scale, top, bottom, reciprocal = (own("b32") for _ in range(5))
     is_so = own("pred")
     lines = [f"abs.f32 {size.text}, {divisor};", f"mov.b32 {scale.text}, {_ONE};"]
-    if "approx" not in node.qualifiers or node.opcode == "rcp":
+    if "approx" not in node.qualifiers or inverts:
         lines += [f"setp.gt.f32 {is_so.text}, {size.text}, {_HUGE};"]
         lines += [f"selp.f32 {scale.text}, 0f3E800000, {scale.text}, {is_so.text};"]
     if not ftz:

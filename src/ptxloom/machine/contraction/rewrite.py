@@ -131,7 +131,7 @@ class _Rewriter:
 
     def _factors(self, one: Sum, product: Product, writes: Mapping[str, Sequence[int]]) -> list[Operand]:
         """The factors as they were at the product: those that are written or hidden since are kept from there."""
-        if product.node.opcode != "mul":
+        if product.is_quotient:
             return [*self._quotient(product.node)]
         found: list[Operand] = []
         for factor in product.node.operands[1:]:
@@ -175,7 +175,7 @@ class _Rewriter:
         assert term is not None
         added = node.operands[2 - (one.fused or 0)]
         before: list[Instruction] = []
-        subtracted = node.opcode == "sub"
+        subtracted = one.subtracts
         if term.negative != (subtracted and one.fused == 1):
             factors[0] = self._negative(node, factors[0], before)
         if subtracted and one.fused == 0:

@@ -11,20 +11,26 @@ from typing import TYPE_CHECKING, Final
 
 from ptxloom.binding.effects import destinations, mentions
 from ptxloom.flow.solver import solve
-from ptxloom.isa.load import instruction_spec, known
+from ptxloom.isa.load import known
+from ptxloom.meaning import table
+from ptxloom.meaning.deeds import deeds_of
+from ptxloom.meaning.effects import INITS, REGISTERS, Call, Fault, Fence, Reserve
+from ptxloom.meaning.form import types_in
+from ptxloom.readings.effects import branches
+from ptxloom.readings.terms import words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator
 
     from ptxloom.flow import FlowGraph
+    from ptxloom.meaning.effects import Effect
     from ptxloom.syntax.tree import Instruction
 
-_COMPUTING: Final = ("9.7.1", "9.7.2", "9.7.3", "9.7.4", "9.7.5", "9.7.6", "9.7.7", "9.7.8", "9.7.18")  # sections
-_MOVING: Final = frozenset(("mov", "prmt", "cvt", "cvta", "isspacep", "mapa", "getctarank"))
-_ALWAYS: Final = frozenset(("call", "membar", "brkpt", "setmaxnreg"))
-_LEADING: Final = frozenset(("bra", "brx"))  # they end a block: where they lead is known
+_ALWAYS: Final = frozenset((Call(), Fault(goes_on=True), Reserve(REGISTERS)))
 _LOOPS: Final = frozenset(("s32", "s64", "u64"))  # of divisions: those of other integers are straight code
 _ROUNDINGS: Final = ("rn", "rz", "rm", "rp")
+_EXACT: Final = frozenset(("fdiv", "sqrt"))
+_DIVISIONS: Final = frozenset(("sdiv", "srem", "udiv", "urem"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,36 +77,35 @@ def _goes_on_from(graph: FlowGraph, number: int) -> int | None:
 
 def is_border(instruction: Instruction) -> bool:
     """Whether ptxas fuses nothing before an instruction with anything behind it."""
-    if instruction.opcode in _LEADING:
+    if branches(instruction):  # they end a block: where they lead is known
         return False
     guarded = instruction.predicate is not None and not _is_selected(instruction)
-    return guarded or instruction.opcode in _ALWAYS or _is_taken_apart(instruction)
+    return guarded or any(map(_parts_code, deeds_of(instruction))) or _is_taken_apart(instruction)
+
+
+def _parts_code(deed: Effect) -> bool:
+    """Whether an effect is one that nothing is moved across."""
+    return deed in _ALWAYS or (isinstance(deed, Fence) and deed.proxy in {"", INITS})
 
 
 def _is_taken_apart(instruction: Instruction) -> bool:
-    """Whether ptxas makes branches, or a call, of a fence, a division or a root."""
+    """Whether ptxas makes branches, or a call, of a division or a root."""
     qualifiers = instruction.qualifiers
     rounded = any(one in _ROUNDINGS for one in qualifiers)
-    match instruction.opcode:
-        case "fence":
-            return not any(one.startswith("proxy") for one in qualifiers)
-        case "div" | "rem":
-            return rounded or qualifiers[-1] in _LOOPS
-        case "rcp" | "sqrt":
-            return rounded
-        case "rsqrt":
-            return qualifiers[-1] == "f64"
-        case _:
-            return False
+    type_ = qualifiers[-1] if qualifiers else ""
+    if not rounded and type_ not in _LOOPS and type_ != "f64":
+        return False
+    said = words(instruction)
+    if "rsqrt64" in said:
+        return True
+    return (rounded and len(types_in(qualifiers)) == 1 and not said.isdisjoint(_EXACT)) or (
+        type_ in _LOOPS and not said.isdisjoint(_DIVISIONS)
+    )
 
 
 def _is_selected(instruction: Instruction) -> bool:
     """Whether a guard chooses between two values of registers, and not between two ways."""
-    opcode = instruction.opcode
-    if opcode in _MOVING or not known(opcode):
-        return True
-    section = instruction_spec(opcode).section
-    return any(section.startswith(f"{one}.") for one in _COMPUTING)
+    return instruction.opcode in table.ROWS or not known(instruction.opcode)
 
 
 def reads(instruction: Instruction) -> list[str]:

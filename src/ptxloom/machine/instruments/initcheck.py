@@ -8,21 +8,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from ptxloom.isa.matrix import MOVES
 from ptxloom.machine.codegen.access import READ, WRITE
 from ptxloom.machine.codegen.builder import Instrument
 from ptxloom.machine.codegen.warp import W
 from ptxloom.machine.native.ir import Value
-from ptxloom.machine.program.parts import LOADS
+from ptxloom.machine.program.parts import LOADS, is_store
 from ptxloom.machine.runtime import state
 from ptxloom.machine.runtime.initcheck import poison, slow_path
 from ptxloom.machine.runtime.initcheck.fast_path import PARAMETERS, init_name
+from ptxloom.readings.effects import loads, moves_matrix
 
 if TYPE_CHECKING:
     from ptxloom.machine.codegen.access import Access, AccessPiece
     from ptxloom.machine.codegen.builder import Builder
     from ptxloom.machine.program.model import Op
 
-MATRIX_MOVES: Final = frozenset(("ldmatrix", "stmatrix"))
 _NONE: Final = Value("i32", "0")
 
 
@@ -42,17 +43,17 @@ def is_watched(b: Builder, space: int) -> bool:
 
 def brings_poison(op: Op) -> bool:
     """Whether an instruction takes what is unwritten in memory into registers."""
-    return op.opcode in LOADS or op.opcode == "ldmatrix" or is_shared_wmma(op, "load")
+    return op.opcode in LOADS or (moves_near_matrix(op) and loads(op.node))
 
 
-def is_shared_wmma(op: Op, verb: str) -> bool:
-    """Whether an instruction moves a `wmma` matrix from or to memory that is surely shared."""
-    return op.opcode == "wmma" and op.has(verb) and op.has("shared", "shared::cta")
+def moves_near_matrix(op: Op) -> bool:
+    """Whether an instruction moves a matrix from or to memory that is surely shared."""
+    return moves_matrix(op.node) and (op.opcode in MOVES or op.has("shared", "shared::cta"))
 
 
 def moves_poison(op: Op) -> bool:
     """Whether an instruction only moves what it finds, between memory and registers."""
-    return brings_poison(op) or op.opcode == "stmatrix" or (op.opcode == "st" and not op.has("async", "bulk"))
+    return op.opcode in LOADS or moves_near_matrix(op) or is_store(op)
 
 
 class Initcheck(Instrument):

@@ -35,14 +35,14 @@ def lane_map(spelling: str) -> tuple[int, ...]:
     Rows are staged 16 tags each, in the order of the lanes that name them; the register of `movmatrix` by lane.
     """
     move = matrix_move(spelling)
-    if move.opcode == "movmatrix":
+    if not move.address_lanes:
         source = fragment(spelling, "a")
         held = fragment(spelling, "d")
         found = {(e.lane, e.register, e.bit): source.holder(row=e.row, column=e.column) for e in held}
         starts = {key: 4 * e.lane + e.bit // 8 for key, e in found.items()}
     else:
         held = fragment(move)
-        bits = (move.destination if move.opcode == "stmatrix" else move.source).bits
+        bits = (move.destination if move.stores else move.source).bits
         starts = {
             (e.lane, e.register, e.bit): ROW_TAGS * held.address_lane(matrix=e.matrix, row=e.row) + e.column * bits // 8
             | (UNPACKED | e.column * bits % 8 << BIT_SHIFT if bits < 8 else 0)
@@ -87,7 +87,7 @@ class Factor(NamedTuple):
 
 def factors_of(op: Op, form: MatrixForm) -> tuple[Factor | None, Factor | None]:
     """A and B of a product as they lie in shared memory; None if in registers."""
-    if form.opcode != "wgmma":
+    if form.warps == 1:
         return None, None
     in_registers = isinstance(op.operands[1], tree.Vector)
     numbers = [constant(operand) for operand in op.operands[6 if form.sparse else 4 :]]

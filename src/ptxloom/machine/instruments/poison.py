@@ -96,9 +96,9 @@ class Poisoning(Instrument):
     def _rule(self, op: Op) -> Callable[[Builder, list[Register], list[Register]], None]:
         if op.opcode in parts.LOADS:
             return self._load
-        if op.opcode == "st" and initcheck.moves_poison(op):
+        if parts.is_store(op):
             return self._store
-        if op.opcode in initcheck.MATRIX_MOVES or any(initcheck.is_shared_wmma(op, verb) for verb in ("load", "store")):
+        if initcheck.moves_near_matrix(op):
             return self._matrix
         if PRODUCTS in issues(op.node):
             return self._product

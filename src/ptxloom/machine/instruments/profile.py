@@ -14,13 +14,16 @@ import numpy as np
 from ptxloom import banks
 from ptxloom.binding.touches import UPDATES, touches
 from ptxloom.diagnostics import PtxloomError
+from ptxloom.isa.matrix import MOVES
 from ptxloom.machine.codegen.builder import Instrument
 from ptxloom.machine.instruments.equal_cost import twins
 from ptxloom.machine.native import language, translation
 from ptxloom.machine.native.ir import Value
+from ptxloom.machine.program.parts import LOADS
 from ptxloom.machine.runtime import counting, state
 from ptxloom.meaning.deeds import deeds_of
 from ptxloom.meaning.effects import Branch
+from ptxloom.readings.effects import copies, moves_matrix, updates_memory
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -168,17 +171,16 @@ def _rules(op: Op, size: int) -> tuple[int, int]:
 def bank_access(op: Op, size: int) -> banks.Access | None:
     """The access as shared memory sees it: a copy is a store, a generic access a shared one; None for other kinds."""
     words = {1: "b8", 2: "b16", 4: "b32", 8: "b64", 16: "v4.b32"}
-    match op.opcode:
-        case "ldmatrix" | "stmatrix":
-            spelling = op.spelling
-        case "atom" | "red":
-            spelling = f"{op.opcode}.shared.{'.'.join(op.qualifiers)}"
-        case "wmma":
-            return None
-        case "ld" | "ldu":
-            spelling = f"ld.shared.{words.get(size)}"
-        case _:
-            spelling = f"st.shared.{words.get(size)}"
+    if op.opcode in MOVES:
+        spelling = op.spelling
+    elif moves_matrix(op.node):
+        return None
+    elif updates_memory(op.node) and not copies(op.node):
+        spelling = f"{op.opcode}.shared.{'.'.join(op.qualifiers)}"
+    elif op.opcode in LOADS:
+        spelling = f"ld.shared.{words.get(size)}"
+    else:
+        spelling = f"st.shared.{words.get(size)}"
     try:
         return banks.access(spelling)
     except PtxloomError:

@@ -23,6 +23,7 @@ from ptxloom.machine.codegen.builder import Instrument
 from ptxloom.machine.native.ir import Value, vector
 from ptxloom.machine.program.symbols import Register, Variable
 from ptxloom.machine.runtime import hazards, state
+from ptxloom.readings.effects import counts
 from ptxloom.readings.pointees import pointees
 from ptxloom.syntax import tree
 from ptxloom.syntax.constants import constant
@@ -190,7 +191,7 @@ class Overruns(Instrument):
 
     def access(self, b: Builder, access: Access) -> None:
         """Compare the addresses with where the variables lie."""
-        if access.is_mbarrier and b.op.opcode != "mbarrier":
+        if access.is_mbarrier and not counts(b.op.node):
             return  # it is not what the first address of the instruction points to
         variables = self._variables(b.op, access.operand)
         if not variables or (access.space != state.GENERIC and {_SPACES[v.space] for v in variables} != {access.space}):

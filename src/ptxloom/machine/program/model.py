@@ -48,9 +48,14 @@ class Op:
     @property
     def opcode(self) -> str:
         """Such as `ld`; of `multimem` what it does to each member of a multicast object: here the one device."""
-        if self.node.opcode == "multimem":
+        if self.is_multicast:
             return next((_PLAIN[word] for word in self.node.qualifiers if word in _PLAIN), "multimem")
         return self.node.opcode
+
+    @property
+    def is_multicast(self) -> bool:
+        """Whether it is done to a multicast object, whose addresses are global without saying so."""
+        return self.node.opcode == "multimem"
 
     @property
     def spelling(self) -> str:

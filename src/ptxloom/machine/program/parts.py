@@ -9,7 +9,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from ptxloom.binding.touches import touches
 from ptxloom.meaning.origins import ORIGINS, Origin
+from ptxloom.readings.effects import moves_matrix, stores
 from ptxloom.syntax import tree
 
 if TYPE_CHECKING:
@@ -19,6 +21,13 @@ if TYPE_CHECKING:
 
 _MASK: Final = re.compile(r"\s*used_bytes_mask\s+(0[xX][0-9a-fA-F]+|[1-9][0-9]*)\s*")
 LOADS: Final = frozenset(opcode for opcode, origin in ORIGINS.items() if origin is Origin.MEMORY)
+
+
+def is_store(op: Op) -> bool:
+    """Whether an instruction stores registers, each lane at an address of its own."""
+    at = touches(op.node)
+    plain = bool(op.types) and [touch.base for touch in at] == ["address"]
+    return plain and stores(op.node) and not moves_matrix(op.node)
 
 
 class Part(NamedTuple):

@@ -19,6 +19,7 @@ from ptxloom.machine.runtime import counting, state
 from ptxloom.meaning.deeds import deeds_of
 from ptxloom.meaning.effects import Branch
 from ptxloom.names.demangling import demangled
+from ptxloom.readings.effects import copies
 from ptxloom.syntax.places import origins_in
 
 if TYPE_CHECKING:
@@ -226,9 +227,7 @@ class Countable:
 
 def _access(op: Op) -> tuple[str, int]:
     """The access that shared memory sees, if it sees one, and how often it takes its wavefronts."""
-    if op.opcode == "wmma":
-        return "", 1
-    size = op.type.bits // 8 * parts_of(op) if op.types and op.opcode != "cp" else copied_bytes(op)
+    size = op.type.bits // 8 * parts_of(op) if op.types and not copies(op.node) else copied_bytes(op)
     of = bank_access(op, size)
     return ("", 1) if of is None else (of.spelling, of.rounds)
 

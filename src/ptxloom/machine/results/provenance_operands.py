@@ -98,7 +98,7 @@ def slot_count(form: MatrixForm, operand: str) -> int:
 @cache
 def element_slots(form: MatrixForm, operand: str) -> NDArray[np.int64]:
     """(rows, columns) int64: which of a warp's tags each element has, -1 for no tag; of several copies the first."""
-    held = fragment(form.spelling, "d" if operand == "c" and form.opcode == "wgmma" else operand)
+    held = fragment(form.spelling, "d" if operand == "c" and form.warps > 1 else operand)
     each = 8 * element_bytes(form, operand)
     per = held.register_bits // each
     result = np.full((held.matrices * held.rows // form.warps, held.columns), -1, np.int64)
@@ -111,7 +111,7 @@ def element_slots(form: MatrixForm, operand: str) -> NDArray[np.int64]:
 @cache
 def first_bits(form: MatrixForm, operand: str) -> NDArray[np.uint8]:
     """(rows, columns) uint8: the bit at which each element starts in its byte, where several share one."""
-    if form.opcode == "wgmma":
+    if form.warps > 1:
         return np.zeros((), np.uint8)
     held = fragment(form.spelling, operand)
     result = np.zeros((held.matrices * held.rows, held.columns), np.uint8)

@@ -355,9 +355,8 @@ def element_of(op: Op, lane: int) -> str:
 
     Such as `row 3 of matrix 1, held by lanes 12-15 in register 1`.
     """
-    if op.opcode not in MOVES or op.opcode == "movmatrix":
+    if op.opcode not in MOVES or not (move := matrix_move(op.spelling)).address_lanes:
         return ""
-    move = matrix_move(op.spelling)
     held = fragment(move)
     place = held.addressed_row(lane)
     if place is None:

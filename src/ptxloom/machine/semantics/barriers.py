@@ -10,6 +10,8 @@ from ptxloom.machine.codegen.family import Family
 from ptxloom.machine.codegen.warp import W
 from ptxloom.machine.native.ir import Value
 from ptxloom.machine.runtime import barriers, state
+from ptxloom.meaning.deeds import deeds_of
+from ptxloom.meaning.effects import Meet
 from ptxloom.syntax import print_operand
 
 if TYPE_CHECKING:
@@ -83,7 +85,7 @@ def _whole(b: Builder, op: Op, number: int) -> None:
 
 def _watched(b: Builder, op: Op) -> int:
     """0 if mistakes are not reported; else twice one more than the site, plus 1 if it is `.aligned`."""
-    aligned = (op.opcode == "bar" or op.has("aligned")) and not op.has("arrive")
+    aligned = any(isinstance(deed, Meet) and deed.whole for deed in deeds_of(op.node))
     return 2 * (op.site + 1) + aligned if "synccheck" in b.checks else 0
 
 

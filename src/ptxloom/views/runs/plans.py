@@ -6,6 +6,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from ptxloom.names.demangling import demangled
+from ptxloom.readings.computed import multiplies_operands
 from ptxloom.syntax import print_statements
 from ptxloom.views.core.cells import harmless
 from ptxloom.views.core.style import PLAIN, Ink, Style
@@ -53,7 +54,7 @@ def _known(program: Program, op: Op, fusions: Mapping[int, Fusion]) -> str:
     found = ["the same in all lanes"] if op.site in program.knowledge.uniform_ops else []
     if op.site in program.sums:
         found.append(f"its address is the sum made at {program.sums[op.site].site}")
-    fusion = fusions.get(op.node.start) if op.opcode == "fma" else None
+    fusion = fusions.get(op.node.start) if multiplies_operands(op.node) else None
     if fusion is not None:
         product, sum_ = (" ".join(print_statements((one,)).split()) for one in (fusion.product, fusion.sum))
         found.append(f"`{sum_}` fused with `{product}` of line {fusion.product.span.line}")

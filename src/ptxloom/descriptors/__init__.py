@@ -9,7 +9,7 @@ from ptxloom.lazy import later
 
 if TYPE_CHECKING:
     from ptxloom.descriptors.box import Box, Chunk, Place
-    from ptxloom.descriptors.encoding import encode_im2col, encode_tiled, packed_strides
+    from ptxloom.descriptors.encoding import encode_im2col, encode_im2col_wide, encode_tiled, packed_strides
     from ptxloom.descriptors.instruction import InstructionDescriptor
     from ptxloom.descriptors.matrix import MatrixDescriptor, Word
     from ptxloom.descriptors.operand import CoreMatrix, SharedOperand, canonical_layout
@@ -40,6 +40,7 @@ __all__ = [
     "Word",
     "canonical_layout",
     "encode_im2col",
+    "encode_im2col_wide",
     "encode_tiled",
     "packed_strides",
     "swizzle_mode",
@@ -50,7 +51,7 @@ __getattr__ = later(
     __name__,
     {
         "ptxloom.descriptors.box": "Box Chunk Place",
-        "ptxloom.descriptors.encoding": "encode_im2col encode_tiled packed_strides",
+        "ptxloom.descriptors.encoding": "encode_im2col encode_im2col_wide encode_tiled packed_strides",
         "ptxloom.descriptors.instruction": "InstructionDescriptor",
         "ptxloom.descriptors.matrix": "MatrixDescriptor Word",
         "ptxloom.descriptors.operand": "CoreMatrix SharedOperand canonical_layout",

@@ -1,4 +1,4 @@
-"""`cuTensorMapEncodeTiled` and `cuTensorMapEncodeIm2col`: the parameters, and every check of the driver on sm_90.
+"""`cuTensorMapEncodeTiled`, `cuTensorMapEncodeIm2col`, `...Im2colWide`: parameters, every check of the driver on sm_90.
 
 What came with sm_100 (types of 4 and 6 bits, swizzles of more than 16 bytes at once) is judged as the driver's
 documentation says.
@@ -155,6 +155,58 @@ def encode_im2col(  # noqa: PLR0917 - likewise
     )  # fmt: skip
     _judge_box(made, "channels_per_pixel", channels)
     return made
+
+
+def encode_im2col_wide(  # noqa: PLR0917 - likewise
+    data_type: str,
+    global_address: int,
+    global_dim: Sequence[int],
+    global_strides: Sequence[int],
+    pixel_box_lower_corner_width: int,
+    pixel_box_upper_corner_width: int,
+    channels_per_pixel: int,
+    pixels_per_column: int,
+    element_strides: Sequence[int] | None = None,
+    interleave: str = "none",
+    swizzle: str = "none",
+    l2_promotion: str = "none",
+    oob_fill: str = "none",
+    *,
+    architecture: int = NARROW_SINCE,
+) -> TensorMap:
+    """A map for `.im2col::w` and `.im2col::w::128`, by the parameters of `cuTensorMapEncodeIm2colWide`.
+
+    The driver of an H200 makes an im2col map of it whose corners are 0 in H and D, whatever the mode (465 recorded),
+    with as many bits for W as there. The documentation gives the function to sm_100 alone, and W 16 bits: what the
+    driver does there was not seen.
+
+    Args:
+        data_type: As of `encode_im2col`, like all that are not named here.
+        global_address: Likewise.
+        global_dim: Likewise.
+        global_strides: Likewise.
+        pixel_box_lower_corner_width: Where the bounding box begins in W.
+        pixel_box_upper_corner_width: Where it ends, from the tensor's end.
+        channels_per_pixel: Likewise.
+        pixels_per_column: How many pixels; `.im2col::w::128` takes 128.
+        element_strides: Likewise.
+        interleave: Likewise.
+        swizzle: Likewise.
+        l2_promotion: Likewise.
+        oob_fill: Likewise.
+        architecture: Likewise.
+
+    Returns:
+        The map.
+
+    Raises:
+        UsageError: The driver would refuse it.
+    """
+    still = (0,) * (len(global_dim) - 3)
+    corners = (pixel_box_lower_corner_width, *still), (pixel_box_upper_corner_width, *still)
+    tensor = data_type, global_address, global_dim, global_strides
+    kinds = element_strides, interleave, swizzle, l2_promotion, oob_fill
+    return encode_im2col(*tensor, *corners, channels_per_pixel, pixels_per_column, *kinds, architecture=architecture)
 
 
 def packed_strides(kind: str, global_dim: Sequence[int], interleave: str = "none") -> tuple[int, ...]:

@@ -18,10 +18,6 @@ if TYPE_CHECKING:
     from ptxloom.machine.program.model import Op
 
 AREA = ".shared .align 16 .b8 area[512]; .const .align 4 .b32 table[4];\n"
-WIDE = (
-    "cp.async.bulk.tensor.3d.shared::cta.global.{}.mbarrier::complete_tx::bytes "
-    "[area], [%rd1, {{0, 0, 0}}], [%r1], {{%h1, %h1}};"
-)
 OVERRIDDEN = (
     "cp.async.bulk.tensor.1d.global.shared::cta.tile.bulk_group.override::global_address [%rd1, %rd1, {0}], [area];"
 )
@@ -39,8 +35,6 @@ def test_a_kernel_that_is_not_there_is_refused_with_those_that_are(name: str) ->
     "instruction",
     [
         "tcgen05.ld.red.spcompress.sync.aligned.32x32b.x4.min.sp::2:4.f32.b2 {%r0}, {%r1, %r2}, %f0, [%r3];",
-        WIDE.format("im2col::w"),
-        WIDE.format("im2col::w::128"),
         OVERRIDDEN,
         "fabric.submit.op_restrict::fetching;",
         "fence.proxy.generic::fabric.alias.release.sys;",

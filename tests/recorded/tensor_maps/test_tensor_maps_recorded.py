@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from ptxloom.descriptors import DATA_TYPES, TensorMap, encode_im2col, encode_tiled
+from ptxloom.descriptors import DATA_TYPES, TensorMap, encode_im2col, encode_im2col_wide, encode_tiled
 from ptxloom.descriptors.tensor_types import INTERLEAVES, L2_PROMOTIONS, OOB_FILLS, SWIZZLES
 from ptxloom.diagnostics import UsageError
-from recorded.tensor_maps.tensor_map_cases import CASES, RECORDING
+from recorded.tensor_maps.tensor_map_cases import CASES, RECORDING, RECORDING_WIDE, WIDE_CASES
 
 if TYPE_CHECKING:
     from recorded.tensor_maps.tensor_map_cases import Case
@@ -39,6 +39,14 @@ def ours(case: Case) -> TensorMap:
     }
     if "box" in case:
         return encode_tiled(**shared, box_dim=case["box"])
+    if "mode" in case:
+        return encode_im2col_wide(
+            **shared,
+            pixel_box_lower_corner_width=case["lower"],
+            pixel_box_upper_corner_width=case["upper"],
+            channels_per_pixel=case["channels"],
+            pixels_per_column=case["pixels"],
+        )
     return encode_im2col(
         **shared,
         pixel_box_lower_corner=case["lower"],
@@ -63,3 +71,16 @@ def test_what_the_driver_refuses_is_refused_in_a_sentence(recorded: list[Case]) 
     for case in refused:
         with pytest.raises(UsageError, match="it must be"):
             ours(case)
+
+
+def test_maps_along_the_width_are_the_drivers_and_hold_no_mode() -> None:
+    """The function is documented for sm_100 alone; the driver of an H200 answers all the same."""
+    recording: Any = json.loads(gzip.decompress(RECORDING_WIDE.read_bytes()))
+    assert (recording["gpu"], recording["driver"], len(recording["maps"])) == ("NVIDIA H200", 13000, WIDE_CASES)
+    made = [case for case in recording["maps"] if case["status"] == 0]
+    assert {case["mode"] for case in made} == {0, 1}
+    assert [ours(case).to_bytes().hex() for case in made] == [case["bytes"] for case in made]
+    for case in recording["maps"]:
+        if case["status"] and case["mode"] < 2:  # there are two modes
+            with pytest.raises(UsageError, match="it must be"):
+                ours(case)

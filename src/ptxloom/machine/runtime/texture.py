@@ -27,7 +27,7 @@ LAYER, LEVEL, OFFSETS = 3, 4, 5
 ONE_WEIGHT: Final = 256
 
 # Why an object cannot be looked up; the reasons about tensor maps come before.
-NO_OBJECT, OTHER_OBJECT, OTHER_GEOMETRY, OUTSIDE, BETWEEN_ACCESSES = range(20, 25)
+NO_OBJECT, OTHER_OBJECT, OTHER_GEOMETRY, OUTSIDE, BETWEEN_ACCESSES = range(30, 35)
 
 
 class Image(language.Sealed):

@@ -37,13 +37,12 @@ _ROWS: Final = ("tile::gather4", "tile::scatter4")
 @family("cp", when=lambda op: op.has("tensor") and not op.has("prefetch"))
 def copy_tensor(b: Builder, op: Op) -> None:
     """Fetch a box of a tensor into shared memory, store one, or combine one with what is there."""
-    if op.has(*_WIDE):
-        raise op.unsupported("in which order the pixels of a halo come is not known")
     if any(q.startswith("override::") for q in op.qualifiers):
         raise op.unsupported("what stands for parts of a tensor map is not supported")
-    form = _RANKS[op.one_of(tuple(_RANKS))] | copies.IN_COLUMNS * op.has(*_COLUMNS)
+    form = _RANKS[op.one_of(tuple(_RANKS))] | copies.IN_COLUMNS * op.has(*_COLUMNS, *_WIDE)
     form |= copies.NEWER * (b.program.architecture >= _NEWER)
     form |= copies.PICKS * op.has(*_ROWS) | copies.PAIRED * op.has("cta_group::2")
+    form |= copies.ALONG_WIDTH * next((number for number, word in enumerate(_WIDE, 1) if op.has(word)), 0)
     if op.has("mbarrier::complete_tx::bytes"):
         _load(b, op, form)
     else:
@@ -55,8 +54,9 @@ def _load(b: Builder, op: Op, form: int) -> None:
     into = addresses_at(b, target, state.SHARED, 0)
     maps = _map(b, where)
     barriers = addresses_at(b, barrier, state.SHARED, state.MBARRIER_BYTES, _BARRIERS)
-    _coordinates(b, where, rest[0] if op.has("im2col") else None)
-    b.store(receivers(b, op, rest[int(op.has("im2col")) :]), b.scratch(_CTAS), 64)
+    has_offsets = op.has("im2col", *_WIDE)
+    _coordinates(b, where, rest[0] if has_offsets else None)
+    b.store(receivers(b, op, rest[int(has_offsets) :]), b.scratch(_CTAS), 64)
     _touch(b, WRITE, into, maps, form, operand=0)
     places = (into, maps, b.scratch(_COORDINATES), barriers, b.scratch(_CTAS))
     b.check(b.runtime(copies.load_tensor, W, b.active_mask, *places, form, op.site))

@@ -50,6 +50,17 @@ EXPORTED int cuTensorMapEncodeIm2col(unsigned char *map, int type, uint32_t rank
     return encode(map, &q);
 }
 
+/* Its corners are those of the width; the mode says nothing that the map holds. */
+EXPORTED int cuTensorMapEncodeIm2colWide(unsigned char *map, int type, uint32_t rank, void *address, const uint64_t *sizes,
+                                         const uint64_t *strides, int lower, int upper, uint32_t channels, uint32_t pixels,
+                                         const uint32_t *steps, int interleave, int mode, int swizzle, int promotion, int fill) {
+    enum { MODES = 2 };
+    const int first[RANKS] = {lower}, last[RANKS] = {upper};
+    if (mode < 0 || mode >= MODES) return INVALID_VALUE;
+    return cuTensorMapEncodeIm2col(map, type, rank, address, sizes, strides, first, last, channels, pixels, steps, interleave, swizzle,
+                                   promotion, fill);
+}
+
 /* Its address is what a map begins with. */
 EXPORTED int cuTensorMapReplaceAddress(unsigned char *map, void *address) {
     enum { ALIGNMENT = 16, ADDRESS_BITS = 57 };

@@ -31,14 +31,15 @@ U8, U16, U32, S32, U64, S64, F16, F32, F32_FTZ, F64, BF16 = range(11)
 B4, B4_PADDED, B6_PADDED = range(11, 14)  # 16 of 4 bits in 8 bytes; 16 of 4 or of 6 bits, in 16 bytes of a box
 SHIFTS: Final = 0x13221332210  # by type up to BF16, four bits each: its size is 1 << shift
 PADDED_ELEMENTS: Final = 128  # of a row of padded types
+PIXELS_ALONG_WIDTH: Final = 128  # of `.im2col::w::128`, whatever the map says
 PICKED_ROWS: Final = 4  # that `.tile::gather4` and `.tile::scatter4` name
 
 # Why a tensor copy cannot be made: of the map, then of the copy.
 (
     WRONG_RANK, WRONG_TYPE, WRONG_INTERLEAVE, PART_OF_CHUNK, WIDER_THAN_SWIZZLE, FEW_DIMENSIONS,
     OTHER_RANK, OTHER_MODE, BETWEEN_CHUNKS, BEFORE_START, CORNERS_OUTSIDE, NO_SUCH_REDUCTION, BEYOND_CORNERS,
-    WRONG_ATOM, WRONG_PADDING, BOX_OF_ROWS, BETWEEN_PADDED, LOADED_ONLY,
-) = range(1, 19)  # fmt: skip
+    WRONG_ATOM, WRONG_PADDING, BOX_OF_ROWS, BETWEEN_PADDED, LOADED_ONLY, HAS_HALO, NOT_ALONG_WIDTH,
+) = range(1, 21)  # fmt: skip
 
 
 class TensorRow:
@@ -56,6 +57,8 @@ class TensorCopy:
     kind: u32  # of elements
     rank: u32
     in_columns: u32  # 1: a map for im2col
+    along_width: u32  # 1: the copy walks W alone, then N; 2: 128 pixels
+    halo: u32  # pixels that such a copy adds
     interleave: u32  # slices of this many times 16 bytes; 0: no slices
     chunk_mask: u32  # which bits of an address, from bit 7 up, are added to bit `atom_shift` and up; 0: no swizzle
     atom_shift: u32  # what stays together has 1 << atom_shift bytes

@@ -6,7 +6,14 @@ from typing import TYPE_CHECKING
 
 from ptxloom.machine.native.language import i64, u32, u64
 from ptxloom.machine.runtime.tensor_boxes.decode import box_size, corner
-from ptxloom.machine.runtime.tensor_boxes.model import CHUNK_BYTES, MOST_ROWS, OFFSETS, PICKED_ROWS, TensorCopy
+from ptxloom.machine.runtime.tensor_boxes.model import (
+    CHUNK_BYTES,
+    MOST_ROWS,
+    OFFSETS,
+    PICKED_ROWS,
+    PIXELS_ALONG_WIDTH,
+    TensorCopy,
+)
 
 if TYPE_CHECKING:
     from ptxloom.machine.native.language import Slice, i32
@@ -23,7 +30,9 @@ def start_walk(t: TensorCopy, coordinates: Slice[i32], lane: u32) -> None:
     for place in range(t.outer):
         t.first[place] = i64(coordinates[32 * (place + first) + lane])
     restart(t)
-    if t.in_columns != 0:
+    if t.along_width != 0:
+        start_width(t, coordinates, lane)
+    elif t.in_columns != 0:
         start_columns(t, coordinates, lane)
     else:
         start_tile(t, first)
@@ -68,6 +77,23 @@ def start_columns(t: TensorCopy, coordinates: Slice[i32], lane: u32) -> None:
         else:
             t.begins[place] = t.point[place]
             t.ends[place] = t.point[place]
+    t.ends[t.outer - 1] = 1 << 40
+
+
+def start_width(t: TensorCopy, coordinates: Slice[i32], lane: u32) -> None:
+    """W ends at the upper corner and begins anew at the lower one, of the next image; H and D stay (PTX ISA 5.5.5)."""
+    t.halo = u32(coordinates[32 * OFFSETS + lane]) & 0xFFFF
+    t.rows = u64(t.words[15] & 1023) + 1
+    if t.along_width > 1:
+        t.rows = PIXELS_ALONG_WIDTH
+    for place in range(t.outer):
+        t.skipped[place] = 0
+        t.begins[place] = t.point[place]
+        t.ends[place] = t.point[place] + 1
+    t.shifts[0] = i64(u32(coordinates[32 * (OFFSETS + 1) + lane]) & 0xFFFF)
+    t.begins[0] = corner(t, 0, 0)
+    t.ends[0] = t.sizes[0] + corner(t, 0, 1)
+    t.steps[t.outer - 1] = 1  # the stride of the traversal is W's
     t.ends[t.outer - 1] = 1 << 40
 
 

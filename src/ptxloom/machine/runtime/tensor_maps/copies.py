@@ -58,9 +58,11 @@ from ptxloom.machine.runtime.tensor_boxes.model import (
     BOX_OF_ROWS,
     CHUNK_BYTES,
     CORNERS_OUTSIDE,
+    HAS_HALO,
     LOADED_ONLY,
     MAP_BYTES,
     NO_SUCH_REDUCTION,
+    NOT_ALONG_WIDTH,
     OTHER_MODE,
     OTHER_RANK,
     TensorCopy,
@@ -97,6 +99,7 @@ IN_COLUMNS = 8  # it is one of im2col
 PICKS = 16  # it names four rows
 NEWER = 64  # it is of a target with the fields that came with sm_100
 PAIRED = 32  # the mbarrier may be that of the other CTA of a pair
+ALONG_WIDTH = 128  # it walks W alone; twice as much: 128 pixels
 BOX_ALIGNMENT = 128
 
 
@@ -119,6 +122,7 @@ def prepare(  # noqa: PLR0911 - one case a reason
     watch_map(w, lane, at, site)
     copy(view(u8, t.words), found, MAP_BYTES)
     t.picks = u32(form & PICKS != 0)
+    t.along_width = form // ALONG_WIDTH
     reason = decode(t, u32(form & NEWER != 0))
     if reason != 0:
         return refuse_copy(w, NO_TENSOR_MAP, reason, site, lane, at)
@@ -148,11 +152,22 @@ def why_not_started(t: TensorCopy) -> u32:
         return BETWEEN_PADDED
     if t.picks != 0 and box_size(t, 1) != 1:
         return BOX_OF_ROWS
+    if t.along_width != 0:
+        return why_not_along_width(t)
     if t.in_columns != 0:
         for place in range(t.rank - 2):
             if t.point[place] < t.begins[place] or t.point[place] >= t.ends[place]:
                 return BEYOND_CORNERS
     return 0
+
+
+def why_not_along_width(t: TensorCopy) -> u32:
+    """Why W cannot be walked alone; 0 if it can. The first pixel may lie before the bounding box."""
+    if t.chunk_mask == 0 or t.flips | t.interleave != 0:
+        return NOT_ALONG_WIDTH
+    if t.halo != 0:
+        return HAS_HALO
+    return BEYOND_CORNERS if t.point[0] >= t.ends[0] else 0
 
 
 def load_tensor(

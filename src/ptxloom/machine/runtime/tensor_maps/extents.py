@@ -39,6 +39,7 @@ def measure_boxes(
                 t = w.worker.tensor[0]
                 copy(view(u8, t.words), found, MAP_BYTES)
                 t.picks = form >> 4 & 1
+                t.along_width = form >> 7
                 if decode(t, form >> 6 & 1) == 0 and t.rank == form & 7 and t.in_columns == form >> 3 & 1:
                     start_walk(t, coordinates, lane)
                     size = box_bytes(t) if stored == 0 else rows_read(t)

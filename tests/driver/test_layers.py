@@ -5,11 +5,13 @@ import shutil
 import subprocess
 import sys
 from collections import defaultdict
+from functools import partial
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
 
+from kept import kept
 from ptxloom.cuda_driver import build
 
 HERE = Path(build.__file__).parent
@@ -30,15 +32,14 @@ def layer(path: Path) -> int:
     return LAYERS.index(inside[0] if len(inside) > 1 else "")
 
 
-def symbols(library: str, place: Path) -> tuple[dict[str, Path], dict[Path, set[str]]]:
+def symbols(library: str) -> tuple[dict[str, Path], dict[Path, set[str]]]:
     """Where each symbol of a library is defined, and those that each file asks for."""
+    files = sources(library, "*.c")
+    listed = kept(f"objects-{library}", build.key(), partial(list_symbols, library, files))
     defined: dict[str, Path] = {}
     wanted: dict[Path, set[str]] = defaultdict(set)
-    for number, path in enumerate(sources(library, "*.c")):
-        made = place / f"{number}.o"
-        flags = ("-std=gnu11", "-O0", "-fPIC", f"-I{HERE / library}")
-        subprocess.run(["gcc", "-c", *flags, str(path), "-o", str(made)], check=True)
-        for line in subprocess.run(["nm", str(made)], check=True, capture_output=True, text=True).stdout.splitlines():
+    for number, path in enumerate(files):
+        for line in (listed / f"{number}.nm").read_text().splitlines():
             *_, kind, name = line.split()
             if kind == "U":
                 wanted[path].add(name)
@@ -47,9 +48,20 @@ def symbols(library: str, place: Path) -> tuple[dict[str, Path], dict[Path, set[
     return defined, wanted
 
 
-def calls(library: str, place: Path) -> dict[Path, set[Path]]:
+def list_symbols(library: str, files: list[Path], folder: Path) -> None:
+    """Compile each file and write what `nm` says of it."""
+    flags = ("-std=gnu11", "-O0", "-fPIC", f"-I{HERE / library}")
+    for number, path in enumerate(files):
+        made = folder / f"{number}.o"
+        subprocess.run(["gcc", "-c", *flags, str(path), "-o", str(made)], check=True)
+        said = subprocess.run(["nm", str(made)], check=True, capture_output=True, text=True).stdout
+        (folder / f"{number}.nm").write_text(said)
+        made.unlink()
+
+
+def calls(library: str) -> dict[Path, set[Path]]:
     """The files of a library whose functions and variables each file uses."""
-    defined, wanted = symbols(library, place)
+    defined, wanted = symbols(library)
     return {path: {defined[name] for name in names & defined.keys()} - {path} for path, names in wanted.items()}
 
 
@@ -64,15 +76,15 @@ def test_files_include_what_is_below_them() -> None:
             assert layer(HERE / "libcuda" / name) <= layer(path) or name == "names.h", f"{path.name} includes {name}"
 
 
-def test_files_call_what_is_below_them(tmp_path: Path) -> None:
-    for path, below in calls("libcuda", tmp_path).items():
+def test_files_call_what_is_below_them() -> None:
+    for path, below in calls("libcuda").items():
         above = [other.name for other in below if layer(other) > layer(path)]
         assert not above, f"{path.name} calls functions of {above}"
 
 
 @pytest.mark.parametrize("library", sorted({one.folder for one in build.LIBRARIES}))
-def test_no_two_files_call_each_other_in_a_circle(library: str, tmp_path: Path) -> None:
+def test_no_two_files_call_each_other_in_a_circle(library: str) -> None:
     try:
-        TopologicalSorter(calls(library, tmp_path)).prepare()
+        TopologicalSorter(calls(library)).prepare()
     except CycleError as circle:
         pytest.fail(" calls ".join(path.name for path in circle.args[1]))

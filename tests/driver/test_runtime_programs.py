@@ -1,5 +1,6 @@
 """Programs that nvcc has linked with the shared runtime, on a driver that needs no GPU: all that they claim holds."""
 
+import hashlib
 import shutil
 import subprocess
 from collections.abc import Callable, Iterator
@@ -8,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from driver.running import PROGRAMS, Running, needs_compiler
+from kept import kept
 from ptxloom.cuda_driver import build
 from ptxloom.cuda_driver.runtime_names import runtime_names
 from ptxloom.files.toolkits import find_nvcc, include_folders
@@ -34,19 +36,23 @@ def _nvcc_of_our_version() -> str | None:
 
 
 @pytest.fixture(scope="module")
-def compiled(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
-    """Compile programs, each once."""
+def compiled() -> Callable[..., Path]:
+    """Compile programs, each once as long as nothing that it is made of changes."""
     newest = _nvcc_of_our_version()
     nvcc = newest or find_nvcc()
     if nvcc is None or shutil.which("g++") is None:
         pytest.skip("nvcc is not installed: `pip install nvidia-cuda-nvcc nvidia-cuda-cccl` brings it")
-    place = tmp_path_factory.mktemp("programs")
+    texts = {path.name: path.read_text() for path in PROGRAMS.glob("*") if path.suffix in {".cu", ".h"}}
+    size, when = Path(nvcc).stat().st_size, Path(nvcc).stat().st_mtime_ns
 
     def compile_(name: str, *sources: str) -> Path:
         if name in NEWER and newest is None:
             pytest.skip(f"nvcc of version {runtime_names().version} is not installed")
-        program = place / name
-        if not program.exists():
+        headers = {called: text for called, text in texts.items() if called.endswith(".h")}
+        given = [headers, *sources, *(texts.get(source) for source in sources)]
+        key = hashlib.sha256(repr([nvcc, size, when, build.key(), *given]).encode()).hexdigest()[:24]
+
+        def make(folder: Path) -> None:
             command = [
                 nvcc,
                 "-cudart",
@@ -56,12 +62,13 @@ def compiled(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
                 "-Wno-deprecated-declarations",
                 f"-L{build.folder()}",
                 "-o",
-                str(program),
+                str(folder / name),
             ]
             command += [*(str(PROGRAMS / source) if source.endswith(".cu") else source for source in sources)]
             done = subprocess.run(command, capture_output=True, text=True, check=False)
             assert done.returncode == 0, done.stderr
-        return program
+
+        return kept(f"program-{name}", key, make) / name
 
     return compile_
 
@@ -90,7 +97,14 @@ def test_what_programs_for_hopper_ask(compiled: Callable[..., Path], topic: str)
 
 
 @pytest.mark.sample(every=2)
-@pytest.mark.parametrize(("program", "topic"), [(program, topic) for program in TOPICS for topic in TOPICS[program]])
+@pytest.mark.parametrize(
+    ("program", "topic"),
+    [
+        pytest.param(program, topic, marks=[pytest.mark.sweep] * (program == "algorithms"))  # slow to compile
+        for program in TOPICS
+        for topic in TOPICS[program]
+    ],
+)
 def test_what_programs_ask_of_the_runtime(
     compiled: Callable[..., Path], running: Running, program: str, topic: str
 ) -> None:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 _DEFINE: Final = re.compile(r"define .*?(?P<type>\S+) @(?P<name>[\w.]+)\((?P<params>.*?)\)[^()]*\{$")
 _LABEL: Final = re.compile(r"([\w.$-]+):(?:\s*;.*)?$")
+_FREEZE: Final = re.compile(r"^(%[\w.]+) = freeze .+ (%[\w.]+)\n", re.MULTILINE)
 _RESULT: Final = re.compile(r"(%[\w.$-]+) = (.*)$")
 _FIRST: Final = re.compile(r"(?:tail |musttail |notail )*([\w.]+)")
 _ATTRIBUTES: Final = re.compile(r"(?:(?:align \d+|[a-z]\w*(?:\(\w+\))?) )+(?=[%@\d-])")  # of an argument of a call
@@ -36,6 +37,16 @@ class Function:
     name: str
     parameters: tuple[tuple[str, str], ...]
     code: tuple[Instruction, ...]
+
+
+def thawed(ir: str) -> str:
+    """Code without its `freeze`: what that gives is what it was given, unless LLVM may choose."""
+    return "\n}\n".join(map(_thawed, ir.split("\n}\n")))
+
+
+def _thawed(function: str) -> str:
+    given = dict(_FREEZE.findall(function))
+    return re.sub(r"%[\w.]+", lambda found: given.get(found[0], found[0]), _FREEZE.sub("", function))
 
 
 def functions(ir: str) -> tuple[Function, ...]:

@@ -36,6 +36,8 @@ _PURE: Final = re.compile(
     "add|sub|mul|and|or|xor|shl|lshr|ashr|zext|sext|trunc|bitcast|[if]cmp|select|(insert|extract)(element|value)|freeze|"
     "shufflevector|f(add|sub|mul|div|rem|neg|ptosi|ptoui|ptrunc|pext)|[su]itofp|[su](div|rem)|ptrtoint"
 )
+#: What of an access is inlined into hot code: judged like accesses (`access_audit.py`), given room like them.
+QUICK: Final = re.compile(r"(ptxloom_\w+)_(?:quick|reach)")
 _ENDS: Final = frozenset(("br", "switch", "ret", "unreachable", "fence"))
 
 
@@ -97,7 +99,7 @@ class Audit:
 
     def run(self) -> list[str]:
         """What breaks the rule, each with its instruction; nothing if it holds."""
-        found = functions(self.variant.ir)
+        found = [f for f in functions(self.variant.ir) if not QUICK.fullmatch(f.name)]  # these are accesses
         self.outlined = {f.name: rooms_of_helper(f) for f in found if f.name != SYMBOL}
         for function in found:
             self.judge(function)
@@ -343,8 +345,9 @@ class Audit:
         b = self.variant.builder
         if name in b.natives:
             return [room_of(kind) for kind in signature(b.natives[name]).arguments]
-        if name in b.accesses:
-            return rooms_of_access(name)
+        plain = QUICK.fullmatch(name)
+        if name in b.accesses or (plain is not None and plain[1] in b.accesses):
+            return rooms_of_access(name if plain is None else plain[1])
         if name in self.outlined:
             return [*self.outlined[name]]
         if name in b.helpers:

@@ -10,15 +10,18 @@ import pytest
 
 from attack.access_audit import Audit
 from attack.edges import kernel_of, statements
-from attack.ir_text import Function, functions
+from attack.ir_text import Function, functions, thawed
 from attack.kernel_audit import broken_rules
+from attack.kernel_loops import endless
 from kernels.catalog import cases
 from ptxloom.machine import semantics
+from ptxloom.machine.compile.hot_variant import hot_variant
 from ptxloom.machine.compile.variant import translate
+from ptxloom.machine.hot.refusal import NotHot
 from ptxloom.machine.instruments.wanted import POISON, PROFILE, PROVENANCE, keys_of
 from ptxloom.machine.native.jit import ATTRIBUTES
 from ptxloom.machine.plan.planner import plan
-from ptxloom.machine.runtime import access, library
+from ptxloom.machine.runtime import access, library, quick_access
 from ptxloom.machine.runtime.initcheck import fast_path as init_path
 from ptxloom.machine.runtime.racecheck import fast_path as race_path
 from ptxloom.syntax import parse
@@ -126,9 +129,27 @@ LOOKS: Final = [
 ]
 
 
+@pytest.mark.sample(every=60)
+@pytest.mark.parametrize(("case", "architecture"), PAIRS, ids=[f"{c.name}-{a}" for c, a in PAIRS])
+def test_hot_code_of_recorded_kernels_keeps_the_rule(case: KernelCase, architecture: str) -> None:
+    program = plan(parse(case.ptx(architecture)), case.kernel, semantics.Table())
+    try:
+        variant = hot_variant(program, frozenset())
+    except NotHot:
+        return
+    plain = thawed(variant.ir)
+    assert broken_rules(replace(variant, ir=plain)) == []
+    assert endless(plain) == []
+
+
 def made(name: str) -> tuple[Function, ...]:
     """The functions of an access of a warp, or of what looks at one."""
     return functions(library.made(name)[0] + ATTRIBUTES)
+
+
+def inlined(name: str) -> tuple[Function, ...]:
+    """What of an access is inlined into hot code."""
+    return functions(thawed(quick_access.quick_access(name)[1]) + ATTRIBUTES)
 
 
 def judged(code: tuple[Function, ...], values: int) -> list[str]:
@@ -136,6 +157,21 @@ def judged(code: tuple[Function, ...], values: int) -> list[str]:
     forged = {(f.name, n) for f in code for n in (2, 3)}
     data = {(f.name, n) for f in code for n in (1, *range(values, len(f.parameters)))}
     return Audit(code, forged, data).run()
+
+
+def unbound(code: tuple[Function, ...]) -> tuple[Function, ...]:
+    """Functions without their bounds."""
+    always = "icmp eq i32 1, 1"
+    return tuple(
+        replace(f, code=tuple(replace(o, text=always) if o.text.startswith("icmp u") else o for o in f.code))
+        for f in code
+    )
+
+
+def test_what_hot_code_does_in_line_goes_through_checked_addresses_only() -> None:
+    for name in filter(quick_access.has_quick, ACCESSES):
+        assert judged(inlined(name), 6) == [], name
+        assert judged(unbound(inlined(name)), 6), name
 
 
 @pytest.mark.parametrize(("names", "values"), [(ACCESSES, 6), (LOOKS, 5)])
@@ -147,11 +183,4 @@ def test_accesses_of_a_warp_go_through_checked_addresses_only(names: list[str], 
 @pytest.mark.parametrize(("names", "values"), [(ACCESSES, 6), (LOOKS, 5)])
 def test_a_bound_that_is_missing_in_an_access_is_seen(names: list[str], values: int) -> None:
     for name in names:
-        code = made(name)
-        loose = tuple(
-            replace(
-                f, code=tuple(replace(o, text="icmp eq i32 1, 1") if o.text.startswith("icmp u") else o for o in f.code)
-            )
-            for f in code
-        )
-        assert judged(loose, values), name
+        assert judged(unbound(made(name)), values), name

@@ -75,8 +75,9 @@ def debug(parser: ArgumentParser) -> None:
     """`ptxloom debug`."""
     parser.add_argument(
         "stage",
-        choices=("plan", "ir", "asm", "runtime", "opcode"),
+        choices=("plan", "ir", "asm", "hot", "runtime", "opcode"),
         help="plan: blocks, places, what is known; ir: LLVM's language; asm: the host's assembly; "
+        "hot: what the second tier makes of registers and accesses, and its IR; "
         "runtime: the IR of the functions that the kernel calls; "
         "opcode: where the code tells what an instruction is (FILE is an opcode)",
     )

@@ -34,6 +34,8 @@ def run(options: Options) -> Outcome:
             return Outcome(plans.full(program, style_for(options), made.fusions))
         case "ir":
             return Outcome(listing.kernel_ir(program, whole=not options.part, checks=checks))
+        case "hot":
+            return Outcome(listing.hot_ir(program, checks))
         case "asm":
             return Outcome(listing.kernel_assembly(program, whole=not options.part, checks=checks))
         case _:

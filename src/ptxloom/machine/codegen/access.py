@@ -79,6 +79,11 @@ class Access:
         return self.only or (AccessPiece(0, self.bits, self.parts, self.places),)
 
 
+def is_strong(op: Op) -> bool:
+    """Whether a load or store is more than a plain one: others look at it while the kernel runs."""
+    return op.has("volatile", "relaxed", "acquire", "release", "acq_rel", "mmio")
+
+
 def reports_to_mbarrier(op: Op) -> bool:
     """Whether a store or reduction reports its end to an mbarrier; one to global memory does not."""
     return STORES in issues(op.node)

@@ -55,6 +55,7 @@ class Builder(LlvmWords):
         frees: The kernel frees memory of the device heap.
         tables: The functions that look up lists of labels, by the list.
         functions: The IR of functions that belong to this variant alone.
+        written_out: Strips follow one another, however long their runs are.
     """
 
     def __init__(
@@ -71,6 +72,7 @@ class Builder(LlvmWords):
         self.frees = False
         self.tables: dict[BranchTable, str] = {}
         self.functions: list[str] = []
+        self.written_out = False
 
     def touch(self, access: Access) -> None:
         """Report to all instruments an access that the active lanes are about to make."""

@@ -24,16 +24,23 @@ class Places(WarpEmitter):
         scalars: Values of uniform registers (by place) that this stretch of code has at hand.
         poisoned: While an instruction is built to compute with poison, the operands that are read so, by identity; its
             results are poison then. None while it is built as it is.
+        numbered: Functions of the run-time are given numbers that say where registers lie, and go there.
     """
 
     def __init__(self, program: Program, whole: bool) -> None:
         super().__init__(program, whole)
         self.scalars: dict[int, Value] = {}
         self.poisoned: frozenset[int] | None = None
+        self.numbered = False
 
     def within(self, place: int, by: int = 0) -> Value:
         """`by` bytes behind where a register lies."""
         return self.offset(W, state.REGISTERS + place + by)
+
+    def register_number(self, place: int) -> int:
+        """Where a register lies in the warp's state, for a function of the run-time that goes there by itself."""
+        self.numbered = True
+        return state.REGISTERS + place
 
     def register(self, operand: tree.Operand) -> tuple[Register, int]:
         """The register an operand names, and which element of a vector register."""

@@ -59,7 +59,7 @@ def build(b: Builder, run: Sequence[tuple[Op, Row]]) -> None:
         for op, row in run:
             b.begin(op)
             row.build(b, op)
-    elif len(run) <= UNROLLED:
+    elif len(run) <= UNROLLED or b.written_out:
         unrolled(b, run)
     else:
         _looped(b, run)

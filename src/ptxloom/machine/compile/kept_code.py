@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, NamedTuple
 
+from ptxloom.machine.compile import tiers
 from ptxloom.machine.compile.needs import SYMBOL
 from ptxloom.machine.instruments.wanted import is_watched
-from ptxloom.machine.native import jit
+from ptxloom.machine.native import interrupts, jit
 from ptxloom.machine.runtime import library
 
 if TYPE_CHECKING:
@@ -87,6 +88,11 @@ def compile_variant(
     """
     kept = [made] if made is not None and made.serves(whole=whole, checks=checks, careful=bool(careful)) else []
 
+    if tiers.is_hot(whole=whole, checks=checks):
+        found = _hot(planned, called, checks, judge)
+        if found is not None:
+            return found
+
     def variant() -> Variant:
         if not kept:
             kept.append(_translate(planned.program, whole=whole, checks=checks, careful=bool(careful)))
@@ -95,14 +101,53 @@ def compile_variant(
     def make() -> bytes:
         if judge is not None:
             judge()
-        b = variant().builder
-        natives = [library.native_name(function) for function in b.natives.values()]
-        needs = {"natives": natives, "accesses": sorted(b.accesses), "helpers": sorted(b.helpers)}
-        head = json.dumps(needs | {"outlined": variant().is_outlined})
-        return head.encode() + b"\n" + jit.compiled(variant().ir, 0)
+        return _content(variant(), 0)
 
     key = f"kernel {'whole' if whole else 'part'} {_key(called, checks, judge)}"
-    head, _, code = _kept_or_made(key, make, careful).partition(b"\n")
+    return _loaded(_kept_or_made(key, make, careful), variant, checks)
+
+
+def _hot(planned: Planned, called: str, checks: frozenset[str], judge: Callable[[], None] | None) -> Compiled | None:
+    """The hot code of a kernel, from the cache if it has been compiled before; None if it has none.
+
+    A time limit is not spent on it: it is for the kernel.
+    """
+    kept: list[Variant] = []
+
+    def variant() -> Variant:
+        if not kept:
+            from ptxloom.machine.compile.hot_variant import hot_variant  # noqa: PLC0415 - as in `_translate`
+
+            kept.append(hot_variant(planned.program, checks))
+        return kept[0]
+
+    def make() -> bytes:
+        if judge is not None:
+            judge()
+        from ptxloom.machine.hot.refusal import NotHot  # noqa: PLC0415 - likewise
+
+        try:
+            return _content(variant(), 2)
+        except NotHot:
+            return b""
+
+    key = f"hot {_key(called, checks, judge)}"
+    content = jit.kept(key) if interrupts.is_limited() else jit.cached(key, make)
+    return _loaded(content, variant, checks) if content else None
+
+
+def _content(variant: Variant, level: int) -> bytes:
+    """The code of a variant as it is kept: behind what it needs."""
+    b = variant.builder
+    natives = [library.native_name(function) for function in b.natives.values()]
+    needs = {"natives": natives, "accesses": sorted(b.accesses), "helpers": sorted(b.helpers)}
+    head = json.dumps(needs | {"outlined": variant.is_outlined})
+    return head.encode() + b"\n" + jit.compiled(variant.ir, level)
+
+
+def _loaded(content: bytes, variant: Callable[[], Variant], checks: frozenset[str]) -> Compiled:
+    """What was kept, with all that it calls."""
+    head, _, code = content.partition(b"\n")
     needs = json.loads(head)
     watched = is_watched(checks)
     for name in needs["natives"]:

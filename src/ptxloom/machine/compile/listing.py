@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ptxloom.machine.compile.hot_variant import hot_plan, hot_variant
 from ptxloom.machine.compile.variant import translate
+from ptxloom.machine.hot.refusal import NotHot
 from ptxloom.machine.native import jit, llvm, translation
 from ptxloom.machine.runtime import library
 
@@ -20,6 +22,15 @@ def kernel_ir(program: Program, *, whole: bool, checks: frozenset[str]) -> str:
 def kernel_assembly(program: Program, *, whole: bool, checks: frozenset[str]) -> str:
     """The host's assembly of one variant of a kernel, as it is run."""
     return llvm.assembly(kernel_ir(program, whole=whole, checks=checks), 0)
+
+
+def hot_ir(program: Program, checks: frozenset[str]) -> str:
+    """What becomes of a kernel in hot code, in a few lines; behind them its IR, before LLVM has seen it."""
+    plan = "".join(f"; {line}\n" for line in hot_plan(program, checks).splitlines())
+    try:
+        return plan + hot_variant(program, checks).ir
+    except NotHot:
+        return plan
 
 
 def runtime_ir(program: Program, *, whole: bool, checks: frozenset[str]) -> str:

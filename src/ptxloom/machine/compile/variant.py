@@ -65,7 +65,14 @@ class Variant:
         return self.builder.whole == whole and self.builder.checks == checks and not (careful and self.is_outlined)
 
 
-def translate(program: Program, *, whole: bool, checks: frozenset[str] = frozenset(), careful: bool = False) -> Variant:
+def translate(
+    program: Program,
+    *,
+    whole: bool,
+    checks: frozenset[str] = frozenset(),
+    careful: bool = False,
+    written_out: bool = False,
+) -> Variant:
     """The IR of one variant.
 
     Args:
@@ -73,12 +80,14 @@ def translate(program: Program, *, whole: bool, checks: frozenset[str] = frozens
         whole: For warps whose lanes all run.
         checks: The tools that watch.
         careful: Whether nothing is outlined.
+        written_out: Whether strips follow one another, however long their runs are.
 
     Raises:
         UnsupportedInstruction: The machine does not know an instruction.
     """
     several = _instruments(program, checks)
     b = Builder(program, whole, checks, Instruments(*several) if several else None)
+    b.written_out = written_out
     b.follows = POISON in checks
     b.frees = "free" in called(program)
     if b.follows:

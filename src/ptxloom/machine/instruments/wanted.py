@@ -29,6 +29,12 @@ def is_initcheck_wanted(checks: frozenset[str]) -> bool:
 
 
 @cache
+def has_code_of_its_own(checks: frozenset[str]) -> bool:
+    """Whether a tool adds code to that of a kernel: memcheck and synccheck are in all code."""
+    return not checks <= {"memcheck", "synccheck"}
+
+
+@cache
 def is_watched(checks: frozenset[str]) -> bool:
     """Whether a tool watches that the run-time knows of."""
     return is_racecheck_wanted(checks) or is_initcheck_wanted(checks) or PROVENANCE in checks

@@ -105,6 +105,11 @@ class _Limit(threading.local):
 _LIMIT: Final = _Limit()
 
 
+def is_limited() -> bool:
+    """Whether this thread has a time limit."""
+    return _LIMIT.deadline is not None
+
+
 def until(deadline: float | None) -> AbstractContextManager[None]:
     """A context in which `check` raises once the clock (`time.monotonic`) is past a deadline; never if that is None."""
     return nullcontext() if deadline is None else _until(deadline)

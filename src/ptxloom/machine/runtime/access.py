@@ -53,7 +53,7 @@ def access_function(name: str) -> tuple[str, tuple[Callable[..., object], ...]]:
     declarations: dict[str, str] = {}
     functions: list[str] = []
     for part in _PARTS[found[2]]:
-        access = _Access(found[1] == "store", found[2], int(found[3]), int(found[4]), Emitter())
+        access = AccessCode(found[1] == "store", found[2], int(found[3]), int(found[4]), Emitter())
         part.build(access)
         declarations |= access.e.declarations
         functions.append("\n".join((part.head.format(name=name, parameters=heads), "{", *access.e.lines, "}")))
@@ -67,7 +67,9 @@ def field(name: str) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class _Access:
+class AccessCode:
+    """Writes the functions of one access: of values of so many bits, `parts` a lane."""
+
     store: bool
     window: str
     size_bits: int
@@ -81,6 +83,7 @@ class _Access:
 
     @property
     def scalar(self) -> str:
+        """LLVM's type of one value."""
         return f"i{self.size_bits}"
 
     @property
@@ -164,12 +167,12 @@ class _Access:
         bits = self.e.emit("i32", f"bitcast {lanes} to i32")
         return self.e.compare("eq", bits, Value("i32", "0"))
 
-    def _bounds(self) -> tuple[Value, Value]:
+    def _bounds(self, near_bits: int = 32) -> tuple[Value, Value]:
         """The first address that may be touched and the bytes from it on, as the addresses are written."""
         e = self.e
         if self.near:
             size = e.load("i64", e.offset(W, field(f"{self.window}_bytes")), 8)
-            return Value("i32", "0"), e.resize(size, 32)
+            return Value(f"i{near_bits}", "0"), e.resize(size, near_bits)
         sites = e.load("ptr", e.offset(W, field("sites")), 8)
         at = e.apply("mul", e.resize(Value("i32", "%site"), 64), Value("i64", str(record(LastSpan).size)))
         span = e.offset(sites, at)
@@ -186,7 +189,7 @@ class _Access:
     def _check(self, firsts: list[Value], length: int | Value, good: str, bad: str) -> None:
         """Go to `good` if stretches of a length are aligned and in bounds."""
         e = self.e
-        start, room = self._bounds()
+        start, room = self._bounds(firsts[0].bits)
         size = length if isinstance(length, Value) else e.constant(start.type, length)
         low = firsts[0]
         for first in firsts[1:]:
@@ -375,23 +378,23 @@ class _Part(NamedTuple):
     """One of the functions of an access, jumped to by those before it."""
 
     head: str
-    build: Callable[[_Access], None]
+    build: Callable[[AccessCode], None]
 
 
 _INNER: Final = "({parameters}) nounwind noinline"
-_SLOW: Final = _Part(f"define internal i32 @slow{_INNER} cold", _Access.slow)
+_SLOW: Final = _Part(f"define internal i32 @slow{_INNER} cold", AccessCode.slow)
 _ROWS: Final = (
-    _Part("define i32 @{name}({parameters}) #0", _Access.build),
-    _Part(f"define internal i32 @part{_INNER}", _Access.part),
-    _Part(f"define internal i32 @apart{_INNER}", _Access.apart),
+    _Part("define i32 @{name}({parameters}) #0", AccessCode.build),
+    _Part(f"define internal i32 @part{_INNER}", AccessCode.part),
+    _Part(f"define internal i32 @apart{_INNER}", AccessCode.apart),
     _SLOW,
 )
 _PARTS: Final = {
     "global": _ROWS,
     "shared": _ROWS,
     "local": (
-        _Part("define i32 @{name}({parameters}) #0", _Access.local),
-        _Part(f"define internal i32 @part{_INNER}", _Access.local_part),
+        _Part("define i32 @{name}({parameters}) #0", AccessCode.local),
+        _Part(f"define internal i32 @part{_INNER}", AccessCode.local_part),
         _SLOW,
     ),
 }

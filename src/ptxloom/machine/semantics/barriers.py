@@ -122,6 +122,6 @@ def reduce(b: Builder, op: Op) -> None:
     register, _ = b.register(target)
     if (register.type.kind == "p") != (kind != state.POPC) or (kind == state.POPC and register.type.bits != 32):
         raise op.unsupported(f"`{print_operand(target)}` cannot hold the result")
-    place = state.REGISTERS + register.offset
+    place = b.register_number(register.offset)
     b.runtime(barriers.barrier_reduce, W, b.active_mask, numbers, holds, place, kind)
     b.resume(b.runtime(barriers.barrier_wait, W, b.active_mask, numbers, counts, b.following, _watched(b, op)))

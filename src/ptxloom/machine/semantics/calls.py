@@ -70,7 +70,7 @@ def _arguments(b: Builder, op: Op, made: CallSite) -> None:
 def _enter(b: Builder, op: Op, made: CallSite, blocks: Value, beyond: int) -> None:
     """Keep what the callee may overwrite, push its frame, and send the lanes to its first block."""
     for kept in made.kept:
-        b.runtime(calls.save_register, W, b.active_mask, state.REGISTERS + kept.place, kept.size, kept.cell)
+        b.runtime(calls.save_register, W, b.active_mask, b.register_number(kept.place), kept.size, kept.cell)
     b.runtime(calls.enter, W, b.active_mask, op.function.frame_bytes, made.kept_cells, b.following)
     b.spend(state.CALL_COST)
     b.resume(scattered(b, blocks, beyond))
@@ -91,7 +91,7 @@ def after_call(b: Builder, op: Op) -> None:
     if made.kept:
         b.runtime(calls.drop_cells, W, b.mask, made.kept_cells)
     for kept in made.kept:
-        b.runtime(calls.restore_register, W, b.mask, state.REGISTERS + kept.place, kept.size, kept.cell)
+        b.runtime(calls.restore_register, W, b.mask, b.register_number(kept.place), kept.size, kept.cell)
     for variable, slot in zip(made.results, made.signature.returns, strict=True):
         source = op.function.frame_bytes + slot.offset
         b.runtime(calls.copy_in_frames, W, b.mask, variable.offset, source, slot.size)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from ptxloom.isa.limits import LANES
 from ptxloom.machine.codegen import scratch
-from ptxloom.machine.codegen.access import READ, WRITE, Access, AccessPiece
+from ptxloom.machine.codegen.access import READ, WRITE, Access, AccessPiece, is_strong
 from ptxloom.machine.codegen.addresses import (
     addresses_at,
     addresses_or_register,
@@ -37,7 +37,6 @@ _WINDOWS: Final = {  # the spaces that whole warps access at once: which functio
 _WORD: Final = 8  # bytes of the widest value that these move
 _ALIGNED: Final = 16  # arrays of the host start at multiples of this
 _KINDS: Final = {"load": READ, "store": WRITE}
-_STRONG: Final = ("volatile", "relaxed", "acquire", "release", "acq_rel", "mmio")
 
 
 def _uniform_parameter(b: Builder, op: Op, operand: tree.Operand) -> Value | None:
@@ -147,7 +146,7 @@ def _access_partly(b: Builder, op: Op, verb: str, operand: tree.Operand) -> tupl
     at = b.load(vector("i64"), b.scratch(), 64)
     found = moved(op)
     pieces = tuple(_piece(b, part, size) for part in found)
-    strong = op.has(*_STRONG)
+    strong = is_strong(op)
     access = Access(_KINDS[verb], space, b.scratch(), 8 * size, parts=parts_of(op), strong=strong, only=pieces)
     b.touch(access)
     low = b.apply("and", at, b.constant(at.type, min(size * parts_of(op), _ALIGNED) - 1))
@@ -187,7 +186,7 @@ def _access(b: Builder, op: Op, verb: str, operand: tree.Operand, places: tuple[
         b.access(verb, window, places, b.register_place(b.register(sum_.varying)[0]), common, bits=bits, space=space)
         return
     addresses, offset = addresses_or_register(b, operand, space, bits // 8 * len(places), width)
-    access = Access(_KINDS[verb], space, addresses, bits, offset, len(places), width, places, op.has(*_STRONG))
+    access = Access(_KINDS[verb], space, addresses, bits, offset, len(places), width, places, is_strong(op))
     b.touch(access)
     b.access(verb, window, places, addresses, offset, bits=bits, space=space)
 
@@ -210,7 +209,7 @@ def _lane_by_lane(
     for place, room in zip(places, rooms, strict=True):
         if place != room:
             b.store(b.load(vector(f"i{bits}"), place, 32), room, 32)
-    b.touch(Access(_KINDS[verb], space, b.scratch(), bits, parts=len(rooms), places=rooms, strong=op.has(*_STRONG)))
+    b.touch(Access(_KINDS[verb], space, b.scratch(), bits, parts=len(rooms), places=rooms, strong=is_strong(op)))
     _move_lanes(b, op, verb, rooms[0], 0, space=space, size=bits // 8, parts=len(places))
     for place, room in zip(places, rooms, strict=True):
         if place != room and verb == "load":

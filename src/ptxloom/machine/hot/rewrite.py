@@ -1,0 +1,239 @@
+"""A kernel's code for LLVM to optimise: registers on the function's stack, accesses in line where they are usual.
+
+A register that only the kernel's own code touches is a slot on the stack: what of it is needed is read from the warp
+where the function is entered, and written back wherever it is left. Outside the function all is as it was: a warp may
+go on in other code wherever it can stop.
+
+LLVM may draw conclusions from poison: so what goes to a slot is frozen, slots start as zeros, and what decides where
+the code goes on is frozen, too. Nothing but a wrong number can follow from an instruction that LLVM leaves open.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from ptxloom.machine.hot.accesses import Touches, warpwide
+from ptxloom.machine.hot.code import OUTSIDE, read
+from ptxloom.machine.hot.forms import two_forms
+from ptxloom.machine.hot.liveness import needs
+from ptxloom.machine.hot.questions import questions
+from ptxloom.machine.hot.slots import slots_of
+from ptxloom.machine.runtime import quick_access, state
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Iterator
+
+    from ptxloom.machine.hot.accesses import Warpwide
+    from ptxloom.machine.hot.code import Block
+    from ptxloom.machine.hot.facts import Facts
+    from ptxloom.machine.hot.forms import Forms
+    from ptxloom.machine.hot.liveness import Need
+    from ptxloom.machine.hot.slots import Slot, Slots
+    from ptxloom.machine.program.model import Program
+
+_CONDITION: Final = re.compile(r"(br|switch) (i1|i32) (%[\w.]+)(?=, )")
+_STORED: Final = re.compile(r"store (<[^>]*>|\w+) (%[\w.]+), ptr (%[\w.]+), align")
+_ENTERED: Final = re.compile(r"label %B(\d+)")
+
+
+def hot(ir: str, program: Program, facts: Facts) -> str:
+    """The code of a kernel for whole warps, made hot.
+
+    Args:
+        ir: As the machine has written it, strips written out.
+        program: What it was made of.
+        facts: What else counts.
+
+    Raises:
+        NotHot: It is touched in a way that this does not know.
+    """
+    code = read(ir)
+    slots = slots_of(code, program.register_bytes)
+    need = needs(code, program, slots, slots.holding(facts.shared))
+    forms = two_forms(
+        code, lambda one: one.is_whole and one.site not in facts.strong and quick_access.has_quick(one.name)
+    )
+    return _Rewriting(forms, slots, need, program.register_bytes, facts.strong).text()
+
+
+class _Rewriting:
+    def __init__(self, forms: Forms, slots: Slots, need: Need, register_bytes: int, strong: frozenset[int]) -> None:
+        self._code = forms.code
+        self._forms = forms
+        self._slots = slots
+        self._need = need
+        self._reader = Touches(register_bytes)
+        self._strong = strong
+        self._asks = questions(forms.code.blocks.values(), register_bytes, forms.other)
+        self._quick: dict[str, str] = {}
+        self._count = 0
+
+    def text(self) -> str:
+        """All of it."""
+        lines = [line for block in self._code.blocks.values() for line in self._block(block)]
+        entries = [line for number in sorted(self._entered()) for line in self._entry(number)]
+        first, *rest = lines
+        rooms = [f"{_name(n)} = alloca [{one.size} x i8], align 64" for n, one in self._kept(-1)]
+        rooms += [f"store {one.type} zeroinitializer, ptr {_name(n)}, align 4" for n, one in self._kept(-1)]
+        start = self._code.head.rindex("define ")
+        made = [line for text in self._quick.values() for line in text.splitlines()]
+        before = [*self._code.head[:start].splitlines(), *made]
+        declared = dict.fromkeys(line for line in before if line.startswith("declare "))
+        defined = [line for line in before if not line.startswith("declare ")]
+        head = "\n".join((*declared, *defined, self._code.head[start:]))
+        return head + "\n".join((first, *rooms, *rest, *entries)) + self._code.tail
+
+    def _kept(self, chosen: int) -> Iterator[tuple[int, Slot]]:
+        """The slots of a set that are on the stack."""
+        return ((n, one) for n, one in enumerate(self._slots.slots) if chosen >> n & 1 and not one.apart)
+
+    def _entered(self) -> set[int]:
+        blocks = (block for block in self._code.blocks.values() if block.part == OUTSIDE)
+        return {int(number) for block in blocks for number in _ENTERED.findall(block.lines[-1])}
+
+    def _entry(self, number: int) -> Iterator[str]:
+        """Where the function goes on with a block of the program."""
+        yield f"E{number}:"
+        for n, slot in self._kept(self._need.at[f"B{number}"]):
+            yield from self._moved(slot, (self._home(slot), _name(n)))
+        yield f"br label %B{number}"
+
+    def _block(self, block: Block) -> Iterator[str]:
+        yield f"{block.label}:"
+        if block.part == OUTSIDE:
+            yield from (_ENTERED.sub(r"label %E\1", line) for line in block.lines)
+            return
+        *lines, last = block.lines
+        label = block.label
+        for line in lines:
+            for _ in self._reader.of(line):
+                pass
+            one = warpwide(line)
+            if one is None:
+                yield from self._line(line)
+            else:
+                label = yield from self._access(one, label)
+        if self._code.leaves(block):
+            for n, slot in self._kept(self._need.left[block.part]):
+                yield from self._moved(slot, (_name(n), self._home(slot)))
+        yield from self._firm(last)
+
+    def _firm(self, last: str) -> Iterator[str]:
+        """Where a block goes on, by a condition that is no poison."""
+        found = _CONDITION.match(last)
+        if found is None:
+            yield last
+            return
+        firm = self._value()
+        yield f"{firm} = freeze {found[2]} {found[3]}"
+        yield f"{found[1]} {found[2]} {firm}{last[found.end() :]}"
+
+    def _line(self, line: str) -> Iterator[str]:
+        """A line; where it makes a pointer to a register, one to its slot; what goes to a slot is no poison."""
+        name = line.partition(" = ")[0]
+        stored = _STORED.match(line)
+        if stored is not None and self._slots.holds(self._reader.places.get(stored[3], -1)):
+            firm = self._value()
+            yield f"{firm} = freeze {stored[1]} {stored[2]}"
+            yield f"store {stored[1]} {firm}{line[stored.end(2) :]}"
+        elif " = getelementptr " in line and self._slots.holds(self._reader.places.get(name, -1)):
+            at = self._reader.places[name]
+            number = self._slots.number(at)
+            yield f"{name} = getelementptr i8, ptr {_name(number)}, i64 {at - self._slots.slots[number].at}"
+        else:
+            yield line
+
+    def _access(self, one: Warpwide, label: str) -> Generator[str, None, str]:
+        """An access: in line where it is usual; else a call with what it touches in the warp."""
+        places, before = self._reader.places, label
+        done, seldom = self._fresh(), self._fresh()
+        if quick_access.has_quick(one.name) and one.site not in self._strong and one.result not in self._forms.called:
+            quick, self._quick[one.name] = quick_access.quick_access(one.name)
+            other = self._forms.other.get(one.result)
+            if one.result in self._asks:
+                yield from self._ask(one, self._asks[one.result], str(other))
+            tried = f"{one.result}.quick"
+            yield f"{tried} = call i32 @{quick}({', '.join(one.arguments)})"
+            yield f"{tried}.good = icmp eq i32 {tried}, 0"
+            yield f"br i1 {tried}.good, label %{done}, label %{other or seldom}"
+            if other:
+                yield f"{done}:"
+                yield f"{one.result} = add i32 0, 0"
+                return done
+            yield f"{seldom}:"
+        else:
+            label = ""
+        given, into = list(one.arguments), list[tuple[str, str, str]]()
+        for number, (place, argument) in enumerate(zip(one.places, (1, *range(6, len(given))), strict=True)):
+            at = places.get(place, -1)
+            if not self._slots.holds(at):
+                continue
+            slot = self._slots.slots[self._slots.number(at)]
+            home = f"{one.result}.home{number}"
+            yield f"{home} = getelementptr i8, ptr %w, i64 {state.REGISTERS + at}"
+            given[argument] = f"ptr {home}"
+            type_ = _row(slot, one.sizes[number])
+            if not number or one.stores or not one.is_whole:
+                yield from self._moved(slot, (place, home), type_)
+            if number and not one.stores:
+                into.append((home, place, type_))
+        failed = f"{one.result}.failed" if label else one.result
+        yield f"{failed} = call i32 @{one.name}({', '.join(given)})"
+        for home, place, type_ in into:
+            yield from self._moved(None, (home, place), type_)
+        if not label:
+            return before
+        yield f"br label %{done}"
+        yield f"{done}:"
+        yield f"{one.result} = phi i32 [ 0, %{label} ], [ {failed}, %{seldom} ]"
+        return done
+
+    def _ask(self, one: Warpwide, offset: int, other: str) -> Iterator[str]:
+        """Ask for several loads at once; where they are not as usual, go on in the second form."""
+        reach, self._quick[f"{one.name} reach"] = quick_access.reach_of(one.name)
+        asked, on = f"{one.result}.reach", self._fresh()
+        given = (*one.arguments[:2], f"i64 {offset}", *one.arguments[3:6])
+        yield f"{asked} = call i32 @{reach}({', '.join(given)})"
+        yield f"{asked}.good = icmp eq i32 {asked}, 0"
+        yield f"br i1 {asked}.good, label %{on}, label %{other}"
+        yield f"{on}:"
+
+    def _home(self, slot: Slot) -> str:
+        return f"{slot.at}"
+
+    def _moved(self, slot: Slot | None, way: tuple[str, str], type_: str = "") -> Iterator[str]:
+        """Move what lies in a slot, or between two pointers."""
+        named: list[str] = []
+        for end in way:
+            if end[0] == "%":
+                named.append(end)
+            else:
+                named.append(self._value())
+                yield f"{named[-1]} = getelementptr i8, ptr %w, i64 {state.REGISTERS + int(end)}"
+        if not type_:
+            assert slot is not None
+            type_ = slot.type
+        value = self._value()
+        firm = self._value()
+        yield f"{value} = load {type_}, ptr {named[0]}, align 4"
+        yield f"{firm} = freeze {type_} {value}"
+        yield f"store {type_} {firm}, ptr {named[1]}, align 4"
+
+    def _value(self) -> str:
+        return f"%{self._fresh()}"
+
+    def _fresh(self) -> str:
+        self._count += 1
+        return f"hot{self._count}"
+
+
+def _name(number: int) -> str:
+    return f"%slot{number}"
+
+
+def _row(slot: Slot, size: int) -> str:
+    """The type as which so many bytes of a slot are moved."""
+    if slot.size == size:
+        return slot.type
+    return f"<{size // 4} x i32>" if size % 4 == 0 else f"<{size} x i8>"

@@ -1,0 +1,60 @@
+"""What becomes of a kernel's registers and accesses in hot code, as text: for who looks for a fault in the machine."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ptxloom.machine.hot.accesses import warpwide
+from ptxloom.machine.hot.code import OUTSIDE, read
+from ptxloom.machine.hot.liveness import needs
+from ptxloom.machine.hot.slots import slots_of
+from ptxloom.machine.runtime import quick_access
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ptxloom.machine.hot.facts import Facts
+    from ptxloom.machine.hot.slots import Slots
+    from ptxloom.machine.program.model import Program
+
+
+def summary(ir: str, program: Program, facts: Facts) -> str:
+    """How many bytes of registers are values, how many come and go with each block, and which accesses are in line.
+
+    Args:
+        ir: The code, as it is given to `hot`.
+        program: What it was made of.
+        facts: What else counts.
+    """
+    code = read(ir)
+    slots = slots_of(code, program.register_bytes)
+    need = needs(code, program, slots, slots.holding(facts.shared))
+    values, memory = (sum(s.size for s in slots.slots if s.apart == apart) for apart in (False, True))
+    lines = [f"registers: {values:,} bytes are values, {memory:,} stay in memory for functions that touch them"]
+    for block in program.blocks:
+        entered, left = need.at[f"B{block.number}"], need.left[block.number]
+        comes = f"{_bytes(slots, entered):,} bytes come in, {_bytes(slots, left):,} go where it is left"
+        lines.append(f"block {block.number}: {comes}")
+    for block in code.blocks.values():
+        if block.part != OUTSIDE:
+            lines += _accesses(block.lines, program, facts)
+    return "\n".join(lines) + "\n"
+
+
+def _accesses(lines: list[str], program: Program, facts: Facts) -> Iterator[str]:
+    for line in lines:
+        one = warpwide(line)
+        if one is None:
+            continue
+        op = program.ops[one.site]
+        if one.site in facts.strong:
+            way = "a call: others look at it while the kernel runs"
+        elif not quick_access.has_quick(one.name):
+            way = "a call: in local memory lanes have no neighbours"
+        else:
+            way = "in line where lanes are neighbours or alike"
+        yield f"line {op.line}: `{op.text}`: {way}"
+
+
+def _bytes(slots: Slots, chosen: int) -> int:
+    return sum(slot.size for number, slot in enumerate(slots.slots) if chosen >> number & 1 and not slot.apart)

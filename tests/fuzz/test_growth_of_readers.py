@@ -16,9 +16,11 @@ import ptxloom as pl
 from fuzz.counted import HEAD, assert_linear, body, numbered
 from ptxloom.checker import check
 from ptxloom.difference.comparing import compare
+from ptxloom.files.errors import UnreadableFile
 from ptxloom.files.fatbins import ptx_in
 from ptxloom.files.packed import lz4, zstandard
 from ptxloom.files.packed.damage import DamagedError
+from ptxloom.files.reading import texts, texts_of
 from ptxloom.layout import parse as parse_layout
 from ptxloom.lsp import edits, outline, tokens
 from ptxloom.lsp.document import Document
@@ -112,6 +114,17 @@ def raw_blocks(count: int) -> bytes:
     return b"\x28\xb5\x2f\xfd\x00\x38" + b"".join(blocks)
 
 
+def archive(member: bytes, count: int) -> bytes:
+    """What `ar` writes: each member behind 60 characters that say its name and size."""
+    head = f"{'k.o/':16}{0:<12}{0:<6}{0:<6}{644:<8}{len(member):<10}`\n".encode()
+    return b"!<arch>\n" + (head + member + b"\n" * (len(member) % 2)) * count
+
+
+def nothing_in(data: bytes) -> None:
+    with pytest.raises(UnreadableFile):
+        texts_of(data, "k.a")
+
+
 def compared(make: Callable[[int], str], count: int) -> Callable[[], object]:
     one, other = module(body(make(count))), module(body(make(count).replace("1, ", "2, ").replace("add", "sub")))
     return lambda: compare(one, other)
@@ -148,6 +161,11 @@ READERS: Final[dict[str, Callable[[int], Callable[[], object]]]] = {
     ),
     "fatbins": lambda n: lambda: ptx_in(fatbin(*[entry(b".target sm_80\n")] * n), "k.fatbin"),
     "fatbins beside each other": lambda n: lambda: ptx_in(fatbin(entry(b".target sm_80\n")) * n, "k.a"),
+    "archives": lambda n: lambda: texts_of(archive(fatbin(entry(b".target sm_80\n")), n), "k.a"),
+    "archives of machine code": lambda n: (
+        lambda: texts_of(archive(fatbin(entry(cubin(b".version 8.0\0.target sm_80\0"), kind=2)), n), "k.a")
+    ),
+    "archives without members": lambda n: lambda: nothing_in(archive(b"", n)),
     "what looks like fatbins": lambda n: lambda: ptx_in(fatbin()[:4] * n, "k.a"),
     "cubins": lambda n: lambda: ptx_in(fatbin(*[entry(cubin(b".version 8.0\0.target sm_80\0"), kind=2)] * n), "k"),
     "a path that patterns cover": lambda n: lambda: Patterns.of(["b"]).cover("a/" * n),
@@ -160,6 +178,21 @@ READERS: Final[dict[str, Callable[[int], Callable[[], object]]]] = {
 @pytest.mark.parametrize("name", READERS)
 def test_calls_grow_with_what_is_read(name: str) -> None:
     assert_linear(READERS[name])
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.getprofile() is not None, reason="a profiler is at work")
+def test_a_folder_costs_as_much_as_its_files(tmp_path: Path) -> None:
+    """Such as one of Triton's cache."""
+
+    def make(count: int) -> Callable[[], object]:
+        folder = tmp_path / str(count)
+        folder.mkdir()
+        for number in range(count):
+            (folder / f"k{number}.ptx").write_text(HEAD)
+        return lambda: texts(folder)
+
+    assert_linear(make)
 
 
 PATTERNS: Final = """

@@ -184,7 +184,8 @@ def hostile(seed: int, statements: Pool) -> Hostile:
         chance.choice((0, 0, 1, 1000, 4096)),
         chance.random() < 0.15,
         (chance.choice(traced),) if traced and chance.random() < 0.15 else (),
-        chance.random() < 0.2 and ".entry child" not in text,  # it refuses kernels that launch others
+        chance.random() < (0.6 if "tcgen05" in text else 0.2)
+        and ".entry child" not in text,  # where kernels launch none
         chance.choice((1, *range(2, 9))),
         chance.choice((None, None, 0, 1 << 12, 1 << 16)),
     )

@@ -55,6 +55,10 @@ def test_programs_of_every_kind_are_drawn() -> None:
     ):
         drawn = [case for case in many if words in case.text]
         assert len(drawn) >= 6, f"{words} in {len(drawn)} of {len(many)} programs on several threads"
+    followed = [case for case in cases if case.provenance]
+    for words in ("alloc", "ld.", "st.", "cp.", "shift.", "mma.", "mma.sp.", "cta_group::2"):
+        drawn = [case for case in followed if f"tcgen05.{words}" in case.text or words == "cta_group::2" in case.text]
+        assert len(drawn) >= 6, f"{words} in {len(drawn)} of {len(followed)} programs that are followed"
     launching = [case for case in cases if "launch" in case.text.lower() and "child" in case.text]
     assert len(launching) >= 40
     for words in (", 1025;", ", -1; st.b64", "cudaLaunchDevice,", "LaunchDeviceV2,", "mov.b64 %w1, 3;", "%w0, k;"):

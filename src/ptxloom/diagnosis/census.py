@@ -11,8 +11,6 @@ from ptxloom.diagnosis.examination import ELEMENTS, PRODUCTS, Unjudged
 from ptxloom.diagnosis.laws import SHARED
 from ptxloom.diagnosis.unread import Uses, never_read, never_summed
 from ptxloom.machine.results.provenance import Kind
-from ptxloom.meaning.effects import TENSOR
-from ptxloom.readings.effects import issues, multiplies
 from ptxloom.syntax.places import origins_in
 
 if TYPE_CHECKING:
@@ -164,13 +162,11 @@ def _counts(record: ProvenanceRecord) -> Iterable[tuple[int, int]]:
 
 def _unfollowed(record: ProvenanceRecord) -> Iterator[_Gap]:
     """Products that are of no form that is followed, or were not recorded."""
-    for site, count in _counts(record):
-        why = unfollowed(record.raw.sites[site].form)
+    for kind, known in enumerate(record.raw.sites):
+        why = unfollowed(known.form)
         if why:
-            yield _Gap(PRODUCTS, count, record.program.ops[site], "", why)
-    for op in record.program.ops:
-        if multiplies(op.node) and TENSOR in issues(op.node):
-            yield _Gap(PRODUCTS, 0, op, "", "products by `tcgen05.mma` are not followed")
+            count = int(np.count_nonzero(record.raw.kinds == kind))
+            yield _Gap(PRODUCTS, count, record.program.ops[known.site], "", why)
     for limit in record.limits:
         yield _Gap(PRODUCTS, record.raw.missed, None, "", limit)
 

@@ -15,7 +15,6 @@ import numpy as np
 from ptxloom.diagnosis.chains import Places
 from ptxloom.diagnosis.products import products_of_sites
 from ptxloom.diagnosis.stacks import Made, Stack
-from ptxloom.isa.products import PRODUCTS
 from ptxloom.isa.types import element_type
 from ptxloom.machine.results.provenance import Kind
 
@@ -76,12 +75,12 @@ def gather(record: ProvenanceRecord, bases: Bases) -> tuple[tuple[SiteEvidence, 
     Those that `unfollowed` names are left out.
     """
     made = products_of_sites(record)
-    judged = {site: group for site, group in made.items() if not unfollowed(group.form)}
+    judged = tuple(group for group in made if not unfollowed(group.form))
     if not judged:
         return (), None
-    places = Places(record, tuple(judged.values()))
+    places = Places(record, judged)
     found: list[SiteEvidence] = []
-    for site, group in sorted(judged.items()):
+    for group in sorted(judged, key=lambda group: group.site):
         factors = {name: bases.of(group.operand(name)) for name in "ab"}
         a, b = (_stack(record, name, group.form, origins) for name, origins in factors.items())
         made = {
@@ -90,15 +89,13 @@ def gather(record: ProvenanceRecord, bases: Bases) -> tuple[tuple[SiteEvidence, 
             if stack is None
         }
         chain, numbers = places.chain[group.numbers], group.numbers
-        facts = (site, group.line, group.text, group.form, numbers, chain)
+        facts = (group.site, group.line, group.text, group.form, numbers, chain)
         found.append(SiteEvidence(*facts, a, b, places.of(group), made, group.described))
     return tuple(found), places
 
 
 def unfollowed(form: MatrixForm) -> str:
     """Why no laws can be asked of a form of products, as a sentence goes on; empty if they can be."""
-    if form.opcode not in PRODUCTS:
-        return f"products by `{form.opcode}` are not followed"
     if form.quad_pairs:
         return "products that a warp computes four at a time are not followed"
     return "products of single bits are not followed" if form.container_bits("a") < _LEAST_BITS else ""

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ptxloom.fragments import fragment
+from ptxloom.isa.products import PRODUCTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -70,7 +71,7 @@ def named_orders(form: MatrixForm | Square, role: str) -> tuple[tuple[Named, Ord
         return tuple(_of_square(form.size))
     if form.is_opaque:  # whose registers nobody fills but its own moves
         return tuple(_of_layout(*form.extent(role)))
-    if form.warps > 1 and role != "d":  # factors in shared memory, which descriptors describe
+    if not _in_registers(form, role):
         return ()
     slots = _Slots.of(form, role)
     single = [*_transposed(slots), *_of_registers(slots), *_inside(slots)]
@@ -226,8 +227,13 @@ def registers_of(form: MatrixForm | Square, role: str) -> Order:
     if isinstance(form, Square):
         row, column = np.divmod(np.arange(form.size**2), form.size)
         return (row // _MATRIX * (form.size // _MATRIX) + column // _MATRIX).reshape(form.size, form.size)
-    if form.warps > 1 and role != "d":
+    if not _in_registers(form, role):
         rows, columns = form.extent(role)
         return np.zeros((rows // (form.warps if role == "a" else 1), columns), np.intp)
     slots = _Slots.of(form, role)
     return slots.register.reshape(slots.rows, slots.columns)
+
+
+def _in_registers(form: MatrixForm, role: str) -> bool:
+    """Whether lanes and registers hold an operand: not tensor memory, nor shared memory."""
+    return form.opcode in PRODUCTS and (form.warps == 1 or role == "d")

@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from numpy.typing import NDArray
 
     from ptxloom.diagnosis.tiles import Integers
@@ -27,6 +25,7 @@ class SiteProducts:
         text: The instruction.
         form: Shape and types.
         numbers: (events,) the products' numbers.
+        described: Which of `a` and `b` lie in shared memory as a descriptor says.
     """
 
     site: int
@@ -34,6 +33,7 @@ class SiteProducts:
     text: str
     form: MatrixForm
     numbers: Integers
+    described: str
     record: ProvenanceRecord = field(repr=False)
 
     @property
@@ -41,22 +41,16 @@ class SiteProducts:
         """Of A and D: a warp's own, where a warpgroup multiplies."""
         return self.form.m // self.form.warps
 
-    @property
-    def described(self) -> str:
-        """Which of `a` and `b` lie in shared memory as a descriptor says."""
-        factors = self.record.raw.sites[self.site].factors
-        return "".join(name for name, factor in zip("ab", factors, strict=True) if factor is not None)
-
     def operand(self, name: str) -> NDArray[Any]:
         """(events, rows, columns) where the elements of operand a, b or c come from."""
         return self.record.operands(self.numbers, name)
 
 
-def products_of_sites(record: ProvenanceRecord) -> Mapping[int, SiteProducts]:
-    """The products of a run by the site that made them."""
-    sites = record.raw.events["site"]
-    found: dict[int, SiteProducts] = {}
-    for site in np.unique(sites).tolist():
-        known = record.raw.sites[site]
-        found[site] = SiteProducts(site, known.line, known.text, known.form, np.flatnonzero(sites == site), record)
-    return found
+def products_of_sites(record: ProvenanceRecord) -> tuple[SiteProducts, ...]:
+    """The products of a run by the site that made them; apart, where one site made several forms."""
+    found: list[SiteProducts] = []
+    for kind, known in enumerate(record.raw.sites):
+        described = "".join(name for name, factor in zip("ab", known.factors, strict=True) if factor is not None)
+        numbers = np.flatnonzero(record.raw.kinds == kind)
+        found.append(SiteProducts(known.site, known.line, known.text, known.form, numbers, described, record))
+    return tuple(found)

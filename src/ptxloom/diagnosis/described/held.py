@@ -54,7 +54,8 @@ def held_at(evidence: SiteEvidence, stack: Stack, record: ProvenanceRecord) -> I
     """
     raw = record.raw
     words = record.descriptors(evidence.numbers, stack.role)
-    factor = dict(zip("ab", raw.sites[evidence.site].factors, strict=True)).get(stack.role)
+    known = raw.of(int(evidence.numbers[0]))
+    factor = dict(zip("ab", known.factors, strict=True)).get(stack.role)
     if words is None or factor is None or evidence.site not in raw.moments or stack.unit_bits % 8:
         return
     events = raw.events[evidence.numbers]
@@ -68,7 +69,8 @@ def held_at(evidence: SiteEvidence, stack: Stack, record: ProvenanceRecord) -> I
         chosen = own[firsts]
         for bits in np.unique(words[chosen]).tolist():
             same = chosen[words[chosen] == bits]
-            rows = 16 * (events["warp"][same] % 4) if stack.role == "a" else np.zeros(len(same), np.int64)
+            of_warpgroup = stack.role == "a" and known.form.warps > 1
+            rows = 16 * (events["warp"][same].astype(np.int64) % 4) * of_warpgroup
             order = np.argsort(rows, kind="stable")
             yield Held(same[order], bits, int(rows.min()), MAJORS[factor.across], offset)
 

@@ -56,8 +56,8 @@ def common_makers(role: str, products: Sequence[Op], record: ProvenanceRecord) -
 
 def is_described(op: Op, role: str, record: ProvenanceRecord) -> bool:
     """Whether a factor of a product lies in shared memory as a descriptor says."""
-    known = record.raw.sites.get(op.site)
-    return known is not None and dict(zip("ab", known.factors, strict=True)).get(role) is not None
+    own = (known for known in record.raw.sites if known.site == op.site)
+    return any(dict(zip("ab", known.factors, strict=True)).get(role) is not None for known in own)
 
 
 def is_held(number: int, site: int, record: ProvenanceRecord) -> bool:

@@ -10,12 +10,13 @@ from ptxloom.machine.native.ir import Value
 from ptxloom.machine.runtime import reconvergence, state
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from ptxloom.machine.codegen.access import Access
     from ptxloom.machine.program.knowledge import AddressSum
     from ptxloom.machine.program.model import BasicBlock, Op, Program
     from ptxloom.machine.program.symbols import BranchTable
+    from ptxloom.syntax import tree
 
 
 class Instrument:
@@ -34,6 +35,12 @@ class Instrument:
 
     def access(self, b: Builder, access: Access) -> None:
         """The instruction is about to access memory."""
+
+    def give(self, b: Builder, registers: Sequence[tree.Operand]) -> None:
+        """The instruction is about to take registers to words of tensor memory, in this order."""
+
+    def take(self, b: Builder, registers: Sequence[tree.Operand]) -> None:
+        """The instruction has brought words of tensor memory to registers, in this order."""
 
     def after(self, b: Builder) -> None:
         """The instruction has run, and lanes go on after it."""

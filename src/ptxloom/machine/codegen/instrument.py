@@ -7,9 +7,12 @@ from typing import TYPE_CHECKING
 from ptxloom.machine.codegen.builder import Instrument
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ptxloom.machine.codegen.access import Access
     from ptxloom.machine.codegen.builder import Builder
     from ptxloom.machine.program.model import Op
+    from ptxloom.syntax import tree
 
 
 class Instruments(Instrument):
@@ -36,6 +39,16 @@ class Instruments(Instrument):
         """Call it on all of them."""
         for one in self.several:
             one.access(b, access)
+
+    def give(self, b: Builder, registers: Sequence[tree.Operand]) -> None:
+        """Call it on all of them."""
+        for one in self.several:
+            one.give(b, registers)
+
+    def take(self, b: Builder, registers: Sequence[tree.Operand]) -> None:
+        """Call it on all of them."""
+        for one in self.several:
+            one.take(b, registers)
 
     def after(self, b: Builder) -> None:
         """Call it on all of them."""

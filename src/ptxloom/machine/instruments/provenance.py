@@ -27,12 +27,12 @@ from ptxloom.machine.instruments.wanted import moments_in
 from ptxloom.machine.native.ir import constant_vector
 from ptxloom.machine.program.parts import is_sink, parts_of
 from ptxloom.machine.runtime import lanes, state
-from ptxloom.machine.runtime.provenance import memory_tags, moments, register_tags, update_tags
+from ptxloom.machine.runtime.provenance import memory_tags, moments, register_tags, tensor_tags, update_tags
 from ptxloom.syntax import tree
 from ptxloom.syntax.visitor import walk
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from ptxloom.machine.codegen.builder import Builder
     from ptxloom.machine.program.model import Op, Program
@@ -67,10 +67,24 @@ class Following(TagPlaces, Instrument):
         if not self.sees(b.op):
             return
         if b.op.site in self.moments:
-            b.runtime(moments.keep_warps_shared, W, self.moments[b.op.site])
+            b.runtime(
+                moments.keep_warps_shared, W, b.active_mask, 1 + b.op.has("cta_group::2"), self.moments[b.op.site]
+            )
         rule = _RULES.get(b.op.opcode)
         if rule is None or not rule(self, b, b.op):
             self._compute(b, b.op)
+
+    def give(self, b: Builder, registers: Sequence[tree.Operand]) -> None:
+        """Registers go to words of tensor memory."""
+        for number, one in enumerate(registers):
+            b.runtime(tensor_tags.stage_words, W, number, *(self.held(b.op, one) or _NOWHERE))
+
+    def take(self, b: Builder, registers: Sequence[tree.Operand]) -> None:
+        """Registers come from there."""
+        for number, one in enumerate(registers):
+            held = self.held(b.op, one)
+            if held is not None:
+                b.runtime(tensor_tags.take_words, W, b.op.site, b.active_mask, number, *held)
 
     # -- rules: each says whether it knew the form
 

@@ -10,7 +10,13 @@ import numpy as np
 
 from ptxloom.diagnostics import UsageError
 from ptxloom.display import mimebundle
-from ptxloom.machine.results.provenance_operands import by_element, descriptor_place, first_bits, slot_items
+from ptxloom.machine.results.provenance_operands import (
+    by_element,
+    descriptor_place,
+    first_bits,
+    scale_slots,
+    slot_items,
+)
 from ptxloom.machine.results.provenance_tags import NODE, ORIGIN, Kind, decoded, value_tags
 
 if TYPE_CHECKING:
@@ -148,7 +154,7 @@ class _Products(Sequence["ProductEvent"]):
         number = range(len(self))[index]
         raw = self._record.raw
         event = raw.events[number]
-        known = raw.sites[int(event["site"])]
+        known = raw.of(number)
         x, y, _ = raw.grid
         block = int(event["cta"])
         place = (block % x, block // x % y, block // (x * y))
@@ -207,12 +213,27 @@ class ProvenanceRecord:
         Raises:
             UsageError: There is no such operand.
         """
-        events = self.raw.events[numbers]
-        known = self.raw.sites[int(events["site"][0])]
-        starts = events["start"].astype(np.int64)
-        origins = self.origins(by_element(known.form, name, self.raw.pool, starts, numbers, factors=known.factors))
-        origins["bit"] += (origins["array"] >= 0) * first_bits(known.form, name)
+        known = self.raw.of(int(numbers[0]))
+        starts = self.raw.events["start"][numbers].astype(np.int64)
+        origins = self.origins(by_element(known, name, self.raw.pool, starts, numbers))
+        origins["bit"] += (origins["array"] >= 0) * first_bits(known, name)
         return origins
+
+    def scales(self, numbers: NDArray[np.int64], name: str) -> NDArray[Any] | None:
+        """Where the scales of a factor's blocks come from, of several products of one instruction.
+
+        Args:
+            numbers: (products,) which they are.
+            name: "a" or "b".
+
+        Returns:
+            (products, rows or columns, blocks) of `ORIGIN`; None if they were not noted.
+        """
+        known = self.raw.of(int(numbers[0]))
+        if not known.scales:
+            return None
+        starts = self.raw.events["start"][numbers].astype(np.int64)
+        return self.origins(self.raw.pool[starts[:, None, None] + scale_slots(known, name)])
 
     def descriptors(self, numbers: NDArray[np.int64], name: str) -> NDArray[np.uint64] | None:
         """The matrix descriptors of a factor of several products of one instruction.
@@ -224,10 +245,8 @@ class ProvenanceRecord:
         Returns:
             (products,) the 64 bits; None if the factor does not lie in shared memory.
         """
-        events = self.raw.events[numbers]
-        known = self.raw.sites[int(events["site"][0])]
-        place = descriptor_place(known.form, name, known.factors)
-        return None if place is None else self.raw.pool[events["start"].astype(np.int64) + place]
+        place = descriptor_place(self.raw.of(int(numbers[0])), name)
+        return None if place is None else self.raw.pool[self.raw.events["start"][numbers].astype(np.int64) + place]
 
     def origins(self, tags: NDArray[np.uint64]) -> NDArray[Any]:
         """What tags say, as `ORIGIN`, in their shape.
@@ -239,11 +258,11 @@ class ProvenanceRecord:
         result = decoded(tags, raw.places, [(a.nbytes, a.dtype.itemsize) for a in self.arrays])
         made = result["kind"] == Kind.PRODUCT
         if made.any():
-            sites = raw.events["site"][result["node"][made]]
+            kinds = raw.kinds[result["node"][made]]
             slots = result["item"][made]
-            for site in np.unique(sites).tolist():
-                here = sites == site
-                slots[here] = slot_items(raw.sites[site].form)[slots[here]]
+            for kind in np.unique(kinds):
+                here = kinds == kind
+                slots[here] = slot_items(raw.sites[int(kind)])[slots[here]]
             result["item"][made] = slots
         return result
 

@@ -18,61 +18,83 @@ if TYPE_CHECKING:
 
     from ptxloom.isa.products import MatrixForm
     from ptxloom.machine.instruments.matrix_tags import Factor
+    from ptxloom.machine.results.raw_provenance import ProductSite
 
 OPERANDS: Final = ("a", "b", "c", "d")
 
 
 def by_element(
-    form: MatrixForm,
-    operand: str,
-    pool: NDArray[np.uint64],
-    starts: NDArray[np.int64],
-    events: NDArray[np.int64],
-    *,
-    factors: tuple[Factor | None, Factor | None] = (None, None),
+    known: ProductSite, operand: str, pool: NDArray[np.uint64], starts: NDArray[np.int64], events: NDArray[np.int64]
 ) -> NDArray[np.uint64]:
     """(events, rows, columns) uint64: the tag of each element of an operand; of several matrices one below the other.
 
     Args:
-        form: The products.
+        known: The products' instruction.
         operand: "a", "b", "c" or "d".
-        pool: The tags of A, B and C of all products, by register, lane and place in the register.
+        pool: The tags of A, B and C of all products: by register, lane and place in the register; of factors in shared
+            memory by core matrix, row, and place in the row; of products `in_lines` line by line.
         starts: (events,) where those of each product start.
         events: (events,) their numbers.
-        factors: A and B where they lie in shared memory: then by core matrix, row, and place in the row.
 
     Raises:
         UsageError: There is no such operand.
     """
     if operand not in OPERANDS:
         raise UsageError("operand", operand, "'a', 'b', 'c' or 'd'")
-    places = {"a": factors[0], "b": factors[1]}
-    place = places.get(operand)
-    slots = element_slots(form, operand) if place is None else factor_slots(form, operand, place)
+    slots = _slots(known, operand)
     held = np.maximum(slots, 0)
     if operand == "d":
         numbers = (events[:, None, None] << model.SLOT_BITS | held).astype(np.uint64) << np.uint64(model.BYTE_BITS)
         found = np.uint64(model.PRODUCT) | numbers
     else:
-        before = OPERANDS[: OPERANDS.index(operand)]
-        first = sum(_tag_count(form, name, places.get(name)) for name in before)
+        first = sum(_tag_count(known, name) for name in OPERANDS[: OPERANDS.index(operand)])
         found = pool[starts[:, None, None] + (first + held)]
     return np.where(slots < 0, np.uint64(0), found)
 
 
-def descriptor_place(form: MatrixForm, operand: str, factors: tuple[Factor | None, Factor | None]) -> int | None:
+def _slots(known: ProductSite, operand: str) -> NDArray[np.int64]:
+    """(rows, columns) int64: which of the tags of an operand each element has."""
+    if known.in_lines:
+        return line_slots(known.form, operand)
+    place = _factor(known, operand)
+    return element_slots(known.form, operand) if place is None else factor_slots(known.form, operand, place)
+
+
+def _factor(known: ProductSite, operand: str) -> Factor | None:
+    return dict(zip("ab", known.factors, strict=True)).get(operand)
+
+
+def descriptor_place(known: ProductSite, operand: str) -> int | None:
     """How far behind the start of a product's tags the descriptor of a factor is; None without a descriptor."""
-    places = dict(zip("ab", factors, strict=True))
-    if places.get(operand) is None:
+    if _factor(known, operand) is None:
         return None
-    tags = sum(_tag_count(form, name, places.get(name)) for name in "abc")
-    return tags + int(operand == "b" and factors[0] is not None)
+    tags = sum(_tag_count(known, name) for name in "abc") + (known.form.m + known.form.n) * known.scales
+    return tags + int(operand == "b" and (known.in_lines or known.factors[0] is not None))
 
 
-def _tag_count(form: MatrixForm, operand: str, place: Factor | None) -> int:
+def scale_slots(known: ProductSite, operand: str) -> NDArray[np.int64]:
+    """(rows or columns, scales) int64: how far behind the start of a product's tags those of its scales are."""
+    first = sum(_tag_count(known, name) for name in "abc") + (operand == "b") * known.form.m * known.scales
+    lines = known.form.m if operand == "a" else known.form.n
+    return first + np.arange(lines * known.scales).reshape(lines, known.scales)
+
+
+def _tag_count(known: ProductSite, operand: str) -> int:
+    if known.in_lines:
+        return 1 + int(line_slots(known.form, operand).max())
+    place = _factor(known, operand)
     if place is None:
-        return slot_count(form, operand)
-    return place.lines * place.parts * 8 * (16 // element_bytes(form, operand))
+        return slot_count(known.form, operand)
+    return place.lines * place.parts * 8 * (16 // element_bytes(known.form, operand))
+
+
+@cache
+def line_slots(form: MatrixForm, operand: str) -> NDArray[np.int64]:
+    """(rows, columns) int64: which of its tags each element of an operand has that is noted line by line."""
+    lines, along = form.extent(operand) if operand != "b" else form.extent(operand)[::-1]
+    bits, each = form.container_bits(operand), 8 * element_bytes(form, operand)
+    slots = np.arange(lines)[:, None] * (along * bits // each) + np.arange(along)[None, :] * bits // each
+    return slots.T if operand == "b" else slots
 
 
 @cache
@@ -109,9 +131,13 @@ def element_slots(form: MatrixForm, operand: str) -> NDArray[np.int64]:
 
 
 @cache
-def first_bits(form: MatrixForm, operand: str) -> NDArray[np.uint8]:
+def first_bits(known: ProductSite, operand: str) -> NDArray[np.uint8]:
     """(rows, columns) uint8: the bit at which each element starts in its byte, where several share one."""
-    if form.warps > 1:
+    form = known.form
+    if known.in_lines and form.container_bits(operand) < 8 and operand in "ab":
+        along = np.indices(form.extent(operand))[1 if operand == "a" else 0]
+        return (along * form.container_bits(operand) % 8).astype(np.uint8)
+    if known.in_lines or form.warps > 1:
         return np.zeros((), np.uint8)
     held = fragment(form.spelling, operand)
     result = np.zeros((held.matrices * held.rows, held.columns), np.uint8)
@@ -121,9 +147,11 @@ def first_bits(form: MatrixForm, operand: str) -> NDArray[np.uint8]:
 
 
 @cache
-def slot_items(form: MatrixForm) -> NDArray[np.int32]:
+def slot_items(known: ProductSite) -> NDArray[np.int32]:
     """(slots,) int32: the flat number in D of the element that a slot holds."""
-    slots = element_slots(form, "d")
-    result = np.full(slot_count(form, "d"), -1, np.int32)
+    if known.in_lines:
+        return np.arange(known.form.m * known.form.n, dtype=np.int32)
+    slots = element_slots(known.form, "d")
+    result = np.full(slot_count(known.form, "d"), -1, np.int32)
     result[slots[slots >= 0]] = np.flatnonzero(slots >= 0)
     return result

@@ -15,13 +15,25 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ProductSite:
-    """An instruction that makes products, as events name it."""
+    """An instruction that makes products, as events name it.
+
+    Attributes:
+        site: Its number in the program.
+        line: Its PTX line.
+        text: The instruction.
+        form: Shape and types.
+        factors: A and B where they lie in shared memory.
+        scales: How many scales a row of A has, and a column of B; 0 without.
+        in_lines: Whether the tags of its operands are noted line by line: A and D by row, B by column.
+    """
 
     site: int
     line: int
     text: str
     form: MatrixForm
     factors: tuple[Factor | None, Factor | None]
+    scales: int = 0
+    in_lines: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -41,7 +53,8 @@ class RawProvenance:
         taken: (CTAs, moments): whether the moment has come.
         kept: The CTAs of which there are pictures, by their numbers.
         moments: The sites of moments from number 1 on; number 0 is the end.
-        sites: The instructions that make products.
+        kinds: (events,) which of `sites` each event is of.
+        sites: The instructions that make products; one with several instruction descriptors once for each.
         grid: CTAs along x, y and z.
         parameters: The bytes of the kernel's parameters.
     """
@@ -58,6 +71,11 @@ class RawProvenance:
     taken: NDArray[np.uint8]
     kept: tuple[int, ...]
     moments: tuple[int, ...]
-    sites: dict[int, ProductSite]
+    kinds: NDArray[np.int64]
+    sites: tuple[ProductSite, ...]
     grid: tuple[int, int, int]
     parameters: bytes
+
+    def of(self, event: int) -> ProductSite:
+        """The instruction that made a product."""
+        return self.sites[int(self.kinds[event])]

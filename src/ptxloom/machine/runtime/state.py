@@ -13,7 +13,7 @@ from ptxloom.machine.runtime.tensor_boxes.model import TensorCopy, TensorRow
 from ptxloom.machine.runtime.tensor_cores.model import TensorJob, TensorMemory, TensorPlan
 from ptxloom.machine.runtime.texture import Image, Lookup
 from ptxloom.machine.runtime.traced_site import TracedSite
-from ptxloom.machine.runtime.trail import Trail
+from ptxloom.machine.runtime.trail import TensorTags, Trail
 
 if TYPE_CHECKING:
     from ptxloom.machine.native.language import Array, Code, Slice, i32, u8, u16, u32, u64
@@ -243,6 +243,7 @@ class Cta:
     computed_to: u32  # and where that ends
     tags: Annotated[Slice[u64], "launch.shared_bytes"]  # provenance's, of shared memory
     tensor: TensorMemory  # null unless the kernel uses any
+    tensor_tags: TensorTags  # provenance's, of tensor memory; null unless it follows such a kernel
 
 
 class Worker:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated, Final
 
 from ptxloom.machine.native import language
+from ptxloom.machine.runtime.tensor_cores.model import WORDS
 
 if TYPE_CHECKING:
     from ptxloom.machine.native.language import Array, Slice, u8, u32, u64
@@ -37,11 +38,14 @@ KIND: Final = 7 << KIND_SHIFT
 BYTE_BITS: Final = 3
 BIT_BITS: Final = 3
 PLACE_SHIFT: Final = BYTE_BITS + BIT_BITS
-SLOT_BITS: Final = 14  # of an element of D among those that a warp holds: by register, lane, and place in the register
+SLOT_BITS: Final = 15  # of an element of D among those that a warp holds: by register, lane, and place in the register;
+#   of those of a CTA in tensor memory, by row and column
 PLACE_LIMIT: Final = 1 << 41 - PLACE_SHIFT  # bytes of global memory
 EVENT_LIMIT: Final = 1 << 41 - BYTE_BITS - SLOT_BITS
 
 PATH_STEPS: Final = 24  # of a path at most: what comes after is not reported
+WORD_TAGS: Final = 4  # of a word of tensor memory
+MOST_WORDS: Final = 128  # registers that an instruction moves to or from tensor memory
 STAGE: Final = 2048  # tags that an instruction can put aside
 BIT_SHIFT: Final = 16  # in a map, above the number of one: the bit at which an element starts in its byte
 UNPACKED: Final = 1 << 20  # and: it is an element of fewer bits than 8
@@ -77,7 +81,7 @@ class ProductEvent:
     warp: u32
     cta: u64  # by its number in the grid
     lanes: u32
-    spare: u32
+    plan: u32  # 1 + the plan of a product into tensor memory; 0: another product
     start: u64  # of the tags of A, B and C in the pool
     tags: u64  # how many
 
@@ -122,8 +126,16 @@ class Trail:
     stage: Annotated[Array[u64], STAGE]
 
 
+class TensorTags:
+    """The tags of a CTA's tensor memory."""
+
+    staged: Annotated[Array[u64], MOST_WORDS * 32 * WORD_TAGS]  # what an instruction moves: by register and lane
+    tags: Annotated[Array[u64], WORDS * WORD_TAGS]  # column by column, as the words
+
+
 TRAIL_BYTES: Final = language.record(Trail).size
 PATH_BYTES: Final = language.record(PathStep).size
 KNOWN_BYTES: Final = language.record(KnownStep).size
 NODE_BYTES: Final = language.record(Node).size
 EVENT_BYTES: Final = language.record(ProductEvent).size
+TENSOR_TAG_BYTES: Final = language.record(TensorTags).size

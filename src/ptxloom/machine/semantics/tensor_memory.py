@@ -111,6 +111,7 @@ def ld(b: Builder, op: Op) -> None:
     if reduced is not None:
         b.write(reduced, _extreme(b, op, values))
     b.write_all(target, values)
+    b.instruments.take(b, tree.elements_of(target))
 
 
 def _extreme(b: Builder, op: Op, values: tuple[Value, ...]) -> Value:
@@ -139,6 +140,7 @@ def st(b: Builder, op: Op) -> None:
     room = b.images.room("tensor", len(values) * REGISTER_BYTES)
     for number, value in enumerate(values):
         b.store(value, b.offset(room, number * REGISTER_BYTES), 64)
+    b.instruments.give(b, tree.elements_of(source))
     _move(b, moves.store_words, (where, *rest[:-1]), room, len(values))
 
 

@@ -12,6 +12,7 @@ from ptxloom.machine.codegen.family import Family
 from ptxloom.machine.codegen.warp import W
 from ptxloom.machine.native.ir import Value, vector
 from ptxloom.machine.runtime import state
+from ptxloom.machine.runtime.tensor_cores import model
 from ptxloom.machine.runtime.tensor_memory import products
 from ptxloom.machine.semantics.tensor_memory import first_of, tensor_addresses
 from ptxloom.syntax import tree
@@ -35,28 +36,28 @@ def mma(b: Builder, op: Op) -> None:
     product = product_of(op.qualifiers)
     target, left, right, *rest = op.operands
     in_tensor = isinstance(left, tree.Address)
-    beside = {products.METADATA: rest.pop(0)} if product.sparse else {}
+    beside = {model.METADATA: rest.pop(0)} if product.sparse else {}
     descriptor = rest.pop(0)
     if product.scale_vector:
-        beside |= {products.A_SCALES: rest.pop(0), products.B_SCALES: rest.pop(0)}
+        beside |= {model.A_SCALES: rest.pop(0), model.B_SCALES: rest.pop(0)}
     disabled = rest.pop(0) if isinstance(rest[0], tree.Vector) else None
     enable, *last = rest
     facts = (
-        products.FROM_TENSOR * in_tensor
-        | products.SCALED * bool(product.scale_vector)
-        | products.SPARSE * product.sparse
-        | products.PAIRED * (product.ctas == 2)
-        | products.SHIFTED * product.shifts
-        | products.WEIGHTS_STAY * product.ws
+        model.FROM_TENSOR * in_tensor
+        | model.SCALED * bool(product.scale_vector)
+        | model.SPARSE * product.sparse
+        | model.PAIRED * (product.ctas == 2)
+        | model.SHIFTED * product.shifts
+        | model.WEIGHTS_STAY * product.ws
         | products.scale_code(product.scale_vector) << products.SCALE_SHIFT
         | TENSOR_KINDS.index(product.kind) << products.KIND_SHIFT
     )
-    room = b.images.room("operands", products.OPERANDS * _LANE_WORDS)
-    given = {products.TARGET: tensor_addresses(b, target), products.DESCRIPTOR: b.read(descriptor, "b32")}
+    room = b.images.room("operands", model.OPERANDS * _LANE_WORDS)
+    given = {model.TARGET: tensor_addresses(b, target), model.DESCRIPTOR: b.read(descriptor, "b32")}
     given |= {at: tensor_addresses(b, operand) for at, operand in beside.items()}
-    given[products.LEFT] = tensor_addresses(b, left) if in_tensor else b.read(left, "b64")
-    given[products.RIGHT] = b.read(right, "b64")
-    given[products.MASK] = b.read(last[0], "b64") if product.ws and last else b.constant(vector("i64"), 0)
+    given[model.LEFT] = tensor_addresses(b, left) if in_tensor else b.read(left, "b64")
+    given[model.RIGHT] = b.read(right, "b64")
+    given[model.MASK] = b.read(last[0], "b64") if product.ws and last else b.constant(vector("i64"), 0)
     for at, value in given.items():
         b.store(b.resize(value, 64), b.offset(room, at * _LANE_WORDS), 64)
     _ask(b, room, facts)
@@ -76,7 +77,7 @@ def _collector(op: Op) -> tuple[int, int]:
 
 def _ask(b: Builder, room: Value, facts: int) -> None:
     """Let Python make the plans of these products, if it has not; the lanes then come again."""
-    descriptors = b.offset(room, products.DESCRIPTOR * _LANE_WORDS)
+    descriptors = b.offset(room, model.DESCRIPTOR * _LANE_WORDS)
     wanted = b.runtime(products.want_plan, W, b.active_mask, descriptors, facts, products.SERVICE, b.op.site)
     asking, going = b.fresh("L"), b.fresh("L")
     b.do(f"br {b.compare('ne', wanted, Value('i32', '0'))}, label %{asking}, label %{going}")

@@ -16,6 +16,7 @@ from ptxloom.isa.products import matrix_form
 from ptxloom.machine.instruments.matrix_tags import factors_of, lane_maps
 from ptxloom.machine.instruments.tag_places import SPARE_LANE_BYTES, spare_place
 from ptxloom.machine.launch.shadows.shadow import ShadowMaker, warps_of
+from ptxloom.machine.launch.tensor_forms import multiplied, plan_key
 from ptxloom.machine.memory.arena import zeroed
 from ptxloom.machine.native import language
 from ptxloom.machine.results.provenance import ProvenanceRecord, TracedArray
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from ptxloom.machine.launch.launch_limits import Shape
     from ptxloom.machine.memory.arena import Arena, Budget
     from ptxloom.machine.memory.arguments import Memory
-    from ptxloom.machine.program.model import Op, Program
+    from ptxloom.machine.program.model import Program
     from ptxloom.machine.results.provenance_choice import Provenance
 
 _TAG: Final = 8  # bytes
@@ -126,6 +127,7 @@ class ProvenanceShadow(ShadowMaker):
         trail.taken, trail.pictures = self._taken.ctypes.data, self._pictures.ctypes.data
         trail.contents = self._contents.ctypes.data
         launch.trail = ctypes.addressof(self._trail)
+        self._launch = launch
         launch.tags, launch.tag_bytes = self._registers, self._register_tags
 
     def mark(self, spans: NDArray[np.uint64]) -> None:
@@ -157,6 +159,8 @@ class ProvenanceShadow(ShadowMaker):
         for at in ctas:
             cta: Any = language.structure(state.Cta).from_address(at)
             cta.tags = take(_TAG * launch.shared_bytes or _TAG)
+            if launch.plan_room:
+                cta.tensor_tags = take(model.TENSOR_TAG_BYTES)
             for warp in warps_of(launch, cta):
                 if launch.local_bytes:
                     warp.local_tags = take(_TAG * LANES * launch.local_bytes)
@@ -179,7 +183,7 @@ class ProvenanceShadow(ShadowMaker):
         """What it has found."""
         trail, arrays = self._trail, tuple(self._arrays())
         events = self._kept["event"].view(_EVENT)[: int(trail.event_count)]
-        sites = frozenset(np.unique(events["site"]).tolist())
+        alike, kinds = np.unique(events[["site", "plan"]], return_inverse=True)
         raw = RawProvenance(
             places=np.array([self._place(address) for address, _ in arrays], np.uint64),
             pieces=tuple((at, tags) for _, _, at, tags in self._pieces if tags is not None),
@@ -193,11 +197,21 @@ class ProvenanceShadow(ShadowMaker):
             taken=self._taken,
             kept=self._kept_ctas,
             moments=self._moments,
-            sites={op.site: _site(op) for op in self._program.ops if op.site in sites},
+            kinds=kinds.reshape(-1),
+            sites=tuple(self._site(int(site), int(plan)) for site, plan in alike.tolist()),
             grid=self._grid,
             parameters=self._params,
         )
         return ProvenanceRecord(tuple(known for _, known in arrays), self.limits(), raw, self._program)
+
+    def _site(self, site: int, plan: int) -> ProductSite:
+        """An instruction, and what it multiplied: by a plan of products into tensor memory, if `plan` is not 0."""
+        op = self._program.ops[site]
+        if plan:
+            form, factors, scales = multiplied(op, plan_key(self._launch, plan - 1))
+            return ProductSite(op.site, op.line, op.text, form, factors, scales, in_lines=True)
+        form = matrix_form(op.spelling)
+        return ProductSite(op.site, op.line, op.text, form, factors_of(op, form))
 
     def _place(self, address: int) -> int:
         for start, end, at, _ in self._pieces:
@@ -222,7 +236,7 @@ _FIELDS: Final = {
     "bucket": ("buckets", "bucket_count"), "event": ("events", "event_limit"), "pool": ("pool", "pool_limit"),
 }  # fmt: skip
 _EVENT: Final = np.dtype([
-    ("site", "u4"), ("warp", "u4"), ("cta", "u8"), ("lanes", "u4"), ("spare", "u4"), ("start", "u8"), ("tags", "u8"),
+    ("site", "u4"), ("warp", "u4"), ("cta", "u8"), ("lanes", "u4"), ("plan", "u4"), ("start", "u8"), ("tags", "u8"),
 ])  # fmt: skip
 _NODE: Final = np.dtype([("site", "u4"), ("next", "u4"), ("sources", "u8", 3)])
 
@@ -237,8 +251,3 @@ def budget_of(asked: Provenance) -> int:
     if not _LEAST <= asked.budget <= _MOST:
         raise UsageError("budget", asked.budget, f"{_LEAST} to {_MOST} bytes")
     return asked.budget
-
-
-def _site(op: Op) -> ProductSite:
-    form = matrix_form(op.spelling)
-    return ProductSite(op.site, op.line, op.text, form, factors_of(op, form))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ptxloom.machine.native.language import copy, fill, length, nothing, part, u32, u64, view
+from ptxloom.machine.native.language import address, copy, fill, length, nothing, part, u32, u64, view
 from ptxloom.machine.native.watching import watching
 from ptxloom.machine.runtime.bounds import within
 from ptxloom.machine.runtime.memory import find_span, holds, space_at
@@ -39,6 +39,8 @@ def tags_of(w: Warp, place: u32, size: u32) -> Slice[u64]:
 def start_tags(cta: Cta) -> None:
     """Nothing is known of what a CTA finds in its shared and local memory and its registers."""
     fill(cta.tags, 0)
+    if address(cta.tensor_tags) != 0:
+        fill(cta.tensor_tags.tags, 0)
     launch = cta.launch
     for number in range(launch.warps):
         w = warp_at(cta, number)

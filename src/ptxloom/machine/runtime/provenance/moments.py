@@ -50,6 +50,10 @@ def keep_shared(cta: Cta, moment: u32) -> None:
     copy(part(trail.contents, at * size, size), cta.shared, size)
 
 
-def keep_warps_shared(w: Warp, moment: u32) -> None:
-    """The same, at an instruction of a warp."""
+def keep_warps_shared(w: Warp, lanes: u32, paired: u32, moment: u32) -> None:
+    """The same, at an instruction that lanes of a warp execute: of its CTA, and of the peer if that is `paired`."""
+    if lanes == 0:
+        return
     keep_shared(w.cta, moment)
+    if paired != 0 and w.launch.members & 1 == 0:  # else there is none, which the instruction says
+        keep_shared(w.cta.peers[w.cta.rank ^ 1].cta, moment)

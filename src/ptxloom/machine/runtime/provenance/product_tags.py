@@ -9,7 +9,7 @@ from ptxloom.machine.runtime.matrix_layout import row_at
 from ptxloom.machine.runtime.provenance.memory_tags import read_tags, tags_of
 from ptxloom.machine.runtime.provenance.moments import cta_number, place_among
 from ptxloom.machine.runtime.provenance.paths import put_value, value_tag
-from ptxloom.machine.runtime.state import SHARED, Warp
+from ptxloom.machine.runtime.state import SHARED, Cta, Warp
 from ptxloom.machine.runtime.trail import BYTE_BITS, COMPUTED, PATH_FIELD, PRODUCT, SLOT_BITS, Trail
 
 if TYPE_CHECKING:
@@ -18,11 +18,16 @@ if TYPE_CHECKING:
 
 def begin_product(w: Warp, site: u32, lanes: u32, tags: u32) -> None:
     """A warp is about to execute a product whose operands take `tags` tags, which follow one by one."""
+    begin_event(w, w.cta, site, lanes, tags)
+
+
+def begin_event(w: Warp, cta: Cta, site: u32, lanes: u32, tags: u32) -> None:
+    """The same of the part of a CTA, which may be the peer of the warp's own."""
     trail = w.launch.trail
     trail.recording = 0
     if trail.warps >> w.index & 1 == 0:
         return
-    index = cta_number(w.cta)
+    index = cta_number(cta)
     if place_among(trail.ctas, index) == trail.cta_count:
         return
     if trail.event_count >= trail.event_limit or trail.pool_count + u64(tags) > trail.pool_limit:

@@ -31,6 +31,10 @@ SCALES_OF_WORD: Final = 4  # of a row, in a column of tensor memory
 MOST_PLANS: Final = 256
 MOST_PLACES: Final = A_TILES * B_TILES
 
+TARGET, LEFT, RIGHT, DESCRIPTOR, METADATA, A_SCALES, B_SCALES, MASK, OPERANDS = range(9)  # of a product, a lane each
+FROM_TENSOR, SCALED, SPARSE, PAIRED, SHIFTED, WEIGHTS_STAY = 1, 2, 4, 8, 16, 32  # what its code says of one
+MAKES_MASK: Final = 1 << 39  # of the mask of columns of B that are taken as zeros
+
 # Why an instruction of tensor memory cannot be executed.
 (
     BAD_COLUMNS, RELINQUISHED, NOT_ALLOCATED, NO_PEER, BAD_SWIZZLE, BAD_PRODUCT, BAD_LANE, TOO_MANY_PLANS,
@@ -75,6 +79,9 @@ class TensorPlan(language.Sealed):
     b_packed: u32
     a_shift: u32  # where it starts in its byte
     b_shift: u32
+    a_each: u32  # bytes of which provenance notes one tag
+    b_each: u32
+    d_each: u32
     a_columns: u32  # of tensor memory
     d_columns: u32
     d_lanes: u32  # from the lane of D's address on
@@ -95,6 +102,7 @@ class TensorJob:
     base: u32  # of D: column * 128 + lane
     adds: u32  # 0: D is not added
     lane: u32  # who issued it
+    number: u32  # of the plan
     power: u32  # the `.f32` that D is multiplied with before
     metadata: Annotated[Array[u64], A_TILES * 16]  # of a row: four bits a chunk
     a_scales: Annotated[Array[u64], A_TILES * 16]  # of a row: a byte a block

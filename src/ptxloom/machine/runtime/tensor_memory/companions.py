@@ -24,6 +24,7 @@ from ptxloom.machine.runtime.tensor_cores.model import (
     TensorPlan,
 )
 from ptxloom.machine.runtime.tensor_cores.ownership import holds_columns
+from ptxloom.machine.runtime.tensor_cores.places import scale_pitch, scale_word
 from ptxloom.machine.runtime.tensor_memory.allocation import illegal
 
 if TYPE_CHECKING:
@@ -34,7 +35,6 @@ BY_ROW, BY_HALVES = (
     1,
     2,
 )  # how metadata lie: 64 bits a row; those of two rows, eight lanes apart for the upper half of k
-GROUP_ROWS = 128  # rows whose words are next to each other
 
 
 def reach_columns(w: Warp, cta: Cta, taddr: u32, columns: u32, site: u32) -> u32:
@@ -71,12 +71,9 @@ def bring_scales(
     taddr = told & ADDRESS
     if first % plan.scale_step != 0:
         return illegal(w, BAD_SCALE, site, 1, u64(first))
-    groups = (rows + GROUP_ROWS - 1) // GROUP_ROWS
     words = (first + plan.scales + SCALES_OF_WORD - 1) // SCALES_OF_WORD
     lines = rows if split == 0 else split
-    pitch = groups * (GROUP_ROWS // QUARTER_LANES)
-    if split != 0:
-        pitch = pitch // 2
+    pitch = scale_pitch(rows, split)
     columns = (lines + QUARTER_LANES - 1) // QUARTER_LANES
     if words > 1:
         columns = columns + pitch * (words - 1)
@@ -87,12 +84,7 @@ def bring_scales(
     touch_tensor(w, cta, taddr & 0xFFFF, columns, 0)
     base = (taddr & 0xFFFF) * TENSOR_LANES
     for row in range(rows):
-        line: u32 = row
-        lane: u32 = 0
-        if split != 0 and row >= split:
-            line = row - split
-            lane = TENSOR_LANES // 2
-        at = base + line // QUARTER_LANES * TENSOR_LANES + lane + line % QUARTER_LANES
+        at = base + scale_word(row, split)
         bits = u64(tensor_word(w, cta, at, taddr, site))
         if words > 1:
             more = at + pitch * TENSOR_LANES

@@ -12,6 +12,7 @@ from ptxloom.machine.native.watching import watching
 from ptxloom.machine.runtime.bounds import within
 from ptxloom.machine.runtime.matrix_layout import ROW_BYTES, factor_place
 from ptxloom.machine.runtime.memory import fault
+from ptxloom.machine.runtime.provenance.tensor_tags import put_word, shift_tags, stage_piece
 from ptxloom.machine.runtime.racecheck.pending_products import keep_factor
 from ptxloom.machine.runtime.racecheck.tensor_accesses import (
     COPIES,
@@ -121,6 +122,7 @@ def copy_to(
                 return 1
             copy(chunk, part(cta.shared, at, ROW_BYTES), ROW_BYTES)
             watch_factor(w, cta, at, u32(ROW_BYTES), site)
+            stage_piece(w, cta, at, bits, site)
             if bits != 0:
                 unpack(chunk, ROW_BYTES, bits, CENTRED if bits == 4 else 0)
             words = view(u32, chunk)
@@ -128,6 +130,7 @@ def copy_to(
                 for number in range(copies_of(way)):
                     index = (column + 4 * piece + word) * TENSOR_LANES + lane + lane_of(way, row, number)
                     memory.words[index] = words[word]
+                    put_word(w, cta, index, word)
                     if address(w.written) != 0:
                         mark_word(memory, index)
     return 0
@@ -174,6 +177,7 @@ def shift_in(w: Warp, cta: Cta, taddr: u32, site: u32) -> u32:
     touch_tensor(w, cta, column, SHIFT_COLUMNS, 1)
     for index in range(SHIFT_COLUMNS):
         start = (column + index) * TENSOR_LANES + first
+        shift_tags(w, cta, start, site)
         for row in range(QUARTER_LANES - 1):
             memory.words[start + row] = memory.words[start + row + 1]
             if address(w.written) != 0:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ptxloom.machine.native.language import address, copy, nothing, part, u8, u32, u64, view
+from ptxloom.machine.native.language import address, copy, fill, nothing, part, u8, u32, u64, view
 from ptxloom.machine.native.watching import watching
 from ptxloom.machine.runtime.bounds import within
 from ptxloom.machine.runtime.initcheck.slow_path import read_lane
@@ -25,8 +25,11 @@ from ptxloom.machine.runtime.tensor_cores.model import (
     BAD_SWIZZLE,
     REGISTER_BYTES,
     TENSOR_LANES,
+    TensorJob,
     TensorMemory,
+    TensorPlan,
 )
+from ptxloom.machine.runtime.tensor_cores.places import is_cleared
 from ptxloom.machine.runtime.tensor_memory.allocation import illegal
 
 if TYPE_CHECKING:
@@ -177,3 +180,36 @@ def turn_signs(into: Slice[u8], count: u32, bits: u32) -> None:
     words = view(u32, into)
     for index in range(count // 4):
         words[index] = words[index] ^ bits
+
+
+def clear_columns(plan: TensorPlan, into: Slice[u8], mask: u64) -> None:
+    """Take columns of B as zeros."""
+    for column in range(8 * plan.b_tiles):
+        if is_cleared(plan, mask, column) != 0:
+            clear_column(plan, into, column)
+
+
+def clear_column(plan: TensorPlan, into: Slice[u8], column: u32) -> None:
+    """Zeros to a column of B."""
+    tile = u64(column // 8 * plan.b_parts) * REGISTER_BYTES
+    if plan.b_across == 0:
+        for piece in range(plan.b_parts):
+            fill(part(into, tile + u64(piece * REGISTER_BYTES + column % 8 * 16), 16), 0)
+    else:
+        size = plan.b_across
+        for k in range(plan.b_parts * 16 // size):
+            fill(part(into, tile + u64((k * 8 + column % 8) * size), u64(size)), 0)
+
+
+def keep_lanes(job: TensorJob, disabled: Slice[u32], column: u32, columns: u32, rank: u32, back: u32) -> None:
+    """Keep D where lanes are not to be written, and put it back."""
+    if address(disabled) == 0:
+        return
+    for lane in range(128):
+        if disabled[rank * 4 + lane // 32] >> (lane & 31) & 1 != 0:
+            for index in range(columns):
+                at = (column + index) * TENSOR_LANES + lane
+                if back == 0:
+                    job.kept[index * TENSOR_LANES + lane] = job.memory.words[at]
+                else:
+                    job.memory.words[at] = job.kept[index * TENSOR_LANES + lane]

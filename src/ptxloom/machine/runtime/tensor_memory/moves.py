@@ -11,6 +11,7 @@ from ptxloom.machine.native.language import address, copy, part, trailing_zeros,
 from ptxloom.machine.native.watching import watching
 from ptxloom.machine.runtime.hazards import note, note_access
 from ptxloom.machine.runtime.memory import fault
+from ptxloom.machine.runtime.provenance.tensor_tags import load_words_tags, store_words_tags
 from ptxloom.machine.runtime.racecheck.tensor_accesses import LOADS, STORES, add_lanes, begin_touch, touch_tensor
 from ptxloom.machine.runtime.state import OTHER_QUARTER, OUT_OF_BOUNDS, TENSOR, UNWRITTEN, Warp
 from ptxloom.machine.runtime.tensor_cores.marks import mark_word, missing_word
@@ -84,6 +85,7 @@ def load_words(
     memory = w.cta.tensor
     if address(w.written) != 0:
         find_missing(w, memory, lanes, first, steps, starts, count, packed, taddr, site)
+    load_words_tags(w, first, steps, starts, count, packed)
     if rows == QUARTER_LANES:
         load_rows(memory, into, first, starts, count, packed)
         return 0
@@ -163,6 +165,7 @@ def store_words(
         return 1
     touch_words(w, lanes, first, rows, columns, split, STORES, 1, site)
     memory = w.cta.tensor
+    store_words_tags(w, site, first, steps, starts, count, packed)
     for register in range(count):
         source = view(u32, part(values, u64(register) * REGISTER_BYTES, REGISTER_BYTES))
         if rows == QUARTER_LANES and packed == 0:

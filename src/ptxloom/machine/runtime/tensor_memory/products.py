@@ -8,11 +8,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated
 
 from ptxloom.isa.tensor_products import TENSOR_KINDS
-from ptxloom.machine.native.language import address, fill, invoke, part, u8, u32, u64
+from ptxloom.machine.native.language import address, invoke, part, u32, u64
 from ptxloom.machine.native.watching import watching
 from ptxloom.machine.runtime.hazards import note, note_access
 from ptxloom.machine.runtime.matrix_layout import ROW_BYTES
 from ptxloom.machine.runtime.memory import fault
+from ptxloom.machine.runtime.provenance.tensor_products import give_result, note_tensor_product
 from ptxloom.machine.runtime.racecheck.pending_products import keep_factor
 from ptxloom.machine.runtime.racecheck.tensor_accesses import (
     PRODUCTS,
@@ -27,21 +28,37 @@ from ptxloom.machine.runtime.spending import spend
 from ptxloom.machine.runtime.state import EMPTY_COLLECTOR, OUT_OF_BOUNDS, TENSOR, UNWRITTEN, Cta, Warp
 from ptxloom.machine.runtime.tensor_cores.marks import mark_lanes, missing_lanes_of
 from ptxloom.machine.runtime.tensor_cores.model import (
+    A_SCALES,
+    B_SCALES,
     BAD_LANE,
+    DESCRIPTOR,
+    FROM_TENSOR,
+    LEFT,
+    MAKES_MASK,
+    MASK,
+    METADATA,
     REGISTER_BYTES,
+    RIGHT,
+    SCALED,
+    SHIFTED,
+    SPARSE,
+    TARGET,
     TENSOR_COLUMNS,
     TENSOR_LANES,
     TensorJob,
     TensorPlan,
 )
 from ptxloom.machine.runtime.tensor_cores.ownership import holds_columns
+from ptxloom.machine.runtime.tensor_cores.places import split_of
 from ptxloom.machine.runtime.tensor_memory.allocation import has_peer, illegal
 from ptxloom.machine.runtime.tensor_memory.companions import bring_metadata, bring_scales, touch_rows
 from ptxloom.machine.runtime.tensor_memory.factors import (
     bad_descriptor,
+    clear_columns,
     gather_columns,
     gather_lines,
     gather_tensor,
+    keep_lanes,
     turn_signs,
     unpack,
 )
@@ -52,12 +69,9 @@ if TYPE_CHECKING:
 SCALE_IDS = 0x60000030  # bits of a block-scaled descriptor that choose bytes: no matter of the code
 SELECTOR = 3
 STEPS = 20  # of a tile
-TARGET, LEFT, RIGHT, DESCRIPTOR, METADATA, A_SCALES, B_SCALES, MASK, OPERANDS = range(9)
-MAKES_MASK = 1 << 39
 NEGATIONS = 3 << 13
 INTEGERS = TENSOR_KINDS.index("i8")
 SHAPE = 0x1F7E0000  # M and N of a descriptor
-FROM_TENSOR, SCALED, SPARSE, PAIRED, SHIFTED, WEIGHTS_STAY = 1, 2, 4, 8, 16, 32  # of `facts`
 KIND_SHIFT, SCALE_SHIFT = 8, 16
 DISCARDS, FILLS, USES, USES_LAST = range(4)  # what is done with a collector buffer
 SERVICE = 4  # what Python is asked for
@@ -131,8 +145,9 @@ def multiply(
     """
     for lane in range(32):
         if lanes >> lane & 1 != 0:
-            plan = w.launch.plans[plan_of(w, key_of(u32(operands[DESCRIPTOR * 32 + lane]), facts))]
             job = w.worker.job
+            job.number = plan_of(w, key_of(u32(operands[DESCRIPTOR * 32 + lane]), facts))
+            plan = w.launch.plans[job.number]
             job.plan = plan
             job.adds = adding >> lane & 1
             job.power = power
@@ -180,8 +195,13 @@ def product(
             return 1
         if bring_beside(w, cta, plan, job, operands, lane, facts, site) != 0:
             return 1
-        if add_product(w, cta, plan, job, target, disabled, rank, site) != 0:
+        if place_result(w, cta, plan, job, target, site) != 0:
             return 1
+        if address(cta.tensor_tags) != 0:
+            note_tensor_product(w, cta, plan, job, operands, facts, site)
+        add_product(w, cta, plan, job, target, disabled, rank, site)
+        if address(cta.tensor_tags) != 0:
+            give_result(w, cta, plan, job, disabled, rank)
     return 0
 
 
@@ -207,7 +227,7 @@ def bring_beside(
     if bring_scales(w, cta, plan, job.a_scales, 16 * plan.a_tiles, a, descriptor >> 29 & 3, 0, site) != 0:
         return 1
     columns = 8 * plan.b_tiles
-    split = columns // 2 if plan.ctas == 2 and plan.a_tiles == 4 else 0
+    split = split_of(plan)
     b = u32(operands[B_SCALES * 32 + lane])
     return bring_scales(w, cta, plan, job.b_scales, columns, b, descriptor >> 4 & 3, split, site)
 
@@ -234,8 +254,7 @@ def bring_right(w: Warp, plan: TensorPlan, job: TensorJob, descriptor: u64, nega
     if negated >> 1 & 1 != 0:
         turn_signs(job.b, size, plan.b_sign)
     if mask & MAKES_MASK != 0:
-        for bank in range(plan.folds):
-            clear_columns(plan, job.b, mask, bank)
+        clear_columns(plan, job.b, mask)
     return 0
 
 
@@ -250,32 +269,6 @@ def watch_lines(
         first = moved * across // u32(ROW_BYTES)
         along = lines * 8 * across // u32(ROW_BYTES)
         keep_factor(w, cta, lane, descriptor, first, along, parts * u32(ROW_BYTES) // across // 8, 8, 1, site)
-
-
-def clear_columns(plan: TensorPlan, into: Slice[u8], mask: u64, bank: u32) -> None:
-    """Take columns of B as zeros: runs that are used and runs that are skipped take turns, in each bank of columns."""
-    skipped = u32(mask >> 40 & 255) + 1
-    used = u32(mask >> 48 & 255) + 1
-    first = u32(mask >> u64(32 + bank) & 1)  # whether it begins with such a run
-    lead = used if first == 0 else 0
-    start = u32(mask >> u64(8 * bank) & 255)
-    count = plan.b_tiles * 8 // plan.folds
-    for index in range(count):
-        at = (index + start + used + skipped - lead) % (used + skipped)
-        if at < skipped:
-            clear_column(plan, into, bank * count + index)
-
-
-def clear_column(plan: TensorPlan, into: Slice[u8], column: u32) -> None:
-    """Zeros to a column of B."""
-    tile = u64(column // 8 * plan.b_parts) * REGISTER_BYTES
-    if plan.b_across == 0:
-        for piece in range(plan.b_parts):
-            fill(part(into, tile + u64(piece * REGISTER_BYTES + column % 8 * 16), 16), 0)
-    else:
-        size = plan.b_across
-        for k in range(plan.b_parts * 16 // size):
-            fill(part(into, tile + u64((k * 8 + column % 8) * size), u64(size)), 0)
 
 
 def bring_left(
@@ -324,17 +317,8 @@ def bring_tensor(w: Warp, cta: Cta, plan: TensorPlan, job: TensorJob, taddr: u32
     return 0
 
 
-def add_product(
-    w: Warp,
-    cta: Cta,
-    plan: TensorPlan,
-    job: TensorJob,
-    target: u32,
-    disabled: Slice[u32],
-    rank: u32,
-    site: u32,
-) -> u32:
-    """Multiply a CTA's rows, into its D; 1 after a fault."""
+def place_result(w: Warp, cta: Cta, plan: TensorPlan, job: TensorJob, target: u32, site: u32) -> u32:
+    """Where a CTA's D lies; 1 after a fault."""
     column = target & 0xFFFF
     lane = target >> 16
     memory = cta.tensor
@@ -345,6 +329,21 @@ def add_product(
         return illegal(w, BAD_LANE, site, 1, u64(target))
     job.memory = memory
     job.base = column * TENSOR_LANES + lane
+    return 0
+
+
+def add_product(
+    w: Warp,
+    cta: Cta,
+    plan: TensorPlan,
+    job: TensorJob,
+    target: u32,
+    disabled: Slice[u32],
+    rank: u32,
+    site: u32,
+) -> None:
+    """Multiply a CTA's rows, into its D."""
+    column = target & 0xFFFF
     touch_result(w, cta, plan, job, disabled, rank)
     if address(w.written) != 0:
         watch_result(w, plan, job, target, site)
@@ -355,7 +354,6 @@ def add_product(
     invoke(code, job)
     keep_lanes(job, disabled, column, plan.d_columns, rank, 1)
     spend(w, plan.a_tiles * plan.b_tiles * STEPS)
-    return 0
 
 
 @watching
@@ -380,17 +378,3 @@ def watch_result(w: Warp, plan: TensorPlan, job: TensorJob, target: u32, site: u
             mark_lanes(job.memory, at, 16)
     if job.adds != 0 and missing != 0:
         note_access(w, UNWRITTEN, site, 0, u64(target), TENSOR, 4 * plan.d_columns, 0)
-
-
-def keep_lanes(job: TensorJob, disabled: Slice[u32], column: u32, columns: u32, rank: u32, back: u32) -> None:
-    """Keep D where lanes are not to be written, and put it back."""
-    if address(disabled) == 0:
-        return
-    for lane in range(128):
-        if disabled[rank * 4 + lane // 32] >> (lane & 31) & 1 != 0:
-            for index in range(columns):
-                at = (column + index) * TENSOR_LANES + lane
-                if back == 0:
-                    job.kept[index * TENSOR_LANES + lane] = job.memory.words[at]
-                else:
-                    job.memory.words[at] = job.kept[index * TENSOR_LANES + lane]

@@ -11,8 +11,10 @@ import numpy as np
 from ptxloom.diagnosis.bases import way
 from ptxloom.diagnosis.culprits import copies_of, culprit
 from ptxloom.diagnosis.described.copies import by_copy
+from ptxloom.diagnosis.described.in_tensor import by_address
 from ptxloom.diagnosis.described.repeated import common_makers, is_described, is_held, unmoved
 from ptxloom.diagnosis.kept import was_copied
+from ptxloom.diagnosis.lines.accumulators import started_anew
 from ptxloom.diagnosis.lines.ctas import base_of, deciding, own_term_of, term_of
 from ptxloom.diagnosis.lines.loops import ends_of
 from ptxloom.diagnosis.model import Diagnosis, Picture
@@ -86,6 +88,7 @@ def _diagnosis(group: Sequence[Suspect], run: Run) -> Diagnosis:
     lost = all(s.lost is not None for s in group) and not _was_copied(first, record)
     said = first.explained[0].culprit if first.explained else None
     said = said or by_copy(named, first, _stack(first), record)
+    said = said or by_address([first_of(one) for one in group], group, record)
     found = said or culprit(named, role, paths, products, record, ops=record.program.ops, lost=lost)
     found = _by_cta(found, group, wrong, role, record)
     others = {e.named.cause for s in group for e in s.explained} - {named.cause}
@@ -221,6 +224,8 @@ def _of_loop(found: Culprit, total: Total, products: Sequence[Op], record: Prove
     """Where k begins for each CTA, if several add to one sum; else, of k that are missing, where their loop ends."""
     loads = copies_of(total.ways, record)
     op = term_of(loads[0], total.field, record.program) if total.field and loads else None
+    if op is None and total.named.cause == "k-missing":
+        op = started_anew(products, record)
     if op is None and total.named.cause == "k-missing" and (ends := ends_of(products[0], loads, record.program)):
         between = total.certain or 2 * total.wrong >= total.total  # or of two tiles one, which a double step does, too
         op = ends.step if between else ends.test

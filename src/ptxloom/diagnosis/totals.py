@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ptxloom.binding.touches import touches
+from ptxloom.binding.touches import stores_to, touches
 from ptxloom.diagnosis.coverage import tiles_of
 from ptxloom.diagnosis.kept import was_copied
 from ptxloom.diagnosis.left_open import has_computed_factor
@@ -189,10 +189,17 @@ def stored_twice(
         field = field or _lost_by(stacks, record)
         facts = ("place", named, "d", array, _NO_PATHS, by, lost, total)
         yield Total(*facts, certain=True, field=field, alone=alone)
-    elif misplaced:
-        paths = np.concatenate([stack.path[stack.known] for _, stack in stacks])
+        return
+    paths = np.concatenate([stack.path[stack.known] for _, stack in stacks])
+    if misplaced and _through_shared(paths, record):
         named = Named("stored-twice", f"{lost:,} elements are lost in shared memory: others are stored over them")
         yield Total("place", named, "d", array, paths, tuple(s.site for s, _ in stacks), lost, total, certain=False)
+
+
+def _through_shared(paths: Integers, record: ProvenanceRecord) -> bool:
+    """Whether results come to their array through shared memory."""
+    sites = {site for number in np.unique(paths).tolist() for site in record.path(int(number))}
+    return any(stores_to(record.program.ops[site].node, "shared") for site in sites)
 
 
 def _multiplied_again(sites: Sequence[SiteEvidence], reading: Reading, record: ProvenanceRecord) -> str:

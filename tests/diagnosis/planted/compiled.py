@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
+CORPUS = Path(__file__).parents[2] / "corpus"
 M, N, K = 64, 128, 96
 
 
@@ -58,6 +59,24 @@ def triton_matmul(name: str) -> RightKernel:
     names = ("A", "B", "C", "m", "n", "k", "", "")
     make = Factors(np.float16, 2)
     return RightKernel(name, text, (M // 64, N // 64), 128, make, names, 2, product, 8192, "matmul", says="C = A @ B")
+
+
+def triton_tensor_memory(name: str) -> RightKernel:
+    """The same for sm_100a: A and B in shared memory, the sums in tensor memory."""
+    text = (CORPUS / "triton_matmul-sm_100a.ptx").read_text()
+    names = ("A", "B", "C", "m", "n", "k", "", "")
+    made = Factors(np.float16, 2)
+
+    def make() -> Sequence[Argument]:
+        a, b, c, *rest = made()
+        assert isinstance(c, np.ndarray)
+        return a, b, c.astype(np.float16), *rest
+
+    def halves(a: Array, b: Array, *_: object) -> Array:
+        return product(a, b).astype(np.float16)
+
+    grid = (M // 64, N // 64)
+    return RightKernel(name, text, grid, 128, make, names, 2, halves, 40960, "matmul", says="C = A @ B")
 
 
 def triton_int8(name: str) -> RightKernel:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from diagnosis.planted import compiled, hopper, moves
+from diagnosis.planted import blackwell, compiled, hopper, moves
 from diagnosis.planted.attention import attention
 from diagnosis.planted.convolution import convolution
 from diagnosis.planted.direct import direct
@@ -54,11 +54,25 @@ HOPPER_ACROSS = hopper.hopper("hopper-f16-across-64B", hopper.Factors(swizzle="6
 HOPPER_ACROSS_PLAIN = hopper.hopper("hopper-f16-across-plain", hopper.Factors(swizzle="none", across=(True, True)))
 HOPPER_TF32 = hopper.hopper("hopper-tf32", hopper.Factors("tf32"))
 HOPPER_E4M3 = hopper.hopper("hopper-e4m3", hopper.Factors("e4m3"))
+TRITON_TENSOR = compiled.triton_tensor_memory("triton-matmul-sm_100a")
+BLACKWELL_FACTORS = blackwell.TensorFactors()
+BLACKWELL = blackwell.blackwell("blackwell-f16", BLACKWELL_FACTORS)
+BLACKWELL_PLAIN = blackwell.blackwell("blackwell-f16-plain", blackwell.TensorFactors(swizzle="none"))
+BLACKWELL_B_ACROSS = blackwell.blackwell("blackwell-f16-b-across", blackwell.TensorFactors(across=(False, True)))
+BLACKWELL_ACROSS = blackwell.blackwell(
+    "blackwell-f16-across-64B", blackwell.TensorFactors(swizzle="64B", across=(True, True))
+)
+BLACKWELL_64B = blackwell.blackwell("blackwell-f16-64B", blackwell.TensorFactors(swizzle="64B"))
+BLACKWELL_TF32 = blackwell.blackwell("blackwell-tf32", blackwell.TensorFactors("tf32"))
+BLACKWELL_E4M3 = blackwell.blackwell("blackwell-e4m3", blackwell.TensorFactors("e4m3"))
+BLACKWELL_64 = blackwell.blackwell("blackwell-f16-m64", blackwell.TensorFactors(rows=64))
+BLACKWELL_TENSOR_A = blackwell.blackwell("blackwell-f16-tensor-a", BLACKWELL_FACTORS, in_tensor=True)
 
 KERNELS = (
     SMALL, LONG, MIDDLE, PADDED, LARGE, BYTES, EIGHTS, WORDS, MASKED, HALVES,
     DIRECT_F16, DIRECT_TF32, DIRECT_S8, DIRECT_E4M3, ATTENTION, CONVOLUTION, FP4,
     BY_LDMATRIX, BY_MOVMATRIX, BY_STMATRIX, COPY, OF_WORDS, HGEMM, TRITON, TRITON_S8, STMATRIX,
     HOPPER, HOPPER_64B, HOPPER_32B, HOPPER_PLAIN, HOPPER_B_ACROSS, HOPPER_ACROSS, HOPPER_TF32, HOPPER_E4M3,
-    HOPPER_ACROSS_PLAIN,
+    HOPPER_ACROSS_PLAIN, BLACKWELL, BLACKWELL_PLAIN, BLACKWELL_B_ACROSS, BLACKWELL_ACROSS, BLACKWELL_TF32,
+    BLACKWELL_E4M3, BLACKWELL_64, BLACKWELL_64B, BLACKWELL_TENSOR_A, TRITON_TENSOR,
 )  # fmt: skip

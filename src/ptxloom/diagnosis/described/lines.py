@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from ptxloom.descriptors.instruction import TRANSPOSE_A, TRANSPOSE_B
 from ptxloom.descriptors.matrix import BASE, GENERATIONS, LEADING, START, STRIDE
 from ptxloom.descriptors.swizzling import CHUNK_BYTES
 from ptxloom.diagnosis.described.makers import parts_of
+from ptxloom.readings.effects import uses_tensor_memory
 from ptxloom.syntax import print_statements, tree
 from ptxloom.syntax.constants import constant
 
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from ptxloom.machine.program.model import Op, Program
 
 _MAJORS: Final = 4  # operands of `wgmma` before those that say how A and B lie
+_TOLD: Final = 3  # the operand of a product into tensor memory that is its instruction descriptor
 
 
 class Used(NamedTuple):
@@ -64,7 +67,7 @@ def found_for(uses: Sequence[Used], program: Program) -> Found:
     whole = True
     for use in uses:
         for field in use.solved.wrong:
-            change = _change(field, use, made)
+            change = _change(field, use, made, program)
             first = first or (change.op if change is not None else None)
             if change is None or change.value is None:
                 whole = False
@@ -73,7 +76,7 @@ def found_for(uses: Sequence[Used], program: Program) -> Found:
             known.values[field.name] = change.value
     makers = tuple(dict.fromkeys(part.op for parts in made.values() for part in parts))
     for one in list(edited.values()):
-        if "major" in one.values:
+        if "major" in one.values and any(one.op is use.op for use in uses):
             for op in _alike(one.op, uses[0].operand, makers, program):
                 edited.setdefault((op.site, one.operand), _Edited(op, one.operand, one.values))
     edits = tuple((one.op.node, _with_constant(one.op, one.operand, one.value)) for one in edited.values())
@@ -115,10 +118,10 @@ class _Edited(NamedTuple):
         return held ^ changed
 
 
-def _change(field: Field, use: Used, made: dict[Used, tuple[Part, ...]]) -> _Change | None:
+def _change(field: Field, use: Used, made: dict[Used, tuple[Part, ...]], program: Program) -> _Change | None:
     """Which constant makes a field, and what it should be."""
     if field.name == "major":
-        return _Change(use.op, _major_place(use), int(field.wanted == "mn"))
+        return _of_major(field, use, program)
     part = _chosen(field, use, made)
     return None if part is None else _Change(part.op, part.operand, _constant(field, part, use.solved))
 
@@ -177,6 +180,16 @@ def _constant(field: Field, part: Part, solved: Solved) -> int | None:
     bits = part.bits ^ (word.of(part.bits) ^ wanted) << word.first
     value, rest = divmod(bits << max(-part.shift, 0), 1 << max(part.shift, 0))
     return None if rest else value
+
+
+def _of_major(field: Field, use: Used, program: Program) -> _Change | None:
+    """Which constant says along which coordinate a factor lies: an operand, or a bit of an instruction descriptor."""
+    if not uses_tensor_memory(use.op.node):
+        return _Change(use.op, _major_place(use), int(field.wanted == "mn"))
+    word = TRANSPOSE_A if use.role == "a" else TRANSPOSE_B
+    parts = parts_of(use.op, use.op.operands[_TOLD], program)
+    part = next((one for one in parts if one.operand >= 0 and one.shift == 0), None)
+    return None if part is None else _Change(part.op, part.operand, part.value ^ word.mask)
 
 
 def _major_place(use: Used) -> int:

@@ -65,14 +65,13 @@ UNWRITTEN, UNWRITTEN_REGISTER = range(26, 28)
 OWN_WRITE_WRITE, OWN_READ_WRITE, OWN_WRITE_READ = range(28, 31)  # of a thread with its own asynchronous copy
 ENDED: Final = 32  # shared memory that goes while others use it
 UNFENCED, STALE_MAP = 33, 36  # without a fence: a bulk copy of what a thread has written, a map that has changed
-EMPTY_COLLECTOR: Final = 44  # it is used, and nothing has filled it
 REUSED, TENSOR_UNFENCED = 42, 43  # without one: a bulk copy over what threads have used; an access to tensor memory
 UNEVEN: Final = 31  # warps of a warpgroup that do not change their registers alike
 REQUESTED_AGAIN, NOT_CANCELED = 34, 35  # a cluster, after a refusal; the index of one that was not canceled
 IN_FLIGHT, NO_PRODUCT_FENCE = 37, 38  # a register that a product may still use, or takes without a fence before
 NOT_FREED, OTHER_QUARTER = 39, 41  # tensor memory: never freed; an address names lanes of another warp
 STRAYED: Final = 50  # from the variable that an address was made from
-NOT_READ_ONLY: Final = 40  # read as if it were read-only, and written
+EMPTY_COLLECTOR, NOT_READ_ONLY = 44, 40  # nothing has filled what is used; what is written is read by other means
 
 WARPGROUP: Final = 4  # warps
 

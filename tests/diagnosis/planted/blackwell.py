@@ -1,0 +1,344 @@
+"""Products by `tcgen05.mma` of factors in shared memory, or of A in tensor memory, into tensor memory."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from string import Template
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from diagnosis.planted.model import RightKernel
+from ptxloom.descriptors import SharedTile
+from ptxloom.descriptors.instruction import InstructionDescriptor
+from ptxloom.descriptors.swizzling import swizzle_mode
+from ptxloom.machine import tensor_map
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from diagnosis.planted.model import Argument, Array
+
+M, N, K = 256, 128, 192
+TILE_N = 64  # columns of C that a CTA has
+STAGE_BYTES = 32768
+B_PLACE = 16384  # of B in a stage
+
+_HEAD = """.version 8.7
+.target sm_100a
+.address_size 64
+.extern .shared .align 1024 .b8 tiles[];
+.visible .entry k(.param .align 64 .b8 A[128], .param .align 64 .b8 B[128], .param .u64 C, .param .u32 n, .param .u32 k)
+{
+.reg .pred p<8>;
+.reg .b32 r<64>;
+.reg .b64 d<32>;
+.reg .f32 f<64>;
+.shared .align 8 .b64 full[2];
+.shared .align 8 .b64 empty;
+.shared .align 16 .b32 slot;
+mov.u32 r0, %tid.x;
+mov.b64 d1, A;
+mov.b64 d2, B;
+cvta.param.u64 d1, d1;
+cvta.param.u64 d2, d2;
+ld.param.u64 d3, [C];
+ld.param.u32 r1, [n];
+ld.param.u32 r2, [k];
+mov.u32 r3, tiles;
+mov.u32 r4, full;
+mov.u32 r9, empty;
+mov.u32 r5, %ctaid.y;
+shl.b32 r5, r5, $log_m; // a-tile
+mov.u32 r6, %ctaid.x; // b-index
+shl.b32 r6, r6, 6; // b-tile
+shr.u32 r40, r0, 5;
+setp.ne.u32 p5, r40, 0;
+mov.u32 r41, slot;
+@p5 bra allocated;
+tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [r41], 128;
+tcgen05.relinquish_alloc_permit.cta_group::1.sync.aligned;
+allocated:
+setp.ne.u32 p0, r0, 0;
+@p0 bra ready;
+mbarrier.init.shared.b64 [r4], 1;
+mbarrier.init.shared.b64 [r4+8], 1;
+mbarrier.init.shared.b64 [r9], 1;
+fence.mbarrier_init.release.cluster;
+ready:
+tcgen05.fence::before_thread_sync;
+bar.sync 0;
+tcgen05.fence::after_thread_sync;
+ld.shared.u32 r42, [r41];
+shl.b32 r43, r40, 21;
+add.u32 r43, r43, r42; // warp-lanes
+mov.u32 r45, $told; // told
+mov.u32 r7, 0;
+mov.u32 r8, 0;
+@p0 bra multiply;
+copy:
+and.b32 r10, r7, 1; // fill-stage
+shl.b32 r11, r10, 15;
+add.u32 r11, r3, r11;
+add.u32 r12, r11, 16384;
+shl.b32 r13, r10, 3;
+add.u32 r13, r4, r13;
+shl.b32 r14, r7, $log_k; // copy-k
+mbarrier.arrive.expect_tx.shared.b64 _, [r13], $bytes; // bytes
+$copies
+add.u32 r7, r7, 1;
+multiply:
+shl.b32 r15, r8, $log_k;
+add.u32 r15, r15, $tile_k;
+setp.ge.or.u32 p1, r15, r2, p0;
+@p1 bra wait;
+sub.u32 r16, r7, r8;
+setp.lt.u32 p2, r16, 2;
+@p2 bra copy;
+wait:
+and.b32 r20, r8, 1; // read-stage
+shl.b32 r21, r20, 15; // stage-bytes
+add.u32 r21, r3, r21; // stage-start
+shl.b32 r22, r20, 3;
+add.u32 r22, r4, r22;
+shr.u32 r23, r8, 1;
+and.b32 r23, r23, 1; // phase
+again:
+mbarrier.try_wait.parity.shared.b64 p3, [r22], r23;
+@!p3 bra again;
+$middle
+@p0 bra issued;
+shr.u32 r24, r21, 4;
+cvt.u64.u32 d10, r24; // a-start
+add.u32 r25, r21, 16384; // b-base
+shr.u32 r25, r25, 4;
+cvt.u64.u32 d11, r25; // b-start
+or.b64 d10, d10, $a_words; // a-words
+or.b64 d11, d11, $b_words; // b-words
+setp.ne.u32 p6, r8, 0; // adding
+$products
+tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [r9];
+issued:
+and.b32 r26, r8, 1;
+done:
+mbarrier.try_wait.parity.shared.b64 p3, [r9], r26;
+@!p3 bra done;
+tcgen05.fence::after_thread_sync;
+bar.sync 0;
+add.u32 r8, r8, 1;
+shl.b32 r15, r8, $log_k;
+setp.lt.u32 p4, r15, r2; // loop-end
+@p4 bra multiply;
+$epilogue
+tcgen05.fence::before_thread_sync;
+bar.sync 0;
+@p5 bra freed;
+tcgen05.dealloc.cta_group::1.sync.aligned.b32 r42, 128;
+freed:
+ret;
+}
+"""
+_COPY = "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
+_NAMES = ("A", "B", "C", "n", "k")
+_E4M3 = np.array([0xC4, 0xC0, 0xB8, 0x00, 0x38, 0x40, 0x44], np.uint8)  # -3 to 3
+_KINDS = {"f16": "f16", "tf32": "tf32", "e4m3": "f8f6f4"}
+
+
+@dataclass(frozen=True, slots=True)
+class TensorFactors:
+    """How both factors lie in memory and in shared memory, and what makes their arrays.
+
+    Attributes:
+        element: "f16", "tf32" or "e4m3".
+        swizzle: "none", "32B", "64B" or "128B", of shared memory.
+        across: Of A and of B: whether they are contiguous along M or N, not along K.
+        rows: M of a product: 64 or 128.
+        map_swizzle: Of A's and B's tensor maps, where it is another one.
+        less: Of A and of B: by how much the boxes of the maps are smaller than a tile, along (K, M or N).
+    """
+
+    element: str = "f16"
+    swizzle: str = "128B"
+    across: tuple[bool, bool] = (False, False)
+    rows: int = 128
+    map_swizzle: tuple[str, str] | None = None
+    less: tuple[tuple[int, int], tuple[int, int]] = ((0, 0), (0, 0))
+
+    @property
+    def dtype(self) -> type[np.generic]:
+        return {"f16": np.float16, "tf32": np.float32, "e4m3": np.uint8}[self.element]
+
+    @property
+    def tile_k(self) -> int:
+        """K of a stage: 128 bytes of rows, or one row of the swizzle."""
+        return {"32B": 16, "64B": 32}.get(self.swizzle, 64) if self.element == "f16" else 128 // self.dtype().itemsize
+
+    def lines(self, number: int) -> int:
+        """Rows of A, or columns of B, of a tile."""
+        return (self.rows, TILE_N)[number]
+
+    def tile(self, number: int) -> SharedTile:
+        """A tile of A (0) or of B (1)."""
+        major = "mn" if self.across[number] else "k"
+        return SharedTile(self.lines(number), self.tile_k, self.element, major, self.swizzle, generation="tcgen05")
+
+    @property
+    def told(self) -> InstructionDescriptor:
+        """What is multiplied."""
+        a, b = self.across
+        kind, element = _KINDS[self.element], self.element
+        return InstructionDescriptor(kind, self.rows, TILE_N, element, element, "f32", transpose_a=a, transpose_b=b)
+
+    @property
+    def width(self) -> int:
+        """Elements that a box has along the contiguous coordinate."""
+        return swizzle_mode(self.swizzle).span_bytes // self.dtype().itemsize
+
+    def box(self, number: int) -> tuple[int, int]:
+        """The box of A's or B's map: elements along the contiguous coordinate, and across it."""
+        other = self.tile_k if self.across[number] else self.lines(number)
+        return self.width - self.less[number][0], other - self.less[number][1]
+
+    def arrays(self) -> tuple[Array, Array]:
+        """A and B of small whole numbers."""
+        rng = np.random.default_rng(27)
+        found: list[Array] = []
+        for number, rows in enumerate((M, N)):
+            whole = rng.integers(-3, 4, (K, rows) if self.across[number] else (rows, K))
+            found.append(_E4M3[whole + 3] if self.element == "e4m3" else whole.astype(self.dtype))
+        return found[0], found[1]
+
+    def __call__(self) -> Sequence[Argument]:
+        swizzles = self.map_swizzle or (self.swizzle, self.swizzle)
+        kind = "TFLOAT32" if self.element == "tf32" else None
+        maps = [
+            tensor_map(array, self.box(n), swizzle=swizzles[n], data_type=kind) for n, array in enumerate(self.arrays())
+        ]
+        return *maps, np.zeros((M, N), np.float32), N, K
+
+    def product(self, *_: object) -> Array:
+        """What must come out."""
+        a, b = (_values(array) for array in self.arrays())
+        return (a.T if self.across[0] else a) @ (b if self.across[1] else b.T)
+
+
+def _values(array: Array) -> Array:
+    if array.dtype != np.uint8:
+        return array.astype(np.float32)
+    table = np.zeros(256, np.float32)
+    table[_E4M3] = np.arange(-3, 4)
+    return table[array]
+
+
+def blackwell(name: str, factors: TensorFactors, *, in_tensor: bool = False) -> RightKernel:
+    """C = A @ B.T, or as the factors lie; a CTA has `rows` x 64 of it. `in_tensor`: A goes through tensor memory."""
+    tiles = [factors.tile(number) for number in (0, 1)]
+    said = "C = " + ("A.T" if factors.across[0] else "A") + " @ " + ("B" if factors.across[1] else "B.T")
+    parts = {
+        "log_m": str(factors.rows.bit_length() - 1),
+        "log_k": str(factors.tile_k.bit_length() - 1),
+        "tile_k": str(factors.tile_k),
+        "told": str(factors.told),
+        "bytes": str(sum(tile.tile_bytes for tile in tiles)),
+        "copies": "\n".join(line for number in (0, 1) for line in _copies(factors, number)),
+        "middle": "\n".join(_through_tensor_memory() if in_tensor else ()),
+        "a_words": str(tiles[0].descriptor),
+        "b_words": str(tiles[1].descriptor),
+        "products": "\n".join(_products(factors, tiles, in_tensor=in_tensor)),
+        "epilogue": "\n".join(_epilogue(factors.rows)),
+    }
+    text = Template(_HEAD).substitute(parts)
+    grid = (N // TILE_N, M // factors.rows)
+    return RightKernel(name, text, grid, 128, factors, _NAMES, 2, factors.product, 3 * STAGE_BYTES, says=said)
+
+
+def _copies(factors: TensorFactors, number: int) -> list[str]:
+    """The copies of one tile, a box each."""
+    letter, tile = "ab"[number], factors.tile(number)
+    across = factors.across[number]
+    size = factors.width * (factors.tile_k if across else factors.lines(number)) * factors.dtype().itemsize
+    found: list[str] = []
+    for box in range(tile.tile_bytes // size):
+        first = f"r{5 + number}" if across else "r14"
+        other = "r14" if across else f"r{5 + number}"
+        found += [
+            f"add.u32 r17, {first}, {box * factors.width}; // {letter}-coordinate",
+            f"add.u32 r18, {other}, 0; // {letter}-row",
+            f"add.u32 r19, r{11 + number}, {box * size}; // {letter}-into",
+            f"{_COPY} [r19], [d{1 + number}, {{r17, r18}}], [r13]; // {letter}-copy",
+        ]
+    return found
+
+
+def _through_tensor_memory() -> list[str]:
+    """Each thread brings its row of A, 64 halves that a swizzle of 128 bytes has moved, to columns 64 to 95."""
+    names = ", ".join(f"r{n}" for n in range(46, 50))
+    found = [
+        "shl.b32 r30, r0, 7; // row-of",
+        "add.u32 r30, r30, r21; // row-bytes",
+        "and.b32 r31, r0, 7; // row-turn",
+        "add.u32 r32, r43, 64; // a-columns",
+    ]
+    for chunk in range(8):
+        found += [
+            f"xor.b32 r33, r31, {chunk}; // row-chunk",
+            "shl.b32 r33, r33, 4;",
+            "add.u32 r33, r33, r30;",
+            f"ld.shared.v4.u32 {{{names}}}, [r33]; // row-load",
+            f"add.u32 r34, r32, {4 * chunk}; // row-column",
+            f"tcgen05.st.sync.aligned.32x32b.x4.b32 [r34], {{{names}}}; // row-store",
+        ]
+    return [
+        *found,
+        "tcgen05.wait::st.sync.aligned;",
+        "tcgen05.fence::before_thread_sync;",
+        "bar.sync 0;",
+        "tcgen05.fence::after_thread_sync;",
+        "add.u32 r44, r42, 64; // a-place",
+    ]
+
+
+def _products(factors: TensorFactors, tiles: list[SharedTile], *, in_tensor: bool) -> list[str]:
+    found: list[str] = []
+    kind = _KINDS[factors.element]
+    for number, (a, b) in enumerate(zip(tiles[0].steps, tiles[1].steps, strict=True)):
+        left = "[r35]" if in_tensor else "d12"
+        found += [
+            f"add.u32 r35, r44, {8 * number}; // a-step"
+            if in_tensor
+            else f"add.s64 d12, d10, {a.offset_bytes // 16}; // a-step",
+            f"add.s64 d13, d11, {b.offset_bytes // 16}; // b-step",
+            f"tcgen05.mma.cta_group::1.kind::{kind} [r42], {left}, d13, r45, p6; // product",
+            "setp.eq.u32 p6, r8, r8; // adding-on",
+        ]
+    return found
+
+
+def _epilogue(rows: int) -> list[str]:
+    """Each warp loads its lanes of D; of 64 rows it has 16, of which lanes 16 and on take the upper columns."""
+    count = TILE_N * rows // 128
+    registers = ", ".join(f"f{n}" for n in range(count))
+    shape, split = ("32x32b", "") if rows == 128 else ("16x32bx2", ", 32")
+    loads = [
+        f"tcgen05.ld.sync.aligned.{shape}.x{count}.b32 {{{registers}}}, [r43]{split}; // d-load",
+        "tcgen05.wait::ld.sync.aligned;",
+    ]
+    if rows == 128:
+        place = ["add.u32 r50, r0, r5; // d-row", "mad.lo.u32 r52, r50, r1, r6; // d-place"]
+    else:
+        place = [
+            "and.b32 r50, r0, 15;",
+            "shl.b32 r51, r40, 4; // d-warp",
+            "add.u32 r50, r50, r51;",
+            "add.u32 r50, r50, r5; // d-row",
+            "and.b32 r51, r0, 16;",
+            "shl.b32 r51, r51, 1; // d-half",
+            "add.u32 r51, r51, r6;",
+            "mad.lo.u32 r52, r50, r1, r51; // d-place",
+        ]
+    places = ["mul.wide.u32 d20, r52, 4;", "add.u64 d20, d3, d20;"]
+    stores = [
+        f"st.global.v4.f32 [d20+{16 * n}], {{f{4 * n}, f{4 * n + 1}, f{4 * n + 2}, f{4 * n + 3}}}; // d-store"
+        for n in range(count // 4)
+    ]
+    return [*loads, *place, *places, *stores]

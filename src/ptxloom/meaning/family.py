@@ -25,6 +25,7 @@ class Row(Generic[Reader_contra, Op_contra]):
         starts: Lanes may have to wait before it: it must start a block.
         ends: It may go elsewhere: it must end a block.
         lanewise: Each lane for itself, whatever the width of vectors: it may be built for a strip of lanes.
+        converts: Each element of the result is one of an operand, in another format.
     """
 
     build: Callable[[Reader_contra, Op_contra], None]
@@ -33,6 +34,7 @@ class Row(Generic[Reader_contra, Op_contra]):
     starts: bool
     ends: bool
     lanewise: bool
+    converts: bool
 
     def fits(self, op: Op_contra) -> bool:
         """Whether the row covers an instruction."""
@@ -55,11 +57,12 @@ class RowsOf(Generic[Reader_contra, Op_contra]):
         starts: bool = False,
         ends: bool = False,
         lanewise: bool = False,
+        converts: bool = False,
     ) -> Callable[[Callable[[Reader_contra, Op_contra], None]], Callable[[Reader_contra, Op_contra], None]]:
         """Define the meaning of opcodes; `types` is a list of types separated by blanks, the rest as in `Row`."""
 
         def add(build: Callable[[Reader_contra, Op_contra], None]) -> Callable[[Reader_contra, Op_contra], None]:
-            row = Row(build, frozenset(types.split()), when, starts, ends, lanewise)
+            row = Row(build, frozenset(types.split()), when, starts, ends, lanewise, converts)
             for opcode in opcodes:
                 self.rows.setdefault(opcode, []).append(row)
             return build

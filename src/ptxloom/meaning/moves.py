@@ -121,6 +121,7 @@ def isspacep(b: Words[W], op: Op) -> None:
     "cvt",
     when=lambda op: len(op.types) == 2 and all(t.kind in "su" for t in op.types) and not op.has("pack"),
     lanewise=True,
+    converts=True,
 )
 def cvt_integer(b: Words[W], op: Op) -> None:
     """Truncate or extend an integer; `.sat` clamps to the target's range."""

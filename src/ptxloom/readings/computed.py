@@ -23,6 +23,10 @@ _INTEGER_SUMS: Final = frozenset(("add", "sub"))
 _FLOAT_SUMS: Final = frozenset(("fadd", "fsub"))
 _PRODUCTS: Final = frozenset(("mul", "fmul", "fma"))
 _QUOTIENTS: Final = frozenset(("fdiv", "rcp", "sdiv", "srem", "udiv", "urem"))
+_SHIFTS: Final = frozenset(("ashr", "lshr", "shl"))
+_MOST_TRUTH: Final = 3  # operands of a function of bits
+_AROUND_SHIFTS: Final = frozenset(("and", "compare", "llvm.umin", "or", "select", "trunc", "zext"))
+_FIELDS: Final = _SHIFTS | _AROUND_SHIFTS | {"add", "llvm.smax", "sub", "xor"}
 _SCALES: Final = _PRODUCTS | _QUOTIENTS | {"and", "ashr", "lshr", "shl"}
 
 
@@ -43,10 +47,73 @@ def source(instruction: tree.Instruction) -> int | None:
 
 def converts(instruction: tree.Instruction) -> bool:
     """Whether an instruction gives one operand as it is, or as another type."""
-    if source(instruction) is not None:
-        return True
-    several = len(Form(instruction).types) > 1
-    return _operands(instruction) == {1} and (several or words(instruction) <= _SAME_BITS | {"and", "or"})
+    found = meaning_of(instruction)
+    if found is None:
+        return False
+    return (
+        found.converts
+        or source(instruction) is not None
+        or (_rearranges(found.words) and _operands(instruction) == {1})
+    )
+
+
+def moves_bits(instruction: tree.Instruction) -> bool:
+    """Whether results are an operand's bits as they are, in one register or in several side by side.
+
+    Example:
+        >>> from ptxloom.syntax import parse
+        >>> texts = "mov.b64 {%r1, %r2}, %rd1; cvta.shared.u64 %rd1, %rd2; not.b32 %r1, %r2; shl.b32 %r1, %r2, 8;"
+        >>> [moves_bits(one) for one in parse(texts).statements]
+        [True, True, False, False]
+    """
+    found = meaning_of(instruction)
+    return found is not None and not found.converts and len(instruction.operands) == 2 and _rearranges(found.words)
+
+
+def chooses(instruction: tree.Instruction) -> bool:
+    """Whether a result is one of two operands, as a predicate says."""
+    return words(instruction) == frozenset(("lanes", "select"))
+
+
+def permutes(instruction: tree.Instruction) -> bool:
+    """Whether a result is made of bytes of two operands."""
+    return "permute" in words(instruction)
+
+
+def reformats(instruction: tree.Instruction) -> bool:
+    """Whether each element of a result is one of an operand, in another format."""
+    found = meaning_of(instruction)
+    return found is not None and found.converts
+
+
+def shifts_one(instruction: tree.Instruction) -> bool:
+    """Whether a register is shifted."""
+    return _shifts(instruction) and len(instruction.operands) == 3
+
+
+def shifts_two(instruction: tree.Instruction) -> bool:
+    """Whether two registers are shifted, side by side."""
+    return _shifts(instruction) and len(instruction.operands) == 4
+
+
+def _shifts(instruction: tree.Instruction) -> bool:
+    found = words(instruction)
+    return bool(found & _SHIFTS) and found <= _SHIFTS | _AROUND_SHIFTS and len(Form(instruction).types) == 1
+
+
+def takes_field(instruction: tree.Instruction) -> bool:
+    """Whether a result is a field of an operand's bits, by its position and length."""
+    return _has_field(instruction) and len(instruction.operands) == 4
+
+
+def replaces_field(instruction: tree.Instruction) -> bool:
+    """Whether a result is an operand whose field of bits is another's, by its position and length."""
+    return _has_field(instruction) and len(instruction.operands) == 5
+
+
+def _has_field(instruction: tree.Instruction) -> bool:
+    found = words(instruction)
+    return {"shl", "sub", "llvm.umin"} <= found <= _FIELDS
 
 
 def negates(instruction: tree.Instruction) -> bool:
@@ -141,7 +208,7 @@ def _alike(asked: Asked, qualifiers: tuple[str, ...]) -> bool:
 
 
 def truth(instruction: tree.Instruction) -> tuple[tuple[int, ...], int] | None:
-    """The function of bits that a result is, bit by bit: its operands, and its table; None if it is something else.
+    """The function of bits that the first result is: its operands, and its table; None if it is something else.
 
     The place in the table is the number that the bits of the operands make, the first the highest.
 
@@ -151,9 +218,12 @@ def truth(instruction: tree.Instruction) -> tuple[tuple[int, ...], int] | None:
         >>> [truth(one) for one in parse(texts).statements]
         [((1, 2), 8), ((1,), 1), None]
     """
-    term = _only(instruction)
-    places = tuple(sorted(_operands(instruction)))
-    if term is None or len(places) > 3:
+    found = meaning_of(instruction)
+    if found is None or not found.results:
+        return None
+    term = found.results[0].value
+    places = tuple(sorted(_operands_of(term)))
+    if len(places) > _MOST_TRUTH:
         return None
     table_ = 0
     for number in range(1 << len(places)):
@@ -177,8 +247,16 @@ def _only(instruction: tree.Instruction) -> Term | None:
 def _operands(instruction: tree.Instruction) -> set[int]:
     """The places of the operands that results are made of."""
     found = meaning_of(instruction)
-    terms = () if found is None else (part for one in found.results for part in parts_of(one.value))
-    return {one.what[0] for one in terms if isinstance(one.what, tuple) and one.word == OPERAND}
+    return set[int]().union(*(_operands_of(one.value) for one in (() if found is None else found.results)))
+
+
+def _operands_of(term: Term) -> set[int]:
+    return {one.what[0] for one in parts_of(term) if isinstance(one.what, tuple) and one.word == OPERAND}
+
+
+def _rearranges(said: frozenset[str]) -> bool:
+    """Whether words only put bits elsewhere, by constants."""
+    return said <= _SAME_BITS | {"and", "lshr", "or", "shl"}
 
 
 def _numbers(term: Term) -> Iterator[Term]:

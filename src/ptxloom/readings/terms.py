@@ -71,10 +71,12 @@ class Meaning(NamedTuple):
     Attributes:
         results: What it writes, in the order in which its row does.
         words: Everything that the row says: words, and the operations that they name.
+        converts: Each element of a result is one of an operand, in another format.
     """
 
     results: tuple[Result, ...]
     words: frozenset[str]
+    converts: bool = False
 
 
 def meaning_of(instruction: tree.Instruction) -> Meaning | None:
@@ -157,7 +159,7 @@ def meaning(asked: Asked) -> Meaning | None:
         row.build(reader, form)
     except _MISFITS:
         return None
-    return Meaning(tuple(reader.results), frozenset(reader.said))
+    return Meaning(tuple(reader.results), frozenset(reader.said), row.converts)
 
 
 class _Terms:

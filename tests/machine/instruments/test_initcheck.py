@@ -204,6 +204,12 @@ REGISTERS = (
         (0,),
     ),
     ("shfl.sync.bfly.b32 %r1, %never1, 1, 31, -1;" + use("%r1"), "mov.u32 %never1, 1;", tuple(range(32))),
+    (  # kept by the matrix that is stored
+        f"wmma.store.d.sync.aligned.row.m16n16k16.shared.s32 [%r20], {{{', '.join(['%never1'] * 8)}}}, 16;\n"
+        "bar.sync 0;\nld.shared.u32 %r1, [tile];" + use("%r1"),
+        "mov.u32 %never1, 1;",
+        tuple(range(32)),
+    ),
     (
         "@%p1 mov.u32 %never1, 1;\nshfl.sync.down.b32 %r1|%p4, %never1, 16, 31, -1;" + use("%r1"),
         "mov.u32 %never1, 1;",

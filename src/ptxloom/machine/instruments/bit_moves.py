@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from ptxloom.machine.codegen import scratch
 from ptxloom.machine.codegen.warp import W
 from ptxloom.machine.runtime.provenance import bit_tags, register_tags
+from ptxloom.readings.computed import truth
+from ptxloom.readings.terms import words
 from ptxloom.syntax import tree
 
 if TYPE_CHECKING:
@@ -59,10 +61,10 @@ def shift(f: TagPlaces, b: Builder, op: Op) -> bool:
     """`shl`, `shr`."""
     by = b.literal(op.operands[2])
     if by is None:
-        amount = _By(op.operands[2], 0, op.type.bits, op.opcode == "shl")
+        amount = _By(op.operands[2], 0, op.type.bits, _goes_up(op))
         return _shifted(f, b, op, (op.operands[1],), amount)
     by = min(by & 0xFFFFFFFF, op.type.bits)
-    return _shifted(f, b, op, (op.operands[1],), by if op.opcode == "shr" else -by)
+    return _shifted(f, b, op, (op.operands[1],), -by if _goes_up(op) else by)
 
 
 def funnel(f: TagPlaces, b: Builder, op: Op) -> bool:
@@ -114,28 +116,31 @@ def logic(f: TagPlaces, b: Builder, op: Op) -> bool:
     if op.has("pred"):
         return True
     target = op.operands[0].first if isinstance(op.operands[0], tree.Pair) else op.operands[0]
-    operands = op.operands[1:4] if op.opcode == "lop3" else op.operands[1:3]
+    found = truth(op.node)
+    if found is None:
+        return False
+    places, table = found
+    operands = [op.operands[place] for place in places]
     sources = _held(f, op, operands)
     into = f.into(op, (target,), _some(sources), in_place=True)
     if into[0] is None:
         return True
-    masks = _masks(b, op, operands, sources)
+    masks = _masks(b, op, table, operands, sources)
     only = [source for source in sources if source is not None]
     if masks is not None:
         b.runtime(bit_tags.mask_tags, W, op.site, b.active_mask, *into[0], *only[0], *masks)
     else:
-        facts = _facts((*sources, None, None)[:3])
+        facts = _facts((*sources, None, None, None)[:3])
         b.runtime(bit_tags.join_tags, W, op.site, b.active_mask, *into[0], *facts)
     f.settle(b, op, (target,), into)
     return True
 
 
 def _masks(
-    b: Builder, op: Op, operands: Sequence[tree.Operand], sources: Sequence[Held | None]
+    b: Builder, op: Op, table: int, operands: Sequence[tree.Operand], sources: Sequence[Held | None]
 ) -> tuple[int, int] | None:
     """Which bits of the one register decide the result's, and which of them are as they are; None if not one."""
-    table = _table(b, op)
-    if table is None or sum(source is not None for source in sources) != 1:
+    if sum(source is not None for source in sources) != 1:
         return None
     width = op.type.bits
     fixed = [0 if source is not None else b.literal(operand) for operand, source in zip(operands, sources, strict=True)]
@@ -153,19 +158,9 @@ def _masks(
     return kept, same
 
 
-def _table(b: Builder, op: Op) -> int | None:
-    """The function of each bit: the result by the bits of the operands, the first the highest of the place."""
-    match op.opcode:
-        case "and":
-            return 0b1000
-        case "or":
-            return 0b1110
-        case "xor":
-            return 0b0110
-        case "not":
-            return 0b01
-        case _:
-            return b.literal(op.operands[4])
+def _goes_up(op: Op) -> bool:
+    """Whether bits go to higher places."""
+    return op.has("l") or words(op.node).isdisjoint(("lshr", "ashr"))
 
 
 def _shifted(f: TagPlaces, b: Builder, op: Op, operands: Sequence[tree.Operand], by: int | _By) -> bool:
@@ -175,7 +170,7 @@ def _shifted(f: TagPlaces, b: Builder, op: Op, operands: Sequence[tree.Operand],
     into = f.into(op, (target,), _some(sources), in_place=True)
     if into[0] is not None:
         facts = (*into[0], *_facts((*sources, None)[:2]))
-        upwards = int(op.opcode == "shl" or op.has("l"))
+        upwards = int(_goes_up(op))
         if isinstance(by, _By):
             b.store(b.read(by.amount, "b32"), b.scratch(scratch.VALUES), 64)
             facts = (*facts, _AHEAD + by.start, by.most, upwards, int(by.back), b.scratch(scratch.VALUES))

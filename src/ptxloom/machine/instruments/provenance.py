@@ -7,12 +7,12 @@ what a branch or a predicate chooses comes from what was chosen.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from ptxloom.binding.effects import destinations
 from ptxloom.fragments.derive import fragment
 from ptxloom.isa.limits import LANES
-from ptxloom.isa.matrix import matrix_move
+from ptxloom.isa.matrix import MOVES, matrix_move
 from ptxloom.machine.analysis.carriers import brings, carried
 from ptxloom.machine.analysis.definite_assignment import names_read
 from ptxloom.machine.codegen import scratch
@@ -25,9 +25,25 @@ from ptxloom.machine.instruments.matrix_tags import lane_maps
 from ptxloom.machine.instruments.tag_places import Held, TagPlaces
 from ptxloom.machine.instruments.wanted import moments_in
 from ptxloom.machine.native.ir import constant_vector
-from ptxloom.machine.program.parts import is_sink, parts_of
+from ptxloom.machine.program.parts import LOADS, is_sink, is_store, parts_of
 from ptxloom.machine.runtime import lanes, state
 from ptxloom.machine.runtime.provenance import memory_tags, moments, register_tags, tensor_tags, update_tags
+from ptxloom.meaning.effects import PRODUCTS
+from ptxloom.readings.computed import (
+    adds,
+    chooses,
+    moves_bits,
+    multiplies_operands,
+    permutes,
+    products_of_parts,
+    reformats,
+    replaces_field,
+    shifts_one,
+    shifts_two,
+    takes_field,
+    truth,
+)
+from ptxloom.readings.effects import calls, copies, exchanges, issues, moves_matrix, multiplies, stores, updates_memory
 from ptxloom.syntax import tree
 from ptxloom.syntax.visitor import walk
 
@@ -51,7 +67,7 @@ class Following(TagPlaces, Instrument):
 
     def sees(self, op: Op) -> bool:
         """What reads or writes something of an origin, and what writes memory."""
-        if op.opcode in _WRITERS or op.site in self.moments or brings(op):
+        if _writes(op.node) or op.site in self.moments or brings(op):
             return True
         return any(carried(self.program, op, name.text) for operand in op.operands for name in _names(operand))
 
@@ -70,7 +86,7 @@ class Following(TagPlaces, Instrument):
             b.runtime(
                 moments.keep_warps_shared, W, b.active_mask, 1 + b.op.has("cta_group::2"), self.moments[b.op.site]
             )
-        rule = _RULES.get(b.op.opcode)
+        rule = rule_of(b.op)
         if rule is None or not rule(self, b, b.op):
             self._compute(b, b.op)
 
@@ -174,7 +190,7 @@ class Following(TagPlaces, Instrument):
 
     def matrix(self, b: Builder, op: Op) -> bool:
         """Rows of matrices go between memory and registers."""
-        write = op.opcode == "stmatrix"
+        write = stores(op.node)
         memory, registers = op.operands[:2] if write else op.operands[1::-1]
         move = matrix_move(op.spelling)
         space = state.SHARED if move.space else state.GENERIC
@@ -236,9 +252,7 @@ class Following(TagPlaces, Instrument):
         return True
 
     def fragment(self, b: Builder, op: Op) -> bool:
-        """`wmma`: a product, or a matrix between memory and registers."""
-        if op.has("mma"):
-            return product_moves.product(self, b, op)
+        """Elements of a matrix go between memory and registers, each by itself."""
         held, write = fragment(op.spelling), op.has("store")
         memory, registers = op.operands[:2] if write else op.operands[1::-1]
         at = WmmaMatrix(b, op, memory, op.operands[2:3], held)
@@ -256,7 +270,7 @@ class Following(TagPlaces, Instrument):
 
     def update(self, b: Builder, op: Op) -> bool:
         """`atom`, `red`: memory is combined with a register, and another one takes what was there."""
-        target, memory, *sources = op.operands if op.opcode == "atom" else (None, *op.operands)
+        target, memory, *sources = op.operands if destinations(op.node) else (None, *op.operands)
         assert memory is not None
         space = resolved_space(b, base_and_offset(op, memory)[0], space_of(op))
         size = op.type.bits // 8
@@ -288,26 +302,67 @@ class Following(TagPlaces, Instrument):
             spare = any(source != result and source.overlaps(result) for source in sources)
             into = Held(self.spare, result.size) if spare else result
             none = (_SOURCES - len(sources)) * (0, 0)
-            unpacks = int(op.opcode in _UNPACKING)
+            unpacks = int(_unpacks(op.node))
             facts = (*into, packed if alike else 1, unpacks, *(fact for source in sources for fact in source), *none)
             b.runtime(register_tags.compute_tags, W, op.site, b.active_mask, *facts)
             if spare:
                 self.copy(b, op, result, into, b.active_mask)
 
 
-_RULES: Final[dict[str, Callable[[Following, Builder, Op], bool]]] = {
-    "ld": Following.load, "ldu": Following.load, "st": Following.store, "mov": Following.move, "cvta": Following.move,
-    "selp": Following.choose, "shfl": Following.exchange, "ldmatrix": Following.matrix, "stmatrix": Following.matrix,
-    "movmatrix": Following.transpose, "cvt": Following.convert, "wmma": Following.fragment,
-    "mma": product_moves.product, "wgmma": product_moves.warpgroup, "atom": Following.update, "red": Following.update,
-    "prmt": bit_moves.permute, "shl": bit_moves.shift, "shr": bit_moves.shift, "shf": bit_moves.funnel,
-    "bfe": bit_moves.extract, "bfi": bit_moves.insert,
-    **dict.fromkeys(("and", "or", "xor", "not", "lop3"), bit_moves.logic),
-    "cp": Following.nothing, "bra": Following.nothing, "call": Following.nothing, "ret": Following.nothing,
-}  # fmt: skip
-_UNPACKING: Final = frozenset(("add", "sub", "fma", "mad", "mul"))  # of bits among those of a constant
-_WRITERS: Final = frozenset(("st", "stmatrix", "mma", "wmma", "atom", "red"))
+_Rule: TypeAlias = "Callable[[Following, Builder, Op], bool]"
+
+
+def rule_of(op: Op) -> _Rule | None:
+    """What becomes of tags at an instruction, by what it does to memory and to other lanes, else by its words."""
+    node = op.node
+    found: _Rule | None
+    if calls(node) or copies(node):
+        found = Following.nothing
+    elif multiplies(node):
+        found = _PRODUCTS.get(next(iter(issues(node)), ""))
+    elif moves_matrix(node):
+        found = Following.matrix if op.opcode in MOVES else Following.fragment
+    elif op.opcode in LOADS:
+        found = Following.load
+    elif is_store(op):
+        found = Following.store
+    elif updates_memory(node):
+        found = Following.update
+    elif exchanges(node):
+        found = Following.transpose if op.opcode in MOVES else Following.exchange
+    else:
+        found = _by_words(node)
+    return found
+
+
+def _by_words(node: tree.Instruction) -> _Rule | None:
+    asked: tuple[tuple[Callable[[tree.Instruction], object], _Rule], ...] = (
+        (reformats, Following.convert),
+        (moves_bits, Following.move),
+        (chooses, Following.choose),
+        (permutes, bit_moves.permute),
+        (truth, bit_moves.logic),
+        (shifts_one, bit_moves.shift),
+        (shifts_two, bit_moves.funnel),
+        (takes_field, bit_moves.extract),
+        (replaces_field, bit_moves.insert),
+    )
+    return next((rule for holds, rule in asked if holds(node)), None)
+
+
+_PRODUCTS: Final[dict[str, _Rule]] = {"": product_moves.product, PRODUCTS: product_moves.warpgroup}
+"""What multiplies, by what it issues."""
 _NOWHERE: Final = (0, 0)
+
+
+def _writes(node: tree.Instruction) -> bool:
+    """Whether an instruction writes registers to memory, or makes a product, which is always noted."""
+    return stores(node) or updates_memory(node) or multiplies(node)
+
+
+def _unpacks(node: tree.Instruction) -> bool:
+    """Whether an instruction may take bits out from among those of a constant."""
+    return adds(node) or (multiplies_operands(node) and not products_of_parts(node))
 
 
 def _names(operand: tree.Operand) -> Iterator[tree.Name]:

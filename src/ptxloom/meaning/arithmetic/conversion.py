@@ -54,7 +54,7 @@ def _write_float(b: Words[W], op: Op, value: W, name: str, direction: str) -> No
     b.write(op.operands[0], bits)
 
 
-@family("cvt", when=_float_to_float, lanewise=True)
+@family("cvt", when=_float_to_float, lanewise=True, converts=True)
 def float_to_float(b: Words[W], op: Op) -> None:
     """To another format, rounded once; or, within one, to an integral value."""
     to, source = op.types
@@ -73,7 +73,7 @@ def float_to_float(b: Words[W], op: Op) -> None:
     _write_float(b, op, value, to.name, direction)
 
 
-@family("cvt", when=_integer_to_float, lanewise=True)
+@family("cvt", when=_integer_to_float, lanewise=True, converts=True)
 def integer_to_float(b: Words[W], op: Op) -> None:
     """An integer rounded once."""
     to, source = op.types
@@ -97,7 +97,7 @@ def integer_to_float(b: Words[W], op: Op) -> None:
     _write_float(b, op, total, to.name, direction)
 
 
-@family("cvt", when=_float_to_integer, lanewise=True)
+@family("cvt", when=_float_to_integer, lanewise=True, converts=True)
 def float_to_integer(b: Words[W], op: Op) -> None:
     """Rounded to an integral value, then clamped to the type.
 
@@ -116,7 +116,7 @@ def float_to_integer(b: Words[W], op: Op) -> None:
     b.write(op.operands[0], converted, to.signed)
 
 
-@family("cvt", types="f32", when=lambda op: op.types[0].name == "tf32", lanewise=True)
+@family("cvt", types="f32", when=lambda op: op.types[0].name == "tf32", lanewise=True, converts=True)
 def to_tf32(b: Words[W], op: Op) -> None:
     """An f32 with 10 bits of fraction."""
     bits = numbers.bits_of(b, b.read(op.operands[1], "f32"))
@@ -144,7 +144,13 @@ def to_tf32(b: Words[W], op: Op) -> None:
     b.write(op.operands[0], rounded)
 
 
-@family("cvt", types="f32", when=lambda op: op.types[0].name in _PAIRS and not op.has("rna", "rs"), lanewise=True)
+@family(
+    "cvt",
+    types="f32",
+    when=lambda op: op.types[0].name in _PAIRS and not op.has("rna", "rs"),
+    lanewise=True,
+    converts=True,
+)
 def to_pair(b: Words[W], op: Op) -> None:
     """Two f32, the first into the upper half."""
     name = op.types[0].name.removesuffix("x2")
@@ -159,7 +165,7 @@ def to_pair(b: Words[W], op: Op) -> None:
     b.write(op.operands[0], paired(b, halves[1], halves[0], 16))
 
 
-@family("cvt", when=lambda op: op.has("pack"), lanewise=True)
+@family("cvt", when=lambda op: op.has("pack"), lanewise=True, converts=True)
 def pack(b: Words[W], op: Op) -> None:
     """Two s32 clamped to a narrow type, the first above the second, above c shifted up if there is one."""
     to = op.types[0]

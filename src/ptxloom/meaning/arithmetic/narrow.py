@@ -61,7 +61,7 @@ def _sources(b: Words[W], op: Op) -> tuple[W, W]:
     return low, high
 
 
-@family("cvt", when=lambda op: _element(op.types[0]) in NARROW and not op.has("rs"), lanewise=True)
+@family("cvt", when=lambda op: _element(op.types[0]) in NARROW and not op.has("rs"), lanewise=True, converts=True)
 def to_narrow(b: Words[W], op: Op) -> None:
     """Two f32, or a pair of halves, as two narrow floats; what is too large becomes the largest."""
     name = _element(op.types[0])
@@ -77,7 +77,7 @@ def _factors(b: Words[W], op: Op) -> tuple[W, W] | None:
     return narrow_formats.power(b, low), narrow_formats.power(b, high)
 
 
-@family("cvt", when=lambda op: _element(op.type) in {*NARROW, "s2f6", "ue8m0"}, lanewise=True)
+@family("cvt", when=lambda op: _element(op.type) in {*NARROW, "s2f6", "ue8m0"}, lanewise=True, converts=True)
 def from_narrow(b: Words[W], op: Op) -> None:
     """Two narrow numbers, each times its factor if there is one, as a pair of halves."""
     source, name = _element(op.type), _element(op.types[0])
@@ -103,7 +103,7 @@ def _widened(b: Words[W], bits: W, name: str) -> W:
             return narrow_formats.widen(b, bits, name)
 
 
-@family("cvt", when=lambda op: op.types[0].name == "ue8m0x2", lanewise=True)
+@family("cvt", when=lambda op: op.types[0].name == "ue8m0x2", lanewise=True, converts=True)
 def to_powers(b: Words[W], op: Op) -> None:
     """The powers of two at, below or above two magnitudes."""
     up, finite = op.has("rp"), op.has("satfinite")
@@ -111,7 +111,7 @@ def to_powers(b: Words[W], op: Op) -> None:
     b.write(op.operands[0], paired(b, low, high, 8))
 
 
-@family("cvt", when=lambda op: op.types[0].name == "s2f6x2", lanewise=True)
+@family("cvt", when=lambda op: op.types[0].name == "s2f6x2", lanewise=True, converts=True)
 def to_fixed(b: Words[W], op: Op) -> None:
     """Two numbers, each divided by its factor if there is one, as fixed-point ones."""
     values = [b.convert("fpext", v, "double") for v in _sources(b, op)]
@@ -121,7 +121,7 @@ def to_fixed(b: Words[W], op: Op) -> None:
     b.write(op.operands[0], paired(b, low, high, 8))
 
 
-@family("cvt", when=lambda op: op.has("rs") and _element(op.types[0]) in HALVES, lanewise=True)
+@family("cvt", when=lambda op: op.has("rs") and _element(op.types[0]) in HALVES, lanewise=True, converts=True)
 def halves_at_random(b: Words[W], op: Op) -> None:
     """Two f32 as halves, each rounded by the random bits of its half of the last operand."""
     name = _element(op.types[0])
@@ -137,7 +137,7 @@ def halves_at_random(b: Words[W], op: Op) -> None:
     b.write(op.operands[0], paired(b, low, high, 16))
 
 
-@family("cvt", when=lambda op: op.has("rs") and _element(op.types[0]) in NARROW, lanewise=True)
+@family("cvt", when=lambda op: op.has("rs") and _element(op.types[0]) in NARROW, lanewise=True, converts=True)
 def quadruple_at_random(b: Words[W], op: Op) -> None:
     """Four f32, the first into the highest bits, each rounded by eight random bits."""
     form = NARROW[_element(op.types[0])]

@@ -184,3 +184,6 @@ def test_ptxas_accepts_every_kernel(case: Case) -> None:
 
 def test_there_are_enough_kernels() -> None:
     assert sum(not case.twin for case in CASES) >= 60
+    of_tensor_memory = [case for case in CASES if case.place.startswith("tensor_memory")]
+    assert sum(bool(case.wanted) for case in of_tensor_memory) >= 60
+    assert sum(case.twin and not case.wanted for case in of_tensor_memory) >= 60

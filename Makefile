@@ -4,6 +4,7 @@
 #   make quick   what a change breaks first: lint, layers, unit tests, golden files, documents, the faster laws
 #   make oracles every sweep as a whole: against outside judges, with the large ones (CUTLASS, CuTe DSL, Triton) installed
 #                too, and 2^24 inputs of every instruction against sums recorded on hardware; INPUTS=32 for all (hours)
+#   make mutants do the tests see? A sample of small mistakes, each tried with the tests of its area; COUNT=300 SEED=2 for another (hours)
 #   make sanitizers  the driver's libraries and all their programs, under gcc's sanitizers of addresses, undefined behaviour and threads
 #   make docs    the documentation as a site, in site/; a warning fails it
 #   make browser install Chromium where there is no browser and this may (Debian and its kin, as root); the explorer's tests use it
@@ -22,12 +23,16 @@ PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 # How many inputs of each instruction `make oracles` runs, as a power of two: 16, 20, 24, 28 or 32.
 INPUTS := 24
 
+# How many mistakes `make mutants` plants, and which.
+COUNT := 80
+SEED := 1
+
 # Compiled modules are kept, whatever the environment says: the tests start Python more than a thousand times.
 export PYTHONDONTWRITEBYTECODE :=
 
 C_FILES = $(shell find src/ptxloom/cuda_driver tests examples -name '*.[ch]')
 
-.PHONY: demo test quick lint types layers tests oracles sanitizers docs browser man suites bench format clean
+.PHONY: demo test quick lint types layers tests oracles mutants sanitizers docs browser man suites bench format clean
 
 demo: $(VENV)/.run
 	$(BIN)/ptxloom run examples/hgemm.toml
@@ -58,6 +63,9 @@ tests: $(VENV)/.dev
 oracles: $(VENV)/.oracles
 	PTXLOOM_INPUTS=$(INPUTS) $(BIN)/python -m pytest -q -n auto --dist worksteal -m "oracle or sweep"
 	PTXLOOM_LAWS=5 PTXLOOM_RANDOM_LAWS=1 $(BIN)/python -m pytest -q -n auto --dist worksteal -m hypothesis
+
+mutants: $(VENV)/.dev
+	$(BIN)/python tools/mutants.py --count $(COUNT) --seed $(SEED)
 
 SANITIZED := tests/driver/test_sanitizers.py tests/driver/test_programs.py tests/driver/test_odd_graphs.py tests/driver/test_hostile_images.py \
              tests/driver/test_machine_code.py tests/driver/test_runtime_programs.py tests/recorded/driver tests/recorded/arrays

@@ -1,0 +1,188 @@
+"""Do the tests see? A sample of small mistakes, planted one at a time, each tried with the tests of its area.
+
+`python tools/mutants.py --count 300 --seed 1` plants 300; one whose tests all pass lived, and wants a test or a word
+why it changes nothing. The tree is left alone: mistakes are planted in a copy of `src`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import os
+import random
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ROOT: Final = Path(__file__).parents[1]
+AREAS: Final = {
+    "machine/semantics": ("tests/machine/semantics", "tests/machine/plan", "tests/recorded/opcodes"),
+    "machine/runtime": ("tests/machine", "tests/unit/machine", "tests/recorded/clusters", "tests/recorded/tensor_maps"),
+    "machine/codegen": ("tests/machine/semantics", "tests/machine/plan", "tests/machine/instruments"),
+    "machine/tensor": (
+        "tests/machine/semantics",
+        "tests/unit/machine_tensor",
+        "tests/recorded/mma",
+        "tests/recorded/matrix",
+    ),
+    "fragments": ("tests/unit/fragments", "tests/property/test_fragment_laws.py", "tests/spec/test_matrix_pages.py"),
+    "checker": ("tests/unit/checker", "tests/property/test_corpus.py", "tests/recorded/ptxas"),
+    "diagnosis": ("tests/diagnosis", "tests/unit/cli/test_cli_why.py"),
+    "comparison": ("tests/unit/comparison", "tests/judge", "tests/kernels/test_default_tolerance.py"),
+}
+"""By folder of the package, where its tests lie."""
+_TURNED: Final[dict[type, Any]] = {
+    ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,
+    ast.In: ast.NotIn, ast.NotIn: ast.In, ast.Is: ast.IsNot, ast.IsNot: ast.Is, ast.And: ast.Or, ast.Or: ast.And,
+    ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.FloorDiv, ast.FloorDiv: ast.Mult, ast.Mod: ast.FloorDiv,
+    ast.LShift: ast.RShift, ast.RShift: ast.LShift, ast.BitAnd: ast.BitOr, ast.BitOr: ast.BitAnd,
+}  # fmt: skip
+_PATIENCE: Final = 1200  # seconds of CPU of one process of tests
+
+
+@dataclass(frozen=True, slots=True)
+class Mutant:
+    """A mistake: an expression of a file, from one byte to another, and what stands there instead."""
+
+    path: str
+    line: int
+    start: int
+    end: int
+    before: str
+    after: str
+
+    def planted(self, text: bytes) -> bytes:
+        """The file with the mistake."""
+        return text[: self.start] + self.after.encode() + text[self.end :]
+
+
+def _changed(node: ast.expr) -> ast.expr | None:
+    """An expression with a mistake; None if it is none that is planted."""
+    changed: ast.expr | None = None
+    match node:
+        case ast.Compare(ops=[one, *more]) if type(one) in _TURNED:
+            changed = ast.Compare(node.left, [_TURNED[type(one)](), *more], node.comparators)
+        case ast.BoolOp(op=one):
+            changed = ast.BoolOp(_TURNED[type(one)](), node.values)
+        case ast.BinOp(op=one) if type(one) in _TURNED and not _is_text(node.left) and not _is_text(node.right):
+            changed = ast.BinOp(node.left, _TURNED[type(one)](), node.right)
+        case ast.UnaryOp(op=ast.Not()):
+            changed = node.operand
+        case ast.Constant(value=bool() as value):
+            changed = ast.Constant(not value)
+        case ast.Constant(value=int() as value):
+            changed = ast.Constant(value + 1)
+        case _:
+            pass
+    return changed
+
+
+def _is_text(node: ast.AST) -> bool:
+    return isinstance(node, ast.JoinedStr) or (isinstance(node, ast.Constant) and isinstance(node.value, str))
+
+
+def _expressions(node: ast.AST) -> Iterator[ast.expr]:
+    """What runs: no annotation, no text with values, no assertion, nothing for type checkers alone."""
+    if isinstance(node, ast.JoinedStr | ast.Assert):
+        return
+    if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test):
+        return
+    if isinstance(node, ast.expr):
+        yield node
+    annotations = [getattr(node, name, None) for name in ("annotation", "returns")]
+    for child in ast.iter_child_nodes(node):
+        if child not in annotations:
+            yield from _expressions(child)
+
+
+def mutants_of(path: str, text: bytes) -> list[Mutant]:
+    """Every mistake that can be planted in a file."""
+    starts = [0]
+    for line in text.splitlines(keepends=True):
+        starts.append(starts[-1] + len(line))
+    found: list[Mutant] = []
+    for node in _expressions(ast.parse(text)):
+        changed = _changed(node)
+        if changed is not None and node.end_lineno is not None and node.end_col_offset is not None:
+            start, end = starts[node.lineno - 1] + node.col_offset, starts[node.end_lineno - 1] + node.end_col_offset
+            after = f"({ast.unparse(ast.fix_missing_locations(changed))})"
+            found.append(Mutant(path, node.lineno, start, end, ast.unparse(node), after))
+    return found
+
+
+def sample(count: int, seed: int, areas: tuple[str, ...] = tuple(AREAS)) -> list[tuple[str, Mutant]]:
+    """So many mistakes, spread evenly over areas: the same ones for a seed, as long as the sources are the same."""
+    chance = random.Random(seed)
+    drawn: list[tuple[str, Mutant]] = []
+    for number, area in enumerate(areas):
+        package = ROOT / "src" / "ptxloom"
+        files = sorted((package / area).rglob("*.py"))
+        known = [one for file in files for one in mutants_of(str(file.relative_to(package)), file.read_bytes())]
+        share = count // len(areas) + (number < count % len(areas))
+        drawn += [(area, one) for one in chance.sample(known, min(share, len(known)))]
+    return drawn
+
+
+def _bounded() -> None:
+    resource.setrlimit(resource.RLIMIT_CPU, (_PATIENCE, _PATIENCE))
+
+
+def outcome(area: str, mutant: Mutant, copy: Path, processes: int) -> str:
+    """Try a mistake: `killed`, `lived`, or `endless` if the tests ran until their time was up."""
+    file = copy / "src" / "ptxloom" / mutant.path
+    right = file.read_bytes()
+    file.write_bytes(mutant.planted(right))
+    path = os.pathsep.join([str(copy / "src"), str(ROOT / "tests")])
+    environment = dict(os.environ)
+    environment |= {"PYTHONPATH": path, "PTXLOOM_CACHE": str(copy / "cache"), "PYTHONDONTWRITEBYTECODE": "1"}
+    command = [
+        sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "-n", str(processes),
+        "--dist", "worksteal", "-o", f"pythonpath={copy / 'src'} tests", "-m", "not sweep", *AREAS[area],
+    ]  # fmt: skip
+    try:
+        done = subprocess.run(
+            command,
+            cwd=ROOT,
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+            preexec_fn=_bounded,
+        )
+    finally:
+        file.write_bytes(right)
+    if done.returncode < 0:
+        return "endless"
+    return "killed" if done.returncode else "lived"
+
+
+def main(words: list[str] | None = None) -> int:
+    """The command: 1 if more than a tenth lived."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--count", type=int, default=80)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--area", action="append", choices=tuple(AREAS))
+    parser.add_argument("--processes", type=int, default=os.cpu_count() or 1)
+    options = parser.parse_args(words)
+    counts: Counter[str] = Counter()
+    with tempfile.TemporaryDirectory() as folder:
+        shutil.copytree(ROOT / "src", Path(folder) / "src")
+        for area, mutant in sample(options.count, options.seed, tuple(options.area or AREAS)):
+            found = outcome(area, mutant, Path(folder), options.processes)
+            counts[found] += 1
+            print(f"{found:8} {mutant.path}:{mutant.line}: {mutant.before}  ->  {mutant.after}", flush=True)
+    print(", ".join(f"{count} {found}" for found, count in sorted(counts.items())))
+    return int(counts["lived"] * 10 > counts.total())
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -67,7 +67,7 @@ class Attack:
     trace: tuple[str, ...] = ()
     provenance: bool = False
     threads: int = 1
-    timeout: float | None = 20.0
+    timeout: float | None = 300.0
     name: str = "k"
     label: str = field(default="", compare=False)
 

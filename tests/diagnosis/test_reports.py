@@ -19,14 +19,9 @@ if TYPE_CHECKING:
     from ptxloom.syntax.origins import SourceLine
 
 NOT_NAMED_FIRST: Final[dict[str, str]] = {
-    "attention_repack": "the cause is named, at the product instead of where its factor is packed",
     "ldmatrix_origin": "half of A is read where zeros were put: it comes from no array, and is not judged",
-    "swizzle_one_side": "the cause is named, at the reader that swizzles instead of at the writer that does not",
-    "narrow_warps": "columns that no warp takes are neither multiplied nor stored",
-    "tail_buffer": "the cause is named, at the loop instead of at the tile behind it",
     "score_pitch": "initcheck tells of places of the tile that nothing was stored to, at the load",
-    "gemv_tail": "the cause is named, at the loop before",
-    "warpgroup_rows": "the cause is named, at the factor before the result",
+    "warpgroup_rows": "either side may be the wrong one: the factor's is told first, and the store's behind it",
 }
 """By report, why something else is named first, or nothing."""
 

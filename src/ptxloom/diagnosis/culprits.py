@@ -14,6 +14,8 @@ import numpy as np
 from ptxloom.binding.effects import destinations
 from ptxloom.binding.touches import touches
 from ptxloom.diagnosis.bases import way
+from ptxloom.diagnosis.lines.fillers import of_caller
+from ptxloom.diagnosis.lines.swizzles import unswizzled
 from ptxloom.diagnosis.model import Repair
 from ptxloom.diagnostics import UnsupportedForm
 from ptxloom.isa.matrix import MOVES, matrix_move
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
 
     from ptxloom.diagnosis.permutations import Named
     from ptxloom.diagnosis.tiles import Integers
-    from ptxloom.machine.program.model import Op
+    from ptxloom.machine.program.model import Op, Program
     from ptxloom.machine.results.provenance import ProvenanceRecord
     from ptxloom.syntax.module import Module
 
@@ -39,6 +41,7 @@ _GLOBAL_INDEX: Final = (
     "tail-not-masked",
 )
 _OF_COPIES: Final = ("k-tile-mismatch", "rows-repeated", "columns-repeated")  # where others never come
+_OF_PLACES: Final = ("tile-exchanged", "rows-shifted", "columns-shifted")  # likewise
 _MOST_WAYS: Final = 64
 
 
@@ -78,7 +81,7 @@ def culprit(
         products: The instructions that multiply them.
         record: Knows the ways.
         ops: The program's instructions by their sites.
-        lost: Whether some k of the operand never came, and others twice: the copy is wrong, not who reads it.
+        lost: Whether elements of the operand never came: the copy is wrong, not who reads it.
     """
     ways = _ways(paths, record, ops)
     concerned = tuple(dict.fromkeys((*(op for way in ways for op in way), *products)))
@@ -92,15 +95,16 @@ def culprit(
         edits = tuple((op.node, text) for op in moves if (text := transposing(op)) is not None)
         repair = Repair(record.program.module, edits) if len(edits) == len(moves) else None
         return Culprit("trans-extra" if extra else "trans-missing", moves[0], repair, concerned)
-    if named.cause in _OF_COPIES and lost and role in "ab":
+    if named.cause in (*_OF_COPIES, *_OF_PLACES) and lost and role in "ab":
         copies = copies_of(paths, record)
         if copies:
             return Culprit(named.cause, copies[0], None, concerned)
     if named.cause in ("registers-exchanged", "matrices-exchanged"):
         return _exchanged(
-            named, role, moves, ways=ways, products=products, concerned=concerned, module=record.program.module,
-            ops=ops,
+            named, role, moves, ways=ways, products=products, concerned=concerned, program=record.program,
         )  # fmt: skip
+    if named.cause == "swizzle-mismatch" and ways and (plain := unswizzled(ways[0], record.program)) is not None:
+        return Culprit(named.cause, plain, None, concerned)
     whole = not (named.cause == "order-exchanged" and named.distance)  # else within a tile of shared memory
     op = _named(named.cause, role, ways[0] if ways else (), products, whole=whole)
     return Culprit(named.cause, op, None, concerned)
@@ -187,10 +191,10 @@ def _exchanged(
     ways: Sequence[tuple[Op, ...]],
     products: Sequence[Op],
     concerned: tuple[Op, ...],
-    module: Module,
-    ops: Sequence[Op],
+    program: Program,
 ) -> Culprit:
     """Registers in another order: in the vector of the product, or of the move that fills or empties them."""
+    module = program.module
     vectors = {op.site: _vector(op, 0 if loads(op.node) else 1) for op in moves}
     if role == "copy":
         return Culprit("matrices-exchanged", moves[0] if moves else concerned[-1], None, concerned)
@@ -209,14 +213,24 @@ def _exchanged(
             )
         found = [op for way in ways[:1] for op in way if _loads(op)]
         of_loads = bool(found) and (
-            _is_helper(products[0], found[-1], module) or (role in "ab" and _filled_in_order(products[0], role, ops))
+            _is_helper(products[0], found[-1], module)
+            or (role in "ab" and _filled_in_order(products[0], role, program.ops))
         )
-        return Culprit("registers-exchanged", found[-1] if of_loads else products[0], repair, concerned)
+        caller = _caller(named, role, products[0], program) if role in "ab" else None
+        chosen = caller or (found[-1] if of_loads else products[0])
+        return Culprit("registers-exchanged", chosen, repair, concerned)
     used = [_vector(op, "dab".index(role)) for op in products]
     straight = all(_in_order(names, tuple(vectors.values())) for names in used)
     if straight or role == "d" or len(products) > len(moves):
         return Culprit("matrices-exchanged", moves[0], None, concerned)
     return Culprit("registers-exchanged", products[0], _reordered(named, role, products, module), concerned)
+
+
+def _caller(named: Named, role: str, product: Op, program: Program) -> Op | None:
+    """The caller's instruction that fills a register which is another one's, if the product is a function's."""
+    names = _vector(product, "dab".index(role))
+    moved = [place for place, held in enumerate(named.registers) if place != held]
+    return of_caller(product, [names[place] for place in moved if place < len(names)], program)
 
 
 def _is_helper(product: Op, load: Op, module: Module) -> bool:

@@ -24,7 +24,9 @@ from ptxloom.diagnosis.images import image_of
 from ptxloom.diagnosis.laws import Suspect, suspects
 from ptxloom.diagnosis.left_open import k_left_open
 from ptxloom.diagnosis.readings import readings_of
+from ptxloom.diagnosis.relations.blame import of_unstored
 from ptxloom.diagnosis.relations.examined import related
+from ptxloom.diagnosis.relations.source import Result
 from ptxloom.diagnosis.sums.examined import sums_of
 from ptxloom.diagnosis.totals import (
     Total,
@@ -130,10 +132,22 @@ def examine(
     held = _asked_of(sites, copies, summed)
     others = tuple(related(record, bases.nodes, whole, held))
     found += [one for several in others for one in several.found]
+    if not found and said is not None and said.is_product:
+        found += _never_stored(sites, said.result, record, bases)
     judged = Judged(asked, copies, {one.array: one for one in summed}, {one.array: one for one in others})
     counted = census(record, judged, places, bases.nodes)
     terms = sum(one.terms for one in summed)
     return Examination(tuple(sorted(found, key=_rank)), counted.products, counted.elements, counted.unjudged, terms)
+
+
+def _never_stored(
+    sites: Sequence[SiteEvidence], name: str, record: ProvenanceRecord, bases: Bases
+) -> Iterable[Diagnosis]:
+    """Places of a product that is said to be a whole array, where nothing is stored."""
+    stored = {site.d.array for site in sites if site.d is not None}
+    for contents in map(record.contents, sorted(stored)):
+        if contents.array.name == name and (contents.stored_at < 0).any():
+            yield of_unstored(Result(contents, bases.nodes, record))
 
 
 def _asked_of(sites: Sequence[SiteEvidence], copies: Sequence[Copied], summed: Sequence[Summed]) -> frozenset[int]:
@@ -143,8 +157,8 @@ def _asked_of(sites: Sequence[SiteEvidence], copies: Sequence[Copied], summed: S
     return frozenset(own | {one.array for one in summed if one.found or one.judged.any()})
 
 
-def _rank(one: Diagnosis) -> tuple[bool, bool, bool, int]:
-    return one.cause == "unknown", not one.certain, bool(one.others), one.line
+def _rank(one: Diagnosis) -> tuple[bool, bool, bool, bool, int]:
+    return one.cause == "unknown", not one.certain, one.alternative, bool(one.others), one.line
 
 
 def _of_products(sites: tuple[SiteEvidence, ...], run: Run) -> tuple[list[Diagnosis], list[Asked]]:

@@ -13,10 +13,11 @@ from ptxloom.diagnosis.culprits import copies_of, culprit
 from ptxloom.diagnosis.described.copies import by_copy
 from ptxloom.diagnosis.described.in_tensor import by_address
 from ptxloom.diagnosis.described.repeated import common_makers, is_described, is_held, unmoved
-from ptxloom.diagnosis.kept import was_copied
+from ptxloom.diagnosis.kept import was_copied, was_there
 from ptxloom.diagnosis.lines.accumulators import started_anew
 from ptxloom.diagnosis.lines.ctas import base_of, deciding, own_term_of, term_of
 from ptxloom.diagnosis.lines.loops import ends_of
+from ptxloom.diagnosis.lines.reached import kept_from
 from ptxloom.diagnosis.model import Diagnosis, Picture
 from ptxloom.diagnosis.permutations import Named
 from ptxloom.diagnosis.tiles import whole
@@ -85,7 +86,7 @@ def _diagnosis(group: Sequence[Suspect], run: Run) -> Diagnosis:
     wrong = [~whole(s.tile, s.wanted) & s.tile.known for s in group]
     paths = np.concatenate([_stack(s).path[s.events][bad] for s, bad in zip(group, wrong, strict=True)])
     products = [record.program.ops[s.evidence.site] for s in group]
-    lost = all(s.lost is not None for s in group) and not _was_copied(first, record)
+    lost = _is_lost(group, role, record)
     said = first.explained[0].culprit if first.explained else None
     said = said or by_copy(named, first, _stack(first), record)
     said = said or by_address([first_of(one) for one in group], group, record)
@@ -111,7 +112,17 @@ def _diagnosis(group: Sequence[Suspect], run: Run) -> Diagnosis:
         sum(int(np.count_nonzero(s.tile.known)) for s in group),
         found.repair,
         _picture(first, record),
+        first.alternative,
     )
+
+
+def _is_lost(group: Sequence[Suspect], role: str, record: ProvenanceRecord) -> bool:
+    """Whether what a factor should hold was never copied: the copy is wrong then, and not who reads."""
+    first = group[0]
+    there = was_there(first, record) if role in "ab" and first.explained else None
+    if there is not None:
+        return not there
+    return all(s.lost is not None for s in group) and not _was_copied(first, record)
 
 
 def _was_copied(suspect: Suspect, record: ProvenanceRecord) -> bool:
@@ -225,7 +236,7 @@ def _of_loop(found: Culprit, total: Total, products: Sequence[Op], record: Prove
     loads = copies_of(total.ways, record)
     op = term_of(loads[0], total.field, record.program) if total.field and loads else None
     if op is None and total.named.cause == "k-missing":
-        op = started_anew(products, record)
+        op = started_anew(products, record) or (kept_from(loads[0], record) if loads else None)
     if op is None and total.named.cause == "k-missing" and (ends := ends_of(products[0], loads, record.program)):
         between = total.certain or 2 * total.wrong >= total.total  # or of two tiles one, which a double step does, too
         op = ends.step if between else ends.test

@@ -6,10 +6,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ptxloom.diagnosis.bases import Bases
+from ptxloom.diagnosis.tiles import whole
 from ptxloom.machine.results.provenance import Kind
 
 if TYPE_CHECKING:
-    from ptxloom.diagnosis.tiles import Integers, Plane
+    from ptxloom.diagnosis.laws import Suspect
+    from ptxloom.diagnosis.tiles import Integers, Plane, Tile, Truth
     from ptxloom.machine.results.provenance import ProvenanceRecord
 
 
@@ -30,6 +33,42 @@ def was_copied(plane: Plane, absent: Integers | None, record: ProvenanceRecord, 
     bits = (own["element"].astype(np.int64) * array.dtype.itemsize + own["byte"]) * 8
     rows, columns = np.divmod(bits // plane.unit_bits, plane.pitch)
     return bool(np.isin(rows if slow else columns, absent).any())
+
+
+def was_there(suspect: Suspect, record: ProvenanceRecord) -> bool | None:
+    """Whether elements that a factor should hold, and no product takes, lay in shared memory: their reader is wrong.
+
+    The copy is wrong where they did not. The first CTA is asked, at its end; where all of its products are right, what
+    the others read is of their own addresses, and so of the copy.
+
+    Args:
+        suspect: The factor, of which an explanation is known.
+        record: Knows shared memory.
+
+    Returns:
+        None where nothing tells: all that should be held is, in other places.
+    """
+    tile, plane = suspect.tile, suspect.tile.plane
+    mended = suspect.explained[0].repaired
+    held = record.shared(0) if 0 in record.raw.kept else None
+    if held is None or plane.array >= len(record.arrays) or plane.stacked:
+        return None
+    wrong = ~whole(tile, suspect.wanted) & tile.known
+    here = record.raw.events["cta"][suspect.evidence.numbers[suspect.events]] == 0
+    if not wrong[here].any():
+        return False
+    absent = np.setdiff1d(_places(mended.chosen(here), wrong[here]), _places(tile.chosen(here), tile.known[here]))
+    if not len(absent):
+        return None
+    own = Bases(record).of(held)
+    own = own[(own["array"] == plane.array) & np.isin(own["kind"], (Kind.EXACT, Kind.CONVERTED))]
+    bits = (own["element"].astype(np.int64) * record.arrays[plane.array].dtype.itemsize + own["byte"]) * 8 + own["bit"]
+    return bool(np.isin(bits // plane.unit_bits, absent).any())
+
+
+def _places(tile: Tile, which: Truth) -> Integers:
+    """Where in their array some elements of a tile lie, in its units."""
+    return np.unique((tile.slow * tile.plane.pitch + tile.fast)[which])
 
 
 def holds(array: int, elements: Integers, record: ProvenanceRecord) -> bool:

@@ -78,6 +78,7 @@ class Diagnosis:
         total: Of how many.
         repair: The change of the PTX, if it is one.
         picture: One operand as it is and as it should be.
+        alternative: Whether another diagnosis is the likelier one.
     """
 
     law: str
@@ -95,6 +96,7 @@ class Diagnosis:
     total: int
     repair: Repair | None = field(repr=False, default=None)
     picture: Picture | None = field(repr=False, default=None)
+    alternative: bool = False
 
     _repr_mimebundle_ = mimebundle
 

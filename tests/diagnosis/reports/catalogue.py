@@ -116,7 +116,7 @@ REPORTS: Final = (
     ),
     Report(
         "narrow_warps", "product", _of(np.float16, (16, 32), (104, 32)), (16, 104), "ABCnk", (1,), 128,
-        _by_transpose, frozenset({"not-stored"}), (104, 32), _NT,
+        _by_transpose, frozenset({"not-copied"}), (104, 32), _NT,
     ),
     Report(
         "k_tail", "product", _of(np.float16, (32, 40), (16, 40)), (32, 16), "ABCnk", (2, 2), 32,

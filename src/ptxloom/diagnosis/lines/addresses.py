@@ -36,6 +36,11 @@ def made_alone(op: Op, program: Program) -> tuple[Op, ...]:
     return tuple(maker for maker in own if maker not in others and not _is_first(maker))
 
 
+def based_on(op: Op, program: Program) -> frozenset[str]:
+    """The addresses that the kernel is given of which an instruction's is made."""
+    return _bases(_behind(op, program))
+
+
 def _bases(makers: tuple[Op, ...]) -> frozenset[str]:
     """The addresses that the kernel is given, among what makes one."""
     given = (maker for maker in makers if maker.has("param") and maker.has(*_ADDRESSES))

@@ -2,33 +2,72 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from ptxloom.binding.effects import destinations
 from ptxloom.flow import flow_graph
+from ptxloom.machine.analysis.definite_assignment import names_read
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from ptxloom.flow.graph import FlowGraph
     from ptxloom.machine.program.model import Op, Program
+
+_DIVIDES: Final = ("div", "shr")
+_OF_THREADS: Final = ("%tid.", "%ctaid.", "%laneid")
+_MOST: Final = 40  # registers that are looked at
 
 
 def guard_of(op: Op, program: Program) -> Op | None:
     """What decides whether an instruction is executed: the nearest branch above it; None if nothing does."""
+    return next(guards_of(op, program), None)
+
+
+def guards_of(op: Op, program: Program) -> Iterator[Op]:
+    """What decides whether an instruction is executed, the nearest first."""
     own = [one for one in program.ops if one.function is op.function]
     if op.node.predicate is not None:
-        return _writer(op.node.predicate.name, own, op.site)
+        test = _writer(op.node.predicate.name, own, op.site)
+        if test is not None:
+            yield test
     graph = flow_graph(op.function.node)
     place = {node.start: block.number for block in graph.blocks for node in block.instructions}
     by_start = {one.node.start: one for one in own}
     at = place.get(op.node.start)
     above = graph.dominators[at] if at is not None else None
     while above is not None:
-        last = graph.blocks[above].last
-        branch = by_start.get(last.start) if last is not None else None
+        block = graph.blocks[above]
+        branch = by_start.get(block.last.start) if block.last is not None else None
         if branch is not None and branch.node.predicate is not None and not _always(at, above, graph):
-            return _writer(branch.node.predicate.name, own, branch.site) or branch
+            yield _writer(branch.node.predicate.name, own, branch.site) or branch
         above = graph.dominators[above] if graph.dominators[above] != above else None
+
+
+def rounded_down(test: Op, program: Program) -> Op | None:
+    """The division by which a number that the kernel is given was rounded down before it is compared; or None."""
+    behind = _makers([name.text for _, name in names_read(test)], test, program)
+    for op in behind:
+        if op.opcode in _DIVIDES:
+            made = _makers([name.text for _, name in names_read(op)], op, program)
+            if made and not any(special in one.text for one in made for special in _OF_THREADS):
+                return op
     return None
+
+
+def _makers(names: list[str], test: Op, program: Program) -> list[Op]:
+    """The instructions that make some registers, the nearest first."""
+    own = [one for one in program.ops if one.function is test.function]
+    seen: set[str] = set()
+    found: dict[Op, None] = {}
+    while names and len(seen) < _MOST:
+        name = names.pop(0)
+        if name not in seen:
+            seen.add(name)
+            makers = [op for op in own if any(name == out.text for out, _ in destinations(op.node))]
+            found |= dict.fromkeys(makers)
+            names += [read.text for op in makers for _, read in names_read(op)]
+    return list(found)
 
 
 def _always(block: int | None, above: int, graph: FlowGraph) -> bool:

@@ -10,8 +10,9 @@ import numpy as np
 from ptxloom.diagnosis.findings import source_of
 from ptxloom.diagnosis.lines.ctas import term_of
 from ptxloom.diagnosis.lines.deadends import kept_nodes, lost
-from ptxloom.diagnosis.lines.guards import guard_of
+from ptxloom.diagnosis.lines.guards import guard_of, rounded_down
 from ptxloom.diagnosis.lines.loops import ends_of
+from ptxloom.diagnosis.lines.reached import kept_from
 from ptxloom.diagnosis.lines.terms import Line, line_of
 from ptxloom.diagnosis.model import Diagnosis
 from ptxloom.diagnosis.permutations import Named
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from ptxloom.diagnosis.relations.links import Links
     from ptxloom.diagnosis.relations.patterns import Deviation
     from ptxloom.diagnosis.relations.source import Result, Source
-    from ptxloom.diagnosis.tiles import Integers
+    from ptxloom.diagnosis.tiles import Integers, Truth
     from ptxloom.machine.program.model import Op
     from ptxloom.machine.results.provenance import ProvenanceRecord, TracedArray
 
@@ -70,8 +71,35 @@ def of_unstored(result: Result) -> Diagnosis:
         named = Named("stored-twice", f"{detail}, and more than once at {ranges(twice)}")
         line = Line(term or store, (store,))
     else:
-        named, line = Named("not-copied", detail), Line(guard_of(store, program) or store, (store,))
+        named, line = Named("not-copied", detail), Line(_kept_from_storing(store, result), (store,))
     return _diagnosis(named, ("place", "d", contents.array.name), line, (len(empty), stored.size), record)
+
+
+def _kept_from_storing(store: Op, result: Result) -> Op:
+    """What keeps places from being stored to: the step of a loop if they lie between others, else its test or a guard.
+
+    Where the bound of what is tested is divided first, and so rounded down, it is that division.
+    """
+    program, contents = result.record.program, result.contents
+    ends = ends_of(store, [], program)
+    lines = [empty_lines(contents.stored_at >= 0, axis) for axis in range(contents.stored_at.ndim)]
+    if ends is not None and any(
+        len(one) and not _is_end(one, contents.stored_at.shape[n]) for n, one in enumerate(lines)
+    ):
+        return ends.step
+    guard = guard_of(store, program) or store
+    return rounded_down(guard, program) or guard
+
+
+def _is_end(lines: Integers, extent: int) -> bool:
+    """Whether lines are the last ones."""
+    return bool(lines[-1] == extent - 1 and lines[-1] - lines[0] == len(lines) - 1)
+
+
+def empty_lines(stored: Truth, axis: int) -> Integers:
+    """The lines along an axis in which nothing is stored."""
+    others = tuple(n for n in range(stored.ndim) if n != axis)
+    return np.flatnonzero(~stored.any(axis=others))
 
 
 def of_strangers(accused: Accused) -> Diagnosis:
@@ -126,14 +154,16 @@ def of_missing(accused: Accused) -> tuple[Diagnosis, float]:
     leaves = accused.ways
     usual = _most(leaves.site[leaves.site >= 0])
     loads = [record.program.ops[site] for site in record.path(_most(leaves.path))[:1]]
-    op = gone.last
-    if op is None and usual >= 0:
+    op = kept_from(loads[0], record) if loads else None
+    if op is not None:
+        pass
+    elif gone.last is None and usual >= 0:
         ends = ends_of(record.program.ops[usual], loads, record.program)
         op = None if ends is None else ends.test if _is_tail(elements, accused) else ends.step
         op = loads[0] if loads and (op is None or _come_again(accused)) else op
-    elif op is not None:
-        ends = ends_of(op, [], record.program)
-        op = ends.test if ends is not None else op
+    elif gone.last is not None:
+        ends = ends_of(gone.last, [], record.program)
+        op = ends.test if ends is not None else gone.last
     guard = guard_of(record.program.ops[usual], record.program) if op is None and usual >= 0 else None
     chosen = op or guard or (loads[0] if loads else record.program.ops[max(usual, 0)])
     word = f"{member} of {accused.array.name} never come{'s' * (' ' not in member.partition(' ')[2])}"

@@ -88,7 +88,8 @@ def _of_result(result: Result, values: Values, said: Mapping[str, Links]) -> Rel
     leaves = leaves.chosen(~own)  # what stood there before
     read, unread = _sources(leaves, result, said, whys)
     several = _differing(read, whys)
-    found += _of_differing(several, result, whys)
+    misplaced = any(one.cause == "stored-twice" for one in found)  # so that what is read seems wrong where it is not
+    found += [one for one in _of_differing(several, result, whys) if not misplaced]
     in_place = any(source.array is contents.array for source in read) or contents.array in unread
     if not said and not found and not in_place:
         found += unsaid(read, unread, leaves, result)

@@ -12,6 +12,7 @@ from ptxloom.diagnosis.kept import holds
 from ptxloom.diagnosis.left_open import numbers_of
 from ptxloom.diagnosis.lines.deadends import thrown_away
 from ptxloom.diagnosis.lines.loops import ends_of
+from ptxloom.diagnosis.lines.reached import kept_from
 from ptxloom.diagnosis.lines.terms import Line, line_of
 from ptxloom.diagnosis.model import Diagnosis
 from ptxloom.diagnosis.sums.addends import added
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from ptxloom.machine.results.provenance import Contents, ProvenanceRecord, TracedArray
 
 _PLAIN_STEPS: Final = 2
+_WITHIN: Final = "transposed"  # what is done within a tile, whose copy is right
 _MOST: Final = 0.5  # of the terms that are wrong
 
 
@@ -134,7 +136,7 @@ def _diagnosis(one: Broken, sum_: _Sum, record: ProvenanceRecord) -> Diagnosis:
     """The diagnosis of terms that break a law."""
     terms, axes, arrays, contents, nodes = sum_
     ops = record.program.ops
-    sites: list[int] = np.unique(terms.site[one.wrong]).tolist()
+    sites = _sites(one, terms)
     products = [ops[site] for site in sites]
     side = ROLES.find(one.role) if one.role else -1
     line = Line(products[0], tuple(products))
@@ -144,9 +146,8 @@ def _diagnosis(one: Broken, sum_: _Sum, record: ProvenanceRecord) -> Diagnosis:
         stores = [ops[site] for site in storing]
         line = Line(stores[0], tuple(dict.fromkeys((*stores, *products))))
     elif one.role:
-        leaves = not _was_held(terms, arrays, side, record) and _leaves_tile(
-            one, terms, axes, side, grid=record.raw.grid
-        )
+        leaves = one.named.cause != _WITHIN and not _was_held(terms, arrays, side, record)
+        leaves = leaves and _leaves_tile(one, terms, axes, side, grid=record.raw.grid)
         paths, wrong = terms.factors["path"][:, side], one.wrong
         if arrays[0] is arrays[1]:
             paths = np.concatenate((paths, terms.factors["path"][:, 1 - side]))
@@ -162,6 +163,7 @@ def _diagnosis(one: Broken, sum_: _Sum, record: ProvenanceRecord) -> Diagnosis:
             inner = ends_of(products[0], [], record.program)
             ends = inner if ends is None or inner is None or inner.test is not ends.test else None  # else unrolled
         last = ends.test if ends is not None else last
+        last = (kept_from(loads[0], record) if loads else None) or last
         line = line if last is None else Line(last, (last, *products))
     known = one.named.cause != "unknown" and not one.others
     certain = one.sure and known and axes.stated and one.named.steps <= _PLAIN_STEPS
@@ -170,6 +172,15 @@ def _diagnosis(one: Broken, sum_: _Sum, record: ProvenanceRecord) -> Diagnosis:
         f"{one.named.detail}: {_example(one, terms, arrays)}", certain, one.others, line.op.line, line.op.text,
         source_of(line.op, record), tuple(dict.fromkeys(op.line for op in line.concerned)), one.wrongs, one.total,
     )  # fmt: skip
+
+
+def _sites(one: Broken, terms: Terms) -> list[int]:
+    """The instructions that multiplied what is wrong; of what comes again first the one of which all does."""
+    sites, counts = np.unique(terms.site[one.wrong], return_counts=True)
+    if one.law != "once":
+        return [int(site) for site in sites]
+    shares = counts / np.array([np.count_nonzero(terms.site == site) for site in sites])
+    return [int(site) for site in sites[np.argsort(-shares, kind="stable")]]
 
 
 def _absent(terms: Terms, arrays: list[TracedArray], side: int) -> Integers:

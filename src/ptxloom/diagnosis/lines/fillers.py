@@ -1,0 +1,60 @@
+"""What fills the registers of a product's operand: where their order is made, if the product is a function's."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from ptxloom.binding.effects import destinations
+from ptxloom.machine.analysis.definite_assignment import names_read
+from ptxloom.syntax.places import origins_in
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ptxloom.machine.program.model import Op, Program
+
+_DEEPEST: Final = 8  # moves from register to register that are followed
+
+
+def filler_of(product: Op, name: str, program: Program) -> Op | None:
+    """The instruction that gives a register of a product its value, behind plain moves; None if it is not known.
+
+    Args:
+        product: What multiplies.
+        name: The register.
+        program: Theirs.
+    """
+    found, before = None, product
+    for _ in range(_DEEPEST):
+        own = (op for op in reversed(program.ops[: before.site]) if op.function is product.function)
+        found = next((op for op in own if any(out.text == name for out, _ in destinations(op.node))), None)
+        if found is None or found.opcode != "mov":
+            return found
+        read = [one.text for _, one in names_read(found)]
+        if len(read) != 1:
+            return found
+        name, before = read[0], found
+    return found
+
+
+def of_caller(product: Op, names: Sequence[str], program: Program) -> Op | None:
+    """What fills registers where it is the caller of a function that holds the product who orders them.
+
+    Args:
+        product: What multiplies.
+        names: The registers that are exchanged.
+        program: Theirs.
+
+    Returns:
+        The first filler of another line than the product's; None if the product was not inlined, or no line is known.
+    """
+    origins = origins_in(program.module)
+    there = origins.at(product.node.start)
+    if there is None or there.into is None:
+        return None
+    for name in names:
+        filler = filler_of(product, name, program)
+        here = origins.at(filler.node.start) if filler is not None else None
+        if here is not None and (here.home.file, here.home.line) != (there.file, there.line):
+            return filler
+    return None

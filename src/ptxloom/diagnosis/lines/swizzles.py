@@ -1,0 +1,32 @@
+"""Which side of shared memory does not swizzle, where the other one does."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from ptxloom.diagnosis.lines.addresses import made_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ptxloom.machine.program.model import Op, Program
+
+_XORS: Final = ("xor", "lop3")
+_SHARED: Final = ("shared", "shared::cta")
+
+
+def unswizzled(way: Sequence[Op], program: Program) -> Op | None:
+    """The one of writer and reader of shared memory in whose address no XOR stands; None if it stands in both or none.
+
+    Args:
+        way: What elements came through.
+        program: Its instructions.
+    """
+    sides = [op for op in way if op.has(*_SHARED) or op.opcode in ("ldmatrix", "stmatrix")]
+    if len(sides) < 2:
+        return None
+    writer, reader = sides[-2:]
+    swizzles = [any(one.opcode in _XORS for one in made_of(op, program)) for op in (writer, reader)]
+    if swizzles[0] == swizzles[1]:
+        return None
+    return reader if swizzles[0] else writer

@@ -222,8 +222,21 @@ def _exchanged(
     used = [_vector(op, "dab".index(role)) for op in products]
     straight = all(_in_order(names, tuple(vectors.values())) for names in used)
     if straight or role == "d" or len(products) > len(moves):
-        return Culprit("matrices-exchanged", moves[0], None, concerned)
+        return Culprit("matrices-exchanged", moves[0], _of_moves(named, role, moves, used, module), concerned)
     return Culprit("registers-exchanged", products[0], _reordered(named, role, products, module), concerned)
+
+
+def _of_moves(
+    named: Named, role: str, moves: Sequence[Op], used: Sequence[tuple[str, ...]], module: Module
+) -> Repair | None:
+    """The vectors of the moves in their right order, where each fills one operand, or empties one."""
+    place, order = (0, named.registers) if role != "d" else (1, named.registers)
+    vectors = {names for names in used if names}
+    if not order or any(_vector(op, place) not in vectors for op in moves):
+        return None
+    inverse = tuple(order.index(n) for n in range(len(order)))
+    order = order if role == "d" else inverse
+    return Repair(module, tuple((op.node, _permuted(op, place, order)) for op in moves))
 
 
 def _caller(named: Named, role: str, product: Op, program: Program) -> Op | None:

@@ -304,6 +304,8 @@ def _judged(
         left_open = k_left_open(reading, coverage, record)
         if not left_open:
             totals = list(every_k_once(group, reading, coverage, record, whole_chains=whole_chains))
+            if any(one.named.cause == "k-missing" for one in totals):
+                totals = list(stored_twice(group, reading, broken, coverage, record, incomplete=True)) or totals
     return _Judged(broken, totals, left_open, reading)
 
 

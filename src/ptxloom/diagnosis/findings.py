@@ -20,6 +20,7 @@ from ptxloom.diagnosis.lines.loops import ends_of
 from ptxloom.diagnosis.lines.reached import kept_from
 from ptxloom.diagnosis.model import Diagnosis, Picture
 from ptxloom.diagnosis.permutations import Named
+from ptxloom.diagnosis.repairs import of_address
 from ptxloom.diagnosis.tiles import whole
 from ptxloom.diagnosis.totals import COPY, STEP
 from ptxloom.readings.effects import copies, loads, stores, updates_memory
@@ -91,6 +92,9 @@ def _diagnosis(group: Sequence[Suspect], run: Run) -> Diagnosis:
     said = said or by_copy(named, first, _stack(first), record)
     said = said or by_address([first_of(one) for one in group], group, record)
     found = said or culprit(named, role, paths, products, record, ops=record.program.ops, lost=lost)
+    if found.repair is None and first.explained and role in "abd":
+        repair = of_address(named, role, found, first.tile.plane, record.program)
+        found = replace(found, repair=repair)
     found = _by_cta(found, group, wrong, role, record)
     others = {e.named.cause for s in group for e in s.explained} - {named.cause}
     proved = all(e.proved for s in group for e in s.explained)
@@ -263,9 +267,9 @@ def _stack(suspect: Suspect) -> Stack:
 
 
 def _picture(suspect: Suspect, record: ProvenanceRecord) -> Picture:
-    """The first product that is wrong."""
+    """The first of the products with the most wrong elements."""
     tile = suspect.tile
-    at = int(np.argmax((~whole(tile, suspect.wanted)).any(axis=(1, 2))))
+    at = int(np.argmax(np.count_nonzero(~whole(tile, suspect.wanted), axis=(1, 2))))
     event = record.products[int(suspect.evidence.numbers[suspect.events[at]])]
     held = np.stack((tile.rows[at], tile.columns[at]), axis=-1)
     held[~tile.known[at]] = -1

@@ -5,12 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from ptxloom.display import mimebundle
 from ptxloom.glossary import CAUSES
 from ptxloom.syntax.edits import edit
 
 if TYPE_CHECKING:
-    from ptxloom.diagnosis.tiles import Integers
+    from ptxloom.diagnosis.tiles import Integers, Truth
     from ptxloom.syntax.module import Module
     from ptxloom.syntax.origins import SourceLine
     from ptxloom.syntax.tree import Instruction
@@ -56,6 +58,25 @@ class Picture:
     warp: int
     held: Integers
     wanted: Integers
+
+    @property
+    def wrong(self) -> Truth:
+        """(rows, columns) which elements come from elsewhere than they should."""
+        return (self.held != self.wanted).any(axis=-1)
+
+    def window(self, rows: int, columns: int) -> tuple[int, int]:
+        """The first row and column of the part that holds the most wrong elements; the upper left one of equal ones.
+
+        Args:
+            rows: How many it has at most.
+            columns: Likewise.
+        """
+        sums = np.zeros((self.wrong.shape[0] + 1, self.wrong.shape[1] + 1), np.int64)
+        sums[1:, 1:] = self.wrong.cumsum(axis=0).cumsum(axis=1)
+        high, wide = min(rows, self.wrong.shape[0]), min(columns, self.wrong.shape[1])
+        count = sums[high:, wide:] - sums[:-high, wide:] - sums[high:, :-wide] + sums[:-high, :-wide]
+        top, left = np.unravel_index(int(np.argmax(count)), count.shape)
+        return int(top), int(left)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

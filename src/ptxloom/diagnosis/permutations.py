@@ -37,6 +37,7 @@ class Named:
         steps: How many things are wrong.
         registers: The order of registers, where there is one: place i holds what register `registers[i]` should.
         distance: Of a rotation.
+        pitches: Of rows that lie further apart than is thought, in elements: what the address says, and what is so.
     """
 
     cause: str
@@ -44,6 +45,7 @@ class Named:
     steps: int = 1
     registers: tuple[int, ...] = ()
     distance: int = 0
+    pitches: tuple[int, int] | tuple[()] = ()
 
 
 @dataclass(frozen=True, slots=True)

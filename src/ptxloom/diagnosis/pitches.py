@@ -65,8 +65,10 @@ def _rows_apart(tile: Tile, found: _Pitches, start: Integers | None) -> Iterator
     if found.open:
         tiles = Named("pitch-mismatch", f"one side has rows of {apart} than the other")
     else:
-        tiles = Named("pitch-mismatch", f"one side has rows of {writer} elements, the other of {reader}")
-    whole = Named("leading-dimension", f"rows are taken to be {reader} elements apart; they are {writer}")
+        said = f"one side has rows of {writer} elements, the other of {reader}"
+        tiles = Named("pitch-mismatch", said, pitches=(reader, writer))
+    said = f"rows are taken to be {reader} elements apart; they are {writer}"
+    whole = Named("leading-dimension", said, pitches=(reader, writer))
     if writer != tile.plane.pitch:
         yield tiles, True
     elif start.any():

@@ -167,14 +167,22 @@ def stored_twice(
     broken: Sequence[Suspect],
     coverage: Coverage,
     record: ProvenanceRecord,
+    *,
+    incomplete: bool = False,
 ) -> Iterator[Total]:
-    """No place of the result takes two products."""
+    """No place of the result takes two products; nor, where sums are incomplete, what should have been added to one."""
     stacks = [(site, site.d) for site in sites if site.d is not None]
     misplaced = any(s.tile.role == "d" for s in broken)
     if not stacks:
         return
     contents = record.contents(stacks[0][1].array)
-    if not (misplaced or coverage.missing["d", 0] or coverage.missing["d", 1] or (contents.stored_at < 0).any()):
+    if not (
+        incomplete
+        or misplaced
+        or coverage.missing["d", 0]
+        or coverage.missing["d", 1]
+        or (contents.stored_at < 0).any()
+    ):
         return
     lost = sum(int(np.count_nonzero(stack.missing[site.chain == site.numbers])) for site, stack in stacks)
     twice = contents.stored_twice & (contents.stored_at >= 0)
@@ -186,7 +194,7 @@ def stored_twice(
         named = Named("stored-twice", f"{int(np.count_nonzero(twice)):,} places take more than one product")
         field = _multiplied_again(sites, reading, record)
         alone = not field
-        field = field or _lost_by(stacks, record)
+        field = "" if incomplete else field or _lost_by(stacks, record)
         facts = ("place", named, "d", array, _NO_PATHS, by, lost, total)
         yield Total(*facts, certain=True, field=field, alone=alone)
         return

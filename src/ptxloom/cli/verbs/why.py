@@ -64,6 +64,7 @@ def run(options: Options) -> Outcome:
     repair = next((one.repair for one in found if one.repair is not None), None)
     if options.attempt and repair is not None:
         tried = _tried(repair, options)
+        told = _held_to(told, tried, repair)
     elif options.attempt and found:
         talk("ptxloom: nothing to try: no change of single instructions is known that would mend it")
     match options.output_format:
@@ -97,6 +98,14 @@ def _tried(repair: Repair, options: Options) -> diagnoses.Told:
     if errors:
         raise CannotTry(f"the repair makes PTX that is not legal: {errors[0].message}")
     return _told(module, options)
+
+
+def _held_to(told: diagnoses.Told, tried: diagnoses.Told, repair: Repair) -> diagnoses.Told:
+    """What was said of a run; a diagnosis whose repair does not mend the result is not certain."""
+    if not (tried.ended or tried.wrong or tried.examined.found):
+        return told
+    found = tuple(replace(one, certain=False) if one.repair is repair else one for one in told.examined.found)
+    return replace(told, examined=replace(told.examined, found=found))
 
 
 def _told(module: Module, options: Options) -> diagnoses.Told:

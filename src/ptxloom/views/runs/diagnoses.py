@@ -177,7 +177,7 @@ def _drawn(picture: Picture, style: Style) -> list[str]:
     """The part of the operand with the most wrong elements, each as row and column of its matrix; these bear a star."""
     x, y, z = picture.cta
     held, wanted = picture.held.tolist(), picture.wanted.tolist()
-    top, left = _window(held, wanted)
+    top, left = picture.window(_ROWS, _COLUMNS)
     rows, columns = range(top, min(len(held), top + _ROWS)), range(left, min(len(held[0]), left + _COLUMNS))
     if not any(held[row][n] != wanted[row][n] for row in rows for n in columns):
         return []  # what is wrong is not where elements stand
@@ -189,21 +189,6 @@ def _drawn(picture: Picture, style: Style) -> list[str]:
         body.append((Cell(str(row)), *here, Cell("|"), *there))
     about = f"  CTA ({x}, {y}, {z}), warp {picture.warp}: row,column as it is | as it should be"
     return [about, *(f"    {line}" for line in text_table(Table(head, tuple(body)), style))]
-
-
-def _window(held: list[list[list[int]]], wanted: list[list[list[int]]]) -> tuple[int, int]:
-    """The first row and column of the window that holds the most wrong elements; the upper left one of equal ones."""
-    tops = range(max(len(held) - _ROWS, 0) + 1)
-    lefts = range(max(len(held[0]) - _COLUMNS, 0) + 1)
-
-    def count(top: int, left: int) -> int:
-        return sum(
-            held[row][n] != wanted[row][n]
-            for row in range(top, min(top + _ROWS, len(held)))
-            for n in range(left, min(left + _COLUMNS, len(held[0])))
-        )
-
-    return max(((top, left) for top in tops for left in lefts), key=lambda at: (count(*at), -at[0], -at[1]))
 
 
 def _cell(held: list[int], wanted: list[int]) -> Cell:

@@ -42,16 +42,20 @@ def figure(diagnosis: Diagnosis) -> Figure:
 
 
 def _grid(picture: Picture, title: str, axes: tuple[str, str], *, held: bool) -> Grid:
-    """The upper left of the operand."""
+    """The part of the operand with the most wrong elements."""
     shown = picture.held if held else picture.wanted
     rows, columns = min(len(shown), _MOST), min(len(shown[0]), _MOST)
+    top, left = picture.window(rows, columns)
     cells = {
-        (row, column): _cell(shown[row][column].tolist(), picture.wanted[row][column].tolist())
+        (row, column): _cell(
+            shown[top + row][left + column].tolist(), picture.wanted[top + row][left + column].tolist()
+        )
         for row in range(rows)
         for column in range(columns)
     }
-    part = f", rows 0 to {rows - 1}, columns 0 to {columns - 1}" * ((rows, columns) != shown.shape[:2])
-    names = tuple(map(str, range(rows))), tuple(map(str, range(columns)))
+    last = top + rows - 1, left + columns - 1
+    part = f", rows {top} to {last[0]}, columns {left} to {last[1]}" * ((rows, columns) != shown.shape[:2])
+    names = tuple(map(str, range(top, top + rows))), tuple(map(str, range(left, left + columns)))
     return Grid(f"{title}{part}", *names, cells, *axes)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from ptxloom.diagnosis.laws import Suspect
     from ptxloom.diagnosis.tiles import Integers, Plane, Tile, Truth
     from ptxloom.machine.results.provenance import ProvenanceRecord
+
+_REPEATED: Final = ("rows-repeated", "columns-repeated")
 
 
 def was_copied(plane: Plane, absent: Integers | None, record: ProvenanceRecord, *, slow: bool) -> bool:
@@ -57,13 +59,15 @@ def was_there(suspect: Suspect, record: ProvenanceRecord) -> bool | None:
     here = record.raw.events["cta"][suspect.evidence.numbers[suspect.events]] == 0
     if not wrong[here].any():
         return False
-    absent = np.setdiff1d(_places(mended.chosen(here), wrong[here]), _places(tile.chosen(here), tile.known[here]))
-    if not len(absent):
-        return None
     own = Bases(record).of(held)
     own = own[(own["array"] == plane.array) & np.isin(own["kind"], (Kind.EXACT, Kind.CONVERTED))]
     bits = (own["element"].astype(np.int64) * record.arrays[plane.array].dtype.itemsize + own["byte"]) * 8 + own["bit"]
-    return bool(np.isin(bits // plane.unit_bits, absent).any())
+    different, first, times = np.unique(bits, return_index=True, return_counts=True)
+    if suspect.explained[0].named.cause in _REPEATED and len(different):  # all bytes of what is converted are of one
+        size = suspect.evidence.form.container_bits(tile.role) // 8
+        return bool((times <= np.where(own["kind"][first] == Kind.CONVERTED, size, 1)).all())
+    absent = np.setdiff1d(_places(mended.chosen(here), wrong[here]), _places(tile.chosen(here), tile.known[here]))
+    return bool(np.isin(different // plane.unit_bits, absent).any()) if len(absent) else None
 
 
 def _places(tile: Tile, which: Truth) -> Integers:

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from ptxloom.diagnosis.lines.addresses import made_of
 from ptxloom.diagnosis.model import Repair
+from ptxloom.readings.computed import adds, scales
+from ptxloom.readings.terms import words
 from ptxloom.syntax import print_statements, tree
 from ptxloom.syntax.constants import constant
 
@@ -22,8 +24,7 @@ if TYPE_CHECKING:
     from ptxloom.machine.program.model import Op, Program
 
 _BYTE_BITS: Final = 8
-_SCALES: Final = ("mul", "mad", "mul24", "mad24", "wmma")
-_ADDS: Final = ("add", "sub", "mad", "or")
+_SHIFTS: Final = "shl"  # a word of rows
 _SHIFTED: Final = ("rows-shifted", "columns-shifted")
 
 
@@ -65,12 +66,11 @@ def _pitches(op: Op, held: int, wanted: int, size: int, program: Program) -> Ite
         for place, operand in enumerate(maker.operands):
             value = constant(operand) if place else None
             for unit in {1, size}:
-                if maker.opcode in _SCALES and value == held * unit:
+                is_shift = _SHIFTS in words(maker.node)
+                if value == held * unit and not is_shift and (maker is op or scales(maker.node)):
                     yield _with(maker, place, wanted * unit)
-                elif maker.opcode == "shl" and place == len(maker.operands) - 1 and value and 1 << value == held * unit:
-                    width = next((word[1:] for word in maker.qualifiers if word[1:].isdigit()), "32")
-                    node = maker.node.replace(opcode="mul", qualifiers=("lo", f"u{width}"))
-                    yield _with(maker, place, wanted * unit, node)
+                elif is_shift and value and 1 << value == held * unit and not (wanted * unit) & (wanted * unit - 1):
+                    yield _with(maker, place, (wanted * unit).bit_length() - 1)
 
 
 def _distances(op: Op, elements: int, plane: Plane, program: Program) -> Iterator[_Edit]:
@@ -84,15 +84,15 @@ def _distances(op: Op, elements: int, plane: Plane, program: Program) -> Iterato
     for maker in made_of(op, program):
         for place, operand in enumerate(maker.operands):
             value = constant(operand) if place else None
-            if maker.opcode in _ADDS and value and value in {elements, elements * size, elements // plane.pitch}:
+            if adds(maker.node) and value and value in {elements, elements * size, elements // plane.pitch}:
                 yield _with(maker, place, 0)
 
 
-def _with(op: Op, place: int, value: int, node: tree.Instruction | None = None) -> _Edit:
+def _with(op: Op, place: int, value: int) -> _Edit:
     """An instruction with another constant."""
     operands = list(op.operands)
     operands[place] = tree.Integer(value)
-    return _Edit(op.node, _text((node or op.node).replace(operands=tuple(operands))), value)
+    return _Edit(op.node, _text(op.node.replace(operands=tuple(operands))), value)
 
 
 def _text(node: tree.Instruction) -> str:

@@ -48,15 +48,15 @@ The descriptor says 512, field 0x20:
 or.b64 d10, d10, 0x4000002000010000;
 ```
 
-So the product finds row 4 where it looks for row 8. `ptxloom why` draws the elements as `row,column`: left what the
-product reads, right what it should read.
+So the second warp's part of the product finds row 8 where it looks for row 16. `ptxloom why` draws the elements as
+`row,column`: left what the product reads, right what it should read.
 
 ```text
- 8  4,0*   4,1*   4,2*   4,3*   4,4*   4,5*   |  8,0   8,1   8,2   8,3   8,4   8,5
- 9  5,0*   5,1*   5,2*   5,3*   5,4*   5,5*   |  9,0   9,1   9,2   9,3   9,4   9,5
-10  6,0*   6,1*   6,2*   6,3*   6,4*   6,5*   |  10,0  10,1  10,2  10,3  10,4  10,5
-11  7,0*   7,1*   7,2*   7,3*   7,4*   7,5*   |  11,0  11,1  11,2  11,3  11,4  11,5
-12  8,0*   8,1*   8,2*   8,3*   8,4*   8,5*   |  12,0  12,1  12,2  12,3  12,4  12,5
+0  8,0*   8,1*   8,2*   8,3*   8,4*   8,5*   |  16,0  16,1  16,2  16,3  16,4  16,5
+1  9,0*   9,1*   9,2*   9,3*   9,4*   9,5*   |  17,0  17,1  17,2  17,3  17,4  17,5
+2  10,0*  10,1*  10,2*  10,3*  10,4*  10,5*  |  18,0  18,1  18,2  18,3  18,4  18,5
+3  11,0*  11,1*  11,2*  11,3*  11,4*  11,5*  |  19,0  19,1  19,2  19,3  19,4  19,5
+4  12,0*  12,1*  12,2*  12,3*  12,4*  12,5*  |  20,0  20,1  20,2  20,3  20,4  20,5
 ```
 
 The repair that it proposes, and `--try` proves:

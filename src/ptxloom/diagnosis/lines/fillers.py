@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from ptxloom.binding.effects import destinations
 from ptxloom.machine.analysis.definite_assignment import names_read
+from ptxloom.readings.computed import source
 from ptxloom.syntax.places import origins_in
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ def filler_of(product: Op, name: str, program: Program) -> Op | None:
     for _ in range(_DEEPEST):
         own = (op for op in reversed(program.ops[: before.site]) if op.function is product.function)
         found = next((op for op in own if any(out.text == name for out, _ in destinations(op.node))), None)
-        if found is None or found.opcode != "mov":
+        if found is None or source(found.node) is None:
             return found
         read = [one.text for _, one in names_read(found)]
         if len(read) != 1:

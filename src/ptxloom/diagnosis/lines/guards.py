@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Final
 from ptxloom.binding.effects import destinations
 from ptxloom.flow import flow_graph
 from ptxloom.machine.analysis.definite_assignment import names_read
+from ptxloom.readings.computed import divides
+from ptxloom.readings.terms import words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -14,7 +16,7 @@ if TYPE_CHECKING:
     from ptxloom.flow.graph import FlowGraph
     from ptxloom.machine.program.model import Op, Program
 
-_DIVIDES: Final = ("div", "shr")
+_SHIFTS: Final = frozenset({"lshr", "ashr"})  # words of rows
 _OF_THREADS: Final = ("%tid.", "%ctaid.", "%laneid")
 _MOST: Final = 40  # registers that are looked at
 
@@ -48,7 +50,7 @@ def rounded_down(test: Op, program: Program) -> Op | None:
     """The division by which a number that the kernel is given was rounded down before it is compared; or None."""
     behind = _makers([name.text for _, name in names_read(test)], test, program)
     for op in behind:
-        if op.opcode in _DIVIDES:
+        if divides(op.node) or words(op.node) & _SHIFTS:
             made = _makers([name.text for _, name in names_read(op)], op, program)
             if made and not any(special in one.text for one in made for special in _OF_THREADS):
                 return op

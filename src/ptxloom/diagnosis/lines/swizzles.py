@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.diagnosis.lines.addresses import made_of
+from ptxloom.readings.terms import words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ptxloom.machine.program.model import Op, Program
 
-_XORS: Final = ("xor", "lop3")
+_XORS: Final = frozenset({"xor", "lookup"})  # words of rows
 _SHARED: Final = ("shared", "shared::cta")
 
 
@@ -22,11 +23,11 @@ def unswizzled(way: Sequence[Op], program: Program) -> Op | None:
         way: What elements came through.
         program: Its instructions.
     """
-    sides = [op for op in way if op.has(*_SHARED) or op.opcode in ("ldmatrix", "stmatrix")]
+    sides = [op for op in way if op.has(*_SHARED)]
     if len(sides) < 2:
         return None
     writer, reader = sides[-2:]
-    swizzles = [any(one.opcode in _XORS for one in made_of(op, program)) for op in (writer, reader)]
+    swizzles = [any(words(one.node) & _XORS for one in made_of(op, program)) for op in (writer, reader)]
     if swizzles[0] == swizzles[1]:
         return None
     return reader if swizzles[0] else writer

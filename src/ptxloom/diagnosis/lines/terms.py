@@ -27,7 +27,9 @@ class Line(NamedTuple):
     concerned: tuple[Op, ...]
 
 
-def line_of(paths: Integers, wrong: Truth, record: ProvenanceRecord, *, leaves_tile: bool) -> Line:
+def line_of(
+    paths: Integers, wrong: Truth, record: ProvenanceRecord, *, leaves_tile: bool, within: bool = False
+) -> Line:
     """The instruction by which wrong elements came, and right ones did not, if there is one.
 
     Args:
@@ -35,6 +37,7 @@ def line_of(paths: Integers, wrong: Truth, record: ProvenanceRecord, *, leaves_t
         wrong: (terms,) which are wrong.
         leaves_tile: Whether only a load from global memory can have reached what is wrong.
         record: Knows the ways.
+        within: Whether places of a tile are exchanged, so that only its reader, or who fills it, can be wrong.
     """
     ops = record.program.ops
     bad, good = Counter[int](), Counter[int]()
@@ -57,6 +60,8 @@ def line_of(paths: Integers, wrong: Truth, record: ProvenanceRecord, *, leaves_t
     if leaves_tile and from_array and share[from_array[0]] < _ITS_OWN * best:
         from_array = likeliest  # it loads what is right, too: who puts that where it does not belong is wrong
     chosen = (from_array or reading)[0] if leaves_tile else reading[-1]
+    if within:
+        chosen = next((site for site in reversed(moves) if loads(ops[site].node)), chosen)
     concerned = (ops[site] for number in numbers[:64].tolist() for site in ways[number])
     return Line(ops[chosen], tuple(dict.fromkeys(concerned)))
 

@@ -146,13 +146,14 @@ def _diagnosis(one: Broken, sum_: _Sum, record: ProvenanceRecord) -> Diagnosis:
         stores = [ops[site] for site in storing]
         line = Line(stores[0], tuple(dict.fromkeys((*stores, *products))))
     elif one.role:
-        leaves = one.named.cause != _WITHIN and not _was_held(terms, arrays, side, record)
+        within = one.named.cause == _WITHIN
+        leaves = not within and not _was_held(terms, arrays, side, record)
         leaves = leaves and _leaves_tile(one, terms, axes, side, grid=record.raw.grid)
         paths, wrong = terms.factors["path"][:, side], one.wrong
         if arrays[0] is arrays[1]:
             paths = np.concatenate((paths, terms.factors["path"][:, 1 - side]))
             wrong = np.concatenate((wrong, np.zeros(len(wrong), np.bool_)))
-        line = line_of(paths, wrong, record, leaves_tile=leaves)
+        line = line_of(paths, wrong, record, leaves_tile=leaves, within=within)
         line = line._replace(concerned=tuple(dict.fromkeys((*line.concerned, *products))))
     elif one.named.cause == "k-missing":
         absent = _absent(terms, arrays, 0)

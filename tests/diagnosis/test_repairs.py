@@ -58,7 +58,7 @@ def test_a_repair_that_does_not_mend_takes_the_certainty_away(
             lines.append(f"value = {argument}")
     launch_file = tmp_path / "launch.toml"
     launch_file.write_text("\n".join(lines))
-    said = []
+    said: list[dict[str, object]] = []
     for options in ([], ["--try"]):
         assert main(["why", str(launch_file), "--output-format", "json", *options]) == 1
         said.append(json.loads(capsys.readouterr().out)["diagnoses"][0])

@@ -59,7 +59,7 @@ def test_a_repair_that_does_not_mend_takes_the_certainty_away(
     launch_file = tmp_path / "launch.toml"
     launch_file.write_text("\n".join(lines))
     said: list[dict[str, object]] = []
-    for options in ([], ["--try"]):
+    for options in (["--timeout", "300"], ["--timeout", "300", "--try"]):
         assert main(["why", str(launch_file), "--output-format", "json", *options]) == 1
         said.append(json.loads(capsys.readouterr().out)["diagnoses"][0])
     assert [one["cause"] for one in said] == ["rows-shifted", "rows-shifted"]

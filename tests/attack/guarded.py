@@ -36,7 +36,7 @@ ROOM_BYTES: Final = 256  # of an array, unless said
 _AREA: Final = 1 << 44  # where nothing is mapped otherwise
 _APART: Final = 1 << 24
 _FILL: Final = 0x11  # what an array holds before
-_SECONDS: Final = 300
+_SECONDS: Final = 1800  # of all launches of a test: hundreds, the kernels compiled first, on a machine that may be busy
 
 
 def room(number: int, size: int = ROOM_BYTES) -> int:

@@ -63,13 +63,13 @@ def effects_of(instruction: Instruction) -> tuple[Effect, ...]:
 
 def deeds_of(instruction: Instruction) -> tuple[Effect, ...]:
     """The effects of an instruction, but for its accesses to memory: how it is spelled says them."""
-    return _deeds(instruction.opcode, instruction.qualifiers, len(instruction.operands))
+    opcode = instruction.opcode
+    return _deeds(opcode, instruction.qualifiers, len(instruction.operands)) if opcode in _ROWS else ()
 
 
 @lru_cache(maxsize=4096)
 def _deeds(opcode: str, qualifiers: tuple[str, ...], operands: int) -> tuple[Effect, ...]:
-    row = _ROWS.get(opcode)
-    return () if row is None else tuple(row(_Spelled(opcode, qualifiers, operands)))
+    return tuple(_ROWS[opcode](_Spelled(opcode, qualifiers, operands)))
 
 
 class _Spelled(NamedTuple):

@@ -8,7 +8,18 @@ from typing import TYPE_CHECKING, Final
 from ptxloom.isa.load import known
 from ptxloom.meaning.form import Form
 from ptxloom.meaning.vectors import count
-from ptxloom.readings.terms import CONSTANT, OPERAND, Asked, Term, asked_of, meaning, meaning_of, parts_of, words
+from ptxloom.readings.terms import (
+    CONSTANT,
+    OPERAND,
+    Asked,
+    Term,
+    asked_of,
+    meaning,
+    meaning_of,
+    operands_of,
+    parts_of,
+    words,
+)
 from ptxloom.syntax.bind import bind
 
 if TYPE_CHECKING:
@@ -53,7 +64,7 @@ def converts(instruction: tree.Instruction) -> bool:
     return (
         found.converts
         or source(instruction) is not None
-        or (_rearranges(found.words) and _operands(instruction) == {1})
+        or (_rearranges(found.words) and _operands(instruction) == frozenset((1,)))
     )
 
 
@@ -119,7 +130,7 @@ def _has_field(instruction: tree.Instruction) -> bool:
 def negates(instruction: tree.Instruction) -> bool:
     """Whether an instruction changes the sign of its operand."""
     flips = "xor" in words(instruction) and Form(instruction).types[-1:] != () and Form(instruction).type.is_float
-    return signs(instruction) == (-1,) or (flips and _operands(instruction) == {1})
+    return signs(instruction) == (-1,) or (flips and _operands(instruction) == frozenset((1,)))
 
 
 def signs(instruction: tree.Instruction) -> tuple[int, ...]:
@@ -180,7 +191,7 @@ def compares_integers(instruction: tree.Instruction) -> bool:
     if found is None or "mask_of" not in found.words or not found.words <= {"compare", "mask_of", "xor"}:
         return False
     terms = (part for one in found.results for part in parts_of(one.value) if part.word == OPERAND)
-    return all(one.element[0] == "i" for one in terms) and _operands(instruction) == {1, 2}
+    return all(one.element[0] == "i" for one in terms) and _operands(instruction) == frozenset((1, 2))
 
 
 def alike(instruction: tree.Instruction, qualifiers: tuple[str, ...]) -> bool:
@@ -222,7 +233,7 @@ def truth(instruction: tree.Instruction) -> tuple[tuple[int, ...], int] | None:
     if found is None or not found.results:
         return None
     term = found.results[0].value
-    places = tuple(sorted(_operands_of(term)))
+    places = tuple(sorted(operands_of(term)))
     if len(places) > _MOST_TRUTH:
         return None
     table_ = 0
@@ -244,14 +255,10 @@ def _only(instruction: tree.Instruction) -> Term | None:
     return found.results[0].value if found is not None and len(found.results) == 1 else None
 
 
-def _operands(instruction: tree.Instruction) -> set[int]:
+def _operands(instruction: tree.Instruction) -> frozenset[int]:
     """The places of the operands that results are made of."""
     found = meaning_of(instruction)
-    return set[int]().union(*(_operands_of(one.value) for one in (() if found is None else found.results)))
-
-
-def _operands_of(term: Term) -> set[int]:
-    return {one.what[0] for one in parts_of(term) if isinstance(one.what, tuple) and one.word == OPERAND}
+    return found.operands if found is not None else frozenset()
 
 
 def _rearranges(said: frozenset[str]) -> bool:

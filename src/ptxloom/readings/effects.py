@@ -139,7 +139,8 @@ def multiplies(instruction: Instruction) -> bool:
 
 def turns(instruction: Instruction) -> bool:
     """Whether control does not just go on behind an instruction that is not guarded."""
-    return any(isinstance(deed, (Branch, Leave)) or deed == Fault() for deed in deeds_of(instruction))
+    found = deeds_of(instruction)
+    return bool(found) and any(isinstance(deed, (Branch, Leave)) or deed == Fault() for deed in found)
 
 
 def stops(instruction: Instruction) -> bool:
@@ -149,7 +150,8 @@ def stops(instruction: Instruction) -> bool:
 
 def branches(instruction: Instruction) -> bool:
     """Whether an instruction sends lanes to labels."""
-    return any(isinstance(deed, Branch) for deed in deeds_of(instruction))
+    found = deeds_of(instruction)
+    return bool(found) and any(isinstance(deed, Branch) for deed in found)
 
 
 def issues(instruction: Instruction) -> frozenset[str]:

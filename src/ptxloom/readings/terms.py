@@ -72,11 +72,13 @@ class Meaning(NamedTuple):
         results: What it writes, in the order in which its row does.
         words: Everything that the row says: words, and the operations that they name.
         converts: Each element of a result is one of an operand, in another format.
+        operands: The places of the operands that results are made of.
     """
 
     results: tuple[Result, ...]
     words: frozenset[str]
-    converts: bool = False
+    converts: bool
+    operands: frozenset[int]
 
 
 def meaning_of(instruction: tree.Instruction) -> Meaning | None:
@@ -107,6 +109,11 @@ def parts_of(term: Term) -> Iterator[Term]:
             seen.add(id(one))
             yield one
             waiting += one.of
+
+
+def operands_of(term: Term) -> frozenset[int]:
+    """The places of the operands that a term is made of."""
+    return frozenset(one.what[0] for one in parts_of(term) if isinstance(one.what, tuple) and one.word == OPERAND)
 
 
 # ----------------------------------------------------------------------------------------------------------- the reader
@@ -159,7 +166,8 @@ def meaning(asked: Asked) -> Meaning | None:
         row.build(reader, form)
     except _MISFITS:
         return None
-    return Meaning(tuple(reader.results), frozenset(reader.said), row.converts)
+    operands = frozenset(place for one in reader.results for place in operands_of(one.value))
+    return Meaning(tuple(reader.results), frozenset(reader.said), row.converts, operands)
 
 
 class _Terms:

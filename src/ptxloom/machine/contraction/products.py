@@ -28,6 +28,7 @@ _SUMMANDS: Final = 2
 _OF_TWO_BITS: Final = ((1, 2), 0b0110)
 """The function of bits that differ."""
 _UNITS: Final = frozenset((1.0, -1.0))
+_APPROXIMATE: Final = frozenset(("approx", "full"))
 
 
 @dataclass(slots=True, eq=False)
@@ -101,9 +102,8 @@ def is_product(node: Instruction) -> bool:
     """
     if node.predicate is not None or not node.qualifiers or node.qualifiers[-1] not in TYPES:
         return False
-    if divides(node):
-        quotient = len(node.operands) > _SUMMANDS and any(one in {"approx", "full"} for one in node.qualifiers)
-        return quotient or node.qualifiers == ("approx", "f32")
+    if not _APPROXIMATE.isdisjoint(node.qualifiers):
+        return divides(node) and (len(node.operands) > _SUMMANDS or node.qualifiers == ("approx", "f32"))
     if len(node.operands) != _SUMMANDS + 1 or not _is_plain(node, "ftz") or not multiplies_operands(node):
         return False
     return not any(type(one) is Float and one.value in _UNITS for one in node.operands[1:])
@@ -111,7 +111,7 @@ def is_product(node: Instruction) -> bool:
 
 def passes(node: Instruction, product: Product) -> bool:
     """Whether an instruction that reads a product passes it on, with the same sign or the other."""
-    if node.predicate is not None or not all(type(one) is Name for one in node.operands[:2]):
+    if not _may_pass(node):
         return False
     type_, flushes = kind(product.node)
     match node.qualifiers, node.operands[2:]:
@@ -119,8 +119,8 @@ def passes(node: Instruction, product: Product) -> bool:
             return moved in _MOVED
         case (*flushing, own), () if negates(node):
             return own == type_ and own in _NEGATED and (flushes or not flushing)
-        case ("b32",), (Integer(value),) if truth(node) == _OF_TWO_BITS:
-            return type_ == "f32" and value & 0xFFFFFFFF == _SIGN
+        case ("b32",), (_,):
+            return type_ == "f32"
         case _:
             return False
 
@@ -145,8 +145,17 @@ def watched(instructions: Sequence[Instruction], key: Key) -> set[str]:
 
 
 def _may_pass(node: Instruction) -> bool:
-    """Whether an instruction passes on some product, perhaps."""
-    return source(node) is not None or negates(node) or truth(node) == _OF_TWO_BITS
+    """Whether an instruction passes on products of some type: a move, a negation, a sign that is flipped as bits."""
+    if node.predicate is not None or not all(type(one) is Name for one in node.operands[:2]):
+        return False
+    match node.operands[2:]:
+        case ():
+            moves = node.qualifiers[-1:] != () and node.qualifiers[-1] in _MOVED | _NEGATED
+            return moves and (source(node) is not None or negates(node))
+        case (Integer(value),) if node.qualifiers == ("b32",) and value & 0xFFFFFFFF == _SIGN:
+            return truth(node) == _OF_TWO_BITS
+        case _:
+            return False
 
 
 class Reading:

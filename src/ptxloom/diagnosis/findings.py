@@ -23,7 +23,7 @@ from ptxloom.diagnosis.permutations import Named
 from ptxloom.diagnosis.repairs import of_address
 from ptxloom.diagnosis.tiles import whole
 from ptxloom.diagnosis.totals import COPY, STEP
-from ptxloom.readings.effects import copies, loads, stores, updates_memory
+from ptxloom.readings.effects import copies, loads, moves_matrix, stores, updates_memory
 from ptxloom.syntax.places import origins_in
 
 if TYPE_CHECKING:
@@ -148,7 +148,8 @@ def _by_cta(
     ]
     field = deciding(np.concatenate(numbers), np.concatenate(bad), record)
     moving = (stores, updates_memory) if role == "d" else (loads, copies)
-    moves = [op for op in found.concerned if op.has("global") and any(does(op.node) for does in moving)]
+    single = [op for op in found.concerned if op.has("global") and not moves_matrix(op.node)]
+    moves = [op for op in single if any(does(op.node) for does in moving)]
     term = None
     if field and moves:
         term = own_term_of(moves[0], field, record.program, shared=True) or term_of(moves[0], field, record.program)

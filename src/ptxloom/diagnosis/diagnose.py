@@ -27,6 +27,7 @@ from ptxloom.diagnosis.readings import readings_of
 from ptxloom.diagnosis.relations.blame import of_unstored
 from ptxloom.diagnosis.relations.examined import related
 from ptxloom.diagnosis.relations.source import Result
+from ptxloom.diagnosis.scales import scales_of
 from ptxloom.diagnosis.sums.examined import sums_of
 from ptxloom.diagnosis.totals import (
     Total,
@@ -120,7 +121,7 @@ def examine(
     bases = Bases(record)
     sites, places = gather(record, bases)
     used = frozenset(stack.array for site in sites for stack in (site.a, site.b) if stack is not None)
-    run = Run(record, record.arrays, said, used)
+    run = Run(record, record.arrays, said, used, bases.nodes)
     found, asked = _of_products(sites, run)
     overwritten = None if said is None and found and found[0].certain else stored_over(sites, _used(asked), record)
     if overwritten is not None:
@@ -242,6 +243,9 @@ def _of_group(group: tuple[SiteEvidence, ...], run: Run, *, whole_chains: bool) 
     if run.said is None and image is None and {suspect.tile.role for suspect in broken} >= set("abd"):
         why = "no operand obeys the laws under the likeliest reading of its arrays"
         return _Verdict([], Asked(group, None, f"{why}: it was not believed"))
+    if not broken and not totals:
+        scaled = scales_of(group, reading, record, run.nodes)
+        totals, left_open = list(scaled.found), "; ".join(filter(None, (left_open, scaled.left_open)))
     found = [*merged(broken, run), *(of_total(one, run) for one in totals)]
     if reading.reshaped or any(one.cause == "unknown" for one in found):
         found = [replace(one, certain=one.certain and one.cause in _SEEN) for one in found]

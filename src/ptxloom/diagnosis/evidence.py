@@ -7,7 +7,7 @@ array, and so all of a chain have a place in it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -81,8 +81,9 @@ def gather(record: ProvenanceRecord, bases: Bases) -> tuple[tuple[SiteEvidence, 
     places = Places(record, judged)
     found: list[SiteEvidence] = []
     for group in sorted(judged, key=lambda group: group.site):
-        factors = {name: bases.of(group.operand(name)) for name in "ab"}
-        a, b = (_stack(record, name, group.form, origins) for name, origins in factors.items())
+        raw = {name: group.operand(name) for name in "ab"}
+        factors = {name: bases.of(origins) for name, origins in raw.items()}
+        a, b = (_with_nodes(_stack(record, name, group.form, origins), raw[name]) for name, origins in factors.items())
         made = {
             name: Made(*places.roots.of(origins), origins["path"].astype(np.int64))
             for (name, origins), stack in zip(factors.items(), (a, b), strict=True)
@@ -92,6 +93,14 @@ def gather(record: ProvenanceRecord, bases: Bases) -> tuple[tuple[SiteEvidence, 
         facts = (group.site, group.line, group.text, group.form, numbers, chain)
         found.append(SiteEvidence(*facts, a, b, places.of(group), made, group.described))
     return tuple(found), places
+
+
+def _with_nodes(stack: Stack | None, origins: NDArray[Any]) -> Stack | None:
+    """An operand with what its elements were computed from."""
+    if stack is None:
+        return None
+    computed = (origins["kind"] == Kind.COMPUTED) & (origins["node"] > 0) & stack.known
+    return replace(stack, node=np.where(computed, origins["node"], 0)) if computed.any() else stack
 
 
 def unfollowed(form: MatrixForm) -> str:

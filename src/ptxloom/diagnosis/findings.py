@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -28,6 +28,8 @@ from ptxloom.syntax.places import origins_in
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from numpy.typing import NDArray
 
     from ptxloom.diagnosis.copies import Copy
     from ptxloom.diagnosis.culprits import Culprit
@@ -53,12 +55,14 @@ class Run(NamedTuple):
         arrays: The record's, and after them matrices that no memory holds.
         said: What is computed.
         used: The arrays that are multiplied.
+        nodes: What values were computed from.
     """
 
     record: ProvenanceRecord
     arrays: tuple[TracedArray, ...]
     said: Expectation | None
     used: frozenset[int]
+    nodes: NDArray[Any]
 
     def knowing(self, result: Unstored) -> Run:
         """The same, with one matrix more."""

@@ -101,7 +101,7 @@ def _sampled(stacks: list[Stack]) -> Stack:
     """A part of the products of several instructions."""
     offset, known = (np.concatenate([getattr(s, name) for s in stacks]) for name in ("offset", "known"))
     chosen = np.unique(np.linspace(0, len(offset) - 1, min(len(offset), _SAMPLES)).astype(np.int64))
-    return replace(stacks[0], offset=offset[chosen], known=known[chosen])
+    return replace(stacks[0], offset=offset[chosen], known=known[chosen], node=None)
 
 
 def _stated(stacks: dict[str, Stack], arrays: Sequence[TracedArray], expected: Expectation | None) -> dict[str, bool]:

@@ -21,6 +21,7 @@ class Stack:
         known: Likewise whether the element comes from that array.
         path: Likewise by which instructions; 0: unknown.
         missing: Likewise whether nothing at all is known of it, though something should be.
+        node: Likewise what it was computed from; 0 if it was not. None of what is no factor from an array.
     """
 
     role: str
@@ -30,6 +31,7 @@ class Stack:
     known: Truth
     path: Integers
     missing: Truth
+    node: Integers | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -218,6 +218,14 @@ _CAUSES: Final = (
         "Let the loop over k run to its end, and advance by what one iteration multiplies.",
     ),
     Cause(
+        "block-mismatch",
+        "Elements go with the scale, or the zero point, of another block",
+        "Each element is the right one, and what it is scaled by, or what is taken from it, belongs to another block "
+        "of rows or columns: always to the first one, to blocks of another size, to the next one, to another row.",
+        "Divide the row and the column of the element by what a block has of them, in the address of the scale that "
+        "is named: an array of scales has an element for each block, and its shape says how many there are.",
+    ),
+    Cause(
         "tile-exchanged",
         "Whole tiles of the result go where others belong",
         "The rows of A and the columns of B that were multiplied are not those of the place in C.",

@@ -1,0 +1,223 @@
+"""Which scale, or which zero point, belongs to an element: that of its block, whose extents the shapes of arrays give.
+
+An array of scales has an element for each block of a matrix: for some rows and some columns, or for all of one of them.
+How many blocks there are along each axis its shape says; of a flat one, the way in which most elements agree.
+"""
+
+from __future__ import annotations
+
+from math import prod
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import numpy as np
+
+from ptxloom.diagnosis.permutations import Named
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from ptxloom.diagnosis.tiles import Integers, Truth
+
+_LIKELY: Final = 0.5  # of the elements, that must be of their own block where an array may be read in several ways
+_CAUSE: Final = "block-mismatch"
+
+
+class Grid(NamedTuple):
+    """How an array of scales lies over a matrix.
+
+    Attributes:
+        down: How many blocks there are along the rows.
+        across: Likewise along the columns.
+        by_rows: Whether those of one row of blocks lie side by side.
+        extents: Rows and columns of the matrix.
+    """
+
+    down: int
+    across: int
+    by_rows: bool
+    extents: tuple[int, int]
+
+    @property
+    def sizes(self) -> tuple[int, int]:
+        """Rows and columns of a block."""
+        return -(-self.extents[0] // self.down), -(-self.extents[1] // self.across)
+
+    def block(self, rows: Integers, columns: Integers) -> tuple[Integers, Integers]:
+        """The row and the column of blocks of elements."""
+        down, across = self.sizes
+        return rows // down, columns // across
+
+    def number(self, down: Integers, across: Integers) -> Integers:
+        """The element of the array by row and column of blocks."""
+        return down * self.across + across if self.by_rows else across * self.down + down
+
+    def split(self, number: Integers) -> tuple[Integers, Integers]:
+        """Row and column of blocks by the element of the array."""
+        if self.by_rows:
+            down, across = np.divmod(number, self.across)
+        else:
+            across, down = np.divmod(number, self.down)
+        return down, across
+
+
+class Matrix(NamedTuple):
+    """A matrix whose elements go with scales.
+
+    Attributes:
+        extents: Its rows and columns.
+        words: What its axes are called, such as k and n.
+    """
+
+    extents: tuple[int, int]
+    words: tuple[str, str]
+
+
+class Scales(NamedTuple):
+    """An array of scales.
+
+    Attributes:
+        shape: Its own.
+        size: How many there are.
+    """
+
+    shape: tuple[int, ...]
+    size: int
+
+
+class Asked(NamedTuple):
+    """What is to be said of scales.
+
+    Attributes:
+        right: Whether each is that of its block.
+        named: What is wrong, if that has a name.
+        wrong: (elements,) which are.
+    """
+
+    right: bool
+    named: Named | None
+    wrong: Truth
+
+
+def asked(held: Integers, place: tuple[Integers, Integers], matrix: Matrix, scales: Scales) -> Asked:
+    """Ask whether each element of a matrix goes with the scale of its block.
+
+    Args:
+        held: (elements,) which scale each goes with.
+        place: (elements,) its row, and its column.
+        matrix: The matrix.
+        scales: The array of scales.
+    """
+    rows, columns = place
+    grids = list(_grids(scales.shape, scales.size, matrix.extents))
+    shares = [np.count_nonzero(one.number(*one.block(rows, columns)) == held) / max(len(held), 1) for one in grids]
+    nothing = np.zeros(len(held), np.bool_)
+    if not grids:
+        return Asked(right=False, named=None, wrong=nothing)
+    best = int(np.argmax(shares))
+    wrong = grids[best].number(*grids[best].block(rows, columns)) != held
+    if not wrong.any():
+        return Asked(right=True, named=None, wrong=nothing)
+    named = [one for grid in grids if (one := _named(grid, held, rows, columns, matrix.words)) is not None]
+    said = len(grids) == 1 or (len(scales.shape) > 1 and len({grid[:3] for grid in grids}) == 1)
+    told = _named(grids[best], held, rows, columns, matrix.words)
+    if (told is None and not named) or not (said or shares[best] >= _LIKELY):
+        return Asked(right=False, named=None, wrong=nothing)
+    return Asked(right=False, named=told or named[0], wrong=wrong)
+
+
+def _grids(shape: Sequence[int], size: int, extents: tuple[int, int]) -> Iterator[Grid]:
+    """The ways in which an array of scales may lie over a matrix."""
+    if not size or not all(extents):
+        return
+    if len(shape) == 2 and prod(shape) == size and min(shape) > 1:
+        for by_rows in (True, False):
+            down, across = (shape[0], shape[1]) if by_rows else (shape[1], shape[0])
+            if _fit(down, across, extents):
+                yield Grid(down, across, by_rows, extents)
+        return
+    for down in range(1, min(size, extents[0]) + 1):
+        if size % down or not _fit(down, size // down, extents):
+            continue
+        for by_rows in (True, False) if 1 < down < size else (True,):
+            yield Grid(down, size // down, by_rows, extents)
+
+
+def _fit(down: int, across: int, extents: tuple[int, int]) -> bool:
+    """Whether so many blocks cover a matrix, all of one extent but the last."""
+    return all(
+        0 < count <= extent and -(-extent // -(-extent // count)) == count
+        for count, extent in zip((down, across), extents, strict=True)
+    )
+
+
+def _named(grid: Grid, held: Integers, rows: Integers, columns: Integers, words: tuple[str, str]) -> Named | None:
+    """What is wrong with scales that do not belong: another block along an axis, or another order of the blocks."""
+    wanted = grid.block(rows, columns)
+    turned = Grid(grid.across, grid.down, grid.by_rows, (grid.extents[1], grid.extents[0]))
+    if min(grid[:2]) > 1 and (turned.number(*turned.block(columns, rows)) == held).all():
+        return Named("order-exchanged", "the row and the column of the block are exchanged")
+    found = grid.split(held)
+    parts: list[str] = []
+    for axis, (word, lines) in enumerate(zip(words, (rows, columns), strict=True)):
+        if (found[axis] == wanted[axis]).all():
+            continue
+        text = _along(lines, found[axis], grid.sizes[axis], (grid.down, grid.across)[axis], word)
+        if text is None:
+            return _pitched(grid, held, wanted)
+        parts.append(text)
+    return Named(_CAUSE, "; ".join(parts), len(parts)) if parts else None
+
+
+def _along(lines: Integers, held: Integers, size: int, count: int, word: str) -> str | None:
+    """How blocks along an axis are taken, in words; None if it depends on more than the line, or on no plain rule."""
+    different, first = np.unique(lines, return_index=True)
+    by_line = np.full(int(different[-1]) + 1, -1, np.int64)
+    by_line[different] = held[first]
+    taken = by_line[different]
+    if (by_line[lines] != held).any():
+        return None
+    rule = _rule(different, taken, (size, count), word)
+    return rule and f"{rule} (blocks of {size} {word})"
+
+
+def _rule(lines: Integers, taken: Integers, blocks: tuple[int, int], word: str) -> str | None:
+    """By what rule lines take blocks of so many lines, of which there are so many; None if by no plain one."""
+    size, count = blocks
+    if len(np.unique(taken)) == 1:
+        return f"block {int(taken[0])} of {count} along {word} is used for all"
+    apart: list[int] = np.unique((taken - lines // size) % count).tolist()
+    if len(apart) == 1:
+        return f"the block that is {apart[0] - count * (2 * apart[0] > count):+d} along {word} is used"
+    steps = np.diff(taken) % count
+    turns = np.flatnonzero(steps)
+    early = -(int(turns[0]) + 1) % size if len(turns) else 0
+    if early and (taken == (lines + early) // size % count).all():
+        return f"blocks begin {early} {word} too early"
+    width = int(lines[turns[0] + 1]) if len(turns) else 0
+    if width and (taken == lines // width % count).all():
+        return f"blocks are taken to have {width} {word}"
+    if (np.diff(taken) >= 0).all() or _repeats(lines, taken, size):
+        return f"some {word} go with the block of others"
+    return None
+
+
+def _repeats(lines: Integers, taken: Integers, size: int) -> bool:
+    """Whether each line goes with the block of a line of the same group of 2, 4, ... lines, or of its tile."""
+    for bits in range(1, 8):
+        group = 1 << bits
+        if (taken == lines // group * group // size).all() or (taken == lines % group // size).all():
+            return True
+    return False
+
+
+def _pitched(grid: Grid, held: Integers, wanted: tuple[Integers, Integers]) -> Named | None:
+    """Rows of blocks that are taken to lie another number of scales apart."""
+    slow, fast = wanted if grid.by_rows else wanted[::-1]
+    pitch = grid.across if grid.by_rows else grid.down
+    some = slow > 0
+    if not some.any() or (held != fast)[~some].any():
+        return None
+    other, rest = np.divmod(held - fast, np.maximum(slow, 1))
+    if rest[some].any() or len(np.unique(other[some])) > 1:
+        return None
+    return Named("leading-dimension", f"its rows are taken to be {int(other[some][0])} apart; they are {pitch}")

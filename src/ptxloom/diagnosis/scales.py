@@ -1,0 +1,128 @@
+"""Scales and zero points of the elements that are multiplied, held to the blocks that they are of."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import numpy as np
+
+from ptxloom.diagnosis.beside import beside
+from ptxloom.diagnosis.blocks import Matrix, Scales, asked
+from ptxloom.diagnosis.coverage import tiles_of
+from ptxloom.diagnosis.totals import Total
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from ptxloom.diagnosis.beside import Beside
+    from ptxloom.diagnosis.evidence import SiteEvidence
+    from ptxloom.diagnosis.readings import Reading
+    from ptxloom.diagnosis.tiles import Integers
+    from ptxloom.machine.results.provenance import ProvenanceRecord
+
+_WORDS: Final = {"a": ("m", "k"), "b": ("k", "n")}
+
+
+class Computed(NamedTuple):
+    """The elements of an operand that are computed.
+
+    Attributes:
+        role: The operand.
+        node: (elements,) from what.
+        rows: (elements,) the row of its matrix that each is of.
+        columns: (elements,) its column.
+    """
+
+    role: str
+    node: Integers
+    rows: Integers
+    columns: Integers
+
+
+class Scaled(NamedTuple):
+    """What was found of scales.
+
+    Attributes:
+        found: What is wrong.
+        left_open: Why they could not be asked; empty if they could.
+    """
+
+    found: tuple[Total, ...]
+    left_open: str = ""
+
+
+def scales_of(group: Sequence[SiteEvidence], reading: Reading, record: ProvenanceRecord, nodes: NDArray[Any]) -> Scaled:
+    """Ask of all that the factors of products are computed with whether it belongs to their elements.
+
+    Args:
+        group: Instructions that multiply the same arrays.
+        reading: How these are read: no law is broken by the elements themselves.
+        record: Knows the arrays.
+        nodes: What values are computed from.
+    """
+    found: list[Total] = []
+    whys: list[str] = []
+    sites = tuple(site.site for site in group)
+    for role in "ab":
+        plane = reading.planes.get(role)
+        computed = _computed(group, reading, role)
+        if plane is None or plane.array >= len(record.arrays) or computed is None:
+            continue
+        different, which = np.unique(computed.node, return_inverse=True)
+        for one in beside(different, plane.array, nodes, record.arrays):
+            if plane.stacked:
+                whys.append(_open(role, one, record))
+                continue
+            total = _judged(one, which.ravel(), computed, plane.extents, record)
+            if isinstance(total, str):
+                whys.append(total)
+            elif total is not None:
+                found.append(total._replace(sites=sites))
+    return Scaled(tuple(found), "; ".join(dict.fromkeys(whys)))
+
+
+def _computed(group: Sequence[SiteEvidence], reading: Reading, role: str) -> Computed | None:
+    """The elements of an operand that are computed from others."""
+    parts: list[tuple[Integers, Integers, Integers]] = []
+    for site in group:
+        stack = next((one for one in site.stacks if one.role == role), None)
+        if stack is None or stack.node is None:
+            continue
+        tile = tiles_of(site, reading)[role]
+        own = stack.node > 0
+        parts.append((stack.node[own], tile.rows[own], tile.columns[own]))
+    if not parts:
+        return None
+    return Computed(role, *(np.concatenate([part[n] for part in parts]) for n in range(3)))
+
+
+def _judged(
+    one: Beside, which: Integers, computed: Computed, extents: tuple[int, int], record: ProvenanceRecord
+) -> Total | str | None:
+    """What is wrong with one array of scales, nothing if they are right; in words why they could not be asked."""
+    size = int(which.max()) + 1
+    unit, path = np.full(size, -1, np.int64), np.zeros(size, np.int64)
+    unit[one.value], path[one.value] = one.unit, one.path
+    if (unit[one.value] != one.unit).any():
+        return _open(computed.role, one, record)
+    held = unit[which]
+    known = held >= 0
+    array = record.arrays[one.array]
+    per = 8 * array.dtype.itemsize // one.unit_bits
+    scales = Scales((*array.shape[:-1], array.shape[-1] * per), array.nbytes * 8 // one.unit_bits)
+    place = computed.rows[known], computed.columns[known]
+    result = asked(held[known], place, Matrix(extents, _WORDS[computed.role]), scales)
+    if result.right:
+        return None
+    if result.named is None:
+        return _open(computed.role, one, record)
+    wrong, total = int(np.count_nonzero(result.wrong)), len(result.wrong)
+    paths = path[which][known][result.wrong]
+    return Total("block", result.named, computed.role, one.array, paths, (), wrong, total, certain=False)
+
+
+def _open(role: str, one: Beside, record: ProvenanceRecord) -> str:
+    name = record.arrays[one.array].name
+    return f"elements of {role.upper()} are computed with those of {name}, too: which belong together, no law says"

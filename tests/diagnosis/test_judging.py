@@ -249,6 +249,32 @@ def test_rows_of_a_sum_that_are_never_computed_acquit_nobody() -> None:
     assert {one.array: one.count for one in found.unjudged} == {"A": 16 * 64, "C": 16 * 48}
 
 
+def _joined(kernel: str) -> Case:
+    rng = np.random.default_rng(10)
+    a, b, r = _halves(rng, M, K), _halves(rng, N, K), _halves(rng, M, N)
+    bias = rng.integers(-4, 5, N).astype(np.float32)
+    wanted = np.maximum(_wide(a) @ _wide(b).T + bias, 0) + _wide(r) if kernel == "joined" else None
+    args = [a, b, bias, r, np.zeros((M, N), np.float32), M, N, K]
+    return Case(kernel, (N // 8, M // 16), args, wanted)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "array"), [("joined", None), ("bias_at_row", "bias"), ("residual_turned", "R")], ids=lambda one: one
+)
+def test_what_joins_a_product_behind_a_function_of_it_is_judged(kernel: str, array: str | None) -> None:
+    case = _joined(kernel)
+    record = pl.kernel(pl.parse(PTX), kernel, target="sm_90a").launch(case.grid, 32, case.args, provenance=True)
+    assert record.provenance is not None
+    assert case.wanted is None or np.array_equal(case.args[4], case.wanted)
+    found = examine(record.provenance, names=dict(enumerate(("A", "B", "bias", "R", "C"))))
+    if array is None:
+        assert (found.found, found.verdict, found.unjudged) == ((), "clean", ())
+    else:
+        (one,) = found.found
+        assert (one.cause, one.array, one.certain) == ("order-exchanged", array, False)
+        assert one.instruction.startswith("ld.global")
+
+
 @pytest.mark.parametrize("expected", [None, "C = A @ B.T"])
 def test_an_order_without_a_name_is_never_certain(expected: str | None) -> None:
     case = _padded(K, "shuffled")._replace(wanted=None)

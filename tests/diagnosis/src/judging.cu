@@ -228,3 +228,26 @@ extern "C" __global__ void wide(const half *A, const half *B, float *C, int N, i
     }
     wmma::store_matrix_sync(C + row * N + column, d, N, wmma::mem_row_major);
 }
+
+// C (M x N) = relu(A (M x K) B (N x K)^T + bias) + R: where the bias is taken, and where R.
+#define JOINED(NAME, BIAS, RESIDUAL)                                                                                   \
+    extern "C" __global__ void NAME(const half *A, const half *B, const float *bias, const half *R, float *C, int M,   \
+                                    int N, int K) {                                                                    \
+        const int row = blockIdx.y * 16, column = blockIdx.x * 8, g = threadIdx.x / 4, t = threadIdx.x % 4 * 2;        \
+        float d[4] = {};                                                                                               \
+        _Pragma("unroll 1") for (int k = 0; k < K; k += 16) {                                                          \
+            unsigned a[4], b[2];                                                                                       \
+            load_a(a, A, K, row, k);                                                                                   \
+            load_b(b, B, K, column, k);                                                                                \
+            multiply(d, a, b);                                                                                         \
+        }                                                                                                              \
+        for (int r = 0; r < 4; r++) {                                                                                  \
+            const int m = row + g + r / 2 * 8, n = column + t + r % 2;                                                 \
+            const float sum = d[r] + bias[BIAS];                                                                       \
+            C[m * N + n] = (sum > 0 ? sum : 0) + __half2float(R[RESIDUAL]);                                            \
+        }                                                                                                              \
+    }
+
+JOINED(joined, n, m *N + n)
+JOINED(bias_at_row, m % N, m *N + n)
+JOINED(residual_turned, n, n *M + m)

@@ -106,8 +106,8 @@ def _wanted(
         return None
     best = max(tries, key=lambda wanted: int(np.count_nonzero(wanted == elements)))
     share = np.count_nonzero(best == elements) / len(elements)
-    other_axis = (rows != columns or stated) and any((elements == one).all() for one in (row, column))
-    turned = array.shape == result.shape and (elements == column * columns + row).all()
+    other_axis = (rows != columns or stated) and any((elements == one % size).all() for one in index)
+    turned = array.shape == result.shape and any((elements == column * one + row).all() for one in result.shape)
     once_each = len(np.unique(places)) == len(places)
     open_ = rows == columns == size and not stated and share == 1 and (row == elements).all()  # which was meant?
     alone = once_each and size in {rows, columns} and rows != columns and share >= _SOME  # a vector of one axis alone
@@ -144,7 +144,7 @@ def _named(standing: _Standing, wrong: Truth) -> Named:
     row, column = np.unravel_index(standing.places[wrong], result.shape)
     if len(array.shape) == 1:
         other = row if (wanted == column).all() else column
-        if (held == other).all():
+        if (held == other % array.shape[0]).all():
             axes = ("row", "column") if (wanted == column).all() else ("column", "row")
             return Named("order-exchanged", f"it is taken at the {axes[0]}, not at the {axes[1]}")
     elif len(array.shape) == 2:

@@ -47,7 +47,8 @@ def _role(places: TagPlaces, op: Op) -> Role:
     if converts(op.node) or negates(op.node):
         return Role(PASS)
     if not multiplies_operands(op.node):
-        return Role(OPAQUE)
+        sources = {place for operand in op.operands[1:] if (place := places.held(op, operand)) is not None}
+        return Role(PASS if len(sources) == 1 else OPAQUE)  # a function of one value, such as what is kept from below 0
     slots: dict[object, int] = {}
     found: list[int] = []
     for operand in op.operands[1:]:

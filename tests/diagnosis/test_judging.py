@@ -249,6 +249,24 @@ def test_rows_of_a_sum_that_are_never_computed_acquit_nobody() -> None:
     assert {one.array: one.count for one in found.unjudged} == {"A": 16 * 64, "C": 16 * 48}
 
 
+@pytest.mark.parametrize("expected", [None, "C = A @ B.T"])
+def test_chunks_that_came_through_no_shared_memory_are_not_surely_swizzled(expected: str | None) -> None:
+    case = _padded(K, "chunks_exchanged")._replace(wanted=None)
+    del case.args[5]
+    (one,) = examined(case, expected=expected).found
+    assert (one.cause, one.operand, one.certain) == ("swizzle-mismatch", "a", False)
+
+
+def test_heads_that_share_those_of_another_array_accuse_nobody() -> None:
+    rng = np.random.default_rng(11)
+    q, k, v = (rng.integers(-1, 2, shape).astype(np.float16) for shape in ((32, 4, 16), (48, 2, 16), (48, 2, 16)))
+    both = [one.astype(np.float64).transpose(1, 0, 2).repeat(4 // one.shape[1], axis=0) for one in (q, k, v)]
+    wanted = (both[0] @ both[1].transpose(0, 2, 1) @ both[2]).transpose(1, 0, 2)
+    args = [q, k, v, np.zeros((32, 4, 16), np.float32), 48, 4, 2]
+    found = examined(Case("grouped_heads", (4, 2), args, wanted))
+    assert (found.found, found.verdict) == ((), "unjudged")
+
+
 def _joined(kernel: str) -> Case:
     rng = np.random.default_rng(10)
     a, b, r = _halves(rng, M, K), _halves(rng, N, K), _halves(rng, M, N)

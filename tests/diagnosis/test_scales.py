@@ -63,6 +63,11 @@ def test_scales_of_other_blocks_are_named_at_their_load(kernel: str, array: str,
     assert one.instruction.startswith("ld.global.f32" if array == "S" else "ld.global.u8")
 
 
+def test_an_order_of_nibbles_that_may_be_that_of_the_weights_is_not_certain() -> None:
+    (one,) = _examined("high_nibble_first").found
+    assert (one.cause, one.array, one.certain) == ("halves-exchanged", "W", False)
+
+
 def test_scales_that_go_by_no_rule_acquit_nobody_and_accuse_nobody() -> None:
     found = _examined("scales_by_no_rule")
     assert (found.found, found.verdict) == ((), "unjudged")

@@ -33,6 +33,7 @@ class Coverage:
         strays: Of "a" and "b" whether products of one chain take other rows of A, or columns of B, than the others.
         in_one_piece: Whether each chain takes k that follow one another.
         turned: Of "a" and "b" whether the k of a chain ever go back, or stay.
+        chains: How many chains there are.
     """
 
     def __init__(self, sites: Sequence[SiteEvidence], reading: Reading) -> None:
@@ -46,6 +47,7 @@ class Coverage:
         numbers = np.concatenate([site.numbers for site in sites])
         tiles = [tiles_of(site, reading) for site in sites]
         chains = np.concatenate([site.chain for site in sites])
+        self.chains = len(np.unique(chains))
         for role, plane in reading.planes.items():
             for axis in (0, 1):
                 common = common_columns if axis else common_rows
@@ -62,6 +64,10 @@ class Coverage:
         """How many lines are left out, or taken twice."""
         along = (role, axis) in {("a", 1), ("b", 0)}
         return self.missing[role, axis] + (self.repeated[role] if along else 0)
+
+    def overruns(self, role: str, extent: int) -> bool:
+        """Whether chains take k of a factor that often that it cannot have so few: its lines are not those of k."""
+        return self.repeated.get(role, 0) > self.chains * extent
 
     def loses(self, role: str) -> Integers | None:
         """The k of a factor that never come, where others do twice; None if it loses none so."""

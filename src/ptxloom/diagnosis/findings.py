@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from ptxloom.syntax.origins import SourceLine
 
 _MOST_DETAILS = 3
+_BYTE_BITS = 8
 _UNKNOWN = Named("unknown", "no single change explains it", 9)
 
 
@@ -103,7 +104,7 @@ def _diagnosis(group: Sequence[Suspect], run: Run) -> Diagnosis:
     others = {e.named.cause for s in group for e in s.explained} - {named.cause}
     proved = all(e.proved for s in group for e in s.explained)
     known = bool(first.explained) and named.cause != _UNKNOWN.cause
-    certain = known and proved and not others and all(s.sure for s in group)
+    certain = known and proved and not others and all(s.sure for s in group) and not _may_be_meant(first, found)
     return Diagnosis(
         first.law,
         role,
@@ -131,6 +132,19 @@ def _is_lost(group: Sequence[Suspect], role: str, record: ProvenanceRecord) -> b
     if there is not None:
         return not there
     return all(s.lost is not None for s in group) and not _was_copied(first, record)
+
+
+def _may_be_meant(suspect: Suspect, found: Culprit) -> bool:
+    """Whether an order that explains an operand may be that of the array itself, which nobody says.
+
+    Elements of fewer bits than a byte are packed in many orders; what comes straight from an array nobody swizzles,
+    so that another order of its chunks is that of who has written it as well.
+    """
+    if found.cause == "halves-exchanged":
+        return suspect.tile.plane.unit_bits < _BYTE_BITS
+    return found.cause == "swizzle-mismatch" and not any(
+        op.has("shared", "shared::cta", "shared::cluster") or op.opcode == "ldmatrix" for op in found.concerned
+    )
 
 
 def _was_copied(suspect: Suspect, record: ProvenanceRecord) -> bool:

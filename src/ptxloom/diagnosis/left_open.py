@@ -32,6 +32,12 @@ def k_left_open(reading: Reading, coverage: Coverage, record: ProvenanceRecord) 
             return f"k {int(lines[0][0])} stands more than once, which is right only if the weights of the others are 0"
     if reading.image:
         return ""
+    for role, axis in _FACTORS:
+        plane = reading.planes.get(role)
+        if plane is not None and not reading.stated and coverage.overruns(role, plane.extents[axis]):
+            return (
+                f"{plane.extents[axis]} k are read of {role.upper()}, and far more are multiplied: it was not believed"
+            )
     absent = [coverage.absent.get(role) for role, _ in _FACTORS]
     if any(lines is None or not len(lines) for lines in absent):
         return ""

@@ -251,3 +251,54 @@ extern "C" __global__ void wide(const half *A, const half *B, float *C, int N, i
 JOINED(joined, n, m *N + n)
 JOINED(bias_at_row, m % N, m *N + n)
 JOINED(residual_turned, n, n *M + m)
+
+// As `padded` without padding, for an A whose chunks of 8 lie as no shared memory has them: exchanged in odd rows.
+extern "C" __global__ void chunks_exchanged(const half *A, const half *B, float *C, int N, int K) {
+    const int row = blockIdx.y * 16, column = blockIdx.x * 8, g = threadIdx.x / 4, t = threadIdx.x % 4 * 2;
+    float d[4] = {};
+#pragma unroll 1
+    for (int k = 0; k < K; k += 16) {
+        unsigned a[4], b[2];
+        for (int r = 0; r < 4; r++)
+            a[r] = pair(A + (row + g + r % 2 * 8) * K + ((k + t + r / 2 * 8) ^ (g % 2 * 8)));
+        load_b(b, B, K, column, k);
+        multiply(d, a, b);
+    }
+    for (int r = 0; r < 4; r++)
+        C[(row + g + r / 2 * 8) * N + column + t + r % 2] = d[r];
+}
+
+// O = (Q K^T) V for each head: Q and O (rows x H x 16), K and V (length x G x 16), H / G heads of Q for each of K.
+extern "C" __global__ void grouped_heads(const half *Q, const half *K, const half *V, float *O, int length, int H, int G) {
+    const int head = blockIdx.x, row = blockIdx.y * 16, other = head / (H / G);
+    const int g = threadIdx.x / 4, t = threadIdx.x % 4 * 2;
+    unsigned q[4];
+    load_a(q, Q + head * 16, H * 16, row, 0);
+    float o[2][4] = {};
+#pragma unroll 1
+    for (int k = 0; k < length; k += 16) {
+        unsigned p[4];
+        for (int n = 0; n < 2; n++) {
+            unsigned b[2];
+            float s[4] = {};
+            load_b(b, K + other * 16, G * 16, k + n * 8, 0);
+            multiply(s, q, b);
+            for (int r = 0; r < 2; r++) {
+                const half2 two = __floats2half2_rn(s[2 * r], s[2 * r + 1]);
+                p[n * 2 + r] = *reinterpret_cast<const unsigned *>(&two);
+            }
+        }
+        for (int n = 0; n < 2; n++) {
+            unsigned b[2];
+            for (int r = 0; r < 2; r++) {
+                const half *from = V + ((k + t + r * 8) * G + other) * 16 + n * 8 + g;
+                const half2 two = __halves2half2(from[0], from[G * 16]);
+                b[r] = *reinterpret_cast<const unsigned *>(&two);
+            }
+            multiply(o[n], p, b);
+        }
+    }
+    for (int n = 0; n < 2; n++)
+        for (int r = 0; r < 4; r++)
+            O[((row + g + r / 2 * 8) * H + head) * 16 + n * 8 + t + r % 2] = o[n][r];
+}

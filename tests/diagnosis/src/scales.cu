@@ -21,7 +21,7 @@ __device__ void multiply(float (&d)[4], const half *A, int pitch, int row, int k
 }
 
 // C (M x N) = A (M x K) times W^T: N x K nibbles, those of 32 k with one scale and one zero point, N x K/32.
-#define NIBBLES(NAME, SCALE, ZERO)                                                                                     \
+#define NIBBLES(NAME, SCALE, ZERO, LOW)                                                                                \
     extern "C" __global__ void NAME(const half *A, const uint8_t *W, const float *S, const uint8_t *Z, float *C,       \
                                     int N, int K) {                                                                    \
         const int row = blockIdx.y * 16, column = blockIdx.x * 8, g = threadIdx.x / 4, t = threadIdx.x % 4 * 2;        \
@@ -33,7 +33,7 @@ __device__ void multiply(float (&d)[4], const half *A, int pitch, int row, int k
             const int z = Z[ZERO];                                                                                     \
             for (int r = 0; r < 2; r++) {                                                                              \
                 const int w = W[n * (K / 2) + (k + t + r * 8) / 2];                                                    \
-                b[r] = packed(((w & 15) - z) * s, ((w >> 4) - z) * s);                                                 \
+                b[r] = packed(((w >> LOW & 15) - z) * s, ((w >> (4 - LOW) & 15) - z) * s);                             \
             }                                                                                                          \
             multiply(d, A, K, row, k, b);                                                                              \
         }                                                                                                              \
@@ -41,12 +41,13 @@ __device__ void multiply(float (&d)[4], const half *A, int pitch, int row, int k
             C[(row + g + r / 2 * 8) * N + column + t + r % 2] = d[r];                                                  \
     }
 
-NIBBLES(right, n *groups + k / 32, n *groups + k / 32)
-NIBBLES(scales_of_64, n *groups + k / 64, n *groups + k / 32)
-NIBBLES(first_scale, n *groups, n *groups + k / 32)
-NIBBLES(scales_of_the_next, (n + 1) % N * groups + k / 32, n *groups + k / 32)
-NIBBLES(scales_exchanged, k / 32 * N + n, n *groups + k / 32)
-NIBBLES(scales_at_another_pitch, (n * 2 + k / 32) % (N * groups), n *groups + k / 32)
-NIBBLES(zeros_of_the_tile, n *groups + k / 32, column *groups + k / 32)
-NIBBLES(zeros_too_early, n *groups + k / 32, n *groups + (k + 16) / 32 % groups)
-NIBBLES(scales_by_no_rule, n *groups + (k / 32 * 5 + n * 3) % groups, n *groups + k / 32)
+NIBBLES(right, n *groups + k / 32, n *groups + k / 32, 0)
+NIBBLES(scales_of_64, n *groups + k / 64, n *groups + k / 32, 0)
+NIBBLES(first_scale, n *groups, n *groups + k / 32, 0)
+NIBBLES(scales_of_the_next, (n + 1) % N * groups + k / 32, n *groups + k / 32, 0)
+NIBBLES(scales_exchanged, k / 32 * N + n, n *groups + k / 32, 0)
+NIBBLES(scales_at_another_pitch, (n * 2 + k / 32) % (N * groups), n *groups + k / 32, 0)
+NIBBLES(zeros_of_the_tile, n *groups + k / 32, column *groups + k / 32, 0)
+NIBBLES(zeros_too_early, n *groups + k / 32, n *groups + (k + 16) / 32 % groups, 0)
+NIBBLES(scales_by_no_rule, n *groups + (k / 32 * 5 + n * 3) % groups, n *groups + k / 32, 0)
+NIBBLES(high_nibble_first, n *groups + k / 32, n *groups + k / 32, 4)

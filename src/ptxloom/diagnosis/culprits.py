@@ -85,7 +85,7 @@ def culprit(
     """
     ways = _ways(paths, record, ops)
     concerned = tuple(dict.fromkeys((*(op for way in ways for op in way), *products)))
-    moves = [op for op in concerned if _moves_rows(op)]
+    moves = [op for op in concerned if moves_rows(op)]
     twice = next((op for op in products if role in "ab" and _names_twice(op, role)), None)
     if twice is not None:
         return Culprit("registers-exchanged", twice, None, concerned)
@@ -142,25 +142,25 @@ def _named(cause: str, role: str, way: tuple[Op, ...], products: Sequence[Op], *
         chosen = [op for op in way if _loads(op) or copies(op.node)]
         return chosen[0] if chosen else products[0]
     else:
-        matrix = [op for op in way if _moves_rows(op) and loads(op.node)]
+        matrix = [op for op in way if moves_rows(op) and loads(op.node)]
         apart = cause in ("pitch-mismatch", "swizzle-mismatch")
         chosen = matrix if role == "copy" and matrix and not apart else [op for op in way if loads(op.node)]
     return (chosen or list(way) or list(products))[-1]
 
 
-def _moves_rows(op: Op) -> bool:
-    """Whether an instruction moves rows of matrices between memory and registers."""
+def moves_rows(op: Op) -> bool:
+    """Whether an instruction moves rows of matrices between shared memory and registers."""
     return op.opcode in MOVES and bool(touches(op.node))
 
 
 def _loads(op: Op) -> bool:
     """Whether an instruction takes elements from the addresses that lanes compute, or from a matrix of `wmma`."""
-    return loads(op.node) and not _moves_rows(op)
+    return loads(op.node) and not moves_rows(op)
 
 
 def _stores(op: Op) -> bool:
     """Whether an instruction stores likewise."""
-    return stores(op.node) and not _moves_rows(op)
+    return stores(op.node) and not moves_rows(op)
 
 
 def transposing(move: Op) -> str | None:

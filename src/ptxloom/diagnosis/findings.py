@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ptxloom.binding.touches import touches
 from ptxloom.diagnosis.bases import way
-from ptxloom.diagnosis.culprits import copies_of, culprit
+from ptxloom.diagnosis.culprits import copies_of, culprit, moves_rows
 from ptxloom.diagnosis.described.copies import by_copy
 from ptxloom.diagnosis.described.in_tensor import by_address
 from ptxloom.diagnosis.described.repeated import common_makers, is_described, is_held, unmoved
@@ -142,9 +143,12 @@ def _may_be_meant(suspect: Suspect, found: Culprit) -> bool:
     """
     if found.cause == "halves-exchanged":
         return suspect.tile.plane.unit_bits < _BYTE_BITS
-    return found.cause == "swizzle-mismatch" and not any(
-        op.has("shared", "shared::cta", "shared::cluster") or op.opcode == "ldmatrix" for op in found.concerned
-    )
+    return found.cause == "swizzle-mismatch" and not any(map(_is_in_shared_memory, found.concerned))
+
+
+def _is_in_shared_memory(op: Op) -> bool:
+    """Whether an instruction accesses shared memory for sure."""
+    return moves_rows(op) or any(touch.space == "shared" for touch in touches(op.node))
 
 
 def _was_copied(suspect: Suspect, record: ProvenanceRecord) -> bool:

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 _TESTS: Final = Path(__file__).parent
 _FOLDER: Final = _TESTS.parent / ".pytest_cache" / "kept"
+_ELSEWHERE: Final = Path(".cache") / "ptxloom-tests"
+"""In a user's own folder, where the tree is somebody else's."""
 _OLD: Final = 86_400.0  # seconds since a folder was made that other sources have replaced, and no run reads any more
 
 
@@ -39,7 +41,16 @@ def all_sources() -> str:
     return told.hexdigest()[:24]
 
 
-def kept(name: str, key: str, make: Callable[[Path], None], folder: Path = _FOLDER) -> Path:
+def folder_of_tree() -> Path:
+    """Where things are kept unless it is said: beside pytest's cache if this user may write there."""
+    try:
+        _FOLDER.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        return Path.home() / _ELSEWHERE
+    return _FOLDER if os.access(_FOLDER, os.W_OK) else Path.home() / _ELSEWHERE
+
+
+def kept(name: str, key: str, make: Callable[[Path], None], folder: Path | None = None) -> Path:
     """A folder with what `make` puts there; where another process makes it, this one waits.
 
     Args:
@@ -48,6 +59,7 @@ def kept(name: str, key: str, make: Callable[[Path], None], folder: Path = _FOLD
         make: Fills a folder. What it raises is raised, and nothing is kept.
         folder: Where such folders lie.
     """
+    folder = folder or folder_of_tree()
     folder.mkdir(parents=True, exist_ok=True)
     place = folder / f"{name}-{key}"
     lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)

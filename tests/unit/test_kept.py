@@ -61,3 +61,12 @@ def test_the_digest_is_of_every_source(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.undo()
     all_sources.cache_clear()
     assert all_sources() == before
+
+
+def test_where_the_tree_is_somebody_elses_it_lies_in_ones_own_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "closed").touch()
+    monkeypatch.setattr("kept._FOLDER", tmp_path / "closed" / "kept")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert kept("thing", "one", _touch).is_relative_to(tmp_path / ".cache")

@@ -71,7 +71,7 @@ ELEMENTS: Final = {
         "renew": "tags, in a launch of one thread",
     },
     "launch/shadows/racecheck.py": {"mark": "rows of that array"},
-    "launch/tensor_plans.py": {"fill": "a plan that the count does not tell of yet, under the launch's lock"},
+    "launch/tensor_forms.py": {"fill": "a plan that the count does not tell of yet, under the launch's lock"},
     "launch/worker.py": {"add_cluster": "the worker's own table of CTAs"},
     "memory/heap.py": {"allocate": "the heap's tables, under its lock", "release": "the same"},
 }

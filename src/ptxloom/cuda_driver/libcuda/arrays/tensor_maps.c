@@ -56,6 +56,7 @@ EXPORTED int cuTensorMapEncodeIm2colWide(unsigned char *map, int type, uint32_t 
                                          const uint32_t *steps, int interleave, int mode, int swizzle, int promotion, int fill) {
     enum { MODES = 2 };
     const int first[RANKS] = {lower}, last[RANKS] = {upper};
+    CONTEXT;
     if (mode < 0 || mode >= MODES) return INVALID_VALUE;
     return cuTensorMapEncodeIm2col(map, type, rank, address, sizes, strides, first, last, channels, pixels, steps, interleave, swizzle,
                                    promotion, fill);

@@ -202,6 +202,7 @@ def encode_im2col_wide(  # noqa: PLR0917 - likewise
     Raises:
         UsageError: The driver would refuse it.
     """
+    must_be_several("global_dim", global_dim, "numbers")
     still = (0,) * (len(global_dim) - 3)
     corners = (pixel_box_lower_corner_width, *still), (pixel_box_upper_corner_width, *still)
     tensor = data_type, global_address, global_dim, global_strides

@@ -72,7 +72,7 @@ def note_tensor_product(
         share = columns // plan.ctas
         note_lines(w, other, right, share, plan.b_parts, plan.b_across, plan.b_each, plan.b_packed, moved, site)
     if mask & MAKES_MASK != 0:
-        forget_columns(w, plan, mask)
+        leave_out_columns(w, plan, mask)
     note_result(w, cta, plan, job, site)
     if plan.scales != 0:
         told = u32(operands[DESCRIPTOR * 32 + job.lane])
@@ -82,7 +82,7 @@ def note_tensor_product(
     note_descriptor(w, right)
 
 
-def forget_columns(w: Warp, plan: TensorPlan, mask: u64) -> None:
+def leave_out_columns(w: Warp, plan: TensorPlan, mask: u64) -> None:
     """Columns of B that are taken as zeros are of no origin: those that were noted last."""
     trail = w.launch.trail
     columns = 8 * plan.b_tiles

@@ -121,7 +121,7 @@ def put_word(w: Warp, cta: Cta, index: u32, word: u32) -> None:
 
 
 @watching
-def shift_tags(w: Warp, cta: Cta, start: u32, site: u32) -> None:
+def shift_row_tags(w: Warp, cta: Cta, start: u32, site: u32) -> None:
     """Words of a column of 32 lanes take the tags of the next one's, but the last."""
     if address(w.cta.tensor_tags) == 0:
         return

@@ -12,7 +12,7 @@ from ptxloom.machine.native.watching import watching
 from ptxloom.machine.runtime.bounds import within
 from ptxloom.machine.runtime.matrix_layout import ROW_BYTES, factor_place
 from ptxloom.machine.runtime.memory import fault
-from ptxloom.machine.runtime.provenance.tensor_tags import put_word, shift_tags, stage_piece
+from ptxloom.machine.runtime.provenance.tensor_tags import put_word, shift_row_tags, stage_piece
 from ptxloom.machine.runtime.racecheck.pending_products import keep_factor
 from ptxloom.machine.runtime.racecheck.tensor_accesses import (
     COPIES,
@@ -177,7 +177,7 @@ def shift_in(w: Warp, cta: Cta, taddr: u32, site: u32) -> u32:
     touch_tensor(w, cta, column, SHIFT_COLUMNS, 1)
     for index in range(SHIFT_COLUMNS):
         start = (column + index) * TENSOR_LANES + first
-        shift_tags(w, cta, start, site)
+        shift_row_tags(w, cta, start, site)
         for row in range(QUARTER_LANES - 1):
             memory.words[start + row] = memory.words[start + row + 1]
             if address(w.written) != 0:

@@ -9,21 +9,14 @@ from pathlib import Path
 
 import pytest
 
+from tool_modules import loaded
+
 HARNESS = Path(__file__).with_name("fuzz_parse.py")
-
-
-def load_harness() -> object:
-    spec = importlib.util.spec_from_file_location("fuzz_parse", HARNESS)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 @pytest.mark.parametrize("data", [b"", b"ret;", b"\xff\0{", b"/*", b".entry k() { mov.b32 a, 1; // c\n}"])
 def test_judges_one_input(data: bytes) -> None:
-    judge = vars(load_harness())["one_input"]
+    judge = loaded(HARNESS).one_input
     judge(data)
 
 

@@ -1,12 +1,12 @@
 """Planted mistakes are other programs, the same ones for a seed, and each area has tests."""
 
 import ast
-import sys
-from importlib import util
 from pathlib import Path
 from types import ModuleType
 
 import pytest
+
+from tool_modules import loaded
 
 TOOL = Path(__file__).parents[2] / "tools" / "mutants.py"
 TEXT = b'''"""Text: 1 < 2."""
@@ -21,14 +21,8 @@ def f(a: "1 < 2", b=True) -> "3 + 4":
 
 
 @pytest.fixture
-def tool(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    spec = util.spec_from_file_location("mutants_tool", TOOL)
-    assert spec is not None
-    assert spec.loader is not None
-    module = util.module_from_spec(spec)
-    monkeypatch.setitem(sys.modules, spec.name, module)
-    spec.loader.exec_module(module)
-    return module
+def tool() -> ModuleType:
+    return loaded(TOOL)
 
 
 def test_each_mistake_is_another_program_and_stands_where_it_should(tool: ModuleType) -> None:

@@ -1,25 +1,19 @@
 """What `make suites` says of other projects' tests: only failures that are not known are an error."""
 
-import sys
-from importlib import util
 from pathlib import Path
 from types import ModuleType
 
 import pytest
+
+from tool_modules import loaded
 
 TOOLS = Path(__file__).parents[2] / "tools" / "suites"
 KNOWN = {"TestCopies.test_wide": "its kernel is wrong"}
 
 
 @pytest.fixture
-def runner(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    spec = util.spec_from_file_location("suites_runner", TOOLS / "run.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = util.module_from_spec(spec)
-    monkeypatch.setitem(sys.modules, spec.name, module)
-    spec.loader.exec_module(module)
-    return module
+def runner() -> ModuleType:
+    return loaded(TOOLS / "run.py")
 
 
 def test_a_known_failure_is_no_error_and_a_new_one_is(runner: ModuleType, capsys: pytest.CaptureFixture[str]) -> None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
+from ptxloom.diagnostics import UsageError
 from ptxloom.isa.types import is_type
 from ptxloom.meaning.types import Type, ptx_type
 
@@ -16,6 +17,10 @@ if TYPE_CHECKING:
 
 class Unreadable(Exception):  # noqa: N818 - says what was met
     """A word, or a form, that a reading does not know."""
+
+
+MISFITS: Final = (Unreadable, UsageError, LookupError, ValueError, AssertionError)
+"""What rows raise that are given operands of another number or kind than the manual's, or qualifiers of another."""
 
 
 class Form:

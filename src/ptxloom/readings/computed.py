@@ -268,13 +268,11 @@ def _rearranges(said: frozenset[str]) -> bool:
 
 def _numbers(term: Term) -> Iterator[Term]:
     """The terms that a value is, but for its type, and for what stands in its place now and then, as a NaN does."""
-    waiting, seen = [term], set[int]()
-    while waiting:
-        one = waiting.pop()
-        if id(one) not in seen:
-            seen.add(id(one))
-            yield one
-            waiting += one.of[1:] if one.word == "select" else one.of if one.word in _SAME_NUMBER else ()
+
+    def into(one: Term) -> tuple[Term, ...]:
+        return one.of[1:] if one.word == "select" else one.of if one.word in _SAME_NUMBER else ()
+
+    return parts_of(term, into)
 
 
 def _part(term: Term) -> object:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 
 from ptxloom.binding.effects import destinations
-from ptxloom.diagnostics import UsageError
 from ptxloom.isa.spaces import Owner, spelled
 from ptxloom.meaning import table
-from ptxloom.meaning.form import Form, Unreadable
+from ptxloom.meaning.form import MISFITS, Form
 from ptxloom.meaning.origins import ORIGINS, Origin
 from ptxloom.readings import bits
 from ptxloom.readings.bits import Bits, Level, made, shared, various
@@ -22,8 +21,6 @@ if TYPE_CHECKING:
 
 _SPACES: Final = spelled(Owner.MODULE, Owner.CTA)
 _DIFFERING: Final = ("add", "inc", "dec")  # no two lanes find the same in memory before them
-_MISFITS: Final = (Unreadable, UsageError, LookupError, ValueError, AssertionError)
-"""What rows raise that are given operands of another number or kind than the manual's, or qualifiers of another."""
 
 
 class Read(Protocol):
@@ -58,7 +55,7 @@ def result(asked: Asked) -> Bits:
     try:
         origin = ORIGINS.get(form.opcode)
         return _ORIGINS[origin](asked, form) if origin is not None else _by_row(asked, form)
-    except _MISFITS:
+    except MISFITS:
         return _opaque(asked)
 
 

@@ -10,9 +10,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final, Generic, NamedTuple, Protocol, TypeVar
 
 from ptxloom.binding.effects import destinations
-from ptxloom.diagnostics import UsageError
 from ptxloom.meaning import table
-from ptxloom.meaning.form import Form, Unreadable
+from ptxloom.meaning.form import MISFITS, Form
 from ptxloom.meaning.origins import ORIGINS, Origin
 from ptxloom.meaning.types import ptx_type
 from ptxloom.meaning.vectors import like, vector, width
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
     from ptxloom.meaning.types import Type
 
 P = TypeVar("P")
-_MISFITS: Final = (Unreadable, UsageError, LookupError, ValueError, AssertionError)
 _STEPS: Final = {"add": (0, 1), "sub": (0,), "and": (0, 1), "or": (0, 1)}  # where an address may stand
 _CHOICES: Final = frozenset(("llvm.umin", "llvm.umax", "llvm.smin", "llvm.smax"))
 _ELSEWHERE: Final = frozenset((Origin.MEMORY, Origin.BEFORE, Origin.ELSEWHERE))
@@ -273,7 +271,7 @@ def pointees(lattice: Lattice[P], instruction: tree.Instruction, read: Callable[
             reader = PointingWords(lattice, read)
             row.build(reader, form)
             found = reader.found
-    except _MISFITS:
+    except MISFITS:
         found = {}
     if len(found) < len(names):
         other = lattice.opaque([read(one) for one in instruction.operands[1:]])

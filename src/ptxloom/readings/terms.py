@@ -10,23 +10,20 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from ptxloom.diagnostics import UsageError
 from ptxloom.meaning import table
-from ptxloom.meaning.form import Form, Unreadable
+from ptxloom.meaning.form import MISFITS, Form
 from ptxloom.meaning.types import ptx_type
 from ptxloom.meaning.vectors import element, integer_like, like, vector, width
 from ptxloom.syntax import tree
 from ptxloom.syntax.constants import constant
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from ptxloom.meaning.types import Type
 
 CONSTANT: Final = "constant"
 OPERAND: Final = "operand"
-_MISFITS: Final = (Unreadable, UsageError, LookupError, ValueError, AssertionError)
-"""What rows raise that are given operands of another number or kind than the manual's, or qualifiers of another."""
 _MOST: Final = 4096  # instructions whose terms are kept
 
 
@@ -100,15 +97,19 @@ def words(instruction: tree.Instruction) -> frozenset[str]:
     return found.words if found is not None else frozenset()
 
 
-def parts_of(term: Term) -> Iterator[Term]:
-    """A term, and all that it is made of, each once."""
+def _all(term: Term) -> tuple[Term, ...]:
+    return term.of
+
+
+def parts_of(term: Term, into: Callable[[Term], tuple[Term, ...]] = _all) -> Iterator[Term]:
+    """A term, and all that it is made of, each once; `into` says of what, where not all of that is asked."""
     waiting, seen = [term], set[int]()
     while waiting:
         one = waiting.pop()
         if id(one) not in seen:
             seen.add(id(one))
             yield one
-            waiting += one.of
+            waiting += into(one)
 
 
 def operands_of(term: Term) -> frozenset[int]:
@@ -164,7 +165,7 @@ def meaning(asked: Asked) -> Meaning | None:
             return None
         reader = _Terms(asked.instruction.operands)
         row.build(reader, form)
-    except _MISFITS:
+    except MISFITS:
         return None
     operands = frozenset(place for one in reader.results for place in operands_of(one.value))
     return Meaning(tuple(reader.results), frozenset(reader.said), row.converts, operands)

@@ -4,25 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from string import Template
-from typing import TYPE_CHECKING
 
-import numpy as np
-
+from diagnosis.planted.described_factors import NAMES, TILE, DescribedFactors
 from diagnosis.planted.model import RightKernel
-from ptxloom.descriptors import SharedTile
 from ptxloom.descriptors.instruction import InstructionDescriptor
-from ptxloom.descriptors.swizzling import swizzle_mode
-from ptxloom.machine import tensor_map
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from diagnosis.planted.model import Argument, Array
 
 M, N, K = 256, 128, 192
-TILE_N = 64  # columns of C that a CTA has
 STAGE_BYTES = 32768
-B_PLACE = 16384  # of B in a stage
 
 _HEAD = """.version 8.7
 .target sm_100a
@@ -138,136 +126,47 @@ freed:
 ret;
 }
 """
-_COPY = "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
-_NAMES = ("A", "B", "C", "n", "k")
-_E4M3 = np.array([0xC4, 0xC0, 0xB8, 0x00, 0x38, 0x40, 0x44], np.uint8)  # -3 to 3
 _KINDS = {"f16": "f16", "tf32": "tf32", "e4m3": "f8f6f4"}
 
 
 @dataclass(frozen=True, slots=True)
-class TensorFactors:
-    """How both factors lie in memory and in shared memory, and what makes their arrays.
+class TensorFactors(DescribedFactors):
+    """Factors of `tcgen05.mma`.
 
     Attributes:
-        element: "f16", "tf32" or "e4m3".
-        swizzle: "none", "32B", "64B" or "128B", of shared memory.
-        across: Of A and of B: whether they are contiguous along M or N, not along K.
         rows: M of a product: 64 or 128.
-        map_swizzle: Of A's and B's tensor maps, where it is another one.
-        less: Of A and of B: by how much the boxes of the maps are smaller than a tile, along (K, M or N).
     """
 
-    element: str = "f16"
-    swizzle: str = "128B"
-    across: tuple[bool, bool] = (False, False)
+    GENERATION = "tcgen05"
+    SHAPE = M, N, K
+    SEED = 27
+
     rows: int = 128
-    map_swizzle: tuple[str, str] | None = None
-    less: tuple[tuple[int, int], tuple[int, int]] = ((0, 0), (0, 0))
-
-    @property
-    def dtype(self) -> type[np.generic]:
-        return {"f16": np.float16, "tf32": np.float32, "e4m3": np.uint8}[self.element]
-
-    @property
-    def tile_k(self) -> int:
-        """K of a stage: 128 bytes of rows, or one row of the swizzle."""
-        return {"32B": 16, "64B": 32}.get(self.swizzle, 64) if self.element == "f16" else 128 // self.dtype().itemsize
 
     def lines(self, number: int) -> int:
         """Rows of A, or columns of B, of a tile."""
-        return (self.rows, TILE_N)[number]
-
-    def tile(self, number: int) -> SharedTile:
-        """A tile of A (0) or of B (1)."""
-        major = "mn" if self.across[number] else "k"
-        return SharedTile(self.lines(number), self.tile_k, self.element, major, self.swizzle, generation="tcgen05")
+        return (self.rows, TILE)[number]
 
     @property
     def told(self) -> InstructionDescriptor:
         """What is multiplied."""
         a, b = self.across
         kind, element = _KINDS[self.element], self.element
-        return InstructionDescriptor(kind, self.rows, TILE_N, element, element, "f32", transpose_a=a, transpose_b=b)
-
-    @property
-    def width(self) -> int:
-        """Elements that a box has along the contiguous coordinate."""
-        return swizzle_mode(self.swizzle).span_bytes // self.dtype().itemsize
-
-    def box(self, number: int) -> tuple[int, int]:
-        """The box of A's or B's map: elements along the contiguous coordinate, and across it."""
-        other = self.tile_k if self.across[number] else self.lines(number)
-        return self.width - self.less[number][0], other - self.less[number][1]
-
-    def arrays(self) -> tuple[Array, Array]:
-        """A and B of small whole numbers."""
-        rng = np.random.default_rng(27)
-        found: list[Array] = []
-        for number, rows in enumerate((M, N)):
-            whole = rng.integers(-3, 4, (K, rows) if self.across[number] else (rows, K))
-            found.append(_E4M3[whole + 3] if self.element == "e4m3" else whole.astype(self.dtype))
-        return found[0], found[1]
-
-    def __call__(self) -> Sequence[Argument]:
-        swizzles = self.map_swizzle or (self.swizzle, self.swizzle)
-        kind = "TFLOAT32" if self.element == "tf32" else None
-        maps = [
-            tensor_map(array, self.box(n), swizzle=swizzles[n], data_type=kind) for n, array in enumerate(self.arrays())
-        ]
-        return *maps, np.zeros((M, N), np.float32), N, K
-
-    def product(self, *_: object) -> Array:
-        """What must come out."""
-        a, b = (_values(array) for array in self.arrays())
-        return (a.T if self.across[0] else a) @ (b if self.across[1] else b.T)
-
-
-def _values(array: Array) -> Array:
-    if array.dtype != np.uint8:
-        return array.astype(np.float32)
-    table = np.zeros(256, np.float32)
-    table[_E4M3] = np.arange(-3, 4)
-    return table[array]
+        return InstructionDescriptor(kind, self.rows, TILE, element, element, "f32", transpose_a=a, transpose_b=b)
 
 
 def blackwell(name: str, factors: TensorFactors, *, in_tensor: bool = False) -> RightKernel:
     """C = A @ B.T, or as the factors lie; a CTA has `rows` x 64 of it. `in_tensor`: A goes through tensor memory."""
-    tiles = [factors.tile(number) for number in (0, 1)]
-    said = "C = " + ("A.T" if factors.across[0] else "A") + " @ " + ("B" if factors.across[1] else "B.T")
-    parts = {
+    parts = factors.parts() | {
         "log_m": str(factors.rows.bit_length() - 1),
-        "log_k": str(factors.tile_k.bit_length() - 1),
-        "tile_k": str(factors.tile_k),
         "told": str(factors.told),
-        "bytes": str(sum(tile.tile_bytes for tile in tiles)),
-        "copies": "\n".join(line for number in (0, 1) for line in _copies(factors, number)),
         "middle": "\n".join(_through_tensor_memory() if in_tensor else ()),
-        "a_words": str(tiles[0].descriptor),
-        "b_words": str(tiles[1].descriptor),
-        "products": "\n".join(_products(factors, tiles, in_tensor=in_tensor)),
+        "products": "\n".join(_products(factors, in_tensor=in_tensor)),
         "epilogue": "\n".join(_epilogue(factors.rows)),
     }
     text = Template(_HEAD).substitute(parts)
-    grid = (N // TILE_N, M // factors.rows)
-    return RightKernel(name, text, grid, 128, factors, _NAMES, 2, factors.product, 3 * STAGE_BYTES, says=said)
-
-
-def _copies(factors: TensorFactors, number: int) -> list[str]:
-    """The copies of one tile, a box each."""
-    letter, tile = "ab"[number], factors.tile(number)
-    across = factors.across[number]
-    size = factors.width * (factors.tile_k if across else factors.lines(number)) * factors.dtype().itemsize
-    found: list[str] = []
-    for box in range(tile.tile_bytes // size):
-        first = f"r{5 + number}" if across else "r14"
-        other = "r14" if across else f"r{5 + number}"
-        found += [
-            f"add.u32 r17, {first}, {box * factors.width}; // {letter}-coordinate",
-            f"add.u32 r18, {other}, 0; // {letter}-row",
-            f"add.u32 r19, r{11 + number}, {box * size}; // {letter}-into",
-            f"{_COPY} [r19], [d{1 + number}, {{r17, r18}}], [r13]; // {letter}-copy",
-        ]
-    return found
+    grid = (N // TILE, M // factors.rows)
+    return RightKernel(name, text, grid, 128, factors, NAMES, 2, factors.product, 3 * STAGE_BYTES, says=factors.says)
 
 
 def _through_tensor_memory() -> list[str]:
@@ -298,10 +197,10 @@ def _through_tensor_memory() -> list[str]:
     ]
 
 
-def _products(factors: TensorFactors, tiles: list[SharedTile], *, in_tensor: bool) -> list[str]:
+def _products(factors: TensorFactors, *, in_tensor: bool) -> list[str]:
     found: list[str] = []
     kind = _KINDS[factors.element]
-    for number, (a, b) in enumerate(zip(tiles[0].steps, tiles[1].steps, strict=True)):
+    for number, (a, b) in enumerate(zip(*(tile.steps for tile in factors.tiles), strict=True)):
         left = "[r35]" if in_tensor else "d12"
         found += [
             f"add.u32 r35, r44, {8 * number}; // a-step"
@@ -316,7 +215,7 @@ def _products(factors: TensorFactors, tiles: list[SharedTile], *, in_tensor: boo
 
 def _epilogue(rows: int) -> list[str]:
     """Each warp loads its lanes of D; of 64 rows it has 16, of which lanes 16 and on take the upper columns."""
-    count = TILE_N * rows // 128
+    count = TILE * rows // 128
     registers = ", ".join(f"f{n}" for n in range(count))
     shape, split = ("32x32b", "") if rows == 128 else ("16x32bx2", ", 32")
     loads = [

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
+from diagnosis.planted.descriptor_edits import moved, steps, words
 from diagnosis.planted.kernels import (
     BLACKWELL,
     BLACKWELL_64,
@@ -19,34 +19,13 @@ from diagnosis.planted.kernels import (
 )
 from diagnosis.planted.model import Edit, PlantedBug
 
-if TYPE_CHECKING:
-    from diagnosis.planted.model import RightKernel
-
-
-def _words(kernel: RightKernel, name: str, operand: str, old: str, new: str) -> PlantedBug:
-    """A descriptor with other words."""
-    mark = f"{operand}-words"
-    return PlantedBug(name, kernel, "descriptor", operand, (Edit(mark, old, new),), (mark,))
-
-
-def _steps(operand: str, *steps: tuple[int, int]) -> tuple[Edit, ...]:
-    """Other distances from one product to the next."""
-    register = {"a": "d10", "b": "d11"}[operand]
-    return tuple(Edit(f"{operand}-step", f"{register}, {old};", f"{register}, {new};") for old, new in steps)
-
-
-def _moved(name: str, cause: str, operand: str, mark: str, by: int) -> PlantedBug:
-    """A coordinate of a copy that is so many elements off."""
-    return PlantedBug(name, BLACKWELL, cause, operand, (Edit(mark, ", 0;", f", {by};"),), (mark,))
-
-
 BUGS = (
-    _words(BLACKWELL, "a-stride-512", "a", "0x4000404000010000", "0x4000402000010000"),
-    _words(BLACKWELL, "b-stride-64", "b", "0x4000404000010000", "0x4000400400010000"),
-    _words(BLACKWELL, "b-mode-64B", "b", "0x4000404000010000", "0x8000404000010000"),
-    _words(BLACKWELL, "a-mode-none", "a", "0x4000404000010000", "0x0000404000010000"),
-    PlantedBug("a-steps-doubled", BLACKWELL, "descriptor", "a", _steps("a", (2, 4), (6, 12)), ("a-step",)),
-    PlantedBug("b-steps-left-out", BLACKWELL, "descriptor", "b", _steps("b", (2, 0), (4, 0), (6, 0)), ("b-step",)),
+    words(BLACKWELL, "a-stride-512", "a", "0x4000404000010000", "0x4000402000010000"),
+    words(BLACKWELL, "b-stride-64", "b", "0x4000404000010000", "0x4000400400010000"),
+    words(BLACKWELL, "b-mode-64B", "b", "0x4000404000010000", "0x8000404000010000"),
+    words(BLACKWELL, "a-mode-none", "a", "0x4000404000010000", "0x0000404000010000"),
+    PlantedBug("a-steps-doubled", BLACKWELL, "descriptor", "a", steps("a", (2, 4), (6, 12)), ("a-step",)),
+    PlantedBug("b-steps-left-out", BLACKWELL, "descriptor", "b", steps("b", (2, 0), (4, 0), (6, 0)), ("b-step",)),
     PlantedBug("b-starts-late", BLACKWELL, "descriptor", "b", (Edit("b-base", "16384", "17408"),), ("b-base",)),
     PlantedBug(
         "b-of-a",
@@ -107,9 +86,9 @@ BUGS = (
         ("a-copy",),
         make=replace(BLACKWELL_FACTORS, less=((8, 0), (0, 0))),
     ),
-    _moved("a-rows-of-the-next", "rows-shifted", "a", "a-row", 8),
-    _moved("b-rows-of-the-next", "columns-shifted", "b", "b-row", 64),
-    _moved("b-tile-of-the-next", "k-tile-mismatch", "b", "b-coordinate", 64),
+    moved(BLACKWELL, "a-rows-of-the-next", "rows-shifted", "a-row", 8),
+    moved(BLACKWELL, "b-rows-of-the-next", "columns-shifted", "b-row", 64),
+    moved(BLACKWELL, "b-tile-of-the-next", "k-tile-mismatch", "b-coordinate", 64),
     PlantedBug(
         "b-tiles-of-the-first", BLACKWELL, "tile-exchanged", "b", (Edit("b-row", "r6", "0"),), ("b-row", "b-copy")
     ),
@@ -148,8 +127,8 @@ BUGS = (
         (Edit("told", "0x08100010", "0x08108010"),),
         ("told", "product"),
     ),
-    _words(BLACKWELL_PLAIN, "a-leading-and-stride-exchanged", "a", "0x0000400800800000", "0x0000408000080000"),
-    _words(BLACKWELL_PLAIN, "b-leading-128", "b", "0x0000400800400000", "0x0000400800080000"),
+    words(BLACKWELL_PLAIN, "a-leading-and-stride-exchanged", "a", "0x0000400800800000", "0x0000408000080000"),
+    words(BLACKWELL_PLAIN, "b-leading-128", "b", "0x0000400800400000", "0x0000400800080000"),
     PlantedBug(
         "b-told-along-k",
         BLACKWELL_B_ACROSS,
@@ -158,11 +137,11 @@ BUGS = (
         (Edit("told", "0x08110010", "0x08100010"),),
         ("told", "product"),
     ),
-    _words(BLACKWELL_B_ACROSS, "b-stride-512", "b", "0x4000404002000000", "0x4000402002000000"),
-    _words(BLACKWELL_ACROSS, "a-leading-1024", "a", "0x8000402000800000", "0x8000402000400000"),
-    _words(BLACKWELL_E4M3, "b-stride-2048", "b", "0x4000404000010000", "0x4000408000010000"),
-    PlantedBug("a-steps-of-f16", BLACKWELL_TF32, "descriptor", "a", _steps("a", (2, 1), (4, 2), (6, 3)), ("a-step",)),
-    _words(BLACKWELL_64, "a-stride-2048", "a", "0x4000404000010000", "0x4000408000010000"),
+    words(BLACKWELL_B_ACROSS, "b-stride-512", "b", "0x4000404002000000", "0x4000402002000000"),
+    words(BLACKWELL_ACROSS, "a-leading-1024", "a", "0x8000402000800000", "0x8000402000400000"),
+    words(BLACKWELL_E4M3, "b-stride-2048", "b", "0x4000404000010000", "0x4000408000010000"),
+    PlantedBug("a-steps-of-f16", BLACKWELL_TF32, "descriptor", "a", steps("a", (2, 1), (4, 2), (6, 3)), ("a-step",)),
+    words(BLACKWELL_64, "a-stride-2048", "a", "0x4000404000010000", "0x4000408000010000"),
     PlantedBug(
         "rows-of-four-warps-by-32",
         BLACKWELL_64,

@@ -2,24 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from string import Template
-from typing import TYPE_CHECKING
 
-import numpy as np
-
+from diagnosis.planted.described_factors import NAMES, TILE, DescribedFactors
 from diagnosis.planted.model import RightKernel
-from ptxloom.descriptors import SharedTile
-from ptxloom.descriptors.swizzling import swizzle_mode
-from ptxloom.machine import tensor_map
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from diagnosis.planted.model import Argument, Array
 
 M, N, K = 128, 128, 192
-TILE = 64  # rows of A and of B that a CTA multiplies
 STAGE_BYTES = 16384
 
 _HEAD = """.version 8.6
@@ -122,133 +110,34 @@ $stores
 ret;
 }
 """
-_COPY = "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
-_NAMES = ("A", "B", "C", "n", "k")
 
 
-@dataclass(frozen=True, slots=True)
-class Factors:
-    """How both factors lie in memory and in shared memory, and what makes their arrays.
+class Factors(DescribedFactors):
+    """Factors of `wgmma`."""
 
-    Attributes:
-        element: "f16", "tf32" or "e4m3".
-        swizzle: "none", "32B", "64B" or "128B", of shared memory.
-        across: Of A and of B: whether they are contiguous along M or N, not along K.
-        map_swizzle: Of A's and B's tensor maps, where it is another one.
-        box: Of A and of B: by how much the boxes of the maps are smaller than a tile, along (K, M or N).
-    """
-
-    element: str = "f16"
-    swizzle: str = "128B"
-    across: tuple[bool, bool] = (False, False)
-    map_swizzle: tuple[str, str] | None = None
-    less: tuple[tuple[int, int], tuple[int, int]] = ((0, 0), (0, 0))
-
-    @property
-    def dtype(self) -> type[np.generic]:
-        return {"f16": np.float16, "tf32": np.float32, "e4m3": np.uint8}[self.element]
-
-    @property
-    def tile_k(self) -> int:
-        """K of a stage: 128 bytes of rows, or one row of the swizzle."""
-        return {"32B": 16, "64B": 32}.get(self.swizzle, 64) if self.element == "f16" else 128 // self.dtype().itemsize
-
-    def tile(self, number: int) -> SharedTile:
-        """A tile of A (0) or of B (1)."""
-        major = "mn" if self.across[number] else "k"
-        return SharedTile(TILE, self.tile_k, self.element, major, self.swizzle)
-
-    @property
-    def width(self) -> int:
-        """Elements that a box has along the contiguous coordinate."""
-        return swizzle_mode(self.swizzle).span_bytes // self.dtype().itemsize
-
-    def box(self, number: int) -> tuple[int, int]:
-        """The box of A's or B's map: elements along the contiguous coordinate, and across it."""
-        other = self.tile_k if self.across[number] else TILE
-        return self.width - self.less[number][0], other - self.less[number][1]
-
-    def arrays(self) -> tuple[Array, Array]:
-        """A and B of small whole numbers."""
-        rng = np.random.default_rng(26)
-        found: list[Array] = []
-        for number, rows in enumerate((M, N)):
-            shape = (K, rows) if self.across[number] else (rows, K)
-            whole = rng.integers(-3, 4, shape)
-            found.append(_E4M3[whole + 3] if self.element == "e4m3" else whole.astype(self.dtype))
-        return found[0], found[1]
-
-    def __call__(self) -> Sequence[Argument]:
-        swizzles = self.map_swizzle or (self.swizzle, self.swizzle)
-        maps = [
-            tensor_map(
-                array, self.box(n), swizzle=swizzles[n], data_type="TFLOAT32" if self.element == "tf32" else None
-            )
-            for n, array in enumerate(self.arrays())
-        ]
-        return *maps, np.zeros((M, N), np.float32), N, K
-
-    def product(self, *_: object) -> Array:
-        """What must come out."""
-        a, b = (_values(array) for array in self.arrays())
-        return (a.T if self.across[0] else a) @ (b if self.across[1] else b.T)
-
-
-_E4M3 = np.array([0xC4, 0xC0, 0xB8, 0x00, 0x38, 0x40, 0x44], np.uint8)  # -3 to 3
-
-
-def _values(array: Array) -> Array:
-    if array.dtype != np.uint8:
-        return array.astype(np.float32)
-    table = np.zeros(256, np.float32)
-    table[_E4M3] = np.arange(-3, 4)
-    return table[array]
+    GENERATION = "wgmma"
+    SHAPE = M, N, K
+    SEED = 26
 
 
 def hopper(name: str, factors: Factors) -> RightKernel:
     """C = A @ B.T, or as the factors lie; a CTA has 64 x 64 of it."""
-    tiles = [factors.tile(number) for number in (0, 1)]
-    said = "C = " + ("A.T" if factors.across[0] else "A") + " @ " + ("B" if factors.across[1] else "B.T")
-    parts = {
+    parts = factors.parts() | {
         "zero": "\n".join(f"mov.f32 f{n}, 0f00000000;" for n in range(32)),
-        "log_k": str(factors.tile_k.bit_length() - 1),
-        "tile_k": str(factors.tile_k),
-        "bytes": str(2 * tiles[0].tile_bytes),
-        "copies": "\n".join(line for number in (0, 1) for line in _copies(factors, number)),
-        "a_words": str(tiles[0].descriptor),
-        "b_words": str(tiles[1].descriptor),
-        "products": "\n".join(_products(factors, tiles)),
+        "products": "\n".join(_products(factors)),
         "stores": "\n".join(_stores()),
     }
     text = Template(_HEAD).substitute(parts)
     grid = (N // TILE, M // TILE)
-    return RightKernel(name, text, grid, 128, factors, _NAMES, 2, factors.product, 3 * STAGE_BYTES, says=said)
+    return RightKernel(name, text, grid, 128, factors, NAMES, 2, factors.product, 3 * STAGE_BYTES, says=factors.says)
 
 
-def _copies(factors: Factors, number: int) -> list[str]:
-    """The copies of one tile, a box each."""
-    letter, tile = "ab"[number], factors.tile(number)
-    across = factors.across[number]
-    size = factors.width * (factors.tile_k if across else TILE) * factors.dtype().itemsize
-    found: list[str] = []
-    for box in range(tile.tile_bytes // size):
-        first = f"r{5 + number}" if across else "r14"
-        other = "r14" if across else f"r{5 + number}"
-        found += [
-            f"add.u32 r17, {first}, {box * factors.width}; // {letter}-coordinate",
-            f"add.u32 r18, {other}, 0; // {letter}-row",
-            f"add.u32 r19, r{11 + number}, {box * size}; // {letter}-into",
-            f"{_COPY} [r19], [d{1 + number}, {{r17, r18}}], [r13]; // {letter}-copy",
-        ]
-    return found
-
-
-def _products(factors: Factors, tiles: list[SharedTile]) -> list[str]:
+def _products(factors: Factors) -> list[str]:
     form = {"f16": "m64n64k16.f32.f16.f16", "tf32": "m64n64k8.f32.tf32.tf32", "e4m3": "m64n64k32.f32.e4m3.e4m3"}
     tail = f", 1, 1, {int(factors.across[0])}, {int(factors.across[1])}" if factors.element == "f16" else ", 1, 1"
     registers = ", ".join(f"f{n}" for n in range(32))
     found: list[str] = []
-    for a, b in zip(tiles[0].steps, tiles[1].steps, strict=True):
+    for a, b in zip(*(tile.steps for tile in factors.tiles), strict=True):
         found += [
             f"add.s64 d12, d10, {a.offset_bytes // 16}; // a-step",
             f"add.s64 d13, d11, {b.offset_bytes // 16}; // b-step",

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
+from diagnosis.planted.descriptor_edits import moved, steps, words
 from diagnosis.planted.kernels import (
     HOPPER,
     HOPPER_32B,
@@ -19,35 +19,15 @@ from diagnosis.planted.kernels import (
 )
 from diagnosis.planted.model import Edit, PlantedBug
 
-if TYPE_CHECKING:
-    from diagnosis.planted.model import RightKernel
-
 _WORDS = "0x4000004000010000"
 
 
-def _words(kernel: RightKernel, name: str, operand: str, old: str, new: str) -> PlantedBug:
-    """A descriptor with other words."""
-    mark = f"{operand}-words"
-    return PlantedBug(name, kernel, "descriptor", operand, (Edit(mark, old, new),), (mark,))
-
-
-def _steps(operand: str, *steps: tuple[int, int]) -> tuple[Edit, ...]:
-    """Other distances from one product to the next."""
-    register = {"a": "d10", "b": "d11"}[operand]
-    return tuple(Edit(f"{operand}-step", f"{register}, {old};", f"{register}, {new};") for old, new in steps)
-
-
-def _moved(name: str, cause: str, operand: str, mark: str, by: int) -> PlantedBug:
-    """A coordinate of a copy that is so many elements off."""
-    return PlantedBug(name, HOPPER, cause, operand, (Edit(mark, ", 0;", f", {by};"),), (mark,))
-
-
 BUGS = (
-    _words(HOPPER, "a-stride-512", "a", _WORDS, "0x4000002000010000"),
-    _words(HOPPER, "b-stride-64", "b", _WORDS, "0x4000000400010000"),
-    _words(HOPPER, "a-mode-64B", "a", _WORDS, "0x8000004000010000"),
-    _words(HOPPER, "b-mode-none", "b", _WORDS, "0x0000004000010000"),
-    _words(HOPPER, "b-base-offset", "b", _WORDS, "0x4002004000010000"),
+    words(HOPPER, "a-stride-512", "a", _WORDS, "0x4000002000010000"),
+    words(HOPPER, "b-stride-64", "b", _WORDS, "0x4000000400010000"),
+    words(HOPPER, "a-mode-64B", "a", _WORDS, "0x8000004000010000"),
+    words(HOPPER, "b-mode-none", "b", _WORDS, "0x0000004000010000"),
+    words(HOPPER, "b-base-offset", "b", _WORDS, "0x4002004000010000"),
     PlantedBug(
         "both-strides-512",
         HOPPER,
@@ -56,14 +36,14 @@ BUGS = (
         (Edit("a-words", _WORDS, "0x4000002000010000"), Edit("b-words", _WORDS, "0x4000002000010000")),
         ("a-words", "b-words"),
     ),
-    PlantedBug("a-steps-doubled", HOPPER, "descriptor", "a", _steps("a", (2, 4), (6, 12)), ("a-step",)),
-    PlantedBug("b-steps-left-out", HOPPER, "descriptor", "b", _steps("b", (2, 0), (4, 0), (6, 0)), ("b-step",)),
+    PlantedBug("a-steps-doubled", HOPPER, "descriptor", "a", steps("a", (2, 4), (6, 12)), ("a-step",)),
+    PlantedBug("b-steps-left-out", HOPPER, "descriptor", "b", steps("b", (2, 0), (4, 0), (6, 0)), ("b-step",)),
     PlantedBug(
         "all-steps-left-out",
         HOPPER,
         "k-twice",
         "",
-        _steps("a", (2, 0), (4, 0), (6, 0)) + _steps("b", (2, 0), (4, 0), (6, 0)),
+        steps("a", (2, 0), (4, 0), (6, 0)) + steps("b", (2, 0), (4, 0), (6, 0)),
         ("a-step", "b-step"),
     ),
     PlantedBug("b-starts-late", HOPPER, "descriptor", "b", (Edit("b-base", "8192", "9216"),), ("b-base",)),
@@ -89,8 +69,8 @@ BUGS = (
     PlantedBug(
         "tile-copied-twice", HOPPER, "k-twice", "", (Edit("copy-k", "r7, 6", "r10, 6"),), ("copy-k", "a-copy", "b-copy")
     ),
-    _words(HOPPER_PLAIN, "a-leading-128", "a", "0x0000000800400000", "0x0000000800080000"),
-    _words(HOPPER_PLAIN, "b-leading-and-stride-exchanged", "b", "0x0000000800400000", "0x0000004000080000"),
+    words(HOPPER_PLAIN, "a-leading-128", "a", "0x0000000800400000", "0x0000000800080000"),
+    words(HOPPER_PLAIN, "b-leading-and-stride-exchanged", "b", "0x0000000800400000", "0x0000004000080000"),
     PlantedBug(
         "b-major-forgotten",
         HOPPER_B_ACROSS,
@@ -99,12 +79,12 @@ BUGS = (
         (Edit("product", "1, 1, 0, 1;", "1, 1, 0, 0;"),),
         ("product",),
     ),
-    _words(HOPPER_B_ACROSS, "b-stride-512", "b", "0x4000004002000000", "0x4000002002000000"),
-    _words(HOPPER_ACROSS_PLAIN, "b-offsets-exchanged", "b", "0x0000004000080000", "0x0000000800400000"),
-    _words(HOPPER_ACROSS, "b-leading-1024", "b", "0x8000002000800000", "0x8000002000400000"),
-    _words(HOPPER_32B, "a-mode-64B", "a", "0xc000001000010000", "0x8000001000010000"),
-    _words(HOPPER_E4M3, "b-stride-2048", "b", _WORDS, "0x4000008000010000"),
-    PlantedBug("a-steps-of-f16", HOPPER_TF32, "descriptor", "a", _steps("a", (2, 1), (4, 2), (6, 3)), ("a-step",)),
+    words(HOPPER_B_ACROSS, "b-stride-512", "b", "0x4000004002000000", "0x4000002002000000"),
+    words(HOPPER_ACROSS_PLAIN, "b-offsets-exchanged", "b", "0x0000004000080000", "0x0000000800400000"),
+    words(HOPPER_ACROSS, "b-leading-1024", "b", "0x8000002000800000", "0x8000002000400000"),
+    words(HOPPER_32B, "a-mode-64B", "a", "0xc000001000010000", "0x8000001000010000"),
+    words(HOPPER_E4M3, "b-stride-2048", "b", _WORDS, "0x4000008000010000"),
+    PlantedBug("a-steps-of-f16", HOPPER_TF32, "descriptor", "a", steps("a", (2, 1), (4, 2), (6, 3)), ("a-step",)),
     PlantedBug(
         "a-map-not-swizzled",
         HOPPER,
@@ -132,10 +112,10 @@ BUGS = (
         ("a-copy",),
         make=replace(HOPPER_FACTORS, less=((8, 0), (0, 0))),
     ),
-    _moved("a-rows-of-the-next", "rows-shifted", "a", "a-row", 8),
-    _moved("b-rows-of-the-next", "columns-shifted", "b", "b-row", 64),
-    _moved("b-tile-of-the-next", "k-tile-mismatch", "b", "b-coordinate", 64),
-    _moved("a-columns-of-the-next", "k-tile-mismatch", "a", "a-coordinate", 16),
+    moved(HOPPER, "a-rows-of-the-next", "rows-shifted", "a-row", 8),
+    moved(HOPPER, "b-rows-of-the-next", "columns-shifted", "b-row", 64),
+    moved(HOPPER, "b-tile-of-the-next", "k-tile-mismatch", "b-coordinate", 64),
+    moved(HOPPER, "a-columns-of-the-next", "k-tile-mismatch", "a-coordinate", 16),
     PlantedBug("b-tiles-of-the-first", HOPPER, "tile-exchanged", "b", (Edit("b-row", "r6", "0"),), ("b-row", "b-copy")),
     PlantedBug(
         "columns-by-the-row", HOPPER, "stored-twice", "d", (Edit("b-tile", "r6, 6", "r5, 0"),), ("a-tile", "b-tile")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import tomllib
-from importlib import util
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +16,7 @@ from ptxloom.checker import Selection
 from ptxloom.diagnostics import UsageError
 from ptxloom.lsp.settings import Settings, read_settings
 from ptxloom.syntax import instructions, parse
+from tool_modules import loaded
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -27,12 +27,7 @@ VSCODE = ROOT / "editors" / "vscode"
 
 def script() -> ModuleType:
     """The script that writes the grammar."""
-    spec = util.spec_from_file_location("grammar", ROOT / "tools" / "editors" / "grammar.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return loaded(ROOT / "tools" / "editors" / "grammar.py")
 
 
 def test_the_grammars_are_those_of_the_data() -> None:

@@ -27,10 +27,10 @@ _MASK: int = 1 << 31  # beside what a number of bits is masked with
 
 
 class _By(NamedTuple):
-    """By how many bits a shift moves, where a register says it.
+    """By how many bits a shift moves.
 
     Attributes:
-        amount: The register.
+        amount: The operand that says it.
         start: The bit that comes first if it says 0.
         most: The most that it says; with `_MASK` what it is masked with.
         back: Whether it goes back from `start`.
@@ -59,23 +59,14 @@ def permute(f: TagPlaces, b: Builder, op: Op) -> bool:
 
 def shift(f: TagPlaces, b: Builder, op: Op) -> bool:
     """`shl`, `shr`."""
-    by = b.literal(op.operands[2])
-    if by is None:
-        amount = _By(op.operands[2], 0, op.type.bits, _goes_up(op))
-        return _shifted(f, b, op, (op.operands[1],), amount)
-    by = min(by & 0xFFFFFFFF, op.type.bits)
-    return _shifted(f, b, op, (op.operands[1],), -by if _goes_up(op) else by)
+    return _shifted(f, b, op, (op.operands[1],), _By(op.operands[2], 0, op.type.bits, _goes_up(op)))
 
 
 def funnel(f: TagPlaces, b: Builder, op: Op) -> bool:
     """`shf`: two registers as one, shifted."""
-    by = b.literal(op.operands[3])
-    if by is None:
-        left = not op.has("r")
-        amount = _By(op.operands[3], 32 if left else 0, _MASK | 31 if op.has("wrap") else 32, left)
-        return _shifted(f, b, op, op.operands[1:3], amount)
-    by = by & 31 if op.has("wrap") else min(by & 0xFFFFFFFF, 32)
-    return _shifted(f, b, op, op.operands[1:3], by if op.has("r") else 32 - by)
+    left = not op.has("r")
+    by = _By(op.operands[3], 32 if left else 0, _MASK | 31 if op.has("wrap") else 32, left)
+    return _shifted(f, b, op, op.operands[1:3], by)
 
 
 def extract(f: TagPlaces, b: Builder, op: Op) -> bool:
@@ -83,7 +74,7 @@ def extract(f: TagPlaces, b: Builder, op: Op) -> bool:
     position, length = (b.literal(operand) for operand in op.operands[2:])
     if position is None or length is None:
         return False
-    _shifted(f, b, op, op.operands[1:2], min(position & 255, op.type.bits))
+    _shifted(f, b, op, op.operands[1:2], _By(tree.Integer(position & 255), 0, op.type.bits, back=False))
     held = f.held(op, op.operands[0])
     if held is not None:
         kept = (1 << min(length & 255, op.type.bits)) - 1
@@ -163,20 +154,15 @@ def _goes_up(op: Op) -> bool:
     return op.has("l") or words(op.node).isdisjoint(("lshr", "ashr"))
 
 
-def _shifted(f: TagPlaces, b: Builder, op: Op, operands: Sequence[tree.Operand], by: int | _By) -> bool:
+def _shifted(f: TagPlaces, b: Builder, op: Op, operands: Sequence[tree.Operand], by: _By) -> bool:
     """The result takes the bits of registers side by side from one on."""
     target = op.operands[0]
     sources = _held(f, op, operands)
     into = f.into(op, (target,), _some(sources), in_place=True)
     if into[0] is not None:
-        facts = (*into[0], *_facts((*sources, None)[:2]))
-        upwards = int(_goes_up(op))
-        if isinstance(by, _By):
-            b.store(b.read(by.amount, "b32"), b.scratch(scratch.VALUES), 64)
-            facts = (*facts, _AHEAD + by.start, by.most, upwards, int(by.back), b.scratch(scratch.VALUES))
-            b.runtime(bit_tags.shift_tags_by, W, op.site, b.active_mask, *facts)
-        else:
-            b.runtime(bit_tags.shift_tags, W, op.site, b.active_mask, *facts, _AHEAD + by, upwards)
+        b.store(b.read(by.amount, "b32"), b.scratch(scratch.VALUES), 64)
+        facts = (*into[0], *_facts((*sources, None)[:2]), _AHEAD + by.start, by.most, int(_goes_up(op)), int(by.back))
+        b.runtime(bit_tags.shift_tags, W, op.site, b.active_mask, *facts, b.scratch(scratch.VALUES))
     f.settle(b, op, (target,), into)
     return True
 

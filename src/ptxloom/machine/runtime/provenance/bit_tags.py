@@ -56,38 +56,20 @@ def shift_tags(
     low_size: u32,
     high: u32,
     high_size: u32,
-    by: u32,
-    upwards: u32,
-) -> None:
-    """A register takes the bits of two registers side by side, of its own size, from one on: `by` less 64 is the first.
-
-    What lies beyond has no origin.
-    """
-    for lane in range(32):
-        if lanes >> lane & 1 != 0:
-            shift_lane(w, site, lane, place, room, low, low_size, high, high_size, by, upwards)
-
-
-def shift_tags_by(
-    w: Warp,
-    site: u32,
-    lanes: u32,
-    place: u32,
-    room: u32,
-    low: u32,
-    low_size: u32,
-    high: u32,
-    high_size: u32,
     start: u32,
     most: u32,
     upwards: u32,
     back: u32,
     amounts: Ptr[u32],
 ) -> None:
-    """As `shift_tags`, by a number of each lane's: from `start` on, or `back` from there, and no further than `most`.
+    """A register takes the bits of two registers side by side, of its own size, from one on.
 
-    Of a `most` with its highest bit the rest is a mask of the number instead.
+    Bit `start` less 64 comes first in a lane whose number is 0; others begin as many bits further on, or `back`, but no
+    more than `most`. Of a `most` with its highest bit the rest is a mask of the number instead. What lies beyond the
+    registers has no origin.
     """
+    trail = w.launch.trail
+    assert room <= 16
     for lane in range(32):
         if lanes >> lane & 1 != 0:
             amount = amounts[lane]
@@ -98,34 +80,15 @@ def shift_tags_by(
             by = start + amount
             if back != 0:
                 by = start - amount
-            shift_lane(w, site, lane, place, room, low, low_size, high, high_size, by, upwards)
-
-
-def shift_lane(
-    w: Warp,
-    site: u32,
-    lane: u32,
-    place: u32,
-    room: u32,
-    low: u32,
-    low_size: u32,
-    high: u32,
-    high_size: u32,
-    by: u32,
-    upwards: u32,
-) -> None:
-    """What `shift_tags` does in one lane."""
-    trail = w.launch.trail
-    assert room <= 16
-    for n in range(room):
-        first = by + 8 * n
-        under = string_tag(w, lane, room, low, low_size, high, high_size, first // 8)
-        over = string_tag(w, lane, room, low, low_size, high, high_size, first // 8 + 1)
-        if first % 8 == 0:
-            trail.stage[n] = moved_tag(trail, site, under)
-        else:
-            trail.stage[n] = shifted_tag(trail, site, under, over, first % 8, upwards)
-    give_staged(w, lane, place, room)
+            for n in range(room):
+                first = by + 8 * n
+                under = string_tag(w, lane, room, low, low_size, high, high_size, first // 8)
+                over = string_tag(w, lane, room, low, low_size, high, high_size, first // 8 + 1)
+                if first % 8 == 0:
+                    trail.stage[n] = moved_tag(trail, site, under)
+                else:
+                    trail.stage[n] = shifted_tag(trail, site, under, over, first % 8, upwards)
+            give_staged(w, lane, place, room)
 
 
 def string_tag(w: Warp, lane: u32, room: u32, low: u32, low_size: u32, high: u32, high_size: u32, byte: u32) -> u64:

@@ -23,7 +23,7 @@ def figure(diagnosis: Diagnosis) -> Figure:
     picture = diagnosis.picture
     certain = "" if diagnosis.certain else " (not certain)"
     place = f"line {diagnosis.line}"
-    place = f"{diagnosis.origin} (PTX {place})" if diagnosis.origin else place
+    place = f"{diagnosis.origin.told} (PTX {place})" if diagnosis.origin else place
     notes = [diagnosis.detail, f"{place}: {diagnosis.instruction}"]
     if diagnosis.repair is not None:
         notes += ["repair:", *str(diagnosis.repair).split("\n")]

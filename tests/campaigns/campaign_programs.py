@@ -8,7 +8,7 @@ import sys
 import time
 from pathlib import Path
 
-from ptxloom.campaigns import Killed, Shards, Share, Workers, carried_out, of_cluster, of_processes
+from ptxloom.campaigns import Killed, Shards, Share, Workers, carried_out, in_form, of_cluster, of_processes
 
 
 def squared(number: int) -> int:
@@ -27,7 +27,7 @@ def squared_or_killed(number: int) -> int:
 def main(folder: str, address: str, count: str) -> None:
     """The squares of numbers below `count`, kept in a folder; prints how many were there and how many were made."""
     shards = Shards(Path(folder), {"squares": int(count)})
-    there = shards.done()
+    there = shards.done(in_form(int))
     workers: Workers = of_cluster(address) if address != "here" else of_processes(2)
     made = 0
     shares = (Share(str(number), number) for number in range(int(count)) if str(number) not in there)

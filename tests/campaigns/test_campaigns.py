@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, ClassVar
 import pytest
 
 from campaigns.campaign_programs import squared, squared_or_killed
-from ptxloom.campaigns import Killed, Shards, Share, carried_out, of_mpi, of_processes
+from ptxloom.campaigns import Killed, Shards, Share, carried_out, in_form, of_mpi, of_processes
 from ptxloom.campaigns.shards import OtherCampaign
 from ptxloom.extras import MissingPart
 
@@ -38,7 +38,7 @@ def lines_of(folder: Path) -> list[str]:
 
 def whole(folder: Path) -> None:
     """Every square is there, once, and right."""
-    found = Shards(folder, {"squares": COUNT}).done()
+    found = Shards(folder, {"squares": COUNT}).done(in_form(int))
     assert found == {str(number): number * number for number in range(COUNT)}
     ids = [line.partition('["')[2].partition('"')[0] for line in lines_of(folder)]
     assert len(ids) == len(set(ids))
@@ -72,7 +72,7 @@ def test_what_is_there_is_not_done_again(tmp_path: Path) -> None:
     shards = Shards(tmp_path, {"squares": COUNT})
     shards.append("3", 9)
     shards.close()
-    assert Shards(tmp_path, {"squares": COUNT}).done() == {"3": 9}
+    assert Shards(tmp_path, {"squares": COUNT}).done(in_form(int)) == {"3": 9}
     with pytest.raises(OtherCampaign, match="another campaign"):
         Shards(tmp_path, {"cubes": COUNT})
 
@@ -85,11 +85,11 @@ def test_damaged_lines_are_no_results(tmp_path: Path) -> None:
     shard = next(tmp_path.glob("*.jsonl"))
     kept, changed, cut = shard.read_bytes().splitlines(keepends=True)
     shard.write_bytes(kept + changed.replace(b"1]", b"7]") + cut[:-4])
-    assert Shards(tmp_path, {}).done() == {"0": 0}
+    assert Shards(tmp_path, {}).done(in_form(int)) == {"0": 0}
     again = Shards(tmp_path, {})
     again.append("1", 1)
     again.close()
-    assert Shards(tmp_path, {}).done() == {"0": 0, "1": 1}
+    assert Shards(tmp_path, {}).done(in_form(int)) == {"0": 0, "1": 1}
 
 
 def test_a_client_that_is_killed_loses_nothing(tmp_path: Path) -> None:

@@ -2,6 +2,18 @@
 
 from ptxloom.campaigns.campaign import Killed, Share, carried_out
 from ptxloom.campaigns.executors import Workers, of_cluster, of_mpi, of_processes
+from ptxloom.campaigns.forms import fits, in_form
 from ptxloom.campaigns.shards import Shards
 
-__all__ = ["Killed", "Shards", "Share", "Workers", "carried_out", "of_cluster", "of_mpi", "of_processes"]
+__all__ = [
+    "Killed",
+    "Shards",
+    "Share",
+    "Workers",
+    "carried_out",
+    "fits",
+    "in_form",
+    "of_cluster",
+    "of_mpi",
+    "of_processes",
+]

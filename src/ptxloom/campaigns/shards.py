@@ -1,25 +1,33 @@
 """Results of a campaign as files: JSON lines, each with a digest, appended by one writer and merged when they are read.
 
 A line is a digest and what it is of: the id and the result. What an interruption cut off, or anything else damaged, is
-no line: its work is done again. Several shards may hold one id, from campaigns that went on at different places;
-results are pure functions of their ids, so the first one counts.
+no line: its work is done again, as it is where somebody else has put pipes, lines without an end or other results.
+Several shards may hold one id, from campaigns that went on at different places; results are pure functions of their
+ids, so the first one counts.
 """
 
 from __future__ import annotations
 
 import json
 import os
+from contextlib import suppress
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from ptxloom.diagnostics import PtxloomError
+from ptxloom.files.errors import OutOfReach
+from ptxloom.files.limited import content
+from ptxloom.files.regular import opened
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
+
+R = TypeVar("R")
 
 _ENDING: Final = ".jsonl"
 _HEAD: Final = "campaign.json"
+_MOST_LINE: Final = 1 << 26  # bytes
 
 
 class OtherCampaign(PtxloomError):  # noqa: N818 - reads as the sentence it prints
@@ -43,16 +51,22 @@ class Shards:
         head, said = folder / _HEAD, json.dumps(campaign, sort_keys=True) + "\n"
         if not head.exists():
             _whole(head, said)
-        elif head.read_text(encoding="utf-8") != said:
+        elif not _holds(head, said.encode()):
             raise OtherCampaign(f"{folder} holds another campaign's results; name another folder, or remove it")
         self._file = None
 
-    def done(self) -> dict[str, Any]:
-        """What is there, by id: damaged lines left out, of two with one id the first."""
-        found: dict[str, Any] = {}
+    def done(self, read: Callable[[str, Any], R]) -> dict[str, R]:
+        """What is there, by id: damaged lines and what is no result left out, of two with one id the first.
+
+        Args:
+            read: Makes a result of an id and what JSON held; where that is none, it raises AttributeError, LookupError,
+                TypeError, ValueError or PtxloomError.
+        """
+        found: dict[str, R] = {}
         for shard in sorted(self._folder.glob(f"*{_ENDING}")):
-            for id_, result in _lines(shard):
-                found.setdefault(id_, result)
+            for id_, told in _lines(shard):
+                with suppress(AttributeError, LookupError, TypeError, ValueError, PtxloomError):
+                    found.setdefault(id_, read(id_, told))
         return found
 
     def append(self, id_: str, result: Any) -> None:
@@ -81,13 +95,32 @@ def _new_shard(folder: Path) -> Any:
             number += 1
 
 
+def _holds(path: Path, wanted: bytes) -> bool:
+    try:
+        return content(path, len(wanted)) == wanted
+    except OutOfReach:
+        return False
+
+
 def _lines(shard: Path) -> Iterator[tuple[str, Any]]:
-    with shard.open("rb") as file:
-        for line in file:
+    with suppress(OSError, OutOfReach), opened(shard) as file:
+        while (line := file.readline(_MOST_LINE)).endswith(b"\n"):  # what is cut off or too long ends the shard
             digest, _, body = line.decode(errors="replace").rstrip("\n").partition(" ")
-            if line.endswith(b"\n") and digest == _digest(body):
-                id_, result = json.loads(body)
-                yield id_, result
+            if digest == _digest(body):
+                yield from _pair(body)
+
+
+def _pair(body: str) -> Iterator[tuple[str, Any]]:
+    """An id and what is kept under it, if a line has them."""
+    try:
+        pair: Any = json.loads(body)
+    except (ValueError, RecursionError):
+        return
+    match pair:
+        case [str(id_), told]:
+            yield id_, told
+        case _:
+            pass
 
 
 def _digest(body: str) -> str:

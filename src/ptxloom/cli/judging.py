@@ -9,8 +9,9 @@ from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing, nullcontext
 from dataclasses import dataclass
+from functools import partial
 from hashlib import sha256
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from ptxloom import __version__, disk_cache, own_python
 from ptxloom.campaigns import Killed, Share
@@ -101,7 +102,11 @@ def _spread(questions: Sequence[Question], campaign: Options) -> list[tuple[Diag
     shares = {one.key: Share(one.key, one) for one in questions}
     shards = shards_of(campaign, {"verb": "check", "ptxloom": __version__})
     with closing(shards) if shards is not None else nullcontext():
-        found = dict(carried_on(_kept_verdict, list(shares.values()), campaign, shards, "files judged"))
+        found = dict(
+            carried_on(
+                _kept_verdict, list(shares.values()), campaign, shards, "files judged", read=partial(_read, shares)
+            )
+        )
     died = [one.source.name for one in questions if isinstance(found[one.key], Killed)]
     if died:
         raise PtxloomError(f"the worker that judged {died[0]} died; {len(died):,} of {len(questions):,} files did so")
@@ -112,6 +117,12 @@ def _kept_verdict(question: Question) -> str:
     """The verdict on a text as a line of a campaign keeps it."""
     verdict = disk_cache.kept(question.key)
     return b64encode(_verdict(question) if verdict is None else verdict).decode()
+
+
+def _read(shares: dict[str, Share[Question]], key: str, said: Any) -> str:
+    """A verdict that a campaign's folder holds; raises ValueError, among others, if it is none on its text."""
+    unpacked(b64decode(said, validate=True), shares[key].payload.source)
+    return said
 
 
 def _hush() -> None:

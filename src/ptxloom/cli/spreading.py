@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from ptxloom.cli.command_line import Options
 
 P = TypeVar("P")
+R = TypeVar("R")
 
 
 class NoCluster(PtxloomError):  # noqa: N818 - reads as the sentence it prints
@@ -54,8 +55,14 @@ def shards_of(options: Options, campaign: dict[str, Any]) -> Shards | None:
 
 
 def carried_on(
-    work: Callable[[P], Any], shares: Sequence[Share[P]], options: Options, shards: Shards | None, done: str
-) -> Iterator[tuple[str, Any]]:
+    work: Callable[[P], R],
+    shares: Sequence[Share[P]],
+    options: Options,
+    shards: Shards | None,
+    done: str,
+    *,
+    read: Callable[[str, Any], R],
+) -> Iterator[tuple[str, R | Killed]]:
     """The results of shares by their ids: those that are kept, then the others as they come, which are kept too.
 
     Args:
@@ -64,8 +71,9 @@ def carried_on(
         options: Over whom it is spread.
         shards: Where results are kept, if anywhere.
         done: What is counted on a terminal, such as "kernels judged".
+        read: Makes a result of its id and what the folder holds of it; raises as `Shards.done` says where that is none.
     """
-    kept = {} if shards is None else shards.done()
+    kept = {} if shards is None else shards.done(read)
     known = [one for one in shares if one.id in kept]
     yield from ((one.id, kept[one.id]) for one in known)
     rest = [one for one in shares if one.id not in kept]

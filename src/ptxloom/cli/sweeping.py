@@ -5,8 +5,9 @@ from __future__ import annotations
 from argparse import Namespace
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
+from ptxloom.campaigns import in_form
 from ptxloom.checker import check
 from ptxloom.cli.cuda_flags import flags_for
 from ptxloom.cli.inputs import read
@@ -77,6 +78,20 @@ def tried(point: Point) -> dict[str, Any]:
     counts = result.profile.totals if result.profile is not None else None
     costs = {name: getattr(counts, name) for name in COUNTED} if counts is not None else {}
     return _told(outcome, said, hazards=hazards, costs=costs)
+
+
+_FORM: Final = {"outcome": str, "said": str, "hazards": [str]}
+_COSTS: Final = dict.fromkeys(COUNTED, int | float)
+
+
+def told_before(point: str, row: dict[str, Any]) -> dict[str, Any]:
+    """What `tried` told of a point, from a campaign's folder.
+
+    Raises:
+        ValueError, LookupError, AttributeError: It tells something else.
+    """
+    in_form(_FORM | {"costs": _COSTS if row["costs"] else {}})(point, row)
+    return row
 
 
 def _told(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -37,8 +37,8 @@ def asked(
         workers: By whom.
         shards: Where results are kept, and found again; what is there is not asked again.
     """
-    found = shards.done() if shards is not None else {}
-    yield from (verdict_of(found[path.name]) for path in paths if path.name in found)
+    found = shards.done(_kept) if shards is not None else {}
+    yield from (found[path.name] for path in paths if path.name in found)
     names = [path.name for path in paths if path.name not in found]
     shares = (Share(names[at], Task(question, tuple(names[at : at + A_SHARE]))) for at in range(0, len(names), A_SHARE))
     for share, result in carried_out(done, shares, workers):
@@ -46,6 +46,14 @@ def asked(
             if shards is not None:
                 shards.append(verdict.path, verdict.record())
             yield verdict
+
+
+def _kept(path: str, row: Any) -> Verdict:
+    """A verdict that a campaign's folder holds; raises ValueError, among others, if it is none on this path."""
+    verdict = verdict_of(row)
+    if verdict.path != path:
+        raise ValueError(path)
+    return verdict
 
 
 def _one_by_one(task: Task, workers: Workers) -> Iterator[Verdict]:

@@ -44,9 +44,9 @@ def fuzzed(
         seconds: After so many no more kernels are begun.
     """
     ends = inf if seconds is None else monotonic() + seconds
-    kept = shards.done() if shards is not None else {}
+    kept = shards.done(lambda _, row: result_of(row)) if shards is not None else {}
     every = list(tasks(asked))
-    yield from (result_of(kept[one.id]) for one in every if one.id in kept)
+    yield from (kept[one.id] for one in every if one.id in kept)
     left = takewhile(lambda _: monotonic() < ends, (one for one in every if one.id not in kept))
     shares = (Share(one.id, one) for one in left)
     for share, result in carried_out(done, shares, workers):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from ptxloom.campaigns import in_form
 from ptxloom.fuzzing.banks import BANKS, BLOCK, CELL_BYTES, CELLS
 from ptxloom.fuzzing.findings import digest_of, found
 from ptxloom.fuzzing.frames import frames
@@ -24,6 +25,19 @@ if TYPE_CHECKING:
 
 _MOST_SHRUNK: Final = 2
 """Programs of one kernel that are shrunk; that others differ is counted."""
+
+
+_FORM: Final = {
+    **dict.fromkeys(("programs", "steps", "words", "comparisons", "differ", "unread"), int),
+    "refused": [str], "digest": str,
+    "findings": [
+        {
+            **dict.fromkeys(("opinion", "suspect", "where", "given", "expected", "ptx"), str),
+            "case": int, "steps": (int, int), "opinions": dict, "verified": bool,
+        }
+    ],
+}  # fmt: skip
+"""Of `Result.record`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +110,12 @@ class Result:
 
 
 def result_of(row: dict[str, Any]) -> Result:
-    """A result from its record."""
+    """A result from its record.
+
+    Raises:
+        ValueError: It is none.
+    """
+    in_form(_FORM)("a result", row)
     named: dict[str, Any] = row | {"refused": tuple(row["refused"]), "findings": tuple(row["findings"])}
     return Result(**named)
 

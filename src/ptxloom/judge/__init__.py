@@ -8,6 +8,6 @@ is what comes of it.
 from ptxloom.judge.machine_kernel import Limits
 from ptxloom.judge.orders import Order, carry_out, verdict_of
 from ptxloom.judge.problem import read_problem
-from ptxloom.judge.verdict import Verdict, read_verdict
+from ptxloom.judge.verdict import Verdict, read_verdict, verdict_in
 
-__all__ = ["Limits", "Order", "Verdict", "carry_out", "read_problem", "read_verdict", "verdict_of"]
+__all__ = ["Limits", "Order", "Verdict", "carry_out", "read_problem", "read_verdict", "verdict_in", "verdict_of"]

@@ -7,12 +7,21 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, cast
 
+from ptxloom.campaigns import fits
 from ptxloom.diagnostics import PtxloomError
 
 if TYPE_CHECKING:
     from ptxloom.judge.hacks import Finding
 
 SCHEMA: Final = 1
+_FILE: Final = {"file": str, "sha256": str}
+_FORM: Final = {
+    "schema": int, "ptxloom": str, "passed": bool, "hacks": [str], "kernel": _FILE, "reference": _FILE, "seeds": [int],
+    "findings": [{"hack": str, "refuses": bool, "sentence": str, "cases": [str]}],
+    "cases": [{"case": str, "right": bool, "wrong": int, "elements": int, "instructions": int, "output": str}],
+    "not_judged": [str], "digest": str,
+}  # fmt: skip
+"""Of `Verdict.as_data`."""
 
 
 class NoVerdict(PtxloomError):  # noqa: N818 - reads as the sentence it prints
@@ -115,12 +124,23 @@ def read_verdict(text: str) -> dict[str, Any]:
         NoVerdict: The text is something else, or its digest is not of what it says.
     """
     try:
-        said: Any = json.loads(text)
+        return verdict_in(json.loads(text))
     except (ValueError, RecursionError):
-        said = None
-    found: dict[str, Any] = cast("dict[str, Any]", said) if isinstance(said, dict) else {}
-    if "digest" not in found:
-        raise NoVerdict("this is no verdict of `ptxloom judge --output-format json`")
+        raise NoVerdict("this is no verdict of `ptxloom judge --output-format json`") from None
+
+
+def verdict_in(said: object) -> dict[str, Any]:
+    """The data of a verdict.
+
+    Raises:
+        ValueError: They are other data.
+        NoVerdict: Their digest is not of what they say.
+    """
+    if not isinstance(said, dict) or "digest" not in said:
+        raise ValueError(said)
+    found = cast("dict[str, Any]", said)
     if digest_of(found) != found["digest"]:
         raise NoVerdict("the verdict was changed: its digest is not of what it says")
+    if not fits(found, _FORM):
+        raise ValueError(said)
     return found

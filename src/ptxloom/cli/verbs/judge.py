@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ptxloom import __version__
-from ptxloom.campaigns import Killed, Share
+from ptxloom.campaigns import Killed, Share, in_form
 from ptxloom.cli.cuda_flags import flags_for
 from ptxloom.cli.output import CLEAN, FINDINGS, Outcome, reason, style_for, talk
 from ptxloom.cli.spreading import carried_on, shards_of
@@ -16,7 +16,7 @@ from ptxloom.diagnostics import PtxloomError, UsageError
 from ptxloom.files.errors import OutOfReach
 from ptxloom.files.limited import named
 from ptxloom.files.names import is_file
-from ptxloom.judge import Limits, Order, carry_out, read_problem, read_verdict
+from ptxloom.judge import Limits, Order, carry_out, read_problem, read_verdict, verdict_in
 from ptxloom.source import title
 from ptxloom.views.runs import verdicts
 
@@ -77,7 +77,7 @@ def _verdicts(orders: list[Order], options: Options) -> Iterator[dict[str, Any]]
     found: dict[str, dict[str, Any]] = {}
     with closing(shards) if shards is not None else nullcontext():
         shares = [Share(files[one.kernel], one) for one in orders]
-        for id_, result in carried_on(carry_out, shares, options, shards, "kernels judged"):
+        for id_, result in carried_on(carry_out, shares, options, shards, "kernels judged", read=_kept):
             if isinstance(result, Killed):
                 talk(f"ptxloom: {title(id_)} ended the process that judged it: {result.why}")
                 continue
@@ -86,6 +86,13 @@ def _verdicts(orders: list[Order], options: Options) -> Iterator[dict[str, Any]]
     if lost:
         raise PtxloomError(f"no verdict on {', '.join(map(title, lost))}")
     yield from (_told(found[files[one.kernel]]) for one in orders)
+
+
+def _kept(kernel: str, said: dict[str, Any]) -> dict[str, Any]:
+    """A verdict, or why there is none, that a campaign's folder holds; else raises ValueError, among others."""
+    if "cannot" in said:
+        return in_form({"cannot": str})(kernel, said)
+    return verdict_in(said)
 
 
 def _told(said: dict[str, Any]) -> dict[str, Any]:

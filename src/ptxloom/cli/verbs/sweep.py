@@ -14,7 +14,7 @@ from ptxloom.cli.launch_files.launch_file import table_of
 from ptxloom.cli.launch_files.variations import axes, points, varied
 from ptxloom.cli.output import CLEAN, FINDINGS, Outcome, style_for
 from ptxloom.cli.spreading import carried_on, shards_of
-from ptxloom.cli.sweeping import Point, tried
+from ptxloom.cli.sweeping import Point, told_before, tried
 from ptxloom.files.names import is_file
 from ptxloom.machine.launch.options import read_checks
 from ptxloom.source import title
@@ -83,7 +83,7 @@ def _results(options: Options, every: list[dict[str, str]]) -> dict[str, dict[st
     shards = shards_of(options, _campaign(options))
     found: dict[str, dict[str, Any]] = {}
     with closing(shards) if shards is not None else nullcontext():
-        for id_, result in carried_on(tried, shares, options, shards, "runs"):
+        for id_, result in carried_on(tried, shares, options, shards, "runs", read=told_before):
             if isinstance(result, Killed):
                 found[id_] = {"outcome": "killed", "said": title(result.why), "hazards": [], "costs": {}}
             else:

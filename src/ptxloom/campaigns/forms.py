@@ -1,0 +1,51 @@
+"""Forms of what JSON holds: a result that somebody else may have written is looked at before it is one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+def fits(value: object, form: Any) -> bool:
+    """Whether a value has a form.
+
+    Args:
+        value: Of JSON.
+        form: A type, or some of them (`int | float`); a list of one form, which each element has; a tuple of forms, one
+            an element; a dictionary of forms, one a key.
+
+    Example:
+        >>> fits({"at": [1, 2], "who": ["a"]}, {"at": (int, int), "who": [str]})
+        True
+        >>> fits({"at": [1, "2"], "who": []}, {"at": (int, int), "who": [str]})
+        False
+    """
+    match form:
+        case dict():
+            given, fields = cast("dict[str, object]", value), cast("dict[str, Any]", form)
+            return (
+                isinstance(value, dict)
+                and {*given} == {*fields}
+                and all(fits(given[key], fields[key]) for key in fields)
+            )
+        case [*forms]:
+            items = cast("list[object]", value)
+            if not isinstance(value, list):
+                return False
+            wanted = cast("list[Any]", forms) * len(items) if isinstance(form, list) else cast("list[Any]", forms)
+            return len(items) == len(wanted) and all(map(fits, items, wanted))
+        case _:
+            return isinstance(value, form)
+
+
+def in_form(form: Any) -> Callable[[str, Any], Any]:
+    """What reads a result of a form (`Shards.done`): it raises ValueError at any other."""
+
+    def read(id_: str, told: Any) -> Any:
+        if not fits(told, form):
+            raise ValueError(id_)
+        return told
+
+    return read

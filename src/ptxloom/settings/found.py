@@ -6,7 +6,6 @@ passed over with a sentence, and so is found by whoever wonders.
 
 from __future__ import annotations
 
-import tomllib
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
@@ -18,6 +17,7 @@ from ptxloom.files.compiler_flags import NO_FLAGS, Flags, RefusedFlag
 from ptxloom.files.errors import OutOfReach
 from ptxloom.files.limited import MOST_SETTINGS, content, named
 from ptxloom.files.names import exists, is_file, is_folder
+from ptxloom.files.toml import read_toml
 from ptxloom.isa import PtxVersion, Target
 from ptxloom.ownership import doubt
 from ptxloom.settings.cuda_keys import flags_in
@@ -182,13 +182,13 @@ def _table(
         BadSettings: It cannot be read, or is no TOML.
     """
     try:
-        found: Any = tomllib.loads(read(path, MOST_SETTINGS).decode("utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise BadSettings(f"{title(path)}: this is not TOML: {error}") from None
-    except RecursionError:
-        raise BadSettings(f"{title(path)}: it is nested too deeply") from None
+        data = read(path, MOST_SETTINGS)
     except (OSError, OutOfReach, ValueError) as error:
         raise BadSettings(f"{title(path)}: the file cannot be read ({error})") from None
+    try:
+        found: Any = read_toml(data.decode("utf-8"))
+    except ValueError as error:
+        raise BadSettings(f"{title(path)}: this is not TOML: {error}") from None
     for name in inner:
         found = cast("Mapping[str, Any]", found).get(name) if isinstance(found, dict) else None
     if found is not None and not isinstance(found, dict):

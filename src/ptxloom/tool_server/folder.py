@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import tomllib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from ptxloom.diagnostics import PtxloomError
+from ptxloom.files.errors import OutOfReach
 from ptxloom.files.limited import MOST_SETTINGS, named
 from ptxloom.files.names import is_file
+from ptxloom.files.toml import read_toml
 from ptxloom.source import title
 
 if TYPE_CHECKING:
@@ -65,8 +66,8 @@ class Folder:
         if path.suffix != ".toml":
             raise OutOfFolder(f"{title(name)} is not a launch file (.toml); `ptxloom run --init` writes one")
         try:
-            table = tomllib.loads(named(path, MOST_SETTINGS).decode("utf-8"))
-        except (OSError, ValueError, RecursionError) as error:
+            table = read_toml(named(path, MOST_SETTINGS).decode("utf-8"))
+        except (OSError, OutOfReach, ValueError) as error:
             raise OutOfFolder(f"{title(name)}: this is not TOML: {error}") from None
         inner = Folder(self.root, self.trusted)
         for other in _named(table):

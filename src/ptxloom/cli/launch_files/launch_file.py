@@ -7,7 +7,6 @@ What it may read and write, `reach` decides: a launch file may come from anybody
 from __future__ import annotations
 
 import math
-import tomllib
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
@@ -28,6 +27,7 @@ from ptxloom.files.kinds import looks_like_ptx
 from ptxloom.files.limited import MOST_SETTINGS, named
 from ptxloom.files.names import exists
 from ptxloom.files.reading import in_folder
+from ptxloom.files.toml import read_toml
 from ptxloom.fragments.number_types import is_array
 from ptxloom.machine.launch.options import AS_WRITTEN
 from ptxloom.machine.memory.arena import Budget
@@ -204,8 +204,8 @@ def _table(name: str, path: Path) -> dict[str, Any]:
     except (OSError, ValueError) as error:
         raise BadLaunchFile(f"{title(name)}: cannot be read: {reason(error)}") from None
     try:
-        return tomllib.loads(text)
-    except (ValueError, RecursionError) as error:
+        return read_toml(text)
+    except ValueError as error:
         if looks_like_ptx(text):
             how = "say how it is to run: --kernel, --grid, --block, --arg"
             raise BadLaunchFile(f"{title(name)}: this is PTX, not a launch file; {how}") from None

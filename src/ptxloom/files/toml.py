@@ -1,0 +1,31 @@
+"""TOML that anybody may have written, read in time that grows with it."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from typing import Any, Final
+
+_MOST_PARTS: Final = 64
+"""Of a key with dots: what `tomllib` does for one grows with the square of them."""
+_BETWEEN: Final = re.compile(r"[,={}\[\]\n]")
+_DOT: Final = re.compile(r"""[\w"'-][ \t]*\.(?=[ \t]*[\w"'-])""")
+
+
+def read_toml(text: str) -> dict[str, Any]:
+    """What a TOML text says.
+
+    Raises:
+        ValueError: It is no TOML, is nested too deeply, or has a key of more than 64 parts.
+
+    Example:
+        >>> read_toml("a.b = 1")
+        {'a': {'b': 1}}
+    """
+    for piece in _BETWEEN.split(text):
+        if piece.count(".") > _MOST_PARTS and len(_DOT.findall(piece)) >= _MOST_PARTS:
+            raise ValueError(f"a key has more than {_MOST_PARTS} parts")
+    try:
+        return tomllib.loads(text)
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None

@@ -252,10 +252,14 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
     file = config.getoption("--ptxloom-summary")
     session = config.stash.get(_SESSION, _Session())
     if file:
-        from ptxloom.views.runs.summary import of_tests  # noqa: PLC0415 - as the module's docstring says
+        from ptxloom.source import title  # noqa: PLC0415 - as the module's docstring says
+        from ptxloom.views.runs.summary import of_tests  # noqa: PLC0415 - likewise
 
-        with Path(str(file)).open("a", encoding="utf-8") as summary:
-            summary.write(of_tests(session.hazards, session.held))
+        try:
+            with Path(str(file)).open("a", encoding="utf-8") as summary:
+                summary.write(of_tests(session.hazards, session.held))
+        except OSError as error:
+            terminalreporter.write_line(f"ptxloom: {title(file)}: it cannot be written ({error.strerror or error})")
     if config.getoption("--ptxloom-annotations") and session.hazards:
         from ptxloom.views.runs.hazard_reports import github  # noqa: PLC0415 - likewise
 

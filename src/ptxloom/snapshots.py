@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import asdict
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
 
 from ptxloom.diagnostics import UsageError
 from ptxloom.files.errors import OutOfReach
+from ptxloom.files.limited import MOST_SETTINGS, content
 from ptxloom.files.writing import inside, replace_file
 from ptxloom.machine import LaunchResult, Profile
 from ptxloom.names.demangling import demangled
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 FOLDER: Final = "__ptxloom__"
+_LONGEST_NAME: Final = 160  # characters; beside it stand an ending and, while it is written, some more
 _HELD: Final = (
     "executions",
     "wavefronts",
@@ -83,8 +86,8 @@ def held_against(
 def _known(path: Path) -> dict[str, int] | None:
     """The costs that a snapshot holds; None without a snapshot."""
     try:
-        told: object = json.loads(path.read_text(encoding="utf-8"))
-    except (FileNotFoundError, ValueError):
+        told: object = json.loads(content(path, MOST_SETTINGS))
+    except (OSError, OutOfReach, ValueError, RecursionError):
         return None
     if not isinstance(told, dict):
         return None
@@ -93,16 +96,22 @@ def _known(path: Path) -> dict[str, int] | None:
 
 
 def _written(path: Path, folder: Path, text: str) -> str:
-    """Write a snapshot below the test's folder; returns what to say if a link leads out of that."""
+    """Write a snapshot below the test's folder; returns what to say if it cannot be written, or would be elsewhere."""
     try:
         place = inside(folder, path)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        replace_file(place, lambda file: file.write(text.encode()))
     except OutOfReach as error:
         return f"{title(path)}: {error}"
-    place.parent.mkdir(parents=True, exist_ok=True)
-    replace_file(place, lambda file: file.write(text.encode()))
+    except OSError as error:
+        return f"{title(path)}: it cannot be written ({error.strerror or error})"
     return ""
 
 
 def _file_name(test: str, name: str) -> str:
     """A name that every file system takes."""
-    return re.sub(r"[^A-Za-z0-9_.-]+", "-", f"{test}.{name}" if name else test).strip("-")
+    whole = f"{test}.{name}" if name else test
+    plain = re.sub(r"[^A-Za-z0-9_.-]+", "-", whole).strip("-")
+    if len(plain) <= _LONGEST_NAME:
+        return plain
+    return f"{plain[:_LONGEST_NAME]}-{sha256(whole.encode('utf-8', 'surrogatepass')).hexdigest()[:12]}"

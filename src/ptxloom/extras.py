@@ -46,7 +46,8 @@ class needed:  # noqa: N801 - a statement: `with needed():`
     """Imports that may lack their part; what the extra of a missing module is called is said in one sentence.
 
     Raises:
-        MissingPart: In the place of a ModuleNotFoundError that an extra would have spared.
+        MissingPart: In the place of a ModuleNotFoundError that an extra would have spared, and of what a module of an
+            extra raised while it was imported: its library does not fit into what a process may have, or is damaged.
     """
 
     def __enter__(self) -> None:
@@ -56,10 +57,32 @@ class needed:  # noqa: N801 - a statement: `with needed():`
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         """Say it."""
-        if not isinstance(error, ModuleNotFoundError):
-            return
-        absent = (error.name or "").partition(".")[0]
-        for extra, (purpose, modules) in EXTRAS.items():
-            if absent in modules:
-                message = f"{purpose} takes {absent}, which is not installed: pip install 'ptxloom[{extra}]'"
-                raise MissingPart(message, name=absent) from None
+        if isinstance(error, ModuleNotFoundError):
+            _say((error.name or "").partition(".")[0], "is not installed: pip install 'ptxloom[{extra}]'")
+        elif isinstance(error, (ImportError, OSError, MemoryError, SystemError)):
+            why = "cannot be loaded here: where memory is limited (`ulimit -v`), allow more, or else install it anew"
+            _say(_imported(traceback), why)
+
+
+def _say(part: str, what: str) -> None:
+    """Say of a module that an extra brings what is the matter with it.
+
+    Raises:
+        MissingPart: An extra brings it.
+    """
+    for extra, (purpose, modules) in EXTRAS.items():
+        if part in modules:
+            raise MissingPart(f"{purpose} takes {part}, which {what.format(extra=extra)}", name=part) from None
+
+
+def _imported(traceback: TracebackType | None) -> str:
+    """The package whose module was being imported when something was raised; empty if none of an extra was."""
+    modules = {module for _, modules in EXTRAS.values() for module in modules}
+    found = ""
+    while traceback is not None:
+        frame = traceback.tb_frame
+        part = str(frame.f_globals.get("__name__", "")).partition(".")[0]
+        if frame.f_code.co_name == "<module>" and part in modules:
+            found = found or part
+        traceback = traceback.tb_next
+    return found

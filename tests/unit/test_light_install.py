@@ -121,6 +121,37 @@ def test_a_missing_part_is_one_of_our_errors_and_an_import_error() -> None:
         raise ModuleNotFoundError("nonsense", name="nonsense")
 
 
+LIMITED = """
+import resource, sys
+resource.setrlimit(resource.RLIMIT_AS, (int(sys.argv[1]) << 20, int(sys.argv[1]) << 20))
+from ptxloom.cli import main
+sys.exit(main(sys.argv[2:]))
+"""
+ARRAYS = ("--arg", "A=ones:f32:32", "--arg", "B=ones:f32:32", "--arg", "C=zeros:f32:32", "--arg", "32")
+
+
+@pytest.mark.parametrize(
+    "words", [("run", KERNEL, "--block", "32", *ARRAYS), ("exec", "--", "true")], ids=["run", "exec"]
+)
+@pytest.mark.parametrize("room", ["160", "200"])
+def test_a_library_for_which_there_is_no_room_is_a_sentence(
+    words: tuple[str, ...], room: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Megabytes of addresses, as by `ulimit -v`: what is imported takes more, or what is done with it."""
+    monkeypatch.setenv("OPENBLAS_NUM_THREADS", "1")  # it has sentences of its own, and takes more with every thread
+    done = run(LIMITED, room, *words)
+    assert done.returncode == 2
+    assert done.stderr.startswith("ptxloom: ")
+    assert "allow more" in done.stderr or "not enough memory" in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_only_what_an_import_raises_is_said_to_be_its_part(tmp_path: Path) -> None:
+    numpy = pytest.importorskip("numpy")
+    with pytest.raises(FileNotFoundError), extras.needed():
+        numpy.load(tmp_path / "nowhere.npy")
+
+
 def test_the_extras_are_those_of_the_package() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     assert project["dependencies"] == []

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 from importlib import import_module
-from typing import TYPE_CHECKING, Protocol, cast
+from typing import TYPE_CHECKING, Final, Protocol, cast
 
 from ptxloom.cli.command_line import read_arguments
 
@@ -16,6 +16,10 @@ if TYPE_CHECKING:
 
     from ptxloom.cli.command_line import Options
     from ptxloom.cli.output import Outcome
+
+
+_NO_THREAD: Final = "can't start new thread"
+"""What Python says in a RuntimeError, where there is no room or no leave for one."""
 
 
 class Verb(Protocol):
@@ -30,6 +34,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; returns the exit code."""
     options = read_arguments(sys.argv[1:] if arguments is None else arguments)
 
+    from ptxloom.cli.output import COULD_NOT_RUN, talk  # noqa: PLC0415 - help needs none
+
+    try:
+        return _carried_out(options)
+    except MemoryError:  # what filled the memory is held until this block is left, so the sentence stands below it
+        said = "there is not enough memory for this; give it more, or a smaller input"
+    except RuntimeError as error:
+        if str(error) != _NO_THREAD:
+            raise
+        said = "this process may not start as many threads; allow more, or more memory (`ulimit -u`, `ulimit -v`)"
+    except KeyboardInterrupt:
+        said = "interrupted"
+    talk(f"ptxloom: {said}")
+    return COULD_NOT_RUN
+
+
+def _carried_out(options: Options) -> int:
+    """What a command comes to, its result delivered; returns the exit code."""
     from ptxloom.cli.output import COULD_NOT_RUN, deliver, talk, warnings_told  # noqa: PLC0415 - help needs none
     from ptxloom.diagnostics import PtxloomError  # noqa: PLC0415 - nor findings
     from ptxloom.extras import needed  # noqa: PLC0415 - nor verbs that lack their part
@@ -39,22 +61,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
             verb = cast("Verb", import_module(f"ptxloom.cli.verbs.{options.verb}"))
             outcome = verb.run(options)
         deliver(outcome, options)
-        _tell_of_names()
     except PtxloomError as error:
         from ptxloom.cli.mistakes import in_words_of_options  # noqa: PLC0415 - only mistakes need it
 
         talk(f"ptxloom: {in_words_of_options(error, options)}")
         _tell_of_names()
         return COULD_NOT_RUN
-    except MemoryError:  # what filled the memory is held until this block is left, so the sentence stands below it
-        pass
-    except KeyboardInterrupt:
-        talk("ptxloom: interrupted")
-        return COULD_NOT_RUN
-    else:
-        return outcome.code
-    talk("ptxloom: there is not enough memory for this; give it more, or a smaller input")
-    return COULD_NOT_RUN
+    _tell_of_names()
+    return outcome.code
 
 
 def _tell_of_names() -> None:

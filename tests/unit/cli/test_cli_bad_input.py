@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 
-from ptxloom.cli import main, output
-from ptxloom.cli.verbs import check
+from ptxloom.cli import main, mistakes, output
+from ptxloom.cli.verbs import check, doctor
+from ptxloom.diagnostics import PtxloomError
 
 Run = Callable[..., Any]
 
@@ -172,3 +173,30 @@ def test_what_filled_the_memory_is_gone_when_that_is_told(monkeypatch: pytest.Mo
     monkeypatch.setattr(output, "talk", talk)
     assert main(["check", "a.ptx"]) == 2
     assert told == [("ptxloom: there is not enough memory for this; give it more, or a smaller input", True)]
+
+
+def test_what_a_process_may_not_have_is_a_sentence(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Memory, also where it ends while something else is being said, and threads; other errors are ours."""
+
+    def raising(error: BaseException) -> Callable[[object], None]:
+        def raise_() -> None:
+            raise error
+
+        return lambda _: raise_()
+
+    for error, said in (
+        (MemoryError(), "not enough memory"),
+        (RuntimeError("can't start new thread"), "may not start as many threads"),
+    ):
+        monkeypatch.setattr(doctor, "run", raising(error))
+        ran = run("doctor")
+        assert (ran.code, ran.err.count("\n")) == (2, 1)
+        assert said in ran.err
+    monkeypatch.setattr(doctor, "run", raising(PtxloomError("something")))
+    monkeypatch.setattr(mistakes, "in_words_of_options", lambda *_: raising(MemoryError())(None))
+    ran = run("doctor")
+    assert (ran.code, ran.err.count("\n")) == (2, 1)
+    assert "not enough memory" in ran.err
+    monkeypatch.setattr(doctor, "run", raising(RuntimeError("something else")))
+    with pytest.raises(RuntimeError, match="something else"):
+        run("doctor")

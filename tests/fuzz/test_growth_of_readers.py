@@ -6,6 +6,7 @@ import contextlib
 import os
 import subprocess
 import sys
+from collections import Counter
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -25,6 +26,7 @@ from ptxloom.layout import parse as parse_layout
 from ptxloom.lsp import edits, outline, tokens
 from ptxloom.lsp.document import Document
 from ptxloom.machine.launch.printing import Printed
+from ptxloom.settings import found, git
 from ptxloom.settings.patterns import Patterns
 from ptxloom.syntax import instructions, parse
 from ptxloom.views.core.line_diffs import unified
@@ -193,6 +195,32 @@ def test_a_folder_costs_as_much_as_its_files(tmp_path: Path) -> None:
         return lambda: texts(folder)
 
     assert_linear(make)
+
+
+@pytest.mark.parametrize("repository", ["", "d/.git"])
+def test_each_folder_above_others_is_looked_into_once(
+    tmp_path: Path, repository: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What settings and patterns of git say of each folder of a search."""
+    asked: Counter[Path] = Counter()
+
+    def stat(path: Path, *, follow_symlinks: bool = True) -> os.stat_result:
+        asked[path] += 1
+        return usual(path, follow_symlinks=follow_symlinks)
+
+    if repository:
+        (tmp_path / repository).mkdir(parents=True)
+    folders = [tmp_path.joinpath(*["d"] * depth) for depth in range(200)]
+    folders[-1].mkdir(parents=True, exist_ok=True)
+    usual = Path.stat
+    monkeypatch.setattr(Path, "stat", stat)
+    found.forget()
+    git.forget()
+    for folder in folders:
+        found.settings_for(folder)
+        git.ignored_by(folder / "k.ptx", folder=False)
+    assert asked[tmp_path / "d" / ".git"] >= 1
+    assert max(asked[folder / name] for folder in folders for name in (".git", "ptxloom.toml", ".gitignore")) <= 3
 
 
 PATTERNS: Final = """

@@ -7,9 +7,8 @@ passed over with a sentence, and so is found by whoever wonders.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 from ptxloom.checker import Selection
 from ptxloom.diagnostics import PtxloomError, UsageError
@@ -92,21 +91,35 @@ def settings_for(path: Path) -> Settings:
     return _of_folder(full if is_folder(full) else full.parent)
 
 
-@cache
 def _of_folder(folder: Path) -> Settings:
     """The settings in a folder, or those above it: not above the repository that the folder belongs to."""
-    passed_over: list[str] = []
-    outside = False
-    for above in (folder, *folder.parents):
-        found, not_believed = _in_folder(above, outside=outside)
-        passed_over += not_believed
-        if found is not None:
-            return replace(found, passed_over=tuple(passed_over)) if passed_over else found
-        outside = outside or exists(above / ".git")
-    return replace(NONE, passed_over=tuple(passed_over)) if passed_over else NONE
+    found, passed_over = _nearest(folder)
+    return replace(found, passed_over=passed_over) if passed_over else found
 
 
-@cache
+_Nearest: TypeAlias = tuple[Settings, tuple[str, ...]]
+_KNOWN: Final[dict[tuple[Path, bool], _Nearest]] = {}
+
+
+def _nearest(folder: Path) -> _Nearest:
+    """The settings in a folder or above it, and what is said of nearer ones that are not believed.
+
+    What is known of a folder above is not looked for again, so that each folder of a search is looked into once.
+    """
+    at, outside = folder, False
+    between: list[tuple[tuple[Path, bool], tuple[str, ...]]] = []
+    while (nearest := _KNOWN.get((at, outside))) is None:
+        found, not_believed = _in_folder(at, outside=outside)
+        between.append(((at, outside), not_believed))
+        if found is not None or at == at.parent:
+            nearest = found or NONE, ()
+            break
+        at, outside = at.parent, outside or exists(at / ".git")
+    for place, not_believed in reversed(between):
+        nearest = _KNOWN[place] = nearest[0], (*not_believed, *nearest[1])
+    return nearest
+
+
 def _in_folder(folder: Path, *, outside: bool) -> tuple[Settings | None, tuple[str, ...]]:
     """The settings in a folder, if it has some that are believed; and what is to be said of those that are not.
 
@@ -138,8 +151,7 @@ def _speaks(path: Path, inner: tuple[str, ...]) -> bool:
 
 def forget() -> None:
     """Read every file anew: it may have changed."""
-    _of_folder.cache_clear()
-    _in_folder.cache_clear()
+    _KNOWN.clear()
 
 
 def read_settings(path: Path) -> Settings:

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import codecs
-from functools import cache
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import Final, TypeAlias
 
 from ptxloom.diagnostics import PtxloomError
 from ptxloom.files.errors import OutOfReach
 from ptxloom.files.limited import MOST_SETTINGS, content
 from ptxloom.files.names import exists, is_file
 from ptxloom.settings.patterns import Patterns
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
 
 _OWN: Final = ".gitignore"
 
@@ -42,24 +38,36 @@ def ignored_by(path: Path, *, folder: bool) -> Path | None:
 
 def forget() -> None:
     """Read every file anew: it may have changed."""
-    _rules.cache_clear()
-    _in_folder.cache_clear()
+    _KNOWN.clear()
 
 
-@cache
-def _rules(folder: Path) -> tuple[tuple[Path, Patterns], ...] | None:
-    """The files of patterns that count in a folder, the nearest first; None outside of any repository."""
-    found: list[tuple[Path, Patterns]] = []
-    for above in (folder, *folder.parents):
-        rules, is_repository = _in_folder(above)
-        found += rules
+_Rules: TypeAlias = tuple[tuple[Path, Patterns], ...]
+_KNOWN: Final[dict[Path, _Rules | None]] = {}
+
+
+def _rules(folder: Path) -> _Rules | None:
+    """The files of patterns that count in a folder, the nearest first; None outside of any repository.
+
+    What is known of a folder above is not looked for again, so that each folder of a search is looked into once.
+    """
+    at = folder
+    between: list[tuple[Path, _Rules]] = []
+    while at not in _KNOWN:
+        own, is_repository = _in_folder(at)
         if is_repository:
-            return tuple(found)
-    return None
+            _KNOWN[at] = own
+        elif at == at.parent:
+            _KNOWN[at] = None
+        else:
+            between.append((at, own))
+            at = at.parent
+    rules = _KNOWN[at]
+    for place, own in reversed(between):
+        rules = _KNOWN[place] = None if rules is None else (*own, *rules)
+    return rules
 
 
-@cache
-def _in_folder(folder: Path) -> tuple[tuple[tuple[Path, Patterns], ...], bool]:
+def _in_folder(folder: Path) -> tuple[_Rules, bool]:
     """The files of patterns that a folder has, and whether it is a repository."""
     own = _read(folder / _OWN)
     return ((*own, *_read(folder / ".git" / "info" / "exclude")), True) if exists(folder / ".git") else (own, False)
@@ -70,7 +78,7 @@ def _speaks_of(file: Path) -> Path:
     return file.parents[2] if file.name == "exclude" else file.parent
 
 
-def _read(file: Path) -> tuple[tuple[Path, Patterns], ...]:
+def _read(file: Path) -> _Rules:
     """One file of patterns; empty where git ignores the file, because it cannot be read or is a link.
 
     Raises:

@@ -26,7 +26,20 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 DEEP: Final = "[" * 100_000
-WRONG: Final = (None, 5, True, "", "x", [], [[]], {}, {"outcome": []}, {"cannot": 5}, {"digest": ""}, {"path": 1})
+WRONG: Final[tuple[Any, ...]] = (
+    None,
+    5,
+    True,
+    "",
+    "x",
+    [],
+    [[]],
+    {},
+    {"outcome": []},
+    {"cannot": 5},
+    {"digest": ""},
+    {"path": 1},
+)
 
 
 def line(body: str) -> str:
@@ -92,7 +105,7 @@ def test_a_head_that_says_something_else_is_another_campaigns(tmp_path: Path, he
 TEXT: Final = judging.Question(Source(".version 8.0\n.target sm_80\n", "k.ptx"), None, None, hints=True)
 SHARES: Final = {"k": Share("k", TEXT)}
 ROW: Final = Result(1, 2, findings=()).record()
-FINDING: Final = dict.fromkeys(("opinion", "suspect", "where", "given", "expected", "ptx"), "") | {
+FINDING: Final[dict[str, Any]] = dict.fromkeys(("opinion", "suspect", "where", "given", "expected", "ptx"), "") | {
     "case": 7, "steps": [1, 2], "opinions": {}, "verified": True
 }  # fmt: skip
 TOLD: Final = {"outcome": "right", "said": "", "hazards": ["a"], "costs": dict.fromkeys(sweeping.COUNTED, 1)}
@@ -125,12 +138,13 @@ def test_a_finding_names_no_file(case: object) -> None:
 
 def test_forms() -> None:
     assert fits({"a": [1], "b": [1, "x"]}, {"a": [int], "b": (int, str)})
-    for wrong in (
+    others: list[Any] = [
         {"a": 1},
         {"a": [1], "b": [1]},
         {"a": ["x"], "b": [1, "x"]},
         {"a": [], "b": [1, "x"], "c": 0},
         [],
         "ab",
-    ):
-        assert not fits(wrong, {"a": [int], "b": (int, str)})
+    ]
+    for other in others:
+        assert not fits(other, {"a": [int], "b": (int, str)})

@@ -31,11 +31,15 @@ def large(path: Path) -> None:
     os.truncate(path, 1 << 40)
 
 
+def odd(path: Path) -> None:
+    path.write_bytes(b"\xff")
+
+
 def device(path: Path) -> None:
     path.symlink_to("/dev/zero")
 
 
-@pytest.mark.parametrize("make", [os.mkfifo, os.mkdir, device, deep, large, lambda path: path.write_bytes(b"\xff")])
+@pytest.mark.parametrize("make", [os.mkfifo, os.mkdir, device, deep, large, odd])
 def test_what_is_no_snapshot_is_said(profile: pl.LaunchResult, tmp_path: Path, make: Callable[[Path], object]) -> None:
     path = tmp_path / FOLDER / "test_k" / "test.json"
     path.parent.mkdir(parents=True)

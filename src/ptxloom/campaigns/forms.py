@@ -34,7 +34,7 @@ def fits(value: object, form: Any) -> bool:
             items = cast("list[object]", value)
             if not isinstance(value, list):
                 return False
-            wanted = cast("list[Any]", forms) * len(items) if isinstance(form, list) else cast("list[Any]", forms)
+            wanted = forms * len(items) if isinstance(form, list) else forms
             return len(items) == len(wanted) and all(map(fits, items, wanted))
         case _:
             return isinstance(value, form)

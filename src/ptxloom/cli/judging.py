@@ -110,7 +110,8 @@ def _spread(questions: Sequence[Question], campaign: Options) -> list[tuple[Diag
     died = [one.source.name for one in questions if isinstance(found[one.key], Killed)]
     if died:
         raise PtxloomError(f"the worker that judged {died[0]} died; {len(died):,} of {len(questions):,} files did so")
-    return [unpacked(b64decode(found[one.key]), one.source) for one in questions]
+    verdicts = {key: verdict for key, verdict in found.items() if not isinstance(verdict, Killed)}
+    return [unpacked(b64decode(verdicts[one.key]), one.source) for one in questions]
 
 
 def _kept_verdict(question: Question) -> str:

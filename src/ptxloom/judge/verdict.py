@@ -136,11 +136,11 @@ def verdict_in(said: object) -> dict[str, Any]:
         ValueError: They are other data.
         NoVerdict: Their digest is not of what they say.
     """
-    if not isinstance(said, dict) or "digest" not in said:
-        raise ValueError(said)
     found = cast("dict[str, Any]", said)
+    if not isinstance(said, dict) or "digest" not in found:
+        raise ValueError("no verdict")
     if digest_of(found) != found["digest"]:
         raise NoVerdict("the verdict was changed: its digest is not of what it says")
     if not fits(found, _FORM):
-        raise ValueError(said)
+        raise ValueError("no verdict")
     return found

@@ -178,11 +178,11 @@ def test_what_filled_the_memory_is_gone_when_that_is_told(monkeypatch: pytest.Mo
 def test_what_a_process_may_not_have_is_a_sentence(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     """Memory, also where it ends while something else is being said, and threads; other errors are ours."""
 
-    def raising(error: BaseException) -> Callable[[object], None]:
-        def raise_() -> None:
+    def raising(error: BaseException) -> Callable[..., None]:
+        def raise_(*_: object) -> None:
             raise error
 
-        return lambda _: raise_()
+        return raise_
 
     for error, said in (
         (MemoryError(), "not enough memory"),
@@ -193,7 +193,7 @@ def test_what_a_process_may_not_have_is_a_sentence(run: Run, monkeypatch: pytest
         assert (ran.code, ran.err.count("\n")) == (2, 1)
         assert said in ran.err
     monkeypatch.setattr(doctor, "run", raising(PtxloomError("something")))
-    monkeypatch.setattr(mistakes, "in_words_of_options", lambda *_: raising(MemoryError())(None))
+    monkeypatch.setattr(mistakes, "in_words_of_options", raising(MemoryError()))
     ran = run("doctor")
     assert (ran.code, ran.err.count("\n")) == (2, 1)
     assert "not enough memory" in ran.err

@@ -188,7 +188,7 @@ class _Evaluation:
 
     def _number(self, number: float) -> Quantity:
         if isinstance(number, int) and not -(1 << 63) <= number < 1 << 63:
-            number = float(number) if abs(number) < 1 << 1023 else float("inf")
+            number = _nearest(number)
         return Quantity.of(np.asarray(number), self.precision)
 
     def _call(self, name: str, parts: list[ast.expr], options: list[ast.keyword]) -> Quantity:
@@ -201,6 +201,14 @@ class _Evaluation:
             return ALONG[name](given[0], _axis(options))
         known = f"takes {'two arguments' if name in OF_TWO else 'one argument'}" if name in NAMES else "is no function"
         raise NoQuantity(f"cannot be worked out: {name} {known}; known are {', '.join(sorted(NAMES))}")
+
+
+def _nearest(number: int) -> float:
+    """The nearest number in double precision; an infinity if there is none."""
+    try:
+        return float(number)
+    except OverflowError:
+        return float("inf") if number > 0 else float("-inf")
 
 
 def _axis(options: list[ast.keyword]) -> int | None:

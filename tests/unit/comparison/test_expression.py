@@ -9,6 +9,8 @@ import pytest
 
 from ptxloom.comparison import compare
 from ptxloom.comparison.expression import BadExpression, read_expectation, reference
+from ptxloom.comparison.functions import ELEMENTWISE
+from ptxloom.comparison.quantity import MOST_ELEMENTS, NoQuantity, Quantity, must_have_room
 from ptxloom.comparison.rounding import Precision
 
 RNG = np.random.default_rng(2)
@@ -139,6 +141,46 @@ def test_anything_else_is_a_sentence(text: str, says: str) -> None:
         worked_out(text)
 
 
-def test_numbers_of_any_size_are_numbers() -> None:
-    for number in ("1e999", "9" * 400, str(2**63), str(-(2**63))):
-        assert worked_out(f"C = {number}").array.shape == (6, 5)
+@pytest.mark.parametrize(
+    "number",
+    [0, 7, 2**63 - 1, 2**63, 2**64, 2**1023, 10**400],
+    ids=lambda number: f"{len(str(number))} digits, {str(number)[-1]}",
+)
+@pytest.mark.parametrize("sign", [1, -1])
+def test_integers_of_any_size_are_numbers(sign: int, number: int) -> None:
+    """Of those that 64 bits do not hold, the nearest number in double precision; of the largest, infinity."""
+    wanted: float = sign * number
+    if wanted not in range(-(2**63), 2**63):
+        wanted = sign * (float(number) if number < 2**1024 else np.inf)
+    given = {**VALUES, "z": sign * number}
+    for text in (f"C = {sign * number}", "C = z"):
+        assert np.unique(reference(read_expectation(text), given, None).array).tolist() == [wanted]
+
+
+def test_a_number_too_large_for_double_precision_is_infinite() -> None:
+    assert np.unique(worked_out("C = 1e999").array).tolist() == [np.inf]
+
+
+@pytest.mark.parametrize("number", [-(2**63), -5, 0, 3, 2**63 - 1])
+def test_integers_of_64_bits_among_the_arguments_wrap_as_those_of_arrays_do(number: int) -> None:
+    found = reference(read_expectation("J = z * I @ I.T"), {**VALUES, "z": number}, None)
+    rows = np.arange(24, dtype=np.int64).reshape(6, 4)
+    assert found.array.dtype == np.int32
+    assert found.array.tolist() == (np.int64(number) * rows @ rows.T).astype(np.int32).tolist()
+
+
+@pytest.mark.parametrize("name", sorted(ELEMENTWISE))
+def test_a_function_passes_on_an_error_as_fast_as_it_changes(name: str) -> None:
+    """The error grows by the derivative, here the difference between two neighbours; what rounding adds is small."""
+    points = np.array([0.3, 0.7, 1.1, 2.0])
+    error, step = np.array([1e-3, 2e-3, 5e-4, 1e-3]), 1e-6
+    passed_on = ELEMENTWISE[name](Quantity(points, error, 0, 0.0, Precision("f64")))
+    above, below = (ELEMENTWISE[name](Quantity.of(points + by, Precision("f64"))).value for by in (step, -step))
+    np.testing.assert_allclose(passed_on.error, error * np.abs(above - below) / (2 * step), rtol=1e-6)
+
+
+def test_room_is_for_as_many_elements_as_are_said() -> None:
+    for most in ((MOST_ELEMENTS,), (2, MOST_ELEMENTS // 2), (0, 2 * MOST_ELEMENTS)):
+        must_have_room(most)
+    with pytest.raises(NoQuantity, match="would have 134,217,729 elements; 134,217,728 are the most"):
+        must_have_room((MOST_ELEMENTS + 1,))

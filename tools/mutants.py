@@ -36,8 +36,14 @@ AREAS: Final = {
     ),
     "fragments": ("tests/unit/fragments", "tests/property/test_fragment_laws.py", "tests/spec/test_matrix_pages.py"),
     "checker": ("tests/unit/checker", "tests/property/test_corpus.py", "tests/recorded/ptxas"),
-    "diagnosis": ("tests/diagnosis", "tests/unit/cli/test_cli_why.py"),
-    "comparison": ("tests/unit/comparison", "tests/judge", "tests/kernels/test_default_tolerance.py"),
+    "diagnosis": ("tests/diagnosis", "tests/unit/cli/test_cli_why.py", "tests/unit/test_dataclasses.py"),
+    "comparison": (
+        "tests/unit/comparison",
+        "tests/property/test_difference_patterns.py",
+        "tests/unit/test_dataclasses.py",
+        "tests/judge",
+        "tests/kernels/test_default_tolerance.py",
+    ),
 }
 """By folder of the package, where its tests lie."""
 _TURNED: Final[dict[type, Any]] = {

@@ -27,7 +27,7 @@ _MOST_ROWS: Final = 2048
 _TILES: Final = (2, 4, 8, 16, 32, 64, 128)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class _Case:
     """Arrays as matrices: leading axes are rows."""
 

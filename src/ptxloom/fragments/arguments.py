@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     Integers = npt.NDArray[np.integer[Any]]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Batch:
     """The warps of one call.
 

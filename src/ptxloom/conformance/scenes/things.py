@@ -24,7 +24,7 @@ class Maps:
     written: bool
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class TextureObject:
     """A texture.
 
@@ -39,7 +39,7 @@ class TextureObject:
     sampling: dict[str, Any] = field(default_factory=dict[str, Any])
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class SurfaceObject:
     """A surface, as `ptxloom.surface` takes it; what the kernel leaves there is not read."""
 

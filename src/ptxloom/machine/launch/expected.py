@@ -30,7 +30,7 @@ References: TypeAlias = (
 _LEGAL = "an array, or arrays by the names of parameters or by their places among args"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Expected:
     """An array of a launch and what it must be: its parameter's name, and the types of the arrays it is made of."""
 

@@ -41,7 +41,7 @@ class Lent(NamedTuple):
     name: str
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Memory:
     """The pieces of global memory a kernel may touch; the arrays are kept alive here.
 

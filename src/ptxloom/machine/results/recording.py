@@ -108,7 +108,7 @@ def _locator(atlas: Atlas, op: Op) -> Callable[[int], str]:
     return lambda address: atlas.locate(op, space_of(op), address).name
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class _Rooms:
     """Where native code writes what it records of one instruction, a row a warp."""
 

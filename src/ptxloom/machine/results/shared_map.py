@@ -70,7 +70,7 @@ class SharedPiece:
         return self.address // BANK_BYTES % BANKS
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class SharedMap:
     """Shared memory of a CTA at a moment.
 

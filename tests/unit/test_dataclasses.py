@@ -1,0 +1,114 @@
+"""Every dataclass is a value that is frozen and has slots, or is told here; those with arrays are compared by identity.
+
+Two arrays are equal element by element, so that the `==` and the hash that a dataclass is given would raise: a class
+with arrays among its fields is compared by identity (`eq=False`).
+"""
+
+from __future__ import annotations
+
+import ast
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import ptxloom
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+PACKAGE: Final = Path(ptxloom.__file__).parent
+CHANGING: Final = frozenset(
+    {
+        *("checker.control_flow.lints._Braces", "cuda_driver.virtual._Mapping", "files.fatbins._Unpacker"),
+        *("files.packed.zstandard._Frame", "flow.blocks.OpenBlock", "flow.blocks._Table", "fuzzing.campaign.Summary"),
+        *("fuzzing.generate._Writer", "isa.syntax_page._Group", "machine.analysis.register_allocation._Interval"),
+        *("machine.contraction.products.Product", "machine.contraction.products.Sum", "machine.hot.code.Block"),
+        *(
+            "machine.memory.arguments.Memory",
+            "machine.program.model.FunctionPlan",
+            "machine.program.symbols.BranchTable",
+        ),
+        *(
+            "pytest_plugin.Watched",
+            "pytest_plugin._Session",
+            "readings.interpreter.Cell",
+            "syntax.declarations.Specifiers",
+        ),
+        *("syntax.lexer.Cursor", "syntax.scopes.Header", "syntax.scopes._Scope", "views.flow.graph_layout._Cell"),
+    }
+)
+"""What is written piece by piece: work in progress, none of it a result."""
+
+
+class Declared(NamedTuple):
+    """A dataclass as its source declares it."""
+
+    name: str
+    flags: dict[str, bool]
+    caches: bool
+    holds_arrays: bool
+
+
+@cache
+def _modules() -> dict[str, ast.Module]:
+    paths = sorted(PACKAGE.rglob("*.py"))
+    return {
+        ".".join(one.relative_to(PACKAGE).with_suffix("").parts): ast.parse(one.read_text("utf-8")) for one in paths
+    }
+
+
+def _defined(module: ast.Module) -> Iterator[str]:
+    """What a module itself calls arrays."""
+    for node in ast.walk(module):
+        if isinstance(node, ast.Assign | ast.AnnAssign) and node.value and ast.unparse(node.value)[:8] == "NDArray[":
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            yield from (one.id for one in targets if isinstance(one, ast.Name))
+
+
+def _arrays(module: ast.Module) -> set[str]:
+    """What is called an array in a module: its own names, and those that it has from others of the package."""
+    names = {"NDArray", *_defined(module)}
+    for node in ast.walk(module):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("ptxloom."):
+            there = _modules().get((node.module or "").removeprefix("ptxloom."))
+            known = set(_defined(there)) if there else set[str]()
+            names |= {one.asname or one.name for one in node.names if one.name in known}
+    return names
+
+
+def _declared(where: str, module: ast.Module) -> Iterator[Declared]:
+    arrays = _arrays(module)
+    for node in ast.walk(module):
+        if not isinstance(node, ast.ClassDef):
+            continue
+        for made in node.decorator_list:
+            if isinstance(made, ast.Call) and ast.unparse(made.func) == "dataclass":
+                fields = [one.annotation for one in node.body if isinstance(one, ast.AnnAssign)]
+                named = {one.id for field in fields for one in ast.walk(field) if isinstance(one, ast.Name)}
+                flags = {one.arg or "": bool(ast.literal_eval(one.value)) for one in made.keywords}
+                methods = [one for one in node.body if isinstance(one, ast.FunctionDef)]
+                caches = any("cached_property" in map(ast.unparse, one.decorator_list) for one in methods)
+                yield Declared(f"{where}.{node.name}", flags, caches, not named.isdisjoint(arrays))
+
+
+@cache
+def dataclasses() -> tuple[Declared, ...]:
+    return tuple(one for where, module in _modules().items() for one in _declared(where, module))
+
+
+def test_what_is_not_frozen_is_work_in_progress() -> None:
+    assert {one.name for one in dataclasses() if not one.flags.get("frozen", False)} == CHANGING
+
+
+def test_what_has_no_slots_keeps_something_that_it_worked_out() -> None:
+    """Or asks its base by `super()`, as kinds of scenes do: a class that is given slots is another one."""
+    without = [one for one in dataclasses() if not one.flags.get("slots", False)]
+    assert without
+    assert [one.name for one in without if not one.caches and not one.name.startswith("conformance.scenes.")] == []
+    assert [one.name for one in dataclasses() if one.caches and one.flags.get("slots", False)] == []
+
+
+def test_what_holds_arrays_is_compared_by_identity() -> None:
+    holding = [one for one in dataclasses() if one.holds_arrays]
+    assert len(holding) > 20
+    assert [one.name for one in holding if one.flags.get("eq", True)] == []

@@ -90,6 +90,8 @@ def test_a_variable_is_passed_for_one_of_its_kind_size_and_alignment(
         ("call open, (b32r);", []),
         ("call open;", ["call-signature"]),
         (".param .b8 z[4]; call open, (b32r, z, z);", ["call-signature"]),
+        (".param .b8 z[4]; call open, (b32r, z);", []),
+        (".param .b8 z; call open, (b32r, z);", ["call-signature"]),
         ("mov.u64 u64r, f; P: .calltargets f; call u64r, (u32r), P;", []),
         ("mov.u64 u64r, f; P: .calltargets f; call u64r, (u64r), P;", ["call-signature"]),
         ("mov.u64 u64r, f; P: .calltargets f, r; call u64r, (u32r), P;", ["call-signature"]),
@@ -105,6 +107,11 @@ def test_what_else_is_passed(body: str, rules: list[str]) -> None:
     assert errors(functions, body)[:1] == rules
 
 
+@pytest.mark.parametrize("sizes", ["[]", "[0]", "[2][0]"])
+def test_a_variable_without_a_size_is_told_where_it_is_declared_alone(sizes: str) -> None:
+    assert errors(".func open(.param .b8 b[]);", f".param .b8 z{sizes}; call open, (z);") == ["incomplete-type"]
+
+
 @pytest.mark.parametrize(
     ("body", "rules"),
     [
@@ -115,6 +122,9 @@ def test_what_else_is_passed(body: str, rules: list[str]) -> None:
         ("{ .param .b32 z; call (z), f; } ld.param.b32 b32r, [z];", ["call-sequence"]),
         ("call (z), f; @predr ld.param.b32 b32r, [z];", ["call-sequence"]),
         ("@!predr st.param.b32 [z], b32r;", ["call-sequence"]),
+        ("@predr ld.global.b32 b32r, [z];", ["state-space"]),
+        ("@predr st.shared.b32 [z], b32r;", ["state-space"]),
+        ("@predr ld.b32 b32r, [z];", ["state-space"]),
         ("@predr ld.param.b64 b64r, [given];", []),
         ("mov.b64 b64r, given; cvta.param.u64 u64r, given;", []),
         ("mov.b64 b64r, z;", ["state-space"]),

@@ -108,6 +108,8 @@ UNREAD: Final = {
     + mma("a3, a2, a1, a0", "b0, b1", 4)
     + mma(A, "b0, b3", 8)
     + mma("a3, a2, a1, a0", "b0, b3", 12),
+    "one of two, each product made twice": f"{LOAD}.x2.shared.b16 {{b0, b2}}, [tile];"
+    f"{LOAD}.x1.shared.b16 {{b1}}, [tile];" + mma(A, "b0, b1") + mma(A, "b0, b1", 4),
     "both halves": LOADS + mma(A, "b0, b1") + mma(A, "b0, b1", 4),
 }
 

@@ -80,7 +80,45 @@ def test_the_others_of_the_wrong_type_are_pointed_at() -> None:
 
 def test_a_number_is_meant_as_it_stands() -> None:
     assert only("ld.global.v3.f32 {%f1, %f2, %f3}, [%rd1];").fix is None
-    assert only("mov.u32 %r999, 0;").fix is None
+
+
+BRACES = {
+    "{%r2}": "%r2",
+    "{ %r2 }": "%r2",
+    "{%r2, %r3}": None,
+    "done": None,
+    "bar": None,
+    "%p1": None,
+    "[%r2]": None,
+    "_": None,
+}
+"""What stands where one value should, and what a fix writes instead: braces can be taken from around one value."""
+
+
+@pytest.mark.parametrize("operand", BRACES)
+def test_braces_are_taken_away_where_one_value_is_left(operand: str) -> None:
+    finding = only(f"add.u32 %r1, {operand}, %r3;")
+    assert (finding.fix and finding.fix.replacement) == BRACES[operand]
+    if finding.fix is not None:
+        assert "add.u32 %r1, %r2, %r3;" in mended(finding)
+
+
+@pytest.mark.parametrize(("index", "mends"), [(4, True), (103, True), (104, False), (999, False)])
+def test_a_series_is_made_longer_by_a_hundred_at_most(index: int, mends: bool) -> None:
+    finding = only(f"mov.u32 %r{index}, 0;")
+    assert "`%r<4>` ends at `%r3`" in finding.label
+    assert (finding.fix and finding.fix.description) == (f"declare `%r<{index + 1}>`" if mends else None)
+
+
+@pytest.mark.parametrize("series", [0, 1, 250, 497])
+@pytest.mark.parametrize("names", [500, 501])
+def test_near_misses_are_looked_for_among_so_many_names(names: int, series: int) -> None:
+    """Series count as one name each; those around the function count, too."""
+    one_by_one = ", ".join(f"name{i}" for i in range(names - series - 2))
+    declared = f".reg .b32 {one_by_one};" + "".join(f" .reg .b32 %s{i}x<2>;" for i in range(series))
+    body = f".global .b32 total;\n.entry k() {{ {declared} .reg .b32 counter; mov.u32 cuonter, 0; ret; }}"
+    [finding] = [one for one in check(parse(HEAD + body)) if one.rule == "undeclared-name"]
+    assert ("did you mean `counter`?" in finding.label) == (names == 500)
 
 
 HEADS = {

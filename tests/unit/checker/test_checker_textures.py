@@ -96,6 +96,29 @@ def test_the_predicate_of_residency_is_newer_than_the_rest() -> None:
     ]
 
 
+BEHIND_THE_INDEX = {
+    **dict.fromkeys(("f4", "i1", "r1", "hh0", "pair.x", "1.0", "0f3F800000", "%tid.x", "%laneid"), ""),
+    "p": "warning",
+    **dict.fromkeys(("rd1", "d1", "h1", "%clock64", "texture", "pair", "_", "nobody", "%tid"), "error"),
+}
+"""What ptxas 13.5 says of a coordinate behind the index in an array of textures: the type is its own affair."""
+
+
+@pytest.mark.parametrize("coordinate", BEHIND_THE_INDEX)
+@pytest.mark.parametrize("geometry", ["a1d", "a2d"])
+def test_a_coordinate_behind_an_index_has_32_bits_of_any_type(coordinate: str, geometry: str) -> None:
+    more = f", {coordinate}, f7" * (geometry == "a2d")
+    found = check(parse(f"{HEAD}tex.{geometry}.v4.f32.f32 {RGBA}, [texture, {{i0, {coordinate}{more}}}];\n}}\n"))
+    assert {each.severity.value for each in found} == {BEHIND_THE_INDEX[coordinate]} - {""}
+
+
+@pytest.mark.parametrize(
+    ("index", "sound"), [("i0", True), ("r0", True), ("%tid.x", True), ("f4", False), ("p", False)]
+)
+def test_the_index_in_an_array_is_an_integer(index: str, sound: bool) -> None:
+    assert errors(f"tex.a1d.v4.f32.f32 {RGBA}, [texture, {{{index}, f4}}];") == ([] if sound else ["operand-type"])
+
+
 def test_one_operand_more_is_steps_or_a_depth() -> None:
     texts = (f"tex.2d.v4.f32.f32 {RGBA}|p, [texture, {{f4, f5}}], {more};" for more in ("{i0, i1}", "f6"))
     [steps, depth] = [bind(each) for text in texts for each in instructions(parse(HEAD + text + "\n}\n"))]

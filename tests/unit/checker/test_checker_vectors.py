@@ -12,9 +12,40 @@ HEAD = """.version 9.0
 .target sm_90
 .address_size 64
 .global .texref texture;
-.entry k() { .reg .b32 r<8>; .reg .b64 rd<2>; .reg .b128 q; .reg .f32 f<8>; .shared .align 16 .b8 tile[64];
+.entry k() { .reg .b32 r<8>; .reg .s32 s<4>; .reg .b64 rd<2>; .reg .b128 q; .reg .f32 f<8>;
+.shared .align 16 .b8 tile[64];
 """
 MMA = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {f0, f1, f2, f3}, {r0, r1, r2, r3}, {r4, r5}, "
+
+
+PLACE = "tex.2d.v4.f32.f32 {f0, f1, f2, f3}, [texture, "
+
+
+@pytest.mark.parametrize(
+    ("statement", "severity", "at"),
+    [
+        (f"{PLACE}{{f4, f5}}];", "", ""),
+        (f"{PLACE}{{s0, s1}}];", "warning", "s0"),
+        (f"{PLACE}{{1, 2}}];", "error", "1"),
+        ("tex.2d.v4.f32.f32 {s0, s1, s2, s3}, [texture, {f4, f5}];", "warning", "s0"),
+        ("tex.2d.v4.f32.f32 {_, s1, s2, s3}, [texture, {f4, f5}];", "warning", "s1"),
+        ("st.shared.v2.u64 [tile], {1, r0};", "error", "r0"),
+        ("st.shared.v2.u64 [tile], {r0, 1};", "error", "r0"),
+    ],
+)
+def test_the_register_that_decides_the_type_is_the_one_that_is_shown(statement: str, severity: str, at: str) -> None:
+    found = check(parse(f"{HEAD}{statement}\n}}\n"))
+    assert [(each.severity.value, each.span.text) for each in found] == [(severity, at)] * bool(severity)
+
+
+@pytest.mark.parametrize(("mask", "severity"), [("h0", ""), ("{h0}", "warning"), ("{h0, h1}", "error")])
+def test_one_value_may_stand_in_braces_where_ptxas_says_so(mask: str, severity: str) -> None:
+    head = ".version 9.5\n.target sm_107a\n.address_size 64\n.entry k() { .reg .b32 r<4>; .reg .b64 rd; .reg .b16 h<2>;"
+    put = (
+        "fabric.try_put.async.shared::cta.mbarrier::complete_tx::16B.mbarrier::report::fabric.cp_mask.relaxed.sys.b128"
+    )
+    found = check(parse(f"{head}\n{put} [r0, rd], [r1], 256, [r2], {mask};\n}}\n"))
+    assert {each.severity.value for each in found} == {severity} - {""}
 
 
 @pytest.mark.parametrize(

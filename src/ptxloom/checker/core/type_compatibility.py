@@ -75,8 +75,6 @@ def constant_fits(constant: str, wanted: str, fixed: bool = False) -> bool:
 
 
 def value_fits(value: int, wanted: str) -> bool:
-    """Whether an integer keeps its value in an operand's type, read as signed or as unsigned."""
-    need = element_type(wanted) if is_type(wanted) else None
-    if need is None or need.kind not in _INTEGERS or need.count > 1:
-        return True
-    return -(1 << (need.bits - 1)) <= value < 1 << need.bits
+    """Whether an integer keeps its value in a type that takes integers, read as signed or as unsigned."""
+    need = element_type(wanted)
+    return need.kind not in _INTEGERS or -(1 << (need.bits - 1)) <= value < 1 << need.bits

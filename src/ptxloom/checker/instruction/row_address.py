@@ -78,8 +78,9 @@ def parenthesised(site: Site, operand: Address) -> str | None:
 def minus_fix(site: Site, operand: Address) -> Fix | None:
     """The edit that turns a difference into a sum of a negative offset."""
     text = site.instruction.source.text
-    at = text.find("-", operand.base.end, operand.end) if operand.minus else -1
-    return Fix("write `+-`", Span(site.instruction.source, at, at + 1), "+-", is_safe=True) if at >= 0 else None
+    at = text.find("-", operand.base.end, operand.end)
+    is_there = operand.minus and at >= 0
+    return Fix("write `+-`", Span(site.instruction.source, at, at + 1), "+-", is_safe=True) if is_there else None
 
 
 def _special(site: Site, operand: Address, vector: int) -> Iterator[Diagnostic]:

@@ -10,7 +10,7 @@ from ptxloom.checker.core.type_compatibility import register_fits
 from ptxloom.checker.instruction.values import scalar, undeclared
 from ptxloom.checker.instruction.vectors import neighbours, vector, vector_length
 from ptxloom.diagnostics import Fix
-from ptxloom.isa.types import Kind, element_type, is_type
+from ptxloom.isa.types import element_type, is_type
 from ptxloom.syntax.tree import Address, Vector
 
 if TYPE_CHECKING:
@@ -106,12 +106,14 @@ def _is_indexed(site: Site, wanted: Wanted) -> bool:
 
 def _indexed(site: Site, wanted: Wanted, operand: Vector) -> Iterator[Diagnostic]:
     """The index in an array, an integer, and coordinates of any type, all of 32 bits."""
-    first, *rest = operand.elements
-    yield from scalar(site, wanted.typed("u32"), first)
-    for node in rest:
+    for place, node in enumerate(operand.elements):
         it = see(node, site.scope)
-        if it.what is not What.REGISTER:
-            yield from scalar(site, wanted.of_length(0), node)
-        elif not is_type(it.type) or element_type(it.type).storage_bits != _WORD or it.type[0] == Kind.PREDICATE:
+        is_single = it.what is What.REGISTER or (it.what is What.SPECIAL and not it.length)
+        if not is_single or (it.what is What.REGISTER and not place):
+            yield from scalar(site, wanted.of_length(0) if place else wanted.typed("u32"), node)
+        elif it.type == "pred":
+            message = f"`{site.span(node).text}` is a predicate among coordinates; ptxas lets it pass"
+            yield site.warning("operand-type", message, site.span(node))
+        elif is_type(it.type) and element_type(it.type).storage_bits != _WORD:
             message = f"a coordinate has 32 bits, and `{site.span(node).text}` is `.{it.type}`"
             yield site.error("operand-type", message, site.span(node), label=wanted.about)

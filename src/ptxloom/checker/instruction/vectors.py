@@ -228,11 +228,12 @@ def _neighbours(site: Site, wanted: Wanted, typed: list[tuple[Operand, Seen]]) -
 
 def _common(site: Site, wanted: Wanted, typed: list[tuple[Operand, Seen]], common: str) -> Iterator[Diagnostic]:
     """The type that the elements have in common against the one that the instruction takes."""
-    if wanted.lets_pass(common):
+    registers = [node for node, it in typed if it.what not in _CONSTANT]
+    node, *_ = registers or [node for node, _ in typed]
+    if registers and wanted.lets_pass(common):
         message = f"`{site.name}` takes elements of `.{wanted.type}` here; ptxas lets `.{common}` pass"
-        yield site.warning("operand-type", message, site.span(typed[0][0]), label=wanted.about)
+        yield site.warning("operand-type", message, site.span(node), label=wanted.about)
     elif not wanted.fits(common):
-        node = next((node for node, it in typed if it.what not in _CONSTANT), typed[0][0])
         text = site.span(node).text
         message = f"`{text}` is `.{common}`, and `{site.name}` takes elements of `.{wanted.type}` here"
         yield site.error("operand-type", message, site.span(node), label=wanted.about)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -91,6 +92,41 @@ def test_an_index_of_16_bits_is_named(form: MatrixForm, role: str) -> None:
 def test_a_row_that_stands_for_others_is_named(form: MatrixForm, role: str) -> None:
     word = "rows" if role == "a" else "columns"
     assert _causes(form, role, lambda s, f: (s & ~4, f)) == {f"{word}-repeated"}
+
+
+@ALL
+def test_lines_that_are_each_off_by_their_own_distance_are_proved(form: MatrixForm, role: str) -> None:
+    tile, wanted = right_tile(form, role, slow_rows=role == "a")
+    slow, fast = ("rows", "columns") if role == "a" else ("columns", "rows")
+    for word, off in ((slow, moved(tile, lambda s, f: (s & ~4, f))), (fast, moved(tile, lambda s, f: (s, f & ~2)))):
+        found = explanations(off, wanted)
+        assert {(one.named.cause, one.proved) for one in found} == {(f"{word}-repeated", True)}
+
+
+@ALL
+def test_a_k_that_goes_on_by_another_pace_is_named_with_both(form: MatrixForm, role: str) -> None:
+    tile, wanted = right_tile(form, role, slow_rows=role == "a", events=12)
+    along = wanted.columns if role == "a" else wanted.rows
+    assert along is not None
+    steps = np.unique(along[:, 0])
+    assert steps[0] == 0
+    own = (along[:, 0] // 64 * 3 - along[:, 0])[:, None, None]  # by 3 from product to product instead of by 64
+    found = explanations(moved(tile, lambda s, f: (s, f + own)), wanted)
+    paces = f"its k goes on by {steps[1] // 64 * 3} from product to product, that of the other operand by {steps[1]}"
+    assert [(one.named.cause, one.named.detail, one.proved) for one in found] == [("k-tile-mismatch", paces, True)]
+
+
+@ALL
+def test_an_order_without_a_name_is_told_if_all_of_it_is_known(form: MatrixForm, role: str) -> None:
+    tile, wanted = right_tile(form, role)
+    order = np.random.default_rng(2).permutation(tile.shape[0] * tile.shape[1])
+    found = explanations(reordered(tile, order), wanted)
+    assert [one.named.cause for one in found] == ["unknown"]
+    known = tile.known.copy()
+    known[:, 0, 0] = False
+    assert explanations(replace(reordered(tile, order), known=known), wanted) == ()
+    order[0] = order[1]
+    assert explanations(reordered(tile, order), wanted) == ()
 
 
 @ALL

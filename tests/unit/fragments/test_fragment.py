@@ -71,6 +71,8 @@ def test_movmatrix_hands_over_the_transpose() -> None:
     destination = fragment("movmatrix.sync.aligned.m8n8.trans.b16")
     assert destination.operand == "d"
     for element in source:
+        row, pair = divmod(element.lane, 4)
+        assert (element.row, element.column) == (row, 2 * pair + source.value_of(element))
         other = destination.at(element.lane, source.value_of(element))
         assert (other.row, other.column) == (element.column, element.row)
 

@@ -47,6 +47,30 @@ def test_every_register_is_a_place_of_the_formula(spelling: str) -> None:
             assert (element.matrix, element.row, element.column) == (half, row, wanted)
 
 
+COPIES = [form.spelling for form in forms("tcgen05") if form.filling.get("cp")]
+
+
+def row_of(words: frozenset[str], lane: int) -> int:
+    """Which row of those that `tcgen05.cp` reads comes to a lane (9.7.16): 32 are a warp's, as in `ld` and `st`."""
+    warp, place = divmod(lane, 32)
+    if "warpx2::02_13" in words:
+        return 32 * (warp % 2) + place
+    if "warpx2::01_23" in words:
+        return 32 * (warp // 2) + place
+    if "warpx4" in words:
+        return place
+    return warp if "4x256b" in words else lane
+
+
+@pytest.mark.parametrize("spelling", COPIES)
+def test_a_copy_brings_each_row_to_the_warps_that_its_qualifier_names(spelling: str) -> None:
+    held, words = fragment(spelling), frozenset(spelling.split("."))
+    assert held.lane_count == 128 * (2 if "cta_group::2" in words else 1)
+    for lane in range(0, held.lane_count, 32 if "4x256b" in words else 1):  # the address may name others of a warp
+        matrix, own = divmod(lane, 128)
+        assert {(one.matrix, one.row) for one in held.held_by(lane)} == {(matrix, row_of(words, own))}
+
+
 def test_what_moves_no_fragment_is_refused() -> None:
     with pytest.raises(UnsupportedForm, match="holds no matrix"):
         fragment("tcgen05.wait::ld.sync.aligned")

@@ -39,7 +39,7 @@ class Roots:
         adding = frozenset(op.site for op in record.program.ops if _adds(op))
         product, item = self._all_of(nodes["sources"])  # of those that are products themselves
         sources = nodes["sources"]
-        inner = np.where(sources["kind"] == Kind.COMPUTED, np.minimum(sources["node"], size - 1), 0)
+        inner = np.where(sources["kind"] == Kind.COMPUTED, sources["node"], 0)
         self._resolve(nodes["site"].tolist(), product.tolist(), item.tolist(), inner.tolist(), adding)
 
     def _resolve(

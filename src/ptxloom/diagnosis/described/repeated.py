@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ptxloom.descriptors.matrix import START
 from ptxloom.diagnosis.described.makers import parts_of
 from ptxloom.machine.results.provenance import Kind
 
@@ -14,9 +15,6 @@ if TYPE_CHECKING:
 
     from ptxloom.machine.program.model import Op
     from ptxloom.machine.results.provenance import ProvenanceRecord
-
-
-_START_BITS: Final = 14
 
 
 def unmoved(products: Sequence[Op], record: ProvenanceRecord) -> tuple[Op, ...]:
@@ -51,7 +49,7 @@ def common_makers(role: str, products: Sequence[Op], record: ProvenanceRecord) -
         for op in products
     ]
     shared = [part for part in made[0] if all(part in others for others in made)]
-    return tuple(part.op for part in shared if not part.bits >> _START_BITS)
+    return tuple(part.op for part in shared if not part.bits & ~START.mask)
 
 
 def is_described(op: Op, role: str, record: ProvenanceRecord) -> bool:

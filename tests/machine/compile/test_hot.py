@@ -21,6 +21,13 @@ if TYPE_CHECKING:
 HEAD = ".version 8.0\n.target sm_90\n.address_size 64\n"
 REGISTERS = ".reg .b32 %r<16>; .reg .b64 %d<9>; .reg .f32 %f<9>; .reg .pred %p<6>; .shared .align 16 .b8 s[4096];"
 START = "ld.param.u64 %d1, [p]; mov.u32 %r1, %tid.x; mul.wide.u32 %d2, %r1, 4; add.u64 %d3, %d1, %d2;"
+#: Numbers, infinities and NaNs of all signs and payloads, by lanes; results that are one of PTX's, and what follows.
+NANS = (
+    "mul.lo.u32 %r12, %r1, 0x8421; and.b32 %r13, %r1, 3; shl.b32 %r13, %r13, 30; or.b32 %r12, %r12, %r13;"
+    "or.b32 %r13, %r12, 0x7f800000; and.b32 %r14, %r1, 4; setp.ne.u32 %p3, %r14, 0; selp.b32 %r12, %r13, %r12, %p3;"
+    "mov.b32 %f1, %r12; sub.f32 %f2, %f1, %f1; mul.f32 %f3, %f2, %f1; fma.rn.f32 %f4, %f1, %f3, %f2;"
+    "sqrt.rn.f32 %f5, %f4; add.f32 %f5, %f5, %f4;"
+)
 BODIES = {
     "contiguous": "ld.global.u32 %r2, [%d3]; add.u32 %r2, %r2, 3; st.global.u32 [%d3], %r2;",
     "one word": "ld.global.v2.u32 {%r2, %r3}, [%d1+8]; add.u32 %r2, %r2, %r3; st.global.u32 [%d3], %r2;",
@@ -48,6 +55,19 @@ BODIES = {
     "st.global.u32 [%d3], %r2;",
     "one beyond": "add.u64 %d4, %d3, 1860; ld.global.u32 %r2, [%d4]; st.global.u32 [%d3], %r2;",
     "misaligned": "ld.global.u32 %r2, [%d3+2]; st.global.u32 [%d3], %r2;",
+    "barrier loop": "mov.u32 %r8, s; shl.b32 %r9, %r1, 2; add.u32 %r9, %r8, %r9; mov.u32 %r2, 0; mov.u32 %r3, 0;"
+    "xor.b32 %r10, %r9, 4; mov.u32 %r11, 77; L: add.u32 %r4, %r2, %r1; st.shared.u32 [%r9], %r4; bar.sync 0;"
+    "ld.shared.u32 %r5, [%r10]; mad.lo.u32 %r2, %r2, 3, %r5; add.u32 %r2, %r2, %r11; bar.sync 0;"
+    "add.u32 %r3, %r3, 1; setp.lt.u32 %p1, %r3, 9; @%p1 bra L; st.global.u32 [%d3], %r2;",
+    "nans": f"{NANS} st.global.f32 [%d3], %f4; st.global.f32 [%d3+512], %f5;",
+    "nans in passing": "mov.u32 %r8, s; shl.b32 %r9, %r1, 2; add.u32 %r9, %r8, %r9; xor.b32 %r10, %r9, 84;"
+    f"st.shared.u32 [%r9], %r1; bar.sync 0; {NANS} ld.shared.f32 %f6, [%r10]; fma.rn.f32 %f5, %f4, %f6, %f5;"
+    "xor.b32 %r5, %r1, 85; bar.sync 0; mov.b32 %r5, %f4; st.global.u32 [%d3], %r5; st.global.f32 [%d3+512], %f5;",
+    "nans in a loop": f"mov.f32 %f6, 0f3F800000; mov.u32 %r3, 0; L: {NANS} add.u32 %r3, %r3, 1;"
+    "fma.rn.f32 %f6, %f6, %f5, %f4; setp.lt.u32 %p1, %r3, 3; @%p1 bra L; st.global.f32 [%d3], %f6;",
+    "nans kept": f"mov.f32 %f6, 0f3F800000; mov.u32 %r3, 0; L: {NANS} add.u32 %r3, %r3, 1;"
+    "fma.rn.f32 %f6, %f6, %f5, %f4; bar.sync 0; setp.lt.u32 %p1, %r3, 3; @%p1 bra L;"
+    "st.global.f32 [%d3], %f4; st.global.f32 [%d3+512], %f6;",
     "parted barrier": "setp.lt.u32 %p1, %r1, 7; @%p1 bra E; bar.sync 0; bra.uni F; E: bar.sync 0; F: ret;",
 }
 

@@ -26,6 +26,17 @@ def unrepeated_blocks(program: Program) -> tuple[BasicBlock, ...]:
     return tuple(block for block in own if not _is_in(stretches, block))
 
 
+def depths(program: Program) -> dict[int, int]:
+    """By the number of each block, how many loops repeat it: ways back to one block are one loop."""
+    loops: dict[int, int] = {}
+    for block in program.blocks:
+        target = destination(block.ops[-1]) if block.ops else None
+        if target is not None:
+            for first in (number for number in target.blocks if number <= block.number):
+                loops[first] = max(block.number, loops.get(first, 0))
+    return {b.number: sum(first <= b.number <= last for first, last in loops.items()) for b in program.blocks}
+
+
 def _is_in(stretches: Sequence[tuple[int, int]], block: BasicBlock) -> bool:
     """Whether a block has a part in any of some stretches that are apart and in order."""
     at = bisect_left(stretches, block.ops[0].site, key=itemgetter(1))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from ptxloom.machine.compile import tiers
 from ptxloom.machine.compile.needs import SYMBOL
 from ptxloom.machine.instruments.wanted import is_watched
-from ptxloom.machine.native import interrupts, jit
+from ptxloom.machine.native import emission, interrupts, jit
 from ptxloom.machine.runtime import library
 
 if TYPE_CHECKING:
@@ -127,7 +127,7 @@ def _hot(planned: Planned, called: str, checks: frozenset[str], judge: Callable[
         from ptxloom.machine.hot.refusal import NotHot  # noqa: PLC0415 - likewise
 
         try:
-            return _content(variant(), 2)
+            return _content(variant(), emission.TWICE)
         except NotHot:
             return b""
 

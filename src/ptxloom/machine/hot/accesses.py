@@ -31,6 +31,7 @@ class Touch(NamedTuple):
         type: LLVM's, of a load or store; "" of a call.
         reads: Whether what lies there counts.
         writes: Whether all of it is new behind the line.
+        changes: Whether any of it may be.
         apart: The line is a call that wants them in memory.
     """
 
@@ -39,6 +40,7 @@ class Touch(NamedTuple):
     type: str
     reads: bool
     writes: bool
+    changes: bool
     apart: bool = False
 
 
@@ -106,11 +108,11 @@ class Touches:
             self._place(*found.groups())
         elif found := _LOAD.match(line):
             if found[3] in self.places:
-                yield Touch(self.places[found[3]], _bytes(found[2]), found[2], reads=True, writes=False)
+                yield Touch(self.places[found[3]], _bytes(found[2]), found[2], reads=True, writes=False, changes=False)
         elif found := _STORE.match(line):
             if found[2] in self.places:
                 type_ = _type(found[1])
-                yield Touch(self.places[found[2]], _bytes(type_), type_, reads=False, writes=True)
+                yield Touch(self.places[found[2]], _bytes(type_), type_, reads=False, writes=True, changes=True)
         elif one := warpwide(line):
             yield from self._of_access(one)
         else:
@@ -121,7 +123,7 @@ class Touches:
         if places and "call " not in line:
             raise NotHot(f"registers are touched by `{line}`")
         for place in places:
-            yield Touch(place, REACH, "", reads=True, writes=False, apart=True)
+            yield Touch(place, REACH, "", reads=True, writes=False, changes=True, apart=True)
 
     def _place(self, name: str, base: str, by: str) -> None:
         start = -state.REGISTERS if base == "%w" else self.places.get(base)
@@ -131,8 +133,9 @@ class Touches:
     def _of_access(self, one: Warpwide) -> Iterator[Touch]:
         for number, (name, size) in enumerate(zip(one.places, one.sizes, strict=True)):
             if name in self.places:
-                new = number > 0 and not one.stores and one.is_whole
-                yield Touch(self.places[name], size, "", reads=not new, writes=new)
+                changes = number > 0 and not one.stores
+                new = changes and one.is_whole
+                yield Touch(self.places[name], size, "", reads=not new, writes=new, changes=changes)
 
 
 def _type(typed: str) -> str:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from ptxloom.machine.analysis.uniform_values import destination
 from ptxloom.machine.hot.accesses import Touches
+from ptxloom.machine.hot.code import OUTSIDE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from ptxloom.machine.hot.code import Block, Code
     from ptxloom.machine.hot.slots import Slots
@@ -21,10 +23,12 @@ class Need(NamedTuple):
     Attributes:
         at: By label of a block: those needed where it begins.
         left: By number of a block of the program: those needed wherever a warp may go on that leaves it.
+        read: By such a number: those that the block itself needs.
     """
 
     at: Mapping[str, int]
     left: Mapping[int, int]
+    read: Mapping[int, int]
 
 
 def needs(code: Code, program: Program, slots: Slots, lasting: int) -> Need:
@@ -38,42 +42,73 @@ def needs(code: Code, program: Program, slots: Slots, lasting: int) -> Need:
     """
     reader = Touches(program.register_bytes)
     effects = {label: _effects(reader, block.lines, slots) for label, block in code.blocks.items()}
-    after = {block.number: _after(block) for block in program.blocks}
+    following = followers(code, program)
+    live = _live(code, effects, lambda block, live: _out(code, block, live, following), lasting)
+    own = _live(code, effects, lambda block, live: _inside(code, block, live), 0)
+    return Need(
+        live,
+        {number: _joined(live, several) | lasting for number, several in following.items()},
+        {number: own[f"B{number}"] for number in following},
+    )
+
+
+def _live(
+    code: Code, effects: Mapping[str, tuple[int, int]], out: Callable[[Block, Mapping[str, int]], int], lasting: int
+) -> dict[str, int]:
+    """What is needed where each block begins, given what is needed behind one."""
     live = dict.fromkeys(code.blocks, lasting)
     order = list(reversed(code.blocks.values()))
     changed = True
     while changed:
         changed = False
         for block in order:
-            out = _out(code, block, live, after) | lasting
             read, written = effects[block.label]
-            now = read | out & ~written | lasting
+            now = read | out(block, live) & ~written | lasting
             if now != live[block.label]:
                 live[block.label] = now
                 changed = True
-    return Need(live, {number: _joined(live, following) | lasting for number, following in after.items()})
+    return live
 
 
-def _out(code: Code, block: Block, live: Mapping[str, int], after: Mapping[int, frozenset[int]]) -> int:
+def _out(code: Code, block: Block, live: Mapping[str, int], following: Mapping[int, frozenset[int]]) -> int:
     """What is needed behind a block."""
     out = 0
     for label in block.goes:
         if code.blocks[label].part == block.part or label.startswith("B"):
             out |= live[label]
     if code.leaves(block):
-        out |= _joined(live, after[block.part])
+        out |= _joined(live, following[block.part])
     return out
+
+
+def _inside(code: Code, block: Block, live: Mapping[str, int]) -> int:
+    """What the rest of its block of the program needs behind a block."""
+    return _or(live[label] for label in block.goes if code.blocks[label].part == block.part and label[0] != "B")
 
 
 def _joined(live: Mapping[str, int], numbers: Iterable[int]) -> int:
+    return _or(live.get(f"B{number}", 0) for number in numbers)
+
+
+def _or(several: Iterable[int]) -> int:
     out = 0
-    for number in numbers:
-        out |= live.get(f"B{number}", 0)
+    for one in several:
+        out |= one
     return out
 
 
+def followers(code: Code, program: Program) -> dict[int, frozenset[int]]:
+    """Where lanes may be after each block of the program: in the block itself, too, where a call is told its number."""
+    found = {block.number: _after(block) for block in program.blocks}
+    for block in code.blocks.values():
+        if block.part != OUTSIDE:
+            own = re.compile(rf"call .*[( ]i32 {block.part}[,)]")
+            if any(own.search(line) for line in block.lines):
+                found[block.part] |= {block.part}
+    return found
+
+
 def _after(block: BasicBlock) -> frozenset[int]:
-    """Where lanes may be after a block."""
     found = {block.number + 1}
     for op in block.ops[-1:]:
         target = destination(op)

@@ -16,7 +16,9 @@ from typing import TYPE_CHECKING, Final
 from ptxloom.machine.hot.accesses import Touches, warpwide
 from ptxloom.machine.hot.code import OUTSIDE, read
 from ptxloom.machine.hot.forms import two_forms
+from ptxloom.machine.hot.homes import homes
 from ptxloom.machine.hot.liveness import needs
+from ptxloom.machine.hot.nans import Nans
 from ptxloom.machine.hot.questions import questions
 from ptxloom.machine.hot.slots import slots_of
 from ptxloom.machine.runtime import quick_access, state
@@ -28,12 +30,12 @@ if TYPE_CHECKING:
     from ptxloom.machine.hot.code import Block
     from ptxloom.machine.hot.facts import Facts
     from ptxloom.machine.hot.forms import Forms
-    from ptxloom.machine.hot.liveness import Need
+    from ptxloom.machine.hot.homes import Homes
     from ptxloom.machine.hot.slots import Slot, Slots
     from ptxloom.machine.program.model import Program
 
 _CONDITION: Final = re.compile(r"(br|switch) (i1|i32) (%[\w.]+)(?=, )")
-_STORED: Final = re.compile(r"store (<[^>]*>|\w+) (%[\w.]+), ptr (%[\w.]+), align")
+_STORED: Final = re.compile(r"store (<[^>]*>|\w+) (.+), ptr (%[\w.]+), align")
 _ENTERED: Final = re.compile(r"label %B(\d+)")
 
 
@@ -50,22 +52,24 @@ def hot(ir: str, program: Program, facts: Facts) -> str:
     """
     code = read(ir)
     slots = slots_of(code, program.register_bytes)
-    need = needs(code, program, slots, slots.holding(facts.shared))
+    placed = homes(code, program, slots, needs(code, program, slots, slots.holding(facts.shared)))
     forms = two_forms(
         code, lambda one: one.is_whole and one.site not in facts.strong and quick_access.has_quick(one.name)
     )
-    return _Rewriting(forms, slots, need, program.register_bytes, facts.strong).text()
+    return _Rewriting(forms, slots, placed, program.register_bytes, facts.strong).text()
 
 
 class _Rewriting:
-    def __init__(self, forms: Forms, slots: Slots, need: Need, register_bytes: int, strong: frozenset[int]) -> None:
+    def __init__(self, forms: Forms, slots: Slots, homes_: Homes, register_bytes: int, strong: frozenset[int]) -> None:
         self._code = forms.code
         self._forms = forms
         self._slots = slots
-        self._need = need
+        self._homes = homes_
         self._reader = Touches(register_bytes)
         self._strong = strong
         self._asks = questions(forms.code.blocks.values(), register_bytes, forms.other)
+        self._nans = Nans(forms.code.blocks.values(), forms.other.values())
+        self._edges: list[str] = []  # blocks between an access and where the second form goes on
         self._quick: dict[str, str] = {}
         self._count = 0
 
@@ -82,7 +86,7 @@ class _Rewriting:
         declared = dict.fromkeys(line for line in before if line.startswith("declare "))
         defined = [line for line in before if not line.startswith("declare ")]
         head = "\n".join((*declared, *defined, self._code.head[start:]))
-        return head + "\n".join((first, *rooms, *rest, *entries)) + self._code.tail
+        return head + "\n".join((first, *rooms, *rest, *self._edges, *entries)) + self._code.tail
 
     def _kept(self, chosen: int) -> Iterator[tuple[int, Slot]]:
         """The slots of a set that are on the stack."""
@@ -95,7 +99,7 @@ class _Rewriting:
     def _entry(self, number: int) -> Iterator[str]:
         """Where the function goes on with a block of the program."""
         yield f"E{number}:"
-        for n, slot in self._kept(self._need.at[f"B{number}"]):
+        for n, slot in self._kept(self._homes.entered[number]):
             yield from self._moved(slot, (self._home(slot), _name(n)))
         yield f"br label %B{number}"
 
@@ -106,18 +110,40 @@ class _Rewriting:
             return
         *lines, last = block.lines
         label = block.label
+        if label == f"B{block.part}":
+            for n, slot in self._kept(self._homes.again[block.part]):
+                yield from self._moved(slot, (self._home(slot), _name(n)))
+        self._nans.begin(label)
         for line in lines:
-            for _ in self._reader.of(line):
-                pass
+            for at in self._nans.seen(line, list(self._reader.of(line))):
+                yield from self._settled(at)
             one = warpwide(line)
             if one is None:
-                yield from self._line(line)
+                yield from self._line(self._nans.line(line))
             else:
                 label = yield from self._access(one, label)
+        for at in self._nans.end(last):
+            yield from self._settled(at)
         if self._code.leaves(block):
-            for n, slot in self._kept(self._need.left[block.part]):
+            for n, slot in self._kept(self._homes.left[block.part]):
                 yield from self._moved(slot, (_name(n), self._home(slot)))
         yield from self._firm(last)
+
+    def _settled(self, at: int) -> Iterator[str]:
+        """Make canonical what a slot holds at a place of the file."""
+        number, place = self._slots.number(at), self._value()
+        yield f"{place} = getelementptr i8, ptr {_name(number)}, i64 {at - self._slots.slots[number].at}"
+        yield from self._nans.settled(at, place)
+
+    def _edge(self, other: str) -> str:
+        """The label by which the second form is entered: what was put off is made up for."""
+        several = self._nans.open()
+        if not several:
+            return other
+        label = self._fresh()
+        lines = [line for at in several for line in self._settled(at)]
+        self._edges += [f"{label}:", *lines, f"br label %{other}"]
+        return label
 
     def _firm(self, last: str) -> Iterator[str]:
         """Where a block goes on, by a condition that is no poison."""
@@ -134,9 +160,19 @@ class _Rewriting:
         name = line.partition(" = ")[0]
         stored = _STORED.match(line)
         if stored is not None and self._slots.holds(self._reader.places.get(stored[3], -1)):
-            firm = self._value()
-            yield f"{firm} = freeze {stored[1]} {stored[2]}"
+            at = self._reader.places[stored[3]]
+            if not self._goes_home(at):
+                line = self._nans.stored(line, at)
+                stored = _STORED.match(line) or stored
+            firm = stored[2]
+            if firm[0] == "%":
+                firm = self._value()
+                yield f"{firm} = freeze {stored[1]} {stored[2]}"
             yield f"store {stored[1]} {firm}{line[stored.end(2) :]}"
+            if self._goes_home(at):
+                home = self._value()
+                yield f"{home} = getelementptr i8, ptr %w, i64 {state.REGISTERS + at}"
+                yield f"store {stored[1]} {firm}, ptr {home}{line[stored.end(3) :]}"
         elif " = getelementptr " in line and self._slots.holds(self._reader.places.get(name, -1)):
             at = self._reader.places[name]
             number = self._slots.number(at)
@@ -146,24 +182,38 @@ class _Rewriting:
 
     def _access(self, one: Warpwide, label: str) -> Generator[str, None, str]:
         """An access: in line where it is usual; else a call with what it touches in the warp."""
-        places, before = self._reader.places, label
         done, seldom = self._fresh(), self._fresh()
-        if quick_access.has_quick(one.name) and one.site not in self._strong and one.result not in self._forms.called:
-            quick, self._quick[one.name] = quick_access.quick_access(one.name)
-            other = self._forms.other.get(one.result)
-            if one.result in self._asks:
-                yield from self._ask(one, self._asks[one.result], str(other))
-            tried = f"{one.result}.quick"
-            yield f"{tried} = call i32 @{quick}({', '.join(one.arguments)})"
-            yield f"{tried}.good = icmp eq i32 {tried}, 0"
-            yield f"br i1 {tried}.good, label %{done}, label %{other or seldom}"
-            if other:
-                yield f"{done}:"
-                yield f"{one.result} = add i32 0, 0"
-                return done
-            yield f"{seldom}:"
+        if not quick_access.has_quick(one.name) or one.site in self._strong or one.result in self._forms.called:
+            yield from self._called(one, one.result)
+            return label
+        other = self._forms.other.get(one.result)
+        yield from self._tried(one, done, seldom if other is None else self._edge(other))
+        if other is not None:
+            yield f"{done}:"
+            yield f"{one.result} = add i32 0, 0"
         else:
-            label = ""
+            failed = f"{one.result}.failed"
+            yield f"{seldom}:"
+            yield from self._called(one, failed)
+            yield f"br label %{done}"
+            yield f"{done}:"
+            yield f"{one.result} = phi i32 [ 0, %{label} ], [ {failed}, %{seldom} ]"
+        yield from self._loaded_home(one)
+        return done
+
+    def _tried(self, one: Warpwide, done: str, other: str) -> Iterator[str]:
+        """What is usual of an access; goes to `other` where it is not so."""
+        quick, self._quick[one.name] = quick_access.quick_access(one.name)
+        if one.result in self._asks:
+            yield from self._ask(one, self._asks[one.result], other)
+        tried = f"{one.result}.quick"
+        yield f"{tried} = call i32 @{quick}({', '.join(one.arguments)})"
+        yield f"{tried}.good = icmp eq i32 {tried}, 0"
+        yield f"br i1 {tried}.good, label %{done}, label %{other}"
+
+    def _called(self, one: Warpwide, failed: str) -> Iterator[str]:
+        """The call of an access, whose registers are in the warp meanwhile; `failed` is what it returns."""
+        places = self._reader.places
         given, into = list(one.arguments), list[tuple[str, str, str]]()
         for number, (place, argument) in enumerate(zip(one.places, (1, *range(6, len(given))), strict=True)):
             at = places.get(place, -1)
@@ -174,20 +224,21 @@ class _Rewriting:
             yield f"{home} = getelementptr i8, ptr %w, i64 {state.REGISTERS + at}"
             given[argument] = f"ptr {home}"
             type_ = _row(slot, one.sizes[number])
-            if not number or one.stores or not one.is_whole:
+            if not self._goes_home(at) and (not number or one.stores or not one.is_whole):
                 yield from self._moved(slot, (place, home), type_)
             if number and not one.stores:
                 into.append((home, place, type_))
-        failed = f"{one.result}.failed" if label else one.result
         yield f"{failed} = call i32 @{one.name}({', '.join(given)})"
         for home, place, type_ in into:
             yield from self._moved(None, (home, place), type_)
-        if not label:
-            return before
-        yield f"br label %{done}"
-        yield f"{done}:"
-        yield f"{one.result} = phi i32 [ 0, %{label} ], [ {failed}, %{seldom} ]"
-        return done
+
+    def _loaded_home(self, one: Warpwide) -> Iterator[str]:
+        """Behind a load in line, what it has loaded goes where it always has to be."""
+        for place, size in zip(one.places[1:], one.sizes[1:], strict=True):
+            at = self._reader.places.get(place, -1)
+            if not one.stores and self._slots.holds(at) and self._goes_home(at):
+                slot = self._slots.slots[self._slots.number(at)]
+                yield from self._moved(slot, (place, str(at)), _row(slot, size))
 
     def _ask(self, one: Warpwide, offset: int, other: str) -> Iterator[str]:
         """Ask for several loads at once; where they are not as usual, go on in the second form."""
@@ -198,6 +249,9 @@ class _Rewriting:
         yield f"{asked}.good = icmp eq i32 {asked}, 0"
         yield f"br i1 {asked}.good, label %{on}, label %{other}"
         yield f"{on}:"
+
+    def _goes_home(self, at: int) -> bool:
+        return bool(self._homes.through >> self._slots.number(at) & 1)
 
     def _home(self, slot: Slot) -> str:
         return f"{slot.at}"

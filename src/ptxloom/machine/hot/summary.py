@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from ptxloom.machine.hot.accesses import warpwide
 from ptxloom.machine.hot.code import OUTSIDE, read
+from ptxloom.machine.hot.homes import homes
 from ptxloom.machine.hot.liveness import needs
 from ptxloom.machine.hot.slots import slots_of
 from ptxloom.machine.runtime import quick_access
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def summary(ir: str, program: Program, facts: Facts) -> str:
-    """How many bytes of registers are values, how many come and go with each block, and which accesses are in line.
+    """How many bytes of registers are values, how many come and go where, and which accesses are in line.
 
     Args:
         ir: The code, as it is given to `hot`.
@@ -28,13 +29,17 @@ def summary(ir: str, program: Program, facts: Facts) -> str:
     """
     code = read(ir)
     slots = slots_of(code, program.register_bytes)
-    need = needs(code, program, slots, slots.holding(facts.shared))
+    placed = homes(code, program, slots, needs(code, program, slots, slots.holding(facts.shared)))
     values, memory = (sum(s.size for s in slots.slots if s.apart == apart) for apart in (False, True))
-    lines = [f"registers: {values:,} bytes are values, {memory:,} stay in memory for functions that touch them"]
+    lines = [
+        f"registers: {values:,} bytes are values, {memory:,} stay in memory for functions that touch them",
+        f"{_bytes(slots, placed.through):,} bytes go to the warp as soon as they are new",
+    ]
     for block in program.blocks:
-        entered, left = need.at[f"B{block.number}"], need.left[block.number]
-        comes = f"{_bytes(slots, entered):,} bytes come in, {_bytes(slots, left):,} go where it is left"
-        lines.append(f"block {block.number}: {comes}")
+        several = (placed.entered, placed.again, placed.left)
+        come, again, go = (_bytes(slots, one[block.number]) for one in several)
+        way = f"{come:,} bytes come in, {again:,} are read by itself, {go:,} go where it is left"
+        lines.append(f"block {block.number}: {way}")
     for block in code.blocks.values():
         if block.part != OUTSIDE:
             lines += _accesses(block.lines, program, facts)

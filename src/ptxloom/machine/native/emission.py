@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from functools import cache
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from llvmlite import binding
 
@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 T = TypeVar("T")
+TWICE: Final = 3  # the level that optimises like 2, and once more: bounds asked for again are seen by the second time
 
 
 @cache
@@ -44,12 +45,12 @@ def emitted(ir: str, level: int, emit: Callable[[binding.TargetMachine, binding.
     Raises:
         RuntimeError: The IR is wrong (a fault of ours).
     """
-    machine = _machine(level)
+    machine = _machine(min(level, 2))
     module = binding.parse_assembly(ir)
     module.triple = machine.triple
     module.data_layout = str(machine.target_data)
-    if level:
-        tuning = binding.create_pipeline_tuning_options(level)
+    for _ in range(2 if level == TWICE else min(level, 1)):
+        tuning = binding.create_pipeline_tuning_options(2)
         builder = binding.create_pass_builder(machine, tuning)
         builder.getModulePassManager().run(module, builder)
     return emit(machine, module)

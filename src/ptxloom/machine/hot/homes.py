@@ -1,0 +1,130 @@
+"""When slots and their homes in the warp are made the same: what costs least, by how often blocks of a loop run.
+
+A slot's home is right wherever the warp may go on outside of the function. Either what is stored in the slot goes home
+at once, or it goes when the function is left, if it may have changed since. And a slot has its value wherever that is
+read: from where the function was entered, or, of those whose homes are always right, from the block that reads it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from ptxloom.machine.analysis.loops import depths
+from ptxloom.machine.hot.accesses import Touches
+from ptxloom.machine.hot.code import OUTSIDE
+from ptxloom.machine.hot.liveness import followers
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ptxloom.machine.hot.code import Block, Code
+    from ptxloom.machine.hot.liveness import Need
+    from ptxloom.machine.hot.slots import Slots
+    from ptxloom.machine.program.model import Program
+
+_LOOP: Final = 8.0  # times that what a loop repeats is thought to run
+_DEEPEST: Final = 5
+_RARE: Final = (("@ptxloom_tick(", 1 / 64), ("@ptxloom_diverge(", 1 / 8))  # the share of runs that leave so
+_LINE: Final = 64  # bytes that are moved at once
+
+
+class Homes(NamedTuple):
+    """Sets of slots, a bit each.
+
+    Attributes:
+        through: Those whose homes are always right.
+        again: Those of them that each block reads anew, by its number.
+        entered: Those that are read where the function is entered, by the number of the block.
+        left: Those that go home wherever a block is left, by its number.
+    """
+
+    through: int
+    again: Mapping[int, int]
+    entered: Mapping[int, int]
+    left: Mapping[int, int]
+
+
+def homes(code: Code, program: Program, slots: Slots, need: Need) -> Homes:
+    """What is moved when.
+
+    Args:
+        code: The kernel.
+        program: What it was made of.
+        slots: Its slots.
+        need: Which of them are needed where.
+    """
+    often = {number: _LOOP ** min(depth, _DEEPEST) for number, depth in depths(program).items()}
+    written, read = _written(code, program, slots), {n: need.read[n] for n in often}
+    changed = _changed(code, written)
+    left = {n: often[n] * max((_share(one) for one in blocks), default=0.0) for n, blocks in _leaving(code).items()}
+    entered = dict.fromkeys(often, 0.0)
+    for number, several in followers(code, program).items():
+        for one in several & entered.keys():
+            entered[one] += left.get(number, 0.0)
+    through = again = 0
+    for number, slot in enumerate(slots.slots):
+        if slot.apart:
+            continue
+        has = 1 << number
+        now = sum(often[n] for n, those in written.items() if those & has)
+        later = sum(share for n, share in left.items() if need.left[n] & changed[n] & has)
+        first = sum(share for n, share in entered.items() if need.at[f"B{n}"] & has)
+        each = sum(often[n] for n, those in read.items() if those & has)
+        if min(now + each, now + first) < later + first:
+            through |= has
+            if each < first:
+                again |= has
+    return Homes(
+        through,
+        {n: read[n] & again for n in often},
+        {n: need.at[f"B{n}"] & ~again for n in often},
+        {n: need.left[n] & changed[n] & ~through for n in often},
+    )
+
+
+def _leaving(code: Code) -> dict[int, list[Block]]:
+    """By the numbers of the program's blocks, the parts of them where a warp may go on elsewhere."""
+    found: dict[int, list[Block]] = {}
+    for block in code.blocks.values():
+        if code.leaves(block):
+            found.setdefault(block.part, []).append(block)
+    return found
+
+
+def _share(block: Block) -> float:
+    """How often a block that may be left is, of the times that it runs; those in which lanes wait, always."""
+    return next((share for name, share in _RARE if any(name in line for line in block.lines)), 1.0)
+
+
+def _written(code: Code, program: Program, slots: Slots) -> dict[int, int]:
+    """By the numbers of the program's blocks, the slots of which they may write anything."""
+    reader = Touches(program.register_bytes)
+    found = {block.number: 0 for block in program.blocks}
+    for block in code.blocks.values():
+        for line in block.lines:
+            for touch in reader.of(line):
+                if not touch.apart and block.part != OUTSIDE and touch.changes:
+                    found[block.part] |= 1 << slots.number(touch.at)
+    return found
+
+
+def _changed(code: Code, written: Mapping[int, int]) -> dict[int, int]:
+    """The slots that may have changed since the function was entered, in each of the program's blocks and behind it."""
+    before: dict[int, set[int]] = {number: set() for number in written}
+    for block in code.blocks.values():
+        if block.part != OUTSIDE:
+            for label in block.goes:
+                following = code.blocks[label].part
+                if following not in {OUTSIDE, block.part} or label == f"B{block.part}":
+                    before[following].add(block.part)
+    found = dict(written)
+    moved = True
+    while moved:
+        moved = False
+        for number, others in before.items():
+            now = found[number]
+            for other in others:
+                now |= found[other]
+            moved |= now != found[number]
+            found[number] = now
+    return found

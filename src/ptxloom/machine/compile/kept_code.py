@@ -26,10 +26,12 @@ class Compiled(NamedTuple):
     Attributes:
         code: The code.
         is_outlined: Whether better code can be made of it.
+        is_hot: Whether it is the hot tier's.
     """
 
     code: Code
     is_outlined: bool
+    is_hot: bool = False
 
 
 def accepted(
@@ -88,10 +90,13 @@ def compile_variant(
     """
     kept = [made] if made is not None and made.serves(whole=whole, checks=checks, careful=bool(careful)) else []
 
+    found: Compiled | None = None
     if tiers.is_hot(whole=whole, checks=checks):
         found = _hot(planned, called, checks, judge)
-        if found is not None:
-            return found
+    elif tiers.may_turn_hot(whole=whole, checks=checks):
+        found = loaded_hot(planned, jit.kept(_hot_key(called, checks, judge)), checks)
+    if found is not None:
+        return found
 
     def variant() -> Variant:
         if not kept:
@@ -112,28 +117,51 @@ def _hot(planned: Planned, called: str, checks: frozenset[str], judge: Callable[
 
     A time limit is not spent on it: it is for the kernel.
     """
-    kept: list[Variant] = []
-
-    def variant() -> Variant:
-        if not kept:
-            from ptxloom.machine.compile.hot_variant import hot_variant  # noqa: PLC0415 - as in `_translate`
-
-            kept.append(hot_variant(planned.program, checks))
-        return kept[0]
 
     def make() -> bytes:
         if judge is not None:
             judge()
-        from ptxloom.machine.hot.refusal import NotHot  # noqa: PLC0415 - likewise
+        return hot_content(planned.program, checks)
 
-        try:
-            return _content(variant(), emission.TWICE)
-        except NotHot:
-            return b""
+    key = _hot_key(called, checks, judge)
+    return loaded_hot(planned, jit.kept(key) if interrupts.is_limited() else jit.cached(key, make), checks)
 
-    key = f"hot {_key(called, checks, judge)}"
-    content = jit.kept(key) if interrupts.is_limited() else jit.cached(key, make)
-    return _loaded(content, variant, checks) if content else None
+
+def hot_content(program: Program, checks: frozenset[str]) -> bytes:
+    """The hot code of a kernel, as it is kept; nothing if it has none.
+
+    Raises:
+        UnsupportedInstruction: The machine does not know an instruction.
+    """
+    from ptxloom.machine.compile.hot_variant import hot_variant  # noqa: PLC0415 - as in `_translate`
+    from ptxloom.machine.hot.refusal import NotHot  # noqa: PLC0415 - likewise
+
+    try:
+        return _content(hot_variant(program, checks), emission.TWICE)
+    except NotHot:
+        return b""
+
+
+def keep_hot(content: bytes, called: str, checks: frozenset[str], judge: Callable[[], None] | None) -> None:
+    """Keep hot code of a kernel that has been judged, for who asks for its code next."""
+    jit.keep(_hot_key(called, checks, judge), content)
+
+
+def loaded_hot(planned: Planned, content: bytes | None, checks: frozenset[str]) -> Compiled | None:
+    """The hot code of a kernel that was kept, with all that it calls; None if nothing was, or there is none."""
+    if not content:
+        return None
+
+    def variant() -> Variant:
+        from ptxloom.machine.compile.hot_variant import hot_variant  # noqa: PLC0415 - likewise
+
+        return hot_variant(planned.program, checks)
+
+    return _loaded(content, variant, checks)._replace(is_hot=True)
+
+
+def _hot_key(called: str, checks: frozenset[str], judge: Callable[[], None] | None) -> str:
+    return f"hot {_key(called, checks, judge)}"
 
 
 def _content(variant: Variant, level: int) -> bytes:

@@ -5,13 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ptxloom.machine.codegen import lengths
-from ptxloom.machine.compile import kept_code
+from ptxloom.machine.compile import kept_code, tiers
+from ptxloom.machine.compile.heat import Heat
 from ptxloom.machine.native.llvm import LOCK
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from contextlib import AbstractContextManager
 
+    from ptxloom.machine.compile.beside import HotRequest
     from ptxloom.machine.compile.variant import Variant
     from ptxloom.machine.native.llvm import Code
     from ptxloom.machine.program.planned import Planned
@@ -33,6 +35,7 @@ class KernelCode:
         *,
         judge: Callable[[], None] | None,
         explained: Callable[[], AbstractContextManager[None]],
+        request: Callable[[frozenset[str]], HotRequest | None],
     ) -> None:
         """Nothing is compiled as yet.
 
@@ -40,6 +43,7 @@ class KernelCode:
             planned: The kernel.
             judge: Raises if the program is not legal.
             explained: What explains a failure of ours or of the program's.
+            request: What a process is asked for that makes hot code, by the tools that watch; None if it cannot.
         """
         self.name = ""
         self.sites = 0
@@ -51,6 +55,7 @@ class KernelCode:
         self._warps = 0
         self._careful = False
         self._outlined: set[tuple[bool, frozenset[str]]] = set()
+        self._heat = Heat(request)
         self._left: list[Code] = []  # which launches may still run
 
     def expects(self, warps: int) -> bool:
@@ -75,6 +80,29 @@ class KernelCode:
             self._left += left
             self._outlined.clear()
         return bool(left)
+
+    def heated(self, instructions: int, *, checks: frozenset[str]) -> int:
+        """Take in that so many instructions of warps have run; a kernel that runs long gets better code, made beside.
+
+        Args:
+            instructions: Those since this was last asked.
+            checks: The tools that watch.
+
+        Returns:
+            The address of hot code for whole warps that has come since, or 0.
+        """
+        content = self._heat.made(checks, instructions)
+        if not content:
+            return 0
+        with LOCK, self._explained():
+            found = kept_code.loaded_hot(self._planned, content, checks)
+            assert found is not None
+            kept_code.keep_hot(content, self.name, checks, self._judge)
+            before = self.variants.get((True, checks))
+            self._left += [] if before is None else [before]
+            self._outlined.discard((True, checks))
+            self.variants[True, checks] = found.code
+        return found.code.address
 
     def accept(self, name: str, *, whole: bool, checks: frozenset[str]) -> None:
         """Refuse what cannot be run; LLVM is not asked.
@@ -105,13 +133,15 @@ class KernelCode:
         with LOCK:
             if (whole, checks) not in self.variants:
                 with self._explained():
-                    self.variants[whole, checks], outlined = kept_code.compile_variant(
+                    self.variants[whole, checks], outlined, hot = kept_code.compile_variant(
                         self._planned, self.name, whole=whole, checks=checks, judge=self._judge, made=self.accepted,
                         careful=self._careful if self.sites >= lengths.LONG else None,
                     )  # fmt: skip
                     self.accepted = None
                     if outlined:
                         self._outlined.add((whole, checks))
+                    if not hot and tiers.may_turn_hot(whole=whole, checks=checks):
+                        self._heat.watch(checks, self.sites)
             return self.variants[whole, checks].address
 
     def known_address(self, *, whole: bool, checks: frozenset[str]) -> int:

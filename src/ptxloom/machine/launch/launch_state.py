@@ -214,6 +214,12 @@ class LaunchState:
         else:
             self.native.poisoned = self.code(whole=False, poisoned=True)
 
+    def ran(self, instructions: int) -> None:
+        """Take in that a worker has executed so many more; where hot code has come meanwhile, go on in it."""
+        address = self._code.heated(instructions, checks=compiled_checks(self.checks))
+        if address:
+            self.native.full = address
+
     def code(self, *, whole: bool, poisoned: bool = False) -> int:
         """The code of one variant for this launch's checks."""
         checks = compiled_checks(self.checks)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from ptxloom.diagnostics import UsageError
 from ptxloom.isa.limits import SHARED_BYTES
 from ptxloom.machine.launch.device_launches import DeviceLaunches, Waiting
-from ptxloom.machine.launch.launch_state import LEAKS, LaunchState, compile_first
+from ptxloom.machine.launch.launch_state import LEAKS, LaunchState, compile_first, compiled_checks
 from ptxloom.machine.launch.options import CHECKS
 from ptxloom.machine.launch.watching import may_run
 from ptxloom.machine.memory.arguments import pack
@@ -182,8 +182,9 @@ def _alone(
     Raises:
         LaunchError: The kernel was ended.
     """
-    if deadline is None and kernel.code.expects(facts.shape.warps):  # a time limit is not spent on better code
-        kernel.warm.forget()
+    code, tools = kernel.code, compiled_checks(facts.checks)
+    if deadline is None and (code.expects(facts.shape.warps) or code.heated(0, checks=tools)):
+        kernel.warm.forget()  # a time limit is not spent on better code
 
     def make() -> LaunchState:
         with interrupts.until(deadline):

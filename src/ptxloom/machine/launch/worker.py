@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 _RUN: Final = ctypes.CFUNCTYPE(ctypes.c_uint32, ctypes.c_uint64)
 _PLENTY: Final = 1 << 28  # bytes that the CTAs of one thread may take before another is admitted reluctantly
 _NEVER: Final = iter(())
+_LOOKS: Final = frozenset((state.DONE, state.SLICE))  # at which what has run is counted
 
 
 class Worker:
@@ -68,8 +69,12 @@ class Worker:
 
     def _run(self, entry: Callable[[int], int], looks: Iterator[int]) -> None:
         self.state.slice = next(looks, self.state.slice)
+        told = 0
         while True:
             status = entry(self.address)
+            if status in _LOOKS and not interrupts.is_limited():  # a time limit is for the kernel
+                told, before = int(self.state.instructions), told
+                self.launch.ran(told - before)
             match status:
                 case state.DONE | state.STOPPED:
                     return

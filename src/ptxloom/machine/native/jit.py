@@ -36,6 +36,11 @@ def kept(key: str) -> bytes | None:
     return disk_cache.kept(f"{host()}\n{key}")
 
 
+def keep(key: str, content: bytes) -> None:
+    """Keep something on disk under such a key."""
+    disk_cache.keep(f"{host()}\n{key}", content)
+
+
 def compile_ir(ir: str, level: int) -> bytes:
     """An object file for a module of IR; level 0 compiles fast, 2 optimises.
 

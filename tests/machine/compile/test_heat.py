@@ -1,0 +1,160 @@
+"""A kernel that has run long is compiled once more, beside: when, by whom, and that nobody sees it in results."""
+
+from __future__ import annotations
+
+import os
+import time
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+import pytest
+
+import ptxloom as pl
+from ptxloom.machine import semantics
+from ptxloom.machine.compile import beside, heat, kept_code
+from ptxloom.machine.compile.beside import HotRequest, started
+from ptxloom.machine.compile.heat import Heat
+from ptxloom.machine.compile.kept_code import hot_content
+from ptxloom.machine.plan.hot_maker import made
+from ptxloom.machine.plan.planner import plan
+from ptxloom.syntax.module import Module
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from ptxloom.machine.kernel import Kernel
+
+CHECKS: Final = frozenset({"memcheck", "synccheck"})
+LOOP: Final = """.version 9.0 .target sm_90 .address_size 64
+.visible .entry k(.param .u64 p) { .reg .b32 %r<9>; .reg .b64 %d<4>; .reg .pred %p1;
+mov.u32 %r1, %tid.x; mov.u32 %r4, %ctaid.x; mov.u32 %r5, %ntid.x; mad.lo.u32 %r1, %r4, %r5, %r1;
+mov.u32 %r2, 0; mov.u32 %r3, 0; L: mad.lo.u32 %r2, %r2, 5, %r1; add.u32 %r3, %r3, 1; setp.lt.u32 %p1, %r3, 300;
+@%p1 bra L; ld.param.u64 %d1, [p]; mad.wide.u32 %d1, %r1, 4, %d1; st.global.u32 [%d1], %r2; ret; }"""
+CTAS: Final = 2048
+ENDED: Final = 300.0  # seconds in which a process has surely ended, however busy the host is
+
+
+@pytest.fixture(autouse=True)
+def alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
+    """Nothing hot is kept, no process is at work, and few instructions are long."""
+    monkeypatch.setenv("PTXLOOM_TIER", "auto")
+    monkeypatch.setattr(heat, "LONG", 1)
+
+    def key(called: str, *_: object) -> str:
+        return f"hot {tmp_path} {called}"
+
+    monkeypatch.setattr(kept_code, "_hot_key", key)
+    at_work: list[beside.Making] = []
+    monkeypatch.setattr(beside, "_AT_WORK", at_work)
+    yield
+    for one in at_work:
+        one.end()
+
+
+def launched(kernel: Kernel, **options: float) -> list[int]:
+    out = np.zeros(32 * CTAS, np.uint32)
+    kernel.launch(CTAS, 32, [out], threads=1, **options)  # pyright: ignore[reportArgumentType] - a time limit
+    return out.tolist()
+
+
+def known(kernel: Kernel) -> int:
+    return kernel.code.known_address(whole=True, checks=CHECKS)
+
+
+def wait() -> None:
+    ends = time.monotonic() + ENDED
+    while not beside._AT_WORK[0].is_over and time.monotonic() < ends:
+        time.sleep(0.02)
+    assert beside._AT_WORK[0].is_over
+
+
+def test_hot_code_that_a_process_has_made_is_taken_up_by_the_next_launch_and_by_the_next_kernel() -> None:
+    kernel = pl.kernel(pl.parse(LOOP), "k")
+    results = launched(kernel)
+    first = known(kernel)
+    wait()
+    assert launched(kernel) == results
+    hot = known(kernel)
+    assert hot not in {0, first}
+    assert launched(kernel) == results  # a warm one
+    assert known(kernel) == hot
+    again = pl.kernel(pl.parse(LOOP + "\n"), "k")
+    assert launched(again) == results
+    assert len(beside._AT_WORK) == 1, "what is kept is taken"
+
+
+def test_a_launch_goes_on_in_code_that_comes_while_it_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+    hot = hot_content(plan(pl.parse(LOOP), "k", semantics.Table()), CHECKS)
+
+    def comes(self: Heat, checks: frozenset[str], instructions: int) -> bytes | None:
+        asked.append(instructions)
+        return hot if len(asked) == 3 and checks == CHECKS else None
+
+    def never(*_: object) -> None:
+        pass
+
+    kernel = pl.kernel(pl.parse(LOOP), "k")
+    monkeypatch.setattr(Heat, "made", never)
+    results = launched(kernel)
+    first = known(kernel)
+    monkeypatch.setattr(Heat, "made", comes)
+    assert launched(kernel) == results
+    assert known(kernel) != first
+    assert len(asked) > 4
+    assert min(asked[1:3]) > 0, "it came while the launch ran"
+
+
+@pytest.mark.parametrize(("tier", "timeout"), [("auto", 100.0), ("first", None)])
+def test_nothing_is_made_in_a_launch_with_a_time_limit_nor_for_the_first_tier(
+    monkeypatch: pytest.MonkeyPatch, tier: str, timeout: float | None
+) -> None:
+    monkeypatch.setenv("PTXLOOM_TIER", tier)
+    kernel = pl.kernel(pl.parse(LOOP), "k")
+    launched(kernel, **({} if timeout is None else {"timeout": timeout}))
+    assert beside._AT_WORK == []
+
+
+def test_a_kernel_that_runs_shortly_is_not_made_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(heat, "LONG", 1 << 20)
+    launched(pl.kernel(pl.parse(LOOP), "k"))
+    assert beside._AT_WORK == []
+
+
+def test_a_process_that_fails_leaves_the_first_code(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(beside, "_MAKER", "ptxloom.no_such_module")
+    kernel = pl.kernel(pl.parse(LOOP), "k")
+    results = launched(kernel)
+    first = known(kernel)
+    wait()
+    assert launched(kernel) == results == launched(kernel)
+    assert known(kernel) == first
+    assert len(beside._AT_WORK) == 1, "it is asked once"
+
+
+def test_one_process_works_at_a_time_and_is_ended_with_its_maker(monkeypatch: pytest.MonkeyPatch) -> None:
+    request = HotRequest(LOOP, "k", "sm_90", fused=False, checks=tuple(sorted(CHECKS)))
+    making = started(request)
+    assert making is not None
+    assert started(request) is None
+    pid = making._process.pid
+    monkeypatch.setattr(os, "getpid", lambda: 0)
+    making.end()
+    monkeypatch.undo()
+    os.kill(pid, 0)  # a child of this process would not have ended it
+    making.end()
+    with pytest.raises(ProcessLookupError):
+        os.kill(pid, 0)
+
+
+def test_a_process_makes_what_this_one_would() -> None:
+    request = HotRequest(LOOP, "k", "sm_90", fused=True, checks=("memcheck",))
+    assert HotRequest.unpacked(request.packed())._replace(checks=request.checks) == request
+    assert made(request) == hot_content(plan(pl.parse(LOOP), "k", semantics.Table()), frozenset(request.checks))
+
+
+def test_a_module_that_differs_from_its_text_is_not_made_again() -> None:
+    module = pl.parse(LOOP)
+    launched(pl.kernel(Module(module.source, module.statements, module.diagnostics), "k"))
+    assert beside._AT_WORK == []

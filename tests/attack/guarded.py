@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
 
+from attack.tiers import prepare
 from attack.zones import Zone, Zones, guard
 
 if TYPE_CHECKING:
@@ -213,7 +214,10 @@ def _run(one: Attack, zones: Zones, rooms: dict[tuple[int, int], Zone]) -> list[
     hazards: Iterable[Any] = ()
     kind, words = "done", ""
     try:
-        result = _kernel(one, zones).launch(
+        made = _kernel(one, zones)
+        if not (one.profile or one.trace or one.provenance):
+            prepare(made, one.checks)
+        result = made.launch(
             one.grid,
             one.block,
             args,

@@ -116,6 +116,7 @@ class Hostile:
     provenance: bool
     threads: int
     heap_bytes: int | None
+    tier: str
 
 
 Statements: TypeAlias = "dict[str, list[str]]"
@@ -188,6 +189,7 @@ def hostile(seed: int, statements: Pool) -> Hostile:
         and ".entry child" not in text,  # where kernels launch none
         chance.choice((1, *range(2, 9))),
         chance.choice((None, None, 0, 1 << 12, 1 << 16)),
+        chance.choice(("first", "hot")),
     )
 
 

@@ -26,6 +26,7 @@ from attack.forging import FORGED
 from attack.guarded import room
 from attack.hostile import Hostile, Pool, hostile, pool
 from attack.objects import Objects, map_of
+from attack.tiers import choose, prepare
 from attack.zones import Zone, Zones, guard
 from ptxloom import Provenance, kernel, parse
 from ptxloom.diagnostics import PtxloomError
@@ -87,7 +88,11 @@ def run(case: Hostile, zones: Zones, word: bytes = _WORDS[0]) -> str:
     objects = Objects(chance)
     outcome, output = "ran", ""
     try:
-        result = kernel(parse(case.text), "k").launch(
+        choose(case.tier)
+        made = kernel(parse(case.text), "k")
+        if not (case.profile or case.trace or case.provenance):
+            prepare(made, case.checks)
+        result = made.launch(
             case.grid,
             case.block,
             [given.content, readable, forged.tobytes(), objects.handles, map_of(given.content, chance)],

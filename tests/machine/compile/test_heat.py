@@ -11,9 +11,8 @@ import pytest
 
 import ptxloom as pl
 from ptxloom.machine import semantics
-from ptxloom.machine.compile import beside, heat, kept_code
+from ptxloom.machine.compile import beside, kept_code, tiers
 from ptxloom.machine.compile.beside import HotRequest, started
-from ptxloom.machine.compile.heat import Heat
 from ptxloom.machine.compile.kept_code import hot_content
 from ptxloom.machine.plan.hot_maker import made
 from ptxloom.machine.plan.planner import plan
@@ -39,7 +38,7 @@ ENDED: Final = 300.0  # seconds in which a process has surely ended, however bus
 def alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
     """Nothing hot is kept, no process is at work, and few instructions are long."""
     monkeypatch.setenv("PTXLOOM_TIER", "auto")
-    monkeypatch.setattr(heat, "LONG", 1)
+    monkeypatch.setattr(tiers, "LONG", 1)
 
     def key(called: str, *_: object) -> str:
         return f"hot {tmp_path} {called}"
@@ -88,7 +87,7 @@ def test_a_launch_goes_on_in_code_that_comes_while_it_runs(monkeypatch: pytest.M
     asked: list[int] = []
     hot = hot_content(plan(pl.parse(LOOP), "k", semantics.Table()), CHECKS)
 
-    def comes(self: Heat, checks: frozenset[str], instructions: int) -> bytes | None:
+    def comes(self: tiers.Heat, checks: frozenset[str], instructions: int) -> bytes | None:
         asked.append(instructions)
         return hot if len(asked) == 3 and checks == CHECKS else None
 
@@ -96,10 +95,10 @@ def test_a_launch_goes_on_in_code_that_comes_while_it_runs(monkeypatch: pytest.M
         pass
 
     kernel = pl.kernel(pl.parse(LOOP), "k")
-    monkeypatch.setattr(Heat, "made", never)
+    monkeypatch.setattr(tiers.Heat, "made", never)
     results = launched(kernel)
     first = known(kernel)
-    monkeypatch.setattr(Heat, "made", comes)
+    monkeypatch.setattr(tiers.Heat, "made", comes)
     assert launched(kernel) == results
     assert known(kernel) != first
     assert len(asked) > 4
@@ -117,7 +116,7 @@ def test_nothing_is_made_in_a_launch_with_a_time_limit_nor_for_the_first_tier(
 
 
 def test_a_kernel_that_runs_shortly_is_not_made_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(heat, "LONG", 1 << 20)
+    monkeypatch.setattr(tiers, "LONG", 1 << 20)
     launched(pl.kernel(pl.parse(LOOP), "k"))
     assert beside._AT_WORK == []
 

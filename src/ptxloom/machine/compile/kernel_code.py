@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from ptxloom.machine.codegen import lengths
 from ptxloom.machine.compile import kept_code, tiers
-from ptxloom.machine.compile.heat import Heat
 from ptxloom.machine.native.llvm import LOCK
 
 if TYPE_CHECKING:
@@ -55,7 +54,7 @@ class KernelCode:
         self._warps = 0
         self._careful = False
         self._outlined: set[tuple[bool, frozenset[str]]] = set()
-        self._heat = Heat(request)
+        self._heat = tiers.Heat(request)
         self._left: list[Code] = []  # which launches may still run
 
     def expects(self, warps: int) -> bool:

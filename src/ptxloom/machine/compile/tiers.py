@@ -1,16 +1,26 @@
-"""The two tiers of a kernel's code: the first, which is there soon, and the hot one, which runs faster."""
+"""The two tiers of a kernel's code: the first, which is there soon, and the hot one, which runs faster.
+
+A kernel that has run long in its first code gets hot code, which a process of its own makes of it.
+"""
 
 from __future__ import annotations
 
 import os
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from ptxloom.diagnostics import UsageError
 from ptxloom.machine.instruments.wanted import has_code_of_its_own
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ptxloom.machine.compile.beside import HotRequest, Making
+
 VARIABLE: Final = "PTXLOOM_TIER"
 _FIRST, _HOT, _BY_ITSELF = "first", "hot", "auto"
 _DEFAULT: Final = _FIRST
+#: Instructions of warps that run before hot code is made, for each of the kernel's: about as long as making it takes.
+LONG: Final = 1 << 20
 
 
 def is_hot(*, whole: bool, checks: frozenset[str]) -> bool:
@@ -41,3 +51,56 @@ def _asked() -> str:
 def _has(*, whole: bool, checks: frozenset[str]) -> bool:
     """Whether such code has a hot tier."""
     return whole and not has_code_of_its_own(checks)
+
+
+class Heat:
+    """Counts instructions, and has hot code made beside once they are many.
+
+    When that begins depends on numbers alone; when it is there, on how busy the host is. What is computed is the same.
+    """
+
+    def __init__(self, request: Callable[[frozenset[str]], HotRequest | None]) -> None:
+        """Nothing has run.
+
+        Args:
+            request: What a process is asked for, by the tools that watch; None where it cannot be asked.
+        """
+        self._request = request
+        self._left: dict[frozenset[str], int] = {}  # instructions until it is worth it
+        self._making: dict[frozenset[str], Making] = {}
+
+    def watch(self, checks: frozenset[str], sites: int) -> None:
+        """Begin to count for code of so many instructions, watched by these tools."""
+        self._left.setdefault(checks, sites * LONG)
+
+    def forget(self, checks: frozenset[str]) -> None:
+        """Count no more: there is hot code, or none can be made."""
+        self._left.pop(checks, None)
+        self._making.pop(checks, None)
+
+    def made(self, checks: frozenset[str], instructions: int) -> bytes | None:
+        """Take in that instructions have run; the hot code as it is kept, once it is there: it may be none."""
+        making = self._making.get(checks)
+        if making is not None:
+            if not making.is_over:
+                return None
+            self.forget(checks)
+            return making.content
+        left = self._left.get(checks)
+        if left is None:
+            return None
+        self._left[checks] = left - instructions
+        if left <= instructions:
+            self._start(checks)
+        return None
+
+    def _start(self, checks: frozenset[str]) -> None:
+        request = self._request(checks)
+        if request is None:
+            self.forget(checks)
+            return
+        from ptxloom.machine.compile.beside import started  # noqa: PLC0415 - few kernels run so long
+
+        making = started(request)
+        if making is not None:  # else another kernel's is being made: this one asks again
+            self._making[checks] = making

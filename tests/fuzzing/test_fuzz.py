@@ -84,7 +84,7 @@ def test_any_part_of_a_program_is_a_program() -> None:
 
 
 @pytest.mark.parametrize(
-    "opinion", ["threads", "order", "cache", "alone", pytest.param("tools", marks=pytest.mark.slow)]
+    "opinion", ["threads", "order", "cache", "alone", "hot", pytest.param("tools", marks=pytest.mark.slow)]
 )
 def test_every_way_to_run_them_here_leaves_the_same(opinion: str) -> None:
     result = done(task(range(128, 132), 3, 5, (opinion,)))

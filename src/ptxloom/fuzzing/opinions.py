@@ -1,7 +1,8 @@
 """Opinions on programs: what each judge leaves in the frames of their threads.
 
-`machine` is ptxloom as it is. Others of this machine must say the same: `threads`, `order`, `tools`, `cache`, `alone`
-and `interpreter`. `gpu:N` is the GPU, its driver's compiler at level N; `ptxas:N` the GPU, code by a ptxas at level N.
+`machine` is ptxloom as it is. Others of this machine must say the same: `threads`, `order`, `tools`, `cache`, `alone`,
+`hot` and `interpreter`. `gpu:N` is the GPU, its driver's compiler at level N; `ptxas:N` the GPU, code by a ptxas at
+level N.
 """
 
 from __future__ import annotations
@@ -26,7 +27,9 @@ from ptxloom.fuzzing.nodes import CLUSTER
 from ptxloom.fuzzing.writer import KERNEL, module_text, names_of
 from ptxloom.isa.target import Target
 from ptxloom.isa.version import PtxVersion
+from ptxloom.machine.compile import tiers
 from ptxloom.machine.kernels import kernel
+from ptxloom.machine.launch.options import DEFAULT_CHECKS
 from ptxloom.machine.memory.textures import texture as pictured
 from ptxloom.meaning.form import Unreadable
 from ptxloom.syntax import parse
@@ -39,7 +42,7 @@ if TYPE_CHECKING:
     from ptxloom.fuzzing.nodes import Program
 
 MACHINE: Final = "machine"
-OWN: Final = ("threads", "order", "tools", "cache", "alone", "interpreter")
+OWN: Final = ("threads", "order", "tools", "cache", "alone", "hot", "interpreter")
 """Opinions that need nothing but this machine."""
 LEVELS: Final = 4
 """Levels of NVIDIA's compilers: 0 to 3."""
@@ -104,6 +107,7 @@ def frames_of(
     text = jury.text(programs, beside)
     judges: dict[str, Callable[[], Frames | Refused]] = {
         "alone": lambda: _alone(jury, programs, out, given),
+        "hot": lambda: _hot(jury, programs, out, given),
         "interpreter": lambda: _interpreted([*programs, *beside], len(programs), given, out),
         "gpu": lambda: _on_gpu(int(level), text.encode(), out, given, _thing(text)),
         "ptxas": lambda: _by_ptxas(jury, int(level), text, out, given),
@@ -122,11 +126,14 @@ def _kept(text: str, out: Frames, given: Frames) -> Frames | Refused:
         return _here(text, out, given)
 
 
-def _here(text: str, out: Frames, given: Frames, **how: Any) -> Frames | Refused:
+def _here(text: str, out: Frames, given: Frames, *, prepare: bool = False, **how: Any) -> Frames | Refused:
+    """Run programs in this process; to `prepare` them, their code is made before their time begins."""
     blocks = out.shape[0] * out.shape[1] // BLOCK
     how = {"threads": 1, "timeout": _SECONDS} | how
     made, thing = kernel(parse(text), KERNEL), _thing(text)
     more = [pictured(thing.levels, thing.geometry, **thing.sampling)] if thing is not None else []
+    if prepare:
+        made.code.address(whole=True, checks=frozenset(DEFAULT_CHECKS))
     result = made.launch(blocks, BLOCK, [out.reshape(-1), given.reshape(-1), *more], **how)
     if result.hazards:
         return Refused(f"hazard: {str(result.hazards[0]).partition(chr(10))[0]}")
@@ -138,13 +145,21 @@ def _thing(text: str) -> TextureObject | None:
     return texture() if f".param .u64 {TEXTURE}" in text else None
 
 
-def _alone(jury: Jury, programs: Sequence[Program], out: Frames, given: Frames) -> Frames | Refused:
+def _alone(
+    jury: Jury, programs: Sequence[Program], out: Frames, given: Frames, *, prepare: bool = False
+) -> Frames | Refused:
     """Each program in a kernel of its own."""
     for at, program in enumerate(programs):
-        left = _here(jury.text([program], programs), out[at : at + 1], given)
+        left = _here(jury.text([program], programs), out[at : at + 1], given, prepare=prepare)
         if isinstance(left, Refused):
             return left
     return out
+
+
+def _hot(jury: Jury, programs: Sequence[Program], out: Frames, given: Frames) -> Frames | Refused:
+    """Each program in a kernel of its own, in the hot tier, for which all together would be too long."""
+    with _variable(tiers.VARIABLE, "hot"):
+        return _alone(jury, programs, out, given, prepare=True)
 
 
 def _interpreted(programs: Sequence[Program], asked: int, given: Frames, out: Frames) -> Frames | Refused:
@@ -161,16 +176,22 @@ def _interpreted(programs: Sequence[Program], asked: int, given: Frames, out: Fr
 @contextmanager
 def _cache_of_its_own() -> Generator[None]:
     """Machine code is kept in a folder that is new."""
-    before = os.environ.get("PTXLOOM_CACHE")
-    with tempfile.TemporaryDirectory() as folder:
-        os.environ["PTXLOOM_CACHE"] = folder
-        try:
-            yield
-        finally:
-            if before is None:
-                del os.environ["PTXLOOM_CACHE"]
-            else:
-                os.environ["PTXLOOM_CACHE"] = before
+    with tempfile.TemporaryDirectory() as folder, _variable("PTXLOOM_CACHE", folder):
+        yield
+
+
+@contextmanager
+def _variable(name: str, value: str) -> Generator[None]:
+    """A variable of the environment has another value."""
+    before = os.environ.get(name)
+    os.environ[name] = value
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[name]
+        else:
+            os.environ[name] = before
 
 
 @cache

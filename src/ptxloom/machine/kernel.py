@@ -12,6 +12,7 @@ from ptxloom.isa.limits import LANES
 from ptxloom.lazy import cached_property
 from ptxloom.machine.compile.kernel_code import KernelCode
 from ptxloom.machine.compile.needs import packed, unpacked
+from ptxloom.machine.compile.tiers import hot_request
 from ptxloom.machine.instruments.wanted import keys_of
 from ptxloom.machine.launch import wanted
 from ptxloom.machine.launch.asked import STACK_BYTES, asked_of
@@ -48,7 +49,6 @@ if TYPE_CHECKING:
 
     from ptxloom.comparison.rounding import Precision
     from ptxloom.isa.target import Target
-    from ptxloom.machine.compile.beside import HotRequest
     from ptxloom.machine.compile.needs import Needs
     from ptxloom.machine.contraction.rewrite import Contraction, Fusion
     from ptxloom.machine.launch.expected import References
@@ -102,7 +102,7 @@ class Kernel:
             self._contraction = cache(partial(_contraction, module, name, fused=contract == FUSED))
             self.planned = Planned(partial(_program, self._contraction, name, cores, names), fused=contract == FUSED)
             judge = None if unchecked else cache(partial(explaining.must_be_legal, module, name))
-            request = partial(_request, module, name, cores, fused=contract == FUSED)
+            request = partial(hot_request, module, name, cores, fused=contract == FUSED)
             self.code = KernelCode(self.planned, judge=judge, explained=explained, request=request)
             known = self._known(cores)
             self.needs = replace(known, parameters=called(known.parameters, names))
@@ -382,15 +382,6 @@ class Kernel:
         if compared:
             result = wanted.with_comparisons(result, compared, chosen.program, asked.shape.grid)
         return tell(self.name, result)
-
-
-def _request(module: Module, name: str, cores: str, checks: frozenset[str], *, fused: bool) -> HotRequest | None:
-    """What a process is asked for that makes hot code; None for a module that differs from its text."""
-    if not module.is_as_read:
-        return None
-    from ptxloom.machine.compile.beside import HotRequest  # noqa: PLC0415 - few kernels run so long
-
-    return HotRequest(module.source.text, name, cores, fused, tuple(sorted(checks)))
 
 
 def _contraction(module: Module, name: str, *, fused: bool) -> Contraction:

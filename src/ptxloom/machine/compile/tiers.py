@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ptxloom.machine.compile.beside import HotRequest, Making
+    from ptxloom.syntax.module import Module
 
 VARIABLE: Final = "PTXLOOM_TIER"
 _FIRST, _HOT, _BY_ITSELF = "first", "hot", "auto"
@@ -51,6 +52,15 @@ def _asked() -> str:
 def _has(*, whole: bool, checks: frozenset[str]) -> bool:
     """Whether such code has a hot tier."""
     return whole and not has_code_of_its_own(checks)
+
+
+def hot_request(module: Module, name: str, cores: str, checks: frozenset[str], *, fused: bool) -> HotRequest | None:
+    """What a process is asked for that makes hot code; None for a module that differs from its text."""
+    if not module.is_as_read:
+        return None
+    from ptxloom.machine.compile.beside import HotRequest  # noqa: PLC0415 - few kernels run so long
+
+    return HotRequest(module.source.text, name, cores, fused, tuple(sorted(checks)))
 
 
 class Heat:

@@ -9,7 +9,7 @@ import os
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import pytest
 
@@ -284,6 +284,8 @@ def _watched(item: pytest.Item) -> Watched:
     if _KEY not in item.stash:
         wishes: dict[str, Any] = {}
         for marker in item.iter_markers(_MARKER):  # the closest comes first
+            if marker.args:
+                raise pytest.UsageError("the marker ptxloom takes checks and device by name: checks=['racecheck']")
             wishes = {**marker.kwargs, **wishes}
         checks, device = wishes.pop("checks", None), wishes.pop("device", None)
         if wishes:
@@ -305,7 +307,7 @@ def _watcher() -> Watcher:
     return Watcher()
 
 
-def _tools(named: str | Iterable[str]) -> tuple[str, ...]:
+def _tools(named: object) -> tuple[str, ...]:
     """The tools that a text or a list names.
 
     Raises:
@@ -317,9 +319,20 @@ def _tools(named: str | Iterable[str]) -> tuple[str, ...]:
     try:
         with needed():
             from ptxloom.machine.launch.options import read_checks  # noqa: PLC0415 - likewise
-        return read_checks(named if isinstance(named, str) else ",".join(named))
+        return read_checks(named if isinstance(named, str) else ",".join(map(str, _listed(named))))
     except PtxloomError as error:
         raise pytest.UsageError(f"ptxloom: {error}") from None
+
+
+def _listed(named: object) -> list[object]:
+    """The tools of a marker.
+
+    Raises:
+        UsageError: They are no list.
+    """
+    if isinstance(named, (list, tuple, set, frozenset)):
+        return [*cast("Iterable[object]", named)]
+    raise pytest.UsageError(f"ptxloom: checks is {named!r}; it must be a list of tools, or a text with commas")
 
 
 def _report(hazards: Iterable[Hazard]) -> str:

@@ -62,7 +62,7 @@ def held_against(
         UsageError: The launch was not profiled.
     """
     profile = given.profile if isinstance(given, LaunchResult) else given
-    if profile is None:
+    if not isinstance(profile, Profile):
         raise UsageError("profile", given, "that of a launch with `profile=True`")
     path = Path(file).parent / FOLDER / Path(file).stem / f"{_file_name(test, name)}.json"
     totals = asdict(profile.totals)

@@ -174,6 +174,9 @@ class TestThere:
     [
         ("", ("--ptxloom", "--ptxloom-checks=racechek"), "ptxloom: --checks is 'racechek'; it must be a list of "),
         ("@pytest.mark.ptxloom(tools='all')", (), "the marker ptxloom has no tools; it has checks and device"),
+        ("@pytest.mark.ptxloom('racecheck')", (), "the marker ptxloom takes checks and device by name"),
+        ("@pytest.mark.ptxloom(checks=5)", (), "checks is 5; it must be a list of tools"),
+        ("@pytest.mark.ptxloom(checks=[5])", (), "checks is '5'"),
     ],
 )
 def test_wishes_that_mean_nothing_are_said(

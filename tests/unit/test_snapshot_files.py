@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -45,6 +45,12 @@ def test_what_is_no_snapshot_is_said(profile: pl.LaunchResult, tmp_path: Path, m
     path.parent.mkdir(parents=True)
     make(path)
     assert "this is no snapshot" in held_against(profile, str(tmp_path / "test_k.py"), "test", update=False)
+
+
+@pytest.mark.parametrize("given", [5, None, "profile"])
+def test_what_is_no_profile_is_refused(given: Any, tmp_path: Path) -> None:
+    with pytest.raises(pl.UsageError, match="that of a launch with"):
+        held_against(given, str(tmp_path / "test_k.py"), "test", update=False)
 
 
 def test_a_snapshot_that_cannot_be_written_is_said(profile: pl.LaunchResult, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Planted mistakes are other programs, the same ones for a seed, and each area has tests."""
+"""Planted mistakes are other programs, the same ones for a seed; each area has tests, each word a mistake."""
 
 import ast
 from pathlib import Path
@@ -20,6 +20,17 @@ def f(a: "1 < 2", b=True) -> "3 + 4":
 '''
 
 
+SAME_LATER = b"import os\n\n\n" + TEXT.replace(b"def f", b"def g():\n    return a << 3\n\ndef f")
+FROZEN = b"""
+@dataclass(frozen=True, slots=True, order=True)
+class A:
+    b: int = field(default=1)
+    def c(self):
+        return [1
+            + 2]
+"""
+
+
 @pytest.fixture
 def tool() -> ModuleType:
     return loaded(TOOL)
@@ -37,6 +48,55 @@ def test_each_mistake_is_another_program_and_stands_where_it_should(tool: Module
         planted = one.planted(TEXT)
         assert ast.dump(ast.parse(planted)) != plain
         assert len(planted) - len(TEXT) == len(one.after.encode()) - (one.end - one.start)
+
+
+def test_a_mistake_is_told_by_what_it_stands_in_wherever_that_is(tool: ModuleType) -> None:
+    told = {one.told(TEXT) for one in tool.mutants_of("x.py", TEXT)}
+    assert len(told) == 10
+    assert told <= {one.told(SAME_LATER) for one in tool.mutants_of("x.py", SAME_LATER)}
+    assert tool.Told("x.py", "", 'ä = "äö", 7 in (8, )', 'ä = "äö", (8) in (8, )') in told
+
+
+def test_whether_a_dataclass_is_frozen_is_never_planted(tool: ModuleType) -> None:
+    found = [one.told(FROZEN) for one in tool.mutants_of("x.py", FROZEN)]
+    decorator = "@dataclass(frozen=True, slots=True, order=True)"
+    assert [(one.name, one.line, one.planted) for one in found] == [
+        ("A", "b: int = field(default=1)", "b: int = field(default=(2))"),
+        ("A.c", "return [1\n            + 2]", "return [(1 - 2)]"),
+        ("A.c", "return [1", "return [(2)"),
+        ("A.c", "+ 2]", "+ (3)]"),
+        ("A", decorator, decorator.replace("order=True", "order=(False)")),
+    ]
+
+
+def test_every_word_is_about_a_mistake_that_can_be_planted_and_says_why(tool: ModuleType) -> None:
+    package = tool.ROOT / "src" / "ptxloom"
+    known: set[object] = set()
+    for file in {one.file for one in tool.words()}:
+        text = (package / file).read_bytes()
+        known |= {one.told(text) for one in tool.mutants_of(file, text)}
+    stale = [one for one in tool.words() if one not in known]
+    assert not stale, "what changes nothing is told of lines that are not there: look again"
+    assert all(len(why.split()) >= 4 for why in tool.words().values())
+
+
+def test_what_changes_nothing_is_not_tried(
+    tool: ModuleType, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    drawn = tool.sample(9, 3, ("fragments",))
+    first = drawn[0][1]
+    told = first.told((tool.ROOT / "src" / "ptxloom" / first.path).read_bytes())
+    found = dict.fromkeys([one for _, one in drawn], "killed") | {drawn[1][1]: "lived"}
+    monkeypatch.setattr(tool, "words", lambda: {told: "It changes nothing."})
+
+    def outcome(_area: str, mutant: object, _copy: Path, _processes: int) -> str:
+        return found[mutant]
+
+    monkeypatch.setattr(tool, "outcome", outcome)
+    assert tool.main(["--count", "9", "--seed", "3", "--area", "fragments"]) == 1, "one of eight lived"
+    said = capsys.readouterr().out
+    assert said.startswith("nothing  ")
+    assert said.endswith("7 killed, 1 lived, 1 nothing\n")
 
 
 def test_a_sample_is_that_of_its_seed_and_takes_of_every_area(tool: ModuleType) -> None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ptxloom.machine.codegen.operands import LANE_BITS
 from ptxloom.machine.codegen.warp import ALL, W
 from ptxloom.machine.native.ir import Value, vector
 from ptxloom.machine.runtime import hazards, members, reconvergence, state
+from ptxloom.machine.runtime.access import LANE_BITS
 
 if TYPE_CHECKING:
     from ptxloom.machine.codegen.builder import Builder

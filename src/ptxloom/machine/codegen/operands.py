@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from ptxloom.binding.constants import simplified
 from ptxloom.isa.limits import LANES
@@ -10,8 +10,9 @@ from ptxloom.machine.codegen.places import COMPONENTS, Places
 from ptxloom.machine.codegen.special_registers import PREDICATES, read_special
 from ptxloom.machine.codegen.unpacked_operands import Images
 from ptxloom.machine.codegen.warp import ALL
-from ptxloom.machine.native.ir import Value, constant_vector, count, vector
+from ptxloom.machine.native.ir import Value, count, vector
 from ptxloom.machine.program.symbols import FunctionName, Register, Variable
+from ptxloom.machine.runtime.access import LANE_BITS
 from ptxloom.meaning.literals import literal_bits
 from ptxloom.meaning.types import Type, ptx_type
 from ptxloom.syntax import print_operand, tree
@@ -20,8 +21,6 @@ from ptxloom.syntax.constants import constant
 if TYPE_CHECKING:
     from ptxloom.machine.codegen.strip import Strip
     from ptxloom.machine.program.model import Op, Program
-
-LANE_BITS: Final = constant_vector("i32", ((1 << lane) - ((lane == 31) << 32) for lane in range(LANES)))
 
 
 class Operands(Places):

@@ -58,8 +58,8 @@ class _Body(Builder):
         start = self._given.setdefault(given, Value("ptr", f"%at{len(self._given)}"))
         return self.offset(start, by)
 
-    def build(self, name: str, op: Op, row: Row, registers: tuple[int, ...]) -> tuple[_Outlined, str] | None:
-        """A function for an instruction like this one; None if it needs more than its registers.
+    def build(self, name: str, op: Op, row: Row, registers: tuple[int, ...]) -> tuple[_Outlined, str]:
+        """A function for an instruction like this one, and its IR.
 
         Args:
             name: The function's.
@@ -73,8 +73,6 @@ class _Body(Builder):
         self._given = {}
         self.lines, self.scalars, self._count = [], {}, 0
         strips.unrolled(self, [(replace(op, site=_NOWHERE), row)])
-        if any("label %" in line for line in self.lines):
-            return None
         offsets = [Value("i64", f"%offset{n}") for n in range(len(self._given))]
         parameters = ", ".join(str(v) for v in (W, *(() if self.whole else (_MASK,)), *offsets))
         places = (
@@ -96,28 +94,24 @@ class Outlines:
         self.functions: list[str] = []
         self._b = b
         self._body = _Body(b)
-        self._known: dict[Hashable, _Outlined | None] = {}
+        self._known: dict[Hashable, _Outlined] = {}
 
-    def call(self, op: Op, row: Row) -> bool:
-        """Call the function of an instruction that is fit for strips; False if it has no function."""
+    def call(self, op: Op, row: Row) -> None:
+        """Call the function of an instruction that is fit for strips."""
         b = self._b
         form = _Form(b.program, op)
         key = (row.build, op.node.qualifiers, op.node.opcode, op.used, tuple(form.parts()))
         registers = tuple(form.registers)
         if key not in self._known:
-            made = self._body.build(f"ptxloom_outlined_{len(self._known)}", op, row, registers)
-            self._known[key] = None if made is None else made[0]
-            self.functions += [] if made is None else [made[1]]
+            self._known[key], text = self._body.build(f"ptxloom_outlined_{len(self._known)}", op, row, registers)
+            self.functions.append(text)
         found = self._known[key]
-        if found is None:
-            return False
         b.images.note(op)
         scalars = b.program.knowledge.scalars
         places = ((registers[n], is_scalar) for n, is_scalar in found.places)
         given = [f"i64 {state.REGISTERS + (scalars[at] if is_scalar else at)}" for at, is_scalar in places]
         several = ", ".join((str(W), *(() if b.whole else (str(b.mask),)), *given))
         b.do(f"call void @{found.name}({several})")
-        return True
 
 
 class _Form:

@@ -223,7 +223,8 @@ def _instructions(
             raise semantics.missing(op)
         uniform = op.site in b.program.knowledge.uniform_ops
         if not uniform and strips.fits(b, op, row):
-            if outlines is not None and outlines.call(op, row):  # before it, nothing was left for a run
+            if outlines is not None:  # for the whole of a block: nothing is left for a run
+                outlines.call(op, row)
                 continue
             run.append((op, row))
             if len(run) == strips.LONGEST:

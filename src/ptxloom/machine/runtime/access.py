@@ -28,7 +28,7 @@ HALF: Final = LANES // 2
 W: Final = Value("ptr", "%w")
 MASK: Final = Value("i32", "%mask")
 _EVERY: Final = Value(vector("i1"), "splat (i1 true)")
-LANE_BITS: Final = constant_vector("i32", ((1 << lane) - ((lane == 31) << 32) for lane in range(LANES)))
+LANE_BITS: Final = constant_vector("i32", (1 << lane for lane in range(LANES)))
 
 
 def access_name(verb: str, window: str, bits: int, parts: int) -> str:

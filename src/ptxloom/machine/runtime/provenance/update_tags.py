@@ -101,20 +101,20 @@ def fetch_row_tags(w: Warp, site: u32, lane: u32, at: u64, low: u64, size: u64) 
 
 
 @watching
-def put_row_tags(w: Warp, site: u32, lane: u32, t: TensorCopy, at: u64, start: u64, number: u64) -> None:
+def put_row_tags(w: Warp, site: u32, lane: u32, t: TensorCopy, at: u64, number: u64) -> None:
     """It comes to lie in a box at an address of shared memory."""
     for piece in range(pieces_of(t)):
         offset = u64(piece * t.piece)
-        place = chunk_place(t, start, number, offset)
+        place = chunk_place(t, at, number, offset)
         write_tags(w, site, lane, at + place, SHARED, t.piece, part(w.launch.trail.stage, offset, t.piece), 0)
 
 
 @watching
-def take_row_tags(w: Warp, site: u32, lane: u32, t: TensorCopy, at: u64, start: u64, number: u64) -> None:
+def take_row_tags(w: Warp, site: u32, lane: u32, t: TensorCopy, at: u64, number: u64) -> None:
     """A row of a box is taken out of shared memory."""
     for piece in range(pieces_of(t)):
         offset = u64(piece * t.piece)
-        place = chunk_place(t, start, number, offset)
+        place = chunk_place(t, at, number, offset)
         read_tags(w, site, lane, at + place, SHARED, t.piece, part(w.launch.trail.stage, offset, t.piece))
 
 

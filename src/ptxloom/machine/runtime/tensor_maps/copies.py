@@ -233,7 +233,7 @@ def load_box(w: Warp, lane: u32, at: u64, told: u64, first: u32, site: u32) -> u
         watch_target(w, t, lane, at, t.number, told)
         put_row(w.worker.row[0], t, box, at & ((1 << CLUSTER_SHIFT) - 1), t.number)
         if address(w.launch.trail) != 0:
-            put_row_tags(w, site, lane, t, at, at & ((1 << CLUSTER_SHIFT) - 1), t.number)
+            put_row_tags(w, site, lane, t, at, t.number)
         next_row(t)
     if address(w.shadow) != 0:
         released(w)
@@ -346,7 +346,7 @@ def store_box(w: Warp, lane: u32, at: u64, combine: Code, site: u32) -> u32:
             source = part(box, row_place(t, t.number), row_room(t))
             take_row(w.worker.row[0], t, source, at & ((1 << CLUSTER_SHIFT) - 1), t.number)
             if address(w.launch.trail) != 0:
-                take_row_tags(w, site, lane, t, at, at & ((1 << CLUSTER_SHIFT) - 1), t.number)
+                take_row_tags(w, site, lane, t, at, t.number)
             if send_row(w, lane, row_address(t), size, combine, site) != 0:
                 return 1
         next_row(t)

@@ -13,10 +13,12 @@ from ptxloom.machine import IllegalPtx, UnsupportedInstruction, semantics
 from ptxloom.machine.compile import variant
 from ptxloom.machine.plan.explaining import explained
 from ptxloom.machine.plan.planner import plan
+from ptxloom.machine.runtime import reconvergence
 from ptxloom.syntax import parse
 from recorded.ptxas.mutation_cases import HEAD, OTHERS, Statement, seeds
 
 if TYPE_CHECKING:
+    from ptxloom.machine.compile.variant import Variant
     from ptxloom.machine.program.model import Program
 
 _REGISTER = re.compile(r"\b((pred|[bus](?:8|16|32|64|128)|f16x2|f16|f32|f64)r\d+)\b")
@@ -70,12 +72,12 @@ _COMPARISONS = ({"lo", "lt"}, {"ls", "le"}, {"hi", "gt"}, {"hs", "ge"})
 _NUMBERS = frozenset({"type", "dtype", "atype"})  # signed or not, or bits: often one thing
 
 
-def program_of(statement: str) -> Program:
-    """A kernel of one statement, not judged, planned for sm_90."""
+def program_of(statement: str, target: str = "sm_90a") -> Program:
+    """A kernel of one statement, not judged, planned for a target."""
     declared = " ".join(sorted({f".reg .{kind} {name};" for name, kind in _REGISTER.findall(statement)}))
     places = ".local .align 16 .b8 loc[64]; .param .b64 inner; branches: .branchtargets label;"
     body = f".entry k(.param .b64 par) {{ {declared} {places}\n{statement}\nlabel: ret; }}"
-    module = parse(f".version 9.0\n.target sm_90a\n.address_size 64\n{HEAD}\n{body}\n")
+    module = parse(f".version 9.0\n.target {target}\n.address_size 64\n{HEAD}\n{body}\n")
     with explained(module, "k", unchecked=True):
         return plan(module, "k", semantics.Table())
 
@@ -83,12 +85,30 @@ def program_of(statement: str) -> Program:
 def code(statement: str) -> str:
     """The IR of one statement in a kernel, or why there is none."""
     try:
-        program = program_of(statement)
-        with explained(program.module, "k", unchecked=True):
-            made = variant.translate(program, whole=False)
+        made = translated(program_of(statement))
     except (IllegalPtx, UnsupportedInstruction):
         return ""
     return "\n".join((made.ir, *(text for _, text in sorted(made.builder.helpers.items()))))
+
+
+def translated(program: Program) -> Variant:
+    """The code of a kernel for parts of a warp."""
+    with explained(program.module, "k", unchecked=True):
+        return variant.translate(program, whole=False)
+
+
+def waits(statement: Statement, *, start: bool) -> bool:
+    """Whether lanes may wait for others of their warp at a statement that has to be the first of its block, or none."""
+    if not {"sync", "aligned"}.intersection(statement.words):
+        return False
+    try:
+        program = program_of(str(statement), "sm_100a")
+        row = semantics.find(program.ops[0])
+        if row is None or row.starts != start:
+            return False
+        return reconvergence.converge in translated(program).builder.natives.values()
+    except (IllegalPtx, UnsupportedInstruction):
+        return False
 
 
 def changed(statement: Statement, chance: random.Random) -> Statement:
@@ -142,3 +162,10 @@ def _may_be_equal(opcode: str, slot: str, word: str, other: str) -> bool:
         or (slot == "rnd" and {word, other} == {"", "rn"})
         or (slot == "CmpOp" and {word, other} in _COMPARISONS)
     )
+
+
+def test_what_lanes_wait_at_starts_its_block() -> None:
+    """Lanes that have waited come to their block's first line again: what stood before would be done twice."""
+    known = [one for opcode in opcodes() for one in seeds(opcode, 1, random.Random(5))]
+    assert any(waits(one, start=True) for one in known if one.opcode == "vote")
+    assert [str(one) for one in known if waits(one, start=False)] == []

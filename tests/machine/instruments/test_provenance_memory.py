@@ -150,6 +150,19 @@ def test_bulk_copies_go_there_and_back() -> None:
     assert (found.origins["element"][moved] + 1 == out[moved]).all()
 
 
+@pytest.mark.parametrize("size", [16, 32, 80, 112])
+def test_every_element_that_a_bulk_reduction_combines_is_computed(size: int) -> None:
+    text = f""".visible .entry k(.param .u64 out) {{ .reg .pred p; .reg .b32 r<4>; .reg .b64 d<4>;
+    .shared .align 16 .b8 tile[128]; ld.param.u64 d0, [out]; mov.u32 r0, %tid.x; setp.eq.u32 p, r0, 0;
+    mov.u32 r1, tile; mad.lo.u32 r1, r0, 4, r1; st.shared.u32 [r1], r0; fence.proxy.async; bar.sync 0;
+    @p cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [d0+16], [tile], {size};
+    @p cp.async.bulk.commit_group; @p cp.async.bulk.wait_group 0; ret; }}"""
+    found = followed(text, np.zeros(32, np.uint32)).contents("out")
+    combined = [16 <= 4 * n < 16 + size for n in range(32)]
+    assert (found.stored_at >= 0).tolist() == combined
+    assert (found.origins["kind"] == Kind.COMPUTED).tolist() == combined
+
+
 def test_an_atomic_gives_what_was_there_and_leaves_what_is_computed() -> None:
     text = """.visible .entry k(.param .u64 in, .param .u64 sums, .param .u64 out) { .reg .b32 r<8>; .reg .b64 d<8>;
     ld.param.u64 d1, [in]; ld.param.u64 d2, [sums]; ld.param.u64 d3, [out]; mov.u32 r0, %tid.x;

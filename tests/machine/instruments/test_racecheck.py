@@ -162,6 +162,59 @@ def test_the_line_of_a_read_is_known_however_long_its_thread_has_spun_since() ->
         assert found(body, block=64, seed=seed) == {("write-after-read", 8, 1)}
 
 
+def test_the_line_of_a_read_is_known_whatever_its_thread_has_read_since() -> None:
+    body = """
+    @!%p2 ld.shared.u32 %r1, [tile];
+    @!%p2 ld.shared.u32 %r2, [tile+64];
+    @!%p2 ld.shared.v2.u32 {%r3, %r4}, [tile+128];
+    bar.warp.sync -1;
+    @%p3 st.shared.u32 [PLACE], 1;
+    """
+    for place, line in (("tile", 1), ("tile+64", 2), ("tile+128", 3), ("tile+132", 3)):
+        races = found(body.replace("PLACE", place), block=64)
+        assert {tuple(sorted(lines)) for _, *lines in races} == {(line, 5)}, place
+
+
+@pytest.mark.parametrize("order", [(1, 0), (0, 1), (0, 31), (31, 0), (4, 5), (5, 4)])
+@pytest.mark.parametrize("load", ["ld.volatile.shared.u32", "ld.shared.u32", "atom.shared.or.b32"])
+def test_each_lane_that_has_read_is_remembered(load: str, order: tuple[int, int]) -> None:
+    """Two lanes read in turn, one of them sets a flag, for which a thread of another warp waits before it writes.
+
+    An atomic has seen the one before it, which comes with it before the write (PTX ISA 8.9.5).
+    """
+    first, second = order
+    body = f"""
+    @!%p2 bra OTHER;
+    setp.eq.u32 %p5, %r22, FLAG; mov.u32 %r4, 0; mov.u32 %r5, {first};
+    L: setp.eq.u32 %p6, %r22, %r5;
+    @%p6 {load} %r1, [tile]{", 0" * load.startswith("atom")};
+    mov.u32 %r5, SECOND; add.u32 %r4, %r4, 1; setp.lt.u32 %p7, %r4, 2; @%p7 bra L;
+    @!%p5 bra DONE; membar.cta; st.volatile.shared.u32 [flag], 1; bra DONE;
+    OTHER: @!%p1 bra DONE;
+    W: ld.volatile.shared.u32 %r2, [flag]; setp.eq.u32 %p6, %r2, 0; @%p6 bra W;
+    membar.cta;
+    st.shared.u32 [tile], 1;
+    DONE:
+    """
+    for flag in order:
+        alone = body.replace("FLAG", str(flag)).replace(f"%r5, {first};", f"%r5, {flag};").replace("SECOND", str(flag))
+        assert found(alone, block=64) == set()
+        races = found(body.replace("FLAG", str(flag)).replace("SECOND", str(second)), block=64)
+        is_ordered = load.startswith("atom") and flag == second
+        assert {tuple(sorted(lines)) for _, *lines in races} == (set() if is_ordered else {(4, 10)})
+
+
+@pytest.mark.parametrize("size", [1, 2, 4, 8])
+def test_as_many_bytes_are_named_as_no_fence_has_shown_a_copy(size: int) -> None:
+    body = f"""mov.u64 %rd7, 5;
+    @%p3 st.shared.u{8 * size} [tile+8], %rd7;
+    @%p3 cp.async.bulk.global.shared::cta.bulk_group [%rd1], [tile], 32; @%p3 cp.async.bulk.commit_group;
+    @%p3 cp.async.bulk.wait_group 0;"""
+    out = np.zeros(64, np.uint32)
+    result = kernel_of(body).launch(1, 32, [out], checks=(*CHECKS, "racecheck:fences"))
+    assert [(h.kind, h.address, h.size) for h in result.hazards] == [("cross-proxy", 8, size)]
+
+
 def test_the_side_that_comes_first_is_the_one_that_leads_to_the_other_without_a_barrier() -> None:
     """In a loop, a read after the only barrier precedes the write of the next round, which stands above it."""
     body = """

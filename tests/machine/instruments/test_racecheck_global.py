@@ -94,11 +94,20 @@ def test_shared_memory_is_left_to_the_other_tool() -> None:
     assert tuple(kernel.launch(1, 64, [out], checks=("racecheck",)).hazards) != ()
 
 
-def test_as_many_bytes_are_named_as_are_at_fault() -> None:
-    body = "setp.eq.u32 %p1, %r0, 0;\n@%p1 st.global.u16 [%rd1+6], 5;\n@!%p1 ld.global.u64 %rd5, [%rd1];"
+@pytest.mark.parametrize("read", [(0, 8), (0, 4), (4, 4), (6, 2), (3, 1), (7, 1)])
+@pytest.mark.parametrize("write", [(0, 8), (0, 4), (4, 4), (2, 2), (6, 2), (7, 1)])
+def test_as_many_bytes_are_named_as_are_at_fault(write: tuple[int, int], read: tuple[int, int]) -> None:
+    """A thread writes some bytes, those of another warp read some: the race is about what both touch."""
+    (at, size), (from_, count) = write, read
+    body = f"""setp.eq.u32 %p1, %r0, 0; setp.gt.u32 %p2, %r0, 31; mov.u64 %rd7, 5;
+    @%p1 st.global.u{8 * size} [%rd1+{at}], %rd7;
+    @%p2 ld.global.u{8 * count} %rd5, [%rd1+{from_}];"""
     out = np.zeros(64, np.uint32)
     hazards = entry(body).launch(1, 64, [out], checks=CHECKS).hazards
-    assert {(h.address - out.ctypes.data, h.size) for h in hazards} == {(6, 2)}
+    start, end = max(at, from_), min(at + size, from_ + count)
+    assert {(h.address - out.ctypes.data, h.size) for h in hazards} == (
+        {(start, end - start)} if start < end else set()
+    )
 
 
 SIGNAL = """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from machine.small_kernels import entry
 
@@ -23,6 +24,22 @@ def test_a_shuffle_waits_for_members_that_take_a_longer_way() -> None:
     result = entry(body + STORE).launch(1, 32, [out])
     assert out.tolist() == [n + 16 for n in range(16)] + [1000] * 16
     assert not result.hazards
+
+
+@pytest.mark.parametrize("late", [0, 1, 5, 31])
+def test_all_wait_for_the_one_that_takes_a_longer_way(late: int) -> None:
+    """The others come to the shuffle while that one still counts, by a branch ahead or by one back."""
+    out = np.zeros(32, np.uint32)
+    body = f"""
+    setp.ne.u32 %p1, %r0, {late}; @%p1 bra HERE; mov.u32 %r2, 0;
+    LATE: add.u32 %r2, %r2, 1; setp.lt.u32 %p2, %r2, 3000; @%p2 bra LATE;
+    HERE: shfl.sync.idx.b32 %r1, %r2, {late}, 31, -1; add.u32 %r1, %r1, %r0;
+    """
+    for back in (False, True):
+        turned = body.replace("HERE: ", "bra HERE; BACK: bra HERE; HERE: ").replace("@%p1 bra HERE", "@%p1 bra BACK")
+        result = entry((turned if back else body) + STORE).launch(1, 32, [out])
+        assert out.tolist() == [n + 3000 for n in range(32)]
+        assert not result.hazards
 
 
 def test_each_lane_waits_for_the_members_it_names_itself() -> None:

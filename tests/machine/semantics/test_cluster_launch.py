@@ -137,6 +137,25 @@ def test_a_coordinate_is_read_from_a_register_or_from_two_halves(response: str) 
     assert (done[:BLOCK], hazards) == ([1] * BLOCK, [])
 
 
+def test_each_coordinate_is_the_one_of_its_axis() -> None:
+    """One CTA takes over all others; each leaves its coordinates, read one by one, where the three together lead."""
+    name = "clusterlaunchcontrol.query_cancel.get_first_ctaid"
+    body = f"""mov.u32 r12, 0;
+    NEXT: @p0 mbarrier.arrive.expect_tx.shared.b64 d2, [bar], 16; @p0 {ASK} [response], [bar];
+    WAIT: mbarrier.try_wait.parity.shared.b64 p1, [bar], r12; @!p1 bra WAIT; xor.b32 r12, r12, 1;
+    ld.shared.b128 q0, [response]; clusterlaunchcontrol.query_cancel.is_canceled.pred.b128 p3, q0; @!p3 bra DONE;
+    {name}::x.b32.b128 r5, q0; {name}::y.b32.b128 r6, q0; {name}::z.b32.b128 r7, q0;
+    {name}.v4.b32.b128 {{r8, r9, r10, _}}, q0;
+    mad.lo.u32 r5, r6, 100, r5; mad.lo.u32 r5, r7, 10000, r5;
+    mad.lo.u32 r9, r10, 3, r9; mad.lo.u32 r8, r9, 2, r8; mul.wide.u32 d3, r8, 4; add.u64 d3, d0, d3;
+    @p0 st.global.u32 [d3], r5; fence.proxy.async; bar.sync 0; bra NEXT;
+    DONE:"""
+    done = np.zeros((4, 3, 2), np.uint32)
+    ready(body).launch((2, 3, 4), BLOCK, [done, np.zeros(2, np.uint32)], threads=1)
+    z, y, x = np.indices(done.shape)
+    assert np.array_equal(done, z * 10000 + y * 100 + x)
+
+
 def test_generic_addresses_are_those_of_shared_memory() -> None:
     own = "mov.u64 d6, response; cvta.shared.u64 d6, d6; mov.u64 d7, bar; cvta.shared.u64 d7, d7;"
     body = asked("clusterlaunchcontrol.query_cancel.is_canceled.pred.b128 p3, q0; @p3 st.global.u32 [d3], 5;")

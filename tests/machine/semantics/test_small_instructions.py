@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from machine.small_kernels import entry
-from ptxloom.machine import LaunchError
+from ptxloom.machine import IllegalPtx, LaunchError, UnsupportedInstruction
 
 TAKE = """
 .func (.param .b32 result) total(.param .b32 n)
@@ -48,6 +48,20 @@ def test_too_much_is_a_stack_overflow() -> None:
     with pytest.raises(LaunchError) as caught:
         entry("L: alloca.u32 %r2, 512; bra L;").launch(1, 1, [np.zeros(1, np.uint32)], stack_bytes=4096)
     assert caught.value.hazards[0].kind == "stack-overflow"
+
+
+@pytest.mark.parametrize("alignment", [0, 3, 24, 1 << 24, (1 << 23) + 8, -8])
+def test_stack_memory_is_aligned_to_a_power_of_two_that_is_not_too_large(alignment: int) -> None:
+    with pytest.raises((IllegalPtx, UnsupportedInstruction), match="power of two"):
+        entry(f"alloca.u32 %r1, 4, {alignment};", unchecked=True).launch(1, 1, [np.zeros(1, np.uint32)])
+
+
+@pytest.mark.parametrize("alignment", [1, 8, 1 << 10])
+def test_stack_memory_is_aligned_as_it_is_asked_for(alignment: int) -> None:
+    out = np.zeros(2, np.uint32)
+    body = f"alloca.u32 %r1, 3, {alignment}; alloca.u32 %r2, 4, {alignment}; st.global.v2.u32 [%rd1], {{%r1, %r2}};"
+    entry(body).launch(1, 1, [out], stack_bytes=1 << 13)
+    assert (out % alignment).tolist() == [0, 0]
 
 
 @pytest.mark.parametrize(
@@ -112,6 +126,19 @@ def test_the_widest_vectors_move_32_bytes_a_lane(base: str) -> None:
     assert (rows[:, :8] == swapped.reshape(40, 4, 2)[:, ::-1].reshape(40, 8)).all()
 
 
+@pytest.mark.parametrize(("count", "bits"), [(2, 8), (4, 8), (2, 16), (4, 16), (2, 32), (4, 32), (2, 64)])
+def test_vectors_of_a_parameter_are_its_elements_one_after_the_other(count: int, bits: int) -> None:
+    given = np.arange(3, 67, dtype=np.uint8)
+    out = np.zeros((40, count), np.uint64)
+    names = ", ".join(f"%rd{10 + n}" for n in range(count))
+    stores = "\n".join(f"st.global.u64 [%rd3+{8 * n}], %rd{10 + n};" for n in range(count))
+    size = count * bits // 8
+    body = f"""mul.wide.u32 %rd2, %r0, {8 * count}; add.u64 %rd3, %rd1, %rd2;
+    ld.param.v{count}.u{bits} {{{names}}}, [given+{size}]; {stores}"""
+    entry(body, ".param .u64 out, .param .align 32 .b8 given[64]").launch(1, 40, [out, given])
+    assert (out == given[size : 2 * size].view(f"u{bits // 8}")).all()
+
+
 def test_128_bit_values_move_whole() -> None:
     data = np.arange(40 * 8, dtype=np.uint32)
     body = """.reg .b128 %q<3>; mul.wide.u32 %rd2, %r0, 32; add.u64 %rd3, %rd1, %rd2;
@@ -133,6 +160,18 @@ def test_special_registers_of_a_launch() -> None:
     entry(body, before=".shared .b8 fixed[48];").launch((4, 1), 64, [out], 100, cluster=2)
     for block, row in enumerate(out.tolist()):
         assert row == [64, 1, 2, 1, 0, 0, 0, block % 2, 2, 2, 100, 256, 1, 0, 0, 1, block]
+
+
+def test_the_masks_of_a_lane() -> None:
+    names = ("eq", "lt", "le", "gt", "ge")
+    out = np.zeros((64, len(names)), np.uint32)
+    reads = "\n".join(
+        f"mov.u32 %r1, %lanemask_{name}; st.global.u32 [%rd3+{4 * n}], %r1;" for n, name in enumerate(names)
+    )
+    entry(f"mul.wide.u32 %rd2, %r0, {4 * len(names)}; add.u64 %rd3, %rd1, %rd2; {reads}").launch(1, 64, [out])
+    lane, other = np.arange(64)[:, None] % 32, np.arange(32)
+    masks = (other == lane, other < lane, other <= lane, other > lane, other >= lane)
+    assert np.array_equal(out.T, [(mask << other).sum(1) for mask in masks])
 
 
 def test_the_system_has_the_first_kilobyte_of_shared_memory() -> None:

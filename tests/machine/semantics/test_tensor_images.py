@@ -186,6 +186,23 @@ def test_an_image_is_made_again_when_a_register_changes() -> None:
         assert np.array_equal(found[:, :, step], wanted), step
 
 
+def test_what_a_way_back_changes_is_unpacked_again() -> None:
+    """A loop starts with the image that was made before it; its second round has other registers."""
+    rng = np.random.default_rng(2)
+    form = matrix_form(F16)
+    given = tuple(
+        operand(draws("integers", rng, 8192), number, kind)
+        for number, kind in zip(form.vector_lengths[1:], ("f16", "f16", "f32"), strict=True)
+    )
+    change = "mov.b32 %a2, %b1; mov.b32 %b0, %a0; add.u32 %w, %w, 1; setp.lt.u32 %q, %w, 2;"
+    steps = f"{{mma}} {{store}} mov.u32 %w, 0; L: {{mma}} {{store}} {change} @%q bra L;"
+    found = run(F16, steps, given, 2)
+    a, b, c = (array.copy() for array in given)
+    assert np.array_equal(found[:, :, 0], pl.mma(F16, a, b, c))
+    a[..., 2], b[..., 0] = b[..., 1], a[..., 0]
+    assert np.array_equal(found[:, :, 1], pl.mma(F16, a, b, c))
+
+
 def test_warps_that_wait_for_one_another_have_their_own_images() -> None:
     rng = np.random.default_rng(3)
     form = matrix_form(F16)

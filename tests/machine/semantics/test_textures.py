@@ -90,6 +90,22 @@ def test_an_access_outside_a_surface_is_a_report(body: str, why: str) -> None:
     assert [hazard.rule for hazard in caught.value.hazards] == ["memcheck.illegal-surface-access"]
 
 
+@pytest.mark.parametrize("step", [-8, -1, 0, 3, 7])
+@pytest.mark.parametrize("turns", [-1, 1, 5])
+def test_of_a_step_the_low_four_bits_count(step: int, turns: int) -> None:
+    """The manual has steps from -8 to 7; of others no GPU was asked."""
+    texels = np.arange(3 * 64, dtype=np.float32).reshape(3, 64)
+    found: list[list[float]] = []
+    for by in (step, step + 16 * turns):
+        out = np.zeros(32, np.float32)
+        body = (
+            f"mov.u32 four, 1; add.u32 r3, i, 16; tex.2d.v4.f32.s32 {{r0, r1, r2, r3}}, [t, {{r3, four}}], {{{by}, 0}};"
+        )
+        kernel(body).launch(1, 32, [pl.texture(texels, "2d"), out])
+        found.append(out.tolist())
+    assert found == [[64 + 16 + step + lane for lane in range(32)]] * 2
+
+
 def test_stores_of_two_warps_to_one_place_of_a_surface_race() -> None:
     result = kernel("sust.b.2d.b32.trap [t, {0, 0}], i;").launch(
         1, 64, [pl.surface(picture(), "2d"), np.zeros(64, np.uint32)], checks=["racecheck:global"]

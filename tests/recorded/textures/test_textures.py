@@ -47,7 +47,6 @@ def test_every_case_is_recorded_with_the_gpu_that_ran_it(recorded: dict[str, NDA
     assert "H" in str(recorded["recorded with"])
 
 
-@pytest.mark.sample(every=3)
 @pytest.mark.parametrize("kind", sorted({name.split()[0] for name in CASES}))
 def test_equals_hardware(kind: str, recorded: dict[str, NDArray[np.uint32]]) -> None:
     wrong = {

@@ -11,10 +11,11 @@ import pytest
 import ptxloom as pl
 from ptxloom.diagnostics import UnsupportedForm, UsageError
 from ptxloom.isa.products import matrix_form
+from ptxloom.isa.target import RENAMED, targets
 from ptxloom.machine.native.jit import helper_address
 from ptxloom.machine.tensor import batch, convert, factors
 from ptxloom.machine.tensor.emit import function
-from ptxloom.machine.tensor.recipe import known_forms, recipe
+from ptxloom.machine.tensor.recipe import ARCHITECTURES, known_forms, recipe
 from recorded.mma.mma_cases import Inputs, inputs
 
 F16 = "m16n8k16.row.col.f32.f16.f16.f32"
@@ -99,6 +100,11 @@ def test_a_form_whose_matrices_lie_in_shared_memory_is_refused() -> None:
 def test_a_form_that_the_architecture_lacks_is_refused(spelling: str, target: str) -> None:
     with pytest.raises(UnsupportedForm, match="higher"):
         recipe(matrix_form(spelling), target)
+
+
+def test_the_arithmetic_of_every_target_since_turing_is_known_but_that_of_the_newest() -> None:
+    known = {RENAMED.get(one.number, one.number) for one in targets() if one.number >= 75}
+    assert sorted(known - {107}) == list(ARCHITECTURES)
 
 
 @pytest.mark.parametrize(

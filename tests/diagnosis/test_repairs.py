@@ -70,7 +70,7 @@ def test_a_window_of_a_picture_holds_the_most_wrong_elements() -> None:
     held = np.zeros((20, 12, 2), np.int64)
     wanted = held.copy()
     wanted[14:18, 9:11, 0] = 1
-    picture = Picture((0, 0, 0), 0, held, wanted)
+    picture = Picture("an operand", held, wanted)
     assert int(picture.wrong.sum()) == 8
     assert picture.window(8, 6) == (10, 5)
     assert picture.window(40, 40) == (0, 0)

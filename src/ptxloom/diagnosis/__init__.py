@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from ptxloom.diagnosis.diagnose import diagnose, examine
 from ptxloom.diagnosis.examination import Examination, Unjudged
-from ptxloom.diagnosis.model import Diagnosis, Picture, Repair
+from ptxloom.diagnosis.model import Diagnosis, Repair
+from ptxloom.diagnosis.pictures import Picture
 from ptxloom.glossary import CAUSES, Cause
 
 __all__ = [

@@ -91,11 +91,13 @@ class Asked(NamedTuple):
         right: Whether each is that of its block.
         named: What is wrong, if that has a name.
         wrong: (elements,) which are.
+        wanted: (elements,) which scale belongs to each, if it is known.
     """
 
     right: bool
     named: Named | None
     wrong: Truth
+    wanted: Integers | None = None
 
 
 def asked(held: Integers, place: tuple[Integers, Integers], matrix: Matrix, scales: Scales) -> Asked:
@@ -114,7 +116,8 @@ def asked(held: Integers, place: tuple[Integers, Integers], matrix: Matrix, scal
     if not grids:
         return Asked(right=False, named=None, wrong=nothing)
     best = int(np.argmax(shares))
-    wrong = grids[best].number(*grids[best].block(rows, columns)) != held
+    wanted = grids[best].number(*grids[best].block(rows, columns))
+    wrong = wanted != held
     if not wrong.any():
         return Asked(right=True, named=None, wrong=nothing)
     named = [one for grid in grids if (one := _named(grid, held, rows, columns, matrix.words)) is not None]
@@ -122,7 +125,7 @@ def asked(held: Integers, place: tuple[Integers, Integers], matrix: Matrix, scal
     told = _named(grids[best], held, rows, columns, matrix.words)
     if (told is None and not named) or not (said or shares[best] >= _LIKELY):
         return Asked(right=False, named=None, wrong=nothing)
-    return Asked(right=False, named=told or named[0], wrong=wrong)
+    return Asked(right=False, named=told or named[0], wrong=wrong, wanted=wanted)
 
 
 def _grids(shape: Sequence[int], size: int, extents: tuple[int, int]) -> Iterator[Grid]:

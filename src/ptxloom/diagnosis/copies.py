@@ -50,6 +50,8 @@ class Copy(NamedTuple):
         explained: The explanations there are.
         array: The array that is stored.
         paths: The ways of the wrong elements.
+        rows: (tiles,) the row of the array in which each tile begins.
+        columns: Likewise the column.
         stated: Whether it was said what the kernel computes.
     """
 
@@ -58,6 +60,8 @@ class Copy(NamedTuple):
     explained: tuple[Explanation, ...]
     array: TracedArray
     paths: Integers
+    rows: Integers
+    columns: Integers
     stated: bool
 
 
@@ -143,7 +147,8 @@ def _tiled(contents: Contents, source: TracedArray, size: int, *, turned: bool, 
     plane = Plane(source.number, source.shape[1], not turned, source.shape[0], bits)
     tile = Tile("copy", COPIED[size], plane, cut(held[0]), cut(held[1]), cut(known.astype(np.int64)) > 0)
     first_row, first_column = (np.repeat(np.arange(down), right), np.tile(np.arange(right), down))
-    wanted = Wanted(counted(first_row * size, size), counted(first_column * size, size))
+    first_row, first_column = first_row * size, first_column * size
+    wanted = Wanted(counted(first_row, size), counted(first_column, size))
     if whole(tile, wanted).all():
         return None
     paths = cut(origins["path"].astype(np.int64))
@@ -151,6 +156,7 @@ def _tiled(contents: Contents, source: TracedArray, size: int, *, turned: bool, 
     wrong = ~all_of(whole(tile, wanted))
     if not explained and not wrong.all():
         tile, wanted, paths = tile.chosen(wrong), wanted.chosen(wrong), paths[wrong]
+        first_row, first_column = first_row[wrong], first_column[wrong]
         explained = explanations(tile, wanted)
     bad = ~whole(tile, wanted) & tile.known
-    return Copy(tile, wanted, explained, contents.array, paths[bad], stated)
+    return Copy(tile, wanted, explained, contents.array, paths[bad], first_row, first_column, stated)

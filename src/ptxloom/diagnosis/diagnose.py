@@ -294,7 +294,7 @@ def _judged(
     coverage = Coverage(group, reading)
     broken = described([one for site in group for one in suspects(site, reading, coverage)], record)
     explained = any(one.explained and one.explained[0].culprit is not None for one in broken)
-    if broken and not explained and (tails := list(tail_not_masked(group, reading, coverage))):
+    if broken and not explained and (tails := list(tail_not_masked(group, reading, coverage, record))):
         return _Judged([], tails, "", reading)
     totals = list(stored_twice(group, reading, broken, coverage, record))
     if totals:
@@ -303,7 +303,7 @@ def _judged(
         totals = [] if telling else totals
     left_open = ""
     if not broken and not totals:
-        totals = list(not_copied(group, reading))
+        totals = list(not_copied(group, reading, record))
     if not broken and not totals:
         left_open = k_left_open(reading, coverage, record)
         if not left_open:

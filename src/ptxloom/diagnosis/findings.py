@@ -19,8 +19,9 @@ from ptxloom.diagnosis.lines.accumulators import started_anew
 from ptxloom.diagnosis.lines.ctas import base_of, deciding, own_term_of, term_of
 from ptxloom.diagnosis.lines.loops import ends_of
 from ptxloom.diagnosis.lines.reached import kept_from
-from ptxloom.diagnosis.model import Diagnosis, Picture
+from ptxloom.diagnosis.model import Diagnosis
 from ptxloom.diagnosis.permutations import Named
+from ptxloom.diagnosis.pictures import PLACES, Picture, about_of, of_tile
 from ptxloom.diagnosis.repairs import of_address
 from ptxloom.diagnosis.tiles import whole
 from ptxloom.diagnosis.totals import COPY, STEP
@@ -207,7 +208,16 @@ def of_copy(copy: Copy, record: ProvenanceRecord) -> Diagnosis:
         int(np.count_nonzero(bad)),
         bad.size,
         found.repair,
+        _picture_of_copy(copy),
     )
+
+
+def _picture_of_copy(copy: Copy) -> Picture:
+    """The first of the tiles with the most wrong elements."""
+    mended = copy.explained[0].repaired if copy.explained else None
+    at, held, wanted = of_tile(copy.tile, copy.wanted, mended)
+    first = f"({int(copy.rows[at])}, {int(copy.columns[at])})"
+    return Picture(f"the tile of {copy.array.name} from {first} on: {PLACES}", held, wanted)
 
 
 def _last(path: int, record: ProvenanceRecord) -> list[Op]:
@@ -243,6 +253,7 @@ def of_total(total: Total, run: Run) -> Diagnosis:
         tuple(dict.fromkeys(op.line for op in found.concerned)),
         total.wrong,
         total.total,
+        picture=total.picture,
     )
 
 
@@ -291,13 +302,6 @@ def _stack(suspect: Suspect) -> Stack:
 
 def _picture(suspect: Suspect, record: ProvenanceRecord) -> Picture:
     """The first of the products with the most wrong elements."""
-    tile = suspect.tile
-    at = int(np.argmax(np.count_nonzero(~whole(tile, suspect.wanted), axis=(1, 2))))
-    event = record.products[int(suspect.evidence.numbers[suspect.events[at]])]
-    held = np.stack((tile.rows[at], tile.columns[at]), axis=-1)
-    held[~tile.known[at]] = -1
-    wanted = held
-    if suspect.explained:
-        mended = suspect.explained[0].repaired
-        wanted = np.stack((mended.rows[at], mended.columns[at]), axis=-1)
-    return Picture(event.cta, event.warp, held, wanted)
+    mended = suspect.explained[0].repaired if suspect.explained else None
+    at, held, wanted = of_tile(suspect.tile, suspect.wanted, mended)
+    return Picture(about_of(int(suspect.evidence.numbers[suspect.events[at]]), record), held, wanted)

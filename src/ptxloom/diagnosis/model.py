@@ -5,14 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from ptxloom.display import mimebundle
 from ptxloom.glossary import CAUSES
 from ptxloom.syntax.edits import edit
 
 if TYPE_CHECKING:
-    from ptxloom.diagnosis.tiles import Integers, Truth
+    from ptxloom.diagnosis.pictures import Picture
     from ptxloom.syntax.module import Module
     from ptxloom.syntax.origins import SourceLine
     from ptxloom.syntax.tree import Instruction
@@ -41,42 +39,6 @@ class Repair:
         return "\n".join(
             f"line {node.span.line}: `{' '.join(node.span.text.split())}` -> `{text}`" for node, text in self.edits
         )
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Picture:
-    """An operand of one product, as it is and as it should be.
-
-    Attributes:
-        cta: The CTA's (x, y, z).
-        warp: The warp within it.
-        held: (rows, columns, 2) row and column of the matrix that each element comes from; -1: from elsewhere.
-        wanted: Likewise what should be there.
-    """
-
-    cta: tuple[int, int, int]
-    warp: int
-    held: Integers
-    wanted: Integers
-
-    @property
-    def wrong(self) -> Truth:
-        """(rows, columns) which elements come from elsewhere than they should."""
-        return (self.held != self.wanted).any(axis=-1)
-
-    def window(self, rows: int, columns: int) -> tuple[int, int]:
-        """The first row and column of the part that holds the most wrong elements; the upper left one of equal ones.
-
-        Args:
-            rows: How many it has at most.
-            columns: Likewise.
-        """
-        sums = np.zeros((self.wrong.shape[0] + 1, self.wrong.shape[1] + 1), np.int64)
-        sums[1:, 1:] = self.wrong.cumsum(axis=0).cumsum(axis=1)
-        high, wide = min(rows, self.wrong.shape[0]), min(columns, self.wrong.shape[1])
-        count = sums[high:, wide:] - sums[:-high, wide:] - sums[high:, :-wide] + sums[:-high, :-wide]
-        top, left = np.unravel_index(int(np.argmax(count)), count.shape)
-        return int(top), int(left)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -9,6 +9,7 @@ import numpy as np
 from ptxloom.diagnosis.beside import beside
 from ptxloom.diagnosis.blocks import Matrix, Scales, asked
 from ptxloom.diagnosis.coverage import tiles_of
+from ptxloom.diagnosis.tallies import by_place
 from ptxloom.diagnosis.totals import Total
 
 if TYPE_CHECKING:
@@ -17,7 +18,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ptxloom.diagnosis.beside import Beside
+    from ptxloom.diagnosis.blocks import Asked
     from ptxloom.diagnosis.evidence import SiteEvidence
+    from ptxloom.diagnosis.pictures import Picture
     from ptxloom.diagnosis.readings import Reading
     from ptxloom.diagnosis.tiles import Integers
     from ptxloom.machine.results.provenance import ProvenanceRecord
@@ -120,7 +123,16 @@ def _judged(
         return _open(computed.role, one, record)
     wrong, total = int(np.count_nonzero(result.wrong)), len(result.wrong)
     paths = path[which][known][result.wrong]
-    return Total("block", result.named, computed.role, one.array, paths, (), wrong, total, certain=False)
+    facts = ("block", result.named, computed.role, one.array, paths, (), wrong, total)
+    return Total(*facts, certain=False, picture=_picture(array.name, held[known], result, place, computed.role))
+
+
+def _picture(name: str, held: Integers, asked_of: Asked, place: tuple[Integers, Integers], role: str) -> Picture | None:
+    """Which scale the elements of the matrix go with."""
+    if asked_of.wanted is None:
+        return None
+    about = f"by {' and '.join(_WORDS[role])} the element of {name} that goes with it, as it is | as it should be"
+    return by_place(about, place, (held, asked_of.wanted), _WORDS[role])
 
 
 def _open(role: str, one: Beside, record: ProvenanceRecord) -> str:

@@ -12,6 +12,7 @@ from ptxloom.diagnosis.kept import was_copied
 from ptxloom.diagnosis.left_open import has_computed_factor
 from ptxloom.diagnosis.lines.ctas import ctas_of, deciding
 from ptxloom.diagnosis.permutations import Named
+from ptxloom.diagnosis.tallies import arrays_of_operands, bits_of_nibbles, k_of_a_sum, lines_beyond, stores_of
 from ptxloom.diagnosis.tiles import common_columns, common_rows
 from ptxloom.readings.computed import source
 from ptxloom.readings.terms import words
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from ptxloom.diagnosis.evidence import SiteEvidence
     from ptxloom.diagnosis.expectation import Expectation
     from ptxloom.diagnosis.laws import Suspect
+    from ptxloom.diagnosis.pictures import Picture
     from ptxloom.diagnosis.readings import Reading
     from ptxloom.diagnosis.stacks import Stack
     from ptxloom.diagnosis.tiles import Integers
@@ -51,6 +53,7 @@ class Total(NamedTuple):
         alone: Whether the lines of the factors are all there, so that it is the place alone that is wrong.
         again: Of k that come twice how: "step", if k goes on by less than products take; "copy", if it stays, or one
             product has a k twice; empty if neither is known.
+        picture: What is wrong as it is, and as it should be.
     """
 
     law: str
@@ -67,6 +70,7 @@ class Total(NamedTuple):
     read_wrong: bool = False
     again: str = ""
     alone: bool = False
+    picture: Picture | None = None
 
 
 STEP, COPY = "step", "copy"
@@ -107,12 +111,15 @@ def every_k_once(
         facts = ("once", named, seen, array, paths, own, twice, chains * extent, certain, ways, field)
         again = _how_again(sites, reading, role)
         again = "" if again == COPY and coverage.missing[role, axis] else again
-        yield Total(*facts, read_wrong=read_wrong, again=again)
+        picture = k_of_a_sum(sites, reading, role)
+        yield Total(*facts, read_wrong=read_wrong, again=again, picture=picture)
     elif whole_chains and coverage.missing[role, axis] and _is_whole(reading, coverage):
         missing = coverage.missing[role, axis]
         named = Named("k-missing", f"{missing // chains} of {extent} k are never multiplied")
         certain = not coverage.in_one_piece  # else rows may be padded, or another launch adds the rest
-        yield Total("once", named, "", array, _NO_PATHS, own, missing, chains * extent, certain, ways, field)
+        picture = k_of_a_sum(sites, reading, role)
+        facts = ("once", named, "", array, _NO_PATHS, own, missing, chains * extent, certain, ways, field)
+        yield Total(*facts, picture=picture)
 
 
 def _how_again(sites: Sequence[SiteEvidence], reading: Reading, role: str) -> str:
@@ -196,7 +203,7 @@ def stored_twice(
         alone = not field
         field = "" if incomplete else field or _lost_by(stacks, record)
         facts = ("place", named, "d", array, _NO_PATHS, by, lost, total)
-        yield Total(*facts, certain=True, field=field, alone=alone)
+        yield Total(*facts, certain=True, field=field, alone=alone, picture=stores_of(contents))
         return
     paths = np.concatenate([stack.path[stack.known] for _, stack in stacks])
     if misplaced and _through_shared(paths, record):
@@ -265,10 +272,13 @@ def stored_over(sites: Sequence[SiteEvidence], used: Integers, record: Provenanc
     places = int(np.count_nonzero(contents.stored_at < 0))
     named = Named("stored-twice", f"{count:,} products end nowhere, and {places:,} places of the result hold nothing")
     paths = contents.origins["path"][twice].astype(np.int64)
-    return Total("place", named, "d", contents.array.number, paths, by, places, contents.stored_at.size, certain=False)
+    facts = ("place", named, "d", contents.array.number, paths, by, places, contents.stored_at.size)
+    return Total(*facts, certain=False, picture=stores_of(contents))
 
 
-def tail_not_masked(sites: Sequence[SiteEvidence], reading: Reading, coverage: Coverage) -> Iterator[Total]:
+def tail_not_masked(
+    sites: Sequence[SiteEvidence], reading: Reading, coverage: Coverage, record: ProvenanceRecord
+) -> Iterator[Total]:
     """What is beyond the end of the rows is not multiplied as if it were of the next one."""
     for role, axis in (("a", 1), ("b", 0)):
         plane = reading.planes.get(role)
@@ -278,6 +288,7 @@ def tail_not_masked(sites: Sequence[SiteEvidence], reading: Reading, coverage: C
             continue
         over = total = 0
         paths: list[Integers] = []
+        pictures: list[Picture] = []
         for site in sites:
             tiles = tiles_of(site, reading)
             lines, own = (
@@ -290,12 +301,14 @@ def tail_not_masked(sites: Sequence[SiteEvidence], reading: Reading, coverage: C
                 return
             stack = next(s for s in site.stacks if s.role == role)
             paths.append(stack.path[apart == 1])
+            if apart.any():
+                pictures.append(lines_beyond(tiles[role], apart == 1, site.numbers, record))
             over += int(np.count_nonzero(apart))
             total += apart.size
         if 0 < over < total:
             named = Named("tail-not-masked", f"{over:,} elements are of the next row")
-            own_sites = tuple(site.site for site in sites)
-            yield Total("rows", named, role, plane.array, np.concatenate(paths), own_sites, over, total, certain=True)
+            facts = ("rows", named, role, plane.array, np.concatenate(paths), tuple(site.site for site in sites), over)
+            yield Total(*facts, total, certain=True, picture=pictures[0])
 
 
 def nibbles_unshifted(sites: Sequence[SiteEvidence], record: ProvenanceRecord) -> Iterator[Total]:
@@ -311,7 +324,8 @@ def nibbles_unshifted(sites: Sequence[SiteEvidence], record: ProvenanceRecord) -
         if unpacked and not any(_shifts(op, shift) for way in unpacked for op in way):
             named = Named("nibbles-unshifted", f"no instruction shifts the unpacked bytes left by {shift}")
             own, count = tuple(site.site for site in sites), sum(stack.known.size for stack in stacks)
-            yield Total("rows", named, role, stacks[0].array, paths, own, count, count, certain=True)
+            facts = ("rows", named, role, stacks[0].array, paths, own, count, count)
+            yield Total(*facts, certain=True, picture=bits_of_nibbles(stacks[0].unit_bits, shift))
 
 
 def _shifts(op: Op, by: int) -> bool:
@@ -339,6 +353,6 @@ def other_arrays(
     named = Named("operands-exchanged", f"both operands come from {name}, and {left} is not multiplied")
     for role, stack in (("b", first.b), ("a", first.a)):
         if not meant or role == "b":
-            paths = np.unique(stack.path)
-            yield Total("k", named, role, stack.array, paths, tuple(s.site for s in sites), 1, 1, certain=False)
+            facts = ("k", named, role, stack.array, np.unique(stack.path), tuple(s.site for s in sites), 1, 1)
+            yield Total(*facts, certain=False, picture=arrays_of_operands(role, (name, left)))
             return

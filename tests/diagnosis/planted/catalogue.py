@@ -7,6 +7,7 @@ from diagnosis.planted import (
     compiled_bugs,
     fragment_bugs,
     hopper_bugs,
+    order_bugs,
     other_bugs,
     store_bugs,
     tile_bugs,
@@ -15,5 +16,12 @@ from diagnosis.planted.kernels import KERNELS
 
 __all__ = ["BUGS", "KERNELS"]
 
-_OF_REGISTERS = (*fragment_bugs.BUGS, *tile_bugs.BUGS, *store_bugs.BUGS, *other_bugs.BUGS, *compiled_bugs.BUGS)
+_OF_REGISTERS = (
+    *fragment_bugs.BUGS,
+    *tile_bugs.BUGS,
+    *store_bugs.BUGS,
+    *other_bugs.BUGS,
+    *compiled_bugs.BUGS,
+    *order_bugs.BUGS,
+)
 BUGS = (*_OF_REGISTERS, *hopper_bugs.BUGS, *blackwell_bugs.BUGS)

@@ -9,6 +9,7 @@ from diagnosis.planted.direct import direct
 from diagnosis.planted.element_types import BF16, E4M3, F16, S8, TF32
 from diagnosis.planted.fp4 import product_of_fp4
 from diagnosis.planted.gemm import gemm
+from diagnosis.planted.slices import sliced
 from diagnosis.planted.tiling import Tiling
 
 SMALL_TILING = Tiling(F16, (16, 8), (1, 1), (32, 16, 64), trans=True)
@@ -28,6 +29,9 @@ DIRECT_F16 = direct("direct-f16", F16)
 DIRECT_TF32 = direct("direct-tf32", TF32)
 DIRECT_S8 = direct("direct-s8", S8)
 DIRECT_E4M3 = direct("direct-e4m3", E4M3)
+
+SCALED = direct("direct-f16-scaled", F16, scaled=True)
+SLICED = sliced("slices")
 
 ATTENTION = attention("attention")
 CONVOLUTION = convolution("convolution")
@@ -70,7 +74,7 @@ BLACKWELL_TENSOR_A = blackwell.blackwell("blackwell-f16-tensor-a", BLACKWELL_FAC
 
 KERNELS = (
     SMALL, LONG, MIDDLE, PADDED, LARGE, BYTES, EIGHTS, WORDS, MASKED, HALVES,
-    DIRECT_F16, DIRECT_TF32, DIRECT_S8, DIRECT_E4M3, ATTENTION, CONVOLUTION, FP4,
+    DIRECT_F16, DIRECT_TF32, DIRECT_S8, DIRECT_E4M3, SCALED, SLICED, ATTENTION, CONVOLUTION, FP4,
     BY_LDMATRIX, BY_MOVMATRIX, BY_STMATRIX, COPY, OF_WORDS, HGEMM, TRITON, TRITON_S8, STMATRIX,
     HOPPER, HOPPER_64B, HOPPER_32B, HOPPER_PLAIN, HOPPER_B_ACROSS, HOPPER_ACROSS, HOPPER_TF32, HOPPER_E4M3,
     HOPPER_ACROSS_PLAIN, BLACKWELL, BLACKWELL_PLAIN, BLACKWELL_B_ACROSS, BLACKWELL_ACROSS, BLACKWELL_TF32,

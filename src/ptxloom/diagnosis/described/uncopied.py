@@ -8,6 +8,7 @@ import numpy as np
 
 from ptxloom.diagnosis.coverage import tiles_of
 from ptxloom.diagnosis.permutations import Named
+from ptxloom.diagnosis.tallies import elements_absent
 from ptxloom.diagnosis.tiles import common_columns, common_rows
 from ptxloom.diagnosis.totals import Total
 
@@ -15,14 +16,17 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from ptxloom.diagnosis.evidence import SiteEvidence
+    from ptxloom.diagnosis.pictures import Picture
     from ptxloom.diagnosis.readings import Reading
+    from ptxloom.machine.results.provenance import ProvenanceRecord
 
 
-def not_copied(group: Sequence[SiteEvidence], reading: Reading) -> Iterator[Total]:
+def not_copied(group: Sequence[SiteEvidence], reading: Reading, record: ProvenanceRecord) -> Iterator[Total]:
     """What descriptors describe and no copy brought, of each factor; what lies beyond the array is none of it."""
     for role in "ab":
         sites = [site for site in group if role in site.described and any(s.role == role for s in site.stacks)]
         wrong = total = 0
+        pictures: list[Picture] = []
         ways: list[np.ndarray[tuple[int, ...], np.dtype[np.int64]]] = []
         for site in sites:
             stack = next(one for one in site.stacks if one.role == role)
@@ -36,12 +40,14 @@ def not_copied(group: Sequence[SiteEvidence], reading: Reading) -> Iterator[Tota
             (most_rows, most_columns) = tile.plane.extents
             known = (rows >= 0) & (rows < most_rows), (columns >= 0) & (columns < most_columns)
             inside = known[0][:, :, None] & known[1][:, None, :]
-            wrong += int(np.count_nonzero(stack.missing & inside))
+            absent = stack.missing & inside
+            if absent.any():
+                pictures.append(elements_absent((rows, columns), absent, site.numbers, record))
+            wrong += int(np.count_nonzero(absent))
             total += stack.missing.size
             ways.append(stack.path[stack.known])
         if wrong and not reading.image:
             named = Named("not-copied", f"{wrong:,} elements are never copied to shared memory")
-            own = tuple(site.site for site in sites)
-            paths = np.concatenate(ways)
-            array = reading.planes[role].array
-            yield Total("rows", named, role, array, paths, own, wrong, total, reading.stated, paths)
+            own, paths = tuple(site.site for site in sites), np.concatenate(ways)
+            facts = ("rows", named, role, reading.planes[role].array, paths, own, wrong, total, reading.stated, paths)
+            yield Total(*facts, picture=pictures[0])

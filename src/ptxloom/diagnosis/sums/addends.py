@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 
 from ptxloom.diagnosis.permutations import Named
+from ptxloom.diagnosis.tallies import by_place
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from ptxloom.diagnosis.pictures import Picture
     from ptxloom.diagnosis.sums.terms import Terms
     from ptxloom.diagnosis.tiles import Integers, Truth
     from ptxloom.machine.results.provenance import ProvenanceRecord, TracedArray
@@ -29,6 +31,7 @@ class Wrong(NamedTuple):
         paths: The ways of what is wrong.
         wrongs: How many are wrong.
         total: Of how many.
+        picture: What is added as it is, and as it should be.
     """
 
     law: str
@@ -36,6 +39,7 @@ class Wrong(NamedTuple):
     paths: Integers
     wrongs: int
     total: int
+    picture: Picture
 
 
 class Added(NamedTuple):
@@ -72,8 +76,8 @@ def added(terms: Terms, record: ProvenanceRecord, result: TracedArray, *, stated
             if not once and math.prod(array.shape) == 1:
                 continue
             joins = terms.multiplied[places[own]].all()
-            joins = joins and (not once or 2 * len(np.unique(places[own])) > len(own))
             elements = origins["element"][own]
+            joins = joins and (not once or 2 * len(np.unique(places[own])) > _different(places[own], elements))
             wanted = _wanted(array, result, places[own], elements, stated=stated) if joins else None
             if wanted is None:
                 judged[places[own]] = False
@@ -128,14 +132,25 @@ def _broken(standing: _Standing, paths: Integers, *, once: bool) -> Iterator[Wro
     """What is wrong with one array that is added, or scales; `paths` are the ways of its elements."""
     wrong = standing.held != standing.wanted
     if wrong.any():
-        yield Wrong("place", _named(standing, wrong), paths[wrong], int(np.count_nonzero(wrong)), len(wrong))
+        about = f"by row and column the element of {standing.array.name} that is added, as it is | as it should be"
+        place = np.unravel_index(standing.places, standing.result.shape)
+        picture = by_place(about, place, (standing.held, standing.wanted))
+        facts = ("place", _named(standing, wrong), paths[wrong], int(np.count_nonzero(wrong)), len(wrong))
+        yield Wrong(*facts, picture)
         return
     different, times = np.unique(standing.places, return_counts=True)
     if once and (times > 1).any():
         again = np.isin(standing.places, different[times > 1])
         count = int(np.count_nonzero(times > 1))
         named = Named("added-twice", f"{count:,} elements have it added more than once")
-        yield Wrong("once", named, paths[again], count, len(different))
+        about = f"by row and column how often {standing.array.name} is added, as it is | as it should be"
+        picture = by_place(about, np.unravel_index(different, standing.result.shape), (times, np.ones_like(times)))
+        yield Wrong("once", named, paths[again], count, len(different), picture)
+
+
+def _different(places: Integers, elements: Integers) -> int:
+    """How many elements are added where, if one that is added to a place again counts once."""
+    return len(np.unique(np.stack((places, elements), axis=1), axis=0))
 
 
 def _named(standing: _Standing, wrong: Truth) -> Named:

@@ -233,4 +233,5 @@ def _of_added(one: Wrong, array: TracedArray, record: ProvenanceRecord) -> Diagn
     return Diagnosis(
         one.law, "c", array.name, one.named.cause, one.named.detail, False, (), found.op.line, found.op.text,
         source_of(found.op, record), tuple(dict.fromkeys(op.line for op in found.concerned)), one.wrongs, one.total,
+        picture=one.picture,
     )  # fmt: skip

@@ -174,30 +174,29 @@ def _what(diagnosis: Diagnosis) -> str:
 
 
 def _drawn(picture: Picture, style: Style) -> list[str]:
-    """The part of the operand with the most wrong elements, each as row and column of its matrix; these bear a star."""
-    x, y, z = picture.cta
-    held, wanted = picture.held.tolist(), picture.wanted.tolist()
+    """The part with the most wrong cells; these bear a star."""
     top, left = picture.window(_ROWS, _COLUMNS)
-    rows, columns = range(top, min(len(held), top + _ROWS)), range(left, min(len(held[0]), left + _COLUMNS))
-    if not any(held[row][n] != wanted[row][n] for row in rows for n in columns):
+    wrong = picture.wrong[top : top + _ROWS, left : left + _COLUMNS]
+    if not wrong.any():
         return []  # what is wrong is not where elements stand
-    head = ("", *(f"{n}" for n in columns), "|", *(f"{n}" for n in columns))
+    names = _named(picture.columns, left, wrong.shape[1])
     body: list[tuple[Cell, ...]] = []
-    for row in rows:
-        here = [_cell(held[row][n], wanted[row][n]) for n in columns]
-        there = [Cell(_place(wanted[row][n])) for n in columns]
-        body.append((Cell(str(row)), *here, Cell("|"), *there))
-    about = f"  CTA ({x}, {y}, {z}), warp {picture.warp}: row,column as it is | as it should be"
-    return [about, *(f"    {line}" for line in text_table(Table(head, tuple(body)), style))]
+    for row, name in enumerate(_named(picture.rows, top, wrong.shape[0])):
+        here = [_cell(picture, top + row, left + n) for n in range(wrong.shape[1])]
+        there = [Cell(harmless(picture.says(picture.wanted[top + row, left + n]))) for n in range(wrong.shape[1])]
+        body.append((Cell(name), *here, Cell("|"), *there))
+    table = Table(("", *names, "|", *names), tuple(body))
+    return [f"  {harmless(picture.about)}", *(f"    {line}" for line in text_table(table, style))]
 
 
-def _cell(held: list[int], wanted: list[int]) -> Cell:
-    wrong = held != wanted
-    return Cell(f"{_place(held)}{'*' * wrong}", ink=Ink.RED if wrong else None)
+def _named(names: tuple[str, ...], first: int, count: int) -> tuple[str, ...]:
+    """What rows or columns are called: their numbers, if nothing else."""
+    return names[first : first + count] if names else tuple(map(str, range(first, first + count)))
 
 
-def _place(place: list[int]) -> str:
-    return "-" if place[0] < 0 else f"{place[0]},{place[1]}"
+def _cell(picture: Picture, row: int, column: int) -> Cell:
+    wrong = bool(picture.wrong[row, column])
+    return Cell(harmless(picture.says(picture.held[row, column])) + "*" * wrong, ink=Ink.RED if wrong else None)
 
 
 def outcome(tried: Told) -> str:

@@ -9,9 +9,10 @@ from ptxloom.views.drawing.figure import Cell, Figure, Grid
 
 if TYPE_CHECKING:
     from ptxloom.diagnosis import Diagnosis, Picture
+    from ptxloom.diagnosis.tiles import Integers
 
 _MOST: Final = 16  # rows and columns of a picture
-_NAMES: Final = {"a": ("m ↓", "k →"), "b": ("k ↓", "n →")}
+_NAMES: Final = {"a": ("m", "k"), "b": ("k", "n")}
 
 
 def figure(diagnosis: Diagnosis) -> Figure:
@@ -31,38 +32,42 @@ def figure(diagnosis: Diagnosis) -> Figure:
     title = f"{diagnosis.cause}{certain}: {diagnosis.wrong:,} of {diagnosis.total:,} elements{whose} wrong"
     if picture is None:
         return Figure(title, (), tuple(notes))
-    x, y, z = picture.cta
-    named = diagnosis.array or "the matrix"
-    notes.append(
-        f"CTA ({x}, {y}, {z}), warp {picture.warp}. A cell is the row,column of {named}; a colour is a row of it."
-    )
-    axes = _NAMES.get(diagnosis.operand, ("row ↓", "column →"))
+    places = not picture.axes
+    colours = f" A cell is the row,column of {diagnosis.array or 'the matrix'}; a colour is a row of it." * places
+    notes.append(f"{picture.about.partition(':')[0] if places else picture.about}.{colours}")
+    axes = picture.axes or _NAMES.get(diagnosis.operand, ("row", "column"))
     bands = ((_grid(picture, "as it is", axes, held=True), _grid(picture, "as it should be", axes, held=False)),)
     return Figure(title, bands, tuple(notes))
 
 
 def _grid(picture: Picture, title: str, axes: tuple[str, str], *, held: bool) -> Grid:
-    """The part of the operand with the most wrong elements."""
+    """The part with the most wrong cells."""
     shown = picture.held if held else picture.wanted
     rows, columns = min(len(shown), _MOST), min(len(shown[0]), _MOST)
     top, left = picture.window(rows, columns)
     cells = {
-        (row, column): _cell(
-            shown[top + row][left + column].tolist(), picture.wanted[top + row][left + column].tolist()
-        )
+        (row, column): _cell(picture, shown[top + row, left + column], picture.wanted[top + row, left + column])
         for row in range(rows)
         for column in range(columns)
     }
-    last = top + rows - 1, left + columns - 1
-    part = f", rows {top} to {last[0]}, columns {left} to {last[1]}" * ((rows, columns) != shown.shape[:2])
-    names = tuple(map(str, range(top, top + rows))), tuple(map(str, range(left, left + columns)))
-    return Grid(f"{title}{part}", *names, cells, *axes)
+    named = _named(picture.rows, top, rows), _named(picture.columns, left, columns)
+    part = (
+        f", {axes[0]} {named[0][0]} to {named[0][-1]}, {axes[1]} {named[1][0]} to {named[1][-1]}"
+        if (rows, columns) != shown.shape[:2]
+        else ""
+    )
+    return Grid(f"{title}{part}", *named, cells, f"{axes[0]} ↓", f"{axes[1]} →")
 
 
-def _cell(place: list[int], wanted: list[int]) -> Cell:
-    row, column = place
-    if row < 0:
-        return Cell(("-",), Role.OTHER, "from elsewhere", place != wanted)
-    wrong = place != wanted
-    tip = f"row {row}, column {column}" + f", where row {wanted[0]}, column {wanted[1]} belongs" * wrong
-    return Cell((f"{row},{column}",), hue(row), tip, wrong)
+def _named(names: tuple[str, ...], first: int, count: int) -> tuple[str, ...]:
+    return names[first : first + count] if names else tuple(map(str, range(first, first + count)))
+
+
+def _cell(picture: Picture, held: Integers, wanted: Integers) -> Cell:
+    said, meant = picture.says(held), picture.says(wanted)
+    wrong = said != meant
+    if held[0] < 0:
+        return Cell((said,), Role.OTHER, "from elsewhere", wrong)
+    tip = said if picture.axes else "row {}, column {}".format(*held.tolist())
+    belongs = meant if picture.axes or wanted[0] < 0 else "row {}, column {}".format(*wanted.tolist())
+    return Cell((said,), hue(int(held[0])), tip + f", where {belongs} belongs" * wrong, wrong)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -11,10 +10,8 @@ import pytest
 from diagnosis.planted import hopper_bugs
 from diagnosis.planted.diagnosing import named
 from diagnosis.planted.launching import launch
-from ptxloom.diagnosis import diagnose, examine
-from ptxloom.glossary import CAUSES
+from ptxloom.diagnosis import diagnose
 from ptxloom.machine import kernel
-from ptxloom.views.runs.diagnoses import Told, full
 
 if TYPE_CHECKING:
     from diagnosis.planted.model import PlantedBug
@@ -68,20 +65,6 @@ def test_what_is_wrong_is_said_in_words(name: str, detail: str) -> None:
     record = launch(bug.kernel, bug.text, bug.kernel.make(), provenance=True).provenance
     assert record is not None
     assert diagnose(record)[0].detail == detail
-
-
-def test_the_page_of_the_cause_shows_what_comes_of_its_kernel() -> None:
-    bug = BY_NAME["hopper-f16/a-stride-512"]
-    record = launch(bug.kernel, bug.text, bug.kernel.make(), provenance=True).provenance
-    assert record is not None
-    said = [line.strip() for line in full(Told(examine(record))).splitlines()]
-    blocks = re.findall(r"```(\w+)\n(.*?)```", CAUSES["descriptor"].example, re.DOTALL)
-    (_, wrong), (_, right) = (block for block in blocks if block[0] == "ptx")
-    assert wrong.strip() in bug.text
-    assert f"`{wrong.strip()}` -> `{right.strip()}`" in "\n".join(said)
-    drawn = [line.strip() for line in blocks[2][1].splitlines()]
-    assert len(drawn) == 5
-    assert [line for line in drawn if line not in said] == []
 
 
 def test_products_behind_many_that_never_run_are_asked_too() -> None:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import tomllib
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 from typing import Final
 
 
@@ -15,58 +18,27 @@ class Cause:
         about: In short, as a sentence begins.
         seen: What the operand looks like.
         change: What mends it.
-        example: A kernel that shows it, as Markdown; may be empty.
     """
 
     id: str
     about: str
     seen: str
     change: str
-    example: str = ""
+
+    @property
+    def example(self) -> str:
+        """A kernel that shows it, what `why` says of it, and its repair, as Markdown."""
+        return _examples()[self.id]["example"]
 
     @property
     def markdown(self) -> str:
         """The page that `ptxloom explain` prints."""
         seen = f"## What is seen\n\n{self.seen}\n\n"
-        shown = f"## Example\n\n{self.example}\n" if self.example else ""
+        shown = f"## Example\n\n{self.example}\n"
         return f"# {self.id}\n\n{self.about}.\n\n{seen}{shown}## What to change\n\n{self.change}\n"
 
 
-_OF_A_DESCRIPTOR: Final = """\
-A tile of A lies in shared memory with the 128-byte swizzle: 64 rows of 128 bytes, where 8 rows (1,024 bytes) are an
-atom.
-
-```text
- bytes     0 -> rows  0 to  7
-        1024 -> rows  8 to 15     stride dimension byte offset: 1024, field 0x40
-        2048 -> rows 16 to 23
-```
-
-The descriptor says 512, field 0x20:
-
-```ptx
-or.b64 d10, d10, 0x4000002000010000;
-```
-
-So the second warp's part of the product finds row 8 where it looks for row 16. `ptxloom why` draws the elements as
-`row,column`: left what the product reads, right what it should read.
-
-```text
-0  8,0*   8,1*   8,2*   8,3*   8,4*   8,5*   |  16,0  16,1  16,2  16,3  16,4  16,5
-1  9,0*   9,1*   9,2*   9,3*   9,4*   9,5*   |  17,0  17,1  17,2  17,3  17,4  17,5
-2  10,0*  10,1*  10,2*  10,3*  10,4*  10,5*  |  18,0  18,1  18,2  18,3  18,4  18,5
-3  11,0*  11,1*  11,2*  11,3*  11,4*  11,5*  |  19,0  19,1  19,2  19,3  19,4  19,5
-4  12,0*  12,1*  12,2*  12,3*  12,4*  12,5*  |  20,0  20,1  20,2  20,3  20,4  20,5
-```
-
-The repair that it proposes, and `--try` proves:
-
-```ptx
-or.b64 d10, d10, 0x4000004000010000;
-```
-
-`ptxloom descriptor 0x4000002000010000` reads the wrong one.
-"""
+_EXAMPLES: Final = Path(__file__).parent / "examples.toml"
 
 _CAUSES: Final = (
     Cause(
@@ -170,7 +142,6 @@ _CAUSES: Final = (
         "address on, with rows or groups of rows further apart or closer, or swizzled in another way.",
         "Change the field that is named: the leading or stride dimension byte offset, the swizzling mode, the base "
         "offset, the start address. `ptxloom descriptor` reads, draws and makes descriptors.",
-        _OF_A_DESCRIPTOR,
     ),
     Cause(
         "pitch-mismatch",
@@ -290,3 +261,9 @@ _CAUSES: Final = (
 
 CAUSES: Final = {cause.id: cause for cause in _CAUSES}
 """Every cause by its id."""
+
+
+@cache
+def _examples() -> dict[str, dict[str, str]]:
+    """What shows each cause; a test makes it of kernels that it runs."""
+    return tomllib.loads(_EXAMPLES.read_text(encoding="utf-8"))

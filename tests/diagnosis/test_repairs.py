@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Final
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import pytest
@@ -12,10 +13,13 @@ from diagnosis.planted.catalogue import BUGS
 from diagnosis.planted.diagnosing import diagnoses_of
 from diagnosis.planted.launching import launch
 from ptxloom.cli import main
-from ptxloom.diagnosis import Picture
+from ptxloom.diagnosis import Picture, findings
+from ptxloom.diagnosis.mending.addresses import of_address
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from ptxloom.diagnosis import Repair
 
 BY_ID: Final = {bug.id: bug for bug in BUGS}
 MENDED: Final = (
@@ -24,6 +28,16 @@ MENDED: Final = (
     "attention/k-leading-dimension",
     "hopper-f16/a-rows-of-the-next",
     "gemm-64x64-s8/a-matrices-1-and-2-s8",
+    "gemm-64x64-f16/a-rows-off-by-one",  # in each fragment's row, added to 16 in every second one
+    "gemm-32x32-bf16/a-chunk-off-by-one",  # likewise of k
+    "gemm-64x64-s8/b-matrices-by-rows-first",  # by the addresses of lanes
+    "gemm-64x64-f16/b-matrices-by-columns-first",
+    "nvcc-hgemm/b-matrices-1-and-2",  # in the vectors of loads that fill two products
+    "gemm-64x64-s8/a-read-without-swizzle",
+    "gemm-64x64-s8/b-written-without-swizzle",
+    "gemm-32x32-tf32/a-read-without-swizzle-tf32",
+    "gemm-128x128-f16/a-swizzle-of-other-rows",
+    "gemm-64x64-f16/b-swizzle-of-fewer-bits",
 )
 UNROLLED: Final = "gemm-64x64-f16/a-rows-off-by-one"
 
@@ -40,9 +54,15 @@ def test_a_repair_of_what_is_known_mends_the_result(name: str) -> None:
 
 
 def test_a_repair_that_does_not_mend_takes_the_certainty_away(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    bug = BY_ID[UNROLLED]  # whose distance stands in several sums, by itself only in some
+    bug = BY_ID[UNROLLED]  # whose distance stands in several sums
+
+    def of_the_first(*arguments: Any) -> Repair | None:
+        repair = of_address(*arguments)
+        return repair and replace(repair, edits=repair.edits[:1])
+
+    monkeypatch.setattr(findings, "of_address", of_the_first)
     kernel, arguments = bug.kernel, list(bug.kernel.make())
     (tmp_path / "kernel.ptx").write_text(bug.text)
     lines = [

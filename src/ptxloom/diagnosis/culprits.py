@@ -83,7 +83,7 @@ def culprit(
         ops: The program's instructions by their sites.
         lost: Whether elements of the operand never came: the copy is wrong, not who reads it.
     """
-    ways = _ways(paths, record, ops)
+    ways = ways_of(paths, record, ops)
     concerned = tuple(dict.fromkeys((*(op for way in ways for op in way), *products)))
     moves = [op for op in concerned if moves_rows(op)]
     twice = next((op for op in products if role in "ab" and _names_twice(op, role)), None)
@@ -112,12 +112,12 @@ def culprit(
 
 def copies_of(paths: Integers, record: ProvenanceRecord) -> list[Op]:
     """What brings elements from global memory, those of the most elements first."""
-    ways = _ways(paths, record, record.program.ops)
+    ways = ways_of(paths, record, record.program.ops)
     found = (op for way in ways for op in way if copies(op.node) or (_loads(op) and op.has("global")))
     return list(dict.fromkeys(found))
 
 
-def _ways(paths: Integers, record: ProvenanceRecord, ops: Sequence[Op]) -> list[tuple[Op, ...]]:
+def ways_of(paths: Integers, record: ProvenanceRecord, ops: Sequence[Op]) -> list[tuple[Op, ...]]:
     """The ways that elements came, those of the most elements first; each from the load on."""
     numbers, counts = np.unique(paths[paths > 0], return_counts=True)
     order = np.argsort(-counts, kind="stable")

@@ -10,7 +10,7 @@ import numpy as np
 
 from ptxloom.binding.touches import touches
 from ptxloom.diagnosis.bases import way
-from ptxloom.diagnosis.culprits import copies_of, culprit, moves_rows
+from ptxloom.diagnosis.culprits import copies_of, culprit, moves_rows, ways_of
 from ptxloom.diagnosis.described.copies import by_copy
 from ptxloom.diagnosis.described.in_tensor import by_address
 from ptxloom.diagnosis.described.repeated import common_makers, is_described, is_held, unmoved
@@ -19,10 +19,12 @@ from ptxloom.diagnosis.lines.accumulators import started_anew
 from ptxloom.diagnosis.lines.ctas import base_of, deciding, own_term_of, term_of
 from ptxloom.diagnosis.lines.loops import ends_of
 from ptxloom.diagnosis.lines.reached import kept_from
+from ptxloom.diagnosis.mending.addresses import of_address
+from ptxloom.diagnosis.mending.swizzles import of_swizzle
+from ptxloom.diagnosis.mending.vectors import of_vectors
 from ptxloom.diagnosis.model import Diagnosis
 from ptxloom.diagnosis.permutations import Named
 from ptxloom.diagnosis.pictures import PLACES, Picture, about_of, of_tile
-from ptxloom.diagnosis.repairs import of_address
 from ptxloom.diagnosis.tiles import whole
 from ptxloom.diagnosis.totals import COPY, STEP
 from ptxloom.readings.effects import copies, loads, moves_matrix, stores, updates_memory
@@ -38,13 +40,15 @@ if TYPE_CHECKING:
     from ptxloom.diagnosis.expectation import Expectation
     from ptxloom.diagnosis.factors import Unstored
     from ptxloom.diagnosis.laws import Suspect
+    from ptxloom.diagnosis.model import Repair
     from ptxloom.diagnosis.stacks import Stack
-    from ptxloom.diagnosis.tiles import Truth
+    from ptxloom.diagnosis.tiles import Integers, Truth
     from ptxloom.diagnosis.totals import Total
     from ptxloom.machine.program.model import Op
     from ptxloom.machine.results.provenance import ProvenanceRecord, TracedArray
     from ptxloom.syntax.origins import SourceLine
 
+_EXCHANGED = ("matrices-exchanged", "registers-exchanged")
 _MOST_DETAILS = 3
 _BYTE_BITS = 8
 _UNKNOWN = Named("unknown", "no single change explains it", 9)
@@ -100,8 +104,7 @@ def _diagnosis(group: Sequence[Suspect], run: Run) -> Diagnosis:
     said = said or by_address([first_of(one) for one in group], group, record)
     found = said or culprit(named, role, paths, products, record, ops=record.program.ops, lost=lost)
     if found.repair is None and first.explained and role in "abd":
-        repair = of_address(named, role, found, first.tile.plane, record.program)
-        found = replace(found, repair=repair)
+        found = replace(found, repair=_repair(group, found, paths, record))
     found = _by_cta(found, group, wrong, role, record)
     others = {e.named.cause for s in group for e in s.explained} - {named.cause}
     proved = all(e.proved for s in group for e in s.explained)
@@ -125,6 +128,17 @@ def _diagnosis(group: Sequence[Suspect], run: Run) -> Diagnosis:
         _picture(first, record),
         first.alternative,
     )
+
+
+def _repair(group: Sequence[Suspect], found: Culprit, paths: Integers, record: ProvenanceRecord) -> Repair | None:
+    """The change of the PTX that mends an operand, if the constants or registers to change are known."""
+    named, tile = first_of(group[0]), group[0].tile
+    if found.cause in _EXCHANGED:
+        return of_vectors(group, record)
+    if found.cause == "swizzle-mismatch":
+        ways = ways_of(paths, record, record.program.ops)
+        return of_swizzle(named.swizzle, ways[0], found.concerned, record.program) if ways else None
+    return of_address(named, tile.role, found, tile.plane, record.program)
 
 
 def _is_lost(group: Sequence[Suspect], role: str, record: ProvenanceRecord) -> bool:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from ptxloom.diagnosis.permutations import Named, registers_of
+from ptxloom.diagnosis.permutations import Named, Swizzle, registers_of
 from ptxloom.diagnosis.pitches import pitches
 
 if TYPE_CHECKING:
@@ -21,6 +21,11 @@ if TYPE_CHECKING:
 
 _MATRIX: Final = 8  # rows of the matrices that moves move
 _EXTENTS: Final = (16, 32, 64, 128, 256)  # of tiles in shared memory, within which rows or columns may be rotated
+_FUNCTIONS: Final = {
+    (f"row & {mask}" if not shift else f"(row >> {shift}) & {mask}"): (shift, mask)
+    for mask in (1, 3, 7)
+    for shift in range(4)
+}
 _CHUNK_BITS: Final = (128, 64, 32)  # what a swizzle keeps together
 _MODULI: Final = (16, 24, 31, 32)  # bits of indices that are too narrow
 
@@ -257,7 +262,8 @@ def _swizzled(tile: Tile, compared: Compared) -> Iterator[tuple[Named, bool]]:
         if found is not None:
             steps, text = found
             kept = "" if chunk_bits == _CHUNK_BITS[0] else f" of {chunk_bits // 8} bytes"
-            yield Named("swizzle-mismatch", f"chunks{kept} are XORed with {text}", steps), True
+            swizzle = Swizzle(*_FUNCTIONS[text], chunk_bits // 8) if text in _FUNCTIONS else None
+            yield Named("swizzle-mismatch", f"chunks{kept} are XORed with {text}", steps, swizzle=swizzle), True
             return
 
 
@@ -269,14 +275,7 @@ def _one_row(compared: Compared, chunk: int) -> tuple[int, str] | None:
     if (turned % chunk).any() or not turned.any():
         return None
     wanted = turned // chunk
-    return _named(
-        wanted,
-        {
-            (f"row & {mask}" if not shift else f"(row >> {shift}) & {mask}"): compared.slow >> shift & mask
-            for mask in (7, 3, 1)
-            for shift in range(4)
-        },
-    )
+    return _named(wanted, {text: compared.slow >> shift & mask for text, (shift, mask) in _FUNCTIONS.items()})
 
 
 def _across_rows(compared: Compared, chunk: int) -> tuple[int, str] | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache
 from itertools import permutations
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +27,14 @@ _MATRIX: Final = 8  # rows, and 16-bit elements of a row, of the matrices that m
 _MOST_REGISTERS: Final = 4  # of which every order is tried; of more, every exchange of two
 
 
+class Swizzle(NamedTuple):
+    """Chunks of a row, each at its number XORed with `row >> shift & mask`."""
+
+    shift: int
+    mask: int
+    chunk_bytes: int
+
+
 @dataclass(frozen=True, slots=True)
 class Named:
     """An order and its name.
@@ -38,6 +46,7 @@ class Named:
         registers: The order of registers, where there is one: place i holds what register `registers[i]` should.
         distance: Of a rotation.
         pitches: Of rows that lie further apart than is thought, in elements: what the address says, and what is so.
+        swizzle: By which function of the row one side differs from the other, if it is one.
     """
 
     cause: str
@@ -46,6 +55,7 @@ class Named:
     registers: tuple[int, ...] = ()
     distance: int = 0
     pitches: tuple[int, int] | tuple[()] = ()
+    swizzle: Swizzle | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -65,7 +65,7 @@ def _parts(op: Op, operand: tree.Operand, program: Program) -> Iterator[Part]:
     seen: set[tuple[int, int]] = set()
     while waiting and len(seen) < _MOST:
         reader, source, shift = waiting.popleft()
-        maker = _maker(reader, source, program) if isinstance(source, tree.Name) else None
+        maker = maker_of(reader, source.text, program) if isinstance(source, tree.Name) else None
         if maker is None or not isinstance(source, tree.Name) or (maker.site, shift) in seen:
             continue
         seen.add((maker.site, shift))
@@ -76,12 +76,12 @@ def _parts(op: Op, operand: tree.Operand, program: Program) -> Iterator[Part]:
         waiting += [(maker, tree.Name(name), shift + by) for name, by in _registers(maker, source.text)]
 
 
-def _maker(reader: Op, name: tree.Name, program: Program) -> Op | None:
+def maker_of(reader: Op, name: str, program: Program) -> Op | None:
     """The instruction that writes a register last before it is read; or the last at all."""
     writers = [
         op
         for op in program.ops
-        if op.function is reader.function and any(out.text == name.text for out, _ in destinations(op.node))
+        if op.function is reader.function and any(out.text == name for out, _ in destinations(op.node))
     ]
     before = [op for op in writers if op.site < reader.site]
     return before[-1] if before else (writers[-1] if writers else None)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from ptxloom.machine.program.model import Op, Program
 
-_XORS: Final = frozenset({"xor", "lookup"})  # words of rows
+XORS: Final = frozenset({"xor", "lookup"})  # words of rows
 _SHARED: Final = ("shared", "shared::cta")
 
 
@@ -23,11 +23,17 @@ def unswizzled(way: Sequence[Op], program: Program) -> Op | None:
         way: What elements came through.
         program: Its instructions.
     """
-    sides = [op for op in way if op.has(*_SHARED)]
-    if len(sides) < 2:
+    sides = sides_of(way)
+    if sides is None:
         return None
-    writer, reader = sides[-2:]
-    swizzles = [any(words(one.node) & _XORS for one in made_of(op, program)) for op in (writer, reader)]
+    writer, reader = sides
+    swizzles = [any(words(one.node) & XORS for one in made_of(op, program)) for op in (writer, reader)]
     if swizzles[0] == swizzles[1]:
         return None
     return reader if swizzles[0] else writer
+
+
+def sides_of(way: Sequence[Op]) -> tuple[Op, Op] | None:
+    """The last writer and the last reader of shared memory on a way; None if it leads through none."""
+    sides = [op for op in way if op.has(*_SHARED)]
+    return (sides[-2], sides[-1]) if len(sides) > 1 else None

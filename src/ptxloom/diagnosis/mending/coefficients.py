@@ -1,0 +1,118 @@
+"""By how many bytes an address moves if a constant that it is made of is one more: back through all that is linear."""
+
+from __future__ import annotations
+
+from collections import deque
+from itertools import pairwise
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from ptxloom.binding.effects import destinations
+from ptxloom.diagnosis.described.makers import maker_of
+from ptxloom.isa.limits import LANES
+from ptxloom.machine.analysis.definite_assignment import names_read
+from ptxloom.machine.program.symbols import Register
+from ptxloom.meaning import table
+from ptxloom.meaning.form import Form, Unreadable
+from ptxloom.readings.interpreter import Cell, Interpreter
+from ptxloom.syntax import tree
+from ptxloom.syntax.visitor import walk
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ptxloom.machine.program.model import Op, Program
+
+_MOST: Final = 200  # instructions that are looked at
+_SIGN: Final = 1 << 31  # coefficients are small: what is more is negative
+
+
+class Addend(NamedTuple):
+    """A constant that is added to an address, or to an index of it.
+
+    Attributes:
+        op: The instruction.
+        operand: Which of its operands the constant is.
+        value: The constant.
+        bytes: By how much the address moves for each one more of it.
+    """
+
+    op: Op
+    operand: int
+    value: int
+    bytes: int
+
+
+def addends_of(op: Op, program: Program) -> tuple[Addend, ...]:
+    """The constants that are added to the address of a load, a store or a copy, the nearest first."""
+    found: list[Addend] = []
+    for maker, name, times in _linear(op, program):
+        for number, operand in enumerate(maker.operands):
+            if isinstance(operand, tree.Integer) and (moved := _response(maker, name, number)):
+                found.append(Addend(maker, number, operand.value, times * moved))
+    return tuple(found)
+
+
+def pitches_of(op: Op, program: Program) -> frozenset[int]:
+    """By how many bytes an address moves for each one more of the registers that it is made of."""
+    return frozenset(times for _, _, times in _linear(op, program))
+
+
+def _linear(op: Op, program: Program) -> Iterator[tuple[Op, str, int]]:
+    """The instructions that make an address, the register that each gives, and by how much that moves it."""
+    names = (
+        node.text
+        for operand in op.operands
+        if isinstance(operand, tree.Address)
+        for node in walk(operand)
+        if isinstance(node, tree.Name)
+    )
+    waiting = deque((op, name, 1) for name in dict.fromkeys(names))
+    seen: set[tuple[int, int]] = set()
+    while waiting and len(seen) < _MOST:
+        reader, name, times = waiting.popleft()
+        maker = maker_of(reader, name, program)
+        if maker is None or (maker.site, times) in seen:
+            continue
+        seen.add((maker.site, times))
+        yield maker, name, times
+        for read in dict.fromkeys(one.text for _, one in names_read(maker)):
+            if moved := _response(maker, name, read):
+                waiting.append((maker, read, times * moved))
+
+
+def _response(op: Op, result: str, source: str | int) -> int:
+    """What a result grows by for each one more of a register or of the constant in an operand; 0 if not evenly."""
+    values: list[int] = []
+    if isinstance(source, str):
+        values = _computed(op, op.node, result, source)
+    else:
+        for value in range(3):
+            operands = list(op.operands)
+            operands[source] = tree.Integer(value)
+            values += _computed(op, op.node.replace(operands=tuple(operands)), result, "")[:1]
+    steps = {right - left for left, right in pairwise(values)}
+    if len(steps) != 1:
+        return 0
+    (step,) = steps
+    return step if abs(step) < _SIGN else 0
+
+
+def _computed(op: Op, node: tree.Instruction, result: str, varied: str) -> list[int]:
+    """A result as a register is 0, 1 and 2, all others being 0; all alike without one."""
+    row = table.find(Form(node))
+    if row is None:
+        return []
+    cells: dict[str, Cell] = {}
+    for one in (*(found for _, found in names_read(op)), *(found for found, _ in destinations(node))):
+        known = op.scope.find(one.text)
+        if isinstance(known, Register):
+            cells[one.text] = Cell(1 if known.type.kind == "p" else known.type.bits)
+    if varied in cells and cells[varied].bits > 1:
+        cells[varied].values = tuple(range(LANES))
+    elif varied:
+        return []
+    try:
+        row.build(Interpreter(cells), Form(node))
+    except Unreadable:
+        return []
+    return list(cells[result].values[:3]) if result in cells else []

@@ -1,0 +1,172 @@
+"""Swizzles of writer and reader made one: the XOR that one side lacks is added, or the other side's constants taken."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from ptxloom.diagnosis.described.makers import maker_of
+from ptxloom.diagnosis.lines.swizzles import XORS, sides_of
+from ptxloom.diagnosis.mending.coefficients import pitches_of
+from ptxloom.diagnosis.model import Repair
+from ptxloom.machine.analysis.definite_assignment import names_read
+from ptxloom.machine.program.symbols import Variable
+from ptxloom.readings.terms import words
+from ptxloom.syntax import print_operand, print_statements, tree
+from ptxloom.syntax.constants import constant
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from ptxloom.diagnosis.permutations import Swizzle
+    from ptxloom.machine.program.model import Op, Program
+
+_MOST: Final = 200  # instructions that are looked at
+_LEAST_PITCH: Final = 32  # bytes of a row
+_SHIFTS: Final = frozenset({"lshr", "ashr"})  # words of rows
+
+
+def of_swizzle(swizzle: Swizzle | None, way: Sequence[Op], concerned: Sequence[Op], program: Program) -> Repair | None:
+    """The change that lets both sides swizzle alike; None if it is not known.
+
+    Args:
+        swizzle: By what one side differs from the other, if that is one function.
+        way: What elements came through.
+        concerned: All instructions that are: those like the one that is changed are changed likewise.
+        program: Theirs.
+    """
+    sides = sides_of(way)
+    if sides is None:
+        return None
+    writer, reader = sides
+    turned = [any(map(_turns, _behind(op, program))) for op in sides]
+    if all(turned):
+        edits = [edit for op in _alike(reader, concerned) for edit in _as_other(op, writer, program)]
+    elif any(turned) and swizzle is not None:
+        plain = writer if turned[1] else reader
+        made = [_swizzled(op, swizzle, program) for op in _alike(plain, concerned)]
+        edits = [one for one in made if one is not None] if None not in made else []
+    else:
+        return None
+    own = {node.start: (node, text) for node, text in edits}
+    return Repair(program.module, tuple(own.values())) if own else None
+
+
+def _turns(op: Op) -> bool:
+    """Whether an instruction XORs what is computed."""
+    return bool(words(op.node) & XORS) and len({one.text for _, one in names_read(op)}) > 1
+
+
+def _alike(op: Op, concerned: Sequence[Op]) -> tuple[Op, ...]:
+    """An instruction, and those that do the same with other registers."""
+    like = [one for one in concerned if (one.opcode, one.qualifiers) == (op.opcode, op.qualifiers)]
+    return tuple(dict.fromkeys((op, *like)))
+
+
+def _swizzled(op: Op, swizzle: Swizzle, program: Program) -> tuple[tree.Instruction, str] | None:
+    """An access of shared memory with the XOR put on its address; None if its rows are not a power of two apart."""
+    pitch = _pitch(op, program)
+    place = next((n for n, one in enumerate(op.operands) if isinstance(one, tree.Address)), None)
+    if pitch is None or place is None:
+        return None
+    address = op.operands[place]
+    if not isinstance(address, tree.Address) or not isinstance(address.base, tree.Name):
+        return None
+    rows = pitch.bit_length() - 1 + swizzle.shift
+    operands = list(op.operands)
+    operands[place] = address.replace(base=tree.Name("%swizzled"), offset=0, minus=False)
+    access = " ".join(print_statements((op.node.replace(operands=tuple(operands)),)).split())
+    offset = -address.offset if address.minus else address.offset
+    text = (
+        ".reg .b32 %swizzled, %turn;",
+        f"add.u32 %swizzled, {print_operand(address.base)}, {offset};",
+        *_from_tile(op, program),
+        f"shr.u32 %turn, %turn, {rows};",
+        f"and.b32 %turn, %turn, {swizzle.mask};",
+        f"shl.b32 %turn, %turn, {swizzle.chunk_bytes.bit_length() - 1};",
+        "xor.b32 %swizzled, %swizzled, %turn;",
+        access,
+    )
+    return op.node, f"{{ {' '.join(text)} }}"
+
+
+def _from_tile(op: Op, program: Program) -> tuple[str, ...]:
+    """What leaves the distance from the beginning of the variable that an address is made of, if it is of one."""
+    makers = (one for one in _behind(op, program) if one.opcode == "mov" and isinstance(one.operands[1], tree.Name))
+    for maker in makers:
+        symbol = maker.operands[1]
+        if isinstance(symbol, tree.Name) and isinstance(maker.scope.find(symbol.text), Variable):
+            return f"mov.u32 %turn, {symbol.text};", "sub.u32 %turn, %swizzled, %turn;"
+    return ("mov.b32 %turn, %swizzled;",)
+
+
+def _pitch(op: Op, program: Program) -> int | None:
+    """How many bytes apart the rows are that an address is made of, if that is a power of two."""
+    pitch = min((one for one in pitches_of(op, program) if one >= _LEAST_PITCH), default=0)
+    return pitch if pitch and not pitch & pitch - 1 else None
+
+
+def _behind(op: Op, program: Program) -> Iterator[Op]:
+    """The instructions that make an address, each the last one that writes what is read, the nearest first."""
+    operands = (one for one in op.operands if isinstance(one, tree.Address) and isinstance(one.base, tree.Name))
+    waiting = deque((op, print_operand(one.base)) for one in operands)
+    seen: set[int] = set()
+    while waiting and len(seen) < _MOST:
+        reader, name = waiting.popleft()
+        maker = maker_of(reader, name, program)
+        if maker is None or maker.site in seen:
+            continue
+        seen.add(maker.site)
+        yield maker
+        waiting += [(maker, one.text) for _, one in names_read(maker)]
+
+
+class _Step(NamedTuple):
+    """A shift or a mask behind an XOR, with its constant."""
+
+    op: Op
+    operand: int
+    word: str
+    value: int
+
+
+def _as_other(op: Op, other: Op, program: Program) -> Iterator[tuple[tree.Instruction, str]]:
+    """The constants of an access's XOR as the other side has them."""
+    own, theirs = (_steps(one, program) for one in (op, other))
+    if [one.word for one in own] != [one.word for one in theirs]:
+        return
+    for mine, meant in zip(own, theirs, strict=True):
+        if mine.value != meant.value:
+            operands = list(mine.op.operands)
+            operands[mine.operand] = tree.Integer(meant.value)
+            node = mine.op.node
+            yield node, " ".join(print_statements((node.replace(operands=tuple(operands)),)).split())
+
+
+def _steps(op: Op, program: Program) -> list[_Step]:
+    """The shifts and masks of what is XORed into an address, the nearest first."""
+    found: list[_Step] = []
+    for maker in _behind(op, program):
+        if words(maker.node) & XORS:
+            for name in dict.fromkeys(one.text for _, one in names_read(maker)):
+                several = list(_chain(maker, name, program))
+                if {one.word for one in several} == {"and", "shift"}:
+                    found += several
+            break
+    return found
+
+
+def _chain(reader: Op, name: str, program: Program) -> Iterator[_Step]:
+    """Shifts and masks by constants, one behind the other."""
+    maker = maker_of(reader, name, program)
+    seen: set[str] = set()
+    while maker is not None:
+        found = words(maker.node)
+        word = "shift" if found & _SHIFTS else "and" if "and" in found else ""
+        number = next((n for n, one in enumerate(maker.operands) if n and constant(one) is not None), None)
+        if not word or number is None or word in seen:
+            return
+        seen.add(word)
+        yield _Step(maker, number, word, constant(maker.operands[number]) or 0)
+        read = [one.text for _, one in names_read(maker)]
+        maker = maker_of(maker, read[0], program) if len(read) == 1 else None

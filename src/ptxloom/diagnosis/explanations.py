@@ -116,14 +116,16 @@ def common_order(tile: Tile, target: Target) -> Order | None:
 
 
 def _place_in(lines: Integers, values: Integers) -> Integers:
-    """Where in its product's list of lines each value stands; -1 if it does not, or if lines are said twice."""
-    by = np.argsort(lines, axis=1, kind="stable")
-    ordered = np.take_along_axis(lines, by, axis=1)
-    found = np.full(values.shape, -1, np.int64)
-    for place in range(lines.shape[1]):
-        at, number = ordered[:, place], by[:, place]
-        found = np.where(values == at[:, None, None], number[:, None, None], found)
-    return found
+    """Where in its product's list of lines each value stands, the last place of several; -1 if it does not."""
+    low = min(int(lines.min(initial=0)), int(values.min(initial=0)))
+    span = max(int(lines.max(initial=0)), int(values.max(initial=0))) - low + 1
+    first = np.arange(len(lines), dtype=np.int64) * span - low  # so that each product's lines are numbers of its own
+    keys = (lines + first[:, None]).ravel()
+    by = np.argsort(keys, kind="stable")
+    sought = values + first[:, None, None]
+    at = np.searchsorted(keys, sought, side="right", sorter=by) - 1
+    number = by[np.maximum(at, 0)]
+    return np.where((at >= 0) & (keys[number] == sought), number % lines.shape[1], -1)
 
 
 def _unnamed(order: Order, rows: int, columns: int) -> Named:

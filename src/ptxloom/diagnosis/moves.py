@@ -26,6 +26,7 @@ _FUNCTIONS: Final = {
     for mask in (1, 3, 7)
     for shift in range(4)
 }
+_FEW: Final = 1024  # elements that are asked before all
 _CHUNK_BITS: Final = (128, 64, 32)  # what a swizzle keeps together
 _MODULI: Final = (16, 24, 31, 32)  # bits of indices that are too narrow
 
@@ -282,9 +283,7 @@ def _across_rows(compared: Compared, chunk: int) -> tuple[int, str] | None:
     """CuTe's swizzles on the address, where rows are shorter than 128 bytes and so take part in the XOR."""
     for chunks in (1, 2, 4):
         width = chunk * chunks
-        if (compared.fast // width != compared.fast_wanted // width).any():
-            continue
-        if (compared.fast % chunk != compared.fast_wanted % chunk).any():
+        if any(_leaves(compared, width, chunk, few) for few in (_FEW, None)):
             continue
         held = compared.slow * chunks + compared.fast // chunk % chunks
         wanted = compared.slow_wanted * chunks + compared.fast_wanted // chunk % chunks
@@ -295,6 +294,12 @@ def _across_rows(compared: Compared, chunk: int) -> tuple[int, str] | None:
         if found is not None:
             return found
     return None
+
+
+def _leaves(compared: Compared, width: int, chunk: int, few: int | None) -> bool:
+    """Whether any of the first few elements, or of all, is in another part of its row, or another one of its chunk."""
+    held, wanted = compared.fast[:few], compared.fast_wanted[:few]
+    return bool((held // width != wanted // width).any() or (held % chunk != wanted % chunk).any())
 
 
 def _named(wanted: Integers, functions: dict[str, Integers]) -> tuple[int, str] | None:

@@ -92,10 +92,9 @@ def _swizzled(op: Op, swizzle: Swizzle, program: Program) -> tuple[tree.Instruct
 
 def _from_tile(op: Op, program: Program) -> tuple[str, ...]:
     """What leaves the distance from the beginning of the variable that an address is made of, if it is of one."""
-    makers = (one for one in _behind(op, program) if one.opcode == "mov" and isinstance(one.operands[1], tree.Name))
-    for maker in makers:
-        symbol = maker.operands[1]
-        if isinstance(symbol, tree.Name) and isinstance(maker.scope.find(symbol.text), Variable):
+    symbols = (one for maker in _behind(op, program) for one in maker.operands[1:] if isinstance(one, tree.Name))
+    for symbol in symbols:
+        if isinstance(op.scope.find(symbol.text), Variable):
             return f"mov.u32 %turn, {symbol.text};", "sub.u32 %turn, %swizzled, %turn;"
     return ("mov.b32 %turn, %swizzled;",)
 

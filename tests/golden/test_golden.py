@@ -40,7 +40,7 @@ from ptxloom.views.findings import finding_reports, machine_readable
 from ptxloom.views.findings.sarif import sarif
 from ptxloom.views.fragments import fragment_picture, maps, places
 from ptxloom.views.layouts import layout_picture
-from ptxloom.views.modules import differences, inspections, trees
+from ptxloom.views.modules import difference_records, differences, inspections, trees
 from ptxloom.views.runs import (
     comparison_reports,
     hazard_reports,
@@ -266,7 +266,7 @@ RENDERINGS: Final[dict[str, Callable[[], str]]] = {
     "inspect_hgemm.txt": lambda: inspections.full(hgemm()),
     "inspect_hgemm.json": lambda: inspections.as_json([hgemm()]),
     "diff.txt": lambda: differences.full(edited()),
-    "diff.json": lambda: differences.as_json(edited()),
+    "diff.json": lambda: difference_records.as_json(edited()),
     "shared.txt": lambda: shared_maps.full(swizzled(), Shown(values=True)),
     "shared.svg": lambda: as_svg(shared_maps.figure(swizzled(), Shown(by_chunk=True))),
     "shared.html": lambda: as_bytes(shared_maps.figure(swizzled(wrong=True), Shown()), "html").decode(),

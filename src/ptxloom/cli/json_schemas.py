@@ -1,36 +1,74 @@
-"""The JSON Schema of everything that a verb prints or reads as data: `ptxloom schema` prints them.
-
-Tests hold one file, `schemas/outputs.json`, to what the verbs print. Trees, profiles and launch files have models of
-their own, from which their schemas are made.
-"""
+"""The JSON Schema of everything that a verb prints or reads as data, made from the types of that: `ptxloom schema`."""
 
 from __future__ import annotations
 
-import json
-import re
-from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from ptxloom.cli.arguments.launch_keys import LAUNCH, TITLE
+from ptxloom.cli.surroundings import DoctorRecord
 from ptxloom.diagnostics import UsageError
 from ptxloom.isa.spelling import near_misses
+from ptxloom.judge.verdict import VerdictRecord
+from ptxloom.records.schemas import schema as schema_of
 from ptxloom.settings.toml_model import schema as toml_schema
-from ptxloom.views.findings.finding_schema import finding_schema
-from ptxloom.views.modules import tree_schema
-from ptxloom.views.runs import profile_schema
+from ptxloom.views.atoms.atom_pages import AdviceRecord, AtomRecord
+from ptxloom.views.atoms.swizzle_choices import ChoicesRecord
+from ptxloom.views.bank_pictures import BanksRecord
+from ptxloom.views.descriptors.descriptor_pages import DescriptorsRecord, OperandRecord
+from ptxloom.views.descriptors.instruction_pages import InstructionRecord
+from ptxloom.views.descriptors.tensor_map_pages import TensorMapRecord
+from ptxloom.views.findings.machine_readable import FindingRecord
+from ptxloom.views.flow.graphs import GraphRecord
+from ptxloom.views.fragments.maps import FragmentRecord
+from ptxloom.views.fragments.places import HolderRecord
+from ptxloom.views.modules.difference_records import DifferenceRecord
+from ptxloom.views.modules.inspections import FileRecord
+from ptxloom.views.modules.matches import MatchRecord
+from ptxloom.views.modules.parsed import UNIONS, ParsedRecord, shape_of
+from ptxloom.views.runs.diagnosis_records import WhyRecord
+from ptxloom.views.runs.profiles import TITLE as PROFILE_TITLE
+from ptxloom.views.runs.profiles import ProfileRecord
+from ptxloom.views.runs.run_records import RunRecord
+from ptxloom.views.runs.shared_records import SharedRecord
+from ptxloom.views.runs.sweeps import SweepRecord
 
-DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
-OUTPUTS: Final = (
-    "inspect", "check", "query", "graph", "diff", "map", "where", "banks", "swizzle", "atom", "descriptor", "tensormap",
-    "run", "shared", "why", "sweep", "judge", "doctor",
-)  # fmt: skip
-"""Verbs whose `--output-format json` is described in the file."""
-MADE: Final = {
-    "parse": lambda: json.loads(tree_schema.schema()),
-    "profile": lambda: json.loads(profile_schema.schema()),
-    "launch-file": lambda: toml_schema(LAUNCH, TITLE),
+
+class Output(NamedTuple):
+    """What is printed: its type, and what it is."""
+
+    type: Any
+    title: str
+
+
+OUTPUTS: Final = {
+    "inspect": Output(tuple[FileRecord, ...], "What PTX files hold: an object a file"),
+    "check": Output(tuple[FindingRecord, ...], "The findings of all files"),
+    "query": Output(tuple[MatchRecord, ...], "The instructions that match"),
+    "graph": Output(tuple[GraphRecord, ...], "The control-flow graph of each function"),
+    "diff": Output(DifferenceRecord, "What two files say differently"),
+    "map": Output(FragmentRecord, "A fragment: who holds every element"),
+    "where": Output(tuple[HolderRecord, ...], "Elements and their holders"),
+    "banks": Output(BanksRecord, "The bank conflicts of one access"),
+    "swizzle": Output(ChoicesRecord, "How a tile may lie"),
+    "atom": Output(
+        AtomRecord | tuple[AtomRecord, ...] | tuple[AdviceRecord, ...],
+        "An atom, all copy atoms, or the advice for an operand",
+    ),
+    "descriptor": Output(
+        OperandRecord | DescriptorsRecord | InstructionRecord,
+        "A matrix descriptor, those of a tile, or an instruction descriptor",
+    ),
+    "tensormap": Output(TensorMapRecord, "A tensor map, and what a copy does"),
+    "run": Output(RunRecord, "What a run of a kernel did"),
+    "shared": Output(SharedRecord, "Shared memory at a point of a run"),
+    "why": Output(WhyRecord, "Why a result is wrong"),
+    "sweep": Output(SweepRecord, "A kernel over what varies"),
+    "judge": Output(VerdictRecord | tuple[VerdictRecord, ...], "A verdict on a kernel, or a list of several"),
+    "doctor": Output(DoctorRecord, "What is installed, what is missing for what, and which compilers were found"),
+    "parse": Output(tuple[ParsedRecord, ...], "What ptxloom reads in PTX files"),
 }
-NAMES: Final = (*OUTPUTS, *MADE)
+"""What verbs print with `--output-format json`."""
+NAMES: Final = (*OUTPUTS, "profile", "launch-file")
 
 
 def schema(name: str) -> dict[str, Any]:
@@ -39,35 +77,15 @@ def schema(name: str) -> dict[str, Any]:
     Raises:
         UsageError: Nothing of that name has one.
     """
-    if name in MADE:
-        return MADE[name]()
-    if name not in OUTPUTS:
-        near = near_misses(name, NAMES)
-        raise UsageError("name", name, f"one of {', '.join(NAMES)}" if not near else f"such as {near[0]}")
-    definitions = _definitions()
-    used = _reached(name, definitions)
-    return {
-        "$schema": DIALECT,
-        **definitions[name],
-        **({"$defs": {one: definitions[one] for one in definitions if one in used}} if used else {}),
-    }
-
-
-def _definitions() -> dict[str, Any]:
-    """All definitions by name, those of profiles and findings among them."""
-    text = (Path(__file__).parent / "schemas" / "outputs.json").read_text(encoding="utf-8")
-    profile = json.loads(profile_schema.schema())
-    parts = profile.pop("$defs")
-    profile.pop("$schema")
-    return {**json.loads(text), **parts, "finding": finding_schema(), "profile": profile}
-
-
-def _reached(name: str, definitions: dict[str, Any]) -> set[str]:
-    """The definitions that one refers to, directly or not."""
-    found: set[str] = set()
-    waiting = [name]
-    while waiting:
-        named = set(re.findall(r'"#/\$defs/(\w+)"', json.dumps(definitions[waiting.pop()])))
-        waiting += named - found
-        found |= named
-    return found
+    match name:
+        case "profile":
+            return schema_of(ProfileRecord, PROFILE_TITLE)
+        case "launch-file":
+            return toml_schema(LAUNCH, TITLE)
+        case _ if name in OUTPUTS:
+            type_, title = OUTPUTS[name]
+            title += f" (`ptxloom {name} --output-format json`)"
+            return schema_of(type_, title, shape_of=shape_of, unions=UNIONS)
+        case _:
+            near = near_misses(name, NAMES)
+            raise UsageError("name", name, f"one of {', '.join(NAMES)}" if not near else f"such as {near[0]}")

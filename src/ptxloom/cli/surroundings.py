@@ -11,12 +11,13 @@ from dataclasses import dataclass, field
 from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Literal
 
 from ptxloom import own_python
 from ptxloom.extras import DISTRIBUTIONS, EXTRAS
 from ptxloom.files.compilers import HOST_COMPILERS
 from ptxloom.files.toolkits import find_nvcc, find_nvrtc, include_folders
+from ptxloom.records import Record
 from ptxloom.triton import OLDEST, torch_build
 
 if TYPE_CHECKING:
@@ -46,6 +47,11 @@ class Part:
     lacks: str = ""
     remedy: str = ""
 
+    @property
+    def works(self) -> bool:
+        """Whether it serves its purpose."""
+        return not self.lacks
+
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
@@ -66,6 +72,29 @@ class Surroundings:
     system: str
     parts: tuple[Part, ...] = field(default=())
     tools: tuple[Part, ...] = field(default=())
+
+
+class PartRecord(Record, define="part"):
+    """Something that is there or not."""
+
+    name: str
+    purpose: str
+    found: tuple[str, ...]
+    lacks: str
+    remedy: str
+    works: bool
+
+
+class DoctorRecord(Record):
+    """Where ptxloom runs, and with what."""
+
+    schema: Literal[1]
+    version: str
+    folder: str
+    python: str
+    system: str
+    parts: tuple[PartRecord, ...]
+    tools: tuple[PartRecord, ...]
 
 
 def surroundings(version: str) -> Surroundings:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, Literal, cast
 
 from ptxloom.campaigns import fits
 from ptxloom.diagnostics import PtxloomError
+from ptxloom.records import Natural, Record, record, taken
 
 if TYPE_CHECKING:
     from ptxloom.judge.hacks import Finding
@@ -49,6 +50,49 @@ class Tested:
     output: str
 
 
+class JudgedFile(Record, define="judged_file"):
+    """A file, and the digest of its bytes."""
+
+    file: str
+    sha256: str
+
+
+class FindingRecord(Record):
+    """Something that is told of a kernel."""
+
+    hack: str
+    refuses: bool
+    sentence: str
+    cases: tuple[str, ...]
+
+
+class CaseRecord(Record):
+    """One case, and what came of it."""
+
+    case: str
+    right: bool
+    wrong: Natural
+    elements: Natural
+    instructions: Natural
+    output: str
+
+
+class VerdictRecord(Record, define="verdict"):
+    """A verdict; the digest is of all the rest, so that the same files and seeds give the same one."""
+
+    schema: Literal[1]
+    ptxloom: str
+    passed: bool
+    hacks: tuple[str, ...]
+    kernel: JudgedFile
+    reference: JudgedFile
+    seeds: tuple[int, ...]
+    findings: tuple[FindingRecord, ...]
+    cases: tuple[CaseRecord, ...]
+    not_judged: tuple[str, ...]
+    digest: str
+
+
 @dataclass(frozen=True, slots=True)
 class Verdict:
     """What is said of a kernel.
@@ -86,28 +130,19 @@ class Verdict:
         return tuple(dict.fromkeys(one.hack for one in self.findings if one.refuses))
 
     def as_data(self) -> dict[str, Any]:
-        """As JSON has it; the digest is of all the rest, so that the same files and seeds give the same one."""
-        said: dict[str, Any] = {
-            "schema": SCHEMA,
-            "ptxloom": self.version,
-            "passed": self.passed,
-            "hacks": list(self.hacks),
-            "kernel": {"file": self.kernel, "sha256": self.kernel_digest},
-            "reference": {"file": self.reference, "sha256": self.reference_digest},
-            "seeds": list(self.seeds),
-            "findings": [
-                {"hack": one.hack, "refuses": one.refuses, "sentence": one.sentence, "cases": list(one.cases)}
-                for one in self.findings
-            ],
-            "cases": [
-                {
-                    "case": one.name, "right": one.right, "wrong": one.wrong, "elements": one.elements,
-                    "instructions": one.instructions, "output": one.output,
-                }
-                for one in self.cases
-            ],
-            "not_judged": list(self.not_judged),
-        }  # fmt: skip
+        """As JSON has it."""
+        made = taken(
+            VerdictRecord,
+            self,
+            schema=SCHEMA,
+            ptxloom=self.version,
+            kernel=JudgedFile(file=self.kernel, sha256=self.kernel_digest),
+            reference=JudgedFile(file=self.reference, sha256=self.reference_digest),
+            findings=tuple(taken(FindingRecord, one) for one in self.findings),
+            cases=tuple(taken(CaseRecord, one, case=one.name) for one in self.cases),
+            digest="",
+        )
+        said = cast("dict[str, Any]", record(made))
         return {**said, "digest": digest_of(said)}
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from ptxloom.views.core.json_text import Value
+    from ptxloom.records import Json as Value
 
 _LONGEST: Final = 60  # characters of a value that a sentence shows
 

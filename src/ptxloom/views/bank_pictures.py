@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from ptxloom.diagnostics import UsageError
 from ptxloom.isa.limits import BANKS, LANES
+from ptxloom.records import Natural, Record, taken
 from ptxloom.views.core.json_text import to_text
 from ptxloom.views.core.palette import Role, hue
 from ptxloom.views.core.style import LANES_PER_HUE, PLAIN, Ink, Style
@@ -13,7 +14,6 @@ from ptxloom.views.drawing.figure import Cell, Figure, Grid, Legend
 
 if TYPE_CHECKING:
     from ptxloom.banks import BankReport, BankUse, Phase
-    from ptxloom.views.core.json_text import Value
 
 COLOUR_BY: Final = ("lane", "bank")
 CELL: Final = 4
@@ -123,25 +123,42 @@ def concise(report: BankReport) -> str:
     return f"{report}\n"
 
 
+class BankUseRecord(Record):
+    """What one bank must serve in one phase."""
+
+    bank: Natural
+    words: tuple[int, ...]
+    lanes: tuple[tuple[int, ...], ...]
+
+
+class PhaseRecord(Record):
+    """Lanes that are served together."""
+
+    lanes: tuple[int, ...]
+    wavefronts: Natural
+    conflicts: Natural
+    banks: tuple[BankUseRecord, ...]
+
+
+class BanksRecord(Record):
+    """What one instruction costs."""
+
+    instruction: str
+    wavefronts: Natural
+    ideal: Natural
+    conflicts: Natural
+    ways: Natural
+    pitch: Natural
+    phases: tuple[PhaseRecord, ...]
+
+
 def as_json(report: BankReport) -> str:
     """The whole report."""
-    phases: list[Value] = [_phase_record(p) for p in report.phases]
     return to_text(
-        {
-            "instruction": report.access.spelling,
-            "wavefronts": report.wavefronts,
-            "ideal": report.ideal,
-            "conflicts": report.conflicts,
-            "ways": report.ways,
-            "pitch": report.pitch,
-            "phases": phases,
-        }
+        taken(BanksRecord, report, instruction=report.access.spelling, phases=tuple(map(_phase_record, report.phases)))
     )
 
 
-def _phase_record(phase: Phase) -> Value:
+def _phase_record(phase: Phase) -> PhaseRecord:
     """One phase."""
-    banks: list[Value] = [
-        {"bank": use.bank, "words": [*use.words], "lanes": [[*lanes] for lanes in use.lanes]} for use in phase.banks
-    ]
-    return {"lanes": [*phase.lanes], "wavefronts": phase.wavefronts, "conflicts": phase.conflicts, "banks": banks}
+    return taken(PhaseRecord, phase, banks=tuple(taken(BankUseRecord, use) for use in phase.banks))

@@ -14,7 +14,7 @@ import jsonschema
 import pytest
 
 from corpus_files import corpus_files
-from ptxloom.views.modules.tree_schema import schema
+from ptxloom.cli.json_schemas import schema
 
 if TYPE_CHECKING:
     from unit.cli.conftest import Run
@@ -86,7 +86,7 @@ def test_json_follows_the_published_schema(run: Run, kernel: str, tmp_path: Path
 
 
 def test_the_schema_knows_every_node_of_the_corpus(run: Run) -> None:
-    published = json.loads(schema())
+    published = schema("parse")
     for file in corpus_files()[::16]:
         if file.path.suffix == ".ptx" and file.path.stat().st_size < 8_000:
             read = json.loads(run("parse", "--tree", "--output-format", "json", str(file.path)).out)
@@ -97,7 +97,7 @@ def test_the_schema_refuses_what_is_wrong(run: Run, kernel: str) -> None:
     good = json.loads(run("parse", kernel, "--tree", "--output-format", "json").out)
     good[0]["statements"][0]["major"] = "9"
     with pytest.raises(jsonschema.ValidationError):
-        jsonschema.validate(good, json.loads(schema()))
+        jsonschema.validate(good, schema("parse"))
 
 
 def test_the_tree_can_be_filtered(run: Run, kernel: str) -> None:

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from ptxloom.cli import main
-from ptxloom.views.runs import profile_schema
+from ptxloom.cli.json_schemas import schema
+from ptxloom.views.core.json_text import to_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -79,12 +80,12 @@ def test_a_profile_names_the_conflict_and_its_remedy(column: Path, ptxloom: Call
 
 
 def test_the_json_keeps_to_its_schema(column: Path, ptxloom: Call) -> None:
-    schema = json.loads(profile_schema.schema())
-    jsonschema.Draft202012Validator.check_schema(schema)
+    published = schema("profile")
+    jsonschema.Draft202012Validator.check_schema(published)
     for launch in (column / "column.toml", LAUNCH):
         code, out, _ = ptxloom("run", str(launch), "--profile", "--output-format", "json")
         profile = json.loads(out)["profile"]
-        jsonschema.validate(profile, schema)
+        jsonschema.validate(profile, published)
         assert code == 0
         assert profile["totals"]["executions"] == sum(i["executions"] for i in profile["instructions"])
     code, out, _ = ptxloom("run", str(column / "column.toml"), "--profile", "--output-format", "json")
@@ -95,7 +96,7 @@ def test_the_schema_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
         main(["run", "--profile-schema"])
     assert ended.value.code == 0
-    assert capsys.readouterr().out == profile_schema.schema()
+    assert capsys.readouterr().out == to_text(schema("profile"))
 
 
 def test_inspect_shows_the_heat_of_each_line(column: Path, ptxloom: Call) -> None:
@@ -116,7 +117,7 @@ def test_inspect_shows_the_heat_of_each_line(column: Path, ptxloom: Call) -> Non
 def test_inspect_puts_the_profile_into_json(column: Path, ptxloom: Call) -> None:
     arguments = ("inspect", str(column / "column.ptx"), "--profile", str(column / "column.toml"))
     _, out, _ = ptxloom(*arguments, "--output-format", "json")
-    jsonschema.validate(json.loads(out)[0]["profile"], json.loads(profile_schema.schema()))
+    jsonschema.validate(json.loads(out)[0]["profile"], schema("profile"))
 
 
 def test_inspect_refuses_another_file(column: Path, ptxloom: Call) -> None:

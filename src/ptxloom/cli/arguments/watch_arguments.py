@@ -74,9 +74,11 @@ def declare(parser: ArgumentParser) -> None:
 
 def _profile_schema() -> str:
     """The JSON Schema of a profile."""
-    from ptxloom.views.runs.profile_schema import schema  # noqa: PLC0415 - only this asks for it
+    from ptxloom.records.schemas import schema  # noqa: PLC0415 - only this asks for it
+    from ptxloom.views.core.json_text import to_text  # noqa: PLC0415 - likewise
+    from ptxloom.views.runs.profiles import TITLE, ProfileRecord  # noqa: PLC0415 - likewise
 
-    return schema()
+    return to_text(schema(ProfileRecord, TITLE))
 
 
 def sources(parser: ArgumentParser, what: str) -> None:

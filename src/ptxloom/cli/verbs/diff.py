@@ -13,7 +13,7 @@ from ptxloom.diagnostics import PtxloomError, Severity
 from ptxloom.difference import compare
 from ptxloom.syntax.parser import parse_source
 from ptxloom.views.findings.finding_reports import concise
-from ptxloom.views.modules import differences
+from ptxloom.views.modules import difference_records, differences
 from ptxloom.views.runs.source_lines import no_source
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def run(options: Options) -> Outcome:
     code = CLEAN if found.same else FINDINGS
     match options.output_format:
         case "json":
-            return Outcome(differences.as_json(found), code)
+            return Outcome(difference_records.as_json(found), code)
         case "concise":
             return Outcome(differences.concise(found), code)
         case _:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import textwrap
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Final
 
 from ptxloom import __version__
 from ptxloom.cli.output import Outcome
-from ptxloom.cli.surroundings import surroundings
+from ptxloom.cli.surroundings import DoctorRecord, PartRecord, surroundings
+from ptxloom.records import taken
 from ptxloom.views.core.json_text import to_text
 
 if TYPE_CHECKING:
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
     from ptxloom.cli.command_line import Options
     from ptxloom.cli.surroundings import Part, Surroundings
-    from ptxloom.views.core.json_text import Value
 
 _INDENT: Final = " " * 14
 _WIDTH: Final = 110
@@ -26,14 +25,9 @@ def run(options: Options) -> Outcome:
     """Tell of it; nothing that is missing is a finding."""
     found = surroundings(__version__)
     if options.output_format == "json":
-        parts: Value = [_record(one) for one in found.parts]
-        tools: Value = [_record(one) for one in found.tools]
-        return Outcome(to_text({"schema": 1, **asdict(found), "parts": parts, "tools": tools}))
+        parts, tools = (tuple(taken(PartRecord, one) for one in group) for group in (found.parts, found.tools))
+        return Outcome(to_text(taken(DoctorRecord, found, schema=1, parts=parts, tools=tools)))
     return Outcome("\n".join(_lines(found)) + "\n")
-
-
-def _record(part: Part) -> Value:
-    return {**asdict(part), "found": list(part.found), "works": not part.lacks}
 
 
 def _lines(found: Surroundings) -> Iterator[str]:

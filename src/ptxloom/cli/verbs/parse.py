@@ -14,25 +14,26 @@ from ptxloom.survey import survey
 from ptxloom.syntax import Selection, select
 from ptxloom.syntax.parser import parse_source
 from ptxloom.views.core.cells import harmless
+from ptxloom.views.core.json_text import to_text
 from ptxloom.views.core.style import Ink
-from ptxloom.views.findings import finding_reports, machine_readable
-from ptxloom.views.modules import surveys, trees
+from ptxloom.views.findings import finding_reports
+from ptxloom.views.modules import parsed, surveys, trees
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ptxloom.cli.command_line import Options
     from ptxloom.syntax import Module
-    from ptxloom.views.core.json_text import Value
     from ptxloom.views.core.style import Style
+    from ptxloom.views.modules.parsed import ParsedRecord
 
 
 def run(options: Options) -> Outcome:
     """Read every file; one that cannot be read does not keep the others from being shown."""
     if options.schema:
-        from ptxloom.views.modules.tree_schema import schema  # noqa: PLC0415 - only this asks for it
+        from ptxloom.cli.json_schemas import schema  # noqa: PLC0415 - only this asks for it
 
-        return Outcome(schema())
+        return Outcome(to_text(schema("parse")))
     modules, unread = read_modules(options)
     found = [d for m in modules for d in m.diagnostics]
     code, remark = verdict(found, len(modules))
@@ -62,7 +63,7 @@ def _text(modules: Sequence[tuple[Module, Selection]], options: Options) -> str:
     with_tree = options.tree or any(not wanted.everything for _, wanted in modules)
     match options.output_format:
         case "json":
-            return machine_readable.to_text([_record(m, wanted if with_tree else None) for m, wanted in modules])
+            return to_text([_record(m, wanted if with_tree else None) for m, wanted in modules])
         case "full":
             style = style_for(options)
             if not with_tree:
@@ -81,9 +82,5 @@ def _full(module: Module, wanted: Selection | None, style: Style) -> str:
     return shown + ("\n" + said if said else "")
 
 
-def _record(module: Module, wanted: Selection | None) -> Value:
-    record = surveys.record(survey(module))
-    record["findings"] = trees.read_findings(module)
-    if wanted is not None:
-        record["statements"] = trees.record(module, select(module, wanted))
-    return record
+def _record(module: Module, wanted: Selection | None) -> ParsedRecord:
+    return parsed.record(module, None if wanted is None else tuple(select(module, wanted)))

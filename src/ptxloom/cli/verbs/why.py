@@ -26,7 +26,7 @@ from ptxloom.machine.memory.arena import Budget, default_limit
 from ptxloom.machine.results.outcome import LaunchError
 from ptxloom.machine.results.provenance_choice import BUDGET_BYTES, Provenance
 from ptxloom.syntax.parser import parse_source
-from ptxloom.views.runs import diagnoses, diagnosis_picture
+from ptxloom.views.runs import diagnoses, diagnosis_picture, diagnosis_records
 
 if TYPE_CHECKING:
     from ptxloom.cli.command_line import Options
@@ -69,7 +69,7 @@ def run(options: Options) -> Outcome:
         talk("ptxloom: nothing to try: no change of single instructions is known that would mend it")
     match options.output_format:
         case "json":
-            text = diagnoses.as_json(told, tried)
+            text = diagnosis_records.as_json(told, tried)
         case "concise":
             text = diagnoses.concise(told)
         case _:

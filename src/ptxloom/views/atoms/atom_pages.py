@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from itertools import groupby
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated, Final
 
 from ptxloom.atoms import CopyAtom, MmaAtom, TensorCopyAtom, TensorMmaAtom
 from ptxloom.atoms.wrappers.parts import needs_of, needs_of_features
 from ptxloom.fragments import fragment
 from ptxloom.isa.forms import resolve
+from ptxloom.records import ABSENT, Absent, Keywords, Record, taken
 from ptxloom.views.core.json_text import to_text
 from ptxloom.views.core.style import PLAIN, Ink, Style
 from ptxloom.views.core.tables import Table, row, text_table
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from ptxloom.atoms import Advice, Fit
     from ptxloom.atoms.addressing import RowOffsets
     from ptxloom.layout import Layout
-    from ptxloom.views.core.json_text import Value
 
 Atom = CopyAtom | MmaAtom | TensorCopyAtom | TensorMmaAtom
 
@@ -113,29 +113,47 @@ def concise(atom: Atom) -> str:
     return f"{atom.ptx} = {atom.name or '-'} = {atom.operation or '-'}\n"
 
 
-def record(atom: Atom) -> dict[str, Value]:
-    """An atom for JSON."""
-    if isinstance(atom, TensorCopyAtom | TensorMmaAtom):
-        named: dict[str, Value] = {"ptx": atom.ptx, "name": atom.name, "needs": _needs_of_tensor(atom)}
-        named["thr_id"] = str(atom.thr_id)
-        keys = {"ValID": "val_id", "SrcLayout": "src_layout", "DstLayout": "dst_layout"}
-        keys |= {f"{side}Layout": f"{side.lower()}_layout" for side in "ABC"}
-        return named | {keys[name]: str(layout) for name, layout in _layouts(atom)}
-    facts: dict[str, Value] = {
-        "ptx": atom.ptx,
-        "name": atom.name or None,
-        "operation": atom.operation or None,
-        "needs": str(needs_of(atom)),
-        "thr_id": str(atom.thr_id),
-    }
-    if isinstance(atom, CopyAtom):
-        sides = {"src_layout": atom.src_layout, "dst_layout": atom.dst_layout, "ref_layout": atom.ref_layout}
-        facts["permuted"] = atom.permuted
-    else:
-        sides = {"a_layout": atom.a_layout, "b_layout": atom.b_layout, "c_layout": atom.c_layout}
-        if atom.e_layout is not None:
-            sides["e_layout"] = atom.e_layout
-    return facts | {name: str(layout) for name, layout in sides.items()}
+_LAYOUTS: Final = {
+    CopyAtom: ("src_layout", "dst_layout", "ref_layout"),
+    MmaAtom: ("a_layout", "b_layout", "c_layout", "e_layout"),
+    TensorCopyAtom: ("val_id", "src_layout", "dst_layout"),
+    TensorMmaAtom: ("a_layout", "b_layout", "c_layout"),
+}
+_OFFSETS: Final = "Bytes from the start of the tile at which each lane's row begins, lane by lane; null without a tile."
+
+
+class AtomRecord(Record, define="one_atom"):
+    """An atom: `permuted` and the layouts of both sides if it copies, those of A, B and C if it multiplies."""
+
+    ptx: str
+    name: str | None
+    operation: str | Absent | None = ABSENT
+    needs: str
+    thr_id: str
+    permuted: bool | Absent = ABSENT
+    val_id: str | Absent = ABSENT
+    src_layout: str | Absent = ABSENT
+    dst_layout: str | Absent = ABSENT
+    ref_layout: str | Absent = ABSENT
+    a_layout: str | Absent = ABSENT
+    b_layout: str | Absent = ABSENT
+    c_layout: str | Absent = ABSENT
+    e_layout: str | Absent = ABSENT
+
+
+def record(atom: Atom) -> AtomRecord:
+    """An atom as it is recorded."""
+    in_tensor_memory = isinstance(atom, TensorCopyAtom | TensorMmaAtom)
+    held = ((name, getattr(atom, name)) for name in _LAYOUTS[type(atom)])
+    return AtomRecord(
+        ptx=atom.ptx,
+        name=atom.name or None,
+        operation=ABSENT if in_tensor_memory else atom.operation or None,
+        needs=_needs_of_tensor(atom) if in_tensor_memory else str(needs_of(atom)),
+        thr_id=str(atom.thr_id),
+        permuted=atom.permuted if isinstance(atom, CopyAtom) else ABSENT,
+        **{name: str(layout) for name, layout in held if layout is not None},
+    )
 
 
 def as_json(atom: Atom) -> str:
@@ -151,7 +169,7 @@ def listed(atoms: Sequence[CopyAtom | MmaAtom], style: Style = PLAIN) -> str:
 
 def listed_json(atoms: Sequence[Atom]) -> str:
     """Many atoms as JSON."""
-    return to_text([record(atom) for atom in atoms])
+    return to_text(list(map(record, atoms)))
 
 
 def advice_full(
@@ -237,28 +255,43 @@ def advice_concise(advices: Sequence[Advice]) -> str:
     )
 
 
+class AdviceRecord(Record):
+    """What loads or stores one operand of a product, and how its lanes name rows."""
+
+    mma: str
+    operand: str
+    major: str
+    element: str
+    target: str
+    atom: AtomRecord | None
+    whole: bool | None
+    rows: tuple[tuple[int, int], ...]
+    offsets: Annotated[tuple[int, ...] | None, Keywords(description=_OFFSETS)]
+    then: str | None
+    others: tuple[str, ...]
+    why_not: str | None
+    instead: str | None
+
+
 def advice_json(advices: Sequence[Advice], offsets: Sequence[RowOffsets | None] | None = None) -> str:
     """The results as JSON."""
     placed = offsets or [None] * len(advices)
     return to_text([_advice_record(advice, of) for advice, of in zip(advices, placed, strict=True)])
 
 
-def _advice_record(advice: Advice, of: RowOffsets | None) -> Value:
-    usage = advice.usage
-    rows: list[Value] = [[place.first, place.second] for place in advice.best.rows] if advice.best else []
-    others: list[Value] = [str(one.atom) for one in advice.others]
-    return {
-        "mma": usage.mma.ptx,
-        "operand": usage.operand,
-        "major": usage.major,
-        "element": usage.element,
-        "target": str(advice.target),
-        "atom": record(advice.best.atom) if advice.best else None,
-        "whole": advice.best.whole if advice.best else None,
-        "rows": rows,
-        "offsets": None if of is None else list(of.lanes),
-        "then": advice.then or None,
-        "others": others,
-        "why_not": advice.why_not or None,
-        "instead": advice.instead or None,
-    }
+def _advice_record(advice: Advice, of: RowOffsets | None) -> AdviceRecord:
+    best = advice.best
+    return taken(
+        AdviceRecord,
+        advice.usage,
+        mma=advice.usage.mma.ptx,
+        target=str(advice.target),
+        atom=record(best.atom) if best else None,
+        whole=best.whole if best else None,
+        rows=tuple((place.first, place.second) for place in best.rows) if best else (),
+        offsets=None if of is None else tuple(of.lanes),
+        then=advice.then or None,
+        others=tuple(str(one.atom) for one in advice.others),
+        why_not=advice.why_not or None,
+        instead=advice.instead or None,
+    )

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
+from ptxloom.records import Keywords, Natural, Record, taken
 from ptxloom.views.core.json_text import to_text
 from ptxloom.views.core.style import PLAIN, Ink, Style
 from ptxloom.views.core.tables import Table, row, text_table
@@ -11,7 +12,6 @@ from ptxloom.views.core.tables import Table, row, text_table
 if TYPE_CHECKING:
     from ptxloom.banks.swizzles import Choice, Found
     from ptxloom.banks.tiles import Arrangement
-    from ptxloom.views.core.json_text import Value
 
 
 def full(found: Found, style: Style = PLAIN) -> str:
@@ -64,36 +64,82 @@ def concise(found: Found) -> str:
     return f"{verdict(found)}\n"
 
 
+class TileRecord(Record):
+    """The tile."""
+
+    rows: Natural
+    columns: Natural
+    element: str
+    pitch: Natural
+
+
+class MapRecord(Record):
+    """How a tensor map writes the tile."""
+
+    swizzle: str
+    boxes: Natural
+    columns: Natural
+
+
+class CostRecord(Record):
+    """What an access costs."""
+
+    access: str
+    wavefronts: Natural
+    ideal: Natural
+
+
+class ChoiceRecord(Record, define="arrangement"):
+    """One way in which a tile may lie."""
+
+    swizzle: tuple[int, int, int] | None
+    padding: Natural
+    pitch: Natural
+    storage: Natural
+    conflicts: Natural
+    tma: Annotated[MapRecord | None, Keywords(description="how a tensor map writes the tile; null if it cannot")]
+    expression: str
+    cute: str
+    costs: tuple[CostRecord, ...]
+
+
+class ChoicesRecord(Record):
+    """How a tile may lie."""
+
+    tile: TileRecord
+    free: bool
+    plain: ChoiceRecord
+    choices: tuple[ChoiceRecord, ...]
+    best: ChoiceRecord
+    tma: ChoiceRecord | None
+
+
 def as_json(found: Found) -> str:
     """Everything as JSON."""
-    choices: list[Value] = [_record(choice) for choice in found.choices]
-    tile = found.tile
     return to_text(
-        {
-            "tile": {"rows": tile.rows, "columns": tile.columns, "element": tile.element, "pitch": tile.pitch_bytes},
-            "free": found.free,
-            "plain": _record(found.plain),
-            "choices": choices,
-            "best": _record(found.best),
-            "tma": None if found.by_tma is None else _record(found.by_tma),
-        }
+        taken(
+            ChoicesRecord,
+            found,
+            tile=taken(TileRecord, found.tile, pitch=found.tile.pitch_bytes),
+            plain=_record(found.plain),
+            choices=tuple(map(_record, found.choices)),
+            best=_record(found.best),
+            tma=None if found.by_tma is None else _record(found.by_tma),
+        )
     )
 
 
-def _record(choice: Choice) -> Value:
-    arrangement = choice.arrangement
-    swizzle = arrangement.of_elements
-    costs: list[Value] = [{"access": c.name, "wavefronts": c.wavefronts, "ideal": c.ideal} for c in choice.costs]
-    return {
-        "swizzle": [swizzle.bits, swizzle.base, swizzle.shift] if swizzle else None,
-        "padding": arrangement.padding_bytes,
-        "pitch": arrangement.pitch_bytes,
-        "storage": arrangement.storage_bytes,
-        "conflicts": choice.conflicts,
-        "tma": None
-        if arrangement.tma_mode is None
-        else {"swizzle": arrangement.tma_mode.name, "boxes": arrangement.boxes, "columns": arrangement.box_columns},
-        "expression": arrangement.expression,
-        "cute": arrangement.cute,
-        "costs": costs,
-    }
+def _record(choice: Choice) -> ChoiceRecord:
+    one = choice.arrangement
+    swizzle = one.of_elements
+    return taken(
+        ChoiceRecord,
+        one,
+        swizzle=(swizzle.bits, swizzle.base, swizzle.shift) if swizzle else None,
+        padding=one.padding_bytes,
+        pitch=one.pitch_bytes,
+        storage=one.storage_bytes,
+        conflicts=choice.conflicts,
+        tma=one.tma_mode and MapRecord(swizzle=one.tma_mode.name, boxes=one.boxes, columns=one.box_columns),
+        costs=tuple(taken(CostRecord, cost, access=cost.name) for cost in choice.costs),
+    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ptxloom.views.core.json_text import place
+from ptxloom.records import Natural, Positive, Record
 from ptxloom.views.core.snippet import Mark, snippet
 from ptxloom.views.core.style import PLAIN, Style
 
@@ -14,7 +14,29 @@ if TYPE_CHECKING:
 
     from ptxloom.source import Span
     from ptxloom.syntax.places import Place
-    from ptxloom.views.core.json_text import Value
+
+
+class PtxPlace(Record):
+    """Where something stands in PTX: lines and columns from 1; the end is just after the last character."""
+
+    file: str
+    line: Positive
+    column: Positive
+    end_line: Positive
+    end_column: Positive
+
+
+class SourcePlace(PtxPlace):
+    """Where a reader looks first, and under `ptx` the PTX behind it; null if it is the place."""
+
+    ptx: PtxPlace | None
+
+
+class SourceLineRecord(Record):
+    """A line of the program that was compiled."""
+
+    file: str
+    line: Natural
 
 
 def place_of(span: Span) -> Place:
@@ -29,17 +51,28 @@ def is_inside(found: Place) -> bool:
     return found.ptx is not None and found.ptx.source.name == f"{found.file}:ptx"
 
 
-def source_place(span: Span) -> dict[str, Value]:
-    """Where a reader looks first, by lines and columns, and under `ptx` the PTX behind it; null if it is the place."""
+def ptx_place(span: Span) -> PtxPlace:
+    """A span as it is recorded."""
+    return PtxPlace(
+        file=span.source.name,
+        line=span.line,
+        column=span.column,
+        end_line=span.end_line,
+        end_column=span.end_column,
+    )
+
+
+def source_place(span: Span) -> SourcePlace:
+    """The place of a span as it is recorded."""
     found = place_of(span)
-    return {
-        "file": found.file,
-        "line": found.line,
-        "column": max(found.column, 1),
-        "end_line": found.end_line,
-        "end_column": max(found.end_column, 1),
-        "ptx": None if found.ptx is None else place(found.ptx),
-    }
+    return SourcePlace(
+        file=found.file,
+        line=found.line,
+        column=max(found.column, 1),
+        end_line=found.end_line,
+        end_column=max(found.end_column, 1),
+        ptx=None if found.ptx is None else ptx_place(found.ptx),
+    )
 
 
 def placed_snippet(marks: Sequence[Mark], style: Style = PLAIN) -> tuple[list[str], int]:

@@ -7,16 +7,17 @@ from typing import TYPE_CHECKING
 from ptxloom.descriptors import emission, remarks
 from ptxloom.descriptors.matrix import BASE, GENERATIONS, LEADING, LEADING_MODE, START, STRIDE, VERSION
 from ptxloom.descriptors.operand import assumed_operand
+from ptxloom.records import Natural, Record, taken
 from ptxloom.views.core.json_text import to_text
 from ptxloom.views.core.style import PLAIN, Ink, Style
 from ptxloom.views.core.tables import Table, row, text_table
 from ptxloom.views.descriptors import remark_lines, shared_memory
+from ptxloom.views.descriptors.remark_lines import RemarkRecord
 from ptxloom.views.descriptors.shared_memory import Picture, Piece
 
 if TYPE_CHECKING:
     from ptxloom.descriptors import MatrixDescriptor, SharedOperand, SharedTile
     from ptxloom.descriptors.matrix import Word
-    from ptxloom.views.core.json_text import Value
     from ptxloom.views.drawing.figure import Figure
 
 
@@ -170,32 +171,81 @@ def concise(operand: SharedOperand) -> str:
     return "\n".join([head, *remark_lines.lines(remarks.of_operand(operand)), ""])
 
 
+class TileRecord(Record):
+    """The tile that a descriptor is of."""
+
+    rows: Natural
+    columns: Natural
+    element: str
+    major: str
+
+
+class CoreRecord(Record):
+    """A core matrix: its first element, and where its rows lie."""
+
+    row: Natural
+    k: Natural
+    addresses: tuple[int, ...]
+
+
+class OperandRecord(Record, define="operand"):
+    """A matrix descriptor, and what it says of a tile."""
+
+    bits: str
+    generation: str
+    start_address: Natural
+    leading_byte_offset: Natural
+    stride_byte_offset: Natural
+    base_offset: Natural
+    swizzle: str
+    operand: TileRecord
+    layout: str
+    remarks: tuple[RemarkRecord, ...]
+    core_matrices: tuple[CoreRecord, ...]
+    evidence: str
+
+
+class StepRecord(Record):
+    """The descriptor of one product along K."""
+
+    k: Natural
+    offset_bytes: Natural
+    bits: str
+
+
+class DescriptorsRecord(Record):
+    """The descriptors of a tile, and the code that builds them."""
+
+    rows: Natural
+    columns: Natural
+    element: str
+    major: str
+    swizzle: str
+    bytes: Natural
+    alignment: Natural
+    layout: str
+    steps: tuple[StepRecord, ...]
+    first: OperandRecord
+    ptx: str
+    cuda: str
+
+
 def as_json(operand: SharedOperand) -> str:
     """The words, the remarks and every core matrix."""
     return to_text(_record(operand))
 
 
-def _record(operand: SharedOperand) -> dict[str, Value]:
-    words = operand.descriptor
-    cores: list[Value] = [
-        {"row": core.row, "k": core.k, "addresses": [*core.addresses]} for core in operand.core_matrices
-    ]
-    return {
-        "bits": str(words),
-        "generation": words.generation,
-        "start_address": words.start_address,
-        "leading_byte_offset": words.leading_byte_offset,
-        "stride_byte_offset": words.stride_byte_offset,
-        "base_offset": words.base_offset,
-        "swizzle": words.swizzle,
-        "operand": {
-            "rows": operand.rows, "columns": operand.columns, "element": operand.element, "major": operand.major
-        },
-        "layout": str(operand.layout),
-        "remarks": remark_lines.records(remarks.of_operand(operand)),
-        "core_matrices": cores,
-        "evidence": operand.evidence,
-    }  # fmt: skip
+def _record(operand: SharedOperand) -> OperandRecord:
+    return taken(
+        OperandRecord,
+        operand.descriptor,
+        bits=str(operand.descriptor),
+        operand=taken(TileRecord, operand),
+        layout=str(operand.layout),
+        remarks=remark_lines.records(remarks.of_operand(operand)),
+        core_matrices=tuple(taken(CoreRecord, core) for core in operand.core_matrices),
+        evidence=operand.evidence,
+    )
 
 
 def full_tile(tile: SharedTile, style: Style = PLAIN) -> str:
@@ -237,22 +287,16 @@ def concise_tile(tile: SharedTile) -> str:
 
 def json_tile(tile: SharedTile) -> str:
     """The tile, every product's descriptor, the first one's operand and the code."""
-    steps: list[Value] = [
-        {"k": step.column, "offset_bytes": step.offset_bytes, "bits": str(step.descriptor)} for step in tile.steps
-    ]
     return to_text(
-        {
-            "rows": tile.rows,
-            "columns": tile.columns,
-            "element": tile.element,
-            "major": tile.major,
-            "swizzle": tile.swizzle,
-            "bytes": tile.tile_bytes,
-            "alignment": tile.mode.alignment_bytes,
-            "layout": str(tile.layout),
-            "steps": steps,
-            "first": _record(tile.operand),
-            "ptx": emission.code(tile, "ptx"),
-            "cuda": emission.code(tile, "cuda"),
-        }
+        taken(
+            DescriptorsRecord,
+            tile,
+            bytes=tile.tile_bytes,
+            alignment=tile.mode.alignment_bytes,
+            layout=str(tile.layout),
+            steps=tuple(taken(StepRecord, step, k=step.column, bits=str(step.descriptor)) for step in tile.steps),
+            first=_record(tile.operand),
+            ptx=emission.code(tile, "ptx"),
+            cuda=emission.code(tile, "cuda"),
+        )
     )

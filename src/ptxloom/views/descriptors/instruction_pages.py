@@ -23,11 +23,13 @@ from ptxloom.descriptors.instruction import (
     M,
     N,
 )
+from ptxloom.records import Natural, Positive, Record, taken
 from ptxloom.views.core.json_text import to_text
 from ptxloom.views.core.palette import Role, hue
 from ptxloom.views.core.style import PLAIN, Ink, Style
 from ptxloom.views.core.tables import Table, row, text_table
 from ptxloom.views.descriptors import remark_lines
+from ptxloom.views.descriptors.remark_lines import RemarkRecord
 from ptxloom.views.drawing.figure import Cell, Figure, Grid
 
 if TYPE_CHECKING:
@@ -35,7 +37,6 @@ if TYPE_CHECKING:
 
     from ptxloom.descriptors import InstructionDescriptor, Remark
     from ptxloom.descriptors.matrix import Word
-    from ptxloom.views.core.json_text import Value
 
 _BITS: Final = 32
 
@@ -67,30 +68,44 @@ def concise(told: InstructionDescriptor, found: Sequence[Remark] = ()) -> str:
     return "\n".join([head, *remark_lines.lines(found), ""])
 
 
+class WordRecord(Record):
+    """One word of a descriptor."""
+
+    name: str
+    first_bit: Natural
+    bits: Positive
+    stored: Natural
+    means: str
+
+
+class InstructionRecord(Record):
+    """An instruction descriptor, and what its words mean."""
+
+    bits: str
+    kind: str
+    m: Natural
+    n: Natural
+    a_type: str
+    b_type: str
+    d_type: str
+    words: tuple[WordRecord, ...]
+    remarks: tuple[RemarkRecord, ...]
+
+
 def as_json(told: InstructionDescriptor, found: Sequence[Remark] = ()) -> str:
     """Every word, and what it means."""
-    words: list[Value] = [
-        {
-            "name": word.name,
-            "first_bit": word.first,
-            "bits": word.bits,
-            "stored": held,
-            "means": meaning(told, word),
-        }
-        for word, held in told.words
-    ]
-    record: dict[str, Value] = {
-        "bits": str(told),
-        "kind": told.kind,
-        "m": told.m,
-        "n": told.n,
-        "a_type": told.a_type,
-        "b_type": told.b_type,
-        "d_type": told.d_type,
-        "words": words,
-        "remarks": remark_lines.records(found),
-    }
-    return to_text(record)
+    return to_text(
+        taken(
+            InstructionRecord,
+            told,
+            bits=str(told),
+            words=tuple(
+                taken(WordRecord, word, first_bit=word.first, stored=held, means=meaning(told, word))
+                for word, held in told.words
+            ),
+            remarks=remark_lines.records(found),
+        )
+    )
 
 
 def bits_of(word: Word) -> str:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ptxloom.records import Record, taken
 from ptxloom.views.core.style import PLAIN, Ink, Style
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ptxloom.descriptors import Remark
-    from ptxloom.views.core.json_text import Value
 
 
 def lines(remarks: Sequence[Remark], style: Style = PLAIN) -> list[str]:
@@ -24,6 +24,15 @@ def lines(remarks: Sequence[Remark], style: Style = PLAIN) -> list[str]:
     return found
 
 
-def records(remarks: Sequence[Remark]) -> list[Value]:
+class RemarkRecord(Record, define="remark"):
+    """Something about a descriptor, a map or a copy."""
+
+    name: str
+    wrong: bool
+    text: str
+    advice: str
+
+
+def records(remarks: Sequence[Remark]) -> tuple[RemarkRecord, ...]:
     """The same for programs."""
-    return [{"name": r.name, "wrong": r.wrong, "text": r.text, "advice": r.advice} for r in remarks]
+    return tuple(taken(RemarkRecord, one) for one in remarks)

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.descriptors import Box, remarks
+from ptxloom.records import ABSENT, Absent, Natural, Record, taken
 from ptxloom.views.core.json_text import to_text
 from ptxloom.views.core.style import PLAIN, Ink, Style
 from ptxloom.views.descriptors import remark_lines, shared_memory
+from ptxloom.views.descriptors.remark_lines import RemarkRecord
 from ptxloom.views.descriptors.shared_memory import LINE_BYTES, MOST_LINES, Picture, Piece
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from ptxloom.descriptors import TensorMap
-    from ptxloom.views.core.json_text import Value
+    from ptxloom.descriptors.box import Chunk
     from ptxloom.views.drawing.figure import Figure
 
 FILLED: Final = "fill"
@@ -141,58 +146,78 @@ def concise(box: Box) -> str:
     return f"{box.map.to_bytes().hex()}\n"
 
 
+class ParametersRecord(Record):
+    """What a tensor map is encoded from; either `box_dim` or what im2col has in its place."""
+
+    data_type: str
+    global_address: Natural
+    global_dim: tuple[int, ...]
+    global_strides: tuple[int, ...]
+    element_strides: tuple[int, ...]
+    interleave: str
+    swizzle: str
+    l2_promotion: str
+    oob_fill: str
+    box_dim: tuple[int, ...] | Absent = ABSENT
+    pixel_box_lower_corner: tuple[int, ...] | Absent = ABSENT
+    pixel_box_upper_corner: tuple[int, ...] | Absent = ABSENT
+    channels_per_pixel: int | Absent = ABSENT
+    pixels_per_column: int | Absent = ABSENT
+
+
+class ChunkRecord(Record):
+    """16 bytes of a row, which a swizzle keeps together."""
+
+    coordinate: tuple[int, ...]
+    shared_address: Natural
+    elements: Natural
+    inside: Natural
+
+
+class CopyRecord(Record):
+    """What a copy of the box does."""
+
+    coordinate: tuple[int, ...]
+    offsets: tuple[int, ...]
+    shared_address: Natural
+    counts: tuple[int, ...]
+    row_bytes: Natural
+    pitch_bytes: Natural
+    shared_bytes: Natural
+    transaction_bytes: Natural
+    filled_elements: Natural
+    chunks: tuple[ChunkRecord, ...]
+
+
+class TensorMapRecord(Record):
+    """A tensor map, and what a copy does."""
+
+    bytes: str
+    parameters: ParametersRecord
+    copy: CopyRecord
+    remarks: tuple[RemarkRecord, ...]
+
+
 def as_json(box: Box) -> str:
     """Parameters, bytes, what a copy does, remarks."""
     made = box.map
-    parameters: dict[str, Value] = {
-        "data_type": made.data_type,
-        "global_address": made.global_address,
-        "global_dim": [*made.global_dim],
-        "global_strides": [*made.global_strides],
-        "element_strides": [*made.element_strides],
-        "interleave": made.interleave,
-        "swizzle": made.swizzle,
-        "l2_promotion": made.l2_promotion,
-        "oob_fill": made.oob_fill,
-    }
-    if made.im2col is None:
-        parameters["box_dim"] = [*made.box_dim]
-    else:
-        parameters["pixel_box_lower_corner"] = [*made.im2col.pixel_box_lower_corner]
-        parameters["pixel_box_upper_corner"] = [*made.im2col.pixel_box_upper_corner]
-        parameters["channels_per_pixel"] = made.im2col.channels_per_pixel
-        parameters["pixels_per_column"] = made.im2col.pixels_per_column
-    copy: dict[str, Value] = {
-        "coordinate": [*box.coordinate],
-        "offsets": [*box.offsets],
-        "shared_address": box.shared_address,
-        "counts": [*box.counts],
-        "row_bytes": box.row_bytes,
-        "pitch_bytes": box.pitch_bytes,
-        "shared_bytes": box.shared_bytes,
-        "transaction_bytes": made.transaction_bytes,
-        "filled_elements": box.filled,
-        "chunks": _chunks(box),
-    }
+    window = asdict(made.im2col) | {"box_dim": ABSENT} if made.im2col is not None else {}
     return to_text(
-        {
-            "bytes": made.to_bytes().hex(),
-            "parameters": parameters,
-            "copy": copy,
-            "remarks": remark_lines.records(remarks.of_box(box)),
-        }
+        TensorMapRecord(
+            bytes=made.to_bytes().hex(),
+            parameters=taken(ParametersRecord, made, **window),
+            copy=taken(
+                CopyRecord,
+                box,
+                transaction_bytes=made.transaction_bytes,
+                filled_elements=box.filled,
+                chunks=tuple(taken(ChunkRecord, one) for one in _chunks(box)),
+            ),
+            remarks=remark_lines.records(remarks.of_box(box)),
+        )
     )
 
 
-def _chunks(box: Box) -> list[Value]:
+def _chunks(box: Box) -> Iterator[Chunk]:
     """Every 16 bytes of the box, or as many as shared memory could hold."""
-    chunks = (chunk for number in range(box.rows) for chunk in box.row(number))
-    return [
-        {
-            "coordinate": [*chunk.coordinate],
-            "shared_address": chunk.shared_address,
-            "elements": chunk.elements,
-            "inside": chunk.inside,
-        }
-        for chunk in islice(chunks, MOST_CHUNKS)
-    ]
+    return islice((chunk for number in range(box.rows) for chunk in box.row(number)), MOST_CHUNKS)

@@ -7,10 +7,10 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.diagnostics import Severity
+from ptxloom.records import Record, Spliced
 from ptxloom.views.core.cells import harmless
-from ptxloom.views.core.json_text import place as ptx_place
 from ptxloom.views.core.json_text import to_text
-from ptxloom.views.core.places import place_of, source_place
+from ptxloom.views.core.places import PtxPlace, SourcePlace, place_of, ptx_place, source_place
 from ptxloom.views.findings.finding_reports import helps
 from ptxloom.views.findings.sarif import ANY_NAME
 
@@ -18,32 +18,58 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ptxloom.diagnostics import Diagnostic
-    from ptxloom.views.core.json_text import Value
 
 GITLAB_SEVERITY: Final = {Severity.ERROR: "major", Severity.WARNING: "minor", Severity.NOTE: "info"}
 GITHUB_LEVEL: Final = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "notice"}
 
 
-def finding(diagnostic: Diagnostic) -> dict[str, Value]:
-    """One finding as a JSON object; what it lacks is null or empty, never absent."""
+class FixRecord(Record):
+    """How a finding is mended."""
+
+    description: str
+    place: Spliced[PtxPlace]
+    replacement: str
+    safe: bool
+
+
+class RelatedRecord(Record):
+    """Another place of a finding."""
+
+    message: str
+    place: Spliced[SourcePlace]
+
+
+class FindingRecord(Record, define="finding"):
+    """A finding; what it lacks is null or empty, never absent."""
+
+    rule: str
+    severity: Severity
+    message: str
+    place: Spliced[SourcePlace]
+    label: str
+    section: str
+    help: str
+    fix: FixRecord | None
+    related: tuple[RelatedRecord, ...]
+
+
+def finding(diagnostic: Diagnostic) -> FindingRecord:
+    """One finding as it is recorded."""
     fix = diagnostic.fix
-    return {
-        "rule": diagnostic.rule,
-        "severity": str(diagnostic.severity),
-        "message": diagnostic.message,
-        **source_place(diagnostic.span),
-        "label": diagnostic.label,
-        "section": diagnostic.section,
-        "help": diagnostic.help,
-        "fix": fix
-        and {
-            "description": fix.description,
-            **ptx_place(fix.span),
-            "replacement": fix.replacement,
-            "safe": fix.is_safe,
-        },
-        "related": [{"message": label.text, **source_place(label.span)} for label in diagnostic.related],
-    }
+    return FindingRecord(
+        rule=diagnostic.rule,
+        severity=diagnostic.severity,
+        message=diagnostic.message,
+        place=source_place(diagnostic.span),
+        label=diagnostic.label,
+        section=diagnostic.section,
+        help=diagnostic.help,
+        fix=fix
+        and FixRecord(
+            description=fix.description, place=ptx_place(fix.span), replacement=fix.replacement, safe=fix.is_safe
+        ),
+        related=tuple(RelatedRecord(message=one.text, place=source_place(one.span)) for one in diagnostic.related),
+    )
 
 
 def as_json(diagnostics: Sequence[Diagnostic]) -> str:
@@ -57,7 +83,7 @@ def gitlab(diagnostics: Sequence[Diagnostic]) -> str:
     return to_text([_quality(d, seen) for d in diagnostics])
 
 
-def _quality(diagnostic: Diagnostic, seen: Counter[str]) -> dict[str, Value]:
+def _quality(diagnostic: Diagnostic, seen: Counter[str]) -> dict[str, object]:
     """An entry; its fingerprint stays the same while lines above it come and go."""
     place = place_of(diagnostic.span)
     about = f"{place.file}\0{diagnostic.rule}\0{diagnostic.message}"

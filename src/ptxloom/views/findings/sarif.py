@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from ptxloom.diagnostics import Diagnostic, Fix
+    from ptxloom.records import Json as Value
     from ptxloom.source import Span
     from ptxloom.syntax.places import Place
-    from ptxloom.views.core.json_text import Value
 
 SCHEMA: Final = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 ROOT: Final = "%SRCROOT%"

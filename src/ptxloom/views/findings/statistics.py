@@ -34,12 +34,7 @@ def table(diagnostics: Sequence[Diagnostic], style: Style = PLAIN) -> str:
 def as_json(diagnostics: Sequence[Diagnostic]) -> str:
     """The same as an array of objects."""
     names = ("rule", "severity", "count", "safe_fixes", "unsafe_fixes")
-    return to_text(
-        [
-            dict(zip(names, (rule, str(severity), *counts), strict=True))
-            for rule, severity, *counts in _counts(diagnostics)
-        ]
-    )
+    return to_text([dict(zip(names, counted, strict=True)) for counted in _counts(diagnostics)])
 
 
 def _repairs(safe: int, guesses: int) -> str:

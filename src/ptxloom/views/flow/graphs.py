@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.diagnostics import UsageError
+from ptxloom.flow import EdgeKind
 from ptxloom.names.demangling import demangled
+from ptxloom.records import Natural, Positive, Record, taken
 from ptxloom.syntax import print_statements
 from ptxloom.views.core.cells import harmless
 from ptxloom.views.core.json_text import to_text
@@ -17,7 +19,6 @@ if TYPE_CHECKING:
 
     from ptxloom.flow import BasicBlock, FlowGraph
     from ptxloom.syntax.tree import Instruction
-    from ptxloom.views.core.json_text import Value
 
 SHOWN: Final = 6
 """The number of instructions of a block that a picture shows, unless all are asked for."""
@@ -149,6 +150,54 @@ def _quoted(text: str) -> str:
     return f'"{_escaped(text)}"'
 
 
+class BlockRecord(Record):
+    """A basic block; one without instructions or labels stands on no line."""
+
+    number: Natural
+    labels: tuple[str, ...]
+    line: Positive | None
+    end_line: Positive | None
+    leaves: str
+    reachable: bool
+    dominator: int | None
+    postdominator: int | None
+    instructions: tuple[str, ...]
+
+
+class EdgeRecord(Record):
+    """A way from one block to another, both by number."""
+
+    source: Natural
+    target: Natural
+
+
+class KindOfEdgeRecord(EdgeRecord):
+    """The same with why control goes there."""
+
+    kind: EdgeKind
+
+
+class LoopRecord(Record):
+    """A loop, its blocks by number."""
+
+    header: Natural
+    blocks: tuple[int, ...]
+    latches: tuple[int, ...]
+    depth: Positive
+
+
+class GraphRecord(Record):
+    """The control-flow graph of a function."""
+
+    file: str
+    function: str
+    demangled: str
+    blocks: tuple[BlockRecord, ...]
+    edges: tuple[KindOfEdgeRecord, ...]
+    loops: tuple[LoopRecord, ...]
+    irreducible: tuple[EdgeRecord, ...]
+
+
 def as_json(graphs: Sequence[FlowGraph]) -> str:
     """Every function as an object of one array.
 
@@ -163,39 +212,30 @@ def as_json(graphs: Sequence[FlowGraph]) -> str:
     return to_text([_record(one) for one in graphs])
 
 
-def _record(graph: FlowGraph) -> Value:
-    return {
-        "file": graph.function.source.name,
-        "function": graph.function.name,
-        "demangled": demangled(graph.function.name),
-        "blocks": [_block(graph, one) for one in graph.blocks],
-        "edges": [{"source": one.source, "target": one.target, "kind": str(one.kind)} for one in graph.edges],
-        "loops": [
-            {
-                "header": one.header,
-                "blocks": [*sorted(one.blocks)],
-                "latches": [*one.latches],
-                "depth": one.depth,
-            }
-            for one in graph.loops
-        ],
-        "irreducible": [{"source": one.source, "target": one.target} for one in graph.irreducible],
-    }
+def _record(graph: FlowGraph) -> GraphRecord:
+    return GraphRecord(
+        file=graph.function.source.name,
+        function=graph.function.name,
+        demangled=demangled(graph.function.name),
+        blocks=tuple(_block(graph, one) for one in graph.blocks),
+        edges=tuple(taken(KindOfEdgeRecord, one) for one in graph.edges),
+        loops=tuple(taken(LoopRecord, one, blocks=tuple(sorted(one.blocks))) for one in graph.loops),
+        irreducible=tuple(taken(EdgeRecord, one) for one in graph.irreducible),
+    )
 
 
-def _block(graph: FlowGraph, block: BasicBlock) -> Value:
+def _block(graph: FlowGraph, block: BasicBlock) -> BlockRecord:
     span = graph.span(block.number)
-    return {
-        "number": block.number,
-        "labels": [*block.labels],
-        "line": None if span is None else span.line,
-        "end_line": None if span is None else span.end_line,
-        "leaves": block.leaves,
-        "reachable": block.number not in graph.unreachable,
-        "dominator": graph.dominators[block.number],
-        "postdominator": graph.postdominators[block.number],
-        "instructions": [code_line(one) for one in block.instructions],
-    }
+    return taken(
+        BlockRecord,
+        block,
+        line=None if span is None else span.line,
+        end_line=None if span is None else span.end_line,
+        reachable=block.number not in graph.unreachable,
+        dominator=graph.dominators[block.number],
+        postdominator=graph.postdominators[block.number],
+        instructions=tuple(map(code_line, block.instructions)),
+    )
 
 
 def _count(number: int, noun: str) -> str:

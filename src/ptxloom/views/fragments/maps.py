@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ptxloom.records import Natural, Record, taken
 from ptxloom.views.core.json_text import to_text
 from ptxloom.views.core.style import LANES_PER_HUE, PLAIN, Ink, Style
 from ptxloom.views.core.tables import Cell, Table, csv_table, markdown_table, row, text_table
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ptxloom.fragments import Digit, Element, Fragment
-    from ptxloom.views.core.json_text import Value
 from ptxloom.views.fragments.folding import Block
 
 
@@ -81,34 +81,66 @@ def markdown(fragment: Fragment) -> str:
 
 def as_csv(fragment: Fragment) -> str:
     """One record an element; the address lane is empty where lanes name no addresses."""
-    head = ("matrix", "row", "column", "lane", "value", "register", "bit", "width", "address_lane")
-    rows = (row(*_record(fragment, e).values()) for e in _in_order(fragment))
-    return csv_table(Table(head, tuple(rows)))
+    records = [dict(_record(fragment, one).members()) for one in _in_order(fragment)]
+    return csv_table(Table(tuple(records[0]), tuple(row(*one.values()) for one in records)))
+
+
+class DigitRecord(Record):
+    """One digit of a number: what it counts, and how many values it has."""
+
+    axis: str
+    weight: Natural
+    radix: Natural
+
+
+class ElementRecord(Record):
+    """An element and its holder; the address lane is empty where lanes name no addresses."""
+
+    matrix: Natural
+    row: Natural
+    column: Natural
+    lane: Natural
+    value: Natural
+    register: Natural
+    bit: Natural
+    width: Natural
+    address_lane: int | str
+
+
+class FragmentRecord(Record):
+    """Who holds every element."""
+
+    instruction: str
+    operand: str
+    matrices: Natural
+    rows: Natural
+    columns: Natural
+    registers: Natural
+    values_per_lane: Natural
+    evidence: str
+    lane_digits: tuple[DigitRecord, ...]
+    value_digits: tuple[DigitRecord, ...]
+    elements: tuple[ElementRecord, ...]
 
 
 def as_json(fragment: Fragment) -> str:
     """The fragment as one JSON object."""
-    elements: list[Value] = [{**_record(fragment, e)} for e in _in_order(fragment)]
     return to_text(
-        {
-            "instruction": fragment.spelling,
-            "operand": fragment.operand,
-            "matrices": fragment.matrices,
-            "rows": fragment.rows,
-            "columns": fragment.columns,
-            "registers": fragment.registers,
-            "values_per_lane": fragment.values_per_lane,
-            "evidence": str(fragment.confirmed),
-            "lane_digits": _digits(fragment.lanes),
-            "value_digits": _digits(fragment.values),
-            "elements": elements,
-        }
+        taken(
+            FragmentRecord,
+            fragment,
+            instruction=fragment.spelling,
+            evidence=fragment.confirmed,
+            lane_digits=_digits(fragment.lanes),
+            value_digits=_digits(fragment.values),
+            elements=tuple(_record(fragment, one) for one in _in_order(fragment)),
+        )
     )
 
 
-def _digits(digits: Sequence[Digit]) -> list[Value]:
+def _digits(digits: Sequence[Digit]) -> tuple[DigitRecord, ...]:
     """What the digits of a number stand for, the lowest first."""
-    return [{"axis": str(digit.axis), "weight": digit.weight, "radix": digit.radix} for digit in digits]
+    return tuple(taken(DigitRecord, digit) for digit in digits)
 
 
 def _in_order(fragment: Fragment) -> list[Element]:
@@ -116,17 +148,7 @@ def _in_order(fragment: Fragment) -> list[Element]:
     return sorted(fragment.elements, key=lambda e: (e.matrix, e.row, e.column))
 
 
-def _record(fragment: Fragment, element: Element) -> dict[str, int | str]:
-    """An element's fields for programs."""
+def _record(fragment: Fragment, element: Element) -> ElementRecord:
+    """An element for programs."""
     lane = fragment.address_lane(matrix=element.matrix, row=element.row) if fragment.addressed else ""
-    return {
-        "matrix": element.matrix,
-        "row": element.row,
-        "column": element.column,
-        "lane": element.lane,
-        "value": fragment.value_of(element),
-        "register": element.register,
-        "bit": element.bit,
-        "width": element.width,
-        "address_lane": lane,
-    }
+    return taken(ElementRecord, element, value=fragment.value_of(element), address_lane=lane)

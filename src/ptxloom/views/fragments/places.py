@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ptxloom.isa.limits import TENSOR_LANES
+from ptxloom.records import ABSENT, Absent, Natural, Record, taken
 from ptxloom.views.core.json_text import to_text
 from ptxloom.views.core.style import LANES_PER_HUE, PLAIN, Ink, Style
 from ptxloom.views.core.tables import Cell, Table, csv_table, markdown_table, text_table
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ptxloom.fragments import Element, Fragment
-from ptxloom.views.core.json_text import Value
 
 
 def table(fragment: Fragment, elements: Sequence[Element]) -> Table:
@@ -138,13 +138,35 @@ def as_csv(fragment: Fragment, elements: Sequence[Element]) -> str:
     return csv_table(table(fragment, elements))
 
 
+class HolderRecord(Record):
+    """An element and its holder."""
+
+    instruction: str
+    operand: str
+    lane: Natural
+    register: Natural
+    bit: Natural
+    width: Natural
+    matrix: Natural
+    row: Natural
+    column: Natural
+    value: Natural
+    address_lane: int | Absent = ABSENT
+
+
 def as_json(fragment: Fragment, elements: Sequence[Element]) -> str:
     """An array of elements with their holders."""
-    found: list[Value] = []
-    for e in elements:
-        entry: dict[str, Value] = {"instruction": fragment.spelling, "operand": fragment.operand, **e._asdict()}
-        entry["value"] = fragment.value_of(e)
-        if fragment.addressed:
-            entry["address_lane"] = fragment.address_lane(matrix=e.matrix, row=e.row)
-        found.append(entry)
-    return to_text(found)
+    return to_text([_record(fragment, one) for one in elements])
+
+
+def _record(fragment: Fragment, element: Element) -> HolderRecord:
+    lane = fragment.address_lane(matrix=element.matrix, row=element.row) if fragment.addressed else ABSENT
+    value = fragment.value_of(element)
+    return taken(
+        HolderRecord,
+        element,
+        instruction=fragment.spelling,
+        operand=fragment.operand,
+        value=value,
+        address_lane=lane,
+    )

@@ -9,10 +9,9 @@ from ptxloom.difference.model import Change
 from ptxloom.names.demangling import demangled
 from ptxloom.syntax.places import origins_in
 from ptxloom.views.core.cells import elide, harmless
-from ptxloom.views.core.json_text import to_text
 from ptxloom.views.core.style import PLAIN, Ink, Style
 from ptxloom.views.core.tables import Table, row, text_table
-from ptxloom.views.modules.trees import heading, headline
+from ptxloom.views.modules.trees import headline
 from ptxloom.views.runs.source_lines import no_source, source_lines
 
 if TYPE_CHECKING:
@@ -21,12 +20,9 @@ if TYPE_CHECKING:
     from ptxloom.difference.lines import Line
     from ptxloom.difference.model import Count, FunctionDifference, Hunk, ModuleDifference, Row
     from ptxloom.survey import LoopSummary
-    from ptxloom.syntax import Module
     from ptxloom.syntax.origins import Origins
-    from ptxloom.views.core.json_text import Value
     from ptxloom.views.runs.source_lines import SourceOf
 
-VERSION: Final = 1
 SHOWN_ROWS: Final = 60
 """The number of lines of a function that are shown, in whole hunks; the rest is only counted."""
 _SHOWN_NAMES: Final = 12
@@ -198,71 +194,3 @@ def _row(one: Row, style: Style) -> Iterator[str]:
 
 def _text(line: Line) -> str:
     return elide(line.text.replace("\n", " "), _LINE_LIMIT)
-
-
-def as_json(found: ModuleDifference) -> str:
-    """All of it for a program."""
-    return to_text(
-        {
-            "version": VERSION,
-            "same": found.same,
-            "a": _module(found.a),
-            "b": _module(found.b),
-            "facts": _facts(found.facts),
-            "only_in_a": [*found.removed],
-            "only_in_b": [*found.added],
-            "functions": [_record(one) for one in found.functions],
-        }
-    )
-
-
-def _module(module: Module) -> Value:
-    return {"file": module.source.name, **heading(module)}
-
-
-def _facts(facts: Iterable[tuple[str, str, str]]) -> list[Value]:
-    return [{"what": what, "a": a, "b": b} for what, a, b in facts]
-
-
-def _record(found: FunctionDifference) -> Value:
-    counts: list[Value] = [
-        {"what": one.what, "instruction": one.spelling or None, "a": one.a, "b": one.b} for one in found.counts
-    ]
-    hunks: list[Value] = [
-        {"weight": one.weight, "behind": one.label or None, "rows": [_row_record(each) for each in one.rows]}
-        for one in found.hunks
-    ]
-    lines: dict[str, Value] = {str(change): number for change, number in found.changes.items()}
-    return {
-        "a": found.a.function.name,
-        "b": found.b.function.name,
-        "demangled": [demangled(found.a.function.name), demangled(found.b.function.name)],
-        "same": found.same,
-        "compared_by_line": found.whole,
-        "facts": _facts(found.facts),
-        "lines": lines,
-        "counts": counts,
-        "loops": None if found.loops is None else [_loop_records(loops) for loops in found.loops],
-        "hunks": hunks,
-    }
-
-
-def _loop_records(loops: Sequence[LoopSummary]) -> Value:
-    return [
-        {
-            "label": one.label or None,
-            "line": one.first_line,
-            "end_line": one.last_line,
-            "depth": one.depth,
-            "instructions": one.instructions,
-        }
-        for one in loops
-    ]
-
-
-def _row_record(one: Row) -> Value:
-    return {"change": str(one.change), "a": _line_record(one.a), "b": _line_record(one.b)}
-
-
-def _line_record(line: Line | None) -> Value:
-    return None if line is None else {"line": line.number, "text": line.text}

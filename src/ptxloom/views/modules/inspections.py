@@ -2,29 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from textwrap import wrap
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Literal
 
 from ptxloom.names.demangling import demangled, learn
+from ptxloom.records import ABSENT, Absent, Natural, Record, Spliced, taken
 from ptxloom.views.core.cells import harmless
-from ptxloom.views.core.places import place_of, source_place
+from ptxloom.views.core.json_text import to_text
+from ptxloom.views.core.places import SourcePlace, place_of, source_place
 from ptxloom.views.core.style import PLAIN, Ink, Style
 from ptxloom.views.core.tables import Cell, Table, narrowed, text_table
-from ptxloom.views.findings import finding_reports, machine_readable
+from ptxloom.views.findings import finding_reports
+from ptxloom.views.findings.machine_readable import FindingRecord, finding
 from ptxloom.views.fragments.prefaces import counted
-from ptxloom.views.modules.trees import heading, headline
+from ptxloom.views.modules.trees import Heading, heading, headline
 from ptxloom.views.runs.heat import listing
+from ptxloom.views.runs.profiles import ProfileRecord, share, share_ink
 from ptxloom.views.runs.profiles import record as profile_record
-from ptxloom.views.runs.profiles import share, share_ink
 from ptxloom.views.runs.source_lines import above_lines, no_source
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from ptxloom.fragments import Fragment
     from ptxloom.inspection import FunctionSummary, Inspection, Move
     from ptxloom.machine.results.profile import Profile
-    from ptxloom.views.core.json_text import Value
     from ptxloom.views.runs.source_lines import SourceOf
 
 VERDICT_INK: Final = {"legal": Ink.GREEN, "warning": Ink.YELLOW, "error": Ink.RED}
@@ -157,69 +160,95 @@ def concise(inspection: Inspection) -> str:
     return "".join(lines) + finding_reports.concise(inspection.findings)
 
 
+class FragmentRecord(Record):
+    """What a move says of one operand."""
+
+    operand: str
+    matrices: Natural
+    rows: Natural
+    columns: Natural
+    registers: Natural
+    evidence: str
+
+
+class MoveRecord(Record):
+    """An instruction that moves or multiplies matrices."""
+
+    instruction: str
+    place: Spliced[SourcePlace]
+    verdict: str
+    source: str | None
+    fragments: tuple[FragmentRecord, ...]
+
+
+class FunctionRecord(Record):
+    """A function, and the moves in it."""
+
+    name: str
+    demangled: str
+    kind: Literal["entry", "func"]
+    line: Natural
+    parameters: tuple[str, ...]
+    registers: Mapping[str, int]
+    shared_bytes: Natural
+    local_bytes: Natural
+    limits: tuple[str, ...]
+    instructions: Natural
+    matrix_moves: tuple[MoveRecord, ...]
+
+
+class FileRecord(Record):
+    """A file that was inspected."""
+
+    file: str
+    heading: Spliced[Heading]
+    shared_bytes: Natural
+    dynamic_shared: bool
+    functions: tuple[FunctionRecord, ...]
+    findings: tuple[FindingRecord, ...]
+    profile: ProfileRecord | Absent = ABSENT
+
+
 def as_json(inspections: Sequence[Inspection], profiled: Mapping[int, Profile] | None = None) -> str:
     """Every inspected file as one object of a JSON array; `profiled` has profiles by a file's place."""
     known = profiled or {}
-    records: list[Value] = []
-    for n, inspection in enumerate(inspections):
-        one = _module(inspection)
-        if n in known:
-            one["profile"] = profile_record(known[n])
-        records.append(one)
-    return machine_readable.to_text(records)
+    return to_text([_record(one, known.get(number)) for number, one in enumerate(inspections)])
 
 
-def _module(inspection: Inspection) -> dict[str, Value]:
+def _record(inspection: Inspection, profile: Profile | None) -> FileRecord:
     """One file."""
-    module = inspection.module
-    learn(module.functions)
-    functions: list[Value] = [_function_record(f) for f in inspection.functions]
-    found: list[Value] = [machine_readable.finding(d) for d in inspection.findings]
-    return {
-        "file": module.source.name,
-        **heading(module),
-        "shared_bytes": inspection.shared_bytes,
-        "dynamic_shared": inspection.dynamic_shared,
-        "functions": functions,
-        "findings": found,
-    }
+    learn(inspection.module.functions)
+    return taken(
+        FileRecord,
+        inspection,
+        file=inspection.module.source.name,
+        heading=heading(inspection.module),
+        functions=tuple(map(_function_record, inspection.functions)),
+        findings=tuple(map(finding, inspection.findings)),
+        profile=ABSENT if profile is None else profile_record(profile),
+    )
 
 
-def _function_record(function: FunctionSummary) -> Value:
+def _function_record(found: FunctionSummary) -> FunctionRecord:
     """One function."""
-    registers: dict[str, Value] = {t: n for t, n in function.registers}  # noqa: C416 - dict() would fix the value type
-    return {
-        "name": function.function.name,
-        "demangled": demangled(function.function.name),
-        "kind": function.function.kind,
-        "line": function.function.span.line,
-        "parameters": [*function.parameters],
-        "registers": registers,
-        "shared_bytes": function.shared_bytes,
-        "local_bytes": function.local_bytes,
-        "limits": [*function.limits],
-        "instructions": function.instructions,
-        "matrix_moves": [_move_record(m) for m in function.moves],
-    }
+    return taken(
+        FunctionRecord,
+        found,
+        name=found.function.name,
+        demangled=demangled(found.function.name),
+        kind=found.function.kind,
+        line=found.function.span.line,
+        registers=dict(found.registers),
+        matrix_moves=tuple(map(_move_record, found.moves)),
+    )
 
 
-def _move_record(move: Move) -> Value:
+def _move_record(move: Move) -> MoveRecord:
     """One move."""
-    fragments: list[Value] = [
-        {
-            "operand": f.operand,
-            "matrices": f.matrices,
-            "rows": f.rows,
-            "columns": f.columns,
-            "registers": f.registers,
-            "evidence": str(f.confirmed),
-        }
-        for f in move.fragments
-    ]
-    return {
-        "instruction": move.spelling,
-        **source_place(move.instruction.span),
-        "verdict": move.verdict,
-        "source": str(move.origin) if move.origin else None,
-        "fragments": fragments,
-    }
+    return MoveRecord(
+        instruction=move.spelling,
+        place=source_place(move.instruction.span),
+        verdict=move.verdict,
+        source=str(move.origin) if move.origin else None,
+        fragments=tuple(taken(FragmentRecord, one, evidence=one.confirmed) for one in move.fragments),
+    )

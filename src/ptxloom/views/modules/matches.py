@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ptxloom.names.demangling import demangled
+from ptxloom.records import Record, Spliced, taken
 from ptxloom.syntax import print_operand
 from ptxloom.views.core.cells import harmless
 from ptxloom.views.core.json_text import to_text
-from ptxloom.views.core.places import place_of, source_place
+from ptxloom.views.core.places import SourceLineRecord, SourcePlace, place_of, source_place
 from ptxloom.views.core.style import PLAIN, Ink, Style
 from ptxloom.views.core.tables import Table, csv_table, markdown_table, row, text_table
 
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 
     from ptxloom.syntax.origins import SourceLine
     from ptxloom.syntax.tree import Function, Instruction
-    from ptxloom.views.core.json_text import Value
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,25 +97,39 @@ def counts(found: Sequence[Match]) -> Table:
     return Table(("count", "instruction"), tuple(row(count, harmless(text)) for text, count in met.most_common()))
 
 
+class MatchRecord(Record):
+    """An instruction that a query found."""
+
+    place: Spliced[SourcePlace]
+    function: str | None
+    demangled: str | None
+    text: str
+    predicate: str | None
+    opcode: str
+    qualifiers: tuple[str, ...]
+    operands: tuple[str, ...]
+    source: SourceLineRecord | None
+
+
 def as_json(found: Sequence[Match]) -> str:
     """Every match as an object of one array."""
     return to_text([_record(one) for one in found])
 
 
-def _record(match: Match) -> Value:
+def _record(match: Match) -> MatchRecord:
     node = match.instruction
     guard = node.predicate
-    return {
-        **source_place(node.span),
-        "function": None if match.function is None else match.function.name,
-        "demangled": None if match.function is None else demangled(match.function.name),
-        "text": node.span.text,
-        "predicate": None if guard is None else f"{'!' if guard.negated else ''}{guard.name}",
-        "opcode": node.opcode,
-        "qualifiers": [*node.qualifiers],
-        "operands": [print_operand(one) for one in node.operands],
-        "source": None if match.origin is None else {"file": match.origin.file, "line": match.origin.line},
-    }
+    return taken(
+        MatchRecord,
+        node,
+        place=source_place(node.span),
+        function=None if match.function is None else match.function.name,
+        demangled=None if match.function is None else demangled(match.function.name),
+        text=node.span.text,
+        predicate=None if guard is None else f"{'!' if guard.negated else ''}{guard.name}",
+        operands=tuple(map(print_operand, node.operands)),
+        source=None if match.origin is None else taken(SourceLineRecord, match.origin),
+    )
 
 
 def rendered(shown: Table, how: str, style: Style = PLAIN) -> str:

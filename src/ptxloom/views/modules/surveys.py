@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 from ptxloom.names.demangling import demangled, learn
+from ptxloom.records import Keywords, Natural, Positive, Record, Spliced, taken
 from ptxloom.views.core.cells import harmless
 from ptxloom.views.core.style import PLAIN, Ink, Style
 from ptxloom.views.core.tables import Table, row, text_table
-from ptxloom.views.modules.trees import heading, headline
+from ptxloom.views.modules.trees import Heading, heading, headline
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from ptxloom.survey import FunctionSurvey, LoopSummary, ModuleSummary
-    from ptxloom.views.core.json_text import Value
 
 SHOWN: Final = 12
 """The number of parameters, opcodes and calls that are named; the rest is only counted."""
@@ -90,56 +91,80 @@ def _count(number: int, noun: str) -> str:
     return f"{number} {noun}" + "s" * (number != 1)
 
 
-def record(summary: ModuleSummary) -> dict[str, Value]:
-    """The module as a JSON object."""
+class LoopRecord(Record):
+    """A natural loop."""
+
+    label: str
+    line: Natural
+    end_line: Natural
+    depth: Positive
+    blocks: Natural
+    instructions: Natural
+
+
+Counted = Mapping[str, Annotated[int, Keywords(minimum=1)]]
+
+
+class FunctionRecord(Record, define="function"):
+    """A kernel or function with a body."""
+
+    name: str
+    demangled: str
+    kind: Literal["entry", "func"]
+    line: Natural
+    end_line: Natural
+    parameters: tuple[str, ...]
+    parameter_bytes: Natural
+    registers: Counted
+    shared_bytes: Natural
+    local_bytes: Natural
+    limits: tuple[str, ...]
+    instructions: Natural
+    classes: Counted
+    opcodes: Counted
+    blocks: Natural
+    loops: tuple[LoopRecord, ...]
+    calls: tuple[str, ...]
+
+
+class ModuleRecord(Record):
+    """A module."""
+
+    file: str
+    heading: Spliced[Heading]
+    global_bytes: Natural
+    constant_bytes: Natural
+    shared_bytes: Natural
+    dynamic_shared: bool
+    external: tuple[str, ...]
+    functions: tuple[FunctionRecord, ...]
+
+
+def record(summary: ModuleSummary) -> ModuleRecord:
+    """The module as it is recorded."""
     learn(summary.module.functions)
-    return {
-        "file": summary.module.source.name,
-        **heading(summary.module),
-        "global_bytes": summary.global_bytes,
-        "constant_bytes": summary.constant_bytes,
-        "shared_bytes": summary.shared_bytes,
-        "dynamic_shared": summary.dynamic_shared,
-        "external": [*summary.external],
-        "functions": [_record(one) for one in summary.functions],
-    }
+    return taken(
+        ModuleRecord,
+        summary,
+        file=summary.module.source.name,
+        heading=heading(summary.module),
+        functions=tuple(map(_record, summary.functions)),
+    )
 
 
-def _record(function: FunctionSurvey) -> Value:
-    span = function.function.span
-    return {
-        "name": function.function.name,
-        "demangled": demangled(function.function.name),
-        "kind": function.function.kind,
-        "line": span.line,
-        "end_line": span.end_line,
-        "parameters": [*function.parameters],
-        "parameter_bytes": function.parameter_bytes,
-        "registers": _counts(function.registers),
-        "shared_bytes": function.shared_bytes,
-        "local_bytes": function.local_bytes,
-        "limits": [*function.limits],
-        "instructions": function.instructions,
-        "classes": _counts(function.classes),
-        "opcodes": _counts(function.opcodes),
-        "blocks": len(function.graph.blocks),
-        "loops": [
-            {
-                "label": one.label,
-                "line": one.first_line,
-                "end_line": one.last_line,
-                "depth": one.depth,
-                "blocks": one.blocks,
-                "instructions": one.instructions,
-            }
-            for one in function.loops
-        ],
-        "calls": [*function.calls],
-    }
-
-
-def _counts(pairs: Iterable[tuple[str, int]]) -> dict[str, Value]:
-    """Names and numbers as an object."""
-    found: dict[str, Value] = {}
-    found.update(pairs)
-    return found
+def _record(found: FunctionSurvey) -> FunctionRecord:
+    span = found.function.span
+    return taken(
+        FunctionRecord,
+        found,
+        name=found.function.name,
+        demangled=demangled(found.function.name),
+        kind=found.function.kind,
+        line=span.line,
+        end_line=span.end_line,
+        registers=dict(found.registers),
+        classes=dict(found.classes),
+        opcodes=dict(found.opcodes),
+        blocks=len(found.graph.blocks),
+        loops=tuple(taken(LoopRecord, one, line=one.first_line, end_line=one.last_line) for one in found.loops),
+    )

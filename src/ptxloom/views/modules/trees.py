@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from functools import partial
-from operator import setitem
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Annotated, Literal, cast
 
+from ptxloom.records import Keywords, Record
 from ptxloom.syntax import Node
 from ptxloom.views.core.cells import harmless
-from ptxloom.views.findings.machine_readable import finding
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from ptxloom.source import Source
     from ptxloom.syntax import Module
     from ptxloom.syntax.tree import Statement
-    from ptxloom.views.core.json_text import Value
 
 
 def headline(module: Module) -> str:
@@ -33,13 +30,21 @@ def headline(module: Module) -> str:
     return f"{module.source.title}: {version}, {target}, {module.address_size}-bit addresses"
 
 
-def heading(module: Module) -> dict[str, Value]:
-    """What the first directives of a module say, as JSON."""
-    return {
-        "ptx_version": ".".join(map(str, module.version)) if module.version[0] else None,
-        "target": [*module.target],
-        "address_size": module.address_size,
-    }
+class Heading(Record):
+    """What the first directives of a module say."""
+
+    ptx_version: Annotated[str | None, Keywords(pattern=r"^\d+\.\d+$")]
+    target: tuple[str, ...]
+    address_size: Literal[32, 64]
+
+
+def heading(module: Module) -> Heading:
+    """The first directives of a module as they are recorded."""
+    return Heading(
+        ptx_version=".".join(map(str, module.version)) if module.version[0] else None,
+        target=module.target,
+        address_size=cast("Literal[32, 64]", module.address_size),
+    )
 
 
 def text(module: Module, statements: Sequence[Statement] | None = None) -> str:
@@ -97,39 +102,28 @@ def _inner(node: Node) -> Iterator[tuple[str, Node]]:
                 pass
 
 
-def record(module: Module, statements: Sequence[Statement]) -> Value:
-    """Statements as a JSON array, each node with its kind and place."""
-    return _plain(tuple(statements), module.source)
+class Recorded:
+    """A node of a tree as it is recorded: its kind and place, then its fields."""
+
+    def __init__(self, node: Node, source: Source) -> None:
+        self._node = node
+        self._source = source
+
+    def members(self) -> Iterator[tuple[str, object]]:
+        """The members of the node's object."""
+        line, column = self._source.location(self._node.start)
+        end_line, end_column = self._source.location(self._node.end)
+        yield from {"node": type(self._node).__name__, "line": line, "column": column}.items()
+        yield from {"end_line": end_line, "end_column": end_column}.items()
+        yield from ((name, recorded(value, self._source)) for name, value in _fields(self._node))
 
 
-def read_findings(module: Module) -> Value:
-    """What could not be read, as a JSON array."""
-    return [finding(d) for d in module.diagnostics]
-
-
-def _plain(root: object, source: Source) -> Value:
-    """A node or tuple of nodes as objects and lists; without recursion, for trees nest deeper than Python's stack."""
-    out: list[Value] = [None]
-    waiting: list[tuple[Callable[[Value], None], object]] = [(partial(setitem, out, 0), root)]
-    while waiting:
-        put, value = waiting.pop()
-        match value:
-            case Node():
-                line, column = source.location(value.start)
-                last, end = source.location(value.end)
-                entry: dict[str, Value] = {"node": type(value).__name__, "line": line, "column": column}
-                entry |= {"end_line": last, "end_column": end}
-                fields = dict(_fields(value))
-                entry |= dict.fromkeys(fields)
-                waiting += [(partial(setitem, entry, name), inner) for name, inner in fields.items()]
-                put(entry)
-            case tuple():
-                inside = cast("tuple[object, ...]", value)
-                items: list[Value] = [None] * len(inside)
-                waiting += [(partial(setitem, items, i), inner) for i, inner in enumerate(inside)]
-                put(items)
-            case str() | int() | float() | None:
-                put(value)
-            case _:
-                put(str(value))
-    return out[0]
+def recorded(value: object, source: Source) -> object:
+    """A field of a node, the nodes in it as they are recorded."""
+    match value:
+        case Node():
+            return Recorded(value, source)
+        case tuple():
+            return tuple(recorded(one, source) for one in cast("tuple[object, ...]", value))
+        case _:
+            return value

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from math import isfinite
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
+from ptxloom.records import Natural, Record, taken
 from ptxloom.views.core.cells import harmless
 from ptxloom.views.core.numbers import few_digits
 from ptxloom.views.core.style import PLAIN, Ink, Style
 
 if TYPE_CHECKING:
     from ptxloom.comparison import Comparison, Difference, Downgrade
-    from ptxloom.views.core.json_text import Value
 
 
 def full(found: Comparison, style: Style = PLAIN) -> str:
@@ -70,48 +70,75 @@ def _number(value: complex) -> str:
     return str(value) if isinstance(value, int) else f"{value:.6g}"
 
 
-def record(found: Comparison) -> dict[str, Value]:
-    """The same as an object."""
-    tolerance = found.tolerance
-    return {
-        "array": found.name,
-        "against": found.against,
-        "dtype": found.dtype,
-        "shape": list(found.shape),
-        "passed": found.passed,
-        "tolerance": {
-            "rtol": tolerance.rtol, "atol": tolerance.atol, "sums": tolerance.sums, "terms": tolerance.terms
-        },
-        "total": found.total,
-        "wrong": found.wrong,
-        "nan": found.nans,
-        "infinite": found.infinities,
-        "first": _as_record(found.first),
-        "largest": _as_record(found.largest),
-        "downgrade": _as_downgrade(found.downgrade),
-        "patterns": [{"kind": pattern.kind, "sentence": pattern.sentence} for pattern in found.patterns],
-        "trail": list(found.trail),
-    }  # fmt: skip
+Number: TypeAlias = float | str
+"""What JSON has no number for, is text."""
 
 
-def _as_downgrade(one: Downgrade | None) -> dict[str, Value] | None:
-    return None if one is None else {"sums": one.sums, "wanted": one.wanted, "allowed": _value(one.allowed)}
+class ToleranceRecord(Record):
+    """How near an element must be."""
+
+    rtol: float | None
+    atol: float | None
+    sums: str
+    terms: Natural
 
 
-def _as_record(one: Difference | None) -> dict[str, Value] | None:
-    if one is None:
-        return None
-    return {
-        "index": list(one.index),
-        "got": _value(one.got),
-        "wanted": _value(one.wanted),
-        "error": _value(one.error),
-        "allowed": _value(one.allowed),
-    }
+class DifferenceRecord(Record):
+    """An element that differs."""
+
+    index: tuple[Natural, ...]
+    got: Number
+    wanted: Number
+    error: Number
+    allowed: Number
 
 
-def _value(number: complex) -> Value:
-    """A number as JSON has it; what JSON has not, as text."""
-    if isinstance(number, int):
-        return number
-    return number if isinstance(number, float) and isfinite(number) else str(number)
+class DowngradeRecord(Record):
+    """A coarser type of sums, which explains what differs."""
+
+    sums: str
+    wanted: str
+    allowed: Number
+
+
+class PatternRecord(Record):
+    """What the elements that differ have in common."""
+
+    kind: str
+    sentence: str
+
+
+class ComparisonRecord(Record):
+    """An array held against what it should be."""
+
+    array: str
+    against: str
+    dtype: str
+    shape: tuple[Natural, ...]
+    passed: bool
+    tolerance: ToleranceRecord
+    total: Natural
+    wrong: Natural
+    nan: Natural
+    infinite: Natural
+    first: DifferenceRecord | None
+    largest: DifferenceRecord | None
+    downgrade: DowngradeRecord | None
+    patterns: tuple[PatternRecord, ...]
+    trail: tuple[str, ...]
+
+
+def record(found: Comparison) -> ComparisonRecord:
+    """The same for programs."""
+    return taken(
+        ComparisonRecord,
+        found,
+        array=found.name,
+        tolerance=taken(ToleranceRecord, found.tolerance),
+        nan=found.nans,
+        infinite=found.infinities,
+        first=found.first and taken(DifferenceRecord, found.first),
+        largest=found.largest and taken(DifferenceRecord, found.largest),
+        downgrade=found.downgrade and taken(DowngradeRecord, found.downgrade),
+        patterns=tuple(taken(PatternRecord, pattern) for pattern in found.patterns),
+    )

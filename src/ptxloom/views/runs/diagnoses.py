@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from ptxloom.diagnostics import TOOLS
 from ptxloom.views.core.cells import harmless
-from ptxloom.views.core.json_text import to_text
 from ptxloom.views.core.style import PLAIN, Ink, Style
 from ptxloom.views.core.tables import Cell, Table, text_table
 from ptxloom.views.runs import hazard_reports
@@ -19,7 +18,6 @@ if TYPE_CHECKING:
     from ptxloom.diagnosis import Diagnosis, Examination, Picture, Unjudged
     from ptxloom.diagnosis.examination import Verdict
     from ptxloom.machine.results.hazard import Hazard, Hazards
-    from ptxloom.views.core.json_text import Value
 
 _ROWS = 8  # of a picture
 _COLUMNS = 6
@@ -221,68 +219,3 @@ def concise(told: Told) -> str:
     lines += [f"wrong: {harmless(name)}" for name in told.wrong]
     lines += [f"not judged: {harmless(_gap(one))}" for one in told.examined.unjudged]
     return "".join(f"{line}\n" for line in lines)
-
-
-def as_json(told: Told, tried: Told | None = None) -> str:
-    """The same as an object."""
-    examined = told.examined
-    gaps: list[Value] = [_as_record(one) for one in examined.unjudged]
-    value: dict[str, Value] = {
-        "schema": 1,
-        **_short(told),
-        "judged": {"products": examined.products, "terms": examined.terms, "elements": examined.elements},
-        "unjudged": gaps,
-    }
-    if tried is not None:
-        value["tried"] = _short(tried)
-    return to_text(value)
-
-
-def _short(told: Told) -> dict[str, Value]:
-    records: list[Value] = [_record(one) for one in told.examined.found]
-    downgraded: list[Value] = [one.name for one in told.comparisons if one.downgrade is not None]
-    hazards: list[Value] = [hazard_reports.as_record(one) for one in told.hazards]
-    return {
-        "hazards": hazards,
-        "ended": told.ended,
-        "verdict": told.verdict,
-        "compared": bool(told.comparisons),
-        "wrong": [*told.wrong],
-        "downgraded": downgraded,
-        "diagnoses": records,
-    }
-
-
-def _as_record(one: Unjudged) -> Value:
-    return {
-        "what": one.what,
-        "count": one.count,
-        "line": one.line,
-        "lines": [*one.lines],
-        "instruction": one.instruction,
-        "origin": str(one.origin) if one.origin else None,
-        "array": one.array,
-        "why": one.why,
-    }
-
-
-def _record(one: Diagnosis) -> Value:
-    edits: list[Value] = []
-    if one.repair is not None:
-        edits = [{"line": node.span.line, "old": node.span.text, "new": text} for node, text in one.repair.edits]
-    return {
-        "law": one.law,
-        "operand": one.operand,
-        "array": one.array,
-        "cause": one.cause,
-        "detail": one.detail,
-        "certain": one.certain,
-        "others": [*one.others],
-        "line": one.line,
-        "instruction": one.instruction,
-        "origin": str(one.origin) if one.origin else None,
-        "lines": [*one.lines],
-        "wrong": one.wrong,
-        "total": one.total,
-        "repair": edits,
-    }

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Annotated, Final, Literal, TypeAlias
 
-from ptxloom.diagnostics import Diagnostic, Label
+from ptxloom.diagnostics import Diagnostic, Label, Severity
 from ptxloom.names.demangling import demangled
+from ptxloom.records import Keywords, Natural, Positive, Record, Spliced, record, taken
 from ptxloom.views.core.cells import harmless
-from ptxloom.views.core.places import place_of, placed_snippet, source_place
+from ptxloom.views.core.places import SourcePlace, place_of, placed_snippet, source_place
 from ptxloom.views.core.snippet import Mark
 from ptxloom.views.core.style import PLAIN, SEVERITY_INK, Ink, Style
 from ptxloom.views.findings import sarif as sarif_log
@@ -23,9 +24,9 @@ if TYPE_CHECKING:
 
     from ptxloom.hazards.kind import HazardKind
     from ptxloom.machine.results.hazard import Hazard, Party
+    from ptxloom.records import Json
     from ptxloom.source import Span
     from ptxloom.syntax.origins import SourceLine
-    from ptxloom.views.core.json_text import Value
 
 SCHEMA_VERSION: Final = 1
 _SHOWN: Final = 6  # lines of hazards that are like the one before
@@ -161,9 +162,9 @@ def sarif(hazards: Sequence[Hazard], version: str, kinds: Sequence[HazardKind]) 
     return sarif_log.sarif([diagnostic(h) for h in hazards], version, pages, [_extra(h) for h in hazards])
 
 
-def _extra(hazard: Hazard) -> dict[str, Value]:
+def _extra(hazard: Hazard) -> dict[str, Json]:
     """What a result holds beside what every finding has."""
-    locations: list[Value] = []
+    locations: list[Json] = []
     for party, text in ((hazard.party, "compiled from here"), (hazard.other, "the other side, compiled from here")):
         origin = party and party.origin
         if party is None or not _untold(party):
@@ -171,49 +172,71 @@ def _extra(hazard: Hazard) -> dict[str, Value]:
         while origin is not None:
             locations.append(sarif_log.line_location(origin.file, origin.line, text))
             origin, text = origin.into, "inlined here"  # noqa: PLW2901 - the chain's next link
-    record = as_record(hazard)
+    members = dict(as_record(hazard).members())
     names = ("block", "warp", "lanes", "space", "address", "size", "symbol", "element")
-    about: dict[str, Value] = {"ptx": str(hazard.span), **{name: record[name] for name in names}}
-    extra: dict[str, Value] = {"occurrenceCount": hazard.count, "properties": about}
+    about: dict[str, Json] = {"ptx": str(hazard.span), **{name: record(members[name]) for name in names}}
+    extra: dict[str, Json] = {"occurrenceCount": hazard.count, "properties": about}
     if locations:
         extra["relatedLocations"] = locations
     return extra
 
 
-def as_record(hazard: Hazard) -> dict[str, Value]:
-    """One hazard as a JSON object; what it lacks is null or empty, never absent."""
-    return {
-        "rule": hazard.rule,
-        "tool": hazard.tool,
-        "kind": hazard.kind,
-        "severity": str(hazard.severity),
-        "message": hazard.message,
-        **_party(hazard.party),
-        "other": None if hazard.other is None else _party(hazard.other),
-        "space": hazard.space,
-        "address": hazard.address,
-        "size": hazard.size,
-        "symbol": hazard.symbol,
-        "element": hazard.element,
-        "section": hazard.section,
-        "help": hazard.help,
-        "count": hazard.count,
-        "kernel": hazard.kernel,
-    }
+class OriginRecord(Record, define="source"):
+    """A line of the program that was compiled, and where it was inlined."""
+
+    file: str
+    line: Natural
+    inlined_at: OriginRecord | None
 
 
-def _party(party: Party) -> dict[str, Value]:
-    return {
-        **source_place(party.span),
-        "instruction": party.instruction,
-        "source": _source(party.origin),
-        "block": list(party.block),
-        "warp": party.warp,
-        "lanes": list(party.lanes),
-        "action": party.action,
-    }
+class PartyRecord(Record, define="place"):
+    """Lanes that do something, and where."""
+
+    place: Spliced[SourcePlace]
+    instruction: str
+    source: OriginRecord | None
+    block: tuple[Natural, Natural, Natural]
+    warp: Natural
+    lanes: Annotated[tuple[Annotated[int, Keywords(minimum=0, maximum=31)], ...], Keywords(uniqueItems=True)]
+    action: str
 
 
-def _source(line: SourceLine | None) -> Value:
+Tool: TypeAlias = Literal["memcheck", "racecheck", "initcheck", "synccheck"]
+_RULE: Final = r"^(memcheck|racecheck|initcheck|synccheck)\.[a-z-]+$"
+_SECTION: Final = r"^([0-9]+(\.[0-9]+)*)?$"
+
+
+class HazardRecord(Record, define="hazard"):
+    """A hazard; what it lacks is null or empty, never absent."""
+
+    rule: Annotated[str, Keywords(pattern=_RULE)]
+    tool: Tool
+    kind: Annotated[str, Keywords(pattern="^[a-z-]+$")]
+    severity: Severity
+    message: Annotated[str, Keywords(minLength=1)]
+    party: Spliced[PartyRecord]
+    other: PartyRecord | None
+    space: Literal["", "generic", "global", "shared", "local", "const", "param"]
+    address: Natural
+    size: Natural
+    symbol: str
+    element: str
+    section: Annotated[str, Keywords(pattern=_SECTION)]
+    help: str
+    count: Positive
+    kernel: str
+
+
+def as_record(hazard: Hazard) -> HazardRecord:
+    """One hazard as it is recorded."""
+    other = None if hazard.other is None else _party(hazard.other)
+    return taken(HazardRecord, hazard, party=_party(hazard.party), other=other)
+
+
+def _party(party: Party) -> PartyRecord:
+    return taken(PartyRecord, party, place=source_place(party.span), source=_origin(party.origin))
+
+
+def _origin(line: SourceLine | None) -> OriginRecord | None:
     """A source line and where it was inlined."""
-    return line and {"file": line.file, "line": line.line, "inlined_at": _source(line.into)}
+    return line and taken(OriginRecord, line, inlined_at=_origin(line.into))

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 from ptxloom.names.demangling import demangled
+from ptxloom.records import Keywords, Natural, Positive, Record, Spliced, taken
 from ptxloom.views.core.cells import harmless
 from ptxloom.views.core.json_text import to_text
 from ptxloom.views.core.style import PLAIN, Ink, Style
@@ -17,8 +18,8 @@ if TYPE_CHECKING:
     from ptxloom.machine.results.counts import Counts, ProfileRow
     from ptxloom.machine.results.profile import Profile
     from ptxloom.syntax.origins import SourceLine
-    from ptxloom.views.core.json_text import Value
 
+TITLE: Final = "What a run of a PTX kernel cost"
 VERSION: Final = 1  # of the JSON: a field that changes its meaning or goes raises it
 SHOWN: Final = 20
 SOURCES_SHOWN: Final = 10
@@ -159,64 +160,109 @@ def as_json(profile: Profile) -> str:
     return to_text(record(profile))
 
 
-def record(profile: Profile) -> dict[str, Value]:
-    """The object: totals, every instruction that ran, every source line, remedies."""
-    instructions: list[Value] = [
-        {
-            "line": row.line,
-            "instruction": row.instruction,
-            "function": row.function,
-            "source": str(row.origin) if row.origin else None,
-            **_counts(row.counts),
-        }
-        for row in profile.rows
-        if row.counts.executions
+def _said(meaning: str) -> Keywords:
+    """What a schema says of a count."""
+    return Keywords(minimum=0, description=meaning)
+
+
+class CountsRecord(Record, define="counts"):
+    """What something cost."""
+
+    cost: Annotated[float, _said("what tables are sorted by; no prediction of time")]
+    executions: Annotated[int, _said("warp instructions, those whose predicate holds in no lane included")]
+    lanes: Annotated[int, _said("lanes that took part, over all executions")]
+    wavefronts: Annotated[int, _said("passes of shared memory")]
+    ideal_wavefronts: Annotated[int, _said("what these would be without bank conflicts")]
+    conflicts: Annotated[int, _said("wavefronts beyond the ideal")]
+    sectors: Annotated[int, _said("32-byte sectors of global memory asked for")]
+    ideal_sectors: Annotated[int, _said("what these would be if the lanes' bytes lay side by side")]
+    divergent: Annotated[int, _said("branches that sent the lanes of a warp to different places")]
+    bulk_global_bytes: Annotated[
+        int, _said("bytes of global memory that bulk copies read or wrote; of a box, those inside of the tensor")
     ]
-    sources: list[Value] = [
-        {"file": row.origin.file, "line": row.origin.line, **_counts(row.counts)} for row in profile.by_source
+    bulk_shared_bytes: Annotated[
+        int, _said("the same of shared memory; of a box, all that a load fills; of a multicast, in each CTA")
     ]
-    remedies: list[Value] = [_remedy(remedy) for remedy in profile.remedies]
-    return {
-        "version": VERSION,
-        "kernel": profile.kernel,
-        "demangled": demangled(profile.kernel),
-        "totals": _counts(profile.totals),
-        "instructions": instructions,
-        "sources": sources,
-        "remedies": remedies,
-    }
 
 
-def _counts(counts: Counts) -> dict[str, Value]:
-    return {
-        "cost": counts.cost,
-        "executions": counts.executions,
-        "lanes": counts.lanes,
-        "wavefronts": counts.wavefronts,
-        "ideal_wavefronts": counts.ideal_wavefronts,
-        "conflicts": counts.conflicts,
-        "sectors": counts.sectors,
-        "ideal_sectors": counts.ideal_sectors,
-        "divergent": counts.divergent,
-        "bulk_global_bytes": counts.bulk_global_bytes,
-        "bulk_shared_bytes": counts.bulk_shared_bytes,
-    }
+class InstructionRecord(Record):
+    """What an instruction cost."""
+
+    line: Positive
+    instruction: str
+    function: str
+    source: str | None
+    counts: Spliced[CountsRecord]
 
 
-def _remedy(remedy: Remedy) -> Value:
-    changes: list[Value] = [
-        {
-            "swizzle": [c.swizzle.bits, c.swizzle.base, c.swizzle.shift] if c.swizzle else None,
-            "element_bits": c.element_bits,
-            "pitch": list(c.pitch) if c.pitch else None,
-            "conflicts_left": c.conflicts,
-        }
-        for c in remedy.changes
-    ]
-    return {
-        "line": remedy.row.line,
-        "array": remedy.array,
-        "conflicts": remedy.conflicts,
-        "says": remedy.verdict,
-        "changes": changes,
-    }
+class SourceRecord(Record):
+    """What a line of the program that was compiled cost."""
+
+    file: str
+    line: Natural
+    counts: Spliced[CountsRecord]
+
+
+class ChangeRecord(Record, define="change"):
+    """A layout that costs less."""
+
+    swizzle: tuple[int, int, int] | None
+    element_bits: Annotated[int, Keywords(minimum=8)]
+    pitch: tuple[Positive, Positive] | None
+    conflicts_left: Natural
+
+
+class RemedyRecord(Record, define="remedy"):
+    """What would cost less at a line."""
+
+    line: Positive
+    array: str
+    conflicts: Natural
+    says: str
+    changes: tuple[ChangeRecord, ...]
+
+
+class ProfileRecord(Record, define="profile"):
+    """What a run of a kernel cost."""
+
+    version: Literal[1]
+    kernel: str
+    demangled: str
+    totals: CountsRecord
+    instructions: tuple[InstructionRecord, ...]
+    sources: tuple[SourceRecord, ...]
+    remedies: tuple[RemedyRecord, ...]
+
+
+def record(profile: Profile) -> ProfileRecord:
+    """Totals, every instruction that ran, every source line, remedies."""
+    return ProfileRecord(
+        version=VERSION,
+        kernel=profile.kernel,
+        demangled=demangled(profile.kernel),
+        totals=taken(CountsRecord, profile.totals),
+        instructions=tuple(map(_row_record, (row for row in profile.rows if row.counts.executions))),
+        sources=tuple(
+            taken(SourceRecord, row.origin, counts=taken(CountsRecord, row.counts)) for row in profile.by_source
+        ),
+        remedies=tuple(map(_remedy, profile.remedies)),
+    )
+
+
+def _row_record(row: ProfileRow) -> InstructionRecord:
+    source = str(row.origin) if row.origin else None
+    return taken(InstructionRecord, row, source=source, counts=taken(CountsRecord, row.counts))
+
+
+def _remedy(remedy: Remedy) -> RemedyRecord:
+    changes = tuple(
+        taken(
+            ChangeRecord,
+            one,
+            swizzle=(one.swizzle.bits, one.swizzle.base, one.swizzle.shift) if one.swizzle else None,
+            pitch=one.pitch or None,
+            conflicts_left=one.conflicts,
+        )
+        for one in remedy.changes
+    )
+    return taken(RemedyRecord, remedy, line=remedy.row.line, says=remedy.verdict, changes=changes)

@@ -7,11 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 from ptxloom.diagnostics import TOOLS
 from ptxloom.names.demangling import demangled
+from ptxloom.records import ABSENT, taken
 from ptxloom.views.core.cells import harmless, printed
 from ptxloom.views.core.json_text import to_text
 from ptxloom.views.core.style import PLAIN, Ink, Style
 from ptxloom.views.runs import comparison_reports, hazard_reports, profiles, traces
+from ptxloom.views.runs.run_records import RestsRecord, RunRecord
 from ptxloom.views.runs.source_lines import no_source
+from ptxloom.views.runs.trace_records import records
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,7 +25,6 @@ if TYPE_CHECKING:
     from ptxloom.machine.results.profile import Profile
     from ptxloom.machine.results.trace import TraceRecord
     from ptxloom.views.runs.source_lines import SourceOf
-from ptxloom.views.core.json_text import Value
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,35 +130,19 @@ def _extent(value: object) -> str:
             return str(value)
 
 
-def _fidelity(fidelity: Fidelity) -> Value:
-    """What each instruction that ran rests on."""
-    rows: list[Value] = [
-        {"instruction": row.instruction, "level": row.level, "executions": row.executions} for row in fidelity.rows
-    ]
-    return rows
-
-
 def as_json(run: Run) -> str:
     """The same as an object."""
-    hazards: list[Value] = [hazard_reports.as_record(h) for h in run.hazards]
-    comparisons: list[Value] = [comparison_reports.record(c) for c in run.comparisons]
+    fidelity, profile, trace = run.fidelity, run.profile, run.trace
     return to_text(
-        {
-            "schema": hazard_reports.SCHEMA_VERSION,
-            "kernel": run.kernel,
-            "demangled": demangled(run.kernel),
-            "instructions": run.instructions,
-            "error": run.error,
-            "output": run.output,
-            "output_cut": run.output_cut,
-            "hazards": hazards,
-            "comparisons": comparisons,
-            **({} if run.fidelity is None else {"fidelity": _fidelity(run.fidelity)}),
-            **({} if run.profile is None else {"profile": profiles.record(run.profile)}),
-            **(
-                {}
-                if run.trace is None
-                else {"trace": traces.records(run.trace.records, run.trace.type, run.trace.operand)}
-            ),
-        }
+        taken(
+            RunRecord,
+            run,
+            schema=hazard_reports.SCHEMA_VERSION,
+            demangled=demangled(run.kernel),
+            hazards=tuple(map(hazard_reports.as_record, run.hazards)),
+            comparisons=tuple(map(comparison_reports.record, run.comparisons)),
+            fidelity=ABSENT if fidelity is None else tuple(taken(RestsRecord, row) for row in fidelity.rows),
+            profile=ABSENT if profile is None else profiles.record(profile),
+            trace=ABSENT if trace is None else records(trace.records, trace.type, trace.operand),
+        )
     )

@@ -9,6 +9,7 @@ from ptxloom.isa.limits import BANK_BYTES, BANKS, LINE_BYTES
 from ptxloom.machine.results.provenance_tags import Kind
 from ptxloom.machine.results.shared_map import CHUNK_BYTES
 from ptxloom.names.demangling import demangled
+from ptxloom.records import taken
 from ptxloom.views.core.cells import elide, harmless
 from ptxloom.views.core.json_text import to_text
 from ptxloom.views.core.palette import Role, hue
@@ -17,12 +18,12 @@ from ptxloom.views.core.tables import Cell, Table, text_table
 from ptxloom.views.drawing.figure import Cell as Drawn
 from ptxloom.views.drawing.figure import Figure, Grid
 from ptxloom.views.fragments.filled_pictures import number
+from ptxloom.views.runs.shared_records import PieceRecord, SharedRecord
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
     from ptxloom.machine.results.shared_map import Elements, SharedMap, SharedPiece
-    from ptxloom.views.core.json_text import Value
 
 VERSION: Final = 1
 _LONGEST: Final = 7  # characters in a cell
@@ -165,36 +166,18 @@ def _box(found: SharedMap, piece: SharedPiece, count: int, shown: Shown, *, seve
 
 def as_json(found: SharedMap) -> str:
     """Every bank of every line of interest."""
-    words: list[Value] = [_record(piece) for line in found.lines for piece in found.pieces(line, BANK_BYTES)]
-    return to_text(
-        {
-            "version": VERSION,
-            "kernel": found.kernel,
-            "demangled": demangled(found.kernel),
-            "moment": found.moment,
-            "cta": list(found.cta),
-            "start": found.start,
-            "end": found.end,
-            "type": found.type,
-            "words": words,
-        }
+    words = tuple(_record(piece) for line in found.lines for piece in found.pieces(line, BANK_BYTES))
+    return to_text(taken(SharedRecord, found, version=VERSION, demangled=demangled(found.kernel), words=words))
+
+
+def _record(piece: SharedPiece) -> PieceRecord:
+    held = piece.elements
+    return taken(
+        PieceRecord,
+        held,
+        address=piece.address,
+        bank=piece.bank,
+        array=held.array or None,
+        kind=held.kind.name.lower(),
+        values=piece.values,
     )
-
-
-def _record(piece: SharedPiece) -> Value:
-    elements = piece.elements
-    return {
-        "address": piece.address,
-        "bank": piece.bank,
-        "array": elements.array or None,
-        "kind": elements.kind.name.lower(),
-        "first": list(elements.first),
-        "last": list(elements.last),
-        "regular": elements.regular,
-        "values": _plain(piece.values),
-    }
-
-
-def _plain(values: Sequence[int | float]) -> list[Value]:
-    """Numbers; those that JSON has no word for as texts."""
-    return [value if value - value == 0 else str(value) for value in values]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Final, Literal
 
+from ptxloom.records import Record
 from ptxloom.views.core.cells import harmless
 from ptxloom.views.core.json_text import to_text
 from ptxloom.views.core.style import PLAIN, Ink, Style
@@ -53,9 +55,26 @@ def as_csv(names: Sequence[str], rows: Sequence[dict[str, Any]]) -> str:
     return csv_table(table(names, rows))
 
 
+class PointRecord(Record):
+    """What came of a point."""
+
+    values: Mapping[str, str]
+    outcome: Literal["right", "ran", "wrong", "hazards", "ended", "refused", "killed"]
+    said: str
+    hazards: tuple[str, ...]
+    costs: Mapping[str, float]
+
+
+class SweepRecord(Record):
+    """A kernel over what varies."""
+
+    over: tuple[str, ...]
+    points: tuple[PointRecord, ...]
+
+
 def as_json(names: Sequence[str], rows: Sequence[dict[str, Any]]) -> str:
     """For programs."""
-    return to_text({"over": list(names), "points": list(rows)})
+    return to_text(SweepRecord(over=tuple(names), points=tuple(PointRecord(**one) for one in rows)))
 
 
 def _row(names: Sequence[str], one: dict[str, Any]) -> tuple[Cell, ...]:

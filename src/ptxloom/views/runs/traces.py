@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ptxloom.machine.results.trace import TraceRecord
-    from ptxloom.views.core.json_text import Value
     from ptxloom.views.runs.source_lines import SourceOf
 
 VERSION: Final = 1
@@ -167,44 +166,3 @@ def figure(record: TraceRecord, type_: str = "", operand: str = "", colour_by: s
     notes = ("The same in all: " + ", ".join(f"{name} {text}" for name, text in folded),) if folded else ()
     grid = Grid("", names, tuple(name for name, _ in columns), cells, "lane", listing=True)
     return Figure(where, ((grid,),), notes, lanes_legend(LANES))
-
-
-def records(found: Sequence[TraceRecord], type_: str = "", operand: str = "") -> list[Value]:
-    """Everything for a program."""
-    return [_record(record, type_, operand) for record in found]
-
-
-def _record(record: TraceRecord, type_: str, operand: str) -> Value:
-    before: dict[str, Value] = {name: values.tolist() for name, values in record.before.items()}
-    after: dict[str, Value] = {name: values.tolist() for name, values in record.after.items()}
-    held: list[Value] = [
-        {"operand": f.fragment.operand, "type": f.type, "first_row": f.first_row, "values": _numbers(f.values)}
-        for f in record.matrices(type_, operand)
-    ]
-    return {
-        "version": VERSION,
-        "line": record.line,
-        "instruction": record.instruction,
-        "source": str(record.origin) if record.origin else None,
-        "block": list(record.block),
-        "warp": record.warp,
-        "execution": record.number,
-        "lanes": list(record.lanes),
-        "chosen": list(record.chosen),
-        "addresses": None if record.addresses is None else record.addresses.tolist(),
-        "places": None if record.addresses is None else list(record.places),
-        "before": before,
-        "after": after,
-        "matrices": held,
-    }
-
-
-def _numbers(values: Any) -> Value:
-    """Nested lists; numbers that JSON has no word for are texts."""
-    if values.ndim:
-        return [_numbers(value) for value in values]
-    plain = values.item()
-    if isinstance(plain, int):
-        return plain
-    number = float(plain)
-    return number if number - number == 0 else str(number)

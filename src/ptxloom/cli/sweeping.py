@@ -114,12 +114,8 @@ def _launched(point: Point) -> LaunchResult:
     seed = point.values.get("seed", "0")
     if not (seed.isascii() and seed.isdecimal() and len(seed) <= _MOST_DIGITS):
         raise PtxloomError(f"the seed {title(seed)} is not a whole number of at most {_MOST_DIGITS} digits")
-    return compiled.launch(
-        launch.grid,
-        launch.block,
-        [one.passed for one in launch.arguments],
-        launch.shared_bytes,
-        cluster=launch.cluster,
+    return launch.launch(
+        compiled,
         threads=1,
         timeout=point.timeout,
         memory_limit=point.memory_limit,

@@ -126,9 +126,6 @@ def profile_of(name: str, modules: Sequence[Module], options: Options) -> tuple[
         raise PtxloomError(f"{title(name)} runs {title(launch.ptx)}, which is not among the files that are shown")
     launch = fitted(launch, module)
     compiled = kernel(module, launch.kernel, launch.target)
-    values = [a.passed for a in launch.arguments]
-    result = compiled.launch(
-        launch.grid, launch.block, values, launch.shared_bytes, cluster=launch.cluster, profile=True
-    )
+    result = launch.launch(compiled, profile=True)
     assert result.profile is not None  # noqa: S101 - it was asked for
     return module, result.profile

@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from ptxloom.cuda_driver.report import Report
+    from ptxloom.machine.launch.launch_options import LaunchOptions
 
     Others: TypeAlias = Callable[[int], "Session | None"]
 
@@ -362,13 +363,15 @@ class Session:
         """Judge what a launch is, beside its parameters; kept for the next one like it."""
         _, *sizes = LAUNCH.unpack(head)
         cluster, shared_bytes, (stack_bytes, printf_bytes, heap_bytes, pending) = sizes[6:9], sizes[9], sizes[11:15]
-        asked = asked_of(
-            kernel, sizes[:3], sizes[3:6], cluster if cluster[0] else None, shared_bytes=shared_bytes,
-            stack_bytes=stack_bytes, printf_bytes=printf_bytes,
-            heap_bytes=None if heap_bytes == _HEAP_BYTES else heap_bytes,
-            memory_limit=min(self.memory.capacity + default_limit(), MEMORY_LIMIT),
-            pending_launches=min(pending, MOST_PENDING),
-        )  # fmt: skip
+        options: LaunchOptions = {
+            "cluster": cluster if cluster[0] else None,
+            "stack_bytes": stack_bytes,
+            "printf_bytes": printf_bytes,
+            "heap_bytes": None if heap_bytes == _HEAP_BYTES else heap_bytes,
+            "memory_limit": min(self.memory.capacity + default_limit(), MEMORY_LIMIT),
+        }
+        pending = min(pending, MOST_PENDING)
+        asked = asked_of(kernel, sizes[:3], sizes[3:6], options, shared_bytes=shared_bytes, pending_launches=pending)
         if len(self._prepared) >= _MOST_PREPARED:
             self._prepared.clear()
         self._prepared[head] = made = Prepared(kernel, asked, self)

@@ -15,13 +15,13 @@ from ptxloom.machine.compile.needs import packed, unpacked
 from ptxloom.machine.compile.tiers import hot_request
 from ptxloom.machine.instruments.wanted import keys_of
 from ptxloom.machine.launch import wanted
-from ptxloom.machine.launch.asked import STACK_BYTES, asked_of
+from ptxloom.machine.launch.asked import asked_of
 from ptxloom.machine.launch.launch_limits import may_fill_a_warp
+from ptxloom.machine.launch.launch_options import known_options
 from ptxloom.machine.launch.options import (
     AS_WRITTEN,
     DEFAULT_CHECKS,
     FUSED,
-    PRINTF_BYTES,
     deadline_of,
     known_checks,
     known_contract,
@@ -44,6 +44,7 @@ from ptxloom.names.parameters import parameter_names
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from typing import Unpack
 
     from numpy.typing import NDArray
 
@@ -51,14 +52,9 @@ if TYPE_CHECKING:
     from ptxloom.isa.target import Target
     from ptxloom.machine.compile.needs import Needs
     from ptxloom.machine.contraction.rewrite import Contraction, Fusion
-    from ptxloom.machine.launch.expected import References
-    from ptxloom.machine.launch.grid import Progress
-    from ptxloom.machine.memory.device_memory import MemoryHolder
-    from ptxloom.machine.memory.textures import Surface, Texture
+    from ptxloom.machine.launch.launch_options import LaunchOptions
     from ptxloom.machine.program.model import Program
     from ptxloom.machine.results.profile import Countable
-    from ptxloom.machine.results.provenance_choice import Provenance
-    from ptxloom.machine.results.trace import Request
     from ptxloom.syntax.module import Module
 
 _LEAST_REGISTERS: Final = 16
@@ -242,7 +238,7 @@ class Kernel:
             shape: CTAs and threads, as `launch` takes them.
 
         Returns:
-            A function of the arguments; its options by name are those of `launch`.
+            A function of the arguments; its options by name are `LaunchOptions`.
 
         Raises:
             UsageError: `shape` is not a grid and a block.
@@ -264,25 +260,7 @@ class Kernel:
         block: int | Sequence[int],
         args: Sequence[object] | bytes = (),
         shared_bytes: int = 0,
-        *,
-        memory: MemoryHolder | None = None,
-        cluster: int | Sequence[int] | None = None,
-        checks: Sequence[str] | None = None,
-        profile: bool = False,
-        trace: Sequence[Request] = (),
-        threads: int | None = None,
-        timeout: float | None = None,
-        schedule_seed: int = 0,
-        stack_bytes: int = STACK_BYTES,
-        heap_bytes: int | None = None,
-        printf_bytes: int = PRINTF_BYTES,
-        memory_limit: int | None = None,
-        progress: Progress | None = None,
-        uninitialised: Sequence[object] = (),
-        contract: str = AS_WRITTEN,
-        textures: Mapping[str, Texture | Surface] | Sequence[Texture | Surface] = (),
-        provenance: bool | Provenance = False,
-        reference: References = None,
+        **options: Unpack[LaunchOptions],
     ) -> LaunchResult:
         """Run the kernel over a grid.
 
@@ -296,48 +274,7 @@ class Kernel:
                 bytes; for a pointer, it or a list of them lies in global memory. Or all parameters
                 as one `bytes`, laid out as `Kernel.parameters` says.
             shared_bytes: Dynamic shared memory.
-            memory: A `pl.Device`: the kernel may touch all that it holds, beside the arrays among `args`.
-            cluster: CTAs of a cluster in x, y, z; they run at the same time and reach each other's shared memory. By
-                default what the kernel's `.reqnctapercluster` asks for, else a launch without clusters.
-            checks: The tools that watch the run, beside the device's; by default memcheck and synccheck, which cost
-                nothing. `memcheck:variables` reports addresses that leave the variable they were made from;
-                `memcheck:leaks`, what `malloc` returned and was not freed when the launch ends; racecheck, accesses to
-                shared memory that no barrier, mbarrier, fence or wait orders, whatever the schedule; initcheck, uses
-                of unwritten bytes in shared and local memory and in registers; `initcheck:global`, the same in global
-                memory; `racecheck:global`, races in global memory, within CTAs and between them, and loads with `.nc`
-                of what the kernel writes, which takes 10 bytes of memory a byte touched, and more where many threads
-                touch it; `racecheck:fences`, also fences that the manual asks for and libraries leave out.
-            profile: Whether to count what each instruction costs; `LaunchResult.profile` holds the counts.
-            trace: Which instructions to record, `LaunchResult.trace` holds the records: patterns such as "ldmatrix",
-                PTX lines, source lines such as "kernel.cu:45", or `Trace`s, which also choose blocks and warps.
-            threads: Threads of the host; by default one, and one for each other core once a millisecond of work is left
-                for them. Fewer run where there are fewer clusters, or no memory for as many.
-            timeout: Seconds after which the kernel is ended, counted from the call, making its machine code included.
-            schedule_seed: Another order of warps for each number. All but 0 refuse one request in eight to cancel the
-                launch of a cluster, as hardware does for a kernel that is more urgent.
-            stack_bytes: Local memory a thread has for calls.
-            heap_bytes: What `malloc` can return in all, 8 MiB by default (cudaLimitMallocHeapSize); beyond, it returns
-                NULL. The kernels of a module share its heap, and blocks live from launch to launch until they are
-                freed; as long as any live, the size is fixed.
-            printf_bytes: What `printf` can print in a launch (cudaLimitPrintfFifoSize); the rest is cut.
-            memory_limit: Bytes of the host's memory that the launch may have in all: the arrays of `args` and the
-                variables of the module, the heap, what is printed, and shared memory, local memory and registers of
-                the CTAs that are resident, with what tools, profile and trace remember. By default half of what the
-                machine has. Parts count whole, though the host provides memory only where it is touched.
-            progress: Called four times a second, from a thread of its own, with the CTAs started and all CTAs.
-            uninitialised: Arrays that hold nothing yet (or their places among `args`): `initcheck:global` reports who
-                reads unwritten bytes of them, or of memory from `malloc`.
-            contract: Whether each `mul` and `add` is rounded by itself, "as written", or "fused" into an `fma` where
-                ptxas would fuse them (its `--fmad=true`, the default): results then differ in the last bits.
-            textures: Textures and surfaces beside those in `args`: by the names of the module's `.texref` and
-                `.surfref`, or those whose numbers (`int(texture)`) are stored in structures or in memory.
-            provenance: Whether to follow where every byte comes from, through memory and registers:
-                `LaunchResult.provenance` shows it for what was written and for the operands of matrix products. A
-                `Provenance` chooses the products that are recorded. Takes 8 bytes of memory a byte that is followed.
-            reference: What arrays must be afterwards, by their parameters' names or their places among `args`, each an
-                array or a `pl.comparison.Reference` with tolerances; or one array, for the only one of its shape.
-                `LaunchResult.comparisons` says which elements differ, what pattern they make and, with `provenance`,
-                where the first came from.
+            **options: Those of `LaunchOptions`: who watches, what is counted and recorded, limits of time and memory.
 
         Returns:
             The result of the run, beside what it wrote into the arrays.
@@ -347,28 +284,29 @@ class Kernel:
             UnsupportedInstruction: A variable is `.extern` and has not been filled; nothing has run.
             LaunchError: The kernel was ended by an error, as it would be on hardware.
         """
-        deadline = deadline_of(timeout)
-        asked = asked_of(
-            self, grid, block, cluster, shared_bytes=shared_bytes, schedule_seed=schedule_seed, stack_bytes=stack_bytes,
-            printf_bytes=printf_bytes, heap_bytes=heap_bytes, memory_limit=memory_limit, threads=threads,
-        )  # fmt: skip
-        checks = (DEFAULT_CHECKS if memory is None else ()) if checks is None else checks
+        known_options(options)
+        memory, trace, progress = options.get("memory"), options.get("trace", ()), options.get("progress")
+        deadline = deadline_of(options.get("timeout"))
+        asked = asked_of(self, grid, block, options, shared_bytes=shared_bytes)
+        given = options.get("checks")
+        checks = (DEFAULT_CHECKS if memory is None else ()) if given is None else given
         known_checks(checks)
         checks = (*checks, *(() if memory is None else memory.checks), *watched_checks())
-        chosen = self._contracted(contract, deadline)
+        chosen = self._contracted(options.get("contract", AS_WRITTEN), deadline)
         if progress is not None and not callable(progress):
             raise UsageError("progress", cast("object", progress), "a function of two numbers")
-        following = wanted_provenance(provenance or watched_provenance())
+        following = wanted_provenance(options.get("provenance", False) or watched_provenance())
         one_thread = "racecheck:global" in checks or following is not None  # which sees every CTA
         self.memory.must_be_defined(self.needs.variables)
         touched = Memory(device=None if memory is None else memory.memory, looks_up=self.needs.looks_up)
         params = pack(self.needs, args, touched)
-        compared = wanted.compared(reference, self.needs.parameters, () if isinstance(args, bytes) else args)
-        bind(textures, touched, self.memory.reference)
-        touched.unwritten += unwritten_arrays(uninitialised, () if isinstance(args, bytes) else args)
+        values = () if isinstance(args, bytes) else args
+        compared = wanted.compared(options.get("reference"), self.needs.parameters, values)
+        bind(options.get("textures", ()), touched, self.memory.reference)
+        touched.unwritten += unwritten_arrays(options.get("uninitialised", ()), values)
         budget = asked.budget(self, touched)
         self.memory.show(touched)
-        watched = frozenset(checks) | (frozenset({"profile"}) if profile else frozenset[str]())
+        watched = frozenset(checks) | (frozenset({"profile"}) if options.get("profile") else frozenset[str]())
         if following is not None:
             watched |= wanted.words_followed(following, chosen.program)
         recording = None

@@ -14,6 +14,7 @@ from triton.runtime import _allocation
 
 from ptxloom.diagnostics import PtxloomError, UsageError
 from ptxloom.machine.launch.asked import asked_of
+from ptxloom.machine.launch.launch_options import LaunchOptions
 from ptxloom.machine.launch.prepared import Prepared
 from ptxloom.machine.launch.watching import watched_checks, watched_provenance
 from ptxloom.names.demangling import demangled
@@ -100,10 +101,10 @@ class Launcher:
         if ready is None:
             members: int = getattr(made, "num_ctas", 1)
             kernel = function.fused if made.enable_fp_fusion else function
-            asked = asked_of(
-                kernel, (grid[0] * members, grid[1], grid[2]), 32 * made.num_warps,
-                (members, 1, 1) if members > 1 else None, shared_bytes=made.shared,
-            )  # fmt: skip
+            grid, options = (grid[0] * members, grid[1], grid[2]), LaunchOptions()
+            if members > 1:
+                options["cluster"] = (members, 1, 1)
+            asked = asked_of(kernel, grid, 32 * made.num_warps, options, shared_bytes=made.shared)
             if len(self._prepared) >= _MOST_PREPARED:
                 self._prepared.clear()
             ready = Prepared(kernel, asked, device(), profile=profile, provenance=provenance)

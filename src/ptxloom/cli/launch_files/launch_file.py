@@ -39,11 +39,12 @@ from ptxloom.syntax.parser import parse_source
 if TYPE_CHECKING:
     from argparse import Namespace
     from collections.abc import Mapping
+    from typing import Unpack
 
     from numpy.typing import NDArray
 
     from ptxloom.comparison.expression import Expectation
-    from ptxloom.machine import MappedArray
+    from ptxloom.machine import Kernel, LaunchOptions, LaunchResult, MappedArray
 
 _OLD_KEYS: Final = {
     "product": 'is written expect = "C = A @ B" now',
@@ -102,6 +103,17 @@ class LaunchFile:
     arguments: tuple[Argument, ...]
     comparisons: tuple[Wanted, ...]
     flags: Flags = NO_FLAGS
+
+    def launch(self, compiled: Kernel, **options: Unpack[LaunchOptions]) -> LaunchResult:
+        """Run a kernel as the file says.
+
+        Args:
+            compiled: The kernel that it names.
+            **options: What the launch is told beside that.
+        """
+        values = [one.passed for one in self.arguments]
+        told: LaunchOptions = {"cluster": self.cluster, **options}
+        return compiled.launch(self.grid, self.block, values, self.shared_bytes, **told)
 
 
 def read_launch(name: str, budget: Budget | None = None, words: Namespace | None = None) -> LaunchFile:

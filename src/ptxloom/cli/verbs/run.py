@@ -83,12 +83,8 @@ def run(options: Options) -> Outcome:
 
     started = time.perf_counter()
     try:
-        result = compiled.launch(
-            launch.grid,
-            launch.block,
-            [a.passed for a in launch.arguments],
-            launch.shared_bytes,
-            cluster=launch.cluster,
+        result = launch.launch(
+            compiled,
             threads=options.threads,
             timeout=left(),
             schedule_seed=options.seed,

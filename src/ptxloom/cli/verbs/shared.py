@@ -98,11 +98,7 @@ def _map(options: Options) -> SharedMap:
 def _record(compiled: Kernel, launch: LaunchFile, followed: Provenance) -> ProvenanceRecord:
     """Where everything came from in a run; in one that an error ended, until then."""
     try:
-        result = compiled.launch(
-            launch.grid, launch.block, [a.passed for a in launch.arguments], launch.shared_bytes,
-            cluster=launch.cluster, provenance=followed,
-        )  # fmt: skip
-        record = result.provenance
+        record = launch.launch(compiled, provenance=followed).provenance
     except LaunchError as error:
         talk(f"ptxloom: {error.reason}")
         record = error.provenance

@@ -115,12 +115,8 @@ def _told(module: Module, options: Options) -> diagnoses.Told:
     expected = references(launch, compiled)
     unwritten = [a.value for a in launch.arguments if a.empty]
     try:
-        result = compiled.launch(
-            launch.grid,
-            launch.block,
-            [a.passed for a in launch.arguments],
-            launch.shared_bytes,
-            cluster=launch.cluster,
+        result = launch.launch(
+            compiled,
             threads=options.threads,
             timeout=options.timeout,
             contract=launch.contract,

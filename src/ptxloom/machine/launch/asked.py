@@ -9,6 +9,7 @@ from ptxloom.isa.limits import LOCAL_BYTES, SHARED_BYTES
 from ptxloom.machine.launch.device_launches import MOST_PENDING, PENDING_LAUNCHES
 from ptxloom.machine.launch.facts import Facts
 from ptxloom.machine.launch.launch_limits import shape_of
+from ptxloom.machine.launch.launch_options import NO_OPTIONS
 from ptxloom.machine.launch.options import MEMORY_LIMIT, PRINTF_BYTES, PRINTF_LIMIT, THREADS_LIMIT, integer
 from ptxloom.machine.launch.runnable import Runnable
 from ptxloom.machine.memory.arena import Budget
@@ -16,6 +17,7 @@ from ptxloom.machine.memory.heap import MOST_BYTES
 
 if TYPE_CHECKING:
     from ptxloom.machine.launch.launch_limits import Shape
+    from ptxloom.machine.launch.launch_options import LaunchOptions
     from ptxloom.machine.launch.warm import WarmLaunches
     from ptxloom.machine.memory.arguments import Memory
     from ptxloom.syntax.module import Module
@@ -86,33 +88,32 @@ def asked_of(
     kernel: Launchable,
     grid: object,
     block: object,
-    cluster: object = None,
+    options: LaunchOptions = NO_OPTIONS,
     *,
     shared_bytes: object = 0,
-    schedule_seed: object = 0,
-    stack_bytes: object = STACK_BYTES,
-    printf_bytes: object = PRINTF_BYTES,
-    heap_bytes: object = None,
-    memory_limit: object = None,
-    threads: object = None,
     pending_launches: object = PENDING_LAUNCHES,
 ) -> Asked:
-    """Validate the options of a launch of a kernel; the arguments are those of `Kernel.launch`.
+    """Validate the numbers among the options of a launch of a kernel.
 
     Raises:
         UsageError: One of them is wrong.
     """
-    shape = shape_of(grid, block, cluster, kernel.directives)
+    shape = shape_of(grid, block, options.get("cluster"), kernel.directives)
+    given = options.get
     static = kernel.needs.shared_bytes - kernel.needs.reserved_bytes
     room = max(SHARED_BYTES - static, 0)
     return Asked(
         shape,
         integer("shared_bytes", shared_bytes, 0, room, f" beside the kernel's own {static}"),
-        integer("schedule_seed", schedule_seed),
-        integer("stack_bytes", stack_bytes, 0, LOCAL_BYTES),
-        integer("printf_bytes", printf_bytes, 0, PRINTF_LIMIT),
-        None if heap_bytes is None else integer("heap_bytes", heap_bytes, 0, MOST_BYTES),
-        None if memory_limit is None else integer("memory_limit", memory_limit, 1, MEMORY_LIMIT),
-        None if threads is None else integer("threads", threads, 1, THREADS_LIMIT),
+        integer("schedule_seed", given("schedule_seed", 0)),
+        integer("stack_bytes", given("stack_bytes", STACK_BYTES), 0, LOCAL_BYTES),
+        integer("printf_bytes", given("printf_bytes", PRINTF_BYTES), 0, PRINTF_LIMIT),
+        _if_given("heap_bytes", given("heap_bytes"), 0, MOST_BYTES),
+        _if_given("memory_limit", given("memory_limit"), 1, MEMORY_LIMIT),
+        _if_given("threads", given("threads"), 1, THREADS_LIMIT),
         integer("pending_launches", pending_launches, 0, MOST_PENDING),
     )
+
+
+def _if_given(name: str, value: object, low: int, high: int) -> int | None:
+    return None if value is None else integer(name, value, low, high)

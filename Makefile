@@ -30,6 +30,7 @@ SEED := 1
 # Compiled modules are kept, whatever the environment says: the tests start Python more than a thousand times.
 export PYTHONDONTWRITEBYTECODE :=
 
+JS_FILES := 'src/ptxloom/web/script/*.js' editors/vscode/extension.js
 C_FILES = $(shell find src/ptxloom/cuda_driver tests examples -name '*.[ch]')
 
 .PHONY: demo test quick lint types layers tests oracles mutants sanitizers docs browser man suites bench format clean
@@ -50,6 +51,8 @@ lint: $(VENV)/.dev
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/clang-format --dry-run --Werror $(C_FILES)
+	$(BIN)/oxfmt --check $(JS_FILES)
+	$(BIN)/oxlint --quiet src/ptxloom/web/script editors
 
 types: $(VENV)/.dev
 	$(BIN)/basedpyright --pythonpath $(BIN)/python
@@ -103,6 +106,7 @@ format: $(VENV)/.dev
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
 	$(BIN)/clang-format -i $(C_FILES)
+	$(BIN)/oxfmt $(JS_FILES)
 
 clean:
 	rm -rf $(VENV) site docs/reference .pytest_cache .ruff_cache .hypothesis

@@ -8,7 +8,17 @@ const MOST_BITS = 5;
 export function makeAccess(spelling, row) {
   const [laneBytes, lanes, phaseLanes, isMatrix, isLoad, isAtomic, rounds] = row;
   const merges = Boolean(isLoad) && !isMatrix && lanes / phaseLanes > 1;
-  return { spelling, laneBytes, lanes, phaseLanes, isMatrix: Boolean(isMatrix), isLoad: Boolean(isLoad), isAtomic: Boolean(isAtomic), rounds, merges };
+  return {
+    spelling,
+    laneBytes,
+    lanes,
+    phaseLanes,
+    isMatrix: Boolean(isMatrix),
+    isLoad: Boolean(isLoad),
+    isAtomic: Boolean(isAtomic),
+    rounds,
+    merges,
+  };
 }
 
 // CuTe's Swizzle<B,M,S>, on numbers below 2^31.
@@ -66,7 +76,11 @@ function phaseOf(access, lanes, addresses) {
 export function costOfWarp(access, addresses) {
   const counts = servedTogether(access, addresses).map((lanes) => passesOf(access, lanes, addresses));
   const sum = (numbers) => numbers.reduce((total, number) => total + number, 0);
-  return { wavefronts: access.rounds * sum(counts), ideal: access.rounds * counts.filter(Boolean).length, ways: Math.max(0, ...counts) };
+  return {
+    wavefronts: access.rounds * sum(counts),
+    ideal: access.rounds * counts.filter(Boolean).length,
+    ways: Math.max(0, ...counts),
+  };
 }
 
 function passesOf(access, lanes, addresses) {
@@ -95,12 +109,20 @@ export function trafficOf(tile, access, along) {
   const rowBytes = (tile.columns * tile.elementBits) / 8;
   if (access.isMatrix) {
     const height = access.spelling.includes(".m16n16") ? 16 : 8;
-    if (tile.rows % height) return { problem: `${access.spelling} takes matrices of ${height} rows, which do not divide the ${tile.rows} of the tile` };
-    for (let column = 0; column < rowBytes; column += ROW_BYTES) for (let row = 0; row < tile.rows; row += 1) places.push([row, column]);
+    if (tile.rows % height)
+      return {
+        problem: `${access.spelling} takes matrices of ${height} rows, which do not divide the ${tile.rows} of the tile`,
+      };
+    for (let column = 0; column < rowBytes; column += ROW_BYTES)
+      for (let row = 0; row < tile.rows; row += 1) places.push([row, column]);
     return { places };
   }
-  if (rowBytes % access.laneBytes) return { problem: `${access.spelling} moves ${access.laneBytes} bytes a lane, which do not divide a row of ${rowBytes}` };
-  for (let row = 0; row < tile.rows; row += 1) for (let column = 0; column < rowBytes; column += access.laneBytes) places.push([row, column]);
+  if (rowBytes % access.laneBytes)
+    return {
+      problem: `${access.spelling} moves ${access.laneBytes} bytes a lane, which do not divide a row of ${rowBytes}`,
+    };
+  for (let row = 0; row < tile.rows; row += 1)
+    for (let column = 0; column < rowBytes; column += access.laneBytes) places.push([row, column]);
   if (along === "column") places.sort((a, b) => a[1] - b[1] || a[0] - b[0]);
   return { places };
 }
@@ -110,10 +132,12 @@ export function warpsOf(tile, access, places, arrangement) {
   const pitch = tile.pitchBytes + arrangement.paddingBytes;
   const warps = [];
   for (let start = 0; start < places.length; start += access.lanes) {
-    warps.push(places.slice(start, start + access.lanes).map(([row, column]) => {
-      const offset = row * pitch + column;
-      return arrangement.swizzle ? swizzled(arrangement.swizzle, offset) : offset;
-    }));
+    warps.push(
+      places.slice(start, start + access.lanes).map(([row, column]) => {
+        const offset = row * pitch + column;
+        return arrangement.swizzle ? swizzled(arrangement.swizzle, offset) : offset;
+      }),
+    );
   }
   return warps;
 }

@@ -14,8 +14,14 @@ const SPELLING = /^sm_([1-9][0-9]{1,3})([af]?)$/;
 export function makeIsa(facts) {
   const specs = new Map();
   return {
-    spaces: facts.spaces, memory: facts.memory, opcodes: facts.opcodes, targets: facts.targets, versions: facts.versions,
-    renamed: facts.renamed, elsewhere: facts.elsewhere, scopes: facts.scopes,
+    spaces: facts.spaces,
+    memory: facts.memory,
+    opcodes: facts.opcodes,
+    targets: facts.targets,
+    versions: facts.versions,
+    renamed: facts.renamed,
+    elsewhere: facts.elsewhere,
+    scopes: facts.scopes,
     registersOf: facts.registersOf || (() => 0),
     spec(opcode) {
       if (!Object.hasOwn(facts.specs, opcode)) return null;
@@ -29,14 +35,22 @@ export function makeIsa(facts) {
 export function checkText(isa, text, platform) {
   const read = readStatements(text);
   const of = {
-    version: platform.version || knownOf(isa.versions, read.version), target: platform.target || knownOf(isa.targets, read.target),
-    versionSays: !platform.version && Boolean(read.version), targetSays: !platform.target && Boolean(read.target),
+    version: platform.version || knownOf(isa.versions, read.version),
+    target: platform.target || knownOf(isa.targets, read.target),
+    versionSays: !platform.version && Boolean(read.version),
+    targetSays: !platform.target && Boolean(read.target),
   };
   const findings = [];
   let checked = 0;
   for (const statement of read.found) {
     if (statement.unread) {
-      findings.push({ rule: "", severity: "unread", message: `not read here: ${statement.unread}`, start: statement.start, end: statement.end });
+      findings.push({
+        rule: "",
+        severity: "unread",
+        message: `not read here: ${statement.unread}`,
+        start: statement.start,
+        end: statement.end,
+      });
     } else {
       const found = checkStatement(isa, statement, of, text);
       checked += found.known ? 1 : 0;
@@ -75,8 +89,13 @@ function stranger(isa, statement) {
   const [near] = nearMisses(statement.opcode, isa.opcodes, 3);
   const [start, end] = statement.places[0];
   return {
-    rule: "unknown-instruction", severity: "error", message: `\`${statement.opcode}\` is not an instruction of PTX`,
-    start, end, label: near ? `did you mean \`${near}\`?` : "", section: "9.7",
+    rule: "unknown-instruction",
+    severity: "error",
+    message: `\`${statement.opcode}\` is not an instruction of PTX`,
+    start,
+    end,
+    label: near ? `did you mean \`${near}\`?` : "",
+    section: "9.7",
   };
 }
 
@@ -95,29 +114,51 @@ function qualifierFinding(spec, statement, problem) {
   const message = sentenceOf(spec.opcode, statement.words, problem);
   switch (problem.kind) {
     case "unknown": {
-      const label = problem.expected.length && problem.near.length ? `here stands ${listing(problem.expected)}` : "no form of the instruction has it";
+      const label =
+        problem.expected.length && problem.near.length
+          ? `here stands ${listing(problem.expected)}`
+          : "no form of the instruction has it";
       return { rule: "unknown-qualifier", message, label, ...at(statement, problem.place) };
     }
-    case "misread": return { rule: "misread-num", message, label: "the result is not what is written", ...at(statement, problem.place) };
-    case "repeated": case "crowded": return { rule: "repeated-qualifier", message, ...at(statement, problem.place) };
-    case "disordered": return { rule: "type-order", message, ...at(statement, problem.place) };
+    case "misread":
+      return {
+        rule: "misread-num",
+        message,
+        label: "the result is not what is written",
+        ...at(statement, problem.place),
+      };
+    case "repeated":
+    case "crowded":
+      return { rule: "repeated-qualifier", message, ...at(statement, problem.place) };
+    case "disordered":
+      return { rule: "type-order", message, ...at(statement, problem.place) };
     case "clash": {
       const keeps = problem.insteadOfOther.some((row) => row.length);
-      const help = keeps ? `or keep \`.${statement.words[problem.place]}\`: it goes with ${listing(problem.insteadOfOther)}` : "";
+      const help = keeps
+        ? `or keep \`.${statement.words[problem.place]}\`: it goes with ${listing(problem.insteadOfOther)}`
+        : "";
       return { rule: "qualifier-combination", message, label: problem.why, help, ...at(statement, problem.place) };
     }
-    case "missing": return missingFinding(statement, problem, message);
-    case "broken": return { rule: "no-form", message, label: problem.why, ...at(statement, problem.place) };
-    default: return { rule: "no-form", message, ...at(statement, -1) };
+    case "missing":
+      return missingFinding(statement, problem, message);
+    case "broken":
+      return { rule: "no-form", message, label: problem.why, ...at(statement, problem.place) };
+    default:
+      return { rule: "no-form", message, ...at(statement, -1) };
   }
 }
 
 function missingFinding(statement, problem, message) {
-  const rules = new Set(problem.additions.flat().map((word) => (Object.hasOwn(BY_WORD, word) ? BY_WORD[word] : "missing-qualifier")));
+  const rules = new Set(
+    problem.additions.flat().map((word) => (Object.hasOwn(BY_WORD, word) ? BY_WORD[word] : "missing-qualifier")),
+  );
   const single = problem.additions.length === 1;
   const after = statement.places[problem.after + 1][1];
   return {
-    rule: rules.size === 1 ? [...rules][0] : "missing-qualifier", message, label: problem.why, ...at(statement, problem.because),
+    rule: rules.size === 1 ? [...rules][0] : "missing-qualifier",
+    message,
+    label: problem.why,
+    ...at(statement, problem.because),
     help: single ? `add \`${spell(problem.additions[0])}\`` : `add one of ${listing(problem.additions)}`,
     fix: single ? { start: after, end: after, text: spell(problem.additions[0]) } : null,
   };
@@ -160,7 +201,9 @@ function condition(form, when) {
 }
 
 function usesFeature(form, feature, statement) {
-  const names = new Set(form.line.operands.flatMap((slot) => [slot.name, ...(slot.partner ? [slot.partner] : []), ...slot.extra]));
+  const names = new Set(
+    form.line.operands.flatMap((slot) => [slot.name, ...(slot.partner ? [slot.partner] : []), ...slot.extra]),
+  );
   if (!condition(form, feature.when) || (feature.operand && !names.has(feature.operand))) return false;
   return !feature.operand || hasOperand(form, feature.operand, statement);
 }
@@ -186,7 +229,9 @@ function insideOf(slot, count) {
 function whatNeeds(statement, form, feature) {
   const asking = new Set(feature.when.map(([name]) => name));
   const words = [...form.filling].filter(([name, word]) => asking.has(name) && word).map(([, word]) => word);
-  const name = [...form.filling].some(([slot]) => asking.has(slot)) ? [statement.opcode, ...[...form.filling].filter(([slot]) => asking.has(slot)).map(([, word]) => word)].join(".") : statement.opcode;
+  const name = [...form.filling].some(([slot]) => asking.has(slot))
+    ? [statement.opcode, ...[...form.filling].filter(([slot]) => asking.has(slot)).map(([, word]) => word)].join(".")
+    : statement.opcode;
   const wanted = new Set(feature.when.flatMap(([, values]) => values).filter(Boolean));
   const place = statement.words.findIndex((word) => wanted.has(word));
   return { name, words, ...at(statement, place) };
@@ -194,7 +239,9 @@ function whatNeeds(statement, form, feature) {
 
 function leastVersion(isa, feature, target) {
   const here = feature.needs.filter(([, range]) => !target || !range || isInRange(isa, target, range));
-  return (here.length ? here : feature.needs).map(([version]) => version).reduce((a, b) => (versionNumber(b) < versionNumber(a) ? b : a));
+  return (here.length ? here : feature.needs)
+    .map(([version]) => version)
+    .reduce((a, b) => (versionNumber(b) < versionNumber(a) ? b : a));
 }
 
 function versionFindings(isa, statement, form, features, { version, target, versionSays }) {
@@ -209,10 +256,19 @@ function versionFindings(isa, statement, form, features, { version, target, vers
 
 function targetFindings(isa, statement, form, features, { target, targetSays }) {
   if (!target) return [];
-  const lacking = features.filter((feature) => !feature.needs.some(([, range]) => !range || isInRange(isa, target, range)));
+  const lacking = features.filter(
+    (feature) => !feature.needs.some(([, range]) => !range || isInRange(isa, target, range)),
+  );
   if (!lacking.length) return [];
   const feature = lacking.at(-1);
-  const ranges = [...new Set(feature.needs.map(([, range]) => range).filter(Boolean).map(rangeWords))].join(", or ");
+  const ranges = [
+    ...new Set(
+      feature.needs
+        .map(([, range]) => range)
+        .filter(Boolean)
+        .map(rangeWords),
+    ),
+  ].join(", or ");
   const { name, start, end } = whatNeeds(statement, form, feature);
   const message = `\`${name}\` needs ${ranges}; ${targetSays ? "the module says" : "it is checked for"} ${target}`;
   return [{ rule: "needs-target", message, label: `not on ${target}`, start, end }];
@@ -220,7 +276,8 @@ function targetFindings(isa, statement, form, features, { target, targetSays }) 
 
 function goneFindings(isa, statement, form, features, { version, target }) {
   if (!version || !target) return [];
-  const isGone = ({ gone }) => gone && versionNumber(version) >= versionNumber(gone[0]) && (!gone[1] || isInRange(isa, target, gone[1]));
+  const isGone = ({ gone }) =>
+    gone && versionNumber(version) >= versionNumber(gone[0]) && (!gone[1] || isInRange(isa, target, gone[1]));
   return features.filter(isGone).map((feature) => {
     const { name, start, end } = whatNeeds(statement, form, feature);
     const since = `PTX ${feature.gone[0]}${feature.gone[1] ? ` and ${rangeWords(feature.gone[1])}` : ""}`;
@@ -235,7 +292,12 @@ export function needsOf(isa, spelling) {
   const form = spec && resolve(spec, words, -1, isa.memory).form;
   if (!form) return "";
   const features = spec.features.filter((feature) => condition(form, feature.when) && !feature.operand);
-  const has = (version, target) => features.every(({ needs }) => needs.some(([least, range]) => versionNumber(version) >= versionNumber(least) && (!range || isInRange(isa, target, range))));
+  const has = (version, target) =>
+    features.every(({ needs }) =>
+      needs.some(
+        ([least, range]) => versionNumber(version) >= versionNumber(least) && (!range || isInRange(isa, target, range)),
+      ),
+    );
   const newest = isa.versions.at(-1);
   const on = isa.targets.filter((target) => has(newest, target));
   const since = isa.versions.find((version) => on.some((target) => has(version, target)));
@@ -263,7 +325,9 @@ function countFindings(statement, form) {
   const [fewer, most] = [numbers.slice(0, -1), numbers.at(-1)];
   const many = fewer.length ? `${fewer.join(", ")} or ${most}` : String(most || "no");
   const written = slotsFor(form, most).map(slotSpelling).join(", ");
-  const place = found ? { start: statement.operands.at(-1).start, end: statement.operands.at(-1).end } : at(statement, -1);
+  const place = found
+    ? { start: statement.operands.at(-1).start, end: statement.operands.at(-1).end }
+    : at(statement, -1);
   const message = `\`${nameOf(statement, form)}\` takes ${many} operand${most === 1 ? "" : "s"}, not ${found}`;
   return [{ rule: "operand-count", message, help: written ? `its operands are \`${written}\`` : "", ...place }];
 }
@@ -286,7 +350,10 @@ function lengthFindings(isa, statement, form, text) {
   const found = [];
   slots.forEach((slot, place) => {
     const operand = statement.operands[place];
-    const expected = form.spec.operands.get(slot.name).kind === "fragment" ? isa.registersOf(plainSpelling(form, isMove), slot.name) : 0;
+    const expected =
+      form.spec.operands.get(slot.name).kind === "fragment"
+        ? isa.registersOf(plainSpelling(form, isMove), slot.name)
+        : 0;
     const isVector = operand.look === "{" && text[operand.end - 1] === "}";
     const count = operand.inside + 1;
     if (!expected || !isVector || count === expected) return;
@@ -294,7 +361,13 @@ function lengthFindings(isa, statement, form, text) {
     const message = isMove
       ? `\`${shape}\` moves ${expected} ${expected === 1 ? "register" : "registers"} of each thread, not ${count}`
       : `\`${nameOf(statement, form)}\` takes a vector of ${expected} here, not of ${count}`;
-    found.push({ rule: "vector-length", message, label: `${count} ${count === 1 ? "element" : "elements"} here`, start: operand.start, end: operand.end });
+    found.push({
+      rule: "vector-length",
+      message,
+      label: `${count} ${count === 1 ? "element" : "elements"} here`,
+      start: operand.start,
+      end: operand.end,
+    });
   });
   return found;
 }

@@ -28,8 +28,13 @@ export function makeFacts(data) {
       return row[3][row[1].indexOf(operand)].map((place) => data.notes[place]);
     },
     accesses: new Map(Object.entries(data.accesses).map(([spelling, row]) => [spelling, makeAccess(spelling, row)])),
-    elements: data.elements, generations: data.generations, modes: data.modes, factorTypes: data.factorTypes,
-    dataTypes: data.dataTypes, mapWords: data.mapWords, sharedBytes: data.sharedBytes,
+    elements: data.elements,
+    generations: data.generations,
+    modes: data.modes,
+    factorTypes: data.factorTypes,
+    dataTypes: data.dataTypes,
+    mapWords: data.mapWords,
+    sharedBytes: data.sharedBytes,
     isa: makeIsa({ ...data, registersOf }),
   };
 }

@@ -5,7 +5,12 @@ const LAYOUTS = ["row", "col"];
 const PLAIN_TYPE = /^([busf])([0-9]{1,3})$/;
 const MINIFLOAT = /^(u?)e([0-9])m([0-9])$/;
 const PACKED = /^(.+?)x([0-9]{1,2})(?:_p([0-9]{1,3}))?$/;
-const WIDTHS = { b: [1, 2, 4, 6, 8, 16, 32, 64, 128], u: [2, 4, 8, 16, 32, 64], s: [2, 4, 8, 16, 32, 64], f: [16, 32, 64] };
+const WIDTHS = {
+  b: [1, 2, 4, 6, 8, 16, 32, 64, 128],
+  u: [2, 4, 8, 16, 32, 64],
+  s: [2, 4, 8, 16, 32, 64],
+  f: [16, 32, 64],
+};
 const NAMED_TYPES = ["pred", "bf16", "tf32", "s2f6"];
 
 export function isType(word) {
@@ -26,10 +31,17 @@ function isScalar(word) {
 export function makeSpec(opcode, row) {
   const [section, lines, operands, constraints, features, [repeatable, ignores, misreads, leads, ignoresIn]] = row;
   return {
-    opcode, section, misreads, ignores, ignoresIn,
-    repeatable: new Set(repeatable), leads: new Set(leads),
+    opcode,
+    section,
+    misreads,
+    ignores,
+    ignoresIn,
+    repeatable: new Set(repeatable),
+    leads: new Set(leads),
     lines: lines.map(makeLine),
-    operands: new Map(Object.entries(operands).map(([name, [kind, length, when, spare]]) => [name, { kind, length, when, spare }])),
+    operands: new Map(
+      Object.entries(operands).map(([name, [kind, length, when, spare]]) => [name, { kind, length, when, spare }]),
+    ),
     constraints: constraints.map(([when, require, why, lax]) => ({ when, require, why, lax: Boolean(lax) })),
     features: features.map(([name, when, needs, operand, gone]) => ({ name, when, needs, operand, gone })),
   };
@@ -37,13 +49,22 @@ export function makeSpec(opcode, row) {
 
 function makeLine([slots, operands]) {
   const slotsOf = new Map();
-  slots.forEach(([, values], place) => values.forEach((value) => {
-    slotsOf.set(value, [...(slotsOf.get(value) || []), place]);
-  }));
+  slots.forEach(([, values], place) =>
+    values.forEach((value) => {
+      slotsOf.set(value, [...(slotsOf.get(value) || []), place]);
+    }),
+  );
   return {
     slots: slots.map(([name, values, optional]) => ({ name, values, optional: Boolean(optional) })),
-    operands: operands.map(([name, bracketed, optional, partner, extra, spare, alone]) => (
-      { name, bracketed: Boolean(bracketed), optional: Boolean(optional), partner, extra, spare, alone: Boolean(alone) })),
+    operands: operands.map(([name, bracketed, optional, partner, extra, spare, alone]) => ({
+      name,
+      bracketed: Boolean(bracketed),
+      optional: Boolean(optional),
+      partner,
+      extra,
+      spare,
+      alone: Boolean(alone),
+    })),
     slotsOf,
     spellings: slots.reduce((size, [, values, optional]) => size * (values.length + optional), 1),
   };
@@ -73,7 +94,13 @@ export function laxitiesOf(form) {
 export function formsOf(spec) {
   const found = [];
   for (const line of spec.lines) {
-    expand(line.slots.map((slot) => [slot.name, slot.optional ? ["", ...slot.values] : slot.values]), spec, line, found, Infinity);
+    expand(
+      line.slots.map((slot) => [slot.name, slot.optional ? ["", ...slot.values] : slot.values]),
+      spec,
+      line,
+      found,
+      Infinity,
+    );
   }
   return found;
 }
@@ -83,7 +110,13 @@ export function nearbyForms(spec, words, most) {
   const asked = new Set(spec.constraints.flatMap((each) => each.require.flatMap(([, values]) => values)));
   const found = [];
   for (const line of spec.lines) {
-    expand(line.slots.map((slot) => [slot.name, nearChoices(slot, words, asked)]), spec, line, found, most);
+    expand(
+      line.slots.map((slot) => [slot.name, nearChoices(slot, words, asked)]),
+      spec,
+      line,
+      found,
+      most,
+    );
   }
   return found;
 }
@@ -113,7 +146,9 @@ function expand(rows, spec, line, found, most) {
 export function resolve(spec, qualifiers, operands, memory) {
   if (qualifiers.length > MOST_QUALIFIERS) return { form: null, ignored: [], repeated: [], others: [] };
   const places = qualifiers.map((_, place) => place);
-  const repeated = places.filter((place) => spec.repeatable.has(qualifiers[place]) && qualifiers.indexOf(qualifiers[place]) < place);
+  const repeated = places.filter(
+    (place) => spec.repeatable.has(qualifiers[place]) && qualifiers.indexOf(qualifiers[place]) < place,
+  );
   const lax = !spec.ignoresIn.length || spec.ignoresIn.some((word) => qualifiers.includes(word));
   const ignored = places.filter((place) => lax && spec.ignores.includes(qualifiers[place]));
   for (const passed of ignored.length ? [[], ignored] : [[]]) {
@@ -201,7 +236,9 @@ export function countsOf(form) {
 export function slotsFor(form, count) {
   if (!isWithin(count, countsOf(form))) return [];
   const rules = form.spec.operands;
-  const here = form.line.operands.filter((slot) => !rules.get(slot.name).when || form.filling.get(rules.get(slot.name).when));
+  const here = form.line.operands.filter(
+    (slot) => !rules.get(slot.name).when || form.filling.get(rules.get(slot.name).when),
+  );
   let surplus = here.length - count;
   for (const slot of [...here].reverse()) {
     if (surplus && slot.optional && !rules.get(slot.name).when) {

@@ -2,7 +2,15 @@
 
 const AXES = ["matrix", "row", "column", "copy", "address"];
 const TENSOR_LANES = 128;
-const NAMES = { a: ["m", "k"], b: ["k", "n"], c: ["m", "n"], d: ["m", "n"], e: ["row", "group"], sfa: ["m", "block"], sfb: ["n", "block"] };
+const NAMES = {
+  a: ["m", "k"],
+  b: ["k", "n"],
+  c: ["m", "n"],
+  d: ["m", "n"],
+  e: ["row", "group"],
+  sfa: ["m", "block"],
+  sfb: ["n", "block"],
+};
 
 export function makeFragment(row, spelling, operand, evidence) {
   const [lanes, values, width, stride, shift, registerBits, addressed, confirmed, inTensorMemory] = row;
@@ -10,17 +18,35 @@ export function makeFragment(row, spelling, operand, evidence) {
     [...lanes, ...values].reduce((size, digit) => (AXES[digit[0]] === axis ? size * digit[2] : size), 1);
   const valuesPerLane = values.reduce((size, digit) => size * digit[2], 1);
   return {
-    spelling, operand, lanes, values, width, stride, shift, registerBits, addressed: Boolean(addressed), inTensorMemory: Boolean(inTensorMemory),
-    evidence: evidence[confirmed], onSilicon: confirmed === 0,
-    laneCount: 1 << lanes.length, valuesPerLane, registers: (valuesPerLane * stride) / registerBits,
-    matrices: extent("matrix"), rows: extent("row"), columns: extent("column"), copies: extent("copy"),
+    spelling,
+    operand,
+    lanes,
+    values,
+    width,
+    stride,
+    shift,
+    registerBits,
+    addressed: Boolean(addressed),
+    inTensorMemory: Boolean(inTensorMemory),
+    evidence: evidence[confirmed],
+    onSilicon: confirmed === 0,
+    laneCount: 1 << lanes.length,
+    valuesPerLane,
+    registers: (valuesPerLane * stride) / registerBits,
+    matrices: extent("matrix"),
+    rows: extent("row"),
+    columns: extent("column"),
+    copies: extent("copy"),
   };
 }
 
 // The element that is a lane's value V, counted across its registers.
 export function elementAt(fragment, lane, value) {
   const at = { matrix: 0, row: 0, column: 0, copy: 0, address: 0 };
-  for (const [number, digits] of [[lane, fragment.lanes], [value, fragment.values]]) {
+  for (const [number, digits] of [
+    [lane, fragment.lanes],
+    [value, fragment.values],
+  ]) {
     let rest = number;
     for (const [axis, weight, radix] of digits) {
       at[AXES[axis]] += weight * (rest % radix);
@@ -30,8 +56,14 @@ export function elementAt(fragment, lane, value) {
   const bits = value * fragment.stride;
   const register = Math.floor(bits / fragment.registerBits);
   return {
-    lane, value, register, bit: (bits % fragment.registerBits) + fragment.shift, width: fragment.width,
-    matrix: at.matrix, row: at.row, column: at.column,
+    lane,
+    value,
+    register,
+    bit: (bits % fragment.registerBits) + fragment.shift,
+    width: fragment.width,
+    matrix: at.matrix,
+    row: at.row,
+    column: at.column,
   };
 }
 
@@ -39,7 +71,10 @@ export function elementAt(fragment, lane, value) {
 export function holderOf(fragment, matrix, row, column) {
   const at = { matrix, row, column, copy: 0, address: 0 };
   const number = (digits) =>
-    digits.reduce((sum, [axis, weight, radix], place) => sum + (Math.floor(at[AXES[axis]] / weight) % radix) * 2 ** place, 0);
+    digits.reduce(
+      (sum, [axis, weight, radix], place) => sum + (Math.floor(at[AXES[axis]] / weight) % radix) * 2 ** place,
+      0,
+    );
   return elementAt(fragment, number(fragment.lanes), number(fragment.values));
 }
 
@@ -77,15 +112,27 @@ export function holderLabel(fragment, element) {
 // What a matrix is called.
 export function matrixTitle(fragment, matrix) {
   if (fragment.operand === "e") return `selector ${matrix}`;
-  if (fragment.operand.startsWith("sf")) return fragment.matrices > 1 ? `scale factor id ${matrix * fragment.columns}` : "scale factor id 0";
-  if (fragment.inTensorMemory) return fragment.operand !== "r" ? fragment.operand.toUpperCase() : fragment.matrices > 1 ? `CTA ${matrix}` : "part of tensor memory";
-  if (fragment.spelling.startsWith("tcgen05")) return fragment.matrices > 1 ? `half ${matrix}` : "part of tensor memory";
+  if (fragment.operand.startsWith("sf"))
+    return fragment.matrices > 1 ? `scale factor id ${matrix * fragment.columns}` : "scale factor id 0";
+  if (fragment.inTensorMemory)
+    return fragment.operand !== "r"
+      ? fragment.operand.toUpperCase()
+      : fragment.matrices > 1
+        ? `CTA ${matrix}`
+        : "part of tensor memory";
+  if (fragment.spelling.startsWith("tcgen05"))
+    return fragment.matrices > 1 ? `half ${matrix}` : "part of tensor memory";
   return `matrix ${matrix}`;
 }
 
 // What rows and columns are called.
 export function axisNames(fragment) {
-  return NAMES[fragment.operand] || (fragment.inTensorMemory ? ["row", fragment.stride === fragment.registerBits ? "word" : "element"] : ["row", "column"]);
+  return (
+    NAMES[fragment.operand] ||
+    (fragment.inTensorMemory
+      ? ["row", fragment.stride === fragment.registerBits ? "word" : "element"]
+      : ["row", "column"])
+  );
 }
 
 // What one register of every lane T holds, as a sentence; see ptxloom.views.fragments.formulas.
@@ -117,7 +164,9 @@ function coordinateFormula(fragment, axis, register, held) {
 function formulaTerms(name, digits, axis) {
   const terms = [];
   const goesOn = (first, place) =>
-    place < digits.length && digits[place][0] === digits[first][0] && digits[place][2] === digits[first][2] &&
+    place < digits.length &&
+    digits[place][0] === digits[first][0] &&
+    digits[place][2] === digits[first][2] &&
     digits[place][1] === digits[first][1] * 2 ** (place - first);
   for (let place = 0; place < digits.length; place += 1) {
     const first = place;

@@ -48,7 +48,8 @@ export function fitOf(fragments, width) {
   const least = width < NARROW ? LEAST.small : LEAST[matrices > 1 ? "several" : "cell"];
   for (let beside = matrices; beside > 0; beside = Math.floor(beside / 2)) {
     const cell = Math.floor((width - (beside - 1) * BESIDE - beside * head) / (beside * columns)) - GAP;
-    if (cell >= least || (beside === 1 && columns <= 8)) return { cell: Math.min(WIDEST, Math.max(cell, LEAST.corner)), columns };
+    if (cell >= least || (beside === 1 && columns <= 8))
+      return { cell: Math.min(WIDEST, Math.max(cell, LEAST.corner)), columns };
   }
   const most = Math.max(8, 8 * Math.floor((width - head) / (least + GAP) / 8));
   const shown = Math.min(columns, most);
@@ -58,8 +59,13 @@ export function fitOf(fragments, width) {
 // A beside D, B above it: as wide as both of them have room.
 function cornerFit(fragments, width) {
   const widest = Math.max(...fragments.map((one) => one.columns));
-  if (width < NARROW) return { cell: Math.max(LEAST.tiny, Math.min(LEAST.cell, Math.floor((width - HEADS.plain) / widest) - GAP)), columns: widest }; // one under the other
-  const columns = fragments.find((one) => one.operand === "a").columns + fragments.find((one) => one.operand === "d").columns;
+  if (width < NARROW)
+    return {
+      cell: Math.max(LEAST.tiny, Math.min(LEAST.cell, Math.floor((width - HEADS.plain) / widest) - GAP)),
+      columns: widest,
+    }; // one under the other
+  const columns =
+    fragments.find((one) => one.operand === "a").columns + fragments.find((one) => one.operand === "d").columns;
   const cell = Math.floor((width - 2 * HEADS.plain - BESIDE) / columns) - GAP;
   return { cell: Math.max(LEAST.corner, Math.min(44, cell)), columns: widest };
 }
@@ -82,22 +88,52 @@ export function matrixGrid(fragment, matrix, by, from, title, fit) {
   const cells = [];
   const heads = [];
   const numbers = Array.from({ length: shown.columns }, (_, place) => shown.column + place);
-  const top = h("tr", {}, h("td", { class: "corner" }, fragment.addressed ? "address" : ""), numbers.map((column) => h("th", { scope: "col" }, String(column))));
+  const top = h(
+    "tr",
+    {},
+    h("td", { class: "corner" }, fragment.addressed ? "address" : ""),
+    numbers.map((column) => h("th", { scope: "col" }, String(column))),
+  );
   const rows = Array.from({ length: shown.rows }, (_, place) => {
     const row = shown.row + place;
     const head = rowHead(fragment, matrix, row);
     heads.push({ element: head, matrix, row, lane: addressLane(fragment, matrix, row) });
-    return h("tr", {}, head, numbers.map((column) => {
-      const element = holderOf(fragment, matrix, row, column);
-      const cell = h("td", {
-        class: `cell ${fillOf(element, by, fragment)}`, tabindex: -1, "data-at": cells.length,
-        "aria-label": placeSentence(fragment, element),
-      }, h("b", {}, `${fragment.inTensorMemory ? "L" : "T"}${fragment.inTensorMemory ? element.lane % 128 : element.lane}`), h("i", {}, holderLabel(fragment, element).split(" ").pop()));
-      cells.push({ cell, element, fragment });
-      return cell;
-    }));
+    return h(
+      "tr",
+      {},
+      head,
+      numbers.map((column) => {
+        const element = holderOf(fragment, matrix, row, column);
+        const cell = h(
+          "td",
+          {
+            class: `cell ${fillOf(element, by, fragment)}`,
+            tabindex: -1,
+            "data-at": cells.length,
+            "aria-label": placeSentence(fragment, element),
+          },
+          h(
+            "b",
+            {},
+            `${fragment.inTensorMemory ? "L" : "T"}${fragment.inTensorMemory ? element.lane % 128 : element.lane}`,
+          ),
+          h("i", {}, holderLabel(fragment, element).split(" ").pop()),
+        );
+        cells.push({ cell, element, fragment });
+        return cell;
+      }),
+    );
   });
-  const table = h("table", { class: `matrix${fit.cell < 50 ? " is-dense" : ""}`, role: "grid", "aria-label": `${title}, ${fragment.rows} rows by ${fragment.columns} columns` }, h("thead", {}, top), h("tbody", {}, rows));
+  const table = h(
+    "table",
+    {
+      class: `matrix${fit.cell < 50 ? " is-dense" : ""}`,
+      role: "grid",
+      "aria-label": `${title}, ${fragment.rows} rows by ${fragment.columns} columns`,
+    },
+    h("thead", {}, top),
+    h("tbody", {}, rows),
+  );
   if (cells.length) cells[0].cell.tabIndex = 0;
   return { table, cells, heads, columns: shown.columns };
 }
@@ -105,8 +141,12 @@ export function matrixGrid(fragment, matrix, by, from, title, fit) {
 function rowHead(fragment, matrix, row) {
   const lane = addressLane(fragment, matrix, row);
   const label = lane < 0 ? null : `row ${row}: lane ${lane} passes its address`;
-  return h("th", { scope: "row", "aria-label": label, "data-lane": lane < 0 ? null : lane },
-    lane < 0 ? null : h("span", { class: `tag ${fillOf({ lane }, "lane", fragment)}` }, `T${lane}`), h("span", { class: "index" }, String(row)));
+  return h(
+    "th",
+    { scope: "row", "aria-label": label, "data-lane": lane < 0 ? null : lane },
+    lane < 0 ? null : h("span", { class: `tag ${fillOf({ lane }, "lane", fragment)}` }, `T${lane}`),
+    h("span", { class: "index" }, String(row)),
+  );
 }
 
 // Arrow keys among the cells of one table.
@@ -116,9 +156,14 @@ export function moveInGrid(grid, event) {
   const [row, column] = [Math.floor(here / grid.columns), here % grid.columns];
   const last = grid.cells.length / grid.columns - 1;
   const to = {
-    ArrowRight: [row, Math.min(column + 1, grid.columns - 1)], ArrowLeft: [row, Math.max(column - 1, 0)],
-    ArrowDown: [Math.min(row + 1, last), column], ArrowUp: [Math.max(row - 1, 0), column],
-    Home: [row, 0], End: [row, grid.columns - 1], PageUp: [0, column], PageDown: [last, column],
+    ArrowRight: [row, Math.min(column + 1, grid.columns - 1)],
+    ArrowLeft: [row, Math.max(column - 1, 0)],
+    ArrowDown: [Math.min(row + 1, last), column],
+    ArrowUp: [Math.max(row - 1, 0), column],
+    Home: [row, 0],
+    End: [row, grid.columns - 1],
+    PageUp: [0, column],
+    PageDown: [last, column],
   }[event.key];
   if (!to) return false;
   event.preventDefault();

@@ -1,6 +1,7 @@
 // The words of PTX in a line of text, each with its kind; a comment may go on into the next line.
 
-const WORD = /\/\/.*|\/\*|"(?:\\.|[^"\\])*"?|%?[A-Za-z_$%][\w$]*|\.[A-Za-z_][\w:]*|0[fFdDxXbB][0-9A-Fa-f]+U?|\d[\w.]*|\s+|[^]/g;
+const WORD =
+  /\/\/.*|\/\*|"(?:\\.|[^"\\])*"?|%?[A-Za-z_$%][\w$]*|\.[A-Za-z_][\w:]*|0[fFdDxXbB][0-9A-Fa-f]+U?|\d[\w.]*|\s+|[^]/g;
 
 // `opcodes` is a set. The words as [start, end, kind], those of no kind left out, and whether a comment is open at the end.
 export function wordsOf(line, isComment, opcodes) {

@@ -15,11 +15,20 @@ const LONGEST_LINK = 60000;
 async function start() {
   const facts = makeFacts(await unpacked(document.getElementById("facts").textContent));
   const code = once(() => unpacked(document.getElementById("code").textContent));
-  const app = { facts, code, changed: () => later(() => writeLink(app)), go: (id, params) => show(app, id, params), views: new Map(), at: "" };
+  const app = {
+    facts,
+    code,
+    changed: () => later(() => writeLink(app)),
+    go: (id, params) => show(app, id, params),
+    views: new Map(),
+    at: "",
+  };
   makeTools(app);
   makeTabs(app);
   restore(app);
-  addEventListener("hashchange", () => { if (location.hash !== app.written) restore(app); });
+  addEventListener("hashchange", () => {
+    if (location.hash !== app.written) restore(app);
+  });
   document.getElementById("skip").addEventListener("click", (event) => {
     event.preventDefault();
     document.getElementById("main").focus();
@@ -30,7 +39,10 @@ async function start() {
 
 function once(make) {
   let made = null;
-  return () => { made ??= make(); return made; };
+  return () => {
+    made ??= make();
+    return made;
+  };
 }
 
 let waiting = 0;
@@ -52,7 +64,12 @@ function restore(app) {
 function show(app, id, params) {
   if (!app.views.has(id)) {
     const view = VIEWS.find((each) => each.id === id);
-    const panel = h("section", { class: `view view-${id}`, role: "tabpanel", id: `panel-${id}`, "aria-labelledby": `tab-${id}` });
+    const panel = h("section", {
+      class: `view view-${id}`,
+      role: "tabpanel",
+      id: `panel-${id}`,
+      "aria-labelledby": `tab-${id}`,
+    });
     app.views.set(id, { panel, ...view.make(app, panel) });
   }
   const view = app.views.get(id);
@@ -76,7 +93,8 @@ function writeLink(app) {
   const view = app.views.get(app.at);
   document.title = `${view.caption()}: ptxloom explorer`;
   const params = new URLSearchParams({ view: app.at });
-  for (const [name, value] of Object.entries(view.params())) if (value !== "" && value !== null) params.set(name, value);
+  for (const [name, value] of Object.entries(view.params()))
+    if (value !== "" && value !== null) params.set(name, value);
   try {
     history.replaceState(null, "", `#${params}`);
   } catch {
@@ -86,18 +104,37 @@ function writeLink(app) {
 }
 
 function makeTabs(app) {
-  const tabs = VIEWS.map((view) => h("button", {
-    type: "button", role: "tab", id: `tab-${view.id}`, class: "tab", "aria-selected": "false", tabindex: -1, click: () => show(app, view.id),
-  }, view.title));
+  const tabs = VIEWS.map((view) =>
+    h(
+      "button",
+      {
+        type: "button",
+        role: "tab",
+        id: `tab-${view.id}`,
+        class: "tab",
+        "aria-selected": "false",
+        tabindex: -1,
+        click: () => show(app, view.id),
+      },
+      view.title,
+    ),
+  );
   const list = document.getElementById("tabs");
   list.append(...tabs);
   list.addEventListener("keydown", (event) => moveAmong(tabs, event));
 }
 
 function makeTools(app) {
-  const theme = h("button", { type: "button", class: "quiet", click: () => setTheme(theme, THEMES[(THEMES.indexOf(theme.dataset.theme) + 1) % THEMES.length]) });
+  const theme = h("button", {
+    type: "button",
+    class: "quiet",
+    click: () => setTheme(theme, THEMES[(THEMES.indexOf(theme.dataset.theme) + 1) % THEMES.length]),
+  });
   setTheme(theme, "auto");
-  document.getElementById("tools").append(theme, copyButton(() => `${location.href.split("#")[0]}${app.written}`, "Copy link"));
+  document.getElementById("tools").append(
+    theme,
+    copyButton(() => `${location.href.split("#")[0]}${app.written}`, "Copy link"),
+  );
 }
 
 function setTheme(button, theme) {
@@ -108,6 +145,7 @@ function setTheme(button, theme) {
 }
 
 start().catch((error) => {
-  document.getElementById("waiting").textContent = `The explorer could not start: ${error.message}. It needs a browser of 2023 or later.`;
+  document.getElementById("waiting").textContent =
+    `The explorer could not start: ${error.message}. It needs a browser of 2023 or later.`;
   announce("the explorer could not start");
 });

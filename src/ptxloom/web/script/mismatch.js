@@ -30,9 +30,11 @@ function makePool(spec, words, isa) {
   if (few && !spec.allForms) spec.allForms = formsOf(spec);
   const forms = few ? spec.allForms : nearbyForms(spec, words, MOST_FORMS);
   const slots = new Map();
-  for (const line of spec.lines) for (const slot of line.slots) for (const word of slot.values) {
-    slots.set(word, (slots.get(word) || new Set()).add(slot.name));
-  }
+  for (const line of spec.lines)
+    for (const slot of line.slots)
+      for (const word of slot.values) {
+        slots.set(word, (slots.get(word) || new Set()).add(slot.name));
+      }
   return { spec, isa, forms, slots, vocabulary: [...slots.keys()], wordSets: forms.map((form) => new Set(form.words)) };
 }
 
@@ -51,8 +53,19 @@ function unknown(pool, kept) {
     } else if (!pool.slots.has(word)) {
       const expected = likeWords(pool, word);
       const fitting = expected.filter((other) => fits(pool, words, at, other));
-      const near = firstOf(calledElsewhere(pool, word, pool.vocabulary), () => longerWords(pool, words, at),
-        () => nearWord(word, firstOf(fitting, () => expected, () => pool.vocabulary)));
+      const near = firstOf(
+        calledElsewhere(pool, word, pool.vocabulary),
+        () => longerWords(pool, words, at),
+        () =>
+          nearWord(
+            word,
+            firstOf(
+              fitting,
+              () => expected,
+              () => pool.vocabulary,
+            ),
+          ),
+      );
       found.push({ kind: "unknown", place, near, expected: fitting.length ? fitting : expected });
     }
   });
@@ -87,7 +100,13 @@ function nearWord(word, known) {
 // The qualifiers of the instruction that are of the same sort as a word.
 function likeWords(pool, word) {
   const isSpace = (each) => pool.isa.spaces.includes(each.split("::")[0]);
-  const sorts = [(each) => SHAPE.test(each), isType, isSpace, (each) => /^x[0-9]+$/.test(each), (each) => pool.isa.scopes.includes(each)];
+  const sorts = [
+    (each) => SHAPE.test(each),
+    isType,
+    isSpace,
+    (each) => /^x[0-9]+$/.test(each),
+    (each) => pool.isa.scopes.includes(each),
+  ];
   const sort = sorts.find((is) => is(word));
   if (sort) return pool.vocabulary.filter(sort);
   if (!NUMBERED.test(word)) return [];
@@ -123,7 +142,11 @@ function clashes(pool, kept) {
   let left = [...kept];
   while (pairs.length) {
     const tally = pairs.flat();
-    const rank = (each) => [tally.filter((one) => one === each).length, Number(isIdle(pool, left, each)), rankOfWord(pool, word.get(each))];
+    const rank = (each) => [
+      tally.filter((one) => one === each).length,
+      Number(isIdle(pool, left, each)),
+      rankOfWord(pool, word.get(each)),
+    ];
     const place = tally.reduce((best, each) => (isGreater(rank(each), rank(best)) ? each : best));
     const pair = pairs.find((each) => each.includes(place));
     const other = pair[0] + pair[1] - place;
@@ -133,9 +156,18 @@ function clashes(pool, kept) {
     const both = new Set([word.get(place), word.get(other)]);
     const [why] = reasonOf(pool, both, both);
     found.push({
-      kind: "clash", place, other, why,
-      instead: additions(pool, left.map(([, one]) => one)),
-      insteadOfOther: additions(pool, rest.map(([, one]) => one)),
+      kind: "clash",
+      place,
+      other,
+      why,
+      instead: additions(
+        pool,
+        left.map(([, one]) => one),
+      ),
+      insteadOfOther: additions(
+        pool,
+        rest.map(([, one]) => one),
+      ),
     });
   }
   return found;
@@ -227,8 +259,11 @@ function outOfPlace(pool, kept) {
     const word = words[at];
     if (isType(word) || SHAPE.test(word) || pool.isa.spaces.includes(word.split("::")[0])) continue;
     const rest = [...words.slice(0, at), ...words.slice(at + 1)];
-    if (resolve(pool.spec, rest, -1, pool.isa.memory).form) return [{ kind: "broken", place: kept[at][0], instead: [""], why: "" }];
-    const single = additions(pool, rest, true).filter((row) => row.length === 1).map((row) => row[0]);
+    if (resolve(pool.spec, rest, -1, pool.isa.memory).form)
+      return [{ kind: "broken", place: kept[at][0], instead: [""], why: "" }];
+    const single = additions(pool, rest, true)
+      .filter((row) => row.length === 1)
+      .map((row) => row[0]);
     const instead = single.filter((other) => fits(pool, words, at, other));
     if (instead.length) return [{ kind: "broken", place: kept[at][0], instead, why: "" }];
   }
@@ -250,7 +285,9 @@ function disordered(pool, kept) {
 function broken(pool, kept) {
   const words = kept.map(([, word]) => word);
   const hard = pool.spec.constraints.filter((each) => !each.lax);
-  const said = readingsOf(pool.spec, words, pool.isa.memory).flatMap(([, filling]) => hard.filter((each) => !admits(each, filling)));
+  const said = readingsOf(pool.spec, words, pool.isa.memory).flatMap(([, filling]) =>
+    hard.filter((each) => !admits(each, filling)),
+  );
   for (let at = words.length - 1; at >= 0; at -= 1) {
     const rows = pool.spec.lines.flatMap((line) => line.slots.filter((slot) => slot.values.includes(words[at])));
     const others = [...new Set(rows.flatMap((slot) => slot.values))].filter((other) => other !== words[at]);
@@ -277,12 +314,16 @@ export function sentenceOf(opcode, qualifiers, problem) {
   const word = (place) => qualifiers[place];
   const any = (rows) => rows.some((row) => row.length);
   switch (problem.kind) {
-    case "unknown": return `\`${opcode}\` takes no \`.${word(problem.place)}\`${hintOf(problem)}`;
+    case "unknown":
+      return `\`${opcode}\` takes no \`.${word(problem.place)}\`${hintOf(problem)}`;
     case "misread":
       return `\`${opcode}\` takes no \`.${word(problem.place)}\` (ptxas assembles it as \`.${problem.taken}\`); it takes ${listing(problem.expected)}`;
-    case "repeated": return `\`.${word(problem.place)}\` appears twice in \`${opcode}\``;
-    case "crowded": return `\`${opcode}\` takes one of \`.${word(problem.first)}\` and \`.${word(problem.place)}\`, not both`;
-    case "disordered": return `\`.${word(problem.place)}\` must stand before \`.${word(problem.first)}\` in \`${opcode}\``;
+    case "repeated":
+      return `\`.${word(problem.place)}\` appears twice in \`${opcode}\``;
+    case "crowded":
+      return `\`${opcode}\` takes one of \`.${word(problem.first)}\` and \`.${word(problem.place)}\`, not both`;
+    case "disordered":
+      return `\`.${word(problem.place)}\` must stand before \`.${word(problem.first)}\` in \`${opcode}\``;
     case "clash": {
       const means = any(problem.instead) ? `; it takes ${listing(problem.instead)}` : "";
       return `\`${opcode}\` with \`.${word(problem.other)}\` takes no \`.${word(problem.place)}\`${means}`;
@@ -291,12 +332,14 @@ export function sentenceOf(opcode, qualifiers, problem) {
       const subject = problem.because < 0 ? `\`${opcode}\`` : `\`${opcode}\` with \`.${word(problem.because)}\``;
       return `${subject} requires ${listing(problem.additions)}`;
     }
-    case "too-many": return `\`${opcode}\` has ${qualifiers.length} qualifiers here; no instruction has more than ${problem.most}`;
+    case "too-many":
+      return `\`${opcode}\` has ${qualifiers.length} qualifiers here; no instruction has more than ${problem.most}`;
     case "broken": {
       const takes = any(problem.instead) ? `; here it takes ${listing(problem.instead)}` : "; leave it out";
       return `\`.${word(problem.place)}\` does not go with the other qualifiers of this \`${opcode}\`${takes}`;
     }
-    default: return `\`${opcode}${spell(qualifiers)}\` is not a form of \`${opcode}\``;
+    default:
+      return `\`${opcode}${spell(qualifiers)}\` is not a form of \`${opcode}\``;
   }
 }
 

@@ -13,7 +13,9 @@ export function readWord(params, name, words, otherwise) {
 
 // Numbers with commas between them; nothing if it is not that.
 export function readList(text, most = 5) {
-  const words = String(text ?? "").split(/[\s,x]+/).filter(Boolean);
+  const words = String(text ?? "")
+    .split(/[\s,x]+/)
+    .filter(Boolean);
   const isList = words.length && words.length <= most && words.every((word) => /^-?\d{1,15}$/.test(word));
   return isList ? words.map(Number) : null;
 }

@@ -12,21 +12,56 @@ export function picker(label, spellings, choose) {
   let at = -1;
   const list = h("ul", { class: "list", role: "listbox", id, "aria-label": label, hidden: true });
   const input = h("input", {
-    type: "text", class: "search", role: "combobox", "aria-expanded": "false", "aria-controls": id, "aria-autocomplete": "list",
-    "aria-label": label, spellcheck: "false", autocomplete: "off", placeholder: "x4 trans, mma f16, wgmma n256",
-    focus: () => { input.select(); open(""); }, input: () => open(input.value), keydown: press, blur: () => setTimeout(close, 120),
+    type: "text",
+    class: "search",
+    role: "combobox",
+    "aria-expanded": "false",
+    "aria-controls": id,
+    "aria-autocomplete": "list",
+    "aria-label": label,
+    spellcheck: "false",
+    autocomplete: "off",
+    placeholder: "x4 trans, mma f16, wgmma n256",
+    focus: () => {
+      input.select();
+      open("");
+    },
+    input: () => open(input.value),
+    keydown: press,
+    blur: () => setTimeout(close, 120),
   });
 
   function open(text) {
-    const words = text.toLowerCase().split(/[\s.]+/).filter(Boolean);
+    const words = text
+      .toLowerCase()
+      .split(/[\s.]+/)
+      .filter(Boolean);
     const found = spellings.filter((spelling) => words.every((word) => spelling.includes(word)));
     shown = found.slice(0, MOST_SHOWN);
     at = -1;
     const rest = found.length - shown.length;
-    list.replaceChildren(...shown.map((spelling, place) => h("li", {
-      role: "option", id: `${id}-${place}`, "aria-selected": "false", mousedown: (event) => { event.preventDefault(); take(place); },
-    }, spelling)), ...(rest ? [h("li", { class: "more", role: "presentation" }, `and ${rest.toLocaleString("en")} more: type to narrow`)] : []));
-    if (!found.length) list.replaceChildren(h("li", { class: "more", role: "presentation" }, "no form has all of these words"));
+    list.replaceChildren(
+      ...shown.map((spelling, place) =>
+        h(
+          "li",
+          {
+            role: "option",
+            id: `${id}-${place}`,
+            "aria-selected": "false",
+            mousedown: (event) => {
+              event.preventDefault();
+              take(place);
+            },
+          },
+          spelling,
+        ),
+      ),
+      ...(rest
+        ? [h("li", { class: "more", role: "presentation" }, `and ${rest.toLocaleString("en")} more: type to narrow`)]
+        : []),
+    );
+    if (!found.length)
+      list.replaceChildren(h("li", { class: "more", role: "presentation" }, "no form has all of these words"));
     list.hidden = false;
     input.setAttribute("aria-expanded", "true");
   }
@@ -55,7 +90,10 @@ export function picker(label, spellings, choose) {
   }
 
   function press(event) {
-    if (event.key === "Escape") { close(); return; }
+    if (event.key === "Escape") {
+      close();
+      return;
+    }
     if (list.hidden && event.key.startsWith("Arrow")) open("");
     if (!shown.length || !["ArrowDown", "ArrowUp", "Enter"].includes(event.key)) return;
     event.preventDefault();
@@ -66,7 +104,15 @@ export function picker(label, spellings, choose) {
   let current = "";
   return {
     element: h("div", { class: "picker" }, input, list),
-    set(spelling) { current = spelling; input.value = spelling; input.title = spelling; },
-    search(text) { input.focus(); input.value = text; open(text); },
+    set(spelling) {
+      current = spelling;
+      input.value = spelling;
+      input.title = spelling;
+    },
+    search(text) {
+      input.focus();
+      input.value = text;
+      open(text);
+    },
   };
 }

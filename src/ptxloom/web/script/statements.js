@@ -4,7 +4,8 @@
 const SPACE = /(?:[ \t\r\n\f\v]+|\/\/[^\n]*|\/\*[^]*?\*\/)*/y;
 const NAME = /[A-Za-z][A-Za-z0-9_$]*|[_$%][A-Za-z0-9_$]+|_/y;
 const DOTTED = /\.[A-Za-z0-9_$]+(?:::[A-Za-z0-9_]+)*(?:(?<=\.sp::[124]):\d+)?/y;
-const NUMBER = /0[fF][0-9a-fA-F]{8}(?![\w$])|0[dD][0-9a-fA-F]{16}(?![\w$])|0[xX][0-9a-fA-F]+U?|0[bB][01]+U?|(?:\d+\.\d*|\.\d+)(?:[eE][+-]?\d+)?|\d+[eE][+-]?\d+|\d+U?/y;
+const NUMBER =
+  /0[fF][0-9a-fA-F]{8}(?![\w$])|0[dD][0-9a-fA-F]{16}(?![\w$])|0[xX][0-9a-fA-F]+U?|0[bB][01]+U?|(?:\d+\.\d*|\.\d+)(?:[eE][+-]?\d+)?|\d+[eE][+-]?\d+|\d+U?/y;
 const STRING = /"(?:[^"\\\n]|\\[^\n])*"/y;
 const REST_OF_LINE = /[^\n]*/y;
 const LINE_DIRECTIVES = [".loc", ".file"];
@@ -55,7 +56,7 @@ function readOne(reader) {
     if (!name) return unreadLine(reader, start, "this starts no statement");
     const after = reader.at;
     skipSpace(reader);
-    if (text[reader.at] === ":" ) reader.at += 1;
+    if (text[reader.at] === ":") reader.at += 1;
     else readInstruction(reader, start, name, after);
   }
   return undefined;
@@ -109,8 +110,14 @@ function skipDirective(reader, word) {
   let before = "";
   while (skipSpace(reader) < reader.text.length) {
     const here = reader.text[reader.at];
-    if (here === ";") { reader.at += 1; return; }
-    if (here === "{" && isOpened && before !== "=") { if (word === ".section") skipBlock(reader); return; }
+    if (here === ";") {
+      reader.at += 1;
+      return;
+    }
+    if (here === "{" && isOpened && before !== "=") {
+      if (word === ".section") skipBlock(reader);
+      return;
+    }
     if (!take(reader, STRING)) reader.at += 1;
     before = here;
   }
@@ -148,7 +155,10 @@ function readOperands(reader, statement) {
   const { text } = reader;
   for (;;) {
     skipSpace(reader);
-    if (text[reader.at] === ";" && !statement.operands.length) { reader.at += 1; return ""; }
+    if (text[reader.at] === ";" && !statement.operands.length) {
+      reader.at += 1;
+      return "";
+    }
     const operand = readOperand(reader);
     if (typeof operand === "string") return operand;
     statement.operands.push(operand);

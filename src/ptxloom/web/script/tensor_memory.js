@@ -18,7 +18,11 @@ export function bandsOf(fragment, cta, most) {
     const row = [];
     for (let column = 0; column < fragment.registers; column += width) {
       const last = Math.min(column + width, fragment.registers) - 1;
-      row.push({ lanes: [lane, lane + height - 1], columns: [column, last], held: held.filter((one) => one.register >= column && one.register <= last) });
+      row.push({
+        lanes: [lane, lane + height - 1],
+        columns: [column, last],
+        held: held.filter((one) => one.register >= column && one.register <= last),
+      });
     }
     rows.push(row);
   }
@@ -54,7 +58,13 @@ export function textsOf(fragment, held) {
   const [down, across] = axisNames(fragment);
   const lines = [`${down} ${runsOf(held.map((one) => one.row))}`, `${across} ${runsOf(held.map((one) => one.column))}`];
   if (new Set(held.map((one) => one.lane)).size === 1) lines[0] = `lane ${held[0].lane % TENSOR_LANES}: ${lines[0]}`;
-  if (fragment.matrices > 1) lines.push(matricesOf(fragment, [...new Set(held.map((one) => one.matrix))].sort((a, b) => a - b)));
+  if (fragment.matrices > 1)
+    lines.push(
+      matricesOf(
+        fragment,
+        [...new Set(held.map((one) => one.matrix))].sort((a, b) => a - b),
+      ),
+    );
   return lines;
 }
 

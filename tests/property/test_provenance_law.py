@@ -4,21 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, cast
 
-from corpus_files import corpus_files
-from machine.opcode_cases import families
+from property.spellings import legal
 from ptxloom.binding.effects import destinations
 from ptxloom.binding.touches import touches
-from ptxloom.isa.load import known
 from ptxloom.isa.types import is_type
 from ptxloom.machine.instruments.provenance import rule_of
 from ptxloom.machine.program.model import Op
 from ptxloom.meaning.types import ptx_type
-from ptxloom.syntax import instructions, parse
-from ptxloom.syntax.bind import bind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from ptxloom.machine.program.model import FunctionPlan
     from ptxloom.machine.program.symbols import Scope
     from ptxloom.syntax.tree import Instruction
@@ -33,15 +27,6 @@ BY_OPCODE: Final = {
 }  # fmt: skip
 """The rule of each opcode; others have none: what they write is computed of what they read."""
 LEAST: Final = 3_500
-
-
-def _written() -> Iterator[Instruction]:
-    """Every recorded form of what computes, and all instructions of the corpus of kernels."""
-    for _, cases in families():
-        for case in cases:
-            yield from instructions(parse(case.text.format(d="d", a="a", b="b", c="c")))
-    for file in corpus_files():
-        yield from instructions(parse(file.read()))
 
 
 def _rule(node: Instruction) -> str | None:
@@ -65,10 +50,7 @@ def _of_no_register(node: Instruction) -> str | None:
 
 
 def test_every_rule_is_that_of_the_opcode() -> None:
-    legal: dict[str, Instruction] = {}
-    for node in _written():
-        if known(node.opcode) and (destinations(node) or touches(node)) and bind(node).form is not None:
-            legal.setdefault(".".join((node.opcode, *node.qualifiers, str(len(node.operands)))), node)
-    others = {name: (_wanted(one), _rule(one)) for name, one in legal.items() if _wanted(one) != _rule(one)}
+    spelled = {name: one for name, one in legal().items() if destinations(one) or touches(one)}
+    others = {name: (_wanted(one), _rule(one)) for name, one in spelled.items() if _wanted(one) != _rule(one)}
     assert not others
-    assert len(legal) > LEAST
+    assert len(spelled) > LEAST

@@ -29,9 +29,27 @@ if TYPE_CHECKING:
 ROOT: Final = Path(__file__).parents[1]
 WORDS: Final = Path(__file__).with_suffix(".toml")
 AREAS: Final = {
-    "machine/semantics": ("tests/machine/semantics", "tests/machine/plan", "tests/recorded/opcodes"),
-    "machine/runtime": ("tests/machine", "tests/unit/machine", "tests/recorded/clusters", "tests/recorded/tensor_maps"),
-    "machine/codegen": ("tests/machine/semantics", "tests/machine/plan", "tests/machine/instruments"),
+    "machine/semantics": (
+        "tests/machine/semantics",
+        "tests/machine/plan",
+        "tests/machine/compile/test_every_form.py",
+        "tests/recorded/opcodes",
+        "tests/recorded/textures",
+    ),
+    "machine/runtime": (
+        "tests/machine",
+        "tests/unit/machine",
+        "tests/recorded/clusters",
+        "tests/recorded/tensor_maps",
+        "tests/recorded/textures",
+    ),
+    "machine/codegen": (
+        "tests/machine/semantics",
+        "tests/machine/plan",
+        "tests/machine/compile",
+        "tests/machine/instruments",
+        "tests/attack/test_loops.py",
+    ),
     "machine/tensor": (
         "tests/machine/semantics",
         "tests/unit/machine_tensor",

@@ -48,18 +48,15 @@ class SourceLine:
 
     @property
     def told(self) -> str:
-        """The line of the kernel's own file first, and behind it the lines of other files that were inlined there.
+        """The line of the kernel's own file first, and behind it the line of another file that was inlined there.
 
         Example:
             >>> SourceLine("mma.hpp", 91, SourceLine("kernel.cu", 40)).told
             'kernel.cu:40 (mma.hpp:91 inlined there)'
         """
-        inner: list[str] = []
-        frame, home = self, self.home
-        while frame is not home and frame.into is not None:
-            inner.append(f"{frame.file.rpartition('/')[2]}:{frame.line}")
-            frame = frame.into
-        return str(home) + (f" ({', '.join(inner)} inlined there)" if inner else "")
+        home = self.home
+        inner = "" if self is home else f" ({self.file.rpartition('/')[2]}:{self.line} inlined there)"
+        return f"{home}{inner}"
 
     def __str__(self) -> str:
         return f"{self.file}:{self.line}" + (f", inlined at {self.into}" if self.into else "")

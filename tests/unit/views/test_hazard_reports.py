@@ -65,7 +65,7 @@ error[racecheck.read-after-write]: tile+0x40 is written and then read
 3 | @%p1 ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r3}, [%r4];
    | ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ lane 5 of warp 3, block (1, 0, 0) reads it
    |
-   = source: tile.h:7, inlined at kernel.cu:40; and kernel.cu:9
+   = source: kernel.cu:40 (tile.h:7 inlined there); and kernel.cu:9
    = element: row 5 of matrix 0, held by lanes 20-23 in register 0
    = seen: 1,200 times; this is the first
    = note: PTX ISA 8.7.1
@@ -96,7 +96,7 @@ def test_an_unrolled_loop_is_told_once_with_the_lines_of_its_copies() -> None:
 def test_the_way_through_library_headers_is_left_out() -> None:
     origin = SourceLine("/usr/include/helpers.h", 201, SourceLine("/usr/include/helpers.h", 30, INLINED))
     text = hazard_reports.full([replace(RACE, party=replace(RACE.party, origin=origin))])
-    assert "source: helpers.h:201, inlined at kernel.cu:40; and kernel.cu:9" in text
+    assert "source: kernel.cu:40 (helpers.h:201 inlined there); and kernel.cu:9" in text
 
 
 def test_nothing_found_is_nothing_printed_and_a_notebook_says_so() -> None:

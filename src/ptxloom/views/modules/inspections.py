@@ -103,7 +103,7 @@ def _moves(moves: Sequence[Move], profile: Profile | None = None) -> Table:
         (*(("source", "PTX line") if sourced else ("line",)), *costs, "instruction", "verdict", "fragment"),
         tuple(
             (
-                *((Cell(str(m.origin or "")),) if sourced else ()),
+                *((Cell(m.origin.told if m.origin else ""),) if sourced else ()),
                 Cell(str(m.instruction.span.line)),
                 *(() if profile is None else _cost(m, profile)),
                 Cell(m.spelling),
@@ -249,6 +249,6 @@ def _move_record(move: Move) -> MoveRecord:
         instruction=move.spelling,
         place=source_place(move.instruction.span),
         verdict=move.verdict,
-        source=str(move.origin) if move.origin else None,
+        source=move.origin.told if move.origin else None,
         fragments=tuple(taken(FragmentRecord, one, evidence=one.confirmed) for one in move.fragments),
     )

@@ -52,7 +52,8 @@ def full(found: Sequence[Match], style: Style = PLAIN) -> str:
         lines += [style.paint(f"{head} ({len(inside)})", Ink.BOLD)]
         sourced = any(one.origin for one in inside)
         rows = tuple(
-            row(*([str(one.origin or "")] if sourced else []), one.instruction.span.line, one.text) for one in inside
+            row(*([one.origin.told if one.origin else ""] if sourced else []), one.instruction.span.line, one.text)
+            for one in inside
         )
         columns = (*(["source", "PTX line"] if sourced else ["line"]), "instruction")
         lines += [*(f"  {line}" for line in text_table(Table(columns, rows), style)), ""]

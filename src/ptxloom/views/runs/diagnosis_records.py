@@ -109,7 +109,7 @@ def _short(told: Told) -> ToldRecord:
 
 
 def _unjudged(one: Unjudged) -> UnjudgedRecord:
-    return taken(UnjudgedRecord, one, origin=str(one.origin) if one.origin else None)
+    return taken(UnjudgedRecord, one, origin=one.origin.told if one.origin else None)
 
 
 def _record(one: Diagnosis) -> DiagnosisRecord:
@@ -117,6 +117,6 @@ def _record(one: Diagnosis) -> DiagnosisRecord:
     return taken(
         DiagnosisRecord,
         one,
-        origin=str(one.origin) if one.origin else None,
+        origin=one.origin.told if one.origin else None,
         repair=tuple(EditRecord(line=node.span.line, old=node.span.text, new=text) for node, text in edits),
     )

@@ -77,7 +77,7 @@ def _notes(hazard: Hazard, rest: Sequence[Hazard]) -> list[tuple[str, str]]:
     notes: list[tuple[str, str]] = []
     if hazard.origin is not None:
         ends = [
-            _chain(party.origin) for party in (hazard.party, hazard.other) if party and party.origin and _untold(party)
+            party.origin.told for party in (hazard.party, hazard.other) if party and party.origin and _untold(party)
         ]
         if ends:
             notes.append(("source", "; and ".join(dict.fromkeys(ends))))
@@ -97,18 +97,6 @@ def _notes(hazard: Hazard, rest: Sequence[Hazard]) -> list[tuple[str, str]]:
 def _untold(party: Party) -> bool:
     """Whether the place of a party does not say all of its source line."""
     return party.origin is not None and (party.origin.into is not None or place_of(party.span).ptx is None)
-
-
-def _chain(origin: SourceLine) -> str:
-    """A source line and where it was inlined, without the way through other files than the kernel's own."""
-    frames = [origin]
-    while (into := frames[-1].into) is not None:
-        frames.append(into)
-    home = frames[-1].file
-    own = [f"{frame.file}:{frame.line}" for frame in frames[1:] if frame.file == home]
-    if len(own) == len(frames) - 1:
-        return str(origin)
-    return ", inlined at ".join((f"{origin.file.rpartition('/')[2]}:{origin.line}", *own))
 
 
 def _lines(hazards: Sequence[Hazard]) -> str:

@@ -250,7 +250,7 @@ def record(profile: Profile) -> ProfileRecord:
 
 
 def _row_record(row: ProfileRow) -> InstructionRecord:
-    source = str(row.origin) if row.origin else None
+    source = row.origin.told if row.origin else None
     return taken(InstructionRecord, row, source=source, counts=taken(CountsRecord, row.counts))
 
 

@@ -54,7 +54,7 @@ def _record(found: TraceRecord, type_: str, operand: str) -> ExecutionRecord:
         ExecutionRecord,
         found,
         version=_VERSION,
-        source=str(found.origin) if found.origin else None,
+        source=found.origin.told if found.origin else None,
         execution=found.number,
         places=None if found.addresses is None else found.places,
         matrices=tuple(taken(MatrixRecord, one, operand=one.fragment.operand) for one in held),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import sys
 import threading
 import weakref
 import zlib
@@ -18,6 +19,8 @@ from ptxloom.machine import Device, Kernel, LaunchError, kernel
 from ptxloom.syntax import parse
 
 if TYPE_CHECKING:
+    from types import FrameType
+
     from kernels.case import KernelCase
 
 STORE = "st.global.u32 [%rd0], %r0;"
@@ -168,3 +171,22 @@ def test_threads_that_launch_one_kernel_do_not_share_a_state() -> None:
     for thread in threads:
         thread.join()
     assert not wrong
+
+
+def test_a_launch_like_one_before_begins_no_arithmetic_of_arrays() -> None:
+    """NumPy takes as long to begin a sum as a small kernel takes."""
+    ready = entry(STORE)
+    out = np.zeros(1, np.uint32)
+    summed: list[str] = []
+
+    def note(_frame: FrameType, event: str, function: object) -> None:
+        if event == "c_call" and getattr(function, "__name__", "") == "reduce":
+            summed.append(repr(function))
+
+    ready.launch(1, 1, [out], threads=1)
+    sys.setprofile(note)
+    try:
+        ready.launch(1, 1, [out], threads=1)
+    finally:
+        sys.setprofile(None)
+    assert summed == []

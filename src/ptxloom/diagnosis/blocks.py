@@ -166,7 +166,8 @@ def _named(grid: Grid, held: Integers, rows: Integers, columns: Integers, words:
             continue
         text = _along(lines, found[axis], grid.sizes[axis], (grid.down, grid.across)[axis], word)
         if text is None:
-            return _pitched(grid, held, wanted)
+            slow, fast = wanted if grid.by_rows else wanted[::-1]
+            return pitched(held, (slow, fast), grid.across if grid.by_rows else grid.down)
         parts.append(text)
     return Named(_CAUSE, "; ".join(parts), len(parts)) if parts else None
 
@@ -213,14 +214,21 @@ def _repeats(lines: Integers, taken: Integers, size: int) -> bool:
     return False
 
 
-def _pitched(grid: Grid, held: Integers, wanted: tuple[Integers, Integers]) -> Named | None:
-    """Rows of blocks that are taken to lie another number of scales apart."""
-    slow, fast = wanted if grid.by_rows else wanted[::-1]
-    pitch = grid.across if grid.by_rows else grid.down
+def pitched(held: Integers, wanted: tuple[Integers, Integers], pitch: int, what: str = "") -> Named | None:
+    """Rows of blocks that are taken to lie another number of scales apart.
+
+    Args:
+        held: (elements,) which scale each goes with.
+        wanted: (elements,) the slow and the fast number of its block.
+        pitch: How far apart rows of blocks are.
+        what: What is counted, where it is no scale.
+    """
+    slow, fast = wanted
     some = slow > 0
     if not some.any() or (held != fast)[~some].any():
         return None
     other, rest = np.divmod(held - fast, np.maximum(slow, 1))
-    if rest[some].any() or len(np.unique(other[some])) > 1:
+    if rest[some].any() or len(np.unique(other[some])) > 1 or other[some][0] == pitch:
         return None
-    return Named("leading-dimension", f"its rows are taken to be {int(other[some][0])} apart; they are {pitch}")
+    apart = f"{int(other[some][0])} {what}".strip()
+    return Named("leading-dimension", f"its rows are taken to be {apart} apart; they are {pitch}")

@@ -177,8 +177,6 @@ def _left(asked: Sequence[Asked], record: ProvenanceRecord) -> Iterator[_Gap]:
         if one.condemned:
             continue
         opened = _open_roles(one, asked) if one.reading is not None else ()
-        if one.reading is not None and one.group[0].form.scale_vector:
-            opened = (*opened, "the scales of its blocks were not judged")
         if one.reading is not None and one.group[0].form.sparse:
             opened = (*opened, "which k the metadata of a sparse A choose was not judged")
         for why in (one.why, *opened):

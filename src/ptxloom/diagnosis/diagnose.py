@@ -12,6 +12,7 @@ from ptxloom.diagnosis.bases import Bases
 from ptxloom.diagnosis.census import Asked, Judged, census, unread
 from ptxloom.diagnosis.copies import copied
 from ptxloom.diagnosis.coverage import Coverage
+from ptxloom.diagnosis.described.block_scales import block_scales_of
 from ptxloom.diagnosis.described.causes import described
 from ptxloom.diagnosis.described.echoes import without_echoes
 from ptxloom.diagnosis.described.uncopied import not_copied
@@ -244,8 +245,9 @@ def _of_group(group: tuple[SiteEvidence, ...], run: Run, *, whole_chains: bool) 
         why = "no operand obeys the laws under the likeliest reading of its arrays"
         return _Verdict([], Asked(group, None, f"{why}: it was not believed"))
     if not broken and not totals:
-        scaled = scales_of(group, reading, record, run.nodes)
-        totals, left_open = list(scaled.found), "; ".join(filter(None, (left_open, scaled.left_open)))
+        scaled, blocks = scales_of(group, reading, record, run.nodes), block_scales_of(group, reading, record)
+        totals = [*scaled.found, *blocks.found]
+        left_open = "; ".join(filter(None, (left_open, scaled.left_open, blocks.left_open)))
     found = [*merged(broken, run), *(of_total(one, run) for one in totals)]
     if reading.reshaped or any(one.cause == "unknown" for one in found):
         found = [replace(one, certain=one.certain and one.cause in _SEEN) for one in found]

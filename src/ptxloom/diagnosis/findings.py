@@ -245,7 +245,10 @@ def of_total(total: Total, run: Run) -> Diagnosis:
     record = run.record
     products = [record.program.ops[site] for site in total.sites]
     found = culprit(total.named, total.role, total.paths, products, record, ops=record.program.ops)
-    if total.named.cause != "k-missing" and all(is_described(op, total.role or "b", record) for op in products):
+    if total.lines:
+        told = [record.program.ops[site] for site in total.lines]
+        found = replace(found, op=told[0], concerned=tuple(dict.fromkeys((*told, *found.concerned))))
+    elif total.named.cause != "k-missing" and all(is_described(op, total.role or "b", record) for op in products):
         found = _of_described(found, total, products, record)
     elif total.named.cause in ("k-twice", "k-missing"):
         found = _of_loop(found, total, products, record)

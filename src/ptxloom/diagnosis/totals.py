@@ -54,6 +54,7 @@ class Total(NamedTuple):
         again: Of k that come twice how: "step", if k goes on by less than products take; "copy", if it stays, or one
             product has a k twice; empty if neither is known.
         picture: What is wrong as it is, and as it should be.
+        lines: The instructions that are to be changed, where those are known with the cause.
     """
 
     law: str
@@ -71,6 +72,7 @@ class Total(NamedTuple):
     again: str = ""
     alone: bool = False
     picture: Picture | None = None
+    lines: tuple[int, ...] = ()
 
 
 STEP, COPY = "step", "copy"

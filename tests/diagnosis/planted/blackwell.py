@@ -12,14 +12,15 @@ from ptxloom.descriptors.instruction import InstructionDescriptor
 M, N, K = 256, 128, 192
 STAGE_BYTES = 32768
 
-_HEAD = """.version 8.7
+HEAD = """.version 8.7
 .target sm_100a
 .address_size 64
 .extern .shared .align 1024 .b8 tiles[];
-.visible .entry k(.param .align 64 .b8 A[128], .param .align 64 .b8 B[128], .param .u64 C, .param .u32 n, .param .u32 k)
+.visible .entry k(.param .align 64 .b8 A[128], .param .align 64 .b8 B[128],
+    .param .u64 C, .param .u32 n, .param .u32 k$parameters)
 {
 .reg .pred p<8>;
-.reg .b32 r<64>;
+.reg .b32 r<96>;
 .reg .b64 d<32>;
 .reg .f32 f<64>;
 .shared .align 8 .b64 full[2];
@@ -33,6 +34,7 @@ cvta.param.u64 d2, d2;
 ld.param.u64 d3, [C];
 ld.param.u32 r1, [n];
 ld.param.u32 r2, [k];
+$taken
 mov.u32 r3, tiles;
 mov.u32 r4, full;
 mov.u32 r9, empty;
@@ -160,11 +162,13 @@ def blackwell(name: str, factors: TensorFactors, *, in_tensor: bool = False) -> 
     parts = factors.parts() | {
         "log_m": str(factors.rows.bit_length() - 1),
         "told": str(factors.told),
+        "parameters": "",
+        "taken": "",
         "middle": "\n".join(_through_tensor_memory() if in_tensor else ()),
         "products": "\n".join(_products(factors, in_tensor=in_tensor)),
-        "epilogue": "\n".join(_epilogue(factors.rows)),
+        "epilogue": "\n".join(epilogue(factors.rows)),
     }
-    text = Template(_HEAD).substitute(parts)
+    text = Template(HEAD).substitute(parts)
     grid = (N // TILE, M // factors.rows)
     return RightKernel(name, text, grid, 128, factors, NAMES, 2, factors.product, 3 * STAGE_BYTES, says=factors.says)
 
@@ -213,7 +217,7 @@ def _products(factors: TensorFactors, *, in_tensor: bool) -> list[str]:
     return found
 
 
-def _epilogue(rows: int) -> list[str]:
+def epilogue(rows: int) -> list[str]:
     """Each warp loads its lanes of D; of 64 rows it has 16, of which lanes 16 and on take the upper columns."""
     count = TILE * rows // 128
     registers = ", ".join(f"f{n}" for n in range(count))

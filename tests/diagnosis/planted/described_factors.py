@@ -99,7 +99,7 @@ class DescribedFactors:
 
     def product(self, *_: object) -> Array:
         """What must come out."""
-        a, b = (_values(array) for array in self.arrays())
+        a, b = (decoded(array) for array in self.arrays())
         return (a.T if self.across[0] else a) @ (b if self.across[1] else b.T)
 
     @property
@@ -136,7 +136,8 @@ class DescribedFactors:
         return found
 
 
-def _values(array: Array) -> Array:
+def decoded(array: Array) -> Array:
+    """What elements are worth; bytes are e4m3."""
     if array.dtype != np.uint8:
         return array.astype(np.float32)
     table = np.zeros(256, np.float32)

@@ -18,9 +18,10 @@ if TYPE_CHECKING:
 
     from ptxloom.isa.products import MatrixForm
     from ptxloom.machine.instruments.matrix_tags import Factor
-    from ptxloom.machine.results.raw_provenance import ProductSite
+    from ptxloom.machine.results.raw_provenance import ProductSite, RawProvenance
 
 OPERANDS: Final = ("a", "b", "c", "d")
+_COLUMN_BITS: Final = 0xFFFF  # of an address in tensor memory
 
 
 def by_element(
@@ -68,8 +69,26 @@ def descriptor_place(known: ProductSite, operand: str) -> int | None:
     """How far behind the start of a product's tags the descriptor of a factor is; None without a descriptor."""
     if _factor(known, operand) is None:
         return None
-    tags = sum(_tag_count(known, name) for name in "abc") + (known.form.m + known.form.n) * known.scales
-    return tags + int(operand == "b" and (known.in_lines or known.factors[0] is not None))
+    return _behind_scales(known) + int(operand == "b" and (known.in_lines or known.factors[0] is not None))
+
+
+def scale_columns(raw: RawProvenance, numbers: NDArray[np.int64], operand: str) -> NDArray[np.int64]:
+    """(products,) the columns of tensor memory at which a factor's scales begin, of products of one instruction.
+
+    Args:
+        raw: What native code has kept.
+        numbers: (products,) which they are; they are block-scaled.
+        operand: "a" or "b".
+    """
+    known = raw.of(int(numbers[0]))
+    place = _behind_scales(known) + len(known.factors) + "ab".index(operand)
+    found = raw.pool[raw.events["start"][numbers].astype(np.int64) + place] & np.uint64(_COLUMN_BITS)
+    return found.astype(np.int64)
+
+
+def _behind_scales(known: ProductSite) -> int:
+    """How many tags the elements and the scales of a product have."""
+    return sum(_tag_count(known, name) for name in "abc") + (known.form.m + known.form.n) * known.scales
 
 
 def scale_slots(known: ProductSite, operand: str) -> NDArray[np.int64]:

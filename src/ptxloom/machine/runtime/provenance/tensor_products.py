@@ -40,7 +40,8 @@ def note_tensor_product(
 ) -> None:
     """Note a CTA's part of a product before it is made.
 
-    Its rows of A, all of B, what D holds, the scales of the rows and of all columns, the descriptors of A and B.
+    Its rows of A, all of B, what D holds, the scales of the rows and of all columns, the descriptors of A and B,
+    the addresses of the scales.
 
     Args:
         w: Who issues it.
@@ -55,7 +56,7 @@ def note_tensor_product(
     rows = 16 * plan.a_tiles
     columns = 8 * plan.b_tiles
     tags = rows * (plan.a_parts * ROW_TAGS // plan.a_each) + columns * (plan.b_parts * ROW_TAGS // plan.b_each)
-    begin_event(w, cta, site, 1 << job.lane, tags + rows * columns + (rows + columns) * plan.scales + 2)
+    begin_event(w, cta, site, 1 << job.lane, tags + rows * columns + (rows + columns) * plan.scales + 4)
     if trail.recording == 0:
         return
     trail.events[trail.recording - 1].plan = job.number + 1
@@ -80,6 +81,9 @@ def note_tensor_product(
         note_scales(w, cta, plan, columns, u32(operands[B_SCALES * 32 + job.lane]), told >> 4 & 3, split_of(plan))
     note_descriptor(w, left)
     note_descriptor(w, right)
+    if plan.scales != 0:
+        note_descriptor(w, operands[A_SCALES * 32 + job.lane])
+        note_descriptor(w, operands[B_SCALES * 32 + job.lane])
 
 
 def leave_out_columns(w: Warp, plan: TensorPlan, mask: u64) -> None:

@@ -1,0 +1,236 @@
+"""Which instruction gives a product the scales of other blocks: who copies them, who places them, who names them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import numpy as np
+
+from ptxloom.diagnosis.culprits import copies_of
+from ptxloom.diagnosis.described.makers import parts_of
+from ptxloom.diagnosis.described.repeated import is_held
+from ptxloom.machine.results.provenance import Kind
+from ptxloom.machine.results.provenance_operands import scale_columns
+from ptxloom.readings.effects import uses_tensor_memory
+from ptxloom.syntax import tree
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from ptxloom.diagnosis.permutations import Named
+    from ptxloom.diagnosis.tiles import Integers, Truth
+    from ptxloom.machine.program.model import Op
+    from ptxloom.machine.results.provenance import ProvenanceRecord
+
+_WORD: Final = 4  # scales of a row that lie in one word
+_QUARTER: Final = 32  # rows that lie in one column
+_TILE_ROWS: Final = 128
+_MOST: Final = 0.5  # of the scales that are asked about
+_TOLD: Final = 3  # the operand of a product that is its instruction descriptor
+_PLACES: Final = {"a": 4, "b": 5}  # those that are addresses of scales
+
+
+class Held(NamedTuple):
+    """The scales of a factor, of all products of some instructions.
+
+    Attributes:
+        role: "a" or "b".
+        array: The number of the array that most come from.
+        number: (scales,) the product that takes each.
+        rows: (scales,) the row of A, or column of B, that it goes with.
+        block: (scales,) the block along k.
+        array_of: (scales,) the array that it comes from; -1: none.
+        element: (scales,) its number there.
+        path: (scales,) its way.
+        size: Elements of a block.
+        sites: The instructions.
+    """
+
+    role: str
+    array: int
+    number: Integers
+    rows: Integers
+    block: Integers
+    array_of: Integers
+    element: Integers
+    path: Integers
+    size: int
+    sites: tuple[int, ...]
+
+    def chosen(self, which: Truth) -> Held:
+        """Some of them."""
+        return self._replace(
+            number=self.number[which],
+            rows=self.rows[which],
+            block=self.block[which],
+            array_of=self.array_of[which],
+            element=self.element[which],
+            path=self.path[which],
+        )
+
+
+def product_of(held: Held, *, both: bool, record: ProvenanceRecord) -> tuple[int, ...]:
+    """The products, if the other factor's scales were there to be taken; else what copies those that are.
+
+    Args:
+        held: Those of a factor that are another's.
+        both: Whether both factors take scales of one array.
+        record: Knows shared memory.
+    """
+    used = {int(array) for array in np.unique(held.array_of)}
+    others = [array.number for array in record.arrays if array.number not in used]
+    copies = copies_of(held.path[held.array_of == held.array], record)
+    if both and not any(is_held(number, held.sites[0], record) for number in _beside(others, held, record)) and copies:
+        return (copies[0].site,)
+    return held.sites
+
+
+def _beside(others: Sequence[int], held: Held, record: ProvenanceRecord) -> list[int]:
+    """Arrays of scales, as their elements say: those that no product multiplies."""
+    factors: set[int] = set()
+    for site in held.sites:
+        number = np.flatnonzero(record.raw.events["site"] == site)[:1]
+        for name in "ab":
+            factors |= set(np.unique(record.operands(number, name)["array"]).tolist())
+    return [number for number in others if number not in factors]
+
+
+class Taken(NamedTuple):
+    """Which scales are taken, and which should be.
+
+    Attributes:
+        rows: (scales,) the row of the one that is taken.
+        block: (scales,) its block.
+        element: (scales,) where in the array the one is that should be.
+        wrong: (scales,) whether that is another one.
+    """
+
+    rows: Integers
+    block: Integers
+    element: Integers
+    wrong: Truth
+
+
+def reader_of(held: Held, named: Named, taken: Taken, record: ProvenanceRecord) -> tuple[int, ...]:
+    """The site of what is to be changed.
+
+    Args:
+        held: The scales.
+        named: What is wrong with them.
+        taken: Which are taken.
+        record: Knows the ways.
+    """
+    wrong = taken.wrong
+    copies = copies_of(held.path[wrong], record)
+    copy = (copies[0].site,) if copies else held.sites
+    if named.cause == "leading-dimension" or not _were_brought(held, taken, copies, record):
+        return copy
+    rows, words = held.rows - taken.rows, held.block // _WORD - taken.block // _WORD
+    products = [record.program.ops[site] for site in _sites(held.number[wrong], record)]
+    if not rows[wrong].any() and not words[wrong].any():
+        return _maker(products, _TOLD, record)
+    if _is_elsewhere(rows[wrong], (held.block - taken.block)[wrong]) or _stays(held, wrong, record):
+        return _maker(products, _PLACES[held.role], record)
+    placing = _placing(held.path[wrong], record)
+    return (placing.site,) if placing is not None else copy
+
+
+def _were_brought(held: Held, taken: Taken, copies: Sequence[Op], record: ProvenanceRecord) -> bool:
+    """Whether most of the scales that should be taken came to the CTAs that take others.
+
+    Shared memory of the first CTA is asked, as it came to the products that take wrong ones at first, else at its end;
+    where all is right in it, and where threads load scales, whether a CTA takes any of what comes with those that
+    should be: 128 rows by a word, or a word.
+    """
+    cta = record.raw.events["cta"][held.number].astype(np.int64)
+    first = taken.wrong & (cta == 0)
+    rows = 1
+    if copies and copies[0].has("bulk"):
+        if first.any() and 0 in record.raw.kept:
+            return _are_in_shared(held, taken, first, record)
+        rows = _TILE_ROWS
+
+    def pieces(row: Integers, block: Integers) -> Integers:
+        return (cta << 40) + (row // rows << 20) + block // _WORD
+
+    brought = np.unique(pieces(taken.rows, taken.block))
+    return bool(np.mean(np.isin(pieces(held.rows, held.block)[taken.wrong], brought)) > _MOST)
+
+
+def _are_in_shared(held: Held, taken: Taken, here: Truth, record: ProvenanceRecord) -> bool:
+    """Whether the first CTA had most of the scales that some of its products should take."""
+    events = record.raw.events
+    for site in _sites(held.number[here], record):
+        number = np.flatnonzero((events["site"] == site) & (events["cta"] == 0))[0]
+        own = here & (held.number == number)
+        if own.any() and site in record.raw.moments:
+            return _are_held(held.array, taken.element[own], record.shared(0, site))
+    return _are_held(held.array, taken.element[here], record.shared(0))
+
+
+def _are_held(array: int, elements: Integers, memory: NDArray[Any] | None) -> bool:
+    """Whether most of some elements of an array are in memory."""
+    if memory is None:
+        return False
+    found = memory["element"][(memory["array"] == array) & (memory["kind"] == Kind.EXACT)]
+    return bool(np.mean(np.isin(elements, found)) > _MOST)
+
+
+def _sites(numbers: Integers, record: ProvenanceRecord) -> list[int]:
+    """The instructions of some products."""
+    found: list[int] = np.unique(record.raw.events["site"][numbers]).tolist()
+    return found
+
+
+def _is_elsewhere(rows: Integers, blocks: Integers) -> bool:
+    """Whether scales are always those of as many rows further, by whole columns of tensor memory."""
+    return not blocks.any() and len(np.unique(rows)) == 1 and not rows[0] % _QUARTER
+
+
+def _stays(held: Held, wrong: Truth, record: ProvenanceRecord) -> bool:
+    """Whether a product takes its scales where another one of the CTA does that multiplies other k."""
+    sites = _sites(held.number, record)
+    bad = set(_sites(held.number[wrong], record))
+    first: dict[int, int] = {}
+    words: dict[int, int] = {}
+    cta = int(record.raw.events["cta"][held.number[wrong][0]])
+    for site in sites:
+        numbers = np.flatnonzero((record.raw.events["site"] == site) & (record.raw.events["cta"] == cta))[:1]
+        if len(numbers):
+            first[site] = int(scale_columns(record.raw, numbers, held.role)[0])
+            words[site] = int(held.block[held.number == numbers[0]].min()) // _WORD
+    return any(
+        first[one] == first[other] and words[one] != words[other]
+        for one in first
+        for other in first
+        if one != other and one in bad
+    )
+
+
+def _maker(products: Sequence[Op], place: int, record: ProvenanceRecord) -> tuple[int, ...]:
+    """What makes an operand of products: a constant that all of them share, or one of its own."""
+    made = [_constants(op, place, record) for op in products]
+    shared = [site for site in made[0] if all(site in others for others in made[1:])]
+    own = [site for site in made[0] if site not in shared]
+    chosen = (own or shared) if place == _TOLD or len(made) == 1 else (shared or own)
+    return tuple(chosen[:1]) or tuple(op.site for op in products)
+
+
+def _constants(op: Op, place: int, record: ProvenanceRecord) -> list[int]:
+    """The instructions that put constants into an operand, the nearest first."""
+    operand = op.operands[place]
+    source = operand.base if isinstance(operand, tree.Address) else operand
+    return [part.op.site for part in parts_of(op, source, record.program) if part.operand >= 0]
+
+
+def _placing(paths: Integers, record: ProvenanceRecord) -> Op | None:
+    """What copies most of the scales from shared to tensor memory."""
+    numbers, counts = np.unique(paths[paths > 0], return_counts=True)
+    for number in numbers[np.argsort(-counts, kind="stable")].tolist():
+        for site in reversed(record.path(int(number))):
+            op = record.program.ops[site]
+            if uses_tensor_memory(op.node) and op.has("cp"):
+                return op
+    return None

@@ -9,9 +9,11 @@ import pytest
 
 from diagnosis.planted import hopper_bugs
 from diagnosis.planted.diagnosing import named
+from diagnosis.planted.kernels import PAIRED
 from diagnosis.planted.launching import launch
+from diagnosis.planted.model import Edit
 from ptxloom.diagnosis import diagnose
-from ptxloom.machine import kernel
+from ptxloom.machine import LaunchError, kernel
 
 if TYPE_CHECKING:
     from diagnosis.planted.model import PlantedBug
@@ -77,3 +79,12 @@ def test_products_behind_many_that_never_run_are_asked_too() -> None:
     assert record is not None
     (found,) = diagnose(record)
     assert (found.cause, found.certain) == ("descriptor", True)
+
+
+def test_a_wrong_phase_of_a_ring_of_a_pair_is_told_where_it_ends_the_kernel() -> None:
+    """The product runs ahead of the copies, and frees stages that are filled for the second time."""
+    text = Edit("first-phase", "0;", "1;").apply(PAIRED.text)
+    with pytest.raises(LaunchError, match="mbarrier-overrun") as told:
+        launch(PAIRED, text, PAIRED.make(), provenance=True)
+    (line,) = PAIRED.lines("bytes")
+    assert f"line {line}:" in str(told.value)

@@ -107,14 +107,14 @@ CUTLASS = {
     "sm_100a": "70 71 72 73 74 75 76 77 78 81 83 84 86 92",
     "sm_120a": "79 80 87",
 }
-TRITON_NUMBERS = (75, 80, 86, 89, "90a", "100a", "103a", "120a")
+TRITON_NUMBERS = (75, 80, 86, 89, "90a", "100a", "103a", "110a", "120a")
 # Kernel: element types, targets.
 DSL = {
     "scale_add": ("Float16 BFloat16 Float32 Int32", "sm_80 sm_89 sm_90a sm_100a sm_120a"),
-    "row_softmax": ("Float16 Float32", "sm_80 sm_89 sm_90a sm_100a sm_103a sm_120a"),
+    "row_softmax": ("Float16 Float32", "sm_80 sm_89 sm_90a sm_100a sm_103a sm_110a sm_120a"),
     "warp_gemm": ("Float16 BFloat16", "sm_80 sm_86 sm_89 sm_90a sm_100a sm_120a"),
     "hopper_gemm": ("Float16 BFloat16", "sm_90a"),
-    "blackwell_gemm": ("Float16 BFloat16", "sm_100a sm_103a"),
+    "blackwell_gemm": ("Float16 BFloat16", "sm_100a sm_103a sm_110a"),
 }
 
 

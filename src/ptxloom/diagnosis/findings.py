@@ -10,10 +10,10 @@ import numpy as np
 
 from ptxloom.binding.touches import touches
 from ptxloom.diagnosis.bases import way
-from ptxloom.diagnosis.culprits import copies_of, culprit, moves_rows, ways_of
+from ptxloom.diagnosis.culprits import Culprit, copies_of, culprit, moves_rows, ways_of
 from ptxloom.diagnosis.described.copies import by_copy
 from ptxloom.diagnosis.described.in_tensor import by_address
-from ptxloom.diagnosis.described.repeated import common_makers, is_described, is_held, unmoved
+from ptxloom.diagnosis.described.repeated import common_makers, is_described, is_held, start_makers, unmoved
 from ptxloom.diagnosis.kept import was_copied, was_there
 from ptxloom.diagnosis.lines.accumulators import started_anew
 from ptxloom.diagnosis.lines.ctas import base_of, deciding, own_term_of, term_of
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ptxloom.diagnosis.copies import Copy
-    from ptxloom.diagnosis.culprits import Culprit
     from ptxloom.diagnosis.expectation import Expectation
     from ptxloom.diagnosis.factors import Unstored
     from ptxloom.diagnosis.laws import Suspect
@@ -100,6 +99,7 @@ def _diagnosis(group: Sequence[Suspect], run: Run) -> Diagnosis:
     products = [record.program.ops[s.evidence.site] for s in group]
     lost = _is_lost(group, role, record)
     said = first.explained[0].culprit if first.explained else None
+    said = said or _of_start(named, role, products, record, lost=lost)
     said = said or by_copy(named, first, _stack(first), record)
     said = said or by_address([first_of(one) for one in group], group, record)
     found = said or culprit(named, role, paths, products, record, ops=record.program.ops, lost=lost)
@@ -139,6 +139,18 @@ def _repair(group: Sequence[Suspect], found: Culprit, paths: Integers, record: P
         ways = ways_of(paths, record, record.program.ops)
         return of_swizzle(named.swizzle, ways[0], found.concerned, record.program) if ways else None
     return of_address(named, tile.role, found, tile.plane, record.program)
+
+
+def _of_start(
+    named: Named, role: str, products: Sequence[Op], record: ProvenanceRecord, *, lost: bool
+) -> Culprit | None:
+    """What makes the start address of a factor whose k are not those of the other one, which were there, too."""
+    if named.cause != "k-tile-mismatch" or lost or role not in "ab":
+        return None
+    if not all(is_described(op, role, record) for op in products):
+        return None
+    makers = start_makers(role, products, record)
+    return Culprit(named.cause, makers[0], None, (*makers, *products)) if makers else None
 
 
 def _is_lost(group: Sequence[Suspect], role: str, record: ProvenanceRecord) -> bool:

@@ -9,6 +9,7 @@ from diagnosis.planted import (
     hopper_bugs,
     order_bugs,
     other_bugs,
+    paired_bugs,
     scaled_bugs,
     store_bugs,
     tile_bugs,
@@ -25,4 +26,4 @@ _OF_REGISTERS = (
     *compiled_bugs.BUGS,
     *order_bugs.BUGS,
 )
-BUGS = (*_OF_REGISTERS, *hopper_bugs.BUGS, *blackwell_bugs.BUGS, *scaled_bugs.BUGS)
+BUGS = (*_OF_REGISTERS, *hopper_bugs.BUGS, *blackwell_bugs.BUGS, *scaled_bugs.BUGS, *paired_bugs.BUGS)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from diagnosis.planted import blackwell, compiled, hopper, moves, scaled
+from diagnosis.planted import blackwell, compiled, hopper, moves, paired, scaled
 from diagnosis.planted.attention import attention
 from diagnosis.planted.convolution import convolution
 from diagnosis.planted.direct import direct
@@ -74,6 +74,8 @@ BLACKWELL_TENSOR_A = blackwell.blackwell("blackwell-f16-tensor-a", BLACKWELL_FAC
 SCALED = scaled.scaled("scaled-e4m3", scaled.ScaledFactors())
 SCALED_BY_ROWS = scaled.scaled("scaled-e4m3-by-rows", scaled.ScaledFactors(tiled=False))
 SCALED_E2M1 = scaled.scaled("scaled-e2m1", scaled.ScaledFactors(kind="mxf4nvf4"))
+PAIRED_FACTORS = paired.PairedFactors()
+PAIRED = paired.paired("paired-f16", PAIRED_FACTORS)
 
 KERNELS = (
     SMALL, LONG, MIDDLE, PADDED, LARGE, BYTES, EIGHTS, WORDS, MASKED, HALVES,
@@ -82,5 +84,5 @@ KERNELS = (
     HOPPER, HOPPER_64B, HOPPER_32B, HOPPER_PLAIN, HOPPER_B_ACROSS, HOPPER_ACROSS, HOPPER_TF32, HOPPER_E4M3,
     HOPPER_ACROSS_PLAIN, BLACKWELL, BLACKWELL_PLAIN, BLACKWELL_B_ACROSS, BLACKWELL_ACROSS, BLACKWELL_TF32,
     BLACKWELL_E4M3, BLACKWELL_64, BLACKWELL_64B, BLACKWELL_TENSOR_A, TRITON_TENSOR,
-    SCALED, SCALED_BY_ROWS, SCALED_E2M1,
+    SCALED, SCALED_BY_ROWS, SCALED_E2M1, PAIRED,
 )  # fmt: skip

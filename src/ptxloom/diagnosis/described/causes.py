@@ -103,29 +103,29 @@ def _question(suspect: Suspect, held: Held) -> Iterator[Question]:
         return
     if role == "b":
         events = events[:1]
-    count = suspect.tile.shape[0 if role == "a" else 1]
-    first = [held.first_row + count * n if role == "a" else 0 for n in range(len(events))]
-    rows = np.concatenate([start + np.arange(count) for start in first])
-    used = MatrixDescriptor.from_bits(held.bits, suspect.evidence.form.opcode)
-    at = addresses(used, held.major, plane.unit_bits, rows, suspect.tile.shape[1 if role == "a" else 0])
-    found = read(held.offset, at)
-    own = [_turned(stack.offset[event], role) for event in events]
-    known = [_turned(stack.known[event].astype(np.int64), role) for event in events]
-    if not ((found == np.concatenate(own)) | (np.concatenate(known) == 0)).all():
-        return
     numbers = [place[event] for event in events]
+    used = MatrixDescriptor.from_bits(held.bits, suspect.evidence.form.opcode)
+    own = np.concatenate([_turned(stack.offset[event], role) for event in events])
+    known = np.concatenate([_turned(stack.known[event].astype(np.int64), role) for event in events])
+    count = held.lines if role == "b" else len(own)
+    rows = held.first_row * (role == "a") + np.arange(count)
+    found = read(held.offset, addresses(used, held.major, plane.unit_bits, rows, own.shape[1]))
+    for first in range(0, len(own), count):
+        share = slice(first, first + count)
+        if ((found == own[share]) | (known[share] == 0)).all():
 
-    def wanted(at_start: int) -> Integers | None:
-        return _wanted(suspect, numbers, rows, at_start)
+            def wanted(at_start: int, share: slice = share) -> Integers | None:
+                return _wanted(suspect, numbers, rows, at_start, share)
 
-    yield Question(held.offset, rows, plane.unit_bits, used, held.major, wanted)
+            yield Question(held.offset, rows, plane.unit_bits, used, held.major, wanted)
+            return
 
 
 def _turned(values: Integers, role: str) -> Integers:
     return values if role == "a" else values.T
 
 
-def _wanted(suspect: Suspect, numbers: Sequence[int], rows: Integers, at_start: int) -> Integers | None:
+def _wanted(suspect: Suspect, numbers: Sequence[int], rows: Integers, at_start: int, share: slice) -> Integers | None:
     """(M or N, K) the offsets that should be read, by what others say; else from the element at the start on."""
     plane, role = suspect.tile.plane, suspect.tile.role
     start = None
@@ -134,7 +134,7 @@ def _wanted(suspect: Suspect, numbers: Sequence[int], rows: Integers, at_start: 
         start = (int(row), int(column)) if role == "a" else (int(column), int(row))
     said = suspect.wanted
     lines, depth = (said.rows, said.columns) if role == "a" else (said.columns, said.rows)
-    across = np.concatenate([lines[n] for n in numbers]) if lines is not None else None
+    across = np.concatenate([lines[n] for n in numbers])[share] if lines is not None else None
     along = depth[numbers[0]] if depth is not None else None
     if across is None or (across < 0).any():
         across = None if start is None else start[0] + rows

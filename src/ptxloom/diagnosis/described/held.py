@@ -33,6 +33,7 @@ class Held:
         events: (products,) their places among those of the instruction.
         bits: The descriptor that they share.
         first_row: The row of the operand that the first of their rows is.
+        lines: How many columns of B lie there: of a pair's, the CTA's share.
         major: Along which coordinate the instruction takes elements to be contiguous.
         offset: (bytes,) the offset in the array of the element that begins at each address; -1: none does.
     """
@@ -40,6 +41,7 @@ class Held:
     events: Integers
     bits: int
     first_row: int
+    lines: int
     major: str
     offset: Integers
 
@@ -72,7 +74,7 @@ def held_at(evidence: SiteEvidence, stack: Stack, record: ProvenanceRecord) -> I
             of_warpgroup = stack.role == "a" and known.form.warps > 1
             rows = 16 * (events["warp"][same].astype(np.int64) % 4) * of_warpgroup
             order = np.argsort(rows, kind="stable")
-            yield Held(same[order], bits, int(rows.min()), MAJORS[factor.across], offset)
+            yield Held(same[order], bits, int(rows.min()), 8 * factor.lines, MAJORS[factor.across], offset)
 
 
 def _offsets(stack: Stack, record: ProvenanceRecord, place: tuple[int, int]) -> Integers:

@@ -52,6 +52,24 @@ def common_makers(role: str, products: Sequence[Op], record: ProvenanceRecord) -
     return tuple(part.op for part in shared if not part.bits & ~START.mask)
 
 
+def start_makers(role: str, products: Sequence[Op], record: ProvenanceRecord) -> tuple[Op, ...]:
+    """What makes the start addresses of a factor of all products, and not those of the other factor; the nearest first.
+
+    Args:
+        role: The factor.
+        products: The products.
+        record: Knows the instructions.
+    """
+    made = [
+        tuple(parts_of(op, op.operands["dab".index(name)], record.program) for name in (role, "ab".replace(role, "")))
+        for op in products
+    ]
+    others = {part.op.site for _, parts in made for part in parts}
+    shared = [part for part in made[0][0] if all(part.op in {one.op for one in own} for own, _ in made)]
+    own = [part.op for part in shared if part.op.site not in others and not part.bits & ~START.mask]
+    return tuple(dict.fromkeys(own))
+
+
 def is_described(op: Op, role: str, record: ProvenanceRecord) -> bool:
     """Whether a factor of a product lies in shared memory as a descriptor says."""
     own = (known for known in record.raw.sites if known.site == op.site)

@@ -101,7 +101,8 @@ def multiplied(op: Op, key: int) -> tuple[MatrixForm, tuple[Factor | None, Facto
     form, across = made.whole, made.instruction.across
     parts = [extent * form.container_bits(side) // _PART_BITS for side, extent in (("a", form.stored_k), ("b", form.k))]
     of_a = None if isinstance(op.operands[1], tree.Address) else Factor(form.m // 8, parts[0], bool(across[0]))
-    return form, (of_a, Factor(form.n // 8, parts[1], bool(across[1]))), made.instruction.form.scales
+    share = form.n // 8 // made.instruction.product.ctas
+    return form, (of_a, Factor(share, parts[1], bool(across[1]))), made.instruction.form.scales
 
 
 def planned(op: Op, bits: int) -> Planned:

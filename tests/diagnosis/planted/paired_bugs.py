@@ -1,0 +1,132 @@
+"""Mistakes of pairs of CTAs and of rings: halves of an operand, rows of the peer, stages, phases."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from diagnosis.planted.descriptor_edits import moved, steps, words
+from diagnosis.planted.kernels import PAIRED, PAIRED_FACTORS
+from diagnosis.planted.model import Edit, PlantedBug
+
+BUGS = (
+    PlantedBug(
+        "halves-of-b-exchanged",
+        PAIRED,
+        "columns-rotated",
+        "",
+        (Edit("b-share", "r8, 6", "r8, 6; xor.b32 r52, r52, 64"),),
+        ("b-share", "b-own", "b-row", "b-copy"),
+        other_causes=("columns-permuted", "columns-shifted", "tile-exchanged"),
+    ),
+    PlantedBug(
+        "first-half-of-b-twice",
+        PAIRED,
+        "columns-repeated",
+        "b",
+        (Edit("b-share", "shl.b32 r52, r8, 6", "and.b32 r52, r8, 0"),),
+        ("b-share", "b-own", "b-row", "b-copy"),
+    ),
+    PlantedBug(
+        "b-share-of-128",
+        PAIRED,
+        "columns-shifted",
+        "b",
+        (Edit("b-share", "r8, 6", "r8, 7"),),
+        ("b-share", "b-own", "b-row", "b-copy"),
+        other_causes=("pitch-mismatch", "tile-exchanged", "columns-permuted"),
+    ),
+    PlantedBug(
+        "a-of-the-pair-s-first",
+        PAIRED,
+        "tile-exchanged",
+        "a",
+        (Edit("a-row", "r50, 0", "r50, 0; and.b32 r18, r18, 256"),),
+        ("a-row", "a-tile", "a-copy"),
+        other_causes=("rows-shifted", "rows-repeated"),
+    ),
+    PlantedBug(
+        "d-of-the-peer",
+        PAIRED,
+        "tile-exchanged",
+        "",
+        (Edit("d-row", "r62, r50;", "r62, r50; xor.b32 r62, r62, 128;"),),
+        ("d-row", "d-place", "d-store", "a-row", "a-copy"),
+        other_causes=("rows-shifted", "rows-rotated"),
+    ),
+    moved(PAIRED, "a-rows-of-the-next", "rows-shifted", "a-row", 8),
+    moved(PAIRED, "b-rows-of-the-next", "columns-shifted", "b-row", 64),
+    words(PAIRED, "a-stride-512", "a", "0x4000404000010000", "0x4000402000010000"),
+    words(PAIRED, "b-stride-512", "b", "0x4000404000010000", "0x4000402000010000"),
+    words(PAIRED, "b-mode-64B", "b", "0x4000404000010000", "0x8000404000010000"),
+    PlantedBug("a-steps-doubled", PAIRED, "descriptor", "a", steps("a", (2, 4), (6, 12)), ("a-step",)),
+    PlantedBug("b-starts-late", PAIRED, "descriptor", "b", (Edit("b-base", "16384", "17408"),), ("b-base",)),
+    PlantedBug(
+        "a-of-another-stage",
+        PAIRED,
+        "descriptor",
+        "a",
+        (Edit("a-base", "shr.u32 r36, r35, 4", "shr.u32 r36, r3, 4"),),
+        ("a-base", "a-start"),
+        other_causes=("k-tile-mismatch",),
+    ),
+    PlantedBug(
+        "one-stage-read",
+        PAIRED,
+        "k-twice",
+        "",
+        (Edit("read-stage", "r31, 24576", "r31, 0"),),
+        ("read-stage", "a-base", "b-base"),
+    ),
+    PlantedBug(
+        "ring-of-two-read",
+        PAIRED,
+        "k-twice",
+        "",
+        (Edit("read-stage", "mad.lo", "and.b32 r35, r31, 1; mad.lo"), Edit("read-stage", "r35, r31,", "r35, r35,")),
+        ("read-stage", "a-base", "b-base"),
+    ),
+    PlantedBug(
+        "k-of-the-stage-copied",
+        PAIRED,
+        "k-twice",
+        "",
+        (Edit("copy-k", "r10, 6", "r11, 6"),),
+        ("copy-k", "a-copy", "b-copy"),
+    ),
+    PlantedBug(
+        "b-k-of-the-stage-copied",
+        PAIRED,
+        "k-tile-mismatch",
+        "b",
+        (Edit("b-row", "add", "shl.b32 r17, r11, 6; add"),),
+        ("b-row", "b-copy"),
+    ),
+    PlantedBug(
+        "a-map-not-swizzled",
+        PAIRED,
+        "swizzle-mismatch",
+        "a",
+        (),
+        ("a-copy",),
+        make=replace(PAIRED_FACTORS, map_swizzle=("none", "128B")),
+    ),
+    PlantedBug("never-added", PAIRED, "k-missing", "", (Edit("adding", "r30, 0", "r30, r30"),), ("adding", "product")),
+    PlantedBug(
+        "d-half-twice",
+        PAIRED,
+        "columns-repeated",
+        "d",
+        (Edit("d-columns", "r61, 64", "r61, 0"),),
+        ("d-columns", "d-load", "d-store"),
+        other_causes=("stored-twice", "columns-shifted"),
+    ),
+    PlantedBug(
+        "lanes-of-the-next-warp",
+        PAIRED,
+        "rows-rotated",
+        "d",
+        (Edit("d-quarter", "r60, 5", "r60, 5; xor.b32 r63, r63, 32"),),
+        ("d-quarter", "d-lane", "d-row", "d-store"),
+        other_causes=("rows-permuted",),
+    ),
+)

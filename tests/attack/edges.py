@@ -158,6 +158,15 @@ _PICKS: Final = f"{_MAP}st.global.u64 [%rd1+8], 912; st.global.u64 [%rd1+56], 0;
 # Rows of 128 elements of 6 bits, of which 64 bytes stay together; of 16 bytes, whose halves change places.
 _NARROW: Final = f"{_MAP}st.global.u32 [%rd1+52], 0x7f000000; st.global.u32 [%rd1+8], 0x186690; st.global.u64 [%rd1], "
 _FLIPS: Final = f"{_MAP}st.global.u32 [%rd1+52], 0x1f000000; st.global.u32 [%rd1+8], 0x106310; st.global.u64 [%rd1], "
+# Pixels of 4 f32 along W, 128 of them, swizzled by 128 bytes; how many more, and from where on, is the address's.
+_WIDTH: Final = (
+    f"{_MAP}st.global.u64 [%rd1+8], 0x63a1; st.global.u64 [%rd1+56], 0x7f00000000; cvt.u16.u32 %h1, %r9; "
+    "st.global.u64 [%rd1], "
+)
+_ALONG: Final = (
+    "cp.async.bulk.tensor.3d.shared::cluster.global.im2col::w{0}.mbarrier::complete_tx::bytes "
+    "{1}, [%rd1, {{%r5, {2}, %r3}}], [%r2], {{%h1, {3}}};"
+)
 _PAIR: Final = (
     "cvt.u16.u32 %h1, %r3; cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
     ".multicast::cluster.cta_group::2 [%r1], [%rd1, {%r5, %r5}], [AT], %h1;"
@@ -192,6 +201,14 @@ _TENSOR: Final = (
             _INIT + words + "%rd1; " + _FETCH.format(2, "[AT]", "[%rd1, {%r3, %r5}]"),
             words + "%rd9; " + _SEND.format(2, "[%rd1, {%r5, %r5}]", "[%r1]"),
             words + "%rd1; " + _SEND.format(2, "[%rd1, {%r3, %r5}]", "[AT]"),
+        )
+    ),
+    *(
+        form
+        for wide in ("", "::128")
+        for form in (
+            _INIT + _WIDTH + "%rd9; " + _ALONG.format(wide, "[%r1]", "%r5", "0"),
+            _INIT + _WIDTH + "%rd1; " + _ALONG.format(wide, "[AT]", "%r9", "%h1"),
         )
     ),
     _INIT + _PICKS + "%rd1; " + _PAIR,

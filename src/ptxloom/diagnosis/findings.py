@@ -99,8 +99,8 @@ def _diagnosis(group: Sequence[Suspect], run: Run) -> Diagnosis:
     products = [record.program.ops[s.evidence.site] for s in group]
     lost = _is_lost(group, role, record)
     said = first.explained[0].culprit if first.explained else None
-    said = said or _of_start(named, role, products, record, lost=lost)
-    said = said or by_copy(named, first, _stack(first), record)
+    copy = None if said else by_copy(named, first, _stack(first), record)
+    said = said or (copy if copy and copy.repair else _of_start(named, role, products, record, lost=lost) or copy)
     said = said or by_address([first_of(one) for one in group], group, record)
     found = said or culprit(named, role, paths, products, record, ops=record.program.ops, lost=lost)
     if found.repair is None and first.explained and role in "abd":

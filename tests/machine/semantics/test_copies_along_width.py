@@ -113,15 +113,33 @@ def test_pixels_are_walked_along_the_width_of_each_image(mode: str, rank: int, w
 
 
 @pytest.mark.parametrize(
-    ("swizzle", "walk", "said"),
+    ("rank", "walk"),
     [
-        ("128B", Walk(halo=2), "it has a halo"),
-        ("none", Walk(), "a copy along the width has a swizzle"),
-        ("128B", Walk(at=(9, 0, 0)), "outside of the bounding box"),
+        (4, Walk(pixels=16, at=(0, 1, 0), halo=2)),  # ends with the image
+        (4, Walk((-1, 0), 63, 2, (1, 2, 3), 1, 1)),
+        (3, Walk((-1, -1), 3, 1, (-2, 0, 0), 1, 4)),  # in the first image, begun before the box
+        (5, Walk((0, -1), 16, 1, (5, 2, 1), 0, 2)),
     ],
 )
-def test_what_cannot_be_walked_is_refused_with_its_reason(swizzle: str, walk: Walk, said: str) -> None:
+def test_a_halo_that_stays_in_the_last_image_lies_behind_its_pixels(rank: int, walk: Walk) -> None:
+    tensor, count = tensor_of(rank, 9), walk.pixels + walk.halo
+    found, hazards = copied(map_of(tensor, walk), tensor, "im2col::w", walk, count)
+    assert hazards == ()
+    assert (found == walked(tensor, walk, count)).all()
+
+
+@pytest.mark.parametrize(
+    ("mode", "swizzle", "walk", "said"),
+    [
+        ("im2col::w", "128B", Walk(halo=3), "its halo goes on behind an image"),
+        ("im2col::w::128", "128B", Walk(halo=1), "after every 32 pixels"),
+        ("im2col::w", "128B", Walk(halo=512), "more than 511 pixels"),
+        ("im2col::w", "none", Walk(), "a copy along the width has a swizzle"),
+        ("im2col::w", "128B", Walk(at=(9, 0, 0)), "outside of the bounding box"),
+    ],
+)
+def test_what_cannot_be_walked_is_refused_with_its_reason(mode: str, swizzle: str, walk: Walk, said: str) -> None:
     tensor = tensor_of(4, 9)
     made = replace(map_of(tensor, walk), swizzle=swizzle)
     with pytest.raises(pl.LaunchError, match=said):
-        copied(made, tensor, "im2col::w", walk, walk.pixels)
+        copied(made, tensor, mode, walk, 128)

@@ -32,14 +32,16 @@ B4, B4_PADDED, B6_PADDED = range(11, 14)  # 16 of 4 bits in 8 bytes; 16 of 4 or 
 SHIFTS: Final = 0x13221332210  # by type up to BF16, four bits each: its size is 1 << shift
 PADDED_ELEMENTS: Final = 128  # of a row of padded types
 PIXELS_ALONG_WIDTH: Final = 128  # of `.im2col::w::128`, whatever the map says
+MOST_HALO: Final = 511  # pixels, of `.im2col::w`
 PICKED_ROWS: Final = 4  # that `.tile::gather4` and `.tile::scatter4` name
 
 # Why a tensor copy cannot be made: of the map, then of the copy.
 (
     WRONG_RANK, WRONG_TYPE, WRONG_INTERLEAVE, PART_OF_CHUNK, WIDER_THAN_SWIZZLE, FEW_DIMENSIONS,
     OTHER_RANK, OTHER_MODE, BETWEEN_CHUNKS, BEFORE_START, CORNERS_OUTSIDE, NO_SUCH_REDUCTION, BEYOND_CORNERS,
-    WRONG_ATOM, WRONG_PADDING, BOX_OF_ROWS, BETWEEN_PADDED, LOADED_ONLY, HAS_HALO, NOT_ALONG_WIDTH,
-) = range(1, 21)  # fmt: skip
+    WRONG_ATOM, WRONG_PADDING, BOX_OF_ROWS, BETWEEN_PADDED, LOADED_ONLY, HALO_GOES_ON, NOT_ALONG_WIDTH,
+    WIDE_HALO,
+) = range(1, 22)  # fmt: skip
 
 
 class TensorRow:

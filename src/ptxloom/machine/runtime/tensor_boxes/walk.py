@@ -83,7 +83,7 @@ def start_columns(t: TensorCopy, coordinates: Slice[i32], lane: u32) -> None:
 def start_width(t: TensorCopy, coordinates: Slice[i32], lane: u32) -> None:
     """W ends at the upper corner and begins anew at the lower one, of the next image; H and D stay (PTX ISA 5.5.5)."""
     t.halo = u32(coordinates[32 * OFFSETS + lane]) & 0xFFFF
-    t.rows = u64(t.words[15] & 1023) + 1
+    t.rows = u64(t.words[15] & 1023) + 1 + u64(t.halo)
     if t.along_width > 1:
         t.rows = PIXELS_ALONG_WIDTH
     for place in range(t.outer):
@@ -95,6 +95,23 @@ def start_width(t: TensorCopy, coordinates: Slice[i32], lane: u32) -> None:
     t.ends[0] = t.sizes[0] + corner(t, 0, 1)
     t.steps[t.outer - 1] = 1  # the stride of the traversal is W's
     t.ends[t.outer - 1] = 1 << 40
+
+
+def halo_stays(t: TensorCopy) -> u32:
+    """1 if the halo of a copy along W ends in the last pixel's image, and so lies behind that (PTX ISA 5.5.5.3).
+
+    Where it would go on behind an image, or after every 32 pixels, the manual's words leave open which pixels it has.
+    """
+    step = t.steps[0]
+    of_first = (t.ends[0] - t.point[0] + step - 1) // step
+    of_others = (t.ends[0] - t.begins[0] + step - 1) // step
+    count = i64(t.rows) - i64(t.halo)
+    if t.along_width > 1 or of_others < 1:
+        return 0
+    last = t.point[0] + (count - 1) * step
+    if count > of_first:
+        last = t.begins[0] + (count - of_first - 1) % of_others * step
+    return u32(last + i64(t.halo) * step < t.ends[0])
 
 
 def offset_mask(t: TensorCopy) -> u32:

@@ -58,17 +58,20 @@ from ptxloom.machine.runtime.tensor_boxes.model import (
     BOX_OF_ROWS,
     CHUNK_BYTES,
     CORNERS_OUTSIDE,
-    HAS_HALO,
+    HALO_GOES_ON,
     LOADED_ONLY,
     MAP_BYTES,
+    MOST_HALO,
     NO_SUCH_REDUCTION,
     NOT_ALONG_WIDTH,
     OTHER_MODE,
     OTHER_RANK,
+    WIDE_HALO,
     TensorCopy,
 )
 from ptxloom.machine.runtime.tensor_boxes.swizzle import box_bytes, row_place, row_room, rows_bytes, take_row
 from ptxloom.machine.runtime.tensor_boxes.walk import (
+    halo_stays,
     inside_from,
     inside_to,
     is_inside,
@@ -165,9 +168,11 @@ def why_not_along_width(t: TensorCopy) -> u32:
     """Why W cannot be walked alone; 0 if it can. The first pixel may lie before the bounding box."""
     if t.chunk_mask == 0 or t.flips | t.interleave != 0:
         return NOT_ALONG_WIDTH
-    if t.halo != 0:
-        return HAS_HALO
-    return BEYOND_CORNERS if t.point[0] >= t.ends[0] else 0
+    if t.point[0] >= t.ends[0]:
+        return BEYOND_CORNERS
+    if t.halo > MOST_HALO:
+        return WIDE_HALO
+    return HALO_GOES_ON if t.halo != 0 and halo_stays(t) == 0 else 0
 
 
 def load_tensor(

@@ -162,13 +162,17 @@ def test_four_rows_are_gathered_as_they_are_named(swizzle: str) -> None:
     assert found.tolist() == wanted.tolist()
 
 
-def test_four_rows_are_scattered_as_they_are_named() -> None:
+@pytest.mark.parametrize(
+    ("registers", "rows"),
+    [("r4, r8, r9, r10", (12, 17, 11, 14)), ("r9, r10, r4, r8", (11, 14, 12, 17))],  # one between others
+)
+def test_four_rows_are_scattered_as_they_are_named(registers: str, rows: tuple[int, ...]) -> None:
     given, tensor = tensor_of(ROOM, 3), tensor_of(256 * 16)
     wanted = tensor.copy().reshape(16, 256)
     made = encode_tiled("FLOAT16", 0, (128, 16), (256,), (64, 1), swizzle="128B")
-    copy = _STORE.format(form="2d.global.shared::cta.tile::scatter4", at="r3, r4, r8, r9, r10", near=1024)
+    copy = _STORE.format(form="2d.global.shared::cta.tile::scatter4", at=f"r3, {registers}", near=1024)
     launched(made, tensor, copy, 64, 12, given=given)
-    for number, row in enumerate((12, 17, 11, 14)):
+    for number, row in enumerate(rows):
         if row < 16:
             at = np.arange(1024 + 128 * number, 1024 + 128 * number + 128)
             wanted[row, 128:] = given[at ^ (at >> 3 & 0x70)]

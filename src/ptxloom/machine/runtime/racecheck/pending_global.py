@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ptxloom.machine.native.language import trailing_zeros, u32, u64
+from ptxloom.machine.native.language import address, trailing_zeros, u32, u64
 from ptxloom.machine.native.watching import watching
 from ptxloom.machine.runtime.hazards import note_pair
 from ptxloom.machine.runtime.racecheck.equal_values import stores_same
@@ -83,7 +83,9 @@ def meet_side(
         left = left & left - 1
         low: u64 = 0
         high = at + u64(size)
-        if op.in_rows == 0:
+        if other == lane and is_itself(w, far, op, site) != 0:
+            high = 0  # a row of a copy meets no other row of it
+        elif op.in_rows == 0:
             low = max(at, op.target[other] if writes != 0 else op.source[other])
             high = min(high, end_of(op, other, writes))
         elif at < op.high and high > op.low:
@@ -98,6 +100,13 @@ def meet_side(
         ):
             tell_far(w, lane, low, u32(high - low), site, write, far, other, op, writes)
             return
+
+
+def is_itself(w: Warp, far: Warp, op: Operation, site: u32) -> u32:
+    """1 if an access is made by an operation that a warp is issuing, and this is it."""
+    if address(far) != address(w) or site != op.stamp:
+        return 0
+    return u32(address(op) == address(operation_at(w, w.operation_head - 1)))
 
 
 def end_of(op: Operation, lane: u32, writes: u32) -> u64:

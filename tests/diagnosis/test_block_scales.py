@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from diagnosis.planted import scaled_bugs
-from diagnosis.planted.kernels import SCALED, SCALED_BY_ROWS
+from diagnosis.planted.kernels import SCALED_BY_ROWS, SCALED_E4M3
 from diagnosis.planted.launching import launch
 from ptxloom.diagnosis import diagnose, examine
 from ptxloom.machine.results.provenance_operands import scale_columns
@@ -49,9 +49,9 @@ def test_twenty_bugs_are_planted() -> None:
 
 @pytest.mark.parametrize("shape", [(-1,), (2, 3, 512)])
 def test_tiles_are_known_by_their_size_whatever_the_shape_of_the_array(shape: tuple[int, ...]) -> None:
-    *others, of_a, of_b = SCALED.make()
+    *others, of_a, of_b = SCALED_E4M3.make()
     assert isinstance(of_a, np.ndarray)
-    assert examine(recorded(SCALED, SCALED.text, [*others, of_a.reshape(shape), of_b])).verdict == "clean"
+    assert examine(recorded(SCALED_E4M3, SCALED_E4M3.text, [*others, of_a.reshape(shape), of_b])).verdict == "clean"
 
 
 def test_scales_in_an_order_of_their_own_are_left_open() -> None:
@@ -67,7 +67,7 @@ def test_scales_in_an_order_of_their_own_are_left_open() -> None:
 
 
 def test_a_record_knows_the_columns_of_scales() -> None:
-    record = recorded(SCALED, SCALED.text, SCALED.make())
+    record = recorded(SCALED_E4M3, SCALED_E4M3.text, SCALED_E4M3.make())
     numbers = np.flatnonzero(record.raw.events["site"] == record.raw.events["site"][0])
     assert scale_columns(record.raw, numbers, "a").tolist() == [64] * len(numbers)
     assert np.unique(scale_columns(record.raw, numbers, "b")).tolist() == [80, 82]

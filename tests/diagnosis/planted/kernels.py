@@ -71,7 +71,7 @@ BLACKWELL_TF32 = blackwell.blackwell("blackwell-tf32", blackwell.TensorFactors("
 BLACKWELL_E4M3 = blackwell.blackwell("blackwell-e4m3", blackwell.TensorFactors("e4m3"))
 BLACKWELL_64 = blackwell.blackwell("blackwell-f16-m64", blackwell.TensorFactors(rows=64))
 BLACKWELL_TENSOR_A = blackwell.blackwell("blackwell-f16-tensor-a", BLACKWELL_FACTORS, in_tensor=True)
-SCALED = scaled.scaled("scaled-e4m3", scaled.ScaledFactors())
+SCALED_E4M3 = scaled.scaled("scaled-e4m3", scaled.ScaledFactors())
 SCALED_BY_ROWS = scaled.scaled("scaled-e4m3-by-rows", scaled.ScaledFactors(tiled=False))
 SCALED_E2M1 = scaled.scaled("scaled-e2m1", scaled.ScaledFactors(kind="mxf4nvf4"))
 PAIRED_FACTORS = paired.PairedFactors()
@@ -84,5 +84,5 @@ KERNELS = (
     HOPPER, HOPPER_64B, HOPPER_32B, HOPPER_PLAIN, HOPPER_B_ACROSS, HOPPER_ACROSS, HOPPER_TF32, HOPPER_E4M3,
     HOPPER_ACROSS_PLAIN, BLACKWELL, BLACKWELL_PLAIN, BLACKWELL_B_ACROSS, BLACKWELL_ACROSS, BLACKWELL_TF32,
     BLACKWELL_E4M3, BLACKWELL_64, BLACKWELL_64B, BLACKWELL_TENSOR_A, TRITON_TENSOR,
-    SCALED, SCALED_BY_ROWS, SCALED_E2M1, PAIRED,
+    SCALED_E4M3, SCALED_BY_ROWS, SCALED_E2M1, PAIRED,
 )  # fmt: skip

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from diagnosis.planted.kernels import SCALED, SCALED_BY_ROWS, SCALED_E2M1
+from diagnosis.planted.kernels import SCALED_BY_ROWS, SCALED_E2M1, SCALED_E4M3
 from diagnosis.planted.model import Edit, PlantedBug, RightKernel
 
 BLOCK, EXCHANGED = "block-mismatch", "operands-exchanged"
@@ -20,22 +20,22 @@ def ids(*words: int) -> tuple[Edit, ...]:
 
 SWAPPED = Edit("product", "[r67], [r68]", "[r68], [r67]")
 BUGS = (
-    wrong(SCALED, "ids-stay", "", ids(0, 0, 0), "ids", "product"),
-    wrong(SCALED, "id-of-a-stays", "a", ids(0x10, 0x20, 0x30), "ids", "product"),
-    wrong(SCALED, "ids-of-b-turned", "b", ids(0x20000030, 0x40000010, 0x60000020), "ids", "product"),
-    PlantedBug("scales-exchanged", SCALED, EXCHANGED, "a", (SWAPPED,), ("product",)),
-    PlantedBug("sb-copied-from-a", SCALED, EXCHANGED, "b", (Edit("sb-from", "d5", "d4"),), ("sb-from", "sb-copy")),
+    wrong(SCALED_E4M3, "ids-stay", "", ids(0, 0, 0), "ids", "product"),
+    wrong(SCALED_E4M3, "id-of-a-stays", "a", ids(0x10, 0x20, 0x30), "ids", "product"),
+    wrong(SCALED_E4M3, "ids-of-b-turned", "b", ids(0x20000030, 0x40000010, 0x60000020), "ids", "product"),
+    PlantedBug("scales-exchanged", SCALED_E4M3, EXCHANGED, "a", (SWAPPED,), ("product",)),
+    PlantedBug("sb-copied-from-a", SCALED_E4M3, EXCHANGED, "b", (Edit("sb-from", "d5", "d4"),), ("sb-from", "sb-copy")),
     wrong(
-        SCALED,
+        SCALED_E4M3,
         "sa-of-the-stage",
         "a",
         (Edit("sa-index", "r7;", "r10;"),),
         "sa-index", "sa-bytes", "sa-from", "sa-copy",
     ),
-    wrong(SCALED, "sb-of-the-first-k", "b", (Edit("sb-index", "r7;", "0;"),), "sb-index", "sb-from", "sb-copy"),
+    wrong(SCALED_E4M3, "sb-of-the-first-k", "b", (Edit("sb-index", "r7;", "0;"),), "sb-index", "sb-from", "sb-copy"),
     PlantedBug(
         "sa-of-the-column",
-        SCALED,
+        SCALED_E4M3,
         BLOCK,
         "a",
         (Edit("sa-tile", "%ctaid.y", "%ctaid.x"),),
@@ -44,7 +44,7 @@ BUGS = (
     ),
     PlantedBug(
         "sa-two-tiles-apart",
-        SCALED,
+        SCALED_E4M3,
         "leading-dimension",
         "a",
         (Edit("sa-index", ", 3, ", ", 2, "),),
@@ -52,21 +52,21 @@ BUGS = (
         other_causes=(BLOCK,),
     ),
     wrong(
-        SCALED,
+        SCALED_E4M3,
         "sb-half-forgotten",
         "b",
         (Edit("sb-half", ", 5;", ", 8;"),),
         "sb-half", "sb-own", "sb-place", "sb-step", "product",
     ),
     wrong(
-        SCALED,
+        SCALED_E4M3,
         "sa-one-column-on",
         "a",
         (Edit("sa-place", "64;", "65;"),),
         "sa-place", "sa-step", "sa-columns", "product",
     ),
     wrong(
-        SCALED,
+        SCALED_E4M3,
         "sa-of-the-other-stage",
         "a",
         (Edit("sa-start", "add", "xor.b32 r21, r21, 32768; add"),),
@@ -74,7 +74,7 @@ BUGS = (
     ),
     PlantedBug(
         "sb-rows-64-bytes-apart",
-        SCALED,
+        SCALED_E4M3,
         BLOCK,
         "b",
         (Edit("sb-words", "0x0000400800080000", "0x0000400400080000"),),

@@ -174,6 +174,21 @@ def test_the_masks_of_a_lane() -> None:
     assert np.array_equal(out.T, [(mask << other).sum(1) for mask in masks])
 
 
+@pytest.mark.parametrize("mode", ["up", "down", "bfly", "idx"])
+def test_a_shuffle_within_segments_is_the_same_by_literals_and_by_registers(mode: str) -> None:
+    cases = [(by, segment << 8 | clamp) for by in (1, 2, 5) for segment in (0, 16, 24, 28) for clamp in (0, 3, 31)]
+    out = np.zeros((len(cases), 2, 32), np.uint32)
+    shuffles = "\n".join(
+        f"shfl.sync.{mode}.b32 %r1, %r0, {by}, {clamp}, -1; mov.u32 %r2, {by}; mov.u32 %r3, {clamp};"
+        f"shfl.sync.{mode}.b32 %r4, %r0, %r2, %r3, -1;"
+        f"st.global.u32 [%rd0+{256 * n}], %r1; st.global.u32 [%rd0+{256 * n + 128}], %r4;"
+        for n, (by, clamp) in enumerate(cases)
+    )
+    entry(shuffles).launch(1, 32, [out])
+    assert np.array_equal(out[:, 0], out[:, 1])
+    assert len({row.tobytes() for row in out[:, 0]}) > 4
+
+
 def test_the_system_has_the_first_kilobyte_of_shared_memory() -> None:
     """What an H100 says, and what it keeps apart: the variables of the kernel and the dynamic memory lie behind."""
     names = ["fixed", "more", "%total_smem_size", "%dynamic_smem_size", "%aggr_smem_size"]

@@ -155,7 +155,7 @@ def test_what_commits_are_judged_by_is_what_make_runs() -> None:
     made = read("Makefile")
     entries = [shlex.split(entry) for entry in re.findall(r"entry: (.*)", read(".pre-commit-config.yaml"))]
     assert {program for program, *_ in entries} == {
-        f".venv/bin/{name}" for name in ("ruff", "clang-format", "lint-imports", "ptxloom")
+        f".venv/bin/{name}" for name in ("ruff", "clang-format", "oxfmt", "oxlint", "lint-imports", "ptxloom")
     }
     for program, *words in entries:
         command = " ".join((f"$(BIN)/{Path(program).name}", *(word for word in words if word != "--force-exclude")))

@@ -47,7 +47,7 @@ _ELSEWHERE: Final = {
     "getctarank": "its operand is an address",
     "isspacep": "its operand is an address",
     "istypep": "its operand is a texture or surface",
-    "ldu": "it reads what nobody may write",
+    "ldu": "it reads memory that must not be written",
     "mapa": "its operand is an address",
     "mbarrier": "its operand is an object in memory",
     "multimem": "its operand is an address of several devices",

@@ -49,7 +49,7 @@ _CAUSES: Final = (
     ),
     Cause(
         "trans-extra",
-        "The matrix move has a `.trans` too much",
+        "The matrix move has one `.trans` too many",
         "Every 8x8 matrix of 16-bit elements is transposed: place (i, j) of it holds what belongs at (j, i).",
         "Take `.trans` away from the ldmatrix or stmatrix that is named.",
     ),
@@ -82,13 +82,13 @@ _CAUSES: Final = (
     ),
     Cause(
         "rows-shifted",
-        "Rows are taken so many too far, or too early",
+        "Rows are offset by a constant",
         "Every row of the operand is the one a constant distance away from the right one.",
         "Take the distance out of the row index in the address that is named.",
     ),
     Cause(
         "columns-shifted",
-        "Columns are taken so many too far, or too early",
+        "Columns are offset by a constant",
         "Every column of the operand is the one a constant distance away from the right one.",
         "Take the distance out of the column index in the address that is named.",
     ),

@@ -145,7 +145,7 @@ KINDS: Final = (
     HazardKind(
         "memcheck",
         "no-mbarrier",
-        "Finds an operation on an mbarrier that nobody has initialised.",
+        "Finds an operation on an mbarrier that has not been initialised.",
         "there is no initialised mbarrier at {place}",
         "execute `mbarrier.init` first, then a barrier so that every thread sees it",
         "9.7.13.16",

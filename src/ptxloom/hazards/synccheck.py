@@ -36,8 +36,8 @@ KINDS: Final = (
     HazardKind(
         "synccheck",
         "exited-barrier",
-        "Finds an `.aligned` barrier (`bar.sync`) in a warp of which lanes have exited: nobody waits for them, yet the "
-        "manual wants the whole warp.",
+        "Finds an `.aligned` barrier (`bar.sync`) in a warp of which lanes have exited: no lane waits for them, but "
+        "the manual wants the whole warp.",
         "`{instruction}` is executed by part of a warp: {other} {have} exited",
         "let every lane of the warp live until here, or write `barrier.sync`, which needs no whole warp",
         severity=Severity.WARNING,

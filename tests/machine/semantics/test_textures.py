@@ -52,7 +52,7 @@ def test_the_address_of_a_bound_variable_is_that_of_a_texture() -> None:
 @pytest.mark.parametrize(
     ("body", "rule", "why"),
     [
-        (FETCH, "no-texture", "nobody has given the launch such an object"),
+        (FETCH, "no-texture", "the launch was not given such an object"),
         ("suld.b.2d.b32.trap r0, [t, {four, i}];", "no-texture", "nobody has given"),
         ("txq.width.b32 r0, [t];", "no-texture", "nobody has given"),
     ],

@@ -26,7 +26,7 @@ def conform(parser: ArgumentParser) -> None:
         help="gpu (default): the first GPU, by its driver alone; ptxas: every one found or named; here: this machine",
     )
     parser.add_argument("--ptxas", action="append", default=[], metavar="FILE", help="a ptxas to ask (repeatable)")
-    parser.add_argument("--list", dest="listed", action="store_true", help="name the paths, ask nobody")
+    parser.add_argument("--list", dest="listed", action="store_true", help="only list the paths")
     parser.add_argument("--full", action="store_true", help="all paths; otherwise four forms of every syntax line")
     parser.add_argument("--cases", type=_positive, default=1024, metavar="N", help="cases a path (default 1024)")
     parser.add_argument("--level", type=int, choices=range(5), help="the optimisation level of the judge's compiler")
@@ -55,7 +55,11 @@ def judge(parser: ArgumentParser) -> None:
     )
     parser.add_argument("--seeds", type=_positive, default=3, metavar="N", help="seeds for each shape (default 3)")
     parser.add_argument(
-        "--first-seed", type=int, default=0, metavar="N", help="the first of them (default 0); one that nobody knew"
+        "--first-seed",
+        type=int,
+        default=0,
+        metavar="N",
+        help="the first of them (default 0); best one not known before",
     )
     parser.add_argument("--kernel", metavar="NAME", help="which kernel, if PTX or CUDA C++ holds several")
     for name, what in (("grid", "CTAs"), ("block", "threads of a CTA")):
@@ -83,10 +87,10 @@ def fuzz(parser: ArgumentParser) -> None:
         help="of which instructions programs are made: names that `conform --list` says",
     )
     parser.add_argument("--programs", type=_positive, default=1024, metavar="N", help="how many (default 1024)")
-    parser.add_argument("--seconds", type=_positive, metavar="S", help="begin no more programs after so many seconds")
+    parser.add_argument("--seconds", type=_positive, metavar="S", help="start no more programs after S seconds")
     parser.add_argument("--seed", type=int, default=0, help="another campaign for each number (default 0)")
     parser.add_argument("--first", type=_number, default=0, metavar="N", help="the number of the first (default 0)")
-    parser.add_argument("--case", type=_number, metavar="N", help="print the program of a number, ask nobody")
+    parser.add_argument("--case", type=_number, metavar="N", help="only print the program of this number")
     parser.add_argument("--size", default="4:40", metavar="N:M", help="statements of a program (default 4:40)")
     parser.add_argument("--control", type=_share, default=0.15, metavar="X", help="the share of branches, loops, calls")
     parser.add_argument("--shared", type=_share, default=0.1, metavar="X", help="the share of what a CTA does together")

@@ -81,7 +81,7 @@ def tensormap(parser: ArgumentParser) -> None:
                       "(default: no gaps)")  # fmt: skip
     made.add_argument("--box-dim", type=numbers, metavar="LIST", help="elements that a copy spans")
     made.add_argument("--element-strides", type=numbers, metavar="LIST", help="take every Nth element (default 1)")
-    made.add_argument("--interleave", choices=("none", "16B", "32B"), default="none", help="in slices of so many bytes")
+    made.add_argument("--interleave", choices=("none", "16B", "32B"), default="none", help="the bytes of a slice")
     modes = (*_SWIZZLES, *_ATOMS)
     made.add_argument(
         "--swizzle",

@@ -115,7 +115,7 @@ def argument(text: str) -> dict[str, Any]:
         return {**start, source: _fill(rest, text)}
     if what.endswith(".npy"):
         return {**start, "npy": str(Path(what).absolute())}
-    raise ArgumentTypeError(f"{text!r} is none: it must be {_LEGAL}")
+    raise ArgumentTypeError(f"{text!r} is not an argument: it must be {_LEGAL}")
 
 
 def _fill(rest: str, text: str) -> dict[str, Any]:

@@ -29,7 +29,7 @@ def run(parser: ArgumentParser) -> None:
         metavar="TOOLS",
         help="the tools that watch: a comma-separated list of memcheck, synccheck (the default), racecheck, initcheck; "
         "`all` is these four and memcheck:variables, which reports addresses that leave the variable "
-        "they were made from; memcheck:leaks reports what malloc gave and nobody freed; racecheck:global and "
+        "they were made from; memcheck:leaks reports what malloc returned and was never freed; racecheck:global and "
         "initcheck:global also watch global memory; racecheck:fences also reports fences that libraries leave out",
     )
     _contract(parser)

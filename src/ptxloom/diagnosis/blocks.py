@@ -123,7 +123,9 @@ def asked(held: Integers, place: tuple[Integers, Integers], matrix: Matrix, scal
     named = [one for grid in grids if (one := _named(grid, held, rows, columns, matrix.words)) is not None]
     said = len(grids) == 1 or (len(scales.shape) > 1 and len({grid[:3] for grid in grids}) == 1)
     told = _named(grids[best], held, rows, columns, matrix.words)
-    if (told is None and not named) or not (said or shares[best] >= _LIKELY):
+    turned = len(named) == 1 and named[0].cause == "order-exchanged"
+    unused = len(named) == 1 and len(np.unique(held)) < scales.size  # some blocks have none that goes with them
+    if (told is None and not named) or not (said or shares[best] >= _LIKELY or unused or turned):
         return Asked(right=False, named=None, wrong=nothing)
     return Asked(right=False, named=told or named[0], wrong=wrong, wanted=wanted)
 

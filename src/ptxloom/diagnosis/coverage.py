@@ -61,9 +61,9 @@ class Coverage:
                     self.missing[role, axis] = extent - len(np.unique(lines[(lines >= 0) & (lines < extent)]))
 
     def gaps(self, role: str, axis: int) -> int:
-        """How many lines are left out, or taken twice."""
+        """How many lines are left out, or taken twice; those of k that no chain takes count most."""
         along = (role, axis) in {("a", 1), ("b", 0)}
-        return self.missing[role, axis] + (self.repeated[role] if along else 0)
+        return self.missing[role, axis] + (self.repeated[role] + len(self.absent[role]) if along else 0)
 
     def overruns(self, role: str, extent: int) -> bool:
         """Whether chains take k of a factor that often that it cannot have so few: its lines are not those of k."""

@@ -16,15 +16,16 @@ from ptxloom.diagnosis.described.block_scales import block_scales_of
 from ptxloom.diagnosis.described.causes import described
 from ptxloom.diagnosis.described.echoes import without_echoes
 from ptxloom.diagnosis.described.uncopied import not_copied
-from ptxloom.diagnosis.evidence import gather
+from ptxloom.diagnosis.evidence import gather, with_nibbles
 from ptxloom.diagnosis.examination import Examination
 from ptxloom.diagnosis.expectation import understood
 from ptxloom.diagnosis.factors import Unstored, with_factor
-from ptxloom.diagnosis.findings import Run, first_of, merged, of_copy, of_total
+from ptxloom.diagnosis.findings import Run, first_of, is_right_turned, merged, of_copy, of_total
 from ptxloom.diagnosis.images import image_of
 from ptxloom.diagnosis.laws import Suspect, suspects
 from ptxloom.diagnosis.left_open import k_left_open
-from ptxloom.diagnosis.readings import readings_of
+from ptxloom.diagnosis.readings import blocked_readings_of, readings_of
+from ptxloom.diagnosis.relaid import is_relaid
 from ptxloom.diagnosis.relations.blame import of_unstored
 from ptxloom.diagnosis.relations.examined import related
 from ptxloom.diagnosis.relations.source import Result
@@ -53,10 +54,15 @@ if TYPE_CHECKING:
     from ptxloom.diagnosis.model import Diagnosis
     from ptxloom.diagnosis.readings import Reading
     from ptxloom.diagnosis.sums.examined import Summed
+    from ptxloom.diagnosis.tiles import Plane
 
 _PLAIN_STEPS = 3
 _MOST_UNEXPLAINED = 0.5  # of elements: where more break a law for no reason that is found, the law may not apply
+_OWN = (
+    "each element of {} is used at a place of its own, in another order than that of memory: what is meant no law says"
+)
 _SEEN = frozenset({"stored-twice"})  # in memory, whichever reading of the factors holds
+_TURNED = 9  # steps, as of what no change explains
 _SAYS_MORE = frozenset({"leading-dimension", "order-exchanged", "pitch-mismatch", "swizzle-mismatch"})  # than "twice"
 
 
@@ -236,18 +242,25 @@ def _of_group(group: tuple[SiteEvidence, ...], run: Run, *, whole_chains: bool) 
     image = image_of(group, run.arrays)
     if image is not None:
         group, run = image.group, run._replace(arrays=(*run.arrays, image.array))
-    readings = readings_of(group, run.arrays, run.said) if image is None else (image.reading,)
+    group, readings = _readings(group, run) if image is None else (group, (image.reading,))
     judged = [_judged(group, reading, record, whole_chains=whole_chains) for reading in readings]
+    if run.said is None and image is None and not any(one.is_clean for one in judged):
+        blocked = blocked_readings_of(group, run.arrays)
+        judged += [_judged(group, reading, record, whole_chains=whole_chains) for reading in blocked]
     if not judged:
         return _Verdict([], Asked(group, None, unread(group, run.arrays)))
     broken, totals, left_open, reading = min(judged, key=_complexity)
     if run.said is None and image is None and {suspect.tile.role for suspect in broken} >= set("abd"):
         why = "no operand obeys the laws under the likeliest reading of its arrays"
         return _Verdict([], Asked(group, None, f"{why}: it was not believed"))
+    why = _own_order(group, broken, reading, record)
+    if run.said is None and why:
+        return _Verdict([], Asked(group, None, why))
     if not broken and not totals:
         scaled, blocks = scales_of(group, reading, record, run.nodes), block_scales_of(group, reading, record)
         totals = [*scaled.found, *blocks.found]
-        left_open = "; ".join(filter(None, (left_open, scaled.left_open, blocks.left_open)))
+        whys = (left_open, _own_axes(reading, record), scaled.left_open, blocks.left_open)
+        left_open = "; ".join(filter(None, whys))
     found = [*merged(broken, run), *(of_total(one, run) for one in totals)]
     if reading.reshaped or any(one.cause == "unknown" for one in found):
         found = [replace(one, certain=one.certain and one.cause in _SEEN) for one in found]
@@ -257,6 +270,41 @@ def _of_group(group: tuple[SiteEvidence, ...], run: Run, *, whole_chains: bool) 
         why = f"{_share_of(most):.0%} of the elements of {most.array or 'an operand'} break the law `{most.law}` under "
         return _Verdict([], Asked(group, None, f"{why}the likeliest reading of its arrays, so it was not believed"))
     return _Verdict(found, Asked(group, reading, left_open, condemned=bool(found)), explained)
+
+
+def _readings(group: tuple[SiteEvidence, ...], run: Run) -> tuple[tuple[SiteEvidence, ...], tuple[Reading, ...]]:
+    """The readings of products, and these: with other elements, if only so there are any."""
+    readings = readings_of(group, run.arrays, run.said)
+    halved = None if readings else with_nibbles(group)
+    return (group, readings) if halved is None else (halved, readings_of(halved, run.arrays, run.said))
+
+
+def _own_order(
+    group: tuple[SiteEvidence, ...], broken: Sequence[Suspect], reading: Reading, record: ProvenanceRecord
+) -> str:
+    """Why packed elements, which only stand in another order than they would by themselves, were not judged."""
+    roles = {suspect.tile.role for suspect in broken}
+    role = roles.pop() if len(roles) == 1 else ""
+    plane = reading.planes.get(role)
+    if plane is None or plane.array >= len(record.arrays) or not _is_packed(plane, record):
+        return ""
+    plain = all(first_of(suspect).cause == "halves-exchanged" for suspect in broken)
+    return "" if plain or not is_relaid(group, reading, role) else _OWN.format(record.arrays[plane.array].name)
+
+
+def _own_axes(reading: Reading, record: ProvenanceRecord) -> str:
+    """What is left open where a law holds under an order of packed elements that nobody has said."""
+    open_ = [
+        plane
+        for plane in reading.planes.values()
+        if plane.digits and (_is_packed(plane, record) or plane.is_one_of_several)
+    ]
+    return "; ".join(_OWN.format(record.arrays[plane.array].name) for plane in open_)
+
+
+def _is_packed(plane: Plane, record: ProvenanceRecord) -> bool:
+    """Whether several elements of an operand lie in one of its array."""
+    return plane.unit_bits < 8 * record.arrays[plane.array].dtype.itemsize
 
 
 def _is_explained(suspect: Suspect) -> bool:
@@ -288,6 +336,11 @@ class _Judged(NamedTuple):
     left_open: str
     reading: Reading
 
+    @property
+    def is_clean(self) -> bool:
+        """Whether no law that could be asked is broken."""
+        return not self.broken and not self.totals
+
 
 def _judged(
     group: tuple[SiteEvidence, ...], reading: Reading, record: ProvenanceRecord, *, whole_chains: bool
@@ -317,7 +370,7 @@ def _judged(
 
 def _complexity(judged: _Judged) -> tuple[int, int]:
     """How much is to be believed under a reading: the steps of the worst operand, and how many are wrong."""
-    steps = [first_of(s).steps + (not s.sure) for s in judged.broken]
+    steps = [first_of(s).steps + (not s.sure) + _TURNED * is_right_turned(s) for s in judged.broken]
     reshaped = 2 * judged.reading.reshaped  # which is as much to be believed as that a law is broken
     return max(steps, default=0) + 2 * len(judged.totals) + reshaped, len(steps) + len(judged.totals)
 

@@ -19,7 +19,7 @@ from ptxloom.isa.types import element_type
 from ptxloom.machine.results.provenance import Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -93,6 +93,23 @@ def gather(record: ProvenanceRecord, bases: Bases) -> tuple[tuple[SiteEvidence, 
         facts = (group.site, group.line, group.text, group.form, numbers, chain)
         found.append(SiteEvidence(*facts, a, b, places.of(group), made, group.described))
     return tuple(found), places
+
+
+def with_nibbles(group: Sequence[SiteEvidence]) -> tuple[SiteEvidence, ...] | None:
+    """Products with the factors that are computed of bytes as if they were of the lower halves; None if none is.
+
+    Of words of which only one half was ever taken no bit tells that there are two.
+    """
+    roles = [role for role in ("a", "b") if all(_may_be_packed(site, role) for site in group)]
+    if not roles:
+        return None
+    return tuple(replace(site, **{role: getattr(site, role).halved() for role in roles}) for site in group)
+
+
+def _may_be_packed(site: SiteEvidence, role: str) -> bool:
+    """Whether a factor is computed of bytes, which may hold two elements."""
+    stack = site.a if role == "a" else site.b
+    return stack is not None and stack.unit_bits == 2 * _NIBBLE < site.form.container_bits(role)
 
 
 def _with_nodes(stack: Stack | None, origins: NDArray[Any]) -> Stack | None:

@@ -39,12 +39,14 @@ class Unstored:
         numbers: (products,) which they are, in ascending order.
         rows: (products, m) the rows of the matrix that are theirs.
         columns: (products, n) likewise the columns.
+        lines: The array that each column is a line of, and the ways of its elements.
     """
 
     array: TracedArray
     numbers: Integers
     rows: Integers
     columns: Integers
+    lines: tuple[int, Integers]
 
     @classmethod
     def of(cls, group: Sequence[SiteEvidence], reading: Reading, arrays: Sequence[TracedArray]) -> Unstored:
@@ -60,7 +62,8 @@ class Unstored:
         inside = (columns >= 0) & (columns < b.extents[1])
         columns = np.where(inside, columns % extents[1], -1)
         order = np.argsort(numbers)
-        return cls(array, numbers[order], rows[order], columns[order])
+        ways = np.concatenate([site.b.path.ravel() for site in group if site.b is not None])
+        return cls(array, numbers[order], rows[order], columns[order], (b.array, ways))
 
     def places(self, made: Made) -> Integers:
         """Offsets in the matrix of values that are made of elements of its products; -1 of others."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -17,6 +18,7 @@ from ptxloom.diagnosis.described.repeated import common_makers, is_described, is
 from ptxloom.diagnosis.kept import was_copied, was_there
 from ptxloom.diagnosis.lines.accumulators import started_anew
 from ptxloom.diagnosis.lines.ctas import base_of, deciding, own_term_of, term_of
+from ptxloom.diagnosis.lines.extractions import extraction
 from ptxloom.diagnosis.lines.loops import ends_of
 from ptxloom.diagnosis.lines.reached import kept_from
 from ptxloom.diagnosis.mending.addresses import of_address
@@ -31,7 +33,7 @@ from ptxloom.readings.effects import copies, loads, moves_matrix, stores, update
 from ptxloom.syntax.places import origins_in
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -49,6 +51,7 @@ if TYPE_CHECKING:
 
 _EXCHANGED = ("matrices-exchanged", "registers-exchanged")
 _MOST_DETAILS = 3
+_ONE_CHANGE = ("rows-shifted", "columns-shifted")  # by one distance: by several, an array may be read as none should be
 _BYTE_BITS = 8
 _UNKNOWN = Named("unknown", "no single change explains it", 9)
 
@@ -62,6 +65,7 @@ class Run(NamedTuple):
         said: What is computed.
         used: The arrays that are multiplied.
         nodes: What values were computed from.
+        lines: Of matrices that no memory holds the array that the k of a product with them comes from, and its ways.
     """
 
     record: ProvenanceRecord
@@ -69,10 +73,12 @@ class Run(NamedTuple):
     said: Expectation | None
     used: frozenset[int]
     nodes: NDArray[Any]
+    lines: Mapping[int, tuple[int, Integers]] = MappingProxyType({})
 
     def knowing(self, result: Unstored) -> Run:
         """The same, with one matrix more."""
-        return self._replace(arrays=(*self.arrays, result.array))
+        lines = {**self.lines, result.array.number: result.lines}
+        return self._replace(arrays=(*self.arrays, result.array), lines=lines)
 
 
 def merged(broken: Sequence[Suspect], run: Run) -> list[Diagnosis]:
@@ -98,6 +104,9 @@ def _diagnosis(group: Sequence[Suspect], run: Run) -> Diagnosis:
     paths = np.concatenate([_stack(s).path[s.events][bad] for s, bad in zip(group, wrong, strict=True)])
     products = [record.program.ops[s.evidence.site] for s in group]
     lost = _is_lost(group, role, record)
+    array = _stack(first).array
+    if named.cause == "k-tile-mismatch" and array in run.lines:  # its k are lines of another array
+        (array, paths), lost = run.lines[array], True
     said = first.explained[0].culprit if first.explained else None
     copy = None if said else by_copy(named, first, _stack(first), record)
     said = said or (copy if copy and copy.repair else _of_start(named, role, products, record, lost=lost) or copy)
@@ -106,14 +115,18 @@ def _diagnosis(group: Sequence[Suspect], run: Run) -> Diagnosis:
     if found.repair is None and first.explained and role in "abd":
         found = replace(found, repair=_repair(group, found, paths, record))
     found = _by_cta(found, group, wrong, role, record)
+    if found.repair is None and (taken := _taken_out(group, wrong, run)) is not None:
+        found = replace(found, op=taken, concerned=(*found.concerned, taken))
     others = {e.named.cause for s in group for e in s.explained} - {named.cause}
     proved = all(e.proved for s in group for e in s.explained)
     known = bool(first.explained) and named.cause != _UNKNOWN.cause
     certain = known and proved and not others and all(s.sure for s in group) and not _may_be_meant(first, found)
+    certain = certain and not (named.cause in _ONE_CHANGE and len({first_of(s).detail for s in group}) > 1)
+    certain = certain and not is_right_turned(first)
     return Diagnosis(
         first.law,
         role,
-        run.arrays[_stack(first).array].name,
+        run.arrays[array].name,
         found.cause,
         _details(group),
         certain,
@@ -173,6 +186,15 @@ def _may_be_meant(suspect: Suspect, found: Culprit) -> bool:
     return found.cause == "swizzle-mismatch" and not any(map(_is_in_shared_memory, found.concerned))
 
 
+def is_right_turned(suspect: Suspect) -> bool:
+    """Whether a factor is whole if its square array is read the other way: which way is meant, nobody says."""
+    plane, tile = suspect.tile.plane, suspect.tile
+    if plane.pitch != plane.lines or tile.role not in "ab":
+        return False
+    turned = replace(tile, rows=tile.columns, columns=tile.rows)
+    return bool(whole(turned).all())
+
+
 def _is_in_shared_memory(op: Op) -> bool:
     """Whether an instruction accesses shared memory for sure."""
     return moves_rows(op) or any(touch.space == "shared" for touch in touches(op.node))
@@ -203,6 +225,27 @@ def _by_cta(
     if field and moves:
         term = own_term_of(moves[0], field, record.program, shared=True) or term_of(moves[0], field, record.program)
     return found if term is None else replace(found, op=term, concerned=(*found.concerned, found.op))
+
+
+def _taken_out(group: Sequence[Suspect], wrong: Sequence[Truth], run: Run) -> Op | None:
+    """What takes packed elements out of their word, where each wrong one comes from the word that it should."""
+    first = group[0]
+    plane = first.tile.plane
+    if plane.array >= len(run.record.arrays) or not all(s.explained for s in group):
+        return None
+    per = 8 * run.record.arrays[plane.array].dtype.itemsize // plane.unit_bits
+    bad: list[Integers] = []
+    good: list[Integers] = []
+    for suspect, which in zip(group, wrong, strict=True):
+        node, mended = _stack(suspect).node, suspect.explained[0].repaired
+        if per < 2 or node is None:
+            return None
+        held, meant = (plane.offset(one.slow * plane.pitch + one.fast) // per for one in (suspect.tile, mended))
+        if (held != meant)[which].any():
+            return None
+        bad.append(node[suspect.events][which])
+        good.append(node[suspect.events][~which & suspect.tile.known])
+    return extraction(np.concatenate(bad), np.concatenate(good), run.nodes, run.record)
 
 
 def _details(group: Sequence[Suspect]) -> str:
@@ -264,6 +307,10 @@ def of_total(total: Total, run: Run) -> Diagnosis:
         found = _of_described(found, total, products, record)
     elif total.named.cause in ("k-twice", "k-missing"):
         found = _of_loop(found, total, products, record)
+    elif total.by >= 0:
+        found = replace(
+            found, op=record.program.ops[total.by], concerned=(*found.concerned, record.program.ops[total.by])
+        )
     elif total.named.cause == "stored-twice" and total.field:
         term = own_term_of if total.alone else base_of
         base = term(found.op, total.field, record.program)

@@ -46,7 +46,10 @@ class Image(NamedTuple):
 
 
 def image_of(group: Sequence[SiteEvidence], arrays: Sequence[TracedArray]) -> Image | None:
-    """A group whose first factor is an image, its second weights (channels, rows, columns, depth); None if not."""
+    """A group whose first factor is an image, its second weights; None if not.
+
+    These are (channels, rows, columns, depth), or (rows, columns, depth, channels).
+    """
     first = group[0]
     if first.a is None or first.b is None or first.d is None:
         return None
@@ -54,16 +57,23 @@ def image_of(group: Sequence[SiteEvidence], arrays: Sequence[TracedArray]) -> Im
     shapes = image.shape[-3:], weights.shape, result.shape[-3:]
     if [len(shape) for shape in shapes] != [3, 4, 3] or image.shape[:-3] != result.shape[:-3]:
         return None
-    if shapes[0][2] != shapes[1][3] or shapes[1][0] != shapes[2][2]:
+    depth, channels = shapes[0][2], shapes[2][2]
+    if (channels, depth) == (weights.shape[0], weights.shape[3]):
+        kernel, by_tap = weights.shape[1:], False
+    elif (depth, channels) == weights.shape[2:]:
+        kernel, by_tap = weights.shape[:3], True
+    else:
         return None
-    taps, channels = prod(shapes[1][1:]), shapes[1][0]
+    taps = prod(kernel)
+    line, lines = (channels, taps) if by_tap else (taps, channels)
     planes = {
-        "b": Plane(weights.number, taps, slow_rows=False, lines=channels, unit_bits=first.b.unit_bits),
+        "b": Plane(weights.number, line, slow_rows=by_tap, lines=lines, unit_bits=first.b.unit_bits),
         "d": Plane(
             result.number, channels, slow_rows=True, lines=prod(result.shape) // channels, unit_bits=first.d.unit_bits
         ),
     }
-    tries = [_Steps(image.shape, weights.shape, result.shape, *steps) for steps in _fitting(*shapes)]
+    steps = _fitting(shapes[0], kernel, shapes[2])
+    tries = [_Steps(image.shape, kernel, result.shape, *one) for one in steps]
     if not tries:
         return None
     best = max(tries, key=lambda steps: _share(group, planes, steps))
@@ -78,12 +88,12 @@ def image_of(group: Sequence[SiteEvidence], arrays: Sequence[TracedArray]) -> Im
     return Image(made, matrix, Reading(planes, stated=False, score=0.0, image=True))
 
 
-def _fitting(image: Sequence[int], weights: Sequence[int], result: Sequence[int]) -> list[tuple[int, int]]:
+def _fitting(image: Sequence[int], kernel: Sequence[int], result: Sequence[int]) -> list[tuple[int, int]]:
     """The strides and paddings under which the extents fit."""
     return [
         (stride, padding)
-        for stride, padding in product(_STRIDES, range(max(weights[1:3])))
-        if all((image[n] + 2 * padding - weights[n + 1]) // stride + 1 == result[n] for n in (0, 1))
+        for stride, padding in product(_STRIDES, range(max(kernel[:2])))
+        if all((image[n] + 2 * padding - kernel[n]) // stride + 1 == result[n] for n in (0, 1))
     ]
 
 
@@ -91,11 +101,11 @@ class _Steps:
     """Where in the image the element of a pixel and a tap lies: the sum of a place for each."""
 
     def __init__(
-        self, image: tuple[int, ...], weights: tuple[int, ...], result: tuple[int, ...], stride: int, padding: int
+        self, image: tuple[int, ...], kernel: tuple[int, ...], result: tuple[int, ...], stride: int, padding: int
     ) -> None:
         height, width, depth = image[-3:]
         batch, y, x = (axis.ravel() for axis in np.indices((prod(result[:-3]), *result[-3:-1])))
-        down, right, channel = (axis.ravel() for axis in np.indices(weights[1:]))
+        down, right, channel = (axis.ravel() for axis in np.indices(kernel))
         self.pixel = ((batch * height + y * stride - padding) * width + x * stride - padding) * depth
         self.tap = (down * width + right) * depth + channel
 

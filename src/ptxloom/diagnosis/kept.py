@@ -33,7 +33,7 @@ def was_copied(plane: Plane, absent: Integers | None, record: ProvenanceRecord, 
     own = held[(held["array"] == plane.array) & (held["kind"] == Kind.EXACT)]
     array = record.arrays[plane.array]
     bits = (own["element"].astype(np.int64) * array.dtype.itemsize + own["byte"]) * 8
-    rows, columns = np.divmod(bits // plane.unit_bits, plane.pitch)
+    rows, columns = np.divmod(plane.flat(bits // plane.unit_bits), plane.pitch)
     return bool(np.isin(rows if slow else columns, absent).any())
 
 
@@ -67,7 +67,8 @@ def was_there(suspect: Suspect, record: ProvenanceRecord) -> bool | None:
         size = suspect.evidence.form.container_bits(tile.role) // 8
         return bool((times <= np.where(own["kind"][first] == Kind.CONVERTED, size, 1)).all())
     absent = np.setdiff1d(_places(mended.chosen(here), wrong[here]), _places(tile.chosen(here), tile.known[here]))
-    return bool(np.isin(different // plane.unit_bits, absent).any()) if len(absent) else None
+    there = plane.flat(different // plane.unit_bits)
+    return bool(np.isin(there, absent).any()) if len(absent) else None
 
 
 def _places(tile: Tile, which: Truth) -> Integers:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
 
+from ptxloom.diagnosis.blocked import planes_of
 from ptxloom.diagnosis.tiles import Plane, Tile, common_columns, common_rows, whole
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ _SAMPLES: Final = 48  # products that a reading is chosen by
 _MOST_PITCHES: Final = 8
 _MOST_READINGS: Final = 4  # that are tried
 _MARGIN: Final = 4.0  # of the score, between those that are
+_MOST_PLANES: Final = 6  # of an operand, of arrays of several axes
 _PAIRS: Final = (("a", "b", 1, 0), ("a", "d", 0, 0), ("b", "d", 1, 1))  # who shares which axis: 0 rows, 1 columns
 _SPARSE_PAIRS: Final = _PAIRS[1:]  # a sparse A has half as many k as it stands for
 
@@ -73,8 +75,9 @@ def readings_of(
     for role, stack in stacks.items():
         pitches = _pitches(role, stack, arrays[stack.array], sizes, exact=bool(stated))
         slow = [stated[role]] if role in stated else [True, False]
+        batch = _batch(role, stacks, arrays, sizes)
         choices[role] = [
-            _Choice.of(sites[0], stack, _plane(stack, arrays[stack.array], pitch, sizes[role], role, slow_rows=rows))
+            _Choice.of(sites[0], stack, _plane(stack, arrays[stack.array], pitch, sizes[role], batch, slow_rows=rows))
             for pitch in pitches
             for rows in slow
         ]
@@ -90,6 +93,34 @@ def readings_of(
             scored.append(Reading(planes, bool(stated), _score(chosen, pairs), reshaped=reshaped))
     scored.sort(key=lambda reading: -reading.score)
     return tuple(reading for reading in scored[:_MOST_READINGS] if reading.score > scored[0].score - _MARGIN)
+
+
+def blocked_readings_of(sites: Sequence[SiteEvidence], arrays: Sequence[TracedArray]) -> tuple[Reading, ...]:
+    """The readings under which some array's rows, or columns, are made of several of its axes, the likeliest first.
+
+    Returns:
+        A few, all of whose extents are the same; none if there are none.
+    """
+    first = sites[0]
+    pairs = _SPARSE_PAIRS if first.form.sparse else _PAIRS
+    if any(site.described for site in sites) or {stack.role for stack in first.stacks} != set("abd"):
+        return ()
+    choices: list[list[_Choice]] = []
+    for role in "abd":
+        stack = _sampled([s for site in sites for s in site.stacks if s.role == role])
+        array = arrays[stack.array]
+        size, per = 8 * array.nbytes // stack.unit_bits, 8 * array.dtype.itemsize // stack.unit_bits
+        pitch = array.shape[-1] * per
+        plain = [_plane(stack, array, pitch, size, 1, slow_rows=rows) for rows in (True, False)] if pitch > 1 else []
+        tried = [_Choice.of(first, stack, plane) for plane in (*plain, *planes_of(array, stack.unit_bits))]
+        choices.append(sorted(tried, key=lambda one: -one.whole - one.compact)[:_MOST_PLANES])
+    scored: list[Reading] = []
+    for best in product(*choices):
+        planes = {role: choice.plane for role, choice in zip("abd", best, strict=True)}
+        if any(plane.digits for plane in planes.values()) and _extents_agree(planes, pairs) == len(pairs) / 2:
+            scored.append(Reading(planes, stated=False, score=_score(dict(zip("abd", best, strict=True)), pairs)))
+    scored.sort(key=lambda reading: -reading.score)
+    return tuple(scored[:_MOST_READINGS])
 
 
 def _is_reshaped(plane: Plane, array: TracedArray) -> bool:
@@ -156,13 +187,23 @@ def _by_steps(stack: Stack) -> list[int]:
     return found
 
 
-def _plane(stack: Stack, array: TracedArray, pitch: int, size: int, role: str, *, slow_rows: bool) -> Plane:
+def _batch(role: str, stacks: dict[str, Stack], arrays: Sequence[TracedArray], sizes: dict[str, int]) -> int:
+    """How many matrices the array of an operand holds: as its axes in front say, if the others may have as many."""
+    batch = prod(arrays[stacks[role].array].shape[:-2])
+    others = [(arrays[stack.array].shape, sizes[other]) for other, stack in stacks.items() if other != role]
+    fits = (
+        all((prod(shape[:-2]) if len(shape) > 2 else size) % batch == 0 for shape, size in others) if batch else False
+    )
+    return batch if fits else 1
+
+
+def _plane(stack: Stack, array: TracedArray, pitch: int, size: int, batch: int, *, slow_rows: bool) -> Plane:
     shape = array.shape
     per = 8 * array.dtype.itemsize / stack.unit_bits
     shaped = len(shape) > 1 and int(shape[-1] * per) == pitch
     lines = size // pitch
-    batch = prod(shape[:-2]) if shaped else 1
-    slow_is_k = slow_rows if role == "b" else not slow_rows and role == "a"
+    batch = batch if shaped else 1
+    slow_is_k = stack.role in "ab" and slow_rows == (stack.role == "b")
     return Plane(
         stack.array,
         pitch,

@@ -9,11 +9,12 @@ import numpy as np
 from ptxloom.diagnosis.beside import beside
 from ptxloom.diagnosis.blocks import Matrix, Scales, asked
 from ptxloom.diagnosis.coverage import tiles_of
+from ptxloom.diagnosis.lines.extractions import extraction
 from ptxloom.diagnosis.tallies import by_place
 from ptxloom.diagnosis.totals import Total
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -73,17 +74,32 @@ def scales_of(group: Sequence[SiteEvidence], reading: Reading, record: Provenanc
         computed = _computed(group, reading, role)
         if plane is None or plane.array >= len(record.arrays) or computed is None:
             continue
-        different, which = np.unique(computed.node, return_inverse=True)
-        for one in beside(different, plane.array, nodes, record.arrays):
-            if plane.stacked:
-                whys.append(_open(role, one, record))
-                continue
-            total = _judged(one, which.ravel(), computed, plane.extents, record)
+        extents = (0, 0) if plane.stacked else plane.extents
+        for total in beside_of(computed, plane.array, extents, record, nodes):
             if isinstance(total, str):
                 whys.append(total)
-            elif total is not None:
+            else:
                 found.append(total._replace(sites=sites))
     return Scaled(tuple(found), "; ".join(dict.fromkeys(whys)))
+
+
+def beside_of(
+    computed: Computed, main: int, extents: tuple[int, int], record: ProvenanceRecord, nodes: NDArray[Any]
+) -> Iterator[Total | str]:
+    """What is wrong with all that elements are computed with; in words what could not be asked.
+
+    Args:
+        computed: The elements.
+        main: The array that they are of.
+        extents: The rows and columns of their matrix; 0 if it is none.
+        record: Knows the arrays.
+        nodes: What values are computed from.
+    """
+    different, which = np.unique(computed.node, return_inverse=True)
+    for one in beside(different, main, nodes, record.arrays):
+        total = _judged(one, which.ravel(), computed, extents, _Known(record, nodes))
+        if total is not None:
+            yield total
 
 
 def _computed(group: Sequence[SiteEvidence], reading: Reading, role: str) -> Computed | None:
@@ -101,10 +117,18 @@ def _computed(group: Sequence[SiteEvidence], reading: Reading, role: str) -> Com
     return Computed(role, *(np.concatenate([part[n] for part in parts]) for n in range(3)))
 
 
+class _Known(NamedTuple):
+    """The run, and what its values were computed from."""
+
+    record: ProvenanceRecord
+    nodes: NDArray[Any]
+
+
 def _judged(
-    one: Beside, which: Integers, computed: Computed, extents: tuple[int, int], record: ProvenanceRecord
+    one: Beside, which: Integers, computed: Computed, extents: tuple[int, int], run: _Known
 ) -> Total | str | None:
     """What is wrong with one array of scales, nothing if they are right; in words why they could not be asked."""
+    record, nodes = run
     size = int(which.max()) + 1
     unit, path = np.full(size, -1, np.int64), np.zeros(size, np.int64)
     unit[one.value], path[one.value] = one.unit, one.path
@@ -122,9 +146,14 @@ def _judged(
     if result.named is None:
         return _open(computed.role, one, record)
     wrong, total = int(np.count_nonzero(result.wrong)), len(result.wrong)
-    paths = path[which][known][result.wrong]
-    facts = ("block", result.named, computed.role, one.array, paths, (), wrong, total)
-    return Total(*facts, certain=False, picture=_picture(array.name, held[known], result, place, computed.role))
+    paths, values = path[which][known], computed.node[known]
+    by = -1
+    if np.isin(paths[result.wrong], paths[~result.wrong]).all():
+        taker = extraction(values[result.wrong], values[~result.wrong], nodes, record)
+        by = -1 if taker is None else taker.site
+    facts = ("block", result.named, computed.role, one.array, paths[result.wrong], (), wrong, total)
+    picture = _picture(array.name, held[known], result, place, computed.role)
+    return Total(*facts, certain=False, picture=picture, by=by)
 
 
 def _picture(name: str, held: Integers, asked_of: Asked, place: tuple[Integers, Integers], role: str) -> Picture | None:

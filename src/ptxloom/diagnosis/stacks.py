@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 if TYPE_CHECKING:
     from ptxloom.diagnosis.tiles import Integers, Truth
@@ -32,6 +34,10 @@ class Stack:
     path: Integers
     missing: Truth
     node: Integers | None = None
+
+    def halved(self) -> Stack:
+        """The same, its elements the lower halves of those that they were taken for."""
+        return replace(self, unit_bits=self.unit_bits // 2, offset=np.where(self.offset < 0, -1, 2 * self.offset))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

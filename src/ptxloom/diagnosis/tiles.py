@@ -30,6 +30,9 @@ class Plane:
         lines: How many lines the array has; 0 if nobody knows.
         unit_bits: Bits of an element of the operand as it lies in the array.
         stacked: Whether the array holds several matrices of `lines` lines, whose numbers begin anew.
+        digits: Of an array whose rows or columns are made of several axes, for each axis how many elements apart its
+            indices are in memory, how many there are, and how far apart in the matrix, rows one after the other.
+        is_one_of_several: Whether other axes of the array would make a matrix of the same extents.
     """
 
     array: int
@@ -38,10 +41,26 @@ class Plane:
     lines: int
     unit_bits: int
     stacked: bool = False
+    digits: tuple[tuple[int, int, int], ...] = ()
+    is_one_of_several: bool = False
+
+    def flat(self, offset: Integers) -> Integers:
+        """Where elements at these offsets stand in the matrix, its lines one after the other; negative ones stay."""
+        if not self.digits:
+            return offset
+        none = np.zeros_like(offset)
+        place = sum((offset // apart % extent * weight for apart, extent, weight in self.digits), none)
+        return np.where(offset < 0, offset, place)
+
+    def offset(self, flat: Integers) -> Integers:
+        """Where in the array places of the matrix lie: the other way round."""
+        if not self.digits:
+            return flat
+        return sum((flat // weight % extent * apart for apart, extent, weight in self.digits), np.zeros_like(flat))
 
     def split(self, offset: Integers) -> tuple[Integers, Integers]:
         """Rows and columns of elements at these offsets."""
-        slow, fast = np.divmod(offset, self.pitch)
+        slow, fast = np.divmod(self.flat(offset), self.pitch)
         if self.stacked:
             slow %= self.lines
         return (slow, fast) if self.slow_rows else (fast, slow)

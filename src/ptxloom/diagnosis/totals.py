@@ -55,6 +55,7 @@ class Total(NamedTuple):
             product has a k twice; empty if neither is known.
         picture: What is wrong as it is, and as it should be.
         lines: The instructions that are to be changed, where those are known with the cause.
+        by: The instruction that takes what is wrong, if its load brings what is right, too; -1: none.
     """
 
     law: str
@@ -73,6 +74,7 @@ class Total(NamedTuple):
     alone: bool = False
     picture: Picture | None = None
     lines: tuple[int, ...] = ()
+    by: int = -1
 
 
 STEP, COPY = "step", "copy"

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ptxloom.diagnosis.pictures import Picture
+    from ptxloom.diagnosis.sums.joined import Joined
     from ptxloom.diagnosis.sums.terms import Terms
     from ptxloom.diagnosis.tiles import Integers, Truth
     from ptxloom.machine.results.provenance import ProvenanceRecord, TracedArray
@@ -31,7 +32,7 @@ class Wrong(NamedTuple):
         paths: The ways of what is wrong.
         wrongs: How many are wrong.
         total: Of how many.
-        picture: What is added as it is, and as it should be.
+        picture: What is added as it is, and as it should be; None if it is not drawn.
     """
 
     law: str
@@ -39,7 +40,7 @@ class Wrong(NamedTuple):
     paths: Integers
     wrongs: int
     total: int
-    picture: Picture
+    picture: Picture | None = None
 
 
 class Added(NamedTuple):
@@ -54,7 +55,10 @@ class Added(NamedTuple):
     broken: tuple[tuple[TracedArray, Wrong], ...]
 
 
-def added(terms: Terms, record: ProvenanceRecord, result: TracedArray, *, stated: bool) -> Added:
+def added(
+    terms: Terms, record: ProvenanceRecord, result: TracedArray, *, stated: bool, known: frozenset[int] = frozenset(),
+    beyond: Joined | None = None,
+) -> Added:  # fmt: skip
     """Ask the laws of all that is added to the elements of an array.
 
     Args:
@@ -62,20 +66,25 @@ def added(terms: Terms, record: ProvenanceRecord, result: TracedArray, *, stated
         record: Knows the arrays.
         result: The array.
         stated: Whether somebody said what is computed: a vector is added to each row then, as NumPy does.
+        known: Arrays of scales that were asked already.
+        beyond: What joins results of products that are no sums, of which the same is asked instead.
     """
     judged = np.ones(len(terms.whole), np.bool_)
     found: list[tuple[TracedArray, Wrong]] = []
-    for places, origins, once in ((terms.added, terms.addends, True), (terms.scaled, terms.scales, False)):
+    linear = ((terms.added, terms.addends, True), (terms.scaled, terms.scales, False))
+    for places, origins, once in linear if beyond is None else ((beyond.places, beyond.origins, False),):
         numbers: list[int] = np.unique(origins["array"]).tolist()
         for number in numbers:
             if number < 0:  # a variable of the module
                 judged[places[origins["array"] < 0]] = False
                 continue
+            if not once and number in known:
+                continue
             array = record.arrays[number]
             own = np.flatnonzero(origins["array"] == number)
             if not once and math.prod(array.shape) == 1:
                 continue
-            joins = terms.multiplied[places[own]].all()
+            joins = beyond is not None or terms.multiplied[places[own]].all()
             elements = origins["element"][own]
             joins = joins and (not once or 2 * len(np.unique(places[own])) > _different(places[own], elements))
             wanted = _wanted(array, result, places[own], elements, stated=stated) if joins else None
@@ -112,10 +121,20 @@ def _wanted(
     share = np.count_nonzero(best == elements) / len(elements)
     other_axis = (rows != columns or stated) and any((elements == one % size).all() for one in index)
     turned = array.shape == result.shape and any((elements == column * one + row).all() for one in result.shape)
+    turned = turned or (array.shape == result.shape and _pitch_of(elements, row, column) is not None)
     once_each = len(np.unique(places)) == len(places)
     open_ = rows == columns == size and not stated and share == 1 and (row == elements).all()  # which was meant?
     alone = once_each and size in {rows, columns} and rows != columns and share >= _SOME  # a vector of one axis alone
     return None if open_ or not (share >= _LIKELY or other_axis or turned or alone) else best
+
+
+def _pitch_of(elements: Integers, row: Integers, column: Integers) -> int | None:
+    """How far apart the rows of an array are taken to be, if all its elements go with a row and a column so."""
+    below = row > 0
+    if not below.any() or (elements != column)[~below].any():
+        return None
+    pitch, rest = np.divmod((elements - column)[below], row[below])
+    return int(pitch[0]) if not rest.any() and (pitch == pitch[0]).all() and pitch[0] > 0 else None
 
 
 class _Standing(NamedTuple):
@@ -169,6 +188,9 @@ def _named(standing: _Standing, wrong: Truth) -> Named:
         )
         if (held == column * result.shape[0] + row).all():
             return Named("order-exchanged", "row and column are exchanged")
+        pitch = _pitch_of(standing.held, *np.unravel_index(standing.places, result.shape))
+        if pitch is not None and array.shape == result.shape:
+            return Named("leading-dimension", f"its rows are taken to be {pitch} apart; they are {array.shape[1]}")
         for word, apart, across in (("row", down, right), ("column", right, down)):
             if not across.any() and len(np.unique(apart)) == 1:
                 return Named(f"{word}s-shifted", f"some are shifted by {int(apart[0]):+d} {word}s", 2)

@@ -17,6 +17,7 @@ OPAQUE: Final = 0
 SUM: Final = 1
 MULTIPLY: Final = 2
 PASS: Final = 3
+BEND: Final = 4
 
 _ADDEND: Final = 2  # the operand that a product is added to
 
@@ -25,7 +26,8 @@ class Role(NamedTuple):
     """What an instruction does with the sources of its nodes.
 
     Attributes:
-        kind: `SUM`: it adds them all; `MULTIPLY`: the first two, and adds the third; `PASS`: it is its source.
+        kind: `SUM`: it adds them all; `MULTIPLY`: the first two, and adds the third; `PASS`: it is its source;
+            `BEND`: a function of it, such as what is kept from below 0.
         slots: Of factors and addend the number of the source; -1: it has no origin, as literals and counters.
         packed: Elements of a word that are multiplied at once.
     """
@@ -48,7 +50,7 @@ def _role(places: TagPlaces, op: Op) -> Role:
         return Role(PASS)
     if not multiplies_operands(op.node):
         sources = {place for operand in op.operands[1:] if (place := places.held(op, operand)) is not None}
-        return Role(PASS if len(sources) == 1 else OPAQUE)  # a function of one value, such as what is kept from below 0
+        return Role(BEND if len(sources) == 1 else OPAQUE)
     slots: dict[object, int] = {}
     found: list[int] = []
     for operand in op.operands[1:]:

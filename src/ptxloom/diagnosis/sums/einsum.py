@@ -48,6 +48,15 @@ class Axes:
         return "".join(dict.fromkeys(one for one in self.letters[0] + self.letters[1] if one not in self.letters[2]))
 
     @property
+    def fits(self) -> bool:
+        """Whether arrays have as many indices along each letter, or more where only the last axis is padded."""
+        return all(
+            extent == min(self.extents[letter]) or letter == letters[-1]
+            for letters, shape in zip(self.letters, self.shapes, strict=True)
+            for letter, extent in zip(letters, shape, strict=True)
+        )
+
+    @property
     def extents(self) -> dict[str, tuple[int, ...]]:
         """How many indices each letter has, in each array that has it."""
         found: dict[str, tuple[int, ...]] = {}
@@ -134,7 +143,7 @@ def _agreed(elements: Sequence[Integers], shapes: tuple[Shape, Shape, Shape]) ->
                 if letter in others
             ]  # fmt: skip
             axes = Axes((left, right, own), shapes, stated=False)
-            if all(len(set(extents)) == 1 for extents in axes.extents.values()):
+            if axes.fits:
                 shares = [np.count_nonzero(held == other) / held.size for held, other in shared]
                 of_factors = [
                     all(
@@ -142,13 +151,13 @@ def _agreed(elements: Sequence[Integers], shapes: tuple[Shape, Shape, Shape]) ->
                         for share, letter in zip(shares, _shared(left, right, own), strict=True)
                         if letter == n
                     )
-                    for n in (0, 1)
+                    for n in (0, 1, 2)
                 ]
                 apart = sum(float(np.abs(held - other).mean()) for held, other in shared)
                 tries.append((sum(shares) / len(shares), axes, any(of_factors), -apart))
     if (
         len({one[0] for one in tries}) == 1 and tries[0][2]
-    ):  # no other letters fit the extents, and one factor stands where it should
+    ):  # no other letters fit the extents, and one factor, or the k of both, stands where it should
         return max(tries[0][0], _LIKELY), tries[0][1]
     best = max(tries, key=lambda one: (one[0], one[3]), default=None)  # of two as likely, the one that is less far off
     return best[:2] if best is not None else None

@@ -17,9 +17,13 @@ from ptxloom.diagnosis.lines.terms import Line, line_of
 from ptxloom.diagnosis.model import Diagnosis
 from ptxloom.diagnosis.sums.addends import added
 from ptxloom.diagnosis.sums.einsum import axes_of
+from ptxloom.diagnosis.sums.joined import joined
 from ptxloom.diagnosis.sums.laws import ROLES, Broken, broken, ends_early
+from ptxloom.diagnosis.sums.matrices import matrices_of
+from ptxloom.diagnosis.sums.scaled import ScaledTerms, scaled
 from ptxloom.diagnosis.sums.terms import Unfolding
 from ptxloom.machine.results.provenance import Kind
+from ptxloom.readings.effects import updates_memory
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,6 +34,7 @@ if TYPE_CHECKING:
     from ptxloom.diagnosis.expectation import Expectation
     from ptxloom.diagnosis.sums.addends import Wrong
     from ptxloom.diagnosis.sums.einsum import Axes
+    from ptxloom.diagnosis.sums.matrices import Matrices
     from ptxloom.diagnosis.sums.terms import Terms
     from ptxloom.diagnosis.tiles import Integers, Truth
     from ptxloom.machine.results.provenance import Contents, ProvenanceRecord, TracedArray
@@ -77,25 +82,71 @@ def _summed(
     terms: Terms, contents: Contents, nodes: NDArray[Any], record: ProvenanceRecord, expected: Expectation | None
 ) -> Summed:
     array = contents.array
-    beside = added(terms, record, array, stated=expected is not None and expected.is_product)
-    found = [_of_added(one, source, record) for source, one in beside.broken]
+    found: list[Diagnosis] = []
     judged, count = np.zeros(len(terms.whole), np.bool_), 0
     sided = _sided(terms)
     factors: tuple[int, ...] = ()
+    inside = ScaledTerms(frozenset(), (), "")
     if sided is not None:
         arrays = [record.arrays[int(sided.factors["array"][0, n])] for n in (0, 1)]
-        axes = axes_of(sided, [*arrays, array], expected)
-        given = numbers_of(record)
-        wrong: tuple[Broken, ...] = (
-            () if axes is None else broken(sided, axes, given, complete=bool((contents.stored_at >= 0).all()))
-        )
-        if axes is not None and _is_believed(wrong, axes, has_rows=len(array.shape) > 1):
-            sum_ = _Sum(sided, axes, [*arrays, array], contents, nodes)
-            found += [_diagnosis(one, sum_, record) for one in wrong]
-            judged[np.unique(sided.result)] = bool(wrong) or not ends_early(sided, axes, given)
+        read = _read(sided, [*arrays, array], expected, record, complete=bool((contents.stored_at >= 0).all()))
+        if read is not None:
+            sum_ = _Sum(read.matrices.terms, read.axes, read.matrices.arrays, contents, nodes)
+            found += [_diagnosis(one, sum_, record) for one in read.wrong]
+            early = ends_early(sum_.terms, sum_.axes, numbers_of(record))
+            judged[np.unique(sided.result)] = bool(read.wrong) or not (early or read.matrices.is_open)
             count = len(sided.result)
             factors = tuple(one.number for one in arrays)
+            inside = inside if read.wrong else scaled(sum_.terms, sum_.axes, record, nodes)
+    judged &= not inside.left_open
+    judged &= ~_may_be_torn(contents, record)
+    stated = expected is not None and expected.is_product
+    origins = contents.origins.ravel()
+    folded = ~terms.whole & (origins["kind"] == Kind.COMPUTED)
+    beyond = joined(folded, origins, nodes) if sided is None and folded.any() else None
+    beside = added(terms, record, array, stated=stated, known=inside.known, beyond=beyond)
+    if beyond is not None:
+        beside = beside._replace(judged=beside.judged & (beyond.whole | terms.whole))
+    found = [_of_added(one, source, record) for source, one in (*inside.broken, *beside.broken)] + found
     return Summed(array.number, judged & terms.whole & beside.judged, count, tuple(found), beside.judged, factors)
+
+
+def _may_be_torn(contents: Contents, record: ProvenanceRecord) -> Truth:
+    """(elements,) which are stored more than once, and not by atomic operations, where there are several CTAs.
+
+    Sums that go on there are right in the order in which these ran, and perhaps in no other.
+    """
+    sites = contents.stored_at.ravel()
+    storing: list[int] = np.unique(sites[sites >= 0]).tolist()
+    plain = [site for site in storing if not updates_memory(record.program.ops[site].node)]
+    several = int(np.prod(record.raw.grid)) > 1
+    return contents.stored_twice.ravel() & np.isin(sites, plain) & several
+
+
+class _Read(NamedTuple):
+    """A sum under a reading of its arrays."""
+
+    matrices: Matrices
+    axes: Axes
+    wrong: tuple[Broken, ...]
+
+
+def _read(
+    sided: Terms, arrays: list[TracedArray], expected: Expectation | None, record: ProvenanceRecord, *, complete: bool
+) -> _Read | None:
+    """The first reading under which nothing is wrong; else that of which the least is, if it is to be believed."""
+    given = numbers_of(record)
+    found: list[_Read] = []
+    for matrices in matrices_of(sided, arrays):
+        axes = axes_of(matrices.terms, matrices.arrays, expected)
+        if axes is None:
+            continue
+        wrong = broken(matrices.terms, axes, given, complete=complete)
+        if not wrong:
+            return _Read(matrices, axes, wrong)
+        if _is_believed(wrong, axes, has_rows=len(arrays[2].shape) > 1):
+            found.append(_Read(matrices, axes, wrong))
+    return min(found, key=lambda one: max((part.named.steps, part.wrongs) for part in one.wrong), default=None)
 
 
 def _is_believed(wrong: tuple[Broken, ...], axes: Axes, *, has_rows: bool) -> bool:
@@ -193,6 +244,8 @@ def _was_held(terms: Terms, arrays: list[TracedArray], side: int, record: Proven
     """Whether elements that come to no sum had been copied to shared memory: who reads it is wrong then."""
     if arrays[0] is arrays[1]:
         return False  # they may have been copied for the other factor
+    if arrays[side] is not record.arrays[arrays[side].number]:
+        return False  # which elements of the array these are was not followed
     return holds(arrays[side].number, _absent(terms, arrays, side), record)
 
 

@@ -127,7 +127,8 @@ def changes_of(
     at = np.flatnonzero(wrong)[:_MOST]
     rest = np.flatnonzero(~wrong)[: _MOST // 4]
     if len(letters) != 2:
-        return list(_of_axis(axes, side, held, wanted, at))
+        several = [*_of_stride(axes, side, held, wanted), *_of_axis(axes, side, held, wanted, at)]
+        return sorted(several, key=lambda named: named.steps)
     at = np.concatenate((at, rest))
     slow, fast = letters
     found: list[Named] = []
@@ -171,6 +172,26 @@ def _of_pitch(flat: Integers, slow: Integers, fast: Integers, pitch: int) -> Ite
         yield Named("leading-dimension", f"rows are taken to be {other} elements apart; they are {pitch}")
 
 
+def _of_stride(axes: Axes, side: int, held: dict[str, Integers], wanted: dict[str, Integers]) -> Iterator[Named]:
+    """Indices along one of several axes that are taken to lie another number of elements apart."""
+    shape, letters = axes.shapes[side], axes.letters[side]
+    strides = dict(zip(letters, np.cumprod((1, *shape[:0:-1]))[::-1].tolist(), strict=True))
+    apart = sum((held[letter] - wanted[letter]) * strides[letter] for letter in letters)
+    for letter in letters[:-1]:
+        index = wanted[letter]
+        some = index > 0
+        if not some.any() or np.any(np.asarray(apart)[~some]):
+            continue
+        more, rest = np.divmod(np.asarray(apart)[some], index[some])
+        if not rest.any() and (more == more[0]).all() and more[0]:
+            other = strides[letter] + int(more[0])
+            word = "rows" if letter == letters[-2] else "matrices"
+            yield Named(
+                "leading-dimension", f"{word} are taken to be {other} elements apart; they are {strides[letter]}"
+            )
+            return
+
+
 def _of_axis(
     axes: Axes, side: int, held: dict[str, Integers], wanted: dict[str, Integers], at: Integers
 ) -> Iterator[Named]:
@@ -199,7 +220,7 @@ def _once(terms: Terms, axes: Axes, held: list[dict[str, Integers]], given: froz
     extent = 1
     key = terms.result.astype(np.int64)
     for letter in axes.summed:
-        size = axes.extents[letter][0]
+        size = min(axes.extents[letter])
         key, extent = key * size + held[0][letter], extent * size
     different, times = np.unique(key, return_counts=True)
     results = len(np.unique(terms.result))
@@ -222,7 +243,7 @@ def ends_early(terms: Terms, axes: Axes, given: frozenset[int]) -> bool:
     key, extent = np.zeros(len(terms.result), np.int64), 1
     held = axes.indices(0, terms.factors["element"][:, 0])
     for letter in axes.summed:
-        size = axes.extents[letter][0]
+        size = min(axes.extents[letter])
         key, extent = key * size + held[letter], extent * size
     return is_padded(key, extent, given)
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
-from ptxloom.diagnosis.sums.arithmetic import MULTIPLY, PASS, SUM, roles_of
+from ptxloom.diagnosis.sums.arithmetic import BEND, MULTIPLY, PASS, SUM, roles_of
 from ptxloom.machine.results.provenance import Kind
 
 if TYPE_CHECKING:
@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 _DEEPEST: Final = 4096  # instructions that add to one element
 _MOST_TERMS: Final = 1 << 23
 _ELEMENT: Final = (Kind.EXACT, Kind.CONVERTED)
+_SCALES: Final = 2  # that a term is followed with
+ARRAY_BITS: Final = 40  # of a number of array and element, those of the element
+_ELEMENT_MASK: Final = (1 << ARRAY_BITS) - 1
 
 
 class Terms(NamedTuple):
@@ -38,6 +41,9 @@ class Terms(NamedTuple):
         addends: (added,) of `ORIGIN`: what is.
         scaled: (scaled,) the elements of which something that is added was multiplied by an element.
         scales: (scaled,) of `ORIGIN`: by which.
+        by: (terms, 2) the elements by which each term was multiplied, too: array and element in one number; -1: none.
+        ways: (terms, 2) how these came.
+        nodes: (terms, 2) what the factors were computed from; 0 of those that were not.
     """
 
     result: Integers
@@ -50,24 +56,74 @@ class Terms(NamedTuple):
     addends: NDArray[Any]
     scaled: Integers
     scales: NDArray[Any]
+    by: Integers
+    ways: Integers
+    nodes: Integers
 
     def chosen(self, which: Truth) -> Terms:
         """Only some of the terms."""
         return Terms(
             self.result[which], self.factors[which], self.site[which], self.depth[which], self.whole,
             self.multiplied,
-            self.added, self.addends, self.scaled, self.scales,
+            self.added, self.addends, self.scaled, self.scales, self.by[which], self.ways[which],
+            self.nodes[which],
         )  # fmt: skip
+
+    def scaled_by(self, number: int) -> tuple[Truth, Integers, Integers]:
+        """Which terms were multiplied by an element of an array, by which, and how it came; by one of two, the last."""
+        own = self.by >> ARRAY_BITS == number
+        at = np.argmax(own, axis=1)
+        rows = np.arange(len(at))
+        return own.any(axis=1), self.by[rows, at] & _ELEMENT_MASK, self.ways[rows, at]
 
 
 class _Front(NamedTuple):
-    """Values that are yet to be taken apart, and the elements that they are added to."""
+    """Values that are yet to be taken apart, and the elements that they are added to.
+
+    Beside them stands by what they are multiplied on the way, and of which value's function they are part (0: of none).
+    """
 
     result: Integers
     origins: NDArray[Any]
+    by: Integers
+    ways: Integers
+    bent: Integers
 
-    def __getitem__(self, which: Any) -> _Front:  # pyright: ignore[reportIncompatibleMethodOverride] - rows, not fields
-        return _Front(self.result[which], self.origins[which])
+    def chosen(self, which: Any) -> _Front:
+        """Only some of them."""
+        return _Front(*(values[which] for values in self))
+
+    def made_of(self, origins: NDArray[Any]) -> _Front:
+        """What the values were computed from, instead of them."""
+        return self._replace(origins=origins)
+
+    def scaled(self, scales: NDArray[Any]) -> _Front:
+        """The same, multiplied by elements, too; as they are, where these are none."""
+        element = np.isin(scales["kind"], _ELEMENT)
+        code = (scales["array"].astype(np.int64) << ARRAY_BITS) + scales["element"]
+        by = np.where(element[:, None], np.stack((code, self.by[:, 0]), axis=1), self.by)
+        path = scales["path"].astype(np.int64)
+        return self._replace(
+            by=by, ways=np.where(element[:, None], np.stack((path, self.ways[:, 0]), axis=1), self.ways)
+        )
+
+
+def _joined(parts: list[_Front]) -> _Front:
+    return _Front(*(np.concatenate(several) for several in zip(*parts, strict=True)))
+
+
+def _of_several_functions(own: _Front, whole: Truth) -> Truth:
+    """Which terms are of elements that are sums of functions of sums, not of products: those are not whole."""
+    least, most = np.full(len(whole), np.iinfo(np.int64).max), np.zeros(len(whole), np.int64)
+    np.minimum.at(least, own.result, own.bent)
+    np.maximum.at(most, own.result, own.bent)
+    several = least < most
+    whole[several] = False
+    return several[own.result]
+
+
+_Product = tuple["_Front", "NDArray[Any]", "Integers", "Integers"]
+"""Terms: where they are added, their factors, which instructions multiply, and what the factors were computed from."""
 
 
 class Unfolding:
@@ -93,56 +149,60 @@ class Unfolding:
         start = np.flatnonzero((origins["kind"] == Kind.COMPUTED) & (origins["node"] > 0))
         whole = np.zeros(len(origins), np.bool_)
         whole[start] = True
-        front = _Front(start, origins[start])
+        nothing = np.full((len(start), _SCALES), -1, np.int64)
+        front = _Front(start, origins[start], nothing, nothing, np.zeros(len(start), np.int64))
         self._added, self._scales, self._multiplied = [], [], np.zeros(len(origins), np.bool_)
-        parts: list[tuple[Integers, NDArray[Any], Integers, Integers]] = []
+        parts: list[tuple[_Front, NDArray[Any], Integers, Integers, Integers]] = []
         count = 0
         for depth in range(_DEEPEST):
             if not len(front.result):
                 break
             front, found = self._step(front, whole)
-            parts += [(result, factors, site, np.full(len(result), depth)) for result, factors, site in found]
-            count += sum(len(result) for result, _, _ in found)
+            parts += [(*one, np.full(len(one[2]), depth)) for one in found]
+            count += sum(len(one[2]) for one in found)
             if count + len(front.result) > _MOST_TERMS:
                 return None
         if len(front.result):
             return None
-        none = np.zeros(0, np.int64)
-        parts.append((none, np.zeros((0, 2), origins.dtype), none, none))
-        result, factors, site, depths = (np.concatenate([part[n] for part in parts]) for n in range(4))
+        none, empty = np.zeros(0, np.int64), front.chosen(slice(0))
+        parts.append((empty, np.zeros((0, 2), origins.dtype), none, np.zeros((0, 2), np.int64), none))
+        own = _joined([part[0] for part in parts])
+        factors, site, inner, depths = (np.concatenate([part[n] for part in parts]) for n in (1, 2, 3, 4))
         multiplied = self._multiplied
-        multiplied[result] = True
-        added, scaled = ([_Front(none, origins[:0]), *several] for several in (self._added, self._scales))
+        multiplied[own.result] = True
+        several = _of_several_functions(own, whole)
+        own = own.chosen(~several)
+        factors, site, inner, depths = (one[~several] for one in (factors, site, inner, depths))
+        added, scaled = (_joined([empty, *several]) for several in (self._added, self._scales))
         return Terms(
-            result, factors, site, depths, whole, multiplied,
-            np.concatenate([one.result for one in added]), np.concatenate([one.origins for one in added]),
-            np.concatenate([one.result for one in scaled]), np.concatenate([one.origins for one in scaled]),
+            own.result, factors, site, depths, whole, multiplied,
+            added.result, added.origins, scaled.result, scaled.origins, own.by, own.ways, inner,
         )  # fmt: skip
 
-    def _step(self, front: _Front, whole: Truth) -> tuple[_Front, list[tuple[Integers, NDArray[Any], Integers]]]:
+    def _step(self, front: _Front, whole: Truth) -> tuple[_Front, list[_Product]]:
         """Take each value apart once: products that are found, and what is left to be taken apart."""
         computed = (front.origins["kind"] == Kind.COMPUTED) & (front.origins["node"] > 0)
         product = front.origins["kind"] == Kind.PRODUCT
         self._multiplied[front.result[product]] = True
         alone = np.isin(front.origins["kind"], _ELEMENT)
-        self._added.append(front[alone])
+        self._added.append(front.chosen(alone))
         whole[front.result[~computed & ~alone & ~product]] = False
-        front = front[computed]
+        front = front.chosen(computed)
         nodes = self._nodes[front.origins["node"]]
         sites = nodes["site"]
         kind = self._kind[sites]
         rest: list[_Front] = []
-        which = np.isin(kind, (SUM, PASS))
-        rest += [_Front(front.result[which], nodes["sources"][which, number]) for number in range(3)]
-        whole[front.result[~np.isin(kind, (SUM, PASS, MULTIPLY))]] = False
+        bends = (kind == BEND) & (front.bent == 0)
+        front = front._replace(bent=np.where(bends, front.origins["node"], front.bent))
+        which = np.isin(kind, (SUM, PASS, BEND))
+        rest += [front.chosen(which).made_of(nodes["sources"][which, number]) for number in range(3)]
+        whole[front.result[~np.isin(kind, (SUM, PASS, BEND, MULTIPLY))]] = False
         which = kind == MULTIPLY
-        found = list(self._products(front[which], nodes[which], whole, rest))
-        joined = _Front(np.concatenate([one.result for one in rest]), np.concatenate([one.origins for one in rest]))
-        return joined[joined.origins["kind"] != Kind.NONE], found
+        found = list(self._products(front.chosen(which), nodes[which], whole, rest))
+        joined = _joined(rest)
+        return joined.chosen(joined.origins["kind"] != Kind.NONE), found
 
-    def _products(
-        self, front: _Front, nodes: NDArray[Any], whole: Truth, rest: list[_Front]
-    ) -> Iterator[tuple[Integers, NDArray[Any], Integers]]:
+    def _products(self, front: _Front, nodes: NDArray[Any], whole: Truth, rest: list[_Front]) -> Iterator[_Product]:
         """Products of two elements; what is scaled by one, and what products are added to, goes to the rest."""
         slots = self._slots[nodes["site"]]
         rows = np.arange(len(nodes))
@@ -150,8 +210,9 @@ class Unfolding:
         for number in range(3):
             known = slots[:, number] >= 0
             held[known, number] = nodes["sources"][rows[known], slots[known, number]]
-        rest.append(_Front(front.result, held[:, 2]))
+        rest.append(front.made_of(held[:, 2]))
         factors = self._bases.of(held[:, :2])
+        inner = np.where(held["kind"][:, :2] == Kind.COMPUTED, held["node"][:, :2], 0).astype(np.int64)
         element = np.isin(factors["kind"], _ELEMENT)
         some = factors["kind"] != Kind.NONE
         unnamed = (element & (factors["array"] < 0)).any(axis=1)
@@ -167,11 +228,11 @@ class Unfolding:
             for number in range(width):
                 own = factors[which].copy()
                 own["element"] += number
-                yield front.result[which], own, nodes["site"][which]
+                yield front.chosen(which), own, nodes["site"][which], inner[which]
         for number in range(2):
             scaled = ~both & ~unnamed & ~unlike & some[:, number] & (element[:, 1 - number] | ~some[:, 1 - number])
-            rest.append(_Front(front.result[scaled], held[scaled, number]))
+            rest.append(front.chosen(scaled).made_of(held[scaled, number]).scaled(factors[scaled, 1 - number]))
             by = scaled & element[:, 1 - number]
-            self._scales.append(_Front(front.result[by], factors[by, 1 - number]))
+            self._scales.append(front.chosen(by).made_of(factors[by, 1 - number]))
         neither = ~both & some.all(axis=1) & ~element.any(axis=1)
         whole[front.result[neither]] = False

@@ -1,0 +1,48 @@
+"""Where computed elements go wrong that come from the right word: what takes them out of it, or joins them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from ptxloom.machine.results.provenance import Kind
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ptxloom.diagnosis.tiles import Integers
+    from ptxloom.machine.program.model import Op
+    from ptxloom.machine.results.provenance import ProvenanceRecord
+
+_DEEPEST: Final = 8  # instructions between an element and what is computed from it
+
+
+def extraction(wrong: Integers, right: Integers, nodes: NDArray[Any], record: ProvenanceRecord) -> Op | None:
+    """The instruction that computes with wrong elements alone, the first after they were loaded; None if there is none.
+
+    Args:
+        wrong: What values that are wrong were computed from, by number.
+        right: Likewise values that are right.
+        nodes: What values are computed from.
+        record: Knows the instructions.
+    """
+    bad, good = _depths(wrong, nodes), _depths(right, nodes)
+    own = {site: depth for site, depth in bad.items() if site not in good}
+    if not own or not good:
+        return None
+    return record.program.ops[max(own, key=lambda site: (own[site], -site))]
+
+
+def _depths(values: Integers, nodes: NDArray[Any]) -> dict[int, int]:
+    """The instructions that values were computed by, and how many there are behind each."""
+    found: dict[int, int] = {}
+    front = np.unique(values[values > 0])
+    for depth in range(_DEEPEST):
+        for site in np.unique(nodes["site"][front]).tolist():
+            found[site] = depth
+        sources = nodes["sources"][front]
+        front = np.unique(sources["node"][(sources["kind"] == Kind.COMPUTED) & (sources["node"] > 0)]).astype(np.int64)
+        if not len(front):
+            break
+    return found

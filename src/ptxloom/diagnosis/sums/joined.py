@@ -1,0 +1,70 @@
+"""What joins products behind functions that use their sum several times, as GELU does: the elements, each once."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import numpy as np
+
+from ptxloom.machine.results.provenance import Kind
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ptxloom.diagnosis.tiles import Integers, Truth
+
+_DEEPEST: Final = 64  # instructions between a product and the result
+_MOST: Final = 1 << 22  # values that are looked at
+_ELEMENT: Final = (Kind.EXACT, Kind.CONVERTED)
+_FOLLOWED: Final = (*_ELEMENT, Kind.COMPUTED, Kind.PRODUCT, Kind.NONE)
+
+
+class Joined(NamedTuple):
+    """The elements that results of products are computed with.
+
+    Attributes:
+        places: (joined,) the element of the result.
+        origins: (joined,) of `ORIGIN`: an element that joins it, each once.
+        whole: (elements,) whether all that a result is computed from is a product or such an element.
+    """
+
+    places: Integers
+    origins: NDArray[Any]
+    whole: Truth
+
+
+def joined(results: Truth, origins: NDArray[Any], nodes: NDArray[Any]) -> Joined:
+    """All elements that some results are computed from, behind matrix products.
+
+    Args:
+        results: (elements,) of which.
+        origins: (elements,) of `ORIGIN`: what is stored.
+        nodes: What values were computed from.
+    """
+    places = np.flatnonzero(results & (origins["kind"] == Kind.COMPUTED))
+    node = origins["node"][places].astype(np.int64)
+    whole, multiplied = np.zeros(len(results), np.bool_), np.zeros(len(results), np.bool_)
+    found: list[tuple[Integers, NDArray[Any]]] = [(places[:0], origins[:0])]
+    whole[places] = True
+    count = 0
+    for _ in range(_DEEPEST):
+        count += len(node)
+        if not len(node) or count > _MOST:
+            break
+        sources = nodes["sources"][node]
+        strange = ~np.isin(sources["kind"], _FOLLOWED) | (np.isin(sources["kind"], _ELEMENT) & (sources["array"] < 0))
+        whole[places[strange.any(axis=1)]] = False
+        multiplied[places[(sources["kind"] == Kind.PRODUCT).any(axis=1)]] = True
+        row, at = np.nonzero(np.isin(sources["kind"], _ELEMENT) & (sources["array"] >= 0))
+        found.append((places[row], sources[row, at]))
+        row, at = np.nonzero((sources["kind"] == Kind.COMPUTED) & (sources["node"] > 0))
+        pairs = np.unique(np.stack((places[row], sources["node"][row, at].astype(np.int64)), axis=1), axis=0)
+        places, node = pairs.T
+    if len(node):
+        return Joined(places[:0], origins[:0], np.zeros(len(results), np.bool_))
+    place = np.concatenate([part for part, _ in found])
+    elements: NDArray[Any] = np.concatenate([part for _, part in found])
+    keys = np.stack((place, elements["array"].astype(np.int64), elements["element"].astype(np.int64)), axis=1)
+    _, first = np.unique(keys, axis=0, return_index=True)
+    first = first[multiplied[place[first]]]
+    return Joined(place[first], elements[first], whole & multiplied)

@@ -1,0 +1,114 @@
+"""Scales inside of a sum, `c += d * sa * sb`: each term goes with the scale of its block of either factor."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import numpy as np
+
+from ptxloom.diagnosis.blocks import Matrix, Scales, asked
+from ptxloom.diagnosis.permutations import Named
+from ptxloom.diagnosis.scales import Computed, beside_of
+from ptxloom.diagnosis.sums.addends import Wrong
+from ptxloom.diagnosis.sums.terms import ARRAY_BITS
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ptxloom.diagnosis.blocks import Asked
+    from ptxloom.diagnosis.sums.einsum import Axes
+    from ptxloom.diagnosis.sums.terms import Terms
+    from ptxloom.diagnosis.tiles import Integers
+    from ptxloom.diagnosis.totals import Total
+    from ptxloom.machine.results.provenance import ProvenanceRecord, TracedArray
+
+_MATRIX: Final = 2  # axes
+
+
+class ScaledTerms(NamedTuple):
+    """What was found of scales inside of a sum.
+
+    Attributes:
+        known: The arrays of scales that belong to the terms, or do not, and are no more to be asked behind the sum.
+        broken: What is wrong: the array of scales, and how.
+        left_open: Why some could not be asked; empty if all could.
+    """
+
+    known: frozenset[int]
+    broken: tuple[tuple[TracedArray, Wrong], ...]
+    left_open: str
+
+
+def scaled(terms: Terms, axes: Axes, record: ProvenanceRecord, nodes: NDArray[Any]) -> ScaledTerms:
+    """Ask of each array of scales that differ within a sum whether they are those of the terms' blocks.
+
+    Args:
+        terms: Its terms, whose factors break no law.
+        axes: How they are read.
+        record: Knows the arrays.
+        nodes: What values were computed from.
+    """
+    if len(axes.letters[2]) != _MATRIX or any(len(letters) != _MATRIX for letters in axes.letters):
+        return ScaledTerms(frozenset(), (), "")
+    known: set[int] = set()
+    wrong: list[tuple[TracedArray, Wrong]] = []
+    for number in sorted(
+        {int(code) >> ARRAY_BITS for code in np.unique(terms.by >> ARRAY_BITS << ARRAY_BITS) if code >= 0}
+    ):
+        array = record.arrays[number]
+        own, held, path = terms.scaled_by(number)
+        if not own.all() or prod(array.shape) in {1, *axes.shapes[2]}:  # else it stands behind the sum
+            continue
+        said = [_asked(terms, axes, side, held, array) for side in (0, 1)]
+        told = [one for one in said if one.named is not None]
+        if any(one.right for one in said) or told:
+            known.add(number)
+        if told and not any(one.right for one in said):
+            best = min(told, key=lambda one: int(np.count_nonzero(one.wrong)))
+            wrong.append((array, _as_wrong(best, path)))
+    beside = _beside(terms, axes, record, nodes)
+    whys = [one for one in beside if isinstance(one, str)]
+    wrong += [
+        (record.arrays[one.array], Wrong("block", one.named, one.paths, one.wrong, one.total, one.picture))
+        for one in beside
+        if not isinstance(one, str)
+    ]
+    return ScaledTerms(frozenset(known), tuple(wrong), "; ".join(whys))
+
+
+def _as_wrong(one: Asked, path: Integers) -> Wrong:
+    named = one.named or Named("unknown", "", 9)
+    return Wrong("block", named, path[one.wrong], int(np.count_nonzero(one.wrong)), len(one.wrong))
+
+
+def _asked(terms: Terms, axes: Axes, side: int, held: Integers, array: TracedArray) -> Asked:
+    """What blocks of the matrix of one side say of scales."""
+    words, index, extents = _matrix(terms, axes, side)
+    return asked(held, index, Matrix(extents, words), Scales(array.shape, prod(array.shape)))
+
+
+def _matrix(terms: Terms, axes: Axes, side: int) -> tuple[tuple[str, str], tuple[Integers, Integers], tuple[int, int]]:
+    """What the axes of a factor are called, k last of the first factor, and where its elements stand."""
+    letters, shape = axes.letters[side], axes.shapes[side]
+    order = sorted(range(_MATRIX), key=lambda n: (letters[n] in axes.summed) == (side == 0))
+    index = axes.indices(side, terms.factors["element"][:, side])
+    names = tuple("k" if letters[n] in axes.summed else "mn"[axes.letters[2].index(letters[n])] for n in order)
+    return (
+        (names[0], names[1]),
+        (index[letters[order[0]]], index[letters[order[1]]]),
+        (shape[order[0]], shape[order[1]]),
+    )
+
+
+def _beside(terms: Terms, axes: Axes, record: ProvenanceRecord, nodes: NDArray[Any]) -> list[Total | str]:
+    """What is wrong with all that factors are computed with; in words what could not be asked."""
+    found: list[Total | str] = []
+    for side in (0, 1):
+        own = terms.nodes[:, side] > 0
+        if not own.any():
+            continue
+        _, (rows, columns), extents = _matrix(terms, axes, side)
+        computed = Computed("ab"[side], terms.nodes[own, side], rows[own], columns[own])
+        found += beside_of(computed, int(terms.factors["array"][0, side]), extents, record, nodes)
+    return found

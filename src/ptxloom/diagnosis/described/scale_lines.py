@@ -11,7 +11,6 @@ from ptxloom.diagnosis.described.makers import parts_of
 from ptxloom.diagnosis.described.repeated import is_held
 from ptxloom.machine.results.provenance import Kind
 from ptxloom.machine.results.provenance_operands import scale_columns
-from ptxloom.readings.effects import uses_tensor_memory
 from ptxloom.syntax import tree
 
 if TYPE_CHECKING:
@@ -226,11 +225,7 @@ def _constants(op: Op, place: int, record: ProvenanceRecord) -> list[int]:
 
 
 def _placing(paths: Integers, record: ProvenanceRecord) -> Op | None:
-    """What copies most of the scales from shared to tensor memory."""
+    """What brings most of the scales to where the product takes them: the end of their way."""
     numbers, counts = np.unique(paths[paths > 0], return_counts=True)
-    for number in numbers[np.argsort(-counts, kind="stable")].tolist():
-        for site in reversed(record.path(int(number))):
-            op = record.program.ops[site]
-            if uses_tensor_memory(op.node) and op.has("cp"):
-                return op
-    return None
+    sites = record.path(int(numbers[np.argmax(counts)])) if len(numbers) else ()
+    return record.program.ops[sites[-1]] if sites else None

@@ -10,10 +10,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
+from ptxloom.patterns import regex
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-_TOKEN: Final = re.compile(
+_TOKEN: Final = regex(
     r"""(?P<skip> //[^\n]*+ | /\*(?:[^*]|\*(?!/))*+\*/ | "(?:[^"\\\n]|\\.)*+" | '(?:[^'\\\n]|\\.)*+'
       | ^[^\S\n]*+\#(?:[^\n\\]|\\\n|\\.)*+ )
     | (?P<token> [A-Za-z_]\w*+ | :: | \.\.\. | [-+*/%=<>(){}\[\],;&|!?.:~^] | \d[\w.]*+ )

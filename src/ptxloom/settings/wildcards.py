@@ -10,6 +10,8 @@ import re
 import string
 from typing import Final
 
+from ptxloom.patterns import regex
+
 _TOKEN: Final = re.compile(
     rb"""(?P<folders>(?<![^/])\*\*+/)
     | (?P<some>(?<![^/])\*\*+\\/)
@@ -78,10 +80,10 @@ def compiled(pattern: bytes, *, anywhere: bool) -> re.Pattern[bytes] | None:
             pieces.append(found[0])
         else:
             pieces.append(_FIXED.get(kind) or re.escape(token[kind]))
-    return re.compile(b"".join(pieces) + rb"\Z" + b")" * (in_stars + in_folders), re.DOTALL)
+    return regex(b"".join(pieces) + rb"\Z" + b")" * (in_stars + in_folders), re.DOTALL)
 
 
-_MEMBER: Final = re.compile(rb"(?P<low>\\.|[^\\])(?:-(?P<high>\\.|[^\]\\]))?+", re.DOTALL)
+_MEMBER: Final = regex(rb"(?P<low>\\.|[^\\])(?:-(?P<high>\\.|[^\]\\]))?+", re.DOTALL)
 
 
 def _set(pattern: bytes, at: int) -> tuple[bytes, int] | None:

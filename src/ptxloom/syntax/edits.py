@@ -9,6 +9,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.diagnostics import PtxloomError, UsageError, must_be
+from ptxloom.patterns import regex
 from ptxloom.source import Span
 from ptxloom.syntax.differences import Change, Deleted, Inserted, Rewritten, differences
 from ptxloom.syntax.module import A_MODULE, Module
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     New: TypeAlias = "Node | str"
 
 _AFTER, _BEFORE, _OVER = range(3)  # at one place: what follows a statement, what precedes the next, what replaces it
-_REST: Final = re.compile(r"[ \t\r]*+(?:/\*[^\n]*?\*/[ \t\r]*+)*+(?://[^\n]*+)?+(\n|\Z)")
+_REST: Final = regex(r"[ \t\r]*+(?:/\*[^\n]*?\*/[ \t\r]*+)*+(?://[^\n]*+)?+(\n|\Z)")
 """Nothing but comments up to the end of the line."""
 _LABEL: Final = re.compile(r"[A-Za-z_$%][\w$]*+:([ \t]++)", re.ASCII)
 _BLANK: Final = re.compile(r"[ \t\r]*+(\n|\Z)")

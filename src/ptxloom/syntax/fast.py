@@ -13,6 +13,7 @@ from functools import lru_cache
 from sys import intern
 from typing import TYPE_CHECKING, Any, Final
 
+from ptxloom.patterns import regex
 from ptxloom.syntax.declarations import declaration
 from ptxloom.syntax.lexer import NAME, QUALIFIER, Cursor, Problem
 from ptxloom.syntax.node import NOWHERE, ended, maker, moved
@@ -33,7 +34,7 @@ _PLAIN: Final = r'[^;{}"/()#\\\r\n]'  # nothing that opens, closes, comments or 
 _BROKEN: Final = rf"{_PLAIN}*+(?:(?<=,)\n{_PLAIN}*+)*+"  # over several lines, each ending in a comma
 _OPERANDS: Final = rf"(?!\.){_BROKEN}(?:\{{{_BROKEN}\}}{_BROKEN})*+"
 _PLACE: Final = r"[ \t]++(\d{1,9})[ \t]++(\d{1,9})[ \t]++(\d{1,9})"
-STATEMENT: Final = re.compile(
+STATEMENT: Final = regex(
     r"[ \t\r\n]*+(?://[^\n]*+[ \t\r\n]*+)*+(?:"
     rf"(?:(@!?{NAME})[ \t]++)?+({NAME}(?:{QUALIFIER})*+)(?:(?:[ \t]++|[ \t\n]++(?=\{{))({_OPERANDS}))?+;"
     rf"|(?!_:)({NAME}):"
@@ -46,11 +47,11 @@ STATEMENT: Final = re.compile(
 )
 """Groups: 1 guard, 2 spelling, 3 operands; 4 label; 5 brace; 6 declaration;
 7 `.loc`, 8-10 place, 11-12 function, 13-15 inlined at."""
-_ENTRY: Final = re.compile(r"[ \t\n]*+(?:(\{)[ \t]*+([^{}]++)\}[ \t]*+|((?:[^,{}\[\]]++|\[[^\[\]{}]*+\])++))(,|\Z)")
+_ENTRY: Final = regex(r"[ \t\n]*+(?:(\{)[ \t]*+([^{}]++)\}[ \t]*+|((?:[^,{}\[\]]++|\[[^\[\]{}]*+\])++))(,|\Z)")
 """An entry of a list with vectors: 1 a brace and 2 what it holds, or 3 another operand; 4 what ends it."""
 _UNUSUAL: Final = re.compile(r'[;{}"/()#\\\r\n]|\A\s*+\.|\A\Z')
 """What no operand holds that can be read by itself: a comment may hide in it, or a qualifier."""
-_COMMON: Final = re.compile(
+_COMMON: Final = regex(
     rf"({NAME})|(-?(?:0|[1-9]\d{{0,17}}))|\[ ?({NAME})(?: ?\+ ?(-?(?:0|[1-9]\d{{0,17}})))?+ ?\]", re.ASCII
 )
 """The operands that need no template: 1 a name, 2 a decimal integer, 3 and 4 an address and its offset."""

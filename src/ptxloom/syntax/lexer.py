@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
+from ptxloom.patterns import regex
 from ptxloom.syntax.recovery import CERTAIN
 
 if TYPE_CHECKING:
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 _BLOCK: Final = r"/\*(?:[^*]++|\*(?!/))*+\*/"
 _MARKER: Final = r'\#[ \t]++\d++[ \t]++"[^"\n]*+"[^\n]*+'  # a line marker of the C preprocessor: # 12 "file.cu"
 _BLANK: Final = rf"[ \t\r\n\f\v]++|//[^\n]*+|\\\r?\n|{_MARKER}"
-_COMMENT: Final = re.compile(rf"\"[^\"\n]*+\"|(//[^\n]*+|{_BLOCK}|{_MARKER})|(/\*)")
+_COMMENT: Final = regex(rf"\"[^\"\n]*+\"|(//[^\n]*+|{_BLOCK}|{_MARKER})|(/\*)")
 _LINE_COMMENT: Final = re.compile(rf"\"[^\"\n]*+\"|(//[^\n]*+|{_MARKER})")
 NAME: Final = r"(?:[A-Za-z][A-Za-z0-9_$]*+|[_$%][A-Za-z0-9_$]++|_)"
 QUALIFIER: Final = (
@@ -31,8 +32,8 @@ _TOKEN: Final = (
     r"|(&&|\|\||==|!=|<=|>=|<<|>>|.)"
     r"|())"
 )
-_ORDINARY: Final = re.compile(rf"(?:{_BLANK}|{_BLOCK})*+{_TOKEN}", re.ASCII | re.DOTALL)
-_UNCLOSED: Final = re.compile(rf"(?:{_BLANK})*+{_TOKEN}", re.ASCII | re.DOTALL)
+_ORDINARY: Final = regex(rf"(?:{_BLANK}|{_BLOCK})*+{_TOKEN}", re.ASCII | re.DOTALL)
+_UNCLOSED: Final = regex(rf"(?:{_BLANK})*+{_TOKEN}", re.ASCII | re.DOTALL)
 """Tokens once a comment was found that is not closed: looking for its end again and again would take for ever."""
 MOST_PROBLEMS: Final = 10_000
 """After this many, reading ends."""

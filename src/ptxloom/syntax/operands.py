@@ -8,6 +8,7 @@ from itertools import accumulate, repeat
 from operator import add, sub
 from typing import TYPE_CHECKING, Final
 
+from ptxloom.patterns import regex
 from ptxloom.syntax.constants import constant, overflows
 from ptxloom.syntax.lexer import Problem
 from ptxloom.syntax.node import children, maker
@@ -267,8 +268,8 @@ def number(cursor: Cursor) -> Integer | Float:
 
 
 _COMMA: Final = r"[ \t\r\n]*+,[ \t\r\n]*+"
-_INTEGERS: Final = re.compile(rf"(?:-?(?:0[xX][0-9a-fA-F]{{1,16}}|[1-9][0-9]{{0,17}}|0){_COMMA}){{8,}}+")
-_FLOATS: Final = re.compile(rf"(?:0[fF][0-9a-fA-F]{{8}}{_COMMA}){{8,}}+")
+_INTEGERS: Final = regex(rf"(?:-?(?:0[xX][0-9a-fA-F]{{1,16}}|[1-9][0-9]{{0,17}}|0){_COMMA}){{8,}}+")
+_FLOATS: Final = regex(rf"(?:0[fF][0-9a-fA-F]{{8}}{_COMMA}){{8,}}+")
 """Plain literals, each with the comma behind it, as compilers and people initialise memory."""
 _LARGEST: Final = 1.7976931348623157e308
 _SHORT: Final = 16  # digits that fit in 64 bits in every radix

@@ -6,6 +6,8 @@ import re
 from functools import lru_cache
 from typing import Final
 
+from ptxloom.patterns import regex
+
 _WORDS: Final = r"[a-z]\w*+(?:\.[\w:]++)++"  # an opcode with qualifiers
 _NAME: Final = r"(?:[A-Za-z_]|[$%](?=[\w$]))[\w$]*+"
 _MARKED: Final = rf"\.[a-z]\w*+|@|{_NAME}[ \t]*+:(?!:)"
@@ -13,22 +15,22 @@ _SCOPE: Final = r"\{(?![^{};\"]*+\}(?:\s|//[^\n]*+)*+[,;])"  # a brace that open
 _START: Final = (
     rf"(?:{_MARKED}|{_SCOPE}|\}}|{_WORDS}[ \t]*+[A-Za-z_$%\[{{(\d!;-]|(?:ret|exit|trap|brkpt|call|bra)\b[^,();\n]*+;)"
 )
-STATEMENT: Final = re.compile(_START, re.ASCII)
+STATEMENT: Final = regex(_START, re.ASCII)
 """What the first token of a line, and what follows it, look like if a statement starts here."""
 
 _TYPE: Final = r"\.(?:pred|(?:[busf]|bf|tf)\d)|\.\w++\."  # what follows an opcode, were a brace not in between
 _AFTER: Final = rf"(?=[ \t]*+(?:\r?\n|//|/\*|\Z|(?!{_TYPE}){_START}))"
 _OUTSIDE: Final = r"(?![ \t]*+\.(?:entry|func|visible|extern|weak|version)\b)"
-SCOPE: Final = re.compile(_SCOPE)
+SCOPE: Final = regex(_SCOPE)
 """A brace that opens a scope, and not a list of operands on its own."""
 
-CLOSING: Final = re.compile(rf"\}}{_AFTER}", re.ASCII)
+CLOSING: Final = regex(rf"\}}{_AFTER}", re.ASCII)
 """A brace that ends a scope: the line ends behind it, or a statement starts."""
 
-CERTAIN: Final = re.compile(rf"\.[a-z]\w*+[ \t]++|@|{_NAME}:(?!:)|{_WORDS}[ \t]++[A-Za-z_$%\[{{(]", re.ASCII)
+CERTAIN: Final = regex(rf"\.[a-z]\w*+[ \t]++|@|{_NAME}:(?!:)|{_WORDS}[ \t]++[A-Za-z_$%\[{{(]", re.ASCII)
 """The same where an operand should come: only what no operand can look like."""
 
-BODY: Final = re.compile(
+BODY: Final = regex(
     rf"(?=\{{{_AFTER}|;(?!\s*+(?:\.param\b|\))){_AFTER})"
     r"|\n(?=[ \t]*+(?:\}|@(?![ \t]*+\.)|\.(?:entry|func|visible|extern|weak|reg)\b))",
     re.ASCII,
@@ -46,17 +48,17 @@ LOST: Final = re.compile(r"[A-Z_$]|[a-z\d_]++[A-Z$]", re.ASCII)
 """What no opcode looks like: a label without its colon."""
 
 _MORE: Final = r"(?:\s++|//[^\n]*+)*+(?:\.b(?:8|16|32|64)\b|[\d,])"
-STRAY: Final = re.compile(rf"\}}(?={_MORE})", re.ASCII)
+STRAY: Final = regex(rf"\}}(?={_MORE})", re.ASCII)
 """A brace in a section that does not close it: data follow."""
 
-LINE: Final = re.compile(rf"(?:[^\n}}]++|\}}(?={_MORE}))*+", re.ASCII)
+LINE: Final = regex(rf"(?:[^\n}}]++|\}}(?={_MORE}))*+", re.ASCII)
 """The rest of a section's line, up to the brace that closes the section."""
 
 
 @lru_cache(maxsize=2)
 def _next(comments: bool) -> re.Pattern[str]:
     block = r"|/\*(?:[^*]++|\*(?!/))*+\*/" if comments else ""
-    return re.compile(
+    return regex(
         rf'//[^\n]*+{block}|"[^"\n]*+"|\{{[^{{}};\n]*+\}}'
         rf"|((?:\}}[ \t]*+)?+;{_AFTER})|(\{{{_OUTSIDE}{_AFTER})|(\}}{_AFTER})"
         rf"|(\{{)|(\}})|\n[ \t]*+(?={_START})()" + (r"|(/\*)" if comments else ""),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
+from ptxloom.patterns import regex
 from ptxloom.syntax.lexer import MOST_PROBLEMS, NAME, Problem
 from ptxloom.syntax.node import maker
 from ptxloom.syntax.operands import expression
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 _data, _label, _name = maker(Data), maker(Label), maker(Name)
 _OUTSIDE: Final = frozenset((".section", ".entry", ".func", ".visible", ".weak", ".extern", ".file", ".version"))
 _WHOLE: Final = r"(?:0|[1-9]\d{0,18})"
-_DATA: Final = re.compile(
+_DATA: Final = regex(
     r"\s*+(?:"
     rf"\.(b8|b16|b32|b64)[ \t]++(?:({_WHOLE}(?:[ \t]*+,[ \t]*+{_WHOLE})*+)|({NAME}))(?=[ \t]*+(?://[^\n]*+)?+\r?\n\s*+[.}}A-Za-z_$])"
     rf"|({NAME}):"

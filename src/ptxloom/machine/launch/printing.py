@@ -8,14 +8,16 @@ whatever lies in a register); here `.*` is C's.
 
 from __future__ import annotations
 
-import re
 import struct
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from ptxloom.patterns import regex
+
 if TYPE_CHECKING:
+    import re
     from collections.abc import Callable
 
-_DIRECTIVE: Final = re.compile(
+_DIRECTIVE: Final = regex(
     rb"%([-+ #0]*+)(\*|\d*+)(?:(\.)(\*|\d*+))?+(hh|h|ll|l|j|z|t)?+([diouxXcsfFeEgGaAp%])",
 )
 _MOST_ARGUMENTS: Final = 32

@@ -62,7 +62,7 @@ OUTPUTS: Final = {
     "run": Output(RunRecord, "What a run of a kernel did"),
     "shared": Output(SharedRecord, "Shared memory at a point of a run"),
     "why": Output(WhyRecord, "Why a result is wrong"),
-    "sweep": Output(SweepRecord, "A kernel over what varies"),
+    "sweep": Output(SweepRecord, "A sweep of a kernel over parameters"),
     "judge": Output(VerdictRecord | tuple[VerdictRecord, ...], "A verdict on a kernel, or a list of several"),
     "doctor": Output(DoctorRecord, "What is installed, what is missing for what, and which compilers were found"),
     "parse": Output(tuple[ParsedRecord, ...], "What ptxloom reads in PTX files"),

@@ -66,7 +66,7 @@ class PointRecord(Record):
 
 
 class SweepRecord(Record):
-    """A kernel over what varies."""
+    """A sweep of a kernel over parameters."""
 
     over: tuple[str, ...]
     points: tuple[PointRecord, ...]

@@ -114,15 +114,26 @@ def _divided(name: str) -> tuple[str, str]:
     return (outer, inner) if colon and inner.endswith("ptx") and not exists(name) and exists(outer) else (name, "")
 
 
+def opened_for(name: str) -> tuple[str, ...]:
+    """The files that may be read where the PTX of a file, or `file:name`, is asked for, if they are there."""
+    outer, _ = _divided(name)
+    return (outer, *_names_beside(outer))
+
+
+def _names_beside(name: str) -> tuple[str, ...]:
+    """What the PTX beside a cubin is called."""
+    beside = str(Path(name).with_suffix(".ptx")) if Path(name).name else name
+    return (beside,) if beside != name else ()
+
+
 def _beside(name: str) -> tuple[Source, ...]:
     """The PTX beside a cubin.
 
     Raises:
         UnreadableFile: There is no PTX beside it.
     """
-    beside = Path(name).with_suffix(".ptx") if Path(name).name else Path(name)
-    if str(beside) != name and is_file(beside):
-        return (_plain(_bytes(str(beside), content), str(beside)),)
+    for beside in filter(is_file, _names_beside(name)):
+        return (_plain(_bytes(beside, content), beside),)
     raise UnreadableFile(
         f"{title(name)}: this is a compiled file that holds no PTX, only machine code, if any; nvcc puts PTX in it "
         "with `-gencode arch=compute_80,code=compute_80`, or with `-lineinfo`"

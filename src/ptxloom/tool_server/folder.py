@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, cast
+from pathlib import Path
+from typing import Any, Final, cast
 
 from ptxloom.diagnostics import PtxloomError
 from ptxloom.files.errors import OutOfReach
 from ptxloom.files.limited import MOST_SETTINGS, named
-from ptxloom.files.names import is_file
+from ptxloom.files.names import exists, is_file
+from ptxloom.files.reading import opened_for
 from ptxloom.files.toml import read_toml
 from ptxloom.source import title
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 _CODE: Final = {".py": "run", ".cu": "compiled"}
 _LONGEST: Final = 1024
@@ -51,10 +50,23 @@ class Folder:
             raise OutOfFolder(f"{title(name)} leads out of the folder that this server was started for")
         if not is_file(path):
             raise OutOfFolder(f"{title(name)}: there is no such file")
-        done = _CODE.get(path.suffix)
-        if done is not None and not self.trusted:
-            raise OutOfFolder(f"{title(name)} would be {done}; the server was started without `--trust`")
+        for called in (self.root / name, path):  # a link decides by its name, too, what is done
+            done = _CODE.get(called.suffix)
+            if done is not None and not self.trusted:
+                raise OutOfFolder(f"{title(name)} would be {done}; the server was started without `--trust`")
+            for other in opened_for(str(called)):
+                if not self._holds(other):
+                    raise OutOfFolder(
+                        f"{title(name)}: {title(other)}, which may be read for it, leads out of the folder"
+                    )
         return str(path.relative_to(self.root))
+
+    def _holds(self, name: str) -> bool:
+        """Whether a file is below the folder, links resolved, there or not."""
+        try:
+            return Path(name).resolve().is_relative_to(self.root)
+        except (OSError, RuntimeError, ValueError):
+            return False
 
     def launch(self, name: str) -> str:
         """The path of a launch file below the folder, all of whose files are below the folder, too.
@@ -69,12 +81,13 @@ class Folder:
             table = read_toml(named(path, MOST_SETTINGS).decode("utf-8"))
         except (OSError, OutOfReach, ValueError) as error:
             raise OutOfFolder(f"{title(name)}: this is not TOML: {error}") from None
-        inner = Folder(self.root, self.trusted)
         for other in _named(table):
-            if (path.parent / other).exists():  # the verb reports what does not exist
-                inner.file(str(path.parent / other))
-            elif not (path.parent / other).resolve().is_relative_to(self.root):
-                raise OutOfFolder(f"{title(name)} names {title(other)}, which leads out of the folder")
+            whole = str(path.parent / other)
+            for one in (whole, opened_for(whole)[0]):
+                if not self._holds(one):
+                    raise OutOfFolder(f"{title(name)} names {title(other)}, which leads out of the folder")
+                if exists(one):  # the verb reports what does not exist
+                    self.file(one)
         return str(path.relative_to(self.root))
 
 
@@ -85,4 +98,4 @@ def _named(table: dict[str, Any]) -> list[str]:
         entries: Any = table.get(key)
         for entry in cast("list[Any]", entries) if isinstance(entries, list) else []:
             found += [cast("dict[str, Any]", entry).get(name) for name in names] if isinstance(entry, dict) else []
-    return [one.partition(":")[0] if one.count(":") else one for one in found if isinstance(one, str)]
+    return [one for one in found if isinstance(one, str)]

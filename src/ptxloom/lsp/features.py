@@ -57,7 +57,8 @@ def serve(settings: Settings) -> int:
 
 def _is_fault(record: logging.LogRecord) -> bool:
     """Whether something went wrong with us: a refused request gets its answer, and that is all."""
-    return not (record.exc_info and isinstance(record.exc_info[1], JsonRpcInvalidParams))
+    error = record.exc_info[1] if record.exc_info else sys.exc_info()[1]
+    return not isinstance(error, JsonRpcInvalidParams) and "deserialize" not in str(record.msg)
 
 
 def build(settings: Settings | None = None) -> Server:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from lsprotocol import types
+from pygls.exceptions import JsonRpcInternalError, JsonRpcInvalidParams
 from pygls.lsp.server import LanguageServer
 from pygls.protocol import LanguageServerProtocol, lsp_method
 
@@ -35,6 +36,12 @@ DELAY_PER_CHARACTER: Final = 1e-7
 """Seconds more for every character: large texts are judged less often while the user types."""
 
 
+def wrong_in(error: BaseException) -> str:
+    """What is wrong with a message: the innermost sentence of pygls' error, which holds those of each part."""
+    inner = error.exceptions[0] if isinstance(error, BaseExceptionGroup) else error.__cause__
+    return str(error) if inner is None else wrong_in(inner)
+
+
 class Protocol(LanguageServerProtocol):
     """Takes texts and edits itself: pygls ends lines where the protocol does not, at form feeds for one."""
 
@@ -50,6 +57,24 @@ class Protocol(LanguageServerProtocol):
         if params.root_uri is not None or (params.root_path or "").startswith("//"):
             params.root_path = None
         return (yield from super().lsp_initialize(params))
+
+    def structure_message(self, data: dict[str, Any]) -> Any:
+        """A message from its JSON; a request of what the protocol does not have gets its answer here: pygls has none."""
+        try:
+            return super().structure_message(data)
+        except (JsonRpcInvalidParams, JsonRpcInternalError) as error:
+            said = f"{title(str(data.get('method')))} is not as the protocol has it: {title(wrong_in(error))}"
+            if "method" in data and isinstance(data.get("id"), int | str):
+                self._send_response(data["id"], error=JsonRpcInvalidParams(said).to_response_error())
+            else:
+                told = types.LogMessageParams(types.MessageType.Warning, f"ptxloom: {said}")
+                self._documents.window_log_message(told)
+            return None
+
+    def handle_message(self, message: Any) -> None:
+        """Have a message's handler called; there is none for what was refused."""
+        if message is not None:
+            super().handle_message(message)
 
     @lsp_method(types.TEXT_DOCUMENT_DID_OPEN)
     def lsp_text_document__did_open(self, params: types.DidOpenTextDocumentParams) -> _Silence:

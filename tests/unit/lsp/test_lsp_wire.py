@@ -183,3 +183,40 @@ def test_the_server_ends_as_the_protocol_wants(said: list[bytes], code: int) -> 
     assert sorted(one["id"] for one in answers) == sorted(one["id"] for one in wanted if "id" in one)
     errors = {one["id"]: one["error"]["code"] for one in answers if "error" in one}
     assert errors == ({3: -32601} if UNKNOWN in said else {})
+
+
+NOWHERE: list[Any] = [
+    *({"line": -1, "character": 0}, {"line": 0, "character": -1}, {"line": 1 << 31, "character": 0}, {"line": 0}, {}),
+    *({"line": "x", "character": 0}, {"line": None, "character": 0}, 7, None, []),
+]
+
+
+def test_every_request_of_what_the_protocol_does_not_have_is_answered() -> None:
+    document = {"uri": URI}
+    asked = [{"textDocument": document, "position": at} for at in NOWHERE]
+    hovers = [message({"id": 10 + at, "method": "textDocument/hover", "params": one}) for at, one in enumerate(asked)]
+    wrong: list[dict[str, Any]] = [
+        {"id": 30, "method": "textDocument/hover", "params": 7},
+        {"id": 31, "method": "textDocument/hover"},
+        {"id": 32, "method": "textDocument/inlayHint", "params": {"textDocument": document, "range": {"start": 3}}},
+        {"id": "33", "method": 7},
+    ]
+    edit = {"range": {"start": NOWHERE[0], "end": NOWHERE[0]}, "text": "x"}
+    unasked: list[dict[str, Any]] = [
+        {"method": "textDocument/didChange", "params": {"textDocument": document, "contentChanges": [edit]}},
+        {"id": 34, "error": 3},
+        {"id": {"a": 1}, "method": "textDocument/hover", "params": 3},
+        {"method": [1]},
+    ]
+    said = [HELLO, *hovers, *map(message, wrong), *map(message, unasked), NOT_OPEN, SHUTDOWN, EXIT]
+    command = [sys.executable, "-m", "ptxloom", "lsp"]
+    ended = subprocess.run(command, input=b"".join(said), capture_output=True, timeout=120, check=False)
+    assert (ended.returncode, ended.stderr) == (0, b"")
+    answers = [json.loads(one.rpartition(b"}")[0] + b"}") for one in ended.stdout.split(b"\r\n\r\n")[1:]]
+    errors = {one["id"]: one["error"] for one in answers if "error" in one}
+    assert set(errors) == {*(10 + at for at in range(len(NOWHERE))), *(one["id"] for one in wrong)}
+    assert {one["code"] for one in errors.values()} == {-32602}
+    assert errors[10]["message"].startswith("textDocument/hover is not as the protocol has it: Position.line should")
+    logged = [one["params"]["message"] for one in answers if one.get("method") == "window/logMessage"]
+    assert len(logged) == len(unasked)
+    assert {4, 2} <= {one["id"] for one in answers if "result" in one}

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from ptxloom.diagnostics import UsageError, must_be
 
 _LAST_MINOR = {1: 5, 2: 3, 3: 2, 4: 3, 5: 0, 6: 5, 7: 8, 8: 8, 9: 5}  # each major version's last minor one
-_SPELLING = re.compile(r"([0-9]+)\.([0-9]+)")
+SPELLING = re.compile(r"([0-9]{1,4})\.([0-9]{1,4})")
+"""What is spelled as a version, in files and by whoever asks."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -28,10 +29,10 @@ class PtxVersion:
         """The version that `text` ("8.6") spells, released or not.
 
         Raises:
-            UsageError: `text` is not a pair of numbers.
+            UsageError: `text` is not a pair of numbers of at most four digits.
         """
         must_be(str, "ptx_version", text, 'a version such as "8.6"')
-        match = _SPELLING.fullmatch(text)
+        match = SPELLING.fullmatch(text)
         if match is None:
             raise UsageError("ptx_version", text, 'a version such as "8.6"')
         return cls(int(match[1]), int(match[2]))

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Final
 
+from ptxloom.isa.version import SPELLING
 from ptxloom.syntax.declarations import call_prototype
 from ptxloom.syntax.sections import section
 from ptxloom.syntax.tree import (
@@ -28,12 +28,10 @@ if TYPE_CHECKING:
     from ptxloom.syntax.lexer import Cursor
     from ptxloom.syntax.tree import Statement
 
-_VERSION: Final = re.compile(r"(\d{1,4})\.(\d{1,4})")
-
 
 def version(cursor: Cursor, source: Source, start: int) -> Version:
     """`.version major.minor`."""
-    match = _VERSION.fullmatch(cursor.here)
+    match = SPELLING.fullmatch(cursor.here)
     if match is None:
         raise cursor.unexpected("a version such as `9.0`")
     cursor.advance()

@@ -104,6 +104,10 @@ def test_the_nearest_file_counts_and_its_own_name_comes_before_pyproject(run: Ru
         ('per-file-ignores = { "a" = ["nonsense"] }', "ignore is 'nonsense'; it must be a rule's id"),
         ('target = "hopper"', "target is 'hopper'; it must be"),
         ('ptx-version = "new"', "ptx_version is 'new'; it must be"),
+        (
+            'ptx-version = "99999999999999999999.9"',
+            "ptx_version is '99999999999999999999.9'; it must be a version such",
+        ),
         ("respect-gitignore = 1", "has respect-gitignore = 1; it must be true or false"),
         ("target = ", "this is not TOML"),
         ("a = " + "[" * 5000, "TOML"),

@@ -41,7 +41,7 @@ def test_versions_are_ordered_and_the_missing_ones_are_missing() -> None:
     assert all(version.released and not version.beyond_known for version in every)
 
 
-@pytest.mark.parametrize("text", ["", "8", "8.", "8.6.1", "v8.6", " 8.6", "-1.0"])
+@pytest.mark.parametrize("text", ["", "8", "8.", "8.6.1", "v8.6", " 8.6", "-1.0", "99999.0", "8." + "9" * 5000, "٨.٦"])
 def test_no_version(text: str) -> None:
     with pytest.raises(UsageError, match="ptx_version"):
         PtxVersion.parse(text)

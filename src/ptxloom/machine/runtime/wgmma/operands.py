@@ -49,11 +49,11 @@ def gather(
                     return 1
                 copy(part(target, u64(row) * ROW_BYTES, ROW_BYTES), part(w.shared, at, ROW_BYTES), ROW_BYTES)
     if address(w.shadow) != 0 or address(w.written) != 0:
-        watch(w, descriptor, first, lines, parts, across, site)
+        watch_operand(w, descriptor, first, lines, parts, across, site)
     return 0
 
 
-def watch(w: Warp, descriptor: u64, first: u32, lines: u32, parts: u32, across: u32, site: u32) -> None:
+def watch_operand(w: Warp, descriptor: u64, first: u32, lines: u32, parts: u32, across: u32, site: u32) -> None:
     """Report to racecheck and initcheck a factor that a warp reads from now on, until its group is waited for."""
     stamp: u32 = 0
     if address(w.shadow) != 0:

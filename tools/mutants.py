@@ -42,6 +42,7 @@ AREAS: Final = {
         "tests/recorded/clusters",
         "tests/recorded/tensor_maps",
         "tests/recorded/textures",
+        "tests/attack/test_loops.py",
     ),
     "machine/codegen": (
         "tests/machine/semantics",

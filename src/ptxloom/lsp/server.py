@@ -38,8 +38,9 @@ DELAY_PER_CHARACTER: Final = 1e-7
 
 def wrong_in(error: BaseException) -> str:
     """What is wrong with a message: the innermost sentence of pygls' error, which holds those of each part."""
-    inner = error.exceptions[0] if isinstance(error, BaseExceptionGroup) else error.__cause__
-    return str(error) if inner is None else wrong_in(inner)
+    if isinstance(error, BaseExceptionGroup):
+        return wrong_in(cast("BaseExceptionGroup[BaseException]", error).exceptions[0])
+    return str(error) if error.__cause__ is None else wrong_in(error.__cause__)
 
 
 class Protocol(LanguageServerProtocol):
@@ -59,7 +60,7 @@ class Protocol(LanguageServerProtocol):
         return (yield from super().lsp_initialize(params))
 
     def structure_message(self, data: dict[str, Any]) -> Any:
-        """A message from its JSON; a request of what the protocol does not have gets its answer here: pygls has none."""
+        """A message from its JSON; a request of what the protocol does not have is answered here: pygls has none."""
         try:
             return super().structure_message(data)
         except (JsonRpcInvalidParams, JsonRpcInternalError) as error:

@@ -53,7 +53,7 @@ def test_no_launch_file_names_what_is_elsewhere_or_no_file(root: Path, key: str,
     (root / "loop").symlink_to("loop")
     for pipe in ("pipe", "p:ipe"):
         os.mkfifo(root / pipe)
-    with pytest.raises(OutOfFolder, match="leads out of the folder|there is no such file"):
+    with pytest.raises(OutOfFolder, match=r"leads out of the folder|there is no such file"):
         launched(root, key, name)
 
 

@@ -132,7 +132,7 @@ def _reason(group: _LaneGroup, cta: Any, groups: list[_LaneGroup], near: list[_L
 def _columns(group: _LaneGroup, cta: Any, near: list[_LaneGroup]) -> str:
     """What the lanes of `tcgen05.alloc` wait for: the peer, or columns that are not free."""
     memory: Any = language.structure(TensorMemory).from_address(cta.tensor)
-    free = BLOCK_COLUMNS * sum(not owner for owner in memory.owners)
+    held = [bool(owner) for owner in memory.owners]
     if group.op.has("cta_group::2"):
         peers = language.structure(state.Resident)
         at = cta.peers + ctypes.sizeof(peers) * (cta.rank ^ 1)
@@ -140,6 +140,8 @@ def _columns(group: _LaneGroup, cta: Any, near: list[_LaneGroup]) -> str:
         other: Any = language.structure(TensorMemory).from_address(peer.tensor)
         if other.pairs < memory.pairs:
             return f"CTA {peer.rank} of the pair has not come to allocate{_elsewhere(near, group)}"
+        held = [mine or bool(owner) for mine, owner in zip(held, other.owners, strict=True)]
+    free = BLOCK_COLUMNS * held.count(False)
     return f"{free} of {TENSOR_COLUMNS} columns of tensor memory are free{_elsewhere(near, group)}"
 
 

@@ -77,6 +77,7 @@ def start_warp(w: Warp, mask: u32) -> None:
     w.product_done = 0
     w.allocating = 0
     w.paired = 0
+    w.given = 0
     w.asking = 0
     if w.launch.has_calls != 0:
         fill(w.sp, 0)

@@ -306,9 +306,7 @@ class Warp:
     sync_blocked: u32  # lanes that wait for others of the warp
     passing: u32  # lanes that need not wait again at the warp-synchronous instruction they are at
     forced: u32  # those among them whose members wait elsewhere
-    hasty: (
-        u32  # lanes that wait at an `.aligned` instruction, where hardware would not: they go on before all stand still
-    )
+    hasty: u32  # lanes that wait at an `.aligned`, where hardware would not: they go on before all stand still
     waited: u32  # lanes that wait at a warp-synchronous instruction, or look again whether they must
     starved: u32  # how often the others spent their budget meanwhile
     present: u32  # the lanes the warp started with
@@ -327,8 +325,10 @@ class Warp:
     product_wanted: u32  # how many of these the whole warpgroup must have committed, for the lanes that wait
     product_waiting: u32  # these lanes
     product_done: u32  # groups that it has waited for
-    allocating: u32  # lanes that wait for tensor memory, or for the peer to allocate or free some too
-    paired: u32  # 1: the peer knows that the warp has come to allocate
+    allocating: u32  # lanes that wait for tensor memory, or for the peer to allocate some too
+    paired: u32  # the allocation for the pair that the warp has come to, its CTA's 1st, 2nd, ...; 0: none
+    wanted: u32  # columns that it wants there
+    given: u32  # 1 + the first column that the peer has taken for it; 0: none
     asking: u32  # lanes that wait at an mbarrier, where `awaited` says
     poisoned: u32  # 1: bits of some register are unwritten; the variant that follows them runs
     resume: u32  # 1 + the instruction at which that variant is to go on; 0: the start of the block

@@ -51,7 +51,6 @@ class TensorMemory:
     last: u32  # the columns of the last allocation
     relinquished: u32  # 1: the CTA allocates no more
     pairs: u32  # how often a warp has come to allocate for the pair
-    frees: u32  # and to free
     site: u32  # of the last allocation
     used: u32  # 1: something has been allocated
     collected: u32  # a bit for each collector buffer that holds a factor: that of A, then those of B

@@ -17,7 +17,6 @@ def start_tensor_memory(memory: TensorMemory) -> None:
     memory.last = 0
     memory.relinquished = 0
     memory.pairs = 0
-    memory.frees = 0
     memory.collected = 0
 
 
@@ -26,12 +25,12 @@ def is_count(columns: u32) -> u32:
     return u32(columns >= BLOCK_COLUMNS and columns <= TENSOR_COLUMNS and columns & columns - 1 == 0)
 
 
-def free_columns(memory: TensorMemory, columns: u32) -> u32:
-    """The first of `columns` free columns side by side; NOWHERE if there are not as many."""
+def free_columns(memory: TensorMemory, other: TensorMemory, columns: u32) -> u32:
+    """The first of `columns` columns side by side that are free in both; NOWHERE if there are not as many."""
     wanted = columns // BLOCK_COLUMNS
     found: u32 = 0
     for block in range(BLOCKS):
-        if memory.owners[block] != 0:
+        if memory.owners[block] | other.owners[block] != 0:
             found = 0
         else:
             found = found + 1

@@ -1,6 +1,7 @@
 """`tcgen05.alloc`, `.dealloc` and `.relinquish_alloc_permit`: by a warp, or one of each CTA of a pair (9.7.16.7).
 
-A thread that finds no room waits until some is freed. In a pair both CTAs have to come: the first waits for the other.
+A thread that finds no room waits until some is freed. In a pair both CTAs have to come: the first waits for the other,
+which takes the columns of both, so that either may use the peer's as soon as it goes on.
 """
 
 from __future__ import annotations
@@ -84,29 +85,55 @@ def allocate_columns(
     if lanes == 0:
         return choose(w)
     memory = w.cta.tensor
-    lane = trailing_zeros(lanes)
-    first = free_columns(memory, columns)
-    if (pair != 0 and meets_peer(w, memory.pairs + 1 - w.paired) == 0) or first == NOWHERE:
+    first = take(w, columns, pair)
+    if first == NOWHERE:
         w.allocating = w.mask
         w.blocked = w.blocked | w.mask
         place_lanes(w, w.mask, here)
         return choose(w)
-    w.paired = 0
     memory.site = site
-    take_columns(memory, first, columns)
-    into = place(w, lane, targets[lane], space, 4, 1, site)
+    into = place(w, trailing_zeros(lanes), targets[trailing_zeros(lanes)], space, 4, 1, site)
     if address(into) != 0:
         view(u32, into)[0] = first
     return choose(w)
 
 
-def meets_peer(w: Warp, wanted: u32) -> u32:
-    """Whether a warp of the peer has come to allocate as often as this CTA."""
+def take(w: Warp, columns: u32, pair: u32) -> u32:
+    """Take columns, in both CTAs of a pair; the first of them, or NOWHERE if the warp has to wait."""
+    if pair != 0:
+        return take_of_pair(w, columns)
+    memory = w.cta.tensor
+    first = free_columns(memory, memory, columns)
+    if first != NOWHERE:
+        take_columns(memory, first, columns)
+    return first
+
+
+def take_of_pair(w: Warp, columns: u32) -> u32:
+    """Take columns of both CTAs; NOWHERE if no warp of the peer has come as often, or both have not as many free."""
+    memory = w.cta.tensor
+    peer = peer_of(w)
+    if w.given != 0:
+        first = w.given - 1
+        w.given = 0
+        return first
     if w.paired == 0:
-        w.paired = 1
-        w.cta.tensor.pairs = wanted
-        wake(peer_of(w))
-    return u32(peer_of(w).tensor.pairs >= wanted)
+        memory.pairs = memory.pairs + 1
+        w.paired = memory.pairs
+        w.wanted = columns
+    for index in range(peer.launch.warps):
+        other = warp_at(peer, index)
+        if other.paired == w.paired:
+            first = free_columns(memory, peer.tensor, max(columns, other.wanted))
+            if first != NOWHERE:
+                take_columns(memory, first, columns)
+                take_columns(peer.tensor, first, other.wanted)
+                w.paired = 0
+                other.paired = 0
+                other.given = first + 1
+                wake(peer)
+            return first
+    return NOWHERE
 
 
 def deallocate(w: Warp, lanes: u32, taddr: u32, columns: u32, pair: u32, site: u32) -> u32:

@@ -43,6 +43,7 @@ AREAS: Final = {
         "tests/recorded/tensor_maps",
         "tests/recorded/textures",
         "tests/attack/test_loops.py",
+        "tests/property/test_race_law.py",
     ),
     "machine/codegen": (
         "tests/machine/semantics",

@@ -244,6 +244,18 @@ def test_the_verdict_is_that_of_every_schedule() -> None:
     assert [reported(program, seed) for seed in range(12)] == [{(2, 3, False)}] * 12
 
 
+def test_a_read_is_told_by_its_own_line_whatever_its_lane_has_read_since() -> None:
+    """Lanes that read several places at once: the write meets the second of their three loads."""
+    program: list[Access | Barrier] = [
+        Access("%q1", False, 0, 1),
+        Access("", False, 0, 1, stride=1),
+        Access("%q1", False, 0, 1),
+        Access("%q1", True, 1, 1),
+    ]
+    assert races(program) == {(1, 3, True)}
+    assert [reported(program, seed) for seed in range(4)] == [{(1, 3, True)}] * 4
+
+
 @pytest.mark.slow
 @settings(max_examples=examples(50), deadline=None)
 @given(programs, st.integers(0, 3))

@@ -28,7 +28,7 @@ def asked(shape: tuple[int, int], beside: tuple[int, ...], elements: Any, *, sta
     origins["array"], origins["element"] = 1, np.broadcast_to(elements, shape).ravel()
     none, every = np.zeros(0, np.int64), np.ones(size, np.bool_)
     nothing = np.zeros(0, ORIGIN)
-    terms = Terms(none, nothing, none, none, every, every, np.arange(size), origins, none, nothing)
+    terms = Terms(none, nothing, none, none, every, every, np.arange(size), origins, none, nothing, none, none, none)
     arrays = (_array(0, shape), _array(1, beside))
     return added(terms, cast("Any", SimpleNamespace(arrays=arrays)), arrays[0], stated=stated)
 

@@ -32,12 +32,12 @@ class _Seen(NamedTuple):
     examined: Examination
 
 
-def _seen(report: Report, version: str, says: str | None) -> _Seen:
+def _seen(report: Report, version: str, says: str | None, checks: tuple[str, ...] = TOOLS) -> _Seen:
     factors = report.make(np.random.default_rng(5))
     result = np.zeros(report.shape, np.float32)
     arguments = [*factors, result, *report.numbers]
     kernel = pl.kernel(pl.parse(report.ptx(version)), report.entry)
-    launched = kernel.launch(report.grid, report.block, arguments, report.shared_bytes, checks=TOOLS, provenance=True)
+    launched = kernel.launch(report.grid, report.block, arguments, report.shared_bytes, checks=checks, provenance=True)
     assert launched.provenance is not None
     wanted = report.reference(*factors)
     return _Seen(
@@ -81,3 +81,18 @@ def test_what_was_reported_is_named_first(report: Report) -> None:
     named = cause in report.causes and bool(lines & report.lines)
     assert named == (report.name not in NOT_NAMED_FIRST), (cause, lines, report.lines)
     assert cause in report.causes or not certain
+
+
+@pytest.mark.parametrize("says", [False, True], ids=["laws", "told"])
+@pytest.mark.parametrize("report", REPORTS, ids=lambda report: report.name)
+def test_no_wrong_cause_is_certain_where_no_tool_watches(report: Report, says: bool) -> None:
+    seen = _seen(report, "faulty", report.says if says else None, checks=())
+    certain = {one.cause for one in seen.examined.found if one.certain}
+    assert certain <= report.causes
+
+
+def test_a_tile_stored_by_another_pitch_is_named_where_no_tool_watches() -> None:
+    report = next(one for one in REPORTS if one.name == "score_pitch")
+    cause, lines, certain = _first(_seen(report, "faulty", report.says, checks=()))
+    assert (cause, certain) == ("pitch-mismatch", False)
+    assert lines & report.lines

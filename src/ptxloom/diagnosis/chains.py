@@ -70,15 +70,16 @@ class Places:
         """Note what products give that ends in an array; of sums of several, which end at one place."""
         product, item = self.roots.of(origins)
         ends = np.flatnonzero((product >= 0) & self._judged[product])
-        self._note(array, ends, product[ends], item[ends], origins)
+        ways = self.roots.ways(origins)
+        self._note(array, ends, product[ends], item[ends], ways)
         sums, several, place = self.roots.addends(origins)
         own = self._judged[several]
-        self._note(array, sums[own], several[own], place[own], origins)
+        self._note(array, sums[own], several[own], place[own], ways)
         return sums[own], several[own]
 
-    def _note(self, array: int, ends: Integers, product: Integers, item: Integers, origins: NDArray[Any]) -> None:
+    def _note(self, array: int, ends: Integers, product: Integers, item: Integers, ways: Integers) -> None:
         slots = self._start[product] + item
-        self._offset[slots], self._array[slots], self._path[slots] = ends, array, origins["path"][ends]
+        self._offset[slots], self._array[slots], self._path[slots] = ends, array, ways[ends]
         np.add.at(self._times, slots, 1)
 
     def _join(self, met: list[tuple[Integers, Integers]]) -> None:

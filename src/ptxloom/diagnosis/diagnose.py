@@ -30,6 +30,7 @@ from ptxloom.diagnosis.relations.blame import of_unstored
 from ptxloom.diagnosis.relations.examined import related
 from ptxloom.diagnosis.relations.source import Result
 from ptxloom.diagnosis.scales import scales_of
+from ptxloom.diagnosis.staged import with_tiles
 from ptxloom.diagnosis.sums.examined import sums_of
 from ptxloom.diagnosis.totals import (
     Total,
@@ -348,6 +349,7 @@ def _judged(
     """The operands and the laws of the whole that are wrong under a reading."""
     coverage = Coverage(group, reading)
     broken = described([one for site in group for one in suspects(site, reading, coverage)], record)
+    broken = with_tiles(broken, record)
     explained = any(one.explained and one.explained[0].culprit is not None for one in broken)
     if broken and not explained and (tails := list(tail_not_masked(group, reading, coverage, record))):
         return _Judged([], tails, "", reading)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from ptxloom.machine.results.provenance import Kind
+from ptxloom.machine.runtime.trail import PATH_LIMIT
 from ptxloom.readings.computed import adds
 from ptxloom.readings.effects import updates_memory
 
@@ -66,6 +67,27 @@ class Roots:
         """The product, and the element of its D, of each origin; -1 where there is none, or more than one."""
         product, item = self._all_of(origins)
         return np.maximum(product, NO_ROOT), np.where(product < 0, NO_ROOT, item)
+
+    def ways(self, origins: NDArray[Any]) -> Integers:
+        """The ways of origins, each that is computed from one product's element with that from the product on.
+
+        `bases.way` takes them apart. What moved a value between two computations of several is left out.
+        """
+        own = origins["path"].astype(np.int64)
+        product, _ = self.of(origins)
+        left = np.flatnonzero((product >= 0) & (origins["kind"] == Kind.COMPUTED))
+        nodes, base = origins["node"].astype(np.int64), np.zeros_like(own)
+        for _ in range(_DEEPEST):
+            if not len(left):
+                break
+            different, which = np.unique(nodes[left], return_inverse=True)
+            sources = self._nodes["sources"][different]
+            sought = self._product[different][:, None]
+            sources = sources[np.arange(len(different)), np.argmax(self._all_of(sources)[0] == sought, axis=1)][which]
+            base[left], nodes[left] = sources["path"], sources["node"]
+            left = left[(sources["path"] == 0) & (sources["kind"] == Kind.COMPUTED) & (sources["node"] > 0)]
+        fits = own < np.iinfo(np.int32).max // PATH_LIMIT
+        return np.where(base == 0, own, np.where((own > 0) & fits, base % PATH_LIMIT + own * PATH_LIMIT, base))
 
     def addends(self, origins: NDArray[Any]) -> tuple[Integers, Integers, Integers]:
         """Of flat origins that are sums of several products: the number of the origin, a product, the element of its D.

@@ -6,12 +6,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ptxloom.binding.touches import stores_to, touches
+from ptxloom.binding.touches import touches
+from ptxloom.diagnosis.bases import way
 from ptxloom.diagnosis.coverage import tiles_of
 from ptxloom.diagnosis.kept import was_copied
 from ptxloom.diagnosis.left_open import has_computed_factor
 from ptxloom.diagnosis.lines.ctas import ctas_of, deciding
 from ptxloom.diagnosis.permutations import Named
+from ptxloom.diagnosis.staged import through_shared
 from ptxloom.diagnosis.tallies import arrays_of_operands, bits_of_nibbles, k_of_a_sum, lines_beyond, stores_of
 from ptxloom.diagnosis.tiles import common_columns, common_rows
 from ptxloom.readings.computed import source
@@ -210,15 +212,9 @@ def stored_twice(
         yield Total(*facts, certain=True, field=field, alone=alone, picture=stores_of(contents))
         return
     paths = np.concatenate([stack.path[stack.known] for _, stack in stacks])
-    if misplaced and _through_shared(paths, record):
+    if misplaced and through_shared(paths, record):
         named = Named("stored-twice", f"{lost:,} elements are lost in shared memory: others are stored over them")
         yield Total("place", named, "d", array, paths, tuple(s.site for s, _ in stacks), lost, total, certain=False)
-
-
-def _through_shared(paths: Integers, record: ProvenanceRecord) -> bool:
-    """Whether results come to their array through shared memory."""
-    sites = {site for number in np.unique(paths).tolist() for site in record.path(int(number))}
-    return any(stores_to(record.program.ops[site].node, "shared") for site in sites)
 
 
 def _multiplied_again(sites: Sequence[SiteEvidence], reading: Reading, record: ProvenanceRecord) -> str:
@@ -323,9 +319,9 @@ def nibbles_unshifted(sites: Sequence[SiteEvidence], record: ProvenanceRecord) -
         if not shift or not stacks or sites[0].form.payload_shift(role) != shift:
             continue
         paths = np.concatenate([stack.path[stack.known] for stack in stacks])
-        ways = [[record.program.ops[n] for n in record.path(int(path))] for path in np.unique(paths)]
-        unpacked = [way for way in ways if any(op.has("b4x16_p64") for op in way)]
-        if unpacked and not any(_shifts(op, shift) for way in unpacked for op in way):
+        ways = [[record.program.ops[n] for n in way(record, int(path))] for path in np.unique(paths)]
+        unpacked = [ops for ops in ways if any(op.has("b4x16_p64") for op in ops)]
+        if unpacked and not any(_shifts(op, shift) for ops in unpacked for op in ops):
             named = Named("nibbles-unshifted", f"no instruction shifts the unpacked bytes left by {shift}")
             own, count = tuple(site.site for site in sites), sum(stack.known.size for stack in stacks)
             facts = ("rows", named, role, stacks[0].array, paths, own, count, count)

@@ -1,0 +1,88 @@
+"""Pitches of operands that pass through shared memory whole: the tile's there, or the leading dimension of the array.
+
+Where a tile is copied line by line as its array has them, from the first one on, a wrong pitch of either looks alike:
+the element at (i, j) stands at `i * Q + j` where rows are P apart. So neither is certain; what is stored between the
+rows says which is likelier.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ptxloom.binding.touches import stores_to
+from ptxloom.diagnosis.culprits import Culprit, ways_of
+from ptxloom.diagnosis.permutations import Named
+from ptxloom.diagnosis.roots import NO_ROOT, Roots
+from ptxloom.diagnosis.tiles import whole
+from ptxloom.syntax.places import origins_in
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ptxloom.diagnosis.explanations import Explanation
+    from ptxloom.diagnosis.laws import Suspect
+    from ptxloom.diagnosis.stacks import Stack
+    from ptxloom.diagnosis.tiles import Integers
+    from ptxloom.machine.program.model import Op
+    from ptxloom.machine.results.provenance import ProvenanceRecord
+    from ptxloom.syntax.origins import SourceLine
+
+
+def through_shared(paths: Integers, record: ProvenanceRecord) -> bool:
+    """Whether elements come to where they are through shared memory, by any of their ways."""
+    return bool(_writers(paths, record))
+
+
+def with_tiles(broken: Sequence[Suspect], record: ProvenanceRecord) -> list[Suspect]:
+    """The operands that break a law; a tile's pitch explains what a leading dimension does, if there was a tile."""
+    return [_with_tile(one, record) for one in broken]
+
+
+def _with_tile(suspect: Suspect, record: ProvenanceRecord) -> Suspect:
+    named = suspect.explained[0].named if suspect.explained else None
+    if named is None or named.cause != "leading-dimension" or not named.pitches or len(suspect.explained) > 1:
+        return suspect
+    stack = next(one for one in suspect.evidence.stacks if one.role == suspect.tile.role)
+    wrong = ~whole(suspect.tile, suspect.wanted) & suspect.tile.known
+    writers = _writers(stack.path[suspect.events][wrong], record)
+    if not writers:
+        return suspect
+    tile = _of_tile(suspect.explained[0], named, writers if stack.role == "d" else ())
+    filled = stack.role == "d" and _is_filled(stack, suspect.events[wrong.any(axis=(1, 2))], record)
+    return replace(suspect, explained=(tile, *suspect.explained) if filled else (*suspect.explained, tile))
+
+
+def _of_tile(whole_array: Explanation, named: Named, writers: Sequence[Op]) -> Explanation:
+    """The same, of the tile: its writer is wrong where results are read from it as their array has them."""
+    one, other = named.pitches or (0, 0)
+    detail = f"one side has rows of {one} elements, the other of {other}"
+    found = Named("pitch-mismatch", detail, named.steps, pitches=(other, one) if writers else (one, other))
+    culprit = Culprit(found.cause, writers[0], None, tuple(writers)) if writers else None
+    return replace(whole_array, named=found, culprit=culprit)
+
+
+def _is_filled(stack: Stack, events: Integers, record: ProvenanceRecord) -> bool:
+    """Whether the line that stores results stores what comes from no product, too: it reads what nothing has written.
+
+    A wrong leading dimension would leave places between the rows as they were.
+    """
+    contents = record.contents(stack.array)
+    by = contents.stored_at.ravel()
+    lines = {site: _line(site, record) for site in np.unique(by[by >= 0]).tolist()}
+    told = {lines[site] for site in np.unique(by[stack.offset[events][stack.known[events]]]).tolist()}
+    product, _ = Roots(record).of(contents.origins.ravel())
+    return any(lines[site] in told for site in np.unique(by[(by >= 0) & (product == NO_ROOT)]).tolist())
+
+
+def _line(site: int, record: ProvenanceRecord) -> SourceLine | None:
+    """The line of the source that an instruction is of; None if the module does not say."""
+    return origins_in(record.program.module).at(record.program.ops[site].node.start)
+
+
+def _writers(paths: Integers, record: ProvenanceRecord) -> list[Op]:
+    """What stores elements to shared memory on their ways, those of the most elements first."""
+    ways = ways_of(paths, record, record.program.ops)
+    return list(dict.fromkeys(op for way in ways for op in way if stores_to(op.node, "shared")))

@@ -10,7 +10,9 @@ import numpy as np
 import pytest
 
 import ptxloom as pl
+from ptxloom.diagnosis import watched
 from ptxloom.diagnosis.watched import Watcher
+from ptxloom.diagnostics import UsageError
 from ptxloom.machine.launch.watching import watching
 
 SGEMM: Final = (Path(__file__).parents[2] / "examples" / "sgemm.ptx").read_text()
@@ -53,3 +55,50 @@ def test_nobody_follows_where_nobody_watches() -> None:
     with watching(("memcheck",), watcher.tell):
         _launch(SGEMM)
     assert (watcher.launches, watcher.seen) == (1, [])
+
+
+COPIES: Final = """.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry spread(.param .u64 to, .param .u64 from)
+{
+    .reg .b32 %r<4>; .reg .b64 %rd<4>; .reg .f32 %f<3>; .shared .align 16 .b8 tile[16];
+    ld.param.u64 %rd0, [to]; ld.param.u64 %rd1, [from];
+    mov.u32 %r0, %tid.x; mov.u32 %r1, tile;
+    cp.async.ca.shared.global [%r1], [%rd1], 4; cp.async.wait_all; bar.sync 0;
+    ld.shared.f32 %f0, [tile]; fma.rn.f32 %f1, %f0, %f0, %f0;
+    mul.wide.u32 %rd2, %r0, 4; add.s64 %rd3, %rd0, %rd2;
+    st.global.f32 [%rd3], %f1; ret;
+}
+"""
+
+
+def _spread() -> Watcher:
+    """What is seen of a kernel that stores one number 32 times, to memory that nobody has named."""
+    device, watcher = pl.Device("sm_80"), Watcher()
+    to, source = (device.alloc(size).address for size in (128, 4))
+    device.write(source, np.float32(3).tobytes())
+    with watching((), watcher.tell, provenance=True):
+        device.kernel(COPIES, "spread").launch(1, 32, [to, source], memory=device)
+    return watcher
+
+
+def test_neighbours_that_are_equal_are_elements_of_their_own_and_copies_name_no_type() -> None:
+    (seen,) = _spread().seen
+    assert [one.count for one in seen.examined.unjudged if one.array == "args[0]"] == [32]
+
+
+def test_memory_without_a_name_is_called_as_the_parameter_that_points_to_it() -> None:
+    (seen,) = _spread().seen
+    assert {one.array for one in seen.examined.unjudged} <= {"args[0]", "args[1]"}
+    assert "alloc[" not in str(seen)
+
+
+def test_a_launch_of_which_laws_cannot_be_asked_is_told_as_not_judged(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(_: object) -> None:
+        raise UsageError("record", "", "another")
+
+    monkeypatch.setattr(watched, "examine", refuse)
+    (seen,) = _spread().seen
+    assert seen.examined.verdict == "unjudged"
+    assert str(seen).startswith("could not judge\nnot judged: ")

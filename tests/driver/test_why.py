@@ -38,7 +38,7 @@ def test_the_kernel_of_a_program_is_told_once_with_its_cause_and_line() -> None:
     done = _run("why", WRONG)
     assert (done.returncode, done.stderr) == (1, "")
     assert "done 512\n" in done.stdout
-    assert done.stdout.count("product:\ntrans-missing: operand b, from alloc[1] of ") == 1
+    assert done.stdout.count("product:\ntrans-missing: operand b, from args[1]: ") == 1
     assert LINES in done.stdout
     assert PLACE in done.stdout
     assert done.stdout.endswith("\n2 launches, 1 kind of outcome\n")
@@ -57,3 +57,10 @@ def test_exec_says_it_where_the_environment_asks(asked: bool) -> None:
     assert (done.returncode, done.stdout) == (0, "done 512\n")
     assert done.stderr.count("ptxloom why: kernel product:\ntrans-missing: ") == asked
     assert (LINES in done.stderr, PLACE in done.stderr) == (asked, asked)
+
+
+def test_a_program_that_launches_nothing_is_not_said_to_be_right() -> None:
+    command = [sys.executable, "-m", "ptxloom", "why", "--", sys.executable, "-c", "pass"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "no kernel was launched on the CUDA driver" in done.stderr

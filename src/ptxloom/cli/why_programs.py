@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from ptxloom.cli.output import CLEAN, FINDINGS, Outcome, style_for
+from ptxloom.cli.output import CLEAN, COULD_NOT_RUN, FINDINGS, Outcome, style_for
 from ptxloom.diagnosis.watched import Watcher
 from ptxloom.diagnostics import TOOLS
 from ptxloom.machine.launch.watching import watching
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from ptxloom.cli.command_line import Options
     from ptxloom.diagnosis.watched import Seen
 
+_NOTHING: Final = "ptxloom: no kernel was launched on the CUDA driver that `why` gives a program: nothing was judged"
+
 
 def program_of(options: Options) -> list[str]:
     """The program and its arguments; nothing if a file is to be run."""
@@ -27,7 +29,7 @@ def program_of(options: Options) -> list[str]:
 def run(options: Options, command: list[str], executed: Callable[[Options], Outcome]) -> Outcome:
     """Run it on the driver, and tell of each kernel once what is wrong with it.
 
-    The exit status is 1 if anything is, else the program's.
+    The exit status is 1 if anything is and 2 if it launches none, unless it fails by itself; else the program's.
 
     Args:
         options: Those of `why`.
@@ -39,6 +41,9 @@ def run(options: Options, command: list[str], executed: Callable[[Options], Outc
     options.on_hazard, options.destroy_on_device_error = "ignore", "context"
     with watching(TOOLS, watcher.tell, provenance=True):
         ended = executed(options)
+    if not watcher.launches:
+        code = COULD_NOT_RUN if ended.code == CLEAN else ended.code
+        return Outcome("", code, ended.remark or _NOTHING)
     style = style_for(options)
     text = "\n".join(f"{demangled(one.kernel)}:\n{diagnoses.full(_told(one), style)}" for one in watcher.seen)
     launches, kernels = watcher.launches, len(watcher.seen)

@@ -42,24 +42,26 @@ def with_tiles(broken: Sequence[Suspect], record: ProvenanceRecord) -> list[Susp
 
 
 def _with_tile(suspect: Suspect, record: ProvenanceRecord) -> Suspect:
-    named = suspect.explained[0].named if suspect.explained else None
-    if named is None or named.cause != "leading-dimension" or not named.pitches or len(suspect.explained) > 1:
+    if len(suspect.explained) != 1:
+        return suspect
+    (only,) = suspect.explained
+    if only.named.cause != "leading-dimension" or not only.named.pitches:
         return suspect
     stack = next(one for one in suspect.evidence.stacks if one.role == suspect.tile.role)
     wrong = ~whole(suspect.tile, suspect.wanted) & suspect.tile.known
     writers = _writers(stack.path[suspect.events][wrong], record)
     if not writers:
         return suspect
-    tile = _of_tile(suspect.explained[0], named, writers if stack.role == "d" else ())
+    tile = _of_tile(only, only.named.pitches, writers if stack.role == "d" else ())
     filled = stack.role == "d" and _is_filled(stack, suspect.events[wrong.any(axis=(1, 2))], record)
-    return replace(suspect, explained=(tile, *suspect.explained) if filled else (*suspect.explained, tile))
+    return replace(suspect, explained=(tile, only) if filled else (only, tile))
 
 
-def _of_tile(whole_array: Explanation, named: Named, writers: Sequence[Op]) -> Explanation:
+def _of_tile(whole_array: Explanation, pitches: tuple[int, int], writers: Sequence[Op]) -> Explanation:
     """The same, of the tile: its writer is wrong where results are read from it as their array has them."""
-    one, other = named.pitches or (0, 0)
+    one, other = pitches
     detail = f"one side has rows of {one} elements, the other of {other}"
-    found = Named("pitch-mismatch", detail, named.steps, pitches=(other, one) if writers else (one, other))
+    found = Named("pitch-mismatch", detail, whole_array.named.steps, pitches=(other, one) if writers else (one, other))
     culprit = Culprit(found.cause, writers[0], None, tuple(writers)) if writers else None
     return replace(whole_array, named=found, culprit=culprit)
 

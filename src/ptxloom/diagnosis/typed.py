@@ -11,6 +11,7 @@ from ptxloom.isa.types import element_type
 from ptxloom.machine.results.provenance import Kind
 
 if TYPE_CHECKING:
+    from ptxloom.machine.program.model import Op
     from ptxloom.machine.results.provenance import ProvenanceRecord, TracedArray
 
 _WHOLE: Final = (1, 2, 4, 8)  # bytes of an element
@@ -51,9 +52,16 @@ def _stored_bytes(record: ProvenanceRecord, array: TracedArray) -> int:
     starts = places[new]
     lengths = np.diff(np.r_[np.flatnonzero(new), len(places)])
     usual = int(np.bincount(lengths).argmax())
+    stores: list[int] = np.unique(contents.stored_at[places[new]]).tolist()
+    usual = min((usual, *filter(None, (_width(record.program.ops[site]) for site in stores))))  # equal ones are one run
     while usual > 1 and (usual not in _WHOLE or (starts % usual).any()):
         usual -= 1
     return usual
+
+
+def _width(op: Op) -> int:
+    """The bytes of what an instruction moves, one of a vector; 0 of those that name no type, as bulk copies do."""
+    return op.types[-1].bits // 8 if op.types else 0
 
 
 def _read_sizes(record: ProvenanceRecord) -> dict[int, int]:
@@ -63,7 +71,8 @@ def _read_sizes(record: ProvenanceRecord) -> dict[int, int]:
     loaded = nodes[np.isin(nodes["kind"], (Kind.EXACT, Kind.CONVERTED))]
     for number in np.unique(loaded["array"]).tolist():
         paths = np.unique(loaded["path"][loaded["array"] == number])
-        widths = [record.program.ops[sites[0]].type.bits // 8 for one in paths.tolist() if (sites := record.path(one))]
+        ways = [[_width(record.program.ops[site]) for site in record.path(one)] for one in paths.tolist()]
+        widths = [next(filter(None, way)) for way in ways if any(way)]
         if widths:
             found[number] = min(widths)
     for event in {int(site): n for n, site in enumerate(record.raw.events["site"])}.values():

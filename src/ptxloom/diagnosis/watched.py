@@ -9,11 +9,13 @@ from threading import Lock
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from ptxloom.diagnosis.diagnose import examine
+from ptxloom.diagnosis.examination import ELEMENTS, Examination, Unjudged
+from ptxloom.diagnostics import PtxloomError
 
 if TYPE_CHECKING:
-    from ptxloom.diagnosis.examination import Examination
     from ptxloom.machine.results.hazard import Hazards
     from ptxloom.machine.results.outcome import LaunchResult
+    from ptxloom.machine.results.provenance import ProvenanceRecord
     from ptxloom.syntax.origins import SourceLine
 
 VARIABLE: Final = "PTXLOOM_WHY"
@@ -49,6 +51,14 @@ class Seen(NamedTuple):
         return "\n".join(parts)
 
 
+def _examined(record: ProvenanceRecord) -> Examination:
+    """What the laws say; if they cannot be asked, that nothing was judged and why: no launch is passed over."""
+    try:
+        return examine(record)
+    except PtxloomError as error:
+        return Examination((), 0, 0, (Unjudged(ELEMENTS, 0, 0, (), "", None, "", str(error)),))
+
+
 def _of(origin: SourceLine | None) -> str:
     return f" ({origin.told})" if origin else ""
 
@@ -78,7 +88,7 @@ class Watcher:
         self.launches += 1
         if result.provenance is None:
             return None
-        examined = examine(result.provenance)
+        examined = _examined(result.provenance)
         if result.hazards:  # what was followed is one order of accesses that might have come in another
             examined = replace(examined, found=tuple(replace(one, certain=False) for one in examined.found))
         seen = Seen(kernel, examined, result.hazards)

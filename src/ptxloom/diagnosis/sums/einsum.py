@@ -115,7 +115,7 @@ def _shapes(arrays: Sequence[TracedArray]) -> Iterator[tuple[Shape, Shape, Shape
         return
     square = sizes[0] * sizes[1] // sizes[2]
     k = isqrt(square)
-    if k * k == square and not sizes[0] % k and not sizes[1] % k:
+    if k and k * k == square and not sizes[0] % k and not sizes[1] % k:
         m, n = sizes[0] // k, sizes[1] // k
         for number, (rows, columns) in enumerate(((m, k), (k, n), (m, n))):
             if len(arrays[number].shape) == 1:

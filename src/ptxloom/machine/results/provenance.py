@@ -33,7 +33,7 @@ class TracedArray:
 
     Attributes:
         number: What `array` holds in origins.
-        name: The parameter's name, or another name that the launch has for it.
+        name: That of the parameter, or of the one that points to it; or another name that the launch has for it.
         parameter: The parameter's place; None of an array that is not a parameter itself.
         dtype: Of its elements.
         shape: Elements along each axis.

@@ -225,11 +225,23 @@ class ProvenanceShadow(ShadowMaker):
         for number, (name, array) in enumerate(self._memory.named_arrays()):
             found = _ARGUMENT.fullmatch(name)
             place = int(found[1]) if found is not None else None
-            called = name if place is None else parameters[place].called
+            called = parameters[place].called if place is not None else self._called(name, array)
             facts = (array.dtype, array.shape, array.strides, array.nbytes)
             yield array.ctypes.data, TracedArray(number, called, place, *facts)
 
+    def _called(self, name: str, array: NDArray[Any]) -> str:
+        """What an array of the device is called: if nobody has named it, as the parameter that points to it."""
+        if _UNNAMED.match(name) is None:
+            return name
+        for place, one in enumerate(self._program.parameters):
+            held = self._params[one.offset : one.offset + one.size]
+            if one.size == _POINTER_BYTES and int.from_bytes(held, "little") == array.ctypes.data:
+                return f"args[{place}]" if one.called == one.name else one.called  # or as compilers number them
+        return name
 
+
+_UNNAMED: Final = re.compile(r"alloc\[\d+\]")  # as its device numbers it
+_POINTER_BYTES: Final = 8
 _ARGUMENT: Final = re.compile(r"args\[(\d+)\](?:\.array)?")  # an array, or the one under a tensor map
 _FIELDS: Final = {
     "path": ("paths", "path_limit"), "known": ("known", "known_slots"), "node": ("nodes", "node_limit"),

@@ -144,6 +144,18 @@ def test_native_code_stores_into_no_table_of_the_launch() -> None:
                 assert "launch." not in ast.unparse(node.value), function
 
 
+def test_no_native_function_reads_twice_what_the_heap_says_of_a_block() -> None:
+    """Between two reads another thread may free the block, and give its room to a larger one."""
+    count = 0
+    for function in native_functions():
+        tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
+        elements = [ast.unparse(node) for node in ast.walk(tree) if isinstance(node, ast.Subscript)]
+        read = [one for one in elements if "heap." in one.partition("[")[0]]
+        assert len(read) == len(set(read)), function
+        count += len(read)
+    assert count >= 2
+
+
 def test_native_code_changes_one_number_of_the_launch_and_at_once() -> None:
     """The next cluster; what else is changed atomically belongs to the kernel."""
     places: set[str] = set()

@@ -165,6 +165,17 @@ def test_libraries_that_others_could_write_are_made_again(quick: Path, loose: st
     assert not path.stat().st_mode & stat.S_IWOTH
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away")
+@pytest.mark.parametrize("given", ["driver/*", "driver/*/libcuda.so.1"])
+def test_libraries_of_another_user_are_made_again(quick: Path, given: str) -> None:
+    made = found()
+    (path,) = quick.glob(given)
+    os.chown(path, 65534, 65534)
+    assert not build.is_there()
+    assert found() == made
+    assert path.stat().st_uid == 0
+
+
 @pytest.mark.parametrize("loose", ["", "driver"])
 def test_libraries_that_others_can_write_are_not_used(quick: Path, loose: str) -> None:
     found()

@@ -28,16 +28,17 @@ _LEAD: Final = "- [`ptxloom conform`](conform.md) on an "
 _UNSPOKEN: Final = {"sync", "aligned", "shared", "shared::cta"}
 
 _CLASSES: Final = """
-The forms of each instruction, or an even part of very many, by what their results rest on: recorded by themselves on an
-H200; in whole kernels on an H200; by words published for a B200; by documents alone. Beside them, how many
-instructions made from the data ptxas {ptxas} was asked to assemble, legal and illegal, and on how many its verdict is
-another one than ptxloom's.
+The forms of each instruction, or an even sample if there are very many, by what their results rest on: recorded by
+themselves on an H200; in whole kernels on an H200; words published for a B200; documents alone. The last two columns
+say how many instructions made from the data ptxas {ptxas} was asked to assemble, legal and illegal, and on how many
+its verdict differs from ptxloom's.
 
 | instruction | forms | H200, alone | H200, kernels | B200, words | documents | ptxas: asked | other verdict |
 | --- | --- | --- | --- | --- | --- | --- | --- |
 """
 _MOVES: Final = """
-Nobody published words of these. Of {count} targets those are named for which ptxas {ptxas} assembles the variant.
+No words of these were published. The last column names those of {count} targets for which ptxas {ptxas} assembles the
+variant.
 
 | variant | results | ptxas takes it for |
 | --- | --- | --- |

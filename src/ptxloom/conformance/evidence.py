@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ptxloom.conformance.conform import Verified
     from ptxloom.conformance.report import Report
 
-TENSOR_CORES: Final = "Tensor cores of every architecture but sm_90."
+TENSOR_CORES: Final = "Tensor cores of every architecture except sm_90."
 """What the page says of sums that differ from architecture to architecture."""
 
 _ROWS: Final = 20

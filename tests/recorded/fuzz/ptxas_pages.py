@@ -22,32 +22,33 @@ _FRAME: Final = re.compile(
 )
 _HEAD: Final = """# What ptxas gets wrong
 
-[`ptxloom fuzz`](fuzz.md) compares programs with a GPU, code that was not optimised beside code that was. Here is every
-kind of difference that it found on an H200, shrunk, and whose it is. Each program was then compiled by the driver (CUDA
-13.0) and by two ptxas, and run on the H200; a level is listed where the result differs from
+[`ptxloom fuzz`](fuzz.md) compares programs with a GPU, which runs both unoptimised and optimised code. This page lists
+every kind of difference that it found on an H200, shrunk, and says whose fault it is. Each program was then compiled by
+the driver (CUDA 13.0) and by two ptxas, and run on the H200; a level is listed if its result differs from
 ptxloom's.
 
 """
 _OPEN: Final = """
 ## What PTX leaves open
 
-No result is wrong here: PTX bounds the error of approximations, or not even that, and compilers work out what they know
-before the program runs.
+None of these results is wrong: PTX bounds the error of approximations, or not even that, and compilers compute in
+advance what they know.
 
 """
 _GUARDS: Final = """
 ## Guards that are not respected
 
-Of 6,269 forms of instructions that one lane executes, each under a guard that was false, an H200 wrote the result of
-1,046 all the same, at `-O0` as at `-O3`: 1,032 forms of `set`, all 12 of `testp`, and `vadd4` and `vsub4` with `.add`.
+6,269 forms of instructions that one lane executes were run on an H200, each under a guard that was false. It wrote the
+result of 1,046 nevertheless, at both `-O0` and `-O3`: 1,032 forms of `set`, all 12 of `testp`, and `vadd4` and `vsub4`
+with `.add`.
 """
 _FUZZX: Final = """
 ## FuzzX
 
-[SemiAnalysisAI/FuzzX]({source}) lists 87 programs that ptxas miscompiles, or crashes on. ptxloom was given all of them
+[SemiAnalysisAI/FuzzX]({source}) lists 87 programs that ptxas miscompiles, or crashes on. ptxloom ran all of them
 (commit {commit}), and {compiler} compiled them for an
-{device}. The result is the hash that a program prints, or one of its output. Of those that have a result, all but one
-leave in ptxloom what they leave on the GPU without optimisation.
+{device}. The result is the hash that a program prints, or one of its output. Of the programs that have a result, all
+but one have the same in ptxloom as on the GPU without optimisation.
 
 | program | ptxloom | GPU, -O0 | GPU, optimised |
 | --- | --- | --- | --- |

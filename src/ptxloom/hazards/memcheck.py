@@ -1,4 +1,4 @@
-"""What memcheck finds: memory that an access may not touch, and all else that ends a kernel."""
+"""What memcheck finds: memory that an access may not touch, and everything else that ends a kernel."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ KINDS: Final = (
         "memcheck",
         "overrun",
         "Finds, where `memcheck:variables` watches, an access that leaves the shared, constant, local or module-wide "
-        "variable whose name its address was made from, though other memory lies there. An address keeps its variable "
+        "variable from whose name its address was made, even if other memory lies there. An address keeps its variable "
         "through additions, copies and selections, not through memory.",
         "{access} at {place} is beyond {symbol}, from which the address was made",
-        "compare the index with the length of the array; an array that others are part of must be declared as one",
+        "compare the index with the length of the array; arrays that are used as one must be declared as one",
     ),
     HazardKind(
         "memcheck",
@@ -55,10 +55,10 @@ KINDS: Final = (
     HazardKind(
         "memcheck",
         "wrong-space",
-        "Finds an address of another state space than the instruction means, such as a generic address outside "
+        "Finds an address outside the state space that the instruction names, such as a generic address outside "
         "shared memory in `ldmatrix`.",
         "{access} at {place}, {wrong}",
-        "use the space where the data lies, or a generic address made with `cvta`",
+        "use the space that holds the data, or a generic address made with `cvta`",
     ),
     HazardKind(
         "memcheck",
@@ -78,17 +78,17 @@ KINDS: Final = (
         "memcheck",
         "invalid-free",
         "Finds a `free` of something that `malloc` never returned.",
-        "{place} is freed, but `malloc` never gave it",
+        "{place} is freed, but `malloc` never returned it",
         "free what `malloc` returned, and nothing else",
     ),
     HazardKind(
         "memcheck",
         "leak",
-        "Finds memory from `malloc` that is not freed when a launch ends, by the call of `malloc` (`memcheck:leaks`; "
+        "Finds memory from `malloc` that is not freed when a launch ends, for each call of `malloc` (`memcheck:leaks`; "
         "compute-sanitizer's `--leak-check full`). Kernels of one module share its heap: memory that one of them "
-        "leaves for another to free is reported after the one and not after the other.",
+        "leaves for another to free is reported after the first and not after the second.",
         "{size} bytes allocated here ({pieces}) were not freed when the kernel ended",
-        "free them, by one thread, after their last use; watch the last kernel alone if it is the one that frees",
+        "free them, by one thread, after their last use; watch only the last kernel if that one frees them",
         severity=Severity.WARNING,
     ),
     HazardKind(
@@ -116,8 +116,9 @@ KINDS: Final = (
     HazardKind(
         "memcheck",
         "call-mismatch",
-        "Finds an indirect call of a function that takes or gives other sizes than the call's prototype says.",
-        "a call to {place}, which takes or gives other sizes than this call says",
+        "Finds an indirect call of a function whose parameters or results have other sizes than the call's prototype "
+        "says.",
+        "a call to {place}, whose parameters or results have other sizes than this call says",
         "give the call the prototype of the function that it reaches",
         "11.3.3",
     ),
@@ -131,9 +132,9 @@ KINDS: Final = (
     HazardKind(
         "memcheck",
         "bad-token",
-        "Finds a `stackrestore` of what no `stacksave` of the same call gave, or of what has been given back already.",
+        "Finds a `stackrestore` of a token that no `stacksave` of the same call returned, or that is no longer valid.",
         "`{instruction}` is given a token that is not one of this call's",
-        "restore what `stacksave` gave in the same function, the last one first",
+        "restore what `stacksave` returned in the same function, the last one first",
     ),
     HazardKind(
         "memcheck",
@@ -155,16 +156,16 @@ KINDS: Final = (
         "no-cluster",
         "Finds a copy or a store from CTA to CTA (`cp.async.bulk` and `cp.reduce.async.bulk` from `.shared::cta` to "
         "`.shared::cluster`, `st.async`, `red.async`) in a launch without clusters. To an H200 it is an illegal "
-        "instruction, the own CTA's memory as its target included; a cluster of one CTA is enough.",
-        "`{instruction}` moves data within a cluster, and the launch has none",
-        "launch with a cluster (`cluster=1` will do), or give the kernel `.reqnctapercluster`",
+        "instruction, even if its target is the CTA's own memory; a cluster of one CTA is enough.",
+        "`{instruction}` moves data within a cluster, but the launch has no clusters",
+        "launch with a cluster (`cluster=1` is enough), or give the kernel `.reqnctapercluster`",
         "2.2.1",
     ),
     HazardKind(
         "memcheck",
         "no-tensor-map",
-        "Finds a copy by 128 bytes that are not a tensor map: nobody encoded one there, or what a kernel has put into "
-        "its fields cannot be.",
+        "Finds a copy by 128 bytes that are not a tensor map: none was encoded there, or a kernel has put impossible "
+        "values into its fields.",
         "the 128 bytes at {place} are not a tensor map: {reason}",
         "pass what `cuTensorMapEncodeTiled` or `cuTensorMapEncodeIm2col` made, `const __grid_constant__`, or by its "
         "address in global memory; here `pl.tensor_map` makes it",
@@ -181,7 +182,7 @@ KINDS: Final = (
     HazardKind(
         "memcheck",
         "no-texture",
-        "Finds an object that is not a texture or surface, or has another geometry than the instruction: an H200 "
+        "Finds an object that is not a texture or surface, or whose geometry is not the instruction's: an H200 "
         "reads zeros.",
         "`{instruction}` cannot use the object {number}: {reason}",
         "pass what `cudaCreateTextureObject` or `cudaCreateSurfaceObject` made; here `pl.texture` and `pl.surface` "
@@ -191,9 +192,9 @@ KINDS: Final = (
     HazardKind(
         "memcheck",
         "illegal-surface-access",
-        "Finds an access to a surface outside of it under `.trap`, or one between two places: an H200 ends the kernel.",
+        "Finds an access outside a surface under `.trap`, or one that straddles two elements: an H200 ends the kernel.",
         "`{instruction}` cannot reach into the surface: {reason}",
-        "multiply the first coordinate by the size of an element, and keep within the surface, or write `.clamp` or "
+        "multiply the first coordinate by the size of an element, and stay within the surface, or write `.clamp` or "
         "`.zero`",
         "9.7.11",
     ),
@@ -201,7 +202,7 @@ KINDS: Final = (
         "memcheck",
         "illegal-tensor-memory",
         "Finds an instruction of tensor memory that cannot be executed: columns that cannot be allocated or freed, "
-        "lanes beyond those that it may touch, a descriptor that says what there is not.",
+        "lanes beyond those that it may touch, a descriptor of something that does not exist.",
         "`{instruction}` cannot be executed: {reason}",
         "read the bits: `ptxloom.descriptors.InstructionDescriptor.from_bits` says what they mean; "
         "`ptxloom descriptor` reads a matrix descriptor",
@@ -212,15 +213,15 @@ KINDS: Final = (
         "tensor-memory-kept",
         "Finds tensor memory that a CTA has allocated and not freed when its last thread exits.",
         "the CTA ends with tensor memory that `{instruction}` has allocated",
-        "free it with `tcgen05.dealloc`, by a warp that is there to the end",
+        "free it with `tcgen05.dealloc`, in a warp that stays to the end",
         "9.7.16.7",
         severity=Severity.WARNING,
     ),
     HazardKind(
         "memcheck",
         "other-quarter",
-        "Finds an address of `tcgen05.ld` or `tcgen05.st` that names lanes of another warp: a warp reaches the 32 "
-        "lanes that its number in its warpgroup says, whatever the address.",
+        "Finds an address of `tcgen05.ld` or `tcgen05.st` that names lanes of another warp: whatever the address, a "
+        "warp reaches the 32 lanes that its number in its warpgroup selects.",
         "`{instruction}` names lanes of tensor memory that this warp does not reach",
         "add 32 times the warp's number in its warpgroup to the lane, or leave these bits 0",
         "9.7.16.8.1",
@@ -229,16 +230,16 @@ KINDS: Final = (
         "memcheck",
         "empty-collector",
         "Finds a `tcgen05.mma` that uses a collector buffer (`collector::a::use`, `::lastuse`) which no product has "
-        "filled, or which one has discarded since.",
+        "filled, or which a product has discarded since.",
         "`{instruction}` uses a collector buffer that holds nothing",
-        "let the product before it fill the buffer (`collector::a::fill`), or keep it (`::use` and not `::lastuse`)",
+        "let the product before it fill the buffer (`collector::a::fill`), or keep it (`::use` instead of `::lastuse`)",
         "9.7.16.10.9",
     ),
     HazardKind(
         "memcheck",
         "mbarrier-overrun",
         "Finds more arrivals at an mbarrier than it expects in a phase.",
-        "the mbarrier at {place} expects fewer arrivals than come",
+        "more arrivals come to the mbarrier at {place} than it expects",
         "make the count of `mbarrier.init` equal to the arrivals of one phase",
         "9.7.13.16",
     ),

@@ -22,7 +22,7 @@ KINDS: Final = (
     HazardKind(
         "synccheck",
         "predicated",
-        "Finds an `.aligned` instruction whose predicate holds in part of a warp only.",
+        "Finds an `.aligned` instruction whose predicate holds only in part of a warp.",
         "`{instruction}` is executed by part of a warp: {other} {are} predicated off",
         _WHOLE,
     ),
@@ -36,8 +36,8 @@ KINDS: Final = (
     HazardKind(
         "synccheck",
         "exited-barrier",
-        "Finds an `.aligned` barrier (`bar.sync`) in a warp of which lanes have exited: no lane waits for them, but "
-        "the manual wants the whole warp.",
+        "Finds an `.aligned` barrier (`bar.sync`) in a warp some of whose lanes have exited: no lane waits for them, "
+        "but the manual requires the whole warp.",
         "`{instruction}` is executed by part of a warp: {other} {have} exited",
         "let every lane of the warp live until here, or write `barrier.sync`, which needs no whole warp",
         severity=Severity.WARNING,
@@ -52,25 +52,25 @@ KINDS: Final = (
     HazardKind(
         "synccheck",
         "partial-warpgroup",
-        "Finds `wgmma`, and `setmaxnreg` beside it, that not all warps of a warpgroup execute: the same ones, in the "
-        "same order, with the same descriptors.",
+        "Finds `wgmma`, and the `setmaxnreg` that goes with it, that not all warps of a warpgroup execute: they must "
+        "execute the same ones, in the same order, with the same descriptors.",
         "`{instruction}` is executed by part of a warpgroup: without {other}",
         "move it to where all four warps of the warpgroup pass: branch by the number of the warpgroup, not of the warp",
     ),
     HazardKind(
         "synccheck",
         "uneven-registers",
-        "Finds `setmaxnreg` that not all warps of a warpgroup execute, in the same order. The manual leaves that "
+        "Finds `setmaxnreg` that not all warps of a warpgroup execute, in the same order. The manual leaves this "
         "undefined; Triton's warp-specialised kernels for sm_100 do it.",
         "`{instruction}` is executed by part of a warpgroup: without {other}",
-        "move it to where all four warps of the warpgroup pass; of a kernel that a compiler wrote so, leave it",
+        "move it to where all four warps of the warpgroup pass; if a compiler wrote the kernel so, leave it",
         severity=Severity.WARNING,
     ),
     HazardKind(
         "synccheck",
         "absent",
         "Finds lanes that execute `shfl.sync` or its like without being in the member mask.",
-        "`{instruction}` is executed by {other}, who {are} not in the member mask that {they} name{s}",
+        "`{instruction}` is executed by {other}, which {are} not in the member mask that {they} name{s}",
         "name every lane that executes it: `activemask` before the branch, or a ballot of its condition",
     ),
     HazardKind(
@@ -78,7 +78,7 @@ KINDS: Final = (
         "mask-mismatch",
         "Finds lanes that execute `shfl.sync` or its like together, but name different member masks.",
         "`{instruction}` is given different member masks: {other} {do} not agree with the rest",
-        "compute the mask once, before the lanes part",
+        "compute the mask once, before the lanes diverge",
     ),
     HazardKind(
         "synccheck",
@@ -115,8 +115,8 @@ KINDS: Final = (
         "synccheck",
         "not-canceled",
         "Finds `clusterlaunchcontrol.query_cancel.get_first_ctaid` of a response that is a refusal: no cluster was "
-        "canceled, and what the instruction does is undefined. Libraries decode a response as a whole, the index "
-        "before they ask whether there is one, and use it only then.",
+        "canceled, and what the instruction does is undefined. Libraries decode a response as a whole: they read the "
+        "index before they ask whether there is one, and use it only if there is.",
         "`{instruction}` reads the index of a cluster, but none was canceled",
         "ask `clusterlaunchcontrol.query_cancel.is_canceled` first, and branch on it or predicate by it",
         severity=Severity.WARNING,
@@ -126,7 +126,7 @@ KINDS: Final = (
         "deadlock",
         "Says who waits where and for whom when no thread can go on.",
         "{count} {verb} for others that never come: {why}",
-        "see to it that every thread that is waited for reaches the same barrier",
+        "make sure that every thread that is waited for reaches the same barrier",
     ),
     HazardKind(
         "synccheck",

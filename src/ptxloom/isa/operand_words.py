@@ -125,7 +125,7 @@ def _vector(rule: OperandRule, form: Form | None, of: str) -> str:
     if sign:
         return f"a vector of registers{of}, {_LENGTHS[sign].format(name, number)}"
     if name == ".vec":
-        return f"a register{'' if rule.written else ' or a constant'}{of}, or with `.vec` a vector of so many"
+        return f"a register{'' if rule.written else ' or a constant'}{of}, or with `.vec` a vector of that length"
     return f"a vector of registers{of}, as many as `{name}` says"
 
 

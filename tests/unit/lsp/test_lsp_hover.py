@@ -121,7 +121,7 @@ def test_an_unfinished_instruction_shows_its_syntax_and_what_is_missing() -> Non
         ("%tid.x", "%t‸id.x", ".sreg .v4 .u32 %tid"),
         ("%tid.x", "%tid.‸x", ".sreg .v4 .u32 %tid"),
         ("sm_90", "sm_‸90", "needs PTX 7.8"),
-        (".align 4", ".al‸ign 4", "a multiple of so many bytes"),
+        (".align 4", ".al‸ign 4", "a multiple of this number of bytes"),
         (".visible", ".vis‸ible", "can be used by other modules"),
         (".visible", "‸.visible", "can be used by other modules"),
         ("table[64]", "ta‸ble[64]", "64 bytes"),

@@ -23,6 +23,7 @@ Names and namespaces are imported on first use, so `import ptxloom` costs nothin
 
 from __future__ import annotations
 
+import os
 from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
@@ -182,6 +183,8 @@ def __getattr__(name: str) -> object:
 
     with needed():
         imported = import_module(f"{__name__}.{module}")
+        if module == "machine" and os.environ.get("PTXLOOM_WHY"):
+            import_module(f"{__name__}.diagnosis.watched").tell_of_all()
     if name in _NAMESPACES:
         return imported
     value: object = getattr(imported, name)

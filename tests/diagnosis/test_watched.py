@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Final
 
@@ -102,3 +105,23 @@ def test_a_launch_of_which_laws_cannot_be_asked_is_told_as_not_judged(monkeypatc
     (seen,) = _spread().seen
     assert seen.examined.verdict == "unjudged"
     assert str(seen).startswith("could not judge\nnot judged: ")
+
+
+LAUNCHES: Final = """
+import numpy as np
+import ptxloom as pl
+a, b, c = np.ones((32, 64), np.float32), np.ones((64, 48), np.float32), np.zeros((32, 48), np.float32)
+kernel = pl.kernel(pl.load("wrong.ptx"), "sgemm")
+for _ in range(2):
+    kernel.launch((3, 2), (16, 16), [a, b, c, 32, 48, 64])
+"""
+
+
+@pytest.mark.parametrize("asked", [True, False])
+def test_kernels_of_python_are_told_once_where_the_environment_asks(asked: bool, tmp_path: Path) -> None:
+    (tmp_path / "wrong.ptx").write_text(_twice())
+    environment = {name: value for name, value in os.environ.items() if name != "PTXLOOM_WHY"}
+    environment |= {"PTXLOOM_WHY": "1"} if asked else {}
+    command = [sys.executable, "-c", LAUNCHES]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment, cwd=tmp_path)
+    assert done.stderr.count("ptxloom why: kernel sgemm:\nk-twice: ") == asked

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from ptxloom.cli.arguments import launch_words
 from ptxloom.cli.output import CLEAN, COULD_NOT_RUN, FINDINGS, Outcome, style_for
 from ptxloom.diagnosis.watched import Watcher
-from ptxloom.diagnostics import TOOLS
+from ptxloom.diagnostics import TOOLS, UsageError
+from ptxloom.files.names import is_file
 from ptxloom.machine.launch.watching import watching
 from ptxloom.names.demangling import demangled
 from ptxloom.views.runs import diagnoses
@@ -17,6 +21,7 @@ if TYPE_CHECKING:
     from ptxloom.cli.command_line import Options
     from ptxloom.diagnosis.watched import Seen
 
+_FILES: Final = (".toml", ".ptx", ".cu")  # which run as launches, whatever their modes say
 _NOTHING: Final = "ptxloom: no kernel was launched on the CUDA driver that `why` gives a program: nothing was judged"
 
 
@@ -24,6 +29,20 @@ def program_of(options: Options) -> list[str]:
     """The program and its arguments; nothing if a file is to be run."""
     words = options.words
     return words[words.index("--") + 1 :] if "--" in words else []
+
+
+def no_program(options: Options) -> None:
+    """Refuse a program where a launch file is meant, unless options say which of its kernels is to run.
+
+    Raises:
+        UsageError: It is a program; the sentence says how it is run.
+    """
+    name = options.file
+    if launch_words.said(options) or not is_file(name) or Path(name).suffix in _FILES:
+        return
+    if Path(name).suffix == ".py" or os.access(name, os.X_OK):
+        command = f"python {name}" if Path(name).suffix == ".py" else name if os.sep in name else f"./{name}"
+        raise UsageError("FILE", name, f"a launch file; `ptxloom why -- {command}` runs a program")
 
 
 def run(options: Options, command: list[str], executed: Callable[[Options], Outcome]) -> Outcome:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from dataclasses import replace
 from functools import cache
 from threading import Lock
@@ -10,7 +11,9 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from ptxloom.diagnosis.diagnose import examine
 from ptxloom.diagnosis.examination import ELEMENTS, Examination, Unjudged
-from ptxloom.diagnostics import PtxloomError
+from ptxloom.diagnostics import TOOLS, PtxloomError
+from ptxloom.machine.launch.watching import watch_always
+from ptxloom.names.demangling import demangled
 
 if TYPE_CHECKING:
     from ptxloom.machine.results.hazard import Hazards
@@ -67,6 +70,20 @@ def _of(origin: SourceLine | None) -> str:
 def asked_for() -> Watcher | None:
     """The one watcher of this process, if `PTXLOOM_WHY` asks for it."""
     return Watcher() if os.environ.get(VARIABLE) else None
+
+
+@cache
+def tell_of_all() -> None:
+    """If `PTXLOOM_WHY` asks for it, say on standard error what is wrong with each launch from now on."""
+    watcher = asked_for()
+    if watcher is None:
+        return
+
+    def tell(kernel: str, result: LaunchResult) -> None:
+        if (seen := watcher.tell(kernel, result)) is not None:
+            sys.stderr.write(f"ptxloom why: kernel {demangled(kernel)}:\n{seen}\n")
+
+    watch_always(TOOLS, tell)
 
 
 class Watcher:

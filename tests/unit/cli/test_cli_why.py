@@ -195,6 +195,17 @@ def test_sums_that_are_coarser_than_the_result_are_told(capsys: pytest.CaptureFi
     assert main([*words, "--accumulate", "f16"]) == 0
 
 
+@pytest.mark.parametrize(("name", "command"), [("train.py", "python train.py"), ("prog", "./prog")])
+def test_a_program_that_is_named_as_a_file_is_told_how_it_is_run(
+    name: str, command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / name).write_bytes(b"\x7fELF")
+    (tmp_path / name).chmod(0o755)
+    assert main(["why", name]) == 2
+    assert f"`ptxloom why -- {command}` runs a program" in capsys.readouterr().err
+
+
 def test_the_document_lists_every_cause() -> None:
     page = (ROOT / "docs" / "why.md").read_text()
     assert [cause for cause in CAUSES if f"| `{cause}` | {CAUSES[cause].about} |" not in page] == []

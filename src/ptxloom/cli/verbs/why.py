@@ -51,6 +51,7 @@ def run(options: Options) -> Outcome:
         return why_programs.run(options, command, programs.run)
     if options.program:
         raise UsageError("FILE", f"{len(options.program) + 1} files", "one; a program comes behind `--`")
+    why_programs.no_program(options)
     launch = read_launch(options.file, Budget(options.memory_limit), options)
     source = read(str(launch.ptx), launch.target, flags_for(options, str(launch.ptx), launch.flags, launch.target))
     module = parse_source(source)

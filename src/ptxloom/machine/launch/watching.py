@@ -61,6 +61,16 @@ def watching(
         _WATCHES.remove(watch)
 
 
+def watch_always(checks: Sequence[str], tell: Callable[[str, LaunchResult], object]) -> None:
+    """Watch all launches of this process from now on, and follow where bytes come from.
+
+    Args:
+        checks: As of `watching`.
+        tell: Likewise.
+    """
+    _WATCHES.append(Watch(tuple(checks), tell, provenance=True))
+
+
 def watched_checks() -> tuple[str, ...]:
     """The tools of all watchers."""
     return tuple(check for watch in _WATCHES for check in watch.checks)

@@ -99,6 +99,23 @@ def test_a_tensor_copy_that_hardware_takes_for_an_illegal_instruction(copy: str,
     assert done.stdout.split("\n")[0] == returned, done.stderr
 
 
+@pytest.mark.parametrize(
+    ("walk", "pixels"),
+    [("0 0 2 0 0", 32), ("-1 -1 -2 0 0", 32), ("-2 -1 0 1 3", 35), ("-2 -4 3 0 0", 32)],
+    ids=["whole-rows", "begins-before-the-box", "offset-and-halo", "beyond-the-images"],
+)
+def test_a_program_copies_along_the_width_as_a_loop_on_the_host(walk: str, pixels: int) -> None:
+    """By the manual (PTX ISA 5.5.5): no silicon that has `.im2col::w` was asked."""
+    running = Running("sm_100")
+    try:
+        done = running.run("width_copies.py", *walk.split())
+    finally:
+        running.server.close()
+    assert done.stderr == ""
+    assert done.stdout.split() == ["0", "0", str(32 * pixels), "0"]
+    assert running.report.summary() == ""
+
+
 @pytest.mark.parametrize("on_hazard", ["report", "end"])
 def test_a_report_is_told_once_and_of_a_kernel_not_too_many(on_hazard: str, capsys: pytest.CaptureFixture[str]) -> None:
     report = Report(on_hazard)

@@ -80,6 +80,18 @@ def test_a_sparse_factor_picks_rows_by_its_metadata() -> None:
     assert (result(one(body, a, b, before), accumulator_layout(m), n) == product(whole, b)).all()
 
 
+def test_a_sparse_sum_is_cut_where_single_precision_rounds_up() -> None:
+    m, n = 128, 64
+    a, b = np.zeros((m, 16), np.float16), np.zeros((n, 32), np.float16)
+    a[:, :2], b[:, :2] = (1, 1.5 * 2.0**-12), (1, 2.0**-12)  # 1 + 1.5 * 2^-24, which is nearer to 1 + 2^-23
+    before = np.zeros((512, 128), np.uint32)
+    before[256] = 0x44444444  # elements 0 and 1 of each four
+    told = InstructionDescriptor("f16", m, n, "f16", "f16", sparse=True)
+    body = f"""mov.u32 %r21, {told.bits}; add.u32 %r22, %r13, 256; setp.ne.u32 %p6, 0, 0;
+    tcgen05.mma.sp.cta_group::1.kind::f16 [%r13], %rd8, %rd9, [%r22], %r21, %p6;"""
+    assert (result(one(body, a, b, before), accumulator_layout(m), n) == 1).all()
+
+
 def test_scales_are_copied_to_all_quarters_and_multiply_blocks() -> None:
     m, n = 128, 128
     codes = np.random.default_rng(6).integers(0x30, 0x40, (m + n, 32)).astype(np.uint8)  # e4m3 from 0.5 to 1.875

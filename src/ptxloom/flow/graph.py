@@ -92,8 +92,8 @@ class BasicBlock:
 class FlowGraph:
     """The blocks of a function in the order of the text.
 
-    A `.branchtargets` that several branches share is a block behind those of the text, without instructions: they lead
-    to it, and it leads to the targets.
+    A `.branchtargets` that several branches share is a block without instructions, after those of the text: the
+    branches lead to it, and it leads to the targets.
 
     Attributes:
         function: The function.

@@ -139,7 +139,7 @@ EXAMPLES: Final = {
     ),
     "judge": (
         ("judge saxpy.ptx --against saxpy.py", "is it right for any input?"),
-        ("judge saxpy.ptx --against saxpy.py --first-seed 4711", "with seeds that were not known beforehand"),
+        ("judge saxpy.ptx --against saxpy.py --first-seed 4711", "with seeds that nobody knew"),
         ("judge saxpy.ptx --against saxpy.py --output-format json", "all of it"),
         ("judge saxpy.ptx --against saxpy.py --verify v.json", "is this its verdict?"),
     ),

@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from ptxloom.cuda_driver.report import Report
-    from ptxloom.machine.launch.launch_options import LaunchOptions
+    from ptxloom.machine.launch.options import LaunchOptions
 
     Others: TypeAlias = Callable[[int], "Session | None"]
 

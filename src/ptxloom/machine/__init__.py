@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from ptxloom.fragments.filled import Filled
     from ptxloom.machine.device import Device
     from ptxloom.machine.launch.grid import Progress
-    from ptxloom.machine.launch.launch_options import LaunchOptions
+    from ptxloom.machine.launch.options import LaunchOptions
     from ptxloom.machine.memory.address_map import Piece
     from ptxloom.machine.memory.device_memory import Allocation, MemoryHolder, OutOfDeviceMemory
     from ptxloom.machine.memory.images import Sampling
@@ -115,7 +115,7 @@ __getattr__ = later(
         "ptxloom.machine.results.outcome": "LaunchError LaunchResult",
         "ptxloom.machine.results.profile": "Counts Facts Profile ProfileRow Samples SourceRow",
         "ptxloom.machine.results.provenance": "Contents Kind OperandOrigins ProductEvent ProvenanceRecord TracedArray",
-        "ptxloom.machine.launch.launch_options": "LaunchOptions",
+        "ptxloom.machine.launch.options": "LaunchOptions",
         "ptxloom.machine.results.provenance_choice": "Provenance",
         "ptxloom.machine.results.trace": "Blocks Request Trace TraceRecord",
         "ptxloom.machine.tensor.batch": "mma",

@@ -17,7 +17,6 @@ from ptxloom.machine.instruments.wanted import keys_of
 from ptxloom.machine.launch import wanted
 from ptxloom.machine.launch.asked import asked_of
 from ptxloom.machine.launch.launch_limits import may_fill_a_warp
-from ptxloom.machine.launch.launch_options import known_options
 from ptxloom.machine.launch.options import (
     AS_WRITTEN,
     DEFAULT_CHECKS,
@@ -25,6 +24,7 @@ from ptxloom.machine.launch.options import (
     deadline_of,
     known_checks,
     known_contract,
+    known_options,
     unwritten_arrays,
     wanted_provenance,
 )
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from ptxloom.isa.target import Target
     from ptxloom.machine.compile.needs import Needs
     from ptxloom.machine.contraction.rewrite import Contraction, Fusion
-    from ptxloom.machine.launch.launch_options import LaunchOptions
+    from ptxloom.machine.launch.options import LaunchOptions
     from ptxloom.machine.program.model import Program
     from ptxloom.machine.results.profile import Countable
     from ptxloom.syntax.module import Module

@@ -14,7 +14,7 @@ from triton.runtime import _allocation
 
 from ptxloom.diagnostics import PtxloomError, UsageError
 from ptxloom.machine.launch.asked import asked_of
-from ptxloom.machine.launch.launch_options import LaunchOptions
+from ptxloom.machine.launch.options import LaunchOptions
 from ptxloom.machine.launch.prepared import Prepared
 from ptxloom.machine.launch.watching import watched_checks, watched_provenance
 from ptxloom.names.demangling import demangled

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import ptxloom as pl
-from ptxloom.machine.launch.launch_options import LaunchOptions
+from ptxloom.machine.launch.options import LaunchOptions
 
 if TYPE_CHECKING:
     from ptxloom import Kernel

@@ -53,8 +53,8 @@ def test_the_address_of_a_bound_variable_is_that_of_a_texture() -> None:
     ("body", "rule", "why"),
     [
         (FETCH, "no-texture", "the launch was not given such an object"),
-        ("suld.b.2d.b32.trap r0, [t, {four, i}];", "no-texture", "nobody has given"),
-        ("txq.width.b32 r0, [t];", "no-texture", "nobody has given"),
+        ("suld.b.2d.b32.trap r0, [t, {four, i}];", "no-texture", "the launch was not given such an object"),
+        ("txq.width.b32 r0, [t];", "no-texture", "the launch was not given such an object"),
     ],
 )
 @pytest.mark.parametrize("number", [0, 1 << 40, 0xFFFFFFFFFFFFFFFF])

@@ -103,7 +103,7 @@ def test_what_may_vary(work: Path, name: str, value: str, found: tuple[Any, ...]
         ("m.seed", "1", "the argument has no seed"),
         ("A.seed", "x", "x is not a number"),
         ("grid", "x", "is not of the form 2,3 or 2x3"),
-        ("m", "nope", "'nope' is none"),
+        ("m", "nope", "'nope' is not an argument"),
         ("std", "c++17", "names no CUDA C"),
     ],
 )

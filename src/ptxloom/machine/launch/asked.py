@@ -7,17 +7,15 @@ from typing import TYPE_CHECKING, Protocol
 
 from ptxloom.isa.limits import LOCAL_BYTES, SHARED_BYTES
 from ptxloom.machine.launch.device_launches import MOST_PENDING, PENDING_LAUNCHES
-from ptxloom.machine.launch.facts import Facts
-from ptxloom.machine.launch.launch_limits import shape_of
-from ptxloom.machine.launch.launch_options import NO_OPTIONS
-from ptxloom.machine.launch.options import MEMORY_LIMIT, PRINTF_BYTES, PRINTF_LIMIT, THREADS_LIMIT, integer
+from ptxloom.machine.launch.launch_limits import Facts, shape_of
+from ptxloom.machine.launch.options import MEMORY_LIMIT, NO_OPTIONS, PRINTF_BYTES, PRINTF_LIMIT, THREADS_LIMIT, integer
 from ptxloom.machine.launch.runnable import Runnable
 from ptxloom.machine.memory.arena import Budget
 from ptxloom.machine.memory.heap import MOST_BYTES
 
 if TYPE_CHECKING:
     from ptxloom.machine.launch.launch_limits import Shape
-    from ptxloom.machine.launch.launch_options import LaunchOptions
+    from ptxloom.machine.launch.options import LaunchOptions
     from ptxloom.machine.launch.warm import WarmLaunches
     from ptxloom.machine.memory.arguments import Memory
     from ptxloom.syntax.module import Module

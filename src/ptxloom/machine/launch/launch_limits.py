@@ -41,6 +41,26 @@ class Shape(NamedTuple):
         return self.grid[0] * self.grid[1] * self.grid[2] * -(-self.threads // LANES)
 
 
+class Facts(NamedTuple):
+    """The properties of a launch; launches of a kernel that agree in these share a state, except parameters and memory.
+
+    Attributes:
+        shape: The extents.
+        shared_bytes: Dynamic shared memory.
+        seed: The order of warps.
+        stack_bytes: Local memory of a thread for calls.
+        checks: The tools that watch.
+        printf_bytes: What may be printed.
+    """
+
+    shape: Shape
+    shared_bytes: int
+    seed: int
+    stack_bytes: int
+    checks: frozenset[str]
+    printf_bytes: int
+
+
 def shape_of(grid: object, block: object, cluster: object, directives: Iterable[PerformanceDirective]) -> Shape:
     """The shape of a launch of a kernel; without `cluster`, that which its `.reqnctapercluster` asks for.
 

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ptxloom.machine.launch.device_launches import DeviceLaunches
-    from ptxloom.machine.launch.facts import Facts
+    from ptxloom.machine.launch.launch_limits import Facts
     from ptxloom.machine.launch.runnable import Runnable
     from ptxloom.machine.launch.shadows.provenance import ProvenanceShadow
     from ptxloom.machine.launch.shadows.shadow import ShadowMaker

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
     from ptxloom.machine.launch.asked import Asked, Launchable
     from ptxloom.machine.launch.device_launches import DeviceLaunch
-    from ptxloom.machine.launch.facts import Facts
     from ptxloom.machine.launch.grid import Progress
+    from ptxloom.machine.launch.launch_limits import Facts
     from ptxloom.machine.memory.arena import Budget
     from ptxloom.machine.memory.arguments import Memory
     from ptxloom.machine.results.hazard import Hazard

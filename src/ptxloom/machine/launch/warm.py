@@ -13,7 +13,7 @@ from ptxloom.machine.memory.arguments import Memory
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ptxloom.machine.launch.facts import Facts
+    from ptxloom.machine.launch.launch_limits import Facts
     from ptxloom.machine.launch.launch_state import LaunchState
     from ptxloom.machine.memory.arena import Budget
     from ptxloom.machine.results.outcome import LaunchResult

@@ -33,6 +33,11 @@ def test_the_cause_the_operand_and_the_line_are_named_first(bug: PlantedBug) -> 
     assert wrong == []
 
 
+def test_places_that_are_stored_twice_accuse_no_factor() -> None:
+    [bug] = (one for one in BUGS if one.id == "blackwell-f16-m64/rows-of-four-warps-by-32")
+    assert [(one.cause, one.operand) for one in diagnoses_of(bug)] == [("stored-twice", "d")]
+
+
 def test_nineteen_of_twenty_are_named_first() -> None:
     assert NOT_NAMED_FIRST.keys() <= {bug.id for bug in BUGS}
     assert 20 * len(NOT_NAMED_FIRST) <= len(BUGS)

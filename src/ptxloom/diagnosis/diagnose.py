@@ -22,7 +22,7 @@ from ptxloom.diagnosis.expectation import understood
 from ptxloom.diagnosis.factors import Unstored, with_factor
 from ptxloom.diagnosis.findings import Run, first_of, is_right_turned, merged, of_copy, of_total
 from ptxloom.diagnosis.images import image_of
-from ptxloom.diagnosis.laws import Suspect, suspects
+from ptxloom.diagnosis.laws import PLACE, Suspect, suspects
 from ptxloom.diagnosis.left_open import k_left_open
 from ptxloom.diagnosis.readings import blocked_readings_of, readings_of
 from ptxloom.diagnosis.relaid import is_relaid
@@ -356,7 +356,7 @@ def _judged(
     totals = list(stored_twice(group, reading, broken, coverage, record))
     if totals:
         telling = [s for s in broken if s.tile.role == "d" and first_of(s).cause in _SAYS_MORE]
-        broken = [s for s in broken if s.tile.role != "d"] + telling
+        broken = [s for s in broken if s.tile.role != "d" and not _is_echo(s)] + telling
         totals = [] if telling else totals
     left_open = ""
     if not broken and not totals:
@@ -368,6 +368,11 @@ def _judged(
             if any(one.named.cause == "k-missing" for one in totals):
                 totals = list(stored_twice(group, reading, broken, coverage, record, incomplete=True)) or totals
     return _Judged(broken, totals, left_open, reading)
+
+
+def _is_echo(suspect: Suspect) -> bool:
+    """Whether places of a result that is stored over itself are all that accuses a factor."""
+    return suspect.law == PLACE and not suspect.explained
 
 
 def _complexity(judged: _Judged) -> tuple[int, int]:

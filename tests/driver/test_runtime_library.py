@@ -93,14 +93,14 @@ def test_what_is_passed_on_has_as_many_arguments_on_both_sides() -> None:
     if not folders or not (folders[0] / "cuda.h").is_file():
         pytest.skip("CUDA's headers are not installed: `pip install nvidia-cuda-runtime` brings them")
     theirs = _arguments(folders[0] / "cuda_runtime_api.h") | _arguments(folders[0] / "cuda.h")
-    rows = re.findall(r"^FORWARD(\d)\((\w+), (\w+)\)", (_SOURCES / "forwards.c").read_text(), re.MULTILINE)
+    rows = re.findall(r"^FORWARD\((\d), (\w+), (\w+)\)", (_SOURCES / "forwards.c").read_text(), re.MULTILINE)
     known = [
         (name, int(count), theirs[name], theirs[target])
         for count, name, unversioned in rows
         for target in (unversioned, re.sub(r"_v\d$", "", unversioned))[: 1 + (unversioned not in theirs)]
         if name in theirs and target in theirs
     ]
-    assert len(known) > len(rows) - 10
+    assert len(known) > len(rows) - 10 > 100
     assert [row for row in known if len({*row[1:]}) > 1] == []
 
 

@@ -56,13 +56,16 @@ def functions(sources: Path) -> dict[str, list[str]]:
         text = path.read_text(encoding="utf-8")
         for name, parameters in re.findall(r"EXPORTED int (cu\w+)\(((?:[^()]|\([^()]*\))*)\)\s*\{", text):
             found[name] = [one.strip() for one in re.split(r",(?![^(]*\))", " ".join(parameters.split()))]
+        found |= {name: found[target] for name, target in re.findall(r"^SAME\((cu\w+), (\w+)\)", text, re.MULTILINE)}
     return found
 
 
 def of_runtime(sources: Path) -> dict[str, list[str]]:
     """The runtime's functions, those that it passes on as the driver's are."""
     passed_on = functions(OF_DRIVER)
-    rows = re.findall(r"^FORWARD\d\((\w+), (\w+)\)", (sources / "forwards.c").read_text(encoding="utf-8"), re.MULTILINE)
+    rows = re.findall(
+        r"^FORWARD\(\d, (\w+), (\w+)\)", (sources / "forwards.c").read_text(encoding="utf-8"), re.MULTILINE
+    )
     found = {name: passed_on[target] for name, target in rows if target in passed_on} | functions(sources)
     return {
         name: told for name, told in found.items() if name.startswith("cuda") and not COPIES.search(", ".join(told))

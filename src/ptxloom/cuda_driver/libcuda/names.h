@@ -2,7 +2,7 @@
 #ifndef PTXLOOM_NAMES_H
 #define PTXLOOM_NAMES_H
 
-#define EXPORTED __attribute__((visibility("default")))
+#include "base/exported.h"
 
 /* A function that nobody has written answers CUDA_ERROR_NOT_SUPPORTED, and is told of in the report. */
 int function_missing(const char *name);

@@ -126,5 +126,4 @@ EXPORTED int cudaDeviceSynchronize(void) {
     return told(cuCtxSynchronize());
 }
 
-EXPORTED int cudaThreadSynchronize(void);
-EXPORTED int cudaThreadSynchronize(void) { return cudaDeviceSynchronize(); }
+SAME(cudaThreadSynchronize, cudaDeviceSynchronize);

@@ -32,8 +32,7 @@ EXPORTED int cudaGetDeviceProperties(char *to, int device) {
     return SUCCESS;
 }
 
-EXPORTED int cudaGetDeviceProperties_v2(char *to, int device);
-EXPORTED int cudaGetDeviceProperties_v2(char *to, int device) { return cudaGetDeviceProperties(to, device); }
+SAME(cudaGetDeviceProperties_v2, cudaGetDeviceProperties);
 
 EXPORTED int cudaDeviceGetAttribute(int *value, int attribute, int device) {
     int failed = judged(device);

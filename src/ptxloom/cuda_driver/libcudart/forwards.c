@@ -1,248 +1,219 @@
 /* Functions whose arguments are those of a function of the driver, passed on as they came. */
 #include "runtime.h"
 
-#define FORWARD0(name, target) \
-    int target(void);          \
-    EXPORTED int name(void) {  \
-        START();               \
-        return told(target()); \
-    }
-#define FORWARD1(name, target)  \
-    int target(word);           \
-    EXPORTED int name(word a) { \
-        START();                \
-        return told(target(a)); \
-    }
-#define FORWARD2(name, target)          \
-    int target(word, word);             \
-    EXPORTED int name(word a, word b) { \
-        START();                        \
-        return told(target(a, b));      \
-    }
-#define FORWARD3(name, target)                  \
-    int target(word, word, word);               \
-    EXPORTED int name(word a, word b, word c) { \
+/* FORWARD(3, name, target): a function of three words, all of which `target` takes. */
+#define PARAMETERS_0 void
+#define PARAMETERS_1 word a
+#define PARAMETERS_2 word a, word b
+#define PARAMETERS_3 word a, word b, word c
+#define PARAMETERS_4 word a, word b, word c, word d
+#define PARAMETERS_5 word a, word b, word c, word d, word e
+#define PARAMETERS_6 word a, word b, word c, word d, word e, word f
+#define PARAMETERS_7 word a, word b, word c, word d, word e, word f, word g
+#define PARAMETERS_8 word a, word b, word c, word d, word e, word f, word g, word h
+#define ARGUMENTS_0
+#define ARGUMENTS_1 a
+#define ARGUMENTS_2 a, b
+#define ARGUMENTS_3 a, b, c
+#define ARGUMENTS_4 a, b, c, d
+#define ARGUMENTS_5 a, b, c, d, e
+#define ARGUMENTS_6 a, b, c, d, e, f
+#define ARGUMENTS_7 a, b, c, d, e, f, g
+#define ARGUMENTS_8 a, b, c, d, e, f, g, h
+#define FORWARD(count, name, target)            \
+    int target(PARAMETERS_##count);             \
+    EXPORTED int name(PARAMETERS_##count) {     \
         START();                                \
-        return told(target(a, b, c));           \
-    }
-#define FORWARD4(name, target)                          \
-    int target(word, word, word, word);                 \
-    EXPORTED int name(word a, word b, word c, word d) { \
-        START();                                        \
-        return told(target(a, b, c, d));                \
-    }
-#define FORWARD5(name, target)                                  \
-    int target(word, word, word, word, word);                   \
-    EXPORTED int name(word a, word b, word c, word d, word e) { \
-        START();                                                \
-        return told(target(a, b, c, d, e));                     \
-    }
-#define FORWARD6(name, target)                                          \
-    int target(word, word, word, word, word, word);                     \
-    EXPORTED int name(word a, word b, word c, word d, word e, word f) { \
-        START();                                                        \
-        return told(target(a, b, c, d, e, f));                          \
-    }
-#define FORWARD7(name, target)                                                  \
-    int target(word, word, word, word, word, word, word);                       \
-    EXPORTED int name(word a, word b, word c, word d, word e, word f, word g) { \
-        START();                                                                \
-        return told(target(a, b, c, d, e, f, g));                               \
-    }
-#define FORWARD8(name, target)                                                          \
-    int target(word, word, word, word, word, word, word, word);                         \
-    EXPORTED int name(word a, word b, word c, word d, word e, word f, word g, word h) { \
-        START();                                                                        \
-        return told(target(a, b, c, d, e, f, g, h));                                    \
+        return told(target(ARGUMENTS_##count)); \
     }
 
 /* devices */
-FORWARD2(cudaDeviceSetLimit, cuCtxSetLimit)
-FORWARD2(cudaDeviceGetLimit, cuCtxGetLimit)
-FORWARD1(cudaDeviceGetCacheConfig, cuCtxGetCacheConfig)
-FORWARD1(cudaDeviceSetCacheConfig, cuCtxSetCacheConfig)
-FORWARD2(cudaDeviceGetStreamPriorityRange, cuCtxGetStreamPriorityRange)
-FORWARD2(cudaDeviceGetByPCIBusId, cuDeviceGetByPCIBusId)
-FORWARD3(cudaDeviceGetPCIBusId, cuDeviceGetPCIBusId)
-FORWARD4(cudaDeviceGetP2PAttribute, cuDeviceGetP2PAttribute)
-FORWARD3(cudaDeviceCanAccessPeer, cuDeviceCanAccessPeer)
-FORWARD2(cudaDeviceGetDefaultMemPool, cuDeviceGetDefaultMemPool)
-FORWARD2(cudaDeviceGetMemPool, cuDeviceGetMemPool)
-FORWARD2(cudaDeviceSetMemPool, cuDeviceSetMemPool)
-FORWARD0(cudaCtxResetPersistingL2Cache, cuCtxResetPersistingL2Cache)
-FORWARD0(cudaProfilerStart, cuProfilerStart)
-FORWARD0(cudaProfilerStop, cuProfilerStop)
-FORWARD2(cudaDeviceFlushGPUDirectRDMAWrites, cuFlushGPUDirectRDMAWrites)
-FORWARD4(cudaDeviceGetHostAtomicCapabilities, cuDeviceGetHostAtomicCapabilities)
-FORWARD5(cudaDeviceGetP2PAtomicCapabilities, cuDeviceGetP2PAtomicCapabilities)
-FORWARD4(cudaDeviceRegisterAsyncNotification, cuDeviceRegisterAsyncNotification)
-FORWARD2(cudaDeviceUnregisterAsyncNotification, cuDeviceUnregisterAsyncNotification)
+FORWARD(2, cudaDeviceSetLimit, cuCtxSetLimit)
+FORWARD(2, cudaDeviceGetLimit, cuCtxGetLimit)
+FORWARD(1, cudaDeviceGetCacheConfig, cuCtxGetCacheConfig)
+FORWARD(1, cudaDeviceSetCacheConfig, cuCtxSetCacheConfig)
+FORWARD(2, cudaDeviceGetStreamPriorityRange, cuCtxGetStreamPriorityRange)
+FORWARD(2, cudaDeviceGetByPCIBusId, cuDeviceGetByPCIBusId)
+FORWARD(3, cudaDeviceGetPCIBusId, cuDeviceGetPCIBusId)
+FORWARD(4, cudaDeviceGetP2PAttribute, cuDeviceGetP2PAttribute)
+FORWARD(3, cudaDeviceCanAccessPeer, cuDeviceCanAccessPeer)
+FORWARD(2, cudaDeviceGetDefaultMemPool, cuDeviceGetDefaultMemPool)
+FORWARD(2, cudaDeviceGetMemPool, cuDeviceGetMemPool)
+FORWARD(2, cudaDeviceSetMemPool, cuDeviceSetMemPool)
+FORWARD(0, cudaCtxResetPersistingL2Cache, cuCtxResetPersistingL2Cache)
+FORWARD(0, cudaProfilerStart, cuProfilerStart)
+FORWARD(0, cudaProfilerStop, cuProfilerStop)
+FORWARD(2, cudaDeviceFlushGPUDirectRDMAWrites, cuFlushGPUDirectRDMAWrites)
+FORWARD(4, cudaDeviceGetHostAtomicCapabilities, cuDeviceGetHostAtomicCapabilities)
+FORWARD(5, cudaDeviceGetP2PAtomicCapabilities, cuDeviceGetP2PAtomicCapabilities)
+FORWARD(4, cudaDeviceRegisterAsyncNotification, cuDeviceRegisterAsyncNotification)
+FORWARD(2, cudaDeviceUnregisterAsyncNotification, cuDeviceUnregisterAsyncNotification)
 
 /* parts of a device */
-FORWARD3(cudaDeviceGetDevResource, cuDeviceGetDevResource)
-FORWARD6(cudaDevSmResourceSplit, cuDevSmResourceSplit)
-FORWARD6(cudaDevSmResourceSplitByCount, cuDevSmResourceSplitByCount)
-FORWARD3(cudaDevResourceGenerateDesc, cuDevResourceGenerateDesc)
-FORWARD3(cudaStreamGetDevResource, cuStreamGetDevResource)
+FORWARD(3, cudaDeviceGetDevResource, cuDeviceGetDevResource)
+FORWARD(6, cudaDevSmResourceSplit, cuDevSmResourceSplit)
+FORWARD(6, cudaDevSmResourceSplitByCount, cuDevSmResourceSplitByCount)
+FORWARD(3, cudaDevResourceGenerateDesc, cuDevResourceGenerateDesc)
+FORWARD(3, cudaStreamGetDevResource, cuStreamGetDevResource)
 
 /* what the driver has to tell */
-FORWARD2(cudaLogsCurrent, cuLogsCurrent)
-FORWARD3(cudaLogsDumpToFile, cuLogsDumpToFile)
-FORWARD4(cudaLogsDumpToMemory, cuLogsDumpToMemory)
-FORWARD3(cudaLogsRegisterCallback, cuLogsRegisterCallback)
-FORWARD1(cudaLogsUnregisterCallback, cuLogsUnregisterCallback)
+FORWARD(2, cudaLogsCurrent, cuLogsCurrent)
+FORWARD(3, cudaLogsDumpToFile, cuLogsDumpToFile)
+FORWARD(4, cudaLogsDumpToMemory, cuLogsDumpToMemory)
+FORWARD(3, cudaLogsRegisterCallback, cuLogsRegisterCallback)
+FORWARD(1, cudaLogsUnregisterCallback, cuLogsUnregisterCallback)
 
 /* streams */
-FORWARD2(cudaStreamCreateWithFlags, cuStreamCreate)
-FORWARD3(cudaStreamCreateWithPriority, cuStreamCreateWithPriority)
-FORWARD1(cudaStreamDestroy, cuStreamDestroy_v2)
-FORWARD2(cudaStreamGetPriority, cuStreamGetPriority)
-FORWARD2(cudaStreamGetFlags, cuStreamGetFlags)
-FORWARD2(cudaStreamGetId, cuStreamGetId)
-FORWARD2(cudaStreamGetDevice, cuStreamGetDevice)
-FORWARD2(cudaStreamCopyAttributes, cuStreamCopyAttributes)
-FORWARD3(cudaStreamGetAttribute, cuStreamGetAttribute)
-FORWARD3(cudaStreamSetAttribute, cuStreamSetAttribute)
-FORWARD3(cudaStreamWaitEvent, cuStreamWaitEvent)
-FORWARD4(cudaStreamAddCallback, cuStreamAddCallback)
-FORWARD3(cudaLaunchHostFunc, cuLaunchHostFunc)
-FORWARD4(cudaLaunchHostFunc_v2, cuLaunchHostFunc_v2)
-FORWARD1(cudaStreamSynchronize, cuStreamSynchronize)
-FORWARD1(cudaStreamQuery, cuStreamQuery)
-FORWARD4(cudaStreamAttachMemAsync, cuStreamAttachMemAsync)
-FORWARD2(cudaStreamBeginCapture, cuStreamBeginCapture_v2)
-FORWARD6(cudaStreamBeginCaptureToGraph, cuStreamBeginCaptureToGraph)
-FORWARD2(cudaStreamEndCapture, cuStreamEndCapture)
-FORWARD2(cudaStreamIsCapturing, cuStreamIsCapturing)
-FORWARD7(cudaStreamGetCaptureInfo, cuStreamGetCaptureInfo_v3)
-FORWARD5(cudaStreamUpdateCaptureDependencies, cuStreamUpdateCaptureDependencies_v2)
-FORWARD1(cudaThreadExchangeStreamCaptureMode, cuThreadExchangeStreamCaptureMode)
+FORWARD(2, cudaStreamCreateWithFlags, cuStreamCreate)
+FORWARD(3, cudaStreamCreateWithPriority, cuStreamCreateWithPriority)
+FORWARD(1, cudaStreamDestroy, cuStreamDestroy_v2)
+FORWARD(2, cudaStreamGetPriority, cuStreamGetPriority)
+FORWARD(2, cudaStreamGetFlags, cuStreamGetFlags)
+FORWARD(2, cudaStreamGetId, cuStreamGetId)
+FORWARD(2, cudaStreamGetDevice, cuStreamGetDevice)
+FORWARD(2, cudaStreamCopyAttributes, cuStreamCopyAttributes)
+FORWARD(3, cudaStreamGetAttribute, cuStreamGetAttribute)
+FORWARD(3, cudaStreamSetAttribute, cuStreamSetAttribute)
+FORWARD(3, cudaStreamWaitEvent, cuStreamWaitEvent)
+FORWARD(4, cudaStreamAddCallback, cuStreamAddCallback)
+FORWARD(3, cudaLaunchHostFunc, cuLaunchHostFunc)
+FORWARD(4, cudaLaunchHostFunc_v2, cuLaunchHostFunc_v2)
+FORWARD(1, cudaStreamSynchronize, cuStreamSynchronize)
+FORWARD(1, cudaStreamQuery, cuStreamQuery)
+FORWARD(4, cudaStreamAttachMemAsync, cuStreamAttachMemAsync)
+FORWARD(2, cudaStreamBeginCapture, cuStreamBeginCapture_v2)
+FORWARD(6, cudaStreamBeginCaptureToGraph, cuStreamBeginCaptureToGraph)
+FORWARD(2, cudaStreamEndCapture, cuStreamEndCapture)
+FORWARD(2, cudaStreamIsCapturing, cuStreamIsCapturing)
+FORWARD(7, cudaStreamGetCaptureInfo, cuStreamGetCaptureInfo_v3)
+FORWARD(5, cudaStreamUpdateCaptureDependencies, cuStreamUpdateCaptureDependencies_v2)
+FORWARD(1, cudaThreadExchangeStreamCaptureMode, cuThreadExchangeStreamCaptureMode)
 
 /* events */
-FORWARD2(cudaEventCreateWithFlags, cuEventCreate)
-FORWARD2(cudaEventRecord, cuEventRecord)
-FORWARD3(cudaEventRecordWithFlags, cuEventRecordWithFlags)
-FORWARD1(cudaEventQuery, cuEventQuery)
-FORWARD1(cudaEventSynchronize, cuEventSynchronize)
-FORWARD1(cudaEventDestroy, cuEventDestroy_v2)
-FORWARD3(cudaEventElapsedTime, cuEventElapsedTime)
+FORWARD(2, cudaEventCreateWithFlags, cuEventCreate)
+FORWARD(2, cudaEventRecord, cuEventRecord)
+FORWARD(3, cudaEventRecordWithFlags, cuEventRecordWithFlags)
+FORWARD(1, cudaEventQuery, cuEventQuery)
+FORWARD(1, cudaEventSynchronize, cuEventSynchronize)
+FORWARD(1, cudaEventDestroy, cuEventDestroy_v2)
+FORWARD(3, cudaEventElapsedTime, cuEventElapsedTime)
 
 /* memory */
-FORWARD2(cudaMemGetInfo, cuMemGetInfo_v2)
-FORWARD1(cudaHostUnregister, cuMemHostUnregister)
-FORWARD3(cudaHostGetDevicePointer, cuMemHostGetDevicePointer_v2)
-FORWARD2(cudaHostGetFlags, cuMemHostGetFlags)
-FORWARD2(cudaFreeAsync, cuMemFreeAsync)
-FORWARD4(cudaMallocFromPoolAsync, cuMemAllocFromPoolAsync)
-FORWARD2(cudaMemPoolCreate, cuMemPoolCreate)
-FORWARD1(cudaMemPoolDestroy, cuMemPoolDestroy)
-FORWARD3(cudaMemGetDefaultMemPool, cuMemGetDefaultMemPool)
-FORWARD3(cudaMemGetMemPool, cuMemGetMemPool)
-FORWARD3(cudaMemSetMemPool, cuMemSetMemPool)
-FORWARD4(cudaMemPoolExportToShareableHandle, cuMemPoolExportToShareableHandle)
-FORWARD4(cudaMemPoolImportFromShareableHandle, cuMemPoolImportFromShareableHandle)
-FORWARD2(cudaMemPoolExportPointer, cuMemPoolExportPointer)
-FORWARD3(cudaMemPoolImportPointer, cuMemPoolImportPointer)
-FORWARD5(cudaMemGetLocationInfo, cuMemGetLocationInfo)
-FORWARD2(cudaMemPoolTrimTo, cuMemPoolTrimTo)
-FORWARD3(cudaMemPoolSetAttribute, cuMemPoolSetAttribute)
-FORWARD3(cudaMemPoolGetAttribute, cuMemPoolGetAttribute)
-FORWARD3(cudaMemPoolSetAccess, cuMemPoolSetAccess)
-FORWARD3(cudaMemPoolGetAccess, cuMemPoolGetAccess)
-FORWARD5(cudaMemPrefetchAsync, cuMemPrefetchAsync_v2) /* a location is eight bytes, and travels in a register */
-FORWARD4(cudaMemAdvise, cuMemAdvise_v2)
-FORWARD5(cudaMemRangeGetAttribute, cuMemRangeGetAttribute)
-FORWARD6(cudaMemRangeGetAttributes, cuMemRangeGetAttributes)
-FORWARD2(cudaIpcGetMemHandle, cuIpcGetMemHandle)
-FORWARD1(cudaIpcCloseMemHandle, cuIpcCloseMemHandle)
-FORWARD2(cudaIpcGetEventHandle, cuIpcGetEventHandle)
+FORWARD(2, cudaMemGetInfo, cuMemGetInfo_v2)
+FORWARD(1, cudaHostUnregister, cuMemHostUnregister)
+FORWARD(3, cudaHostGetDevicePointer, cuMemHostGetDevicePointer_v2)
+FORWARD(2, cudaHostGetFlags, cuMemHostGetFlags)
+FORWARD(2, cudaFreeAsync, cuMemFreeAsync)
+FORWARD(4, cudaMallocFromPoolAsync, cuMemAllocFromPoolAsync)
+FORWARD(2, cudaMemPoolCreate, cuMemPoolCreate)
+FORWARD(1, cudaMemPoolDestroy, cuMemPoolDestroy)
+FORWARD(3, cudaMemGetDefaultMemPool, cuMemGetDefaultMemPool)
+FORWARD(3, cudaMemGetMemPool, cuMemGetMemPool)
+FORWARD(3, cudaMemSetMemPool, cuMemSetMemPool)
+FORWARD(4, cudaMemPoolExportToShareableHandle, cuMemPoolExportToShareableHandle)
+FORWARD(4, cudaMemPoolImportFromShareableHandle, cuMemPoolImportFromShareableHandle)
+FORWARD(2, cudaMemPoolExportPointer, cuMemPoolExportPointer)
+FORWARD(3, cudaMemPoolImportPointer, cuMemPoolImportPointer)
+FORWARD(5, cudaMemGetLocationInfo, cuMemGetLocationInfo)
+FORWARD(2, cudaMemPoolTrimTo, cuMemPoolTrimTo)
+FORWARD(3, cudaMemPoolSetAttribute, cuMemPoolSetAttribute)
+FORWARD(3, cudaMemPoolGetAttribute, cuMemPoolGetAttribute)
+FORWARD(3, cudaMemPoolSetAccess, cuMemPoolSetAccess)
+FORWARD(3, cudaMemPoolGetAccess, cuMemPoolGetAccess)
+FORWARD(5, cudaMemPrefetchAsync, cuMemPrefetchAsync_v2) /* a location is eight bytes, and travels in a register */
+FORWARD(4, cudaMemAdvise, cuMemAdvise_v2)
+FORWARD(5, cudaMemRangeGetAttribute, cuMemRangeGetAttribute)
+FORWARD(6, cudaMemRangeGetAttributes, cuMemRangeGetAttributes)
+FORWARD(2, cudaIpcGetMemHandle, cuIpcGetMemHandle)
+FORWARD(1, cudaIpcCloseMemHandle, cuIpcCloseMemHandle)
+FORWARD(2, cudaIpcGetEventHandle, cuIpcGetEventHandle)
 
 /* arrays, textures, surfaces */
-FORWARD1(cudaFreeMipmappedArray, cuMipmappedArrayDestroy)
-FORWARD3(cudaGetMipmappedArrayLevel, cuMipmappedArrayGetLevel)
-FORWARD3(cudaArrayGetMemoryRequirements, cuArrayGetMemoryRequirements)
-FORWARD3(cudaMipmappedArrayGetMemoryRequirements, cuMipmappedArrayGetMemoryRequirements)
-FORWARD2(cudaArrayGetSparseProperties, cuArrayGetSparseProperties)
-FORWARD2(cudaMipmappedArrayGetSparseProperties, cuMipmappedArrayGetSparseProperties)
-FORWARD3(cudaArrayGetPlane, cuArrayGetPlane)
-FORWARD1(cudaDestroyTextureObject, cuTexObjectDestroy)
-FORWARD2(cudaGetTextureObjectResourceViewDesc, cuTexObjectGetResourceViewDesc)
-FORWARD1(cudaDestroySurfaceObject, cuSurfObjectDestroy)
+FORWARD(1, cudaFreeMipmappedArray, cuMipmappedArrayDestroy)
+FORWARD(3, cudaGetMipmappedArrayLevel, cuMipmappedArrayGetLevel)
+FORWARD(3, cudaArrayGetMemoryRequirements, cuArrayGetMemoryRequirements)
+FORWARD(3, cudaMipmappedArrayGetMemoryRequirements, cuMipmappedArrayGetMemoryRequirements)
+FORWARD(2, cudaArrayGetSparseProperties, cuArrayGetSparseProperties)
+FORWARD(2, cudaMipmappedArrayGetSparseProperties, cuMipmappedArrayGetSparseProperties)
+FORWARD(3, cudaArrayGetPlane, cuArrayGetPlane)
+FORWARD(1, cudaDestroyTextureObject, cuTexObjectDestroy)
+FORWARD(2, cudaGetTextureObjectResourceViewDesc, cuTexObjectGetResourceViewDesc)
+FORWARD(1, cudaDestroySurfaceObject, cuSurfObjectDestroy)
 
 /* libraries of code */
-FORWARD8(cudaLibraryLoadData, cuLibraryLoadData)
-FORWARD8(cudaLibraryLoadFromFile, cuLibraryLoadFromFile)
-FORWARD1(cudaLibraryUnload, cuLibraryUnload)
-FORWARD4(cudaLibraryGetGlobal, cuLibraryGetGlobal)
-FORWARD4(cudaLibraryGetManaged, cuLibraryGetManaged)
-FORWARD3(cudaLibraryGetUnifiedFunction, cuLibraryGetUnifiedFunction)
-FORWARD2(cudaLibraryGetKernelCount, cuLibraryGetKernelCount)
-FORWARD3(cudaLibraryEnumerateKernels, cuLibraryEnumerateKernels)
-FORWARD5(cudaGetDriverEntryPointByVersion, cuGetProcAddress_v2)
+FORWARD(8, cudaLibraryLoadData, cuLibraryLoadData)
+FORWARD(8, cudaLibraryLoadFromFile, cuLibraryLoadFromFile)
+FORWARD(1, cudaLibraryUnload, cuLibraryUnload)
+FORWARD(4, cudaLibraryGetGlobal, cuLibraryGetGlobal)
+FORWARD(4, cudaLibraryGetManaged, cuLibraryGetManaged)
+FORWARD(3, cudaLibraryGetUnifiedFunction, cuLibraryGetUnifiedFunction)
+FORWARD(2, cudaLibraryGetKernelCount, cuLibraryGetKernelCount)
+FORWARD(3, cudaLibraryEnumerateKernels, cuLibraryEnumerateKernels)
+FORWARD(5, cudaGetDriverEntryPointByVersion, cuGetProcAddress_v2)
 
 /* graphs */
-FORWARD2(cudaGraphCreate, cuGraphCreate)
-FORWARD1(cudaGraphDestroy, cuGraphDestroy)
-FORWARD2(cudaGraphClone, cuGraphClone)
-FORWARD1(cudaGraphDestroyNode, cuGraphDestroyNode)
-FORWARD3(cudaGraphNodeFindInClone, cuGraphNodeFindInClone)
-FORWARD2(cudaGraphNodeGetType, cuGraphNodeGetType)
-FORWARD3(cudaGraphGetNodes, cuGraphGetNodes)
-FORWARD3(cudaGraphGetRootNodes, cuGraphGetRootNodes)
-FORWARD5(cudaGraphGetEdges, cuGraphGetEdges_v2)
-FORWARD4(cudaGraphNodeGetDependencies, cuGraphNodeGetDependencies_v2)
-FORWARD4(cudaGraphNodeGetDependentNodes, cuGraphNodeGetDependentNodes_v2)
-FORWARD5(cudaGraphAddDependencies, cuGraphAddDependencies_v2)
-FORWARD5(cudaGraphRemoveDependencies, cuGraphRemoveDependencies_v2)
-FORWARD4(cudaGraphAddEmptyNode, cuGraphAddEmptyNode)
-FORWARD5(cudaGraphAddHostNode, cuGraphAddHostNode)
-FORWARD2(cudaGraphHostNodeGetParams, cuGraphHostNodeGetParams)
-FORWARD2(cudaGraphHostNodeSetParams, cuGraphHostNodeSetParams)
-FORWARD5(cudaGraphAddChildGraphNode, cuGraphAddChildGraphNode)
-FORWARD2(cudaGraphChildGraphNodeGetGraph, cuGraphChildGraphNodeGetGraph)
-FORWARD5(cudaGraphAddEventRecordNode, cuGraphAddEventRecordNode)
-FORWARD5(cudaGraphAddEventWaitNode, cuGraphAddEventWaitNode)
-FORWARD2(cudaGraphEventRecordNodeGetEvent, cuGraphEventRecordNodeGetEvent)
-FORWARD2(cudaGraphEventRecordNodeSetEvent, cuGraphEventRecordNodeSetEvent)
-FORWARD2(cudaGraphEventWaitNodeGetEvent, cuGraphEventWaitNodeGetEvent)
-FORWARD2(cudaGraphEventWaitNodeSetEvent, cuGraphEventWaitNodeSetEvent)
-FORWARD3(cudaGraphExecEventRecordNodeSetEvent, cuGraphExecEventRecordNodeSetEvent)
-FORWARD3(cudaGraphExecEventWaitNodeSetEvent, cuGraphExecEventWaitNodeSetEvent)
-FORWARD2(cudaGraphMemsetNodeGetParams, cuGraphMemsetNodeGetParams)
-FORWARD2(cudaGraphMemsetNodeSetParams, cuGraphMemsetNodeSetParams)
-FORWARD5(cudaGraphAddMemAllocNode, cuGraphAddMemAllocNode)
-FORWARD5(cudaGraphAddMemFreeNode, cuGraphAddMemFreeNode)
-FORWARD2(cudaGraphKernelNodeCopyAttributes, cuGraphKernelNodeCopyAttributes)
-FORWARD3(cudaGraphKernelNodeGetAttribute, cuGraphKernelNodeGetAttribute)
-FORWARD3(cudaGraphKernelNodeSetAttribute, cuGraphKernelNodeSetAttribute)
-FORWARD3(cudaGraphInstantiate, cuGraphInstantiateWithFlags)
-FORWARD3(cudaGraphInstantiateWithFlags, cuGraphInstantiateWithFlags)
-FORWARD3(cudaGraphInstantiateWithParams, cuGraphInstantiateWithParams)
-FORWARD2(cudaGraphExecGetFlags, cuGraphExecGetFlags)
-FORWARD3(cudaGraphExecHostNodeSetParams, cuGraphExecHostNodeSetParams)
-FORWARD3(cudaGraphExecChildGraphNodeSetParams, cuGraphExecChildGraphNodeSetParams)
-FORWARD3(cudaGraphExecUpdate, cuGraphExecUpdate_v2)
-FORWARD3(cudaGraphNodeSetEnabled, cuGraphNodeSetEnabled)
-FORWARD3(cudaGraphNodeGetEnabled, cuGraphNodeGetEnabled)
-FORWARD2(cudaGraphUpload, cuGraphUpload)
-FORWARD2(cudaGraphLaunch, cuGraphLaunch)
-FORWARD1(cudaGraphExecDestroy, cuGraphExecDestroy)
-FORWARD3(cudaGraphDebugDotPrint, cuGraphDebugDotPrint)
-FORWARD2(cudaGraphGetId, cuGraphGetId)
-FORWARD2(cudaGraphExecGetId, cuGraphExecGetId)
-FORWARD2(cudaGraphNodeGetContainingGraph, cuGraphNodeGetContainingGraph)
-FORWARD2(cudaGraphNodeGetLocalId, cuGraphNodeGetLocalId)
-FORWARD2(cudaGraphNodeGetToolsId, cuGraphNodeGetToolsId)
-FORWARD2(cudaGraphMemAllocNodeGetParams, cuGraphMemAllocNodeGetParams)
-FORWARD2(cudaGraphMemFreeNodeGetParams, cuGraphMemFreeNodeGetParams)
-FORWARD5(cudaUserObjectCreate, cuUserObjectCreate)
-FORWARD2(cudaUserObjectRetain, cuUserObjectRetain)
-FORWARD2(cudaUserObjectRelease, cuUserObjectRelease)
-FORWARD4(cudaGraphRetainUserObject, cuGraphRetainUserObject)
-FORWARD3(cudaGraphReleaseUserObject, cuGraphReleaseUserObject)
-FORWARD1(cudaDeviceGraphMemTrim, cuDeviceGraphMemTrim)
-FORWARD3(cudaDeviceGetGraphMemAttribute, cuDeviceGetGraphMemAttribute)
-FORWARD3(cudaDeviceSetGraphMemAttribute, cuDeviceSetGraphMemAttribute)
+FORWARD(2, cudaGraphCreate, cuGraphCreate)
+FORWARD(1, cudaGraphDestroy, cuGraphDestroy)
+FORWARD(2, cudaGraphClone, cuGraphClone)
+FORWARD(1, cudaGraphDestroyNode, cuGraphDestroyNode)
+FORWARD(3, cudaGraphNodeFindInClone, cuGraphNodeFindInClone)
+FORWARD(2, cudaGraphNodeGetType, cuGraphNodeGetType)
+FORWARD(3, cudaGraphGetNodes, cuGraphGetNodes)
+FORWARD(3, cudaGraphGetRootNodes, cuGraphGetRootNodes)
+FORWARD(5, cudaGraphGetEdges, cuGraphGetEdges_v2)
+FORWARD(4, cudaGraphNodeGetDependencies, cuGraphNodeGetDependencies_v2)
+FORWARD(4, cudaGraphNodeGetDependentNodes, cuGraphNodeGetDependentNodes_v2)
+FORWARD(5, cudaGraphAddDependencies, cuGraphAddDependencies_v2)
+FORWARD(5, cudaGraphRemoveDependencies, cuGraphRemoveDependencies_v2)
+FORWARD(4, cudaGraphAddEmptyNode, cuGraphAddEmptyNode)
+FORWARD(5, cudaGraphAddHostNode, cuGraphAddHostNode)
+FORWARD(2, cudaGraphHostNodeGetParams, cuGraphHostNodeGetParams)
+FORWARD(2, cudaGraphHostNodeSetParams, cuGraphHostNodeSetParams)
+FORWARD(5, cudaGraphAddChildGraphNode, cuGraphAddChildGraphNode)
+FORWARD(2, cudaGraphChildGraphNodeGetGraph, cuGraphChildGraphNodeGetGraph)
+FORWARD(5, cudaGraphAddEventRecordNode, cuGraphAddEventRecordNode)
+FORWARD(5, cudaGraphAddEventWaitNode, cuGraphAddEventWaitNode)
+FORWARD(2, cudaGraphEventRecordNodeGetEvent, cuGraphEventRecordNodeGetEvent)
+FORWARD(2, cudaGraphEventRecordNodeSetEvent, cuGraphEventRecordNodeSetEvent)
+FORWARD(2, cudaGraphEventWaitNodeGetEvent, cuGraphEventWaitNodeGetEvent)
+FORWARD(2, cudaGraphEventWaitNodeSetEvent, cuGraphEventWaitNodeSetEvent)
+FORWARD(3, cudaGraphExecEventRecordNodeSetEvent, cuGraphExecEventRecordNodeSetEvent)
+FORWARD(3, cudaGraphExecEventWaitNodeSetEvent, cuGraphExecEventWaitNodeSetEvent)
+FORWARD(2, cudaGraphMemsetNodeGetParams, cuGraphMemsetNodeGetParams)
+FORWARD(2, cudaGraphMemsetNodeSetParams, cuGraphMemsetNodeSetParams)
+FORWARD(5, cudaGraphAddMemAllocNode, cuGraphAddMemAllocNode)
+FORWARD(5, cudaGraphAddMemFreeNode, cuGraphAddMemFreeNode)
+FORWARD(2, cudaGraphKernelNodeCopyAttributes, cuGraphKernelNodeCopyAttributes)
+FORWARD(3, cudaGraphKernelNodeGetAttribute, cuGraphKernelNodeGetAttribute)
+FORWARD(3, cudaGraphKernelNodeSetAttribute, cuGraphKernelNodeSetAttribute)
+FORWARD(3, cudaGraphInstantiate, cuGraphInstantiateWithFlags)
+FORWARD(3, cudaGraphInstantiateWithFlags, cuGraphInstantiateWithFlags)
+FORWARD(3, cudaGraphInstantiateWithParams, cuGraphInstantiateWithParams)
+FORWARD(2, cudaGraphExecGetFlags, cuGraphExecGetFlags)
+FORWARD(3, cudaGraphExecHostNodeSetParams, cuGraphExecHostNodeSetParams)
+FORWARD(3, cudaGraphExecChildGraphNodeSetParams, cuGraphExecChildGraphNodeSetParams)
+FORWARD(3, cudaGraphExecUpdate, cuGraphExecUpdate_v2)
+FORWARD(3, cudaGraphNodeSetEnabled, cuGraphNodeSetEnabled)
+FORWARD(3, cudaGraphNodeGetEnabled, cuGraphNodeGetEnabled)
+FORWARD(2, cudaGraphUpload, cuGraphUpload)
+FORWARD(2, cudaGraphLaunch, cuGraphLaunch)
+FORWARD(1, cudaGraphExecDestroy, cuGraphExecDestroy)
+FORWARD(3, cudaGraphDebugDotPrint, cuGraphDebugDotPrint)
+FORWARD(2, cudaGraphGetId, cuGraphGetId)
+FORWARD(2, cudaGraphExecGetId, cuGraphExecGetId)
+FORWARD(2, cudaGraphNodeGetContainingGraph, cuGraphNodeGetContainingGraph)
+FORWARD(2, cudaGraphNodeGetLocalId, cuGraphNodeGetLocalId)
+FORWARD(2, cudaGraphNodeGetToolsId, cuGraphNodeGetToolsId)
+FORWARD(2, cudaGraphMemAllocNodeGetParams, cuGraphMemAllocNodeGetParams)
+FORWARD(2, cudaGraphMemFreeNodeGetParams, cuGraphMemFreeNodeGetParams)
+FORWARD(5, cudaUserObjectCreate, cuUserObjectCreate)
+FORWARD(2, cudaUserObjectRetain, cuUserObjectRetain)
+FORWARD(2, cudaUserObjectRelease, cuUserObjectRelease)
+FORWARD(4, cudaGraphRetainUserObject, cuGraphRetainUserObject)
+FORWARD(3, cudaGraphReleaseUserObject, cuGraphReleaseUserObject)
+FORWARD(1, cudaDeviceGraphMemTrim, cuDeviceGraphMemTrim)
+FORWARD(3, cudaDeviceGetGraphMemAttribute, cuDeviceGetGraphMemAttribute)
+FORWARD(3, cudaDeviceSetGraphMemAttribute, cuDeviceSetGraphMemAttribute)
 
 /* those that take one argument less */
 int cuCtxEnablePeerAccess(handle context, unsigned flags);
@@ -296,10 +267,10 @@ EXPORTED int cudaIpcOpenEventHandle(handle *event, struct ipc_handle given) {
 }
 
 /* batches */
-FORWARD8(cudaMemcpyBatchAsync, cuMemcpyBatchAsync_v2)
-FORWARD5(cudaMemcpyWithAttributesAsync, cuMemcpyWithAttributesAsync)
-FORWARD3(cudaMemcpy3DWithAttributesAsync, cuMemcpy3DWithAttributesAsync)
-FORWARD4(cudaMemcpy3DBatchAsync, cuMemcpy3DBatchAsync_v2)
-FORWARD8(cudaMemPrefetchBatchAsync, cuMemPrefetchBatchAsync)
-FORWARD8(cudaMemDiscardAndPrefetchBatchAsync, cuMemDiscardAndPrefetchBatchAsync)
-FORWARD5(cudaMemDiscardBatchAsync, cuMemDiscardBatchAsync)
+FORWARD(8, cudaMemcpyBatchAsync, cuMemcpyBatchAsync_v2)
+FORWARD(5, cudaMemcpyWithAttributesAsync, cuMemcpyWithAttributesAsync)
+FORWARD(3, cudaMemcpy3DWithAttributesAsync, cuMemcpy3DWithAttributesAsync)
+FORWARD(4, cudaMemcpy3DBatchAsync, cuMemcpy3DBatchAsync_v2)
+FORWARD(8, cudaMemPrefetchBatchAsync, cuMemPrefetchBatchAsync)
+FORWARD(8, cudaMemDiscardAndPrefetchBatchAsync, cuMemDiscardAndPrefetchBatchAsync)
+FORWARD(5, cudaMemDiscardBatchAsync, cuMemDiscardBatchAsync)

@@ -72,10 +72,7 @@ EXPORTED int cudaLaunchKernel(const void *function, struct dim3 grid, struct dim
     return told(cuLaunchKernel(kernel, grid.x, grid.y, grid.z, block.x, block.y, block.z, (unsigned)shared_bytes, stream, arguments, NULL));
 }
 
-EXPORTED int __cudaLaunchKernel(const void *function, struct dim3 grid, struct dim3 block, void **arguments, size_t shared_bytes,
-                                handle stream) {
-    return cudaLaunchKernel(function, grid, block, arguments, shared_bytes, stream);
-}
+SAME(__cudaLaunchKernel, cudaLaunchKernel);
 
 EXPORTED int cudaLaunchCooperativeKernel(const void *function, struct dim3 grid, struct dim3 block, void **arguments, size_t shared_bytes,
                                          handle stream) {

@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define EXPORTED __attribute__((visibility("default")))
+#include "../libcuda/base/exported.h"
 
 typedef uintptr_t word; /* an argument that is passed on as it came */
 typedef word function(word, word, word, word, word, word);

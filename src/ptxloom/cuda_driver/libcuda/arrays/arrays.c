@@ -257,9 +257,7 @@ EXPORTED int cuArrayGetMemoryRequirements(void *needs, void *handle, int which) 
     (void)needs, (void)handle, (void)which;
     return INVALID_VALUE;
 }
-EXPORTED int cuMipmappedArrayGetMemoryRequirements(void *needs, void *handle, int which) {
-    return cuArrayGetMemoryRequirements(needs, handle, which);
-}
+SAME(cuMipmappedArrayGetMemoryRequirements, cuArrayGetMemoryRequirements);
 
 EXPORTED int cuArrayGetSparseProperties(void *found, void *handle) {
     GIVEN(found && handle);
@@ -267,7 +265,7 @@ EXPORTED int cuArrayGetSparseProperties(void *found, void *handle) {
     (void)found, (void)handle;
     return INVALID_VALUE;
 }
-EXPORTED int cuMipmappedArrayGetSparseProperties(void *found, void *handle) { return cuArrayGetSparseProperties(found, handle); }
+SAME(cuMipmappedArrayGetSparseProperties, cuArrayGetSparseProperties);
 
 EXPORTED int cuArrayGetPlane(void **plane, void *handle, unsigned which) {
     HANDLE(handle);

@@ -92,7 +92,7 @@ EXPORTED int cuDevicePrimaryCtxRelease_v2(int which) {
     return SUCCESS;
 }
 
-EXPORTED int cuDevicePrimaryCtxRelease(int which) { return cuDevicePrimaryCtxRelease_v2(which); }
+SAME(cuDevicePrimaryCtxRelease, cuDevicePrimaryCtxRelease_v2);
 
 EXPORTED int cuDevicePrimaryCtxReset_v2(int which) {
     DRIVER;
@@ -101,7 +101,7 @@ EXPORTED int cuDevicePrimaryCtxReset_v2(int which) {
     return SUCCESS;
 }
 
-EXPORTED int cuDevicePrimaryCtxReset(int which) { return cuDevicePrimaryCtxReset_v2(which); }
+SAME(cuDevicePrimaryCtxReset, cuDevicePrimaryCtxReset_v2);
 
 EXPORTED int cuDevicePrimaryCtxSetFlags_v2(int which, unsigned flags) {
     DRIVER;

@@ -46,7 +46,7 @@ EXPORTED int cuDeviceGetUuid_v2(unsigned char *uuid, int which) {
     return SUCCESS;
 }
 
-EXPORTED int cuDeviceGetUuid(unsigned char *uuid, int which) { return cuDeviceGetUuid_v2(uuid, which); }
+SAME(cuDeviceGetUuid, cuDeviceGetUuid_v2);
 
 EXPORTED int cuDeviceGetAttribute(int *value, int attribute, int which) {
     GIVEN(value);

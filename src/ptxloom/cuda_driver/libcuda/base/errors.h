@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define EXPORTED __attribute__((visibility("default")))
+#include "base/exported.h"
 
 typedef uint64_t device_pointer;
 

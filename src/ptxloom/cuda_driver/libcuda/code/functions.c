@@ -138,7 +138,7 @@ EXPORTED int cuFuncGetName(const char **name, void *handle) {
     *name = function->name;
     return SUCCESS;
 }
-EXPORTED int cuKernelGetName(const char **name, void *kernel) { return cuFuncGetName(name, kernel); }
+SAME(cuKernelGetName, cuFuncGetName);
 
 EXPORTED int cuFuncGetModule(void **module, void *handle) {
     DRIVER;

@@ -54,9 +54,7 @@ EXPORTED int cuLinkCreate_v2(unsigned count, int *options, void **values, void *
     *handle = made;
     return SUCCESS;
 }
-EXPORTED int cuLinkCreate(unsigned count, int *options, void **values, void **link) {
-    return cuLinkCreate_v2(count, options, values, link);
-}
+SAME(cuLinkCreate, cuLinkCreate_v2);
 
 EXPORTED int cuLinkAddData_v2(void *handle, int kind, void *data, size_t size, const char *name, unsigned count, int *options,
                               void **values) {
@@ -69,9 +67,7 @@ EXPORTED int cuLinkAddData_v2(void *handle, int kind, void *data, size_t size, c
     if (link->count == INPUT_LIMIT || size > IMAGE_LIMIT || readable(data, size) < size) return INVALID_VALUE;
     return add(link, kind, data, size);
 }
-EXPORTED int cuLinkAddData(void *link, int kind, void *data, size_t size, const char *name, unsigned count, int *options, void **values) {
-    return cuLinkAddData_v2(link, kind, data, size, name, count, options, values);
-}
+SAME(cuLinkAddData, cuLinkAddData_v2);
 
 EXPORTED int cuLinkAddFile_v2(void *handle, int kind, const char *path, unsigned count, int *options, void **values) {
     HANDLE(handle);
@@ -84,9 +80,7 @@ EXPORTED int cuLinkAddFile_v2(void *handle, int kind, const char *path, unsigned
     free((void *)(uintptr_t)part.data);
     return error;
 }
-EXPORTED int cuLinkAddFile(void *link, int kind, const char *path, unsigned count, int *options, void **values) {
-    return cuLinkAddFile_v2(link, kind, path, count, options, values);
-}
+SAME(cuLinkAddFile, cuLinkAddFile_v2);
 
 EXPORTED int cuLinkComplete(void *handle, void **image, size_t *size) {
     HANDLE(handle);

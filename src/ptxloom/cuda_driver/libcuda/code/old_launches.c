@@ -80,7 +80,7 @@ EXPORTED int cuParamSetTexRef(void *handle, int unit, void *reference) {
     return INVALID_VALUE;
 }
 
-static int launch_old(void *handle, int width, int height, void *stream) {
+EXPORTED int cuLaunchGridAsync(void *handle, int width, int height, void *stream) {
     OLD_FUNCTION;
     struct stream *found;
     TRY(stream_of(stream, &found));
@@ -95,9 +95,8 @@ static int launch_old(void *handle, int width, int height, void *stream) {
     return launch_plain(handle, &old->shape, stream, NULL, f->parameter_bytes ? all : NULL, 0);
 }
 
-EXPORTED int cuLaunchGridAsync(void *function, int width, int height, void *stream) { return launch_old(function, width, height, stream); }
-EXPORTED int cuLaunchGrid(void *function, int width, int height) { return launch_old(function, width, height, NULL); }
-EXPORTED int cuLaunch(void *function) { return launch_old(function, 1, 1, NULL); }
+EXPORTED int cuLaunchGrid(void *function, int width, int height) { return cuLaunchGridAsync(function, width, height, NULL); }
+EXPORTED int cuLaunch(void *function) { return cuLaunchGridAsync(function, 1, 1, NULL); }
 
 /* -- over several devices, of which there is one -------------------------------------------------------------------- */
 

@@ -170,9 +170,7 @@ EXPORTED int cuTexRefSetAddress2D_v3(void *handle, const struct flat_description
     resource.of.memory.pitch = pitch;
     return bind(one, &resource);
 }
-EXPORTED int cuTexRefSetAddress2D_v2(void *handle, const struct flat_description *about, device_pointer address, size_t pitch) {
-    return cuTexRefSetAddress2D_v3(handle, about, address, pitch);
-}
+SAME(cuTexRefSetAddress2D_v2, cuTexRefSetAddress2D_v3);
 
 static int bound_array(void **array, const struct reference *one, int type) {
     if (!array || !one->is_bound || one->resource.type != type) return INVALID_VALUE;

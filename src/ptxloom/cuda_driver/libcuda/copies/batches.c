@@ -212,8 +212,4 @@ EXPORTED int cuMemDiscardBatchAsync(const device_pointer *starts, const size_t *
     return SUCCESS;
 }
 
-EXPORTED int cuMemDiscardAndPrefetchBatchAsync(const device_pointer *starts, const size_t *sizes, size_t count,
-                                               const struct location *where, const size_t *first, size_t where_count, uint64_t flags,
-                                               void *stream) {
-    return cuMemPrefetchBatchAsync(starts, sizes, count, where, first, where_count, flags, stream);
-}
+SAME(cuMemDiscardAndPrefetchBatchAsync, cuMemPrefetchBatchAsync);

@@ -184,7 +184,7 @@ EXPORTED int cuMemcpy3DAsync_v2(const struct copy3d *p, void *stream) {
 }
 EXPORTED int cuMemcpy3D_v2(const struct copy3d *p) { return cuMemcpy3DAsync_v2(p, NULL); }
 /* With the contexts of both sides where others have what is reserved: there is one device. */
-EXPORTED int cuMemcpy3DPeerAsync(const struct copy3d *p, void *stream) { return cuMemcpy3DAsync_v2(p, stream); }
+SAME(cuMemcpy3DPeerAsync, cuMemcpy3DAsync_v2);
 EXPORTED int cuMemcpy3DPeer(const struct copy3d *p) { return cuMemcpy3DAsync_v2(p, NULL); }
 
 /* -- bytes of the first row of an array, from an offset on ------------------------------------------------------------ */

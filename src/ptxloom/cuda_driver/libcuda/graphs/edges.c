@@ -69,7 +69,7 @@ static int without_data(int error, unsigned char *data, const size_t *count) {
     return error;
 }
 
-static int give_edges(void *handle, void **from, void **to, size_t *count) {
+EXPORTED int cuGraphGetEdges(void *handle, void **from, void **to, size_t *count) {
     DRIVER;
     struct graph *graph = object_of(A_GRAPH, handle);
     struct list firsts = {0}, lasts = {0};
@@ -90,9 +90,8 @@ static int give_edges(void *handle, void **from, void **to, size_t *count) {
     return error;
 }
 
-EXPORTED int cuGraphGetEdges(void *graph, void **from, void **to, size_t *count) { return give_edges(graph, from, to, count); }
 EXPORTED int cuGraphGetEdges_v2(void *graph, void **from, void **to, unsigned char *data, size_t *count) {
-    return without_data(give_edges(graph, from, to, count), from ? data : NULL, count);
+    return without_data(cuGraphGetEdges(graph, from, to, count), from ? data : NULL, count);
 }
 
 EXPORTED int cuGraphNodeGetDependencies(void *handle, void **nodes, size_t *count) {

@@ -75,9 +75,7 @@ EXPORTED int cuGraphInstantiate(void **made, void *graph, void **node, char *log
     if (log && log_bytes) *log = 0;
     return cuGraphInstantiateWithFlags(made, graph, 0);
 }
-EXPORTED int cuGraphInstantiate_v2(void **made, void *graph, void **node, char *log, size_t log_bytes) {
-    return cuGraphInstantiate(made, graph, node, log, log_bytes);
-}
+SAME(cuGraphInstantiate_v2, cuGraphInstantiate);
 
 EXPORTED int cuGraphUpload(void *handle, void *where);
 

@@ -57,7 +57,7 @@ EXPORTED int cuMemHostRegister_v2(void *start, size_t size, unsigned flags) {
     all[count++] = (struct registered){start, size, 0, (flags & PORTABLE) | DEVICE_MAPPED, allocation_id(), current_context()};
     return SUCCESS;
 }
-EXPORTED int cuMemHostRegister(void *start, size_t size, unsigned flags) { return cuMemHostRegister_v2(start, size, flags); }
+SAME(cuMemHostRegister, cuMemHostRegister_v2);
 
 EXPORTED int cuMemHostUnregister(void *start) {
     DRIVER;

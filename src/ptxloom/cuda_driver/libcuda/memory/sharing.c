@@ -68,9 +68,7 @@ EXPORTED int cuIpcOpenMemHandle_v2(device_pointer *start, struct memory_handle h
     *start = handle.start;
     return SUCCESS;
 }
-EXPORTED int cuIpcOpenMemHandle(device_pointer *start, struct memory_handle handle, unsigned flags) {
-    return cuIpcOpenMemHandle_v2(start, handle, flags);
-}
+SAME(cuIpcOpenMemHandle, cuIpcOpenMemHandle_v2);
 
 EXPORTED int cuIpcCloseMemHandle(device_pointer start) {
     CONTEXT;

@@ -114,7 +114,7 @@ EXPORTED int cuEventQuery(void *handle) {
     return event_settled(event);
 }
 
-EXPORTED int cuEventSynchronize(void *handle) { return cuEventQuery(handle); }
+SAME(cuEventSynchronize, cuEventQuery); /* what was recorded has happened */
 
 EXPORTED int cuEventElapsedTime_v2(float *milliseconds, void *first, void *last) {
     HANDLE(milliseconds && first && last);
@@ -129,4 +129,4 @@ EXPORTED int cuEventElapsedTime_v2(float *milliseconds, void *first, void *last)
     return SUCCESS;
 }
 
-EXPORTED int cuEventElapsedTime(float *milliseconds, void *first, void *last) { return cuEventElapsedTime_v2(milliseconds, first, last); }
+SAME(cuEventElapsedTime, cuEventElapsedTime_v2);

@@ -188,6 +188,11 @@ def test_threads_share_a_device(running: Running) -> None:
     assert running.run("threads.py").stdout == "152 True\n"
 
 
+def test_waits_are_over_when_the_value_is_there(running: Running) -> None:
+    hows = ("at least", "equal", "any bit", "any bit in neither")
+    assert running.run("waits.py").stdout.splitlines() == [f"{bits} {how} is over" for bits in (32, 64) for how in hows]
+
+
 def test_a_child_has_a_device_only_if_its_parent_had_none(running: Running) -> None:
     done = running.run("forks.py")
     assert done.stdout.splitlines() == ["[5, 6]", "cuInit 3", "[5, 6]"]

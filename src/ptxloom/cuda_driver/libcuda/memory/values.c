@@ -41,7 +41,7 @@ static int holds(uint64_t there, uint64_t value, unsigned size, unsigned how) {
     case 0: return size == 4 ? (int32_t)(there - value) >= 0 : (int64_t)(there - value) >= 0;
     case 1: return there == value;
     case 2: return (there & value) != 0;
-    default: return ~(there | value) != 0;
+    default: return (there | value) != (size == 4 ? UINT32_MAX : UINT64_MAX); /* a bit that is in neither */
     }
 }
 

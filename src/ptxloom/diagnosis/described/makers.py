@@ -10,12 +10,8 @@ from collections import Counter, deque
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from ptxloom.binding.effects import destinations
-from ptxloom.isa.limits import LANES
+from ptxloom.diagnosis.described.computed import computed
 from ptxloom.machine.analysis.definite_assignment import names_read
-from ptxloom.machine.program.symbols import Register
-from ptxloom.meaning import table
-from ptxloom.meaning.form import Form, Unreadable
-from ptxloom.readings.interpreter import Cell, Interpreter
 from ptxloom.syntax import tree
 
 if TYPE_CHECKING:
@@ -90,7 +86,7 @@ def maker_of(reader: Op, name: str, program: Program) -> Op | None:
 def _registers(op: Op, result: str) -> Iterator[tuple[str, int]]:
     """The registers that a result is made of, and by how much each is shifted up."""
     for name in dict.fromkeys(one.text for _, one in names_read(op)):
-        shift = _shift(_sent(op, op.node, result, name))
+        shift = _shift(_sent(op, result, name))
         if shift is not None:
             yield name, shift
 
@@ -105,7 +101,7 @@ def _constants(op: Op, result: str) -> Iterator[tuple[int, int, int]]:
             operands = list(op.operands)
             operands[number] = tree.Integer(1 << bit)
             node = op.node.replace(operands=tuple(operands))
-            sent += [(bit, value) for _, value in _sent(op, node, result, "")[:1]]
+            sent += [(bit, value) for value in computed(op, node, result)[:1]]
         up, down = _shift(sent), _shift([(bit, -value % _WIDE) for bit, value in sent])
         if up is not None:
             yield number, operand.value, up
@@ -113,27 +109,10 @@ def _constants(op: Op, result: str) -> Iterator[tuple[int, int, int]]:
             yield number, -operand.value, down
 
 
-def _sent(op: Op, node: tree.Instruction, result: str, name: str) -> list[tuple[int, int]]:
-    """What a result differs by as a register has one bit or another, all others being 0; without a name, what it is."""
-    row = table.find(Form(node))
-    if row is None:
-        return []
-    cells: dict[str, Cell] = {}
-    for one in (*(found for _, found in names_read(op)), *(found for found, _ in destinations(node))):
-        known = op.scope.find(one.text)
-        if isinstance(known, Register):
-            cells[one.text] = Cell(1 if known.type.kind == "p" else known.type.bits)
-    if name:
-        lanes = [1 << bit for bit in _PROBES if bit < cells[name].bits]
-        cells[name].values = (0, *lanes, *(0,) * (LANES - 1 - len(lanes)))
-    try:
-        row.build(Interpreter(cells), Form(node))
-    except Unreadable:
-        return []
-    first, *rest = cells[result].values
-    if not name:
-        return [(0, first)]
-    return [(bit, value ^ first) for bit, value in zip(_PROBES, rest, strict=False) if bit < cells[name].bits]
+def _sent(op: Op, result: str, name: str) -> list[tuple[int, int]]:
+    """By bit, what a result differs by as a register has that bit, all others being 0."""
+    found = computed(op, op.node, result, name, (0, *(1 << bit for bit in _PROBES)))
+    return [(bit, value ^ found[0]) for bit, value in zip(_PROBES, found[1:], strict=False)]
 
 
 def _shift(sent: list[tuple[int, int]]) -> int | None:

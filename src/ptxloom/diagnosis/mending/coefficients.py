@@ -6,14 +6,9 @@ from collections import deque
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from ptxloom.binding.effects import destinations
+from ptxloom.diagnosis.described.computed import computed
 from ptxloom.diagnosis.described.makers import maker_of
-from ptxloom.isa.limits import LANES
 from ptxloom.machine.analysis.definite_assignment import names_read
-from ptxloom.machine.program.symbols import Register
-from ptxloom.meaning import table
-from ptxloom.meaning.form import Form, Unreadable
-from ptxloom.readings.interpreter import Cell, Interpreter
 from ptxloom.syntax import tree
 from ptxloom.syntax.visitor import walk
 
@@ -23,6 +18,7 @@ if TYPE_CHECKING:
     from ptxloom.machine.program.model import Op, Program
 
 _MOST: Final = 200  # instructions that are looked at
+_TRIED: Final = (0, 1, 2)  # values of what an address may depend on
 _SIGN: Final = 1 << 31  # coefficients are small: what is more is negative
 
 
@@ -84,35 +80,14 @@ def _response(op: Op, result: str, source: str | int) -> int:
     """What a result grows by for each one more of a register or of the constant in an operand; 0 if not evenly."""
     values: list[int] = []
     if isinstance(source, str):
-        values = _computed(op, op.node, result, source)
+        values += computed(op, op.node, result, source, _TRIED)[: len(_TRIED)]
     else:
-        for value in range(3):
+        for value in _TRIED:
             operands = list(op.operands)
             operands[source] = tree.Integer(value)
-            values += _computed(op, op.node.replace(operands=tuple(operands)), result, "")[:1]
+            values += computed(op, op.node.replace(operands=tuple(operands)), result)[:1]
     steps = {right - left for left, right in pairwise(values)}
     if len(steps) != 1:
         return 0
     (step,) = steps
     return step if abs(step) < _SIGN else 0
-
-
-def _computed(op: Op, node: tree.Instruction, result: str, varied: str) -> list[int]:
-    """A result as a register is 0, 1 and 2, all others being 0; all alike without one."""
-    row = table.find(Form(node))
-    if row is None:
-        return []
-    cells: dict[str, Cell] = {}
-    for one in (*(found for _, found in names_read(op)), *(found for found, _ in destinations(node))):
-        known = op.scope.find(one.text)
-        if isinstance(known, Register):
-            cells[one.text] = Cell(1 if known.type.kind == "p" else known.type.bits)
-    if varied in cells and cells[varied].bits > 1:
-        cells[varied].values = tuple(range(LANES))
-    elif varied:
-        return []
-    try:
-        row.build(Interpreter(cells), Form(node))
-    except Unreadable:
-        return []
-    return list(cells[result].values[:3]) if result in cells else []

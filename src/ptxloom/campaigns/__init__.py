@@ -2,7 +2,7 @@
 
 from ptxloom.campaigns.campaign import Killed, Share, carried_out
 from ptxloom.campaigns.executors import Workers, of_cluster, of_mpi, of_processes
-from ptxloom.campaigns.forms import fits, in_form
+from ptxloom.campaigns.forms import fits, form_of, in_form
 from ptxloom.campaigns.shards import Shards
 
 __all__ = [
@@ -12,6 +12,7 @@ __all__ = [
     "Workers",
     "carried_out",
     "fits",
+    "form_of",
     "in_form",
     "of_cluster",
     "of_mpi",

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Annotated, Any, Literal, cast, get_args, get_origin, get_type_hints
+
+from ptxloom.records import Record
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -38,6 +40,25 @@ def fits(value: object, form: Any) -> bool:
             return len(items) == len(wanted) and all(map(fits, items, wanted))
         case _:
             return isinstance(value, form)
+
+
+def form_of(hint: Any) -> Any:
+    """The form of what a record is printed as, from the types of its members; for `fits`.
+
+    Args:
+        hint: A record's class, or the type of a member.
+    """
+    inner: tuple[Any, ...] = get_args(hint)
+    found: Any = hint
+    if get_origin(hint) is Annotated:
+        found = form_of(inner[0])
+    elif get_origin(hint) is Literal:
+        found = inner[0].__class__
+    elif get_origin(hint) is tuple:
+        found = [form_of(inner[0])] if inner[-1] is ... else tuple(map(form_of, inner))
+    elif isinstance(hint, type) and issubclass(hint, Record):
+        found = {name: form_of(member) for name, member in get_type_hints(hint, include_extras=True).items()}
+    return found
 
 
 def in_form(form: Any) -> Callable[[str, Any], Any]:

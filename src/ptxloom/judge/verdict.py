@@ -7,7 +7,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal, cast
 
-from ptxloom.campaigns import fits
+from ptxloom.campaigns import fits, form_of
 from ptxloom.diagnostics import PtxloomError
 from ptxloom.records import Natural, Record, record, taken
 
@@ -15,14 +15,6 @@ if TYPE_CHECKING:
     from ptxloom.judge.hacks import Finding
 
 SCHEMA: Final = 1
-_FILE: Final = {"file": str, "sha256": str}
-_FORM: Final = {
-    "schema": int, "ptxloom": str, "passed": bool, "hacks": [str], "kernel": _FILE, "reference": _FILE, "seeds": [int],
-    "findings": [{"hack": str, "refuses": bool, "sentence": str, "cases": [str]}],
-    "cases": [{"case": str, "right": bool, "wrong": int, "elements": int, "instructions": int, "output": str}],
-    "not_judged": [str], "digest": str,
-}  # fmt: skip
-"""Of `Verdict.as_data`."""
 
 
 class NoVerdict(PtxloomError):  # noqa: N818 - reads as the sentence it prints
@@ -176,6 +168,6 @@ def verdict_in(said: object) -> dict[str, Any]:
         raise ValueError("no verdict")
     if digest_of(found) != found["digest"]:
         raise NoVerdict("the verdict was changed: its digest is not of what it says")
-    if not fits(found, _FORM):
+    if not fits(found, form_of(VerdictRecord)):
         raise ValueError("no verdict")
     return found

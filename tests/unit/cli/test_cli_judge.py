@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from ptxloom.judge import read_verdict
-from ptxloom.judge.verdict import NoVerdict
+from ptxloom.judge import read_verdict, verdict
+from ptxloom.judge.verdict import NoVerdict, Verdict, digest_of
 
 Run = Callable[..., Any]
 SHOWN = Path(__file__).parents[3] / "examples"
@@ -89,3 +89,15 @@ def test_a_verdict_is_checked(run: Run, work: Path) -> None:
 def test_what_is_no_verdict_is_refused(text: str) -> None:
     with pytest.raises(NoVerdict):
         read_verdict(text)
+
+
+@pytest.mark.parametrize(
+    ("member", "value"),
+    [("seeds", ["1"]), ("passed", 1), ("kernel", {"file": "k.ptx"}), ("cases", [{"case": "all"}]), ("more", 1)],
+)
+def test_what_is_shaped_otherwise_is_no_verdict(member: str, value: object) -> None:
+    said = Verdict("k.ptx", "1", "r.py", "2", (1, 2), cases=(verdict.Tested("all", True, 0, 4, 5, "3"),)).as_data()
+    assert read_verdict(json.dumps(said)) == said
+    said |= {member: value}
+    with pytest.raises(NoVerdict, match="no verdict"):
+        read_verdict(json.dumps(said | {"digest": digest_of(said)}))

@@ -5,14 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from string import Template
 
-from diagnosis.planted.described_factors import NAMES, TILE, DescribedFactors
+from diagnosis.planted.described_factors import NAMES, PARAMETERS, TILE, DescribedFactors, descriptors, ring
 from diagnosis.planted.model import RightKernel
 from ptxloom.descriptors.instruction import InstructionDescriptor
 
 M, N, K = 256, 128, 192
 STAGE_BYTES = 32768
 
-HEAD = """.version 8.7
+HEAD = (
+    """.version 8.7
 .target sm_100a
 .address_size 64
 .extern .shared .align 1024 .b8 tiles[];
@@ -26,15 +27,9 @@ HEAD = """.version 8.7
 .shared .align 8 .b64 full[2];
 .shared .align 8 .b64 empty;
 .shared .align 16 .b32 slot;
-mov.u32 r0, %tid.x;
-mov.b64 d1, A;
-mov.b64 d2, B;
-cvta.param.u64 d1, d1;
-cvta.param.u64 d2, d2;
-ld.param.u64 d3, [C];
-ld.param.u32 r1, [n];
-ld.param.u32 r2, [k];
-$taken
+"""
+    + PARAMETERS
+    + """$taken
 mov.u32 r3, tiles;
 mov.u32 r4, full;
 mov.u32 r9, empty;
@@ -66,46 +61,13 @@ mov.u32 r45, $told; // told
 mov.u32 r7, 0;
 mov.u32 r8, 0;
 @p0 bra multiply;
-copy:
-and.b32 r10, r7, 1; // fill-stage
-shl.b32 r11, r10, 15;
-add.u32 r11, r3, r11;
-add.u32 r12, r11, 16384;
-shl.b32 r13, r10, 3;
-add.u32 r13, r4, r13;
-shl.b32 r14, r7, $log_k; // copy-k
-mbarrier.arrive.expect_tx.shared.b64 _, [r13], $bytes; // bytes
-$copies
-add.u32 r7, r7, 1;
-multiply:
-shl.b32 r15, r8, $log_k;
-add.u32 r15, r15, $tile_k;
-setp.ge.or.u32 p1, r15, r2, p0;
-@p1 bra wait;
-sub.u32 r16, r7, r8;
-setp.lt.u32 p2, r16, 2;
-@p2 bra copy;
-wait:
-and.b32 r20, r8, 1; // read-stage
-shl.b32 r21, r20, 15; // stage-bytes
-add.u32 r21, r3, r21; // stage-start
-shl.b32 r22, r20, 3;
-add.u32 r22, r4, r22;
-shr.u32 r23, r8, 1;
-and.b32 r23, r23, 1; // phase
-again:
-mbarrier.try_wait.parity.shared.b64 p3, [r22], r23;
-@!p3 bra again;
-$middle
+"""
+    + ring(STAGE_BYTES)
+    + """$middle
 @p0 bra issued;
-shr.u32 r24, r21, 4;
-cvt.u64.u32 d10, r24; // a-start
-add.u32 r25, r21, 16384; // b-base
-shr.u32 r25, r25, 4;
-cvt.u64.u32 d11, r25; // b-start
-or.b64 d10, d10, $a_words; // a-words
-or.b64 d11, d11, $b_words; // b-words
-setp.ne.u32 p6, r8, 0; // adding
+"""
+    + descriptors(STAGE_BYTES)
+    + """setp.ne.u32 p6, r8, 0; // adding
 $products
 tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [r9];
 issued:
@@ -128,6 +90,7 @@ freed:
 ret;
 }
 """
+)
 _KINDS = {"f16": "f16", "tf32": "tf32", "e4m3": "f8f6f4"}
 
 

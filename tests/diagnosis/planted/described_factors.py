@@ -21,6 +21,72 @@ NAMES: Final = ("A", "B", "C", "n", "k")
 _COPY: Final = "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
 _E4M3: Final = np.array([0xC4, 0xC0, 0xB8, 0x00, 0x38, 0x40, 0x44], np.uint8)  # -3 to 3
 
+PARAMETERS: Final = """mov.u32 r0, %tid.x;
+mov.b64 d1, A;
+mov.b64 d2, B;
+cvta.param.u64 d1, d1;
+cvta.param.u64 d2, d2;
+ld.param.u64 d3, [C];
+ld.param.u32 r1, [n];
+ld.param.u32 r2, [k];
+"""
+"""What kernels of two tensor maps read first."""
+
+
+def ring(stage_bytes: int) -> str:
+    """A thread copies to the other of two stages, if there is more, and all wait for the one to be read.
+
+    Args:
+        stage_bytes: Of a stage: half for a tile of A, half for one of B.
+
+    Returns:
+        A text with places for `DescribedFactors.parts`.
+    """
+    log = stage_bytes.bit_length() - 1
+    return f"""copy:
+and.b32 r10, r7, 1; // fill-stage
+shl.b32 r11, r10, {log};
+add.u32 r11, r3, r11;
+add.u32 r12, r11, {stage_bytes // 2};
+shl.b32 r13, r10, 3;
+add.u32 r13, r4, r13;
+shl.b32 r14, r7, $log_k; // copy-k
+mbarrier.arrive.expect_tx.shared.b64 _, [r13], $bytes; // bytes
+$copies
+add.u32 r7, r7, 1;
+multiply:
+shl.b32 r15, r8, $log_k;
+add.u32 r15, r15, $tile_k;
+setp.ge.or.u32 p1, r15, r2, p0;
+@p1 bra wait;
+sub.u32 r16, r7, r8;
+setp.lt.u32 p2, r16, 2;
+@p2 bra copy;
+wait:
+and.b32 r20, r8, 1; // read-stage
+shl.b32 r21, r20, {log}; // stage-bytes
+add.u32 r21, r3, r21; // stage-start
+shl.b32 r22, r20, 3;
+add.u32 r22, r4, r22;
+shr.u32 r23, r8, 1;
+and.b32 r23, r23, 1; // phase
+again:
+mbarrier.try_wait.parity.shared.b64 p3, [r22], r23;
+@!p3 bra again;
+"""
+
+
+def descriptors(stage_bytes: int) -> str:
+    """The descriptors of the tiles in the stage to be read, with places for `DescribedFactors.parts`."""
+    return f"""shr.u32 r24, r21, 4;
+cvt.u64.u32 d10, r24; // a-start
+add.u32 r25, r21, {stage_bytes // 2}; // b-base
+shr.u32 r25, r25, 4;
+cvt.u64.u32 d11, r25; // b-start
+or.b64 d10, d10, $a_words; // a-words
+or.b64 d11, d11, $b_words; // b-words
+"""
+
 
 @dataclass(frozen=True, slots=True)
 class DescribedFactors:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from string import Template
 
-from diagnosis.planted.described_factors import NAMES, TILE, DescribedFactors
+from diagnosis.planted.described_factors import NAMES, PARAMETERS, TILE, DescribedFactors, descriptors, ring
 from diagnosis.planted.model import RightKernel
 
 M, N, K = 128, 128, 192
 STAGE_BYTES = 16384
 
-_HEAD = """.version 8.6
+_HEAD = (
+    """.version 8.6
 .target sm_90a
 .address_size 64
 .extern .shared .align 1024 .b8 tiles[];
@@ -21,15 +22,9 @@ _HEAD = """.version 8.6
 .reg .b64 d<32>;
 .reg .f32 f<32>;
 .shared .align 8 .b64 full[2];
-mov.u32 r0, %tid.x;
-mov.b64 d1, A;
-mov.b64 d2, B;
-cvta.param.u64 d1, d1;
-cvta.param.u64 d2, d2;
-ld.param.u64 d3, [C];
-ld.param.u32 r1, [n];
-ld.param.u32 r2, [k];
-mov.u32 r3, tiles;
+"""
+    + PARAMETERS
+    + """mov.u32 r3, tiles;
 mov.u32 r4, full;
 mov.u32 r5, %ctaid.y;
 shl.b32 r5, r5, 6; // a-tile
@@ -46,44 +41,11 @@ mov.u32 r7, 0;
 mov.u32 r8, 0;
 $zero
 @p0 bra multiply;
-copy:
-and.b32 r10, r7, 1; // fill-stage
-shl.b32 r11, r10, 14;
-add.u32 r11, r3, r11;
-add.u32 r12, r11, 8192;
-shl.b32 r13, r10, 3;
-add.u32 r13, r4, r13;
-shl.b32 r14, r7, $log_k; // copy-k
-mbarrier.arrive.expect_tx.shared.b64 _, [r13], $bytes; // bytes
-$copies
-add.u32 r7, r7, 1;
-multiply:
-shl.b32 r15, r8, $log_k;
-add.u32 r15, r15, $tile_k;
-setp.ge.or.u32 p1, r15, r2, p0;
-@p1 bra wait;
-sub.u32 r16, r7, r8;
-setp.lt.u32 p2, r16, 2;
-@p2 bra copy;
-wait:
-and.b32 r20, r8, 1; // read-stage
-shl.b32 r21, r20, 14; // stage-bytes
-add.u32 r21, r3, r21; // stage-start
-shl.b32 r22, r20, 3;
-add.u32 r22, r4, r22;
-shr.u32 r23, r8, 1;
-and.b32 r23, r23, 1; // phase
-again:
-mbarrier.try_wait.parity.shared.b64 p3, [r22], r23;
-@!p3 bra again;
-shr.u32 r24, r21, 4;
-cvt.u64.u32 d10, r24; // a-start
-add.u32 r25, r21, 8192; // b-base
-shr.u32 r25, r25, 4;
-cvt.u64.u32 d11, r25; // b-start
-or.b64 d10, d10, $a_words; // a-words
-or.b64 d11, d11, $b_words; // b-words
-wgmma.fence.sync.aligned;
+"""
+    + ring(STAGE_BYTES)
+    + """"""
+    + descriptors(STAGE_BYTES)
+    + """wgmma.fence.sync.aligned;
 $products
 wgmma.commit_group.sync.aligned;
 wgmma.wait_group.sync.aligned 0;
@@ -110,6 +72,7 @@ $stores
 ret;
 }
 """
+)
 
 
 class Factors(DescribedFactors):

@@ -7,7 +7,7 @@ from string import Template
 from typing import Final
 
 from diagnosis.planted.blackwell import TensorFactors
-from diagnosis.planted.described_factors import NAMES, TILE
+from diagnosis.planted.described_factors import NAMES, PARAMETERS, TILE
 from diagnosis.planted.model import RightKernel
 from ptxloom.descriptors.instruction import InstructionDescriptor
 
@@ -15,7 +15,8 @@ M, N, K = 512, 256, 320
 STAGE_BYTES: Final = 24576
 STAGES: Final = 3
 _COPY: Final = "cp.async.bulk.tensor.2d.cta_group::2.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
-_TEXT: Final = """.version 8.7
+_TEXT: Final = (
+    """.version 8.7
 .target sm_100a
 .address_size 64
 .extern .shared .align 1024 .b8 tiles[];
@@ -32,15 +33,9 @@ _TEXT: Final = """.version 8.7
 .shared .align 8 .b64 empty[4];
 .shared .align 8 .b64 finished;
 .shared .align 16 .b32 slot;
-mov.u32 r0, %tid.x;
-mov.b64 d1, A;
-mov.b64 d2, B;
-cvta.param.u64 d1, d1;
-cvta.param.u64 d2, d2;
-ld.param.u64 d3, [C];
-ld.param.u32 r1, [n];
-ld.param.u32 r2, [k];
-mov.u32 r3, tiles;
+"""
+    + PARAMETERS
+    + """mov.u32 r3, tiles;
 mov.u32 r4, full;
 mov.u32 r5, empty;
 mov.u32 r6, finished;
@@ -175,6 +170,7 @@ left:
 ret;
 }
 """
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,8 @@
 # Everything a fresh machine needs is Python 3.11 or later and make: each target sets itself up.
 #   make demo    run a tensor-core kernel, compare it with NumPy, say why another one is wrong, inspect, draw the map of a move
-#   make test    lint, types, layers and the tests that need no GPU; of sweeps a part (tests/README.md)
-#   make quick   what a change breaks first: lint, layers, unit tests, golden files, documents, the faster laws
+#   make test    lint, types, layers and of every test file as much as 0.8 s of a processor pay for (under 5 minutes; tests/README.md)
+#   make quick   what a change breaks first: lint, layers, and of unit tests, golden files, documents and laws a first look (45 s)
+#   make full    what continuous integration asks: lint, types, layers and every test that needs no GPU; of sweeps a part (20 minutes)
 #   make oracles every sweep as a whole: against outside judges, with the large ones (CUTLASS, CuTe DSL, Triton) installed
 #                too, and 2^24 inputs of every instruction against sums recorded on hardware; INPUTS=32 for all (hours)
 #   make mutants do the tests see? A sample of small mistakes, each tried with the tests of its area; COUNT=300 SEED=2 for another (hours)
@@ -19,6 +20,7 @@ FRESH  := import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))
 PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11 python; do \
                     if $$p -c '$(FRESH)' >/dev/null 2>&1; then echo $$p; break; fi; done)
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+PYTEST := $(BIN)/python -m pytest -q -n auto --dist worksteal
 
 # How many inputs of each instruction `make oracles` runs, as a power of two: 16, 20, 24, 28 or 32.
 INPUTS := 24
@@ -33,7 +35,7 @@ export PYTHONDONTWRITEBYTECODE :=
 JS_FILES := 'src/ptxloom/web/script/*.js' editors/vscode/extension.js
 C_FILES = $(shell find src/ptxloom/cuda_driver tests examples -name '*.[ch]')
 
-.PHONY: demo test quick lint types layers tests oracles mutants sanitizers docs browser man suites bench format clean
+.PHONY: demo test quick full lint types layers tests costs oracles mutants sanitizers docs browser man suites bench format clean
 
 demo: $(VENV)/.run
 	$(BIN)/ptxloom run examples/hgemm.toml
@@ -41,11 +43,18 @@ demo: $(VENV)/.run
 	$(BIN)/ptxloom inspect examples/hgemm.ptx examples/triton_matmul.ptx
 	$(BIN)/ptxloom map ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16
 
+# Seconds of a processor that `make test` and `make quick` spend on each test file; `make full` asks all of it.
+SPEND := 0.8
+GLANCE := 0.2
+
 test: lint layers
+	@$(MAKE) --no-print-directory -j 2 types tests ASKED="--spend $(SPEND)"
+
+full: lint layers
 	@$(MAKE) --no-print-directory -j 2 types tests
 
 quick: lint layers
-	$(BIN)/python -m pytest -q -n auto --dist worksteal --durations 10 -m "not sweep and not slow" tests/unit tests/golden tests/docs tests/property
+	$(PYTEST) --durations 10 --spend $(GLANCE) tests/unit tests/golden tests/docs tests/property
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check
@@ -61,11 +70,15 @@ layers: $(VENV)/.dev
 	$(BIN)/lint-imports --no-cache
 
 tests: $(VENV)/.dev
-	$(BIN)/python -m pytest -q -n auto --dist worksteal --durations 20 -m "not sweep"
+	$(PYTEST) --durations 20 -m "not sweep" $(ASKED)
+
+# What each test costs, measured anew: tests/costs.json, by which `make test` and `make quick` choose.
+costs: $(VENV)/.dev
+	$(PYTEST) --costs -m "not sweep"
 
 oracles: $(VENV)/.oracles
-	PTXLOOM_INPUTS=$(INPUTS) $(BIN)/python -m pytest -q -n auto --dist worksteal -m "oracle or sweep"
-	PTXLOOM_LAWS=5 PTXLOOM_RANDOM_LAWS=1 $(BIN)/python -m pytest -q -n auto --dist worksteal -m hypothesis
+	PTXLOOM_INPUTS=$(INPUTS) $(PYTEST) -m "oracle or sweep"
+	PTXLOOM_LAWS=5 PTXLOOM_RANDOM_LAWS=1 $(PYTEST) -m hypothesis
 
 mutants: $(VENV)/.dev
 	$(BIN)/python tools/mutants.py --count $(COUNT) --seed $(SEED)

@@ -9,6 +9,7 @@ from collections.abc import Generator
 import pytest
 from hypothesis import HealthCheck, settings
 
+import spending
 from driver import sanitizers
 from sweeps import examples, mark_sweep
 
@@ -29,6 +30,8 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as of what a shell star
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update", action="store_true", help="rewrite golden files and README output; read the diff")
+    parser.addoption("--spend", type=float, metavar="SECONDS", help="what to spend on a test file")
+    parser.addoption("--costs", action="store_true", help="rewrite tests/costs.json by what this run measures")
 
 
 _BEFORE: Counter[str] = Counter()
@@ -36,6 +39,43 @@ _BEFORE: Counter[str] = Counter()
 
 def pytest_itemcollected(item: pytest.Item) -> None:
     mark_sweep(item, _BEFORE)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave what is not paid for, before the order of the cases is changed."""
+    seconds: float | None = config.getoption("--spend")
+    if seconds is not None:
+        names = [item.nodeid for item in items if item.get_closest_marker("sweep") is None]
+        asked = spending.chosen(names, spending.read_costs(), seconds)
+        config.hook.pytest_deselected(items=[item for item in items if item.nodeid not in asked])
+        items[:] = [item for item in items if item.nodeid in asked]
+
+
+_STARTED = pytest.StashKey[float]()
+_MEASURED: dict[str, float] = {}
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    item.stash[_STARTED] = spending.processor()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(item: pytest.Item) -> Generator[None]:
+    yield
+    item.user_properties.append(("cost", spending.processor() - item.stash[_STARTED]))
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    """In the process that tells of the run, whichever ran the test."""
+    if report.when == "teardown":
+        _MEASURED[report.nodeid] = sum(float(str(value)) for name, value in report.user_properties if name == "cost")
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    if session.config.getoption("--costs") and not hasattr(session.config, "workerinput"):
+        spending.write_costs(_MEASURED)
 
 
 def pytest_collection_finish() -> None:

@@ -1,6 +1,6 @@
-"""Questions too large for every run: `make test` asks a part of each, `make oracles` the whole.
+"""Questions too large for every run: `make full` asks a part of each, `make oracles` the whole.
 
-What `make test` leaves out bears the mark `sweep`: put there by hand, or by one of two ways to take a part.
+What `make full` leaves out bears the mark `sweep`: put there by hand, or by one of two ways to take a part.
 `@pytest.mark.sample(every=7)` keeps one of so many cases, in the order of a test's parameters; `part_and_whole` makes
 two cases of one question, a small and a large one. Either is the same in each run. Laws whose examples are kernels try
 as many as `examples` says, and more in `make oracles`.
@@ -25,7 +25,7 @@ def part_and_whole(part: object, whole: object) -> list[ParameterSet]:
 
 
 def examples(part: int) -> int:
-    """How many examples a law tries: so many in `make test`, `PTXLOOM_LAWS` times as many if that is set."""
+    """How many examples a law tries: so many in `make full`, `PTXLOOM_LAWS` times as many if that is set."""
     return part * int(os.environ.get("PTXLOOM_LAWS", "1"))
 
 

@@ -126,7 +126,6 @@ def address_of(process: subprocess.Popen[str]) -> str:
     raise AssertionError("the scheduler did not start")
 
 
-@pytest.mark.slow
 def test_a_cluster_of_four_loses_nothing_when_workers_and_the_scheduler_are_killed(
     tmp_path: Path, scheduler: subprocess.Popen[str]
 ) -> None:
@@ -184,7 +183,6 @@ def test_the_processes_of_an_mpi_job_carry_a_campaign_out(monkeypatch: pytest.Mo
     assert (workers.count, _Pool.made) == (3, [3])
 
 
-@pytest.mark.slow
 def test_mpi4py_itself_carries_a_campaign_out(tmp_path: Path) -> None:
     """Three processes of a real MPI, one hands out, two run; skipped without it (`pip install mpi4py mpich`)."""
     pytest.importorskip("mpi4py")

@@ -55,7 +55,6 @@ def test_a_file_that_is_new_is_judged_alone(folder: Path, tmp_path: Path, capsys
     assert "7.ptx" in capsys.readouterr().out
 
 
-@pytest.mark.slow
 def test_a_cluster_judges_files(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("distributed")
     assert main(["check", str(folder), "--cluster", "local"]) == 1

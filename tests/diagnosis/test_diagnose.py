@@ -35,7 +35,6 @@ def _hgemm(text: str, *, ones: bool = False) -> tuple[tuple[Diagnosis, ...], boo
 
 
 @pytest.mark.sample(every=9)
-@pytest.mark.slow
 @pytest.mark.parametrize("case", KERNELS, ids=lambda case: case.name)
 def test_nothing_is_said_of_a_right_kernel(case: RightKernel) -> None:
     result = launch(case, case.text, case.make(), provenance=True)

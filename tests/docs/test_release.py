@@ -49,7 +49,6 @@ def dist(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.mark.slow
 def test_the_archives_hold_what_they_should(dist: Path) -> None:
     tracked = set(succeeds("git", "ls-files", "--cached", "--others", "--exclude-standard", folder=ROOT).split())
     with tarfile.open(next(dist.glob("*.tar.gz"))) as archive:
@@ -64,7 +63,6 @@ def test_the_archives_hold_what_they_should(dist: Path) -> None:
     assert owned - set(names) == set()
 
 
-@pytest.mark.slow
 def test_the_wheel_runs_the_commands_of_the_readme_where_nothing_else_is(dist: Path, tmp_path: Path) -> None:
     """A bare environment, no index: what runs a kernel names its extra, and works when NumPy and LLVM are there."""
     venv.create(tmp_path / "bare", with_pip=True)

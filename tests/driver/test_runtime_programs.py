@@ -14,7 +14,7 @@ from ptxloom.cuda_driver import build
 from ptxloom.cuda_driver.runtime_names import runtime_names
 from ptxloom.files.toolkits import find_nvcc, include_folders
 
-pytestmark = [needs_compiler, pytest.mark.oracle, pytest.mark.slow]
+pytestmark = [needs_compiler, pytest.mark.oracle]
 
 TOPICS = {
     "runtime": ("memory", "boxes", "symbols", "launches", "errors", "device", "streams", "graphs", "arrays"),

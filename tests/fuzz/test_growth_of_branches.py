@@ -70,7 +70,6 @@ USES: Final[dict[str, Callable[[pl.Module], object]]] = {
 }
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(sys.getprofile() is not None, reason="a profiler is at work")
 @pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.parametrize("use", USES)
@@ -85,7 +84,6 @@ def test_a_picture_has_a_limit() -> None:
         graph_picture.scene(flow_graphs(module(FAMILIES["guarded branches"](1000)), marks=False)[0])
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(sys.getprofile() is not None, reason="a profiler is at work")
 def test_what_lanes_share_is_found_once_for_a_list() -> None:
     assert_linear(lambda count: lambda: check(module(aligned(count // 10))))

@@ -90,7 +90,6 @@ USES: Final[dict[str, Callable[[pl.Module], object]]] = {
 }
 
 
-@pytest.mark.slow
 @pytest.mark.sample(every=7)
 @pytest.mark.skipif(sys.getprofile() is not None, reason="a profiler is at work")
 @pytest.mark.parametrize("family", FAMILIES)

@@ -174,7 +174,6 @@ READERS: Final[dict[str, Callable[[int], Callable[[], object]]]] = {
 }
 
 
-@pytest.mark.slow
 @pytest.mark.sample(every=3)
 @pytest.mark.skipif(sys.getprofile() is not None, reason="a profiler is at work")
 @pytest.mark.parametrize("name", READERS)
@@ -182,7 +181,6 @@ def test_calls_grow_with_what_is_read(name: str) -> None:
     assert_linear(READERS[name])
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(sys.getprofile() is not None, reason="a profiler is at work")
 def test_a_folder_costs_as_much_as_its_files(tmp_path: Path) -> None:
     """Such as one of Triton's cache."""

@@ -83,9 +83,7 @@ def test_any_part_of_a_program_is_a_program() -> None:
     assert not isinstance(frames_of(MACHINE, jury, left, given), Refused)
 
 
-@pytest.mark.parametrize(
-    "opinion", ["threads", "order", "cache", "alone", "hot", pytest.param("tools", marks=pytest.mark.slow)]
-)
+@pytest.mark.parametrize("opinion", ["threads", "order", "cache", "alone", "hot", "tools"])
 def test_every_way_to_run_them_here_leaves_the_same(opinion: str) -> None:
     result = done(task(range(128, 132), 3, 5, (opinion,)))
     assert (result.programs, result.comparisons, result.differ, result.refused) == (4, 4, 0, ())
@@ -190,7 +188,6 @@ def test_the_program_of_a_number_is_printed(capsys: pytest.CaptureFixture[str]) 
     assert capsys.readouterr().out == text
 
 
-@pytest.mark.slow
 def test_the_judge_asks_a_driver_as_it_is(tmp_path: Path) -> None:
     """By ptxloom's own driver: modules, memory and launches are the driver's."""
     report = tmp_path / "report.json"

@@ -346,7 +346,6 @@ def test_a_rendering_is_what_a_human_approved(name: str, request: pytest.Fixture
     assert text == path.read_text(encoding="utf-8")
 
 
-@pytest.mark.slow
 def test_every_view_has_a_golden_file() -> None:
     """Watched while all files are rendered: a view that is not called is one that nobody looks at."""
     wanted, called = views(), set[CodeType]()

@@ -219,7 +219,6 @@ def test_operators_registered_for_cuda_run_for_its_tensors(how: str, tmp_path: P
 
 
 @needs_torch
-@pytest.mark.slow
 def test_what_torch_compiles_runs_by_triton_on_the_device(tmp_path: Path) -> None:
     folder = str(tmp_path / "inductor")
     done = run("torch_compile.py", tmp_path, PTXLOOM_TORCH_CUDA="1", TORCHINDUCTOR_CACHE_DIR=folder)

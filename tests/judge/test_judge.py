@@ -12,7 +12,6 @@ from judge.rewarded import HACKED, HACKED_PYTHON, HONEST, HONEST_PYTHON, PACKAGE
 from ptxloom.judge import Limits, Order, Verdict, verdict_of
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
-pytestmark = pytest.mark.slow
 
 
 def judged(folder: Path, reference: str, kernel: str, ending: str = ".ptx", seeds: int = 2) -> Verdict:

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 REFERENCED = [case for case in cases() if case.reference is not None and case.source != "dsl_hopper_gemm"]
 
 
-@pytest.mark.slow
 @pytest.mark.sample(every=12)
 @pytest.mark.parametrize("case", REFERENCED, ids=lambda case: case.name)
 def test_a_right_result_is_called_right(case: KernelCase) -> None:

@@ -33,7 +33,6 @@ WORDS = [
 QUIET = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
 @QUIET
 @given(edits=st.lists(st.tuples(st.integers(0, len(WINDOW)), st.integers(0, 9), NOISE), min_size=1, max_size=6))

@@ -10,8 +10,6 @@ from ptxloom.checker import check
 from ptxloom.diagnostics import Severity
 from ptxloom.syntax import Module, instructions, parse
 
-pytestmark = pytest.mark.slow
-
 FILES = corpus_files()
 
 

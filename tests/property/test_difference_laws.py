@@ -15,8 +15,6 @@ from ptxloom.difference.alignment import Range, aligned, longest_common
 from ptxloom.difference.lines import lines_of
 from ptxloom.syntax import instructions, parse
 
-pytestmark = pytest.mark.slow
-
 SMALL = [file for file in corpus_files() if file.path.stat().st_size < 60_000]
 SEQUENCES = st.lists(st.sampled_from("abcde"), max_size=40)
 
@@ -43,7 +41,6 @@ def renamed(text: str) -> str:
     return "\n".join(out)
 
 
-@pytest.mark.slow
 @pytest.mark.sample(every=21)
 @pytest.mark.parametrize("file", SMALL[::2], ids=lambda file: file.path.name)
 def test_a_module_says_the_same_under_other_names(file: CorpusFile) -> None:

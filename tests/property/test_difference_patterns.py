@@ -13,8 +13,6 @@ from ptxloom.comparison import Comparison, compare
 from ptxloom.comparison.places import places
 from ptxloom.fragments import fragment
 
-pytestmark = pytest.mark.slow
-
 SIZES = st.sampled_from([(32, 32), (48, 64), (64, 48), (96, 40), (128, 128), (33, 65)])
 SEEDS = st.integers(0, 999)
 

@@ -19,8 +19,6 @@ from sweeps import examples
 if TYPE_CHECKING:
     from ptxloom.syntax.tree import Operand, Statement
 
-pytestmark = pytest.mark.slow
-
 FILES = [file for file in corpus_files() if file.path.stat().st_size < 9_000]
 
 

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -18,8 +17,6 @@ from property.test_grid_race_law import Node, Threads, pairs
 from ptxloom.machine import kernel
 from ptxloom.syntax import parse
 from sweeps import examples
-
-pytestmark = pytest.mark.slow
 
 THREADS = 96
 SINGLE = (0, 5, 33, 70)

@@ -34,7 +34,6 @@ def test_comments_anywhere(gaps: list[str]) -> None:
 CORPUS = sorted((Path(__file__).parents[1] / "corpus").rglob("*.ptx"), key=lambda p: p.stat().st_size)[:80]
 
 
-@pytest.mark.slow
 @pytest.mark.sample(every=21)
 @pytest.mark.parametrize("path", CORPUS, ids=lambda p: p.name)
 def test_the_corpus_settles_at_once(path: Path) -> None:

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
     from ptxloom.machine import Hazard
 
-pytestmark = pytest.mark.slow
-
 CTAS, THREADS = 3, 64
 WORDS = 8
 GROUPS = {

@@ -17,8 +17,6 @@ from sweeps import part_and_whole
 if TYPE_CHECKING:
     from ptxloom.syntax.tree import Instruction
 
-pytestmark = pytest.mark.slow
-
 FEWEST_SPELLINGS = 500
 
 

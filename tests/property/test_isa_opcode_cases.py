@@ -11,8 +11,6 @@ from ptxloom.checker import check
 from ptxloom.diagnostics import Severity
 from ptxloom.syntax import parse
 
-pytestmark = pytest.mark.slow
-
 CASES = dict(families())
 
 

@@ -6,7 +6,6 @@ import re
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -42,8 +41,6 @@ from sweeps import examples
 
 if TYPE_CHECKING:
     from ptxloom.layout import IntTuple
-
-pytestmark = pytest.mark.slow
 
 law = settings(
     max_examples=examples(80),

@@ -21,8 +21,6 @@ from ptxloom.machine import kernel
 from ptxloom.syntax import parse
 from sweeps import examples
 
-pytestmark = pytest.mark.slow
-
 LOOKS: Final = 40  # how often a thread looks at a flag before it goes on
 FLAGS: Final = 3
 DATA: Final = 3

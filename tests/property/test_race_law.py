@@ -10,7 +10,6 @@ from collections import defaultdict
 from dataclasses import dataclass
 from itertools import combinations
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -256,7 +255,6 @@ def test_a_read_is_told_by_its_own_line_whatever_its_lane_has_read_since() -> No
     assert [reported(program, seed) for seed in range(4)] == [{(1, 3, True)}] * 4
 
 
-@pytest.mark.slow
 @settings(max_examples=examples(50), deadline=None)
 @given(programs, st.integers(0, 3))
 def test_races_are_those_that_happens_before_allows(program: list[Access | Barrier], seed: int) -> None:

@@ -68,7 +68,6 @@ def assert_both_ways_agree(text: str) -> Module:
     return fast
 
 
-@pytest.mark.slow
 @pytest.mark.sample(every=21)
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.name)
 def test_both_ways_agree_on_the_corpus(file: CorpusFile) -> None:

@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
@@ -24,8 +23,6 @@ from sweeps import examples
 if TYPE_CHECKING:
     from ptxloom.machine.results.trace import TraceRecord
     from ptxloom.readings.bits import Bits
-
-pytestmark = pytest.mark.slow
 
 REGISTERS = [f"%r{n}" for n in range(6)]
 CONSTANTS = ("0", "1", "2", "3", "5", "31", "32", "33", "63", "64", "96", "128", "1024", "-1", "-32", "0x55555555")

@@ -52,7 +52,6 @@ def test_a_task_fails_for_its_code_and_its_words() -> None:
     assert Attempt(said.code, "").failures(said)
 
 
-@pytest.mark.slow
 @pytest.mark.sample(every=4)
 @pytest.mark.parametrize("task", TASKS, ids=lambda task: task.name)
 def test_succeeds(task: Task, tmp_path: Path) -> None:

@@ -53,7 +53,6 @@ def run(code: str, *arguments: str, folder: Path = ROOT) -> subprocess.Completed
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("verb", STATIC)
 def test_static_verbs_need_no_extra(verb: str) -> None:
     done = run(MAIN, verb, *STATIC[verb])

@@ -63,7 +63,6 @@ def test_the_top_stays_small_and_names_every_namespace() -> None:
     assert set(re.findall(r"(?m)^- `(\w+)`: ", pl.__doc__ or "")) == pl._NAMESPACES
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(pl._NAMESPACES))
 def test_a_namespace_says_what_it_holds(name: str) -> None:
     code = f"import ptxloom as pl; print(pl.{name}.__name__)"

@@ -1,4 +1,4 @@
-"""What `make test` leaves out is the same in each run, and not the whole of any question."""
+"""What `make full` leaves out is the same in each run, and not the whole of any question."""
 
 from __future__ import annotations
 

@@ -66,7 +66,6 @@ def test_a_descriptor_that_no_product_has_ends_the_kernel() -> None:
         run(_PRODUCT.format(0x8000010), np.zeros(4096, np.uint8), np.zeros((512, 128), np.uint32))
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("fenced", [True, False])
 def test_what_a_product_reads_has_to_be_fenced(fenced: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     if not fenced:

@@ -62,7 +62,6 @@ RISKS: Final = {
     "floats in linear memory": ([[700]], _EXACT),
     "look-up beyond freed memory": ([[0, [700]]], _EXACT),
 }
-_SLOW: Final = {"formats", "lines", "sRGB", "normalised formats", "geometries", "shapes"}
 
 
 def _recorded() -> dict[str, dict[str, list[Any]]]:
@@ -102,7 +101,7 @@ def _answered(group: str) -> dict[str, list[Any]]:
 
 
 @pytest.mark.sample(every=2)
-@pytest.mark.parametrize("group", [pytest.param(name, marks=[pytest.mark.slow] * (name in _SLOW)) for name in _GROUPS])
+@pytest.mark.parametrize("group", _GROUPS)
 def test_a_group_is_answered_as_on_the_gpu(group: str) -> None:
     answered, recorded = _answered(group), RECORDED[group]
     assert set(answered) <= set(recorded)
@@ -113,7 +112,6 @@ def test_a_group_is_answered_as_on_the_gpu(group: str) -> None:
 
 
 @pytest.mark.sample(every=3)
-@pytest.mark.slow
 @pytest.mark.parametrize("risk", _RISKS)
 def test_what_may_end_a_program_ends_none_of_ours(risk: str) -> None:
     answer, _ = RISKS.get(risk, (RECORDED[risk][risk], ""))

@@ -157,7 +157,6 @@ def test_a_campaign_goes_on_where_it_was(tmp_path: Path, capsys: pytest.CaptureF
     assert "another campaign" in capsys.readouterr().err
 
 
-@pytest.mark.slow
 def test_the_judge_asks_a_driver_as_it_is(tmp_path: Path) -> None:
     """By ptxloom's own driver: the library is loaded, modules, memory and launches are the driver's."""
     report = tmp_path / "report.json"

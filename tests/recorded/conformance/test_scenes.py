@@ -139,7 +139,6 @@ def test_patterns_that_fit_nothing_are_told(capsys: pytest.CaptureFixture[str]) 
     assert "1 path" in said.out
 
 
-@pytest.mark.slow
 def test_the_driver_makes_maps_textures_and_surfaces(tmp_path: Path) -> None:
     """By ptxloom's own driver: tensor maps, arrays, mipmaps and objects are made by its functions."""
     asked = [

@@ -84,7 +84,6 @@ LOADS = [(mma, operand, major) for mma in MMAS for operand in "ab" for major in 
 
 
 @pytest.mark.sample(every=7)
-@pytest.mark.slow
 @pytest.mark.parametrize(("mma", "operand", "major"), LOADS)
 def test_every_load_that_is_said_to_fit_fills_the_operand(mma: str, operand: str, major: str) -> None:
     advice = advise(mma, operand, major, "sm_120a")
@@ -129,7 +128,6 @@ def test_every_store_that_is_said_to_fit_writes_the_result(mma: str, major: str,
 
 
 @pytest.mark.sample(every=2)
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("letters", "mma", "atoms"),
     [

@@ -11,8 +11,6 @@ from ptxloom.isa import known
 from ptxloom.syntax import instructions, load, parse
 from ptxloom.syntax.bind import bind
 
-pytestmark = pytest.mark.slow
-
 ROOT = Path(__file__).parents[3]
 FILES = sorted([*(ROOT / "tests" / "corpus").glob("*.ptx"), *(ROOT / "examples").glob("*.ptx")])
 

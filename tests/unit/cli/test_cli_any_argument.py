@@ -184,7 +184,6 @@ def test_every_verb_is_tried() -> None:
     assert {verb.strip() for verb in GOOD} == set(VERBS)
 
 
-@pytest.mark.slow
 @pytest.mark.sample(every=10)
 @pytest.mark.parametrize("verb", GOOD)
 def test_no_argument_brings_a_verb_down(run: Run, work: Path, verb: str) -> None:
@@ -234,7 +233,6 @@ def launches() -> Iterator[str]:
     yield from ("[", "ptx", "a = " + "[" * 3000, "grid = " + "1" * 5000, "\ufeff", "ptx = 1\nptx = 2")
 
 
-@pytest.mark.slow
 def test_no_launch_file_brings_run_down(run: Run, work: Path) -> None:
     (work / "l.toml").write_text(LAUNCH, encoding="utf-8")
     assert run("run", "l.toml").code == 0

@@ -163,7 +163,6 @@ def test_inspect_shows_findings_and_marks_the_move(run: Run) -> None:
     assert run("inspect", HGEMM, "--target", "sm_70", "--output-format", "sarif").code == 1
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("every", part_and_whole(5, 1))
 def test_every_rule_and_opcode_has_a_page(run: Run, every: int) -> None:
     listed = run("explain").out

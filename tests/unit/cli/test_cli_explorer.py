@@ -73,7 +73,6 @@ def test_the_summary_says_what_is_there(run: Run, kernel: str) -> None:
         assert text in ran.out
 
 
-@pytest.mark.slow
 def test_json_follows_the_published_schema(run: Run, kernel: str, tmp_path: Path) -> None:
     broken_file = tmp_path / "broken.ptx"
     broken_file.write_text("mov.u32 %r1 %r2;\nret\n.func f( {", encoding="utf-8")

@@ -59,7 +59,6 @@ def work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.sample(every=6)
-@pytest.mark.slow
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_example_runs(run: Run, work: Path, monkeypatch: pytest.MonkeyPatch, command: str) -> None:
     monkeypatch.setattr("webbrowser.open", bool)  # asked for an address, it says that it was shown

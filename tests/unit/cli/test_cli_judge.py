@@ -61,7 +61,6 @@ def test_a_kernel_that_is_not_legal_is_refused(run: Run, work: Path) -> None:
     assert (ran.code, said["passed"], said["hacks"]) == (1, False, ["not-legal"])
 
 
-@pytest.mark.slow
 def test_several_kernels_are_a_campaign_that_goes_on(run: Run, work: Path) -> None:
     words = ("judge", "saxpy.ptx", "vector_add.ptx", "--against", "saxpy.py", "--seeds", "1", "--campaign", "kept")
     ran = run(*words, "--jobs", "1", "--output-format", "concise")
@@ -73,7 +72,6 @@ def test_several_kernels_are_a_campaign_that_goes_on(run: Run, work: Path) -> No
     assert [path.read_bytes() for path in (work / "kept").glob("*.jsonl")] == [kept]
 
 
-@pytest.mark.slow
 def test_a_verdict_is_checked(run: Run, work: Path) -> None:
     words = ("judge", "saxpy.ptx", "--against", "saxpy.py", "--seeds", "1")
     assert run(*words, "--output-format", "json", "-o", "verdict.json").code == 0

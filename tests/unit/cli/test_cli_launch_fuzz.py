@@ -168,7 +168,6 @@ def test_the_launch_file_itself_runs(run: Run, folder: Path) -> None:
 PARTS: Final = 48  # of all wrong values: one is tried in every run
 
 
-@pytest.mark.slow
 @pytest.mark.sample(every=48)
 @pytest.mark.parametrize("part", range(PARTS))
 def test_no_wrong_value_ends_in_a_traceback(run: Run, folder: Path, part: int) -> None:

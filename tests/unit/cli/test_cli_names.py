@@ -54,7 +54,6 @@ COMMANDS = (
 )
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("kind", BREAKS)
 @pytest.mark.parametrize("name", [*TEXTS, "absent.ptx", "folder"])
 def test_no_name_begins_a_line(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, name: str) -> None:

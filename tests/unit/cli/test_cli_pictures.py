@@ -26,7 +26,6 @@ DRAWN = (
 )
 
 
-@pytest.mark.slow
 @pytest.mark.sample(every=8)
 @pytest.mark.parametrize("form", PICTURES)
 @pytest.mark.parametrize("words", DRAWN, ids=" ".join)

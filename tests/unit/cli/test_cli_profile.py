@@ -15,8 +15,6 @@ from ptxloom.views.core.json_text import to_text
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-pytestmark = pytest.mark.slow
-
 EXAMPLES = Path(__file__).parents[3] / "examples"
 LAUNCH = str(EXAMPLES / "hgemm.toml")
 KERNEL = """\

@@ -17,8 +17,6 @@ from ptxloom.cli.json_schemas import NAMES, OUTPUTS
 if TYPE_CHECKING:
     from argparse import ArgumentParser
 
-pytestmark = pytest.mark.slow
-
 Run = Callable[..., Any]
 ROOT = Path(__file__).parents[3]
 MMA = "m16n8k16.row.col.f32.f16.f16.f32"

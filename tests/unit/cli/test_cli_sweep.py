@@ -114,7 +114,6 @@ def test_names_and_values_that_mean_nothing_are_told(run: Run, work: Path, name:
     assert says in ran.err
 
 
-@pytest.mark.slow
 def test_points_are_checked_profiled_and_kept(run: Run, work: Path) -> None:
     words = ("sweep", "hgemm.toml", "--over", "m/grid=192/2x3,64/2x1", "--over", "seed=0,7", "--campaign", "kept")
     ran = run(*words, "--jobs", "1", "--output-format", "csv")
@@ -131,7 +130,6 @@ def test_points_are_checked_profiled_and_kept(run: Run, work: Path) -> None:
     assert "the least cost: m=192, grid=2x3, seed=0" in more.out
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(find_nvcc() is None, reason="nvcc is not installed")
 def test_macros_and_flags_of_compilers_vary(run: Run, work: Path) -> None:
     text = (work / "sgemm.cu").read_text(encoding="utf-8")

@@ -12,8 +12,6 @@ from ptxloom.cli.arguments import machine_arguments
 from ptxloom.cli.verb_parser import VerbParser
 from ptxloom.diagnosis import CAUSES
 
-pytestmark = pytest.mark.slow
-
 ROOT = Path(__file__).resolve().parents[3]
 EXAMPLES = ROOT / "examples"
 

@@ -66,7 +66,6 @@ def test_matches_overlap_what_they_make() -> None:
     assert lz4.decompress(b"\x2fab\x02\x00\x07\x10c", 29) == b"ab" * 14 + b"c"
 
 
-@pytest.mark.slow
 @pytest.mark.oracle
 def test_every_way_in_which_nvcc_packs(tmp_path: Path) -> None:
     nvcc = toolkits.find_nvcc()

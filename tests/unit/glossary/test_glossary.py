@@ -43,7 +43,6 @@ def test_they_are_listed() -> None:
     assert {word for word, kind in listed.items() if kind == "concept"} == set(concepts())
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("command", COMMANDS)
 def test_what_a_page_says_to_type_runs(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(shlex.split(command)) in (0, 1)

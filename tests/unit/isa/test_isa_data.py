@@ -23,14 +23,12 @@ STMATRIX = (DATA / "stmatrix.toml").read_text(encoding="utf-8")
 
 
 @pytest.mark.sample(every=2)
-@pytest.mark.slow
 @pytest.mark.parametrize("opcode", opcodes())
 def test_data_is_sound(opcode: str) -> None:
     assert prove(instruction_spec(opcode)) == ()
 
 
 @pytest.mark.sample(every=3)
-@pytest.mark.slow
 @pytest.mark.parametrize("opcode", opcodes())
 def test_page_says_all_that_the_data_says(opcode: str) -> None:
     page, spec = instruction_page(opcode), instruction_spec(opcode)

@@ -73,7 +73,6 @@ VOCABULARY = {
 }
 
 
-@pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(st.data())
 def test_words_name_a_form_exactly_if_they_are_one(data: st.DataObject) -> None:

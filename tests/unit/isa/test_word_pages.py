@@ -56,7 +56,6 @@ def test_every_special_register_is_read_as_its_page_shows() -> None:
     assert errors(all_registers()) == []
 
 
-@pytest.mark.slow
 @pytest.mark.oracle
 @pytest.mark.skipif(not release(), reason="ptxas is not installed")
 def test_ptxas_takes_the_examples() -> None:

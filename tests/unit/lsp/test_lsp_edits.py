@@ -104,7 +104,6 @@ def test_a_name_may_hide_another_that_is_not_used_there(old: str, new: str, name
     assert rename(*kernel(old, new), name)
 
 
-@pytest.mark.slow
 @pytest.mark.sample(every=9)
 @pytest.mark.parametrize("file", corpus_files()[::12], ids=lambda file: file.name)
 def test_renaming_there_and_back_changes_nothing(file: CorpusFile) -> None:

@@ -16,8 +16,6 @@ from lsp_client import DIAGNOSTICS, URI, edited, here, opened, place, session, s
 if TYPE_CHECKING:
     from pytest_lsp import LanguageClient
 
-pytestmark = pytest.mark.slow
-
 EXAMPLE = Path(__file__).parents[3] / "examples" / "hgemm.ptx"
 COPIES = 50
 LABEL = "$L__BB0_6"

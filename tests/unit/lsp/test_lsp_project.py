@@ -53,7 +53,6 @@ def test_what_is_asked_comes_first(tmp_path: Path, asked: Settings, expected: Se
     assert above_project(asked, said, tmp_path / "k.ptx") == expected
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "rules"),
     [('ignore = ["missing-aligned"]', set[str]()), ("", {"missing-aligned"}), ("x = 1", {"missing-aligned"})],

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     from pytest_lsp import LanguageClient
 
-pytestmark = pytest.mark.slow
-
 
 def test_findings_follow_the_typing() -> None:
     async def body(client: LanguageClient) -> None:

@@ -13,8 +13,6 @@ pytest.importorskip("pygls", reason="pygls is not installed")
 
 from ptxloom.lsp.uris import is_broken, path_of
 
-pytestmark = pytest.mark.slow
-
 TEXT = ".version 8.0\n.target sm_80\n.address_size 64\nnonsense"
 URIS = (
     "file://[::1",

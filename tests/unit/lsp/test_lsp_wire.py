@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     from pytest_lsp import LanguageClient
 
-pytestmark = pytest.mark.slow
-
 ENCODINGS = {"utf-8": "utf-8", "utf-16": "utf-16-le", "utf-32": "utf-32-le"}
 KINDS = ("comment", "string", "number", "keyword", "modifier", "type")
 UNITS = {"utf-8": 1, "utf-16": 2, "utf-32": 4}

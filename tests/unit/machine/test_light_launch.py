@@ -62,7 +62,6 @@ def test_a_launch_of_what_is_kept_imports_little(tmp_path: Path) -> None:
     assert len(members) >= 11
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("tool", ["racecheck:global", "initcheck:global"])
 def test_what_a_tool_needs_is_imported_when_it_is_asked_for(tool: str, tmp_path: Path) -> None:
     for _ in range(2):

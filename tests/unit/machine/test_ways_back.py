@@ -19,8 +19,6 @@ from ptxloom.machine.native import language
 from ptxloom.machine.plan import planner
 from ptxloom.machine.runtime import state
 
-pytestmark = pytest.mark.slow
-
 KERNELS = sorted((Path(__file__).parents[2] / "kernels" / "ptx").glob("*-sm_90.ptx"))
 BUDGET = language.record(state.Warp).offsets["budget"]
 
@@ -56,7 +54,6 @@ def a_circle(ways_: dict[str, tuple[str, ...]]) -> list[str]:
 
 
 @pytest.mark.sample(every=3)
-@pytest.mark.slow
 @pytest.mark.parametrize("path", KERNELS, ids=lambda path: path.stem)
 def test_every_way_back_costs_budget_and_no_branch_is_indirect(path: Path) -> None:
     module = pl.load(path)

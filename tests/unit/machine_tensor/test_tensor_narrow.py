@@ -21,8 +21,6 @@ from ptxloom.machine.tensor.recipe import known_forms
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-pytestmark = pytest.mark.slow
-
 NARROW = ("e4m3", "e5m2", "e3m2", "e2m3", "e2m1")
 
 

@@ -153,7 +153,6 @@ def test_reading_ends_after_very_many_problems() -> None:
 
 
 @pytest.mark.sample(every=9)
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "piece",
     [

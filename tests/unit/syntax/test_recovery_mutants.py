@@ -17,8 +17,6 @@ from sweeps import part_and_whole
 if TYPE_CHECKING:
     from corpus_files import CorpusFile
 
-pytestmark = pytest.mark.slow
-
 STRAY: Final = (*'{}()[];,x1+"@|:<', ".x")
 EACH: Final = 12
 """How many mutants of a file."""

@@ -16,8 +16,6 @@ import pytest
 pytest.importorskip("mcp", reason="the extra [mcp] is not installed")
 chuk = pytest.importorskip("chuk_mcp", reason="chuk-mcp is not installed: pip install chuk-mcp")
 
-pytestmark = pytest.mark.slow
-
 SHOWN = Path(__file__).parents[3] / "examples"
 
 

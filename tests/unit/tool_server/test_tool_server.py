@@ -24,8 +24,6 @@ from ptxloom.tool_server.folder import Folder, OutOfFolder  # noqa: E402 - likew
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-pytestmark = pytest.mark.slow
-
 SHOWN = Path(__file__).parents[3] / "examples"
 ENDLESS = """.version 8.0
 .target sm_80

@@ -20,8 +20,6 @@ from ptxloom.views.fragments.places import sentence
 from ptxloom.views.fragments.prefaces import matrix_title
 from unit.views.drawn import Place, cells, of_svg, tables, tex_nodes
 
-pytestmark = pytest.mark.slow
-
 FORMS = tuple(dict.fromkeys(move.spelling for move in variants()))
 PRODUCTS = (
     "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32",

@@ -27,8 +27,6 @@ from web_port import ask
 if TYPE_CHECKING:
     from ptxloom.diagnostics import Diagnostic
 
-pytestmark = pytest.mark.slow
-
 ASKED = 40  # one of so many statements in every run
 ALL_RULES = (form_exists, version_suffices, target_suffices, still_there, operand_count)
 Finding = tuple[str, str, int, int]

@@ -6,8 +6,6 @@ import random
 import struct
 from typing import Any
 
-import pytest
-
 from ptxloom.descriptors import (
     Box,
     MatrixDescriptor,
@@ -20,8 +18,6 @@ from ptxloom.descriptors import (
 from ptxloom.descriptors.remarks import of_box, of_operand
 from ptxloom.diagnostics import UsageError
 from web_port import ask
-
-pytestmark = pytest.mark.slow
 
 ELEMENTS = ("f16", "bf16", "tf32", "e4m3", "s8", "f32")
 TYPES = ("FLOAT16", "UINT8", "FLOAT32", "INT64", "TFLOAT32_FTZ")

@@ -90,7 +90,6 @@ def test_words_follow_each_other_and_comments_go_on() -> None:
     ]
 
 
-@pytest.mark.slow
 def test_what_is_painted_is_what_is_typed(shown: Browser) -> None:
     random_ = random.Random(7)
     open_editor(shown, "")
@@ -108,7 +107,6 @@ def test_what_is_painted_is_what_is_typed(shown: Browser) -> None:
     assert shown.run("document.querySelector('.editor-lines').outerHTML") == fresh
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("width", [390, 900, 1440])
 def test_text_and_colours_lie_on_each_other_wrapped_or_not(shown: Browser, width: int) -> None:
     shown.size(width, 844, phone=width < 700)
@@ -127,7 +125,6 @@ def test_text_and_colours_lie_on_each_other_wrapped_or_not(shown: Browser, width
     assert shown.run("((box) => box.scrollWidth > box.clientWidth)(document.querySelector('.editor'))")
 
 
-@pytest.mark.slow
 def test_errors_are_marked_where_they_are_and_a_finding_leads_there(shown: Browser) -> None:
     filler = "".join(f"    add.u32 %r{n}, %r{n}, 1;\n" for n in range(300))
     source = f"{filler}    ldmatrix.sync.m8n8.x4.shared.b16 {{a, b}}, [c];\n"
@@ -145,7 +142,6 @@ def test_errors_are_marked_where_they_are_and_a_finding_leads_there(shown: Brows
     assert shown.run(f"{inside}({line}, {box})")
 
 
-@pytest.mark.slow
 def test_a_long_text_has_numbers_and_no_colours(shown: Browser) -> None:
     open_editor(shown, "    add.u32 %r1, %r1, 1;\n" * 3000)
     assert shown.run("all('.ptx-opcode').length") == 3000

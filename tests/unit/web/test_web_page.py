@@ -27,8 +27,6 @@ from ptxloom.web import page
 if TYPE_CHECKING:
     from browser import Browser
 
-pytestmark = pytest.mark.slow
-
 MOST_BYTES = 1_500_000
 PATIENCE = 60  # seconds for the page to come to what is wanted, after which it never will
 LINK = "view=fragment&form={form}&operand={operand}"

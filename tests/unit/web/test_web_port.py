@@ -5,8 +5,6 @@ from __future__ import annotations
 import random
 from typing import TYPE_CHECKING
 
-import pytest
-
 from ptxloom.banks import bank_conflicts, find_swizzles, make_tile
 from ptxloom.fragments import fragment
 from ptxloom.isa import Target, targets
@@ -18,8 +16,6 @@ from web_port import ask, page_facts
 if TYPE_CHECKING:
     from ptxloom.banks import Choice, Tile
     from ptxloom.fragments import Fragment
-
-pytestmark = pytest.mark.slow
 
 MOST_DRAWN = 1 << 13
 MOST_ELEMENTS = 256  # of larger fragments some

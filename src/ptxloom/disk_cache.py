@@ -58,7 +58,7 @@ def keep(key: str, content: bytes) -> None:
 
 
 def _name(key: str) -> str:
-    return hashlib.sha256(f"{_package()}\n{key}".encode("utf-8", "surrogatepass")).hexdigest()
+    return hashlib.sha256(f"{package_state()}\n{key}".encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def cache_folder() -> Path | None:
@@ -96,7 +96,7 @@ def _make(folder: Path) -> None:
 
 
 @cache
-def _package() -> str:
+def package_state() -> str:
     """The state of ptxloom's source files: what they made is stale once one changes.
 
     The time of the last change of a file's state counts too: installers may set the other one as they like.

@@ -5,12 +5,20 @@ from __future__ import annotations
 import os
 import sys
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from collections.abc import Generator
 
 _SAFE: Final = "PYTHONSAFEPATH"
+_NAMES: Final = ("python", "pypy")
+
+
+def is_there() -> bool:
+    """Whether there is one: a program that has Python inside, or was frozen with it, would only be started once more."""
+    name = Path(sys.executable or "").name.lower()
+    return name.startswith(_NAMES) and not getattr(sys, "frozen", False)
 
 
 def command(*arguments: str) -> tuple[str, ...]:

@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import os
+import signal
+import subprocess
+import sys
+import threading
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -12,15 +17,14 @@ import pytest
 import ptxloom as pl
 from ptxloom.machine import semantics
 from ptxloom.machine.compile import beside, kept_code, tiers
-from ptxloom.machine.compile.beside import HotRequest, started
+from ptxloom.machine.compile.beside import HotRequest, request_of, started
 from ptxloom.machine.compile.kept_code import hot_content
 from ptxloom.machine.plan.hot_maker import made
 from ptxloom.machine.plan.planner import plan
 from ptxloom.syntax.module import Module
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
+    from collections.abc import Callable, Iterator
 
     from ptxloom.machine.kernel import Kernel
 
@@ -30,6 +34,8 @@ LOOP: Final = """.version 9.0 .target sm_90 .address_size 64
 mov.u32 %r1, %tid.x; mov.u32 %r4, %ctaid.x; mov.u32 %r5, %ntid.x; mad.lo.u32 %r1, %r4, %r5, %r1;
 mov.u32 %r2, 0; mov.u32 %r3, 0; L: mad.lo.u32 %r2, %r2, 5, %r1; add.u32 %r3, %r3, 1; setp.lt.u32 %p1, %r3, 300;
 @%p1 bra L; ld.param.u64 %d1, [p]; mad.wide.u32 %d1, %r1, 4, %d1; st.global.u32 [%d1], %r2; ret; }"""
+#: A function of the run-time finds its registers by number.
+RARE: Final = LOOP.replace("st.global", "bar.red.popc.u32 %r2, 0, %p1; st.global")
 CTAS: Final = 2048
 ENDED: Final = 300.0  # seconds in which a process has surely ended, however busy the host is
 
@@ -132,8 +138,121 @@ def test_a_process_that_fails_leaves_the_first_code(monkeypatch: pytest.MonkeyPa
     assert len(beside._AT_WORK) == 1, "it is asked once"
 
 
+@pytest.mark.parametrize("what", ["python", "process", "thread"])
+def test_where_nothing_can_be_started_the_first_code_stays(monkeypatch: pytest.MonkeyPatch, what: str) -> None:
+    asked: list[str] = []
+
+    def refuse(error: type[Exception]) -> Callable[..., None]:
+        def refused(*_: object, **__: object) -> None:
+            asked.append(what)
+            raise error
+
+        return refused
+
+    monkeypatch.setattr(sys, "executable", "/usr/bin/server" if what == "python" else sys.executable)
+    if what == "process":
+        monkeypatch.setattr(subprocess, "Popen", refuse(PermissionError))
+    if what == "thread":
+        monkeypatch.setattr(threading.Thread, "start", refuse(RuntimeError))
+    kernel = pl.kernel(pl.parse(LOOP), "k")
+    results = launched(kernel)
+    assert launched(kernel) == results == launched(kernel)
+    assert len(asked) == (what != "python"), "it is tried once"
+    (making,) = beside._AT_WORK
+    assert making.is_over
+    if what == "thread":
+        assert making._process.returncode is not None
+
+
+def test_a_kernel_without_hot_code_is_found_so_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    kernel = pl.kernel(pl.parse(RARE), "k")
+    launched(kernel)
+    wait()
+    launched(kernel)
+    assert beside._AT_WORK[0].content == b""
+    monkeypatch.setattr(beside, "Making", None)
+    again = pl.kernel(pl.parse(RARE + "\n"), "k")
+    launched(again)
+    launched(again)
+
+
+def test_what_another_process_has_made_meanwhile_is_taken() -> None:
+    kernel = pl.kernel(pl.parse(LOOP), "k")
+    kernel.code.address(whole=True, checks=CHECKS)
+    kept_code.keep_hot(hot_content(plan(pl.parse(LOOP), "k", semantics.Table()), CHECKS), kernel.code.name, CHECKS, None)
+    first = known(kernel)
+    launched(kernel)
+    assert known(kernel) not in {0, first}
+    assert beside._AT_WORK == []
+
+
+def test_a_child_of_a_process_asks_for_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    kernel = pl.kernel(pl.parse(LOOP), "k")
+    launched(kernel)
+    (before,) = beside._AT_WORK
+    with monkeypatch.context() as here:
+        here.setattr(before, "_owner", 0)
+        launched(kernel)
+        (now,) = beside._AT_WORK
+        assert now is not before
+    before.end()
+
+
+@pytest.mark.parametrize(("said", "code"), [("{0}code{0}", "code"), ("hello\n{0}{0}bye", ""), ("{0}co", None), ("", None)])
+def test_only_what_stands_between_marks_is_code(said: str, code: str | None) -> None:
+    request = request_of(LOOP, "k", "sm_90", CHECKS, fused=True)
+    mark = bytes.fromhex(request.mark).decode("latin-1")
+    found = request.found(said.format(mark).encode("latin-1"))
+    assert found == (None if code is None else code.encode())
+    assert request.found(request.marked(b"code")) == b"code"
+
+
+def test_another_ptxloom_makes_nothing() -> None:
+    """Whoever changes its sources, or installs another one, while a kernel runs gets no code that does not fit."""
+    making = started(request_of(LOOP, "k", "sm_90", CHECKS, fused=False)._replace(package="another"))
+    assert making is not None
+    wait()
+    assert making.content is None
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals")
+@pytest.mark.parametrize("how", ["", "os.kill(os.getpid(), signal.SIGKILL)", "os._exit(0)", "raise KeyboardInterrupt"])
+def test_the_process_ends_with_its_maker_however_that_ends_and_says_nothing(tmp_path: Path, how: str) -> None:
+    (tmp_path / "endless.py").write_text(
+        "import time; from ptxloom.machine.plan import hot_maker; print('hello')\n"
+        "hot_maker.made = lambda request: time.sleep(10_000)\nhot_maker.main()\n",
+        encoding="utf-8",
+    )
+    script = (
+        f"import os, signal, sys, time; sys.path.append({str(tmp_path)!r}); from ptxloom.machine.compile import beside;"
+        "beside._MAKER = 'endless'; request = beside.request_of('', 'k', 'sm_90', frozenset(), fused=False);"
+        f"one = beside.started(request); print(one._process.pid, flush=True); time.sleep(0.3); {how}"
+    )
+    command = [sys.executable, "-X", "dev", "-W", "error", "-c", script]
+    own = subprocess.run(command, capture_output=True, text=True, check=False)
+    pid = int(own.stdout)
+    ends = time.monotonic() + ENDED
+    while is_running(pid) and time.monotonic() < ends:
+        time.sleep(0.02)
+    left = is_running(pid)
+    if left:
+        os.kill(pid, signal.SIGKILL)
+    assert not left
+    assert own.stderr == "" or "KeyboardInterrupt" in how
+
+
+def is_running(pid: int) -> bool:
+    """Whether there is such a process, and it is more than a name that nobody has asked about."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    state = Path(f"/proc/{pid}/stat")
+    return not state.exists() or state.read_text(encoding="ascii").rpartition(")")[2].split()[0] != "Z"
+
+
 def test_one_process_works_at_a_time_and_is_ended_with_its_maker(monkeypatch: pytest.MonkeyPatch) -> None:
-    request = HotRequest(LOOP, "k", "sm_90", fused=False, checks=tuple(sorted(CHECKS)))
+    request = request_of(LOOP, "k", "sm_90", CHECKS, fused=False)
     making = started(request)
     assert making is not None
     assert started(request) is None
@@ -148,7 +267,7 @@ def test_one_process_works_at_a_time_and_is_ended_with_its_maker(monkeypatch: py
 
 
 def test_a_process_makes_what_this_one_would() -> None:
-    request = HotRequest(LOOP, "k", "sm_90", fused=True, checks=("memcheck",))
+    request = request_of(LOOP, "k", "sm_90", frozenset(("memcheck",)), fused=True)
     assert HotRequest.unpacked(request.packed())._replace(checks=request.checks) == request
     assert made(request) == hot_content(plan(pl.parse(LOOP), "k", semantics.Table()), frozenset(request.checks))
 

@@ -11,7 +11,8 @@ import pytest
 import ptxloom as pl
 from attack.ir_text import functions
 from ptxloom.machine import semantics
-from ptxloom.machine.compile.hot_variant import LONGEST, hot_plan, hot_variant
+from ptxloom.machine.compile.hot_variant import hot_plan, hot_variant
+from ptxloom.machine.compile.tiers import LONGEST
 from ptxloom.machine.hot.refusal import NotHot
 from ptxloom.machine.plan.planner import plan
 

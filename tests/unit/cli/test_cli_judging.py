@@ -87,7 +87,7 @@ def test_another_text_or_another_ptxloom_is_judged_anew(
     run("check", str(tmp_path / "a.ptx"))
     (tmp_path / "a.ptx").write_text(SOUND, encoding="utf-8")
     assert run("check", str(tmp_path / "a.ptx")).code == 0
-    monkeypatch.setattr(disk_cache, "_package", lambda: "another")
+    monkeypatch.setattr(disk_cache, "package_state", lambda: "another")
     run("check", str(tmp_path / "a.ptx"))
     assert len(judged) == 3
     assert cache.is_dir()

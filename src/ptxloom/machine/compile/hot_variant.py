@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from ptxloom.machine import semantics
 from ptxloom.machine.analysis.uniform_values import mentioned
 from ptxloom.machine.codegen.access import is_strong
+from ptxloom.machine.compile.tiers import LONGEST
 from ptxloom.machine.compile.variant import translate
 from ptxloom.machine.hot.facts import Facts
 from ptxloom.machine.hot.refusal import NotHot
@@ -18,9 +19,6 @@ from ptxloom.machine.instruments.wanted import has_code_of_its_own
 if TYPE_CHECKING:
     from ptxloom.machine.compile.variant import Variant
     from ptxloom.machine.program.model import Program
-
-#: Instructions from which on LLVM's optimiser takes seconds.
-LONGEST: Final = 1500
 
 
 def hot_variant(program: Program, checks: frozenset[str]) -> Variant:

@@ -26,12 +26,12 @@ class Compiled(NamedTuple):
     Attributes:
         code: The code.
         is_outlined: Whether better code can be made of it.
-        is_hot: Whether it is the hot tier's.
+        may_turn_hot: Whether hot code could be made of it, as far as is known, once it has run long.
     """
 
     code: Code
     is_outlined: bool
-    is_hot: bool = False
+    may_turn_hot: bool = False
 
 
 def accepted(
@@ -90,13 +90,14 @@ def compile_variant(
     """
     kept = [made] if made is not None and made.serves(whole=whole, checks=checks, careful=bool(careful)) else []
 
-    found: Compiled | None = None
-    if tiers.is_hot(whole=whole, checks=checks):
-        found = _hot(planned, called, checks, judge)
-    elif tiers.may_turn_hot(whole=whole, checks=checks):
-        found = loaded_hot(planned, jit.kept(_hot_key(called, checks, judge)), checks)
-    if found is not None:
-        return found
+    hot: bytes | None = None
+    may_turn_hot = tiers.may_turn_hot(whole=whole, checks=checks)
+    if may_turn_hot:
+        hot = kept_hot(called, checks, judge)
+    elif tiers.is_hot(whole=whole, checks=checks):
+        hot = _hot(planned, called, checks, judge)
+    if hot:
+        return loaded_hot(planned, hot, checks)
 
     def variant() -> Variant:
         if not kept:
@@ -109,11 +110,12 @@ def compile_variant(
         return _content(variant(), 0)
 
     key = f"kernel {'whole' if whole else 'part'} {_key(called, checks, judge)}"
-    return _loaded(_kept_or_made(key, make, careful), variant, checks)
+    made_or_kept = _loaded(_kept_or_made(key, make, careful), variant, checks)
+    return made_or_kept._replace(may_turn_hot=may_turn_hot and hot is None)
 
 
-def _hot(planned: Planned, called: str, checks: frozenset[str], judge: Callable[[], None] | None) -> Compiled | None:
-    """The hot code of a kernel, from the cache if it has been compiled before; None if it has none.
+def _hot(planned: Planned, called: str, checks: frozenset[str], judge: Callable[[], None] | None) -> bytes | None:
+    """The hot code of a kernel, from the cache if it has been compiled before; nothing if it has none.
 
     A time limit is not spent on it: it is for the kernel.
     """
@@ -124,7 +126,7 @@ def _hot(planned: Planned, called: str, checks: frozenset[str], judge: Callable[
         return hot_content(planned.program, checks)
 
     key = _hot_key(called, checks, judge)
-    return loaded_hot(planned, jit.kept(key) if interrupts.is_limited() else jit.cached(key, make), checks)
+    return jit.kept(key) if interrupts.is_limited() else jit.cached(key, make)
 
 
 def hot_content(program: Program, checks: frozenset[str]) -> bytes:
@@ -142,22 +144,25 @@ def hot_content(program: Program, checks: frozenset[str]) -> bytes:
         return b""
 
 
+def kept_hot(called: str, checks: frozenset[str], judge: Callable[[], None] | None) -> bytes | None:
+    """The hot code of a kernel that was kept: nothing if it has none, None if that is not known."""
+    return jit.kept(_hot_key(called, checks, judge))
+
+
 def keep_hot(content: bytes, called: str, checks: frozenset[str], judge: Callable[[], None] | None) -> None:
-    """Keep hot code of a kernel that has been judged, for who asks for its code next."""
+    """Keep hot code of a kernel that has been judged, or that it has none, for who asks for its code next."""
     jit.keep(_hot_key(called, checks, judge), content)
 
 
-def loaded_hot(planned: Planned, content: bytes | None, checks: frozenset[str]) -> Compiled | None:
-    """The hot code of a kernel that was kept, with all that it calls; None if nothing was, or there is none."""
-    if not content:
-        return None
+def loaded_hot(planned: Planned, content: bytes, checks: frozenset[str]) -> Compiled:
+    """The hot code of a kernel that was kept, with all that it calls."""
 
     def variant() -> Variant:
         from ptxloom.machine.compile.hot_variant import hot_variant  # noqa: PLC0415 - likewise
 
         return hot_variant(planned.program, checks)
 
-    return _loaded(content, variant, checks)._replace(is_hot=True)
+    return _loaded(content, variant, checks)
 
 
 def _hot_key(called: str, checks: frozenset[str], judge: Callable[[], None] | None) -> str:

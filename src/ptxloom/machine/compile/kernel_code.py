@@ -54,7 +54,7 @@ class KernelCode:
         self._warps = 0
         self._careful = False
         self._outlined: set[tuple[bool, frozenset[str]]] = set()
-        self._heat = tiers.Heat(request)
+        self._heat = tiers.Heat(request, lambda checks: kept_code.kept_hot(self.name, checks, judge))
         self._left: list[Code] = []  # which launches may still run
 
     def expects(self, warps: int) -> bool:
@@ -91,12 +91,13 @@ class KernelCode:
             The address of hot code for whole warps that has come since, or 0.
         """
         content = self._heat.made(checks, instructions)
+        if content is None:
+            return 0
+        kept_code.keep_hot(content, self.name, checks, self._judge)
         if not content:
             return 0
         with LOCK, self._explained():
             found = kept_code.loaded_hot(self._planned, content, checks)
-            assert found is not None
-            kept_code.keep_hot(content, self.name, checks, self._judge)
             before = self.variants.get((True, checks))
             self._left += [] if before is None else [before]
             self._outlined.discard((True, checks))
@@ -132,14 +133,14 @@ class KernelCode:
         with LOCK:
             if (whole, checks) not in self.variants:
                 with self._explained():
-                    self.variants[whole, checks], outlined, hot = kept_code.compile_variant(
+                    self.variants[whole, checks], outlined, may_turn_hot = kept_code.compile_variant(
                         self._planned, self.name, whole=whole, checks=checks, judge=self._judge, made=self.accepted,
                         careful=self._careful if self.sites >= lengths.LONG else None,
                     )  # fmt: skip
                     self.accepted = None
                     if outlined:
                         self._outlined.add((whole, checks))
-                    if not hot and tiers.may_turn_hot(whole=whole, checks=checks):
+                    if may_turn_hot:
                         self._heat.watch(checks, self.sites)
             return self.variants[whole, checks].address
 

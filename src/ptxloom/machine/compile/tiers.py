@@ -22,6 +22,8 @@ _FIRST, _HOT, _BY_ITSELF = "first", "hot", "auto"
 _DEFAULT: Final = _FIRST
 #: Instructions of warps that run before hot code is made, for each of the kernel's: about as long as making it takes.
 LONG: Final = 1 << 20
+#: Instructions of a kernel from which on LLVM's optimiser takes seconds.
+LONGEST: Final = 1500
 
 
 def is_hot(*, whole: bool, checks: frozenset[str]) -> bool:
@@ -58,9 +60,9 @@ def hot_request(module: Module, name: str, cores: str, checks: frozenset[str], *
     """What a process is asked for that makes hot code; None for a module that differs from its text."""
     if not module.is_as_read:
         return None
-    from ptxloom.machine.compile.beside import HotRequest  # noqa: PLC0415 - few kernels run so long
+    from ptxloom.machine.compile.beside import request_of  # noqa: PLC0415 - few kernels run so long
 
-    return HotRequest(module.source.text, name, cores, fused, tuple(sorted(checks)))
+    return request_of(module.source.text, name, cores, checks, fused=fused)
 
 
 class Heat:
@@ -69,19 +71,25 @@ class Heat:
     When that begins depends on numbers alone; when it is there, on how busy the host is. What is computed is the same.
     """
 
-    def __init__(self, request: Callable[[frozenset[str]], HotRequest | None]) -> None:
+    def __init__(
+        self, request: Callable[[frozenset[str]], HotRequest | None], kept: Callable[[frozenset[str]], bytes | None]
+    ) -> None:
         """Nothing has run.
 
         Args:
             request: What a process is asked for, by the tools that watch; None where it cannot be asked.
+            kept: The hot code that is kept by now, since another process may have had it made: nothing if the kernel
+                has none, None if that is not known.
         """
         self._request = request
+        self._kept = kept
         self._left: dict[frozenset[str], int] = {}  # instructions until it is worth it
         self._making: dict[frozenset[str], Making] = {}
 
     def watch(self, checks: frozenset[str], sites: int) -> None:
-        """Begin to count for code of so many instructions, watched by these tools."""
-        self._left.setdefault(checks, sites * LONG)
+        """Begin to count for code of so many instructions, watched by these tools; too long code is never hot."""
+        if sites <= LONGEST:
+            self._left.setdefault(checks, sites * LONG)
 
     def forget(self, checks: frozenset[str]) -> None:
         """Count no more: there is hot code, or none can be made."""
@@ -90,27 +98,29 @@ class Heat:
 
     def made(self, checks: frozenset[str], instructions: int) -> bytes | None:
         """Take in that instructions have run; the hot code as it is kept, once it is there: it may be none."""
-        making = self._making.get(checks)
-        if making is not None:
-            if not making.is_over:
-                return None
-            self.forget(checks)
-            return making.content
         left = self._left.get(checks)
         if left is None:
             return None
-        self._left[checks] = left - instructions
-        if left <= instructions:
-            self._start(checks)
-        return None
+        making = self._making.get(checks)
+        if making is None or not making.is_ours:  # as in a child of the process that had it made
+            self._left[checks] = left = left - instructions
+            return self._start(checks) if left <= 0 else None
+        if not making.is_over:
+            return None
+        self.forget(checks)
+        return making.content
 
-    def _start(self, checks: frozenset[str]) -> None:
-        request = self._request(checks)
-        if request is None:
+    def _start(self, checks: frozenset[str]) -> bytes | None:
+        """Have it made, unless it is kept, or another kernel's is being made: then this is asked again."""
+        from ptxloom.machine.compile import beside  # noqa: PLC0415 - few kernels run so long
+
+        if not beside.is_free():
+            return None
+        content, request = self._kept(checks), self._request(checks)
+        if content is not None or request is None:
             self.forget(checks)
-            return
-        from ptxloom.machine.compile.beside import started  # noqa: PLC0415 - few kernels run so long
-
-        making = started(request)
-        if making is not None:  # else another kernel's is being made: this one asks again
+            return content
+        making = beside.started(request)
+        if making is not None:
             self._making[checks] = making
+        return None

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-import sys
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from ptxloom import disk_cache
+from ptxloom import disk_cache, own_python
 from ptxloom.machine.native import apart, interrupts, translation
 from ptxloom.machine.native.llvm import LOCK, Code, compile_here, host, load
 from ptxloom.machine.native.signature import symbol_of
@@ -52,7 +51,7 @@ def compile_ir(ir: str, level: int) -> bytes:
         TimeIsUp: The time limit has come.
     """
     interrupts.check()
-    if len(ir) > _LARGE and sys.executable:
+    if len(ir) > _LARGE and own_python.is_there():
         return apart.compiled(ir, level)
     return compile_here(ir, level)
 

@@ -45,6 +45,7 @@ def alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
     """Nothing hot is kept, no process is at work, and few instructions are long."""
     monkeypatch.setenv("PTXLOOM_TIER", "auto")
     monkeypatch.setattr(tiers, "LONG", 1)
+    monkeypatch.setattr(tiers, "START", 0)
 
     def key(called: str, *_: object) -> str:
         return f"hot {tmp_path} {called}"
@@ -179,7 +180,9 @@ def test_a_kernel_without_hot_code_is_found_so_once(monkeypatch: pytest.MonkeyPa
 def test_what_another_process_has_made_meanwhile_is_taken() -> None:
     kernel = pl.kernel(pl.parse(LOOP), "k")
     kernel.code.address(whole=True, checks=CHECKS)
-    kept_code.keep_hot(hot_content(plan(pl.parse(LOOP), "k", semantics.Table()), CHECKS), kernel.code.name, CHECKS, None)
+    kept_code.keep_hot(
+        hot_content(plan(pl.parse(LOOP), "k", semantics.Table()), CHECKS), kernel.code.name, CHECKS, None
+    )
     first = known(kernel)
     launched(kernel)
     assert known(kernel) not in {0, first}
@@ -198,7 +201,9 @@ def test_a_child_of_a_process_asks_for_itself(monkeypatch: pytest.MonkeyPatch) -
     before.end()
 
 
-@pytest.mark.parametrize(("said", "code"), [("{0}code{0}", "code"), ("hello\n{0}{0}bye", ""), ("{0}co", None), ("", None)])
+@pytest.mark.parametrize(
+    ("said", "code"), [("{0}code{0}", "code"), ("hello\n{0}{0}bye", ""), ("{0}co", None), ("", None)]
+)
 def test_only_what_stands_between_marks_is_code(said: str, code: str | None) -> None:
     request = request_of(LOOP, "k", "sm_90", CHECKS, fused=True)
     mark = bytes.fromhex(request.mark).decode("latin-1")
@@ -219,9 +224,7 @@ def test_another_ptxloom_makes_nothing() -> None:
 @pytest.mark.parametrize("how", ["", "os.kill(os.getpid(), signal.SIGKILL)", "os._exit(0)", "raise KeyboardInterrupt"])
 def test_the_process_ends_with_its_maker_however_that_ends_and_says_nothing(tmp_path: Path, how: str) -> None:
     (tmp_path / "endless.py").write_text(
-        "import time; from ptxloom.machine.plan import hot_maker; print('hello')\n"
-        "hot_maker.made = lambda request: time.sleep(10_000)\nhot_maker.main()\n",
-        encoding="utf-8",
+        "import time; print('hello'); main = lambda line: time.sleep(10_000)\n", encoding="utf-8"
     )
     script = (
         f"import os, signal, sys, time; sys.path.append({str(tmp_path)!r}); from ptxloom.machine.compile import beside;"

@@ -1,8 +1,8 @@
 """Hot code made by a process of its own, while a kernel runs on in the code that it has: one such process at a time.
 
-The process reads a request, a line, from input, and writes the code to output, between two marks that the request names:
-what else is written there, by a Python that is set up to greet, or by a process that was ended, is nothing. Its input
-stays open for as long as this process wants the code, and lives: when that ends, so does the process.
+The process reads a request, a line, from input, and writes the code to output, between two marks that the request
+names: what else is written there, by a Python that is set up to greet, or by a process that was ended, is nothing. Its
+input stays open for as long as this process wants the code, and lives: when that ends, so does the process.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ class Making:
         self._owner = os.getpid()
         if self.is_over:
             return
-        pipe, run, places = subprocess.PIPE, own_python.command("-m", _MAKER), own_python.environment()
+        pipe, run, places = subprocess.PIPE, own_python.serving(_MAKER), own_python.environment()
         try:
             self._process = subprocess.Popen(
                 run, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, env=places, start_new_session=True

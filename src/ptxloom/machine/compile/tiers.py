@@ -19,9 +19,11 @@ if TYPE_CHECKING:
 
 VARIABLE: Final = "PTXLOOM_TIER"
 _FIRST, _HOT, _BY_ITSELF = "first", "hot", "auto"
-_DEFAULT: Final = _FIRST
+_DEFAULT: Final = _BY_ITSELF
 #: Instructions of warps that run before hot code is made, for each of the kernel's: about as long as making it takes.
 LONG: Final = 1 << 20
+#: Instructions in the time of whose making the process that makes them starts.
+START: Final = 300
 #: Instructions of a kernel from which on LLVM's optimiser takes seconds.
 LONGEST: Final = 1500
 
@@ -89,7 +91,7 @@ class Heat:
     def watch(self, checks: frozenset[str], sites: int) -> None:
         """Begin to count for code of so many instructions, watched by these tools; too long code is never hot."""
         if sites <= LONGEST:
-            self._left.setdefault(checks, sites * LONG)
+            self._left.setdefault(checks, (START + sites) * LONG)
 
     def forget(self, checks: frozenset[str]) -> None:
         """Count no more: there is hot code, or none can be made."""

@@ -1,11 +1,10 @@
-"""A kernel's hot code, made by a process of its own: a request from input, code to output (`compile.beside`)."""
+"""A kernel's hot code, made by a process of its own: a line of input asks, code goes to output (`compile.beside`)."""
 
 from __future__ import annotations
 
 import contextlib
 import os
 import sys
-import threading
 from pathlib import Path
 from typing import Final
 
@@ -37,26 +36,12 @@ def _stand_back() -> None:
         _SACRIFICE.write_text(_FIRST, encoding="ascii")
 
 
-def _end_with_input() -> None:
-    """End once the process that asks is gone, or does not want the code any more."""
-    while os.read(sys.stdin.fileno(), 1):
-        pass
-    os._exit(1)
-
-
-def main() -> None:
-    """Make what input asks for; what ends the process besides says nothing."""
-    request = HotRequest.unpacked(sys.stdin.buffer.readline())
-    if request.package != disk_cache.package_state():
-        return  # ptxloom has been changed since
-    _stand_back()
-    threading.Thread(target=_end_with_input, daemon=True).start()
-    code = request.marked(made(request))
-    with contextlib.suppress(OSError):
-        sys.stdout.buffer.write(code)
-        sys.stdout.buffer.flush()
-    os._exit(0)
-
-
-if __name__ == "__main__":
-    main()
+def main(line: bytes) -> None:
+    """Make what a line asks for."""
+    request = HotRequest.unpacked(line)
+    if request.package == disk_cache.package_state():  # else ptxloom has been changed since
+        _stand_back()
+        code = request.marked(made(request))
+        with contextlib.suppress(OSError):
+            sys.stdout.buffer.write(code)
+            sys.stdout.buffer.flush()

@@ -90,6 +90,12 @@ def test_hot_code_that_a_process_has_made_is_taken_up_by_the_next_launch_and_by_
     assert len(beside._AT_WORK) == 1, "what is kept is taken"
 
 
+def test_it_is_what_happens_where_nothing_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("PTXLOOM_TIER")
+    launched(pl.kernel(pl.parse(LOOP), "k"))
+    assert len(beside._AT_WORK) == 1
+
+
 def test_a_launch_goes_on_in_code_that_comes_while_it_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[int] = []
     hot = hot_content(plan(pl.parse(LOOP), "k", semantics.Table()), CHECKS)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from ptxloom.float_formats import FLOAT_FORMATS
 from ptxloom.isa.types import Kind
 
 if TYPE_CHECKING:
@@ -124,14 +125,8 @@ def parts_of_float(type_: ElementType) -> tuple[int, int, bool] | None:
     if type_.kind is not Kind.FLOAT:
         return None
     name = type_.name.partition("x")[0]
-    named = {"f16": (5, 10), "bf16": (8, 7), "tf32": (8, 23), "f32": (8, 23), "f64": (11, 52)}
-    if name in named:
-        return (*named[name], True)
-    bare = name.removeprefix("u")
-    if bare[:1] != "e":
-        return None
-    exponent, _, fraction = bare[1:].partition("m")
-    return int(exponent), int(fraction), bare is name
+    form = FLOAT_FORMATS.get("f32" if name == "tf32" else name)  # what lies below a tf32 is there, too
+    return None if form is None else (form.exponent, form.fraction, form.signed)
 
 
 def float_words(drawn: tuple[Words, Words, Words], exponent_bits: int, fraction_bits: int, signed: bool) -> Words:

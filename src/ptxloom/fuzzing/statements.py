@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from ptxloom.conformance.operands import EVERY_LANE
 from ptxloom.conformance.paths import WHOLE_WARP
+from ptxloom.float_formats import FLOAT_FORMATS
 from ptxloom.fuzzing.banks import BANKS, CELL_BYTES, bank_of
 from ptxloom.fuzzing.idioms import among
 from ptxloom.fuzzing.nodes import Reach, Step
@@ -31,7 +32,7 @@ _SPECIAL: Final = (
     *("%tid.x", "%ntid.x", "%laneid", "%lanemask_lt", "%lanemask_eq", "%lanemask_ge", "%ctaid.y", "%nctaid.z"),
 )
 _QUIET: Final = {"f": "0x7fffffff", "e": "0x7fffffffffffffff", "k": "0x7fff"}
-_INFINITE: Final = {"f": 0x7F800000, "e": 0x7FF0000000000000}
+_INFINITE: Final = {"f": FLOAT_FORMATS["f32"].infinity, "e": FLOAT_FORMATS["f64"].infinity}
 _APPROXIMATE: Final = frozenset({"approx", "full"})
 
 

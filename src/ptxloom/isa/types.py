@@ -8,6 +8,7 @@ from enum import StrEnum
 from functools import lru_cache
 
 from ptxloom.diagnostics import UsageError, must_be
+from ptxloom.float_formats import FLOAT_FORMATS
 from ptxloom.isa.spelling import near_misses
 
 
@@ -75,17 +76,14 @@ class ElementType:
         return self.name
 
 
-# Formats whose name does not say how wide they are: name -> (kind, value bits, container bits).
+# What is no integer: name -> (kind, value bits, container bits).
 _NAMED = {
     "pred": (Kind.PREDICATE, 1, 1),
-    "bf16": (Kind.FLOAT, 16, 16),
-    "tf32": (Kind.FLOAT, 19, 32),
     "s2f6": (Kind.FLOAT, 8, 8),  # its point is fixed; it is converted as floating point is
+    **{name: (Kind.FLOAT, form.bits, max(form.container, _BYTE)) for name, form in FLOAT_FORMATS.items()},
 }
 _INTEGERS = {"b": (1, 2, 4, 6, 8, 16, 32, 64, 128), "u": (2, 4, 8, 16, 32, 64), "s": (2, 4, 8, 16, 32, 64)}
-_FLOATS = (16, 32, 64)
-_PLAIN = re.compile(r"([busf])([0-9]{1,3})")
-_MINIFLOAT = re.compile(r"(u?)e([0-9])m([0-9])")  # e4m3 has a sign, 4 bits of exponent, 3 of mantissa; ue8m0 no sign
+_PLAIN = re.compile(r"([bus])([0-9]{1,3})")
 _PACKED = re.compile(r"(.+?)x([0-9]{1,2})(?:_p([0-9]{1,3}))?")
 
 
@@ -153,13 +151,11 @@ _ARTICLES = {Kind.BITS: "an", Kind.UNSIGNED: "an", Kind.SIGNED: "a", Kind.FLOAT:
 
 def _detail(name: str) -> str:
     """How the bits of a floating-point format are divided."""
-    if found := _MINIFLOAT.match(name):
-        scale = " without a sign" if found[1] else ""
-        mantissa = f" and {found[3]} of mantissa" if int(found[3]) else ""
-        return f"{scale} with {found[2]} bits of exponent{mantissa}"
-    parts = {"bf16": (8, 7), "tf32": (8, 10), "f16": (5, 10), "f32": (8, 23), "f64": (11, 52)}
-    exponent, mantissa = parts.get(name.partition("x")[0], (0, 0))
-    return f" with {exponent} bits of exponent and {mantissa} of mantissa" if exponent else ""
+    form = FLOAT_FORMATS.get(name.partition("x")[0])
+    if form is None:
+        return ""
+    mantissa = f" and {form.fraction} of mantissa" if form.fraction else ""
+    return f"{'' if form.signed else ' without a sign'} with {form.exponent} bits of exponent{mantissa}"
 
 
 def is_type(name: str) -> bool:
@@ -184,10 +180,6 @@ def _scalar(name: str) -> tuple[Kind, int, int] | None:
         return _NAMED[name]
     if match := _PLAIN.fullmatch(name):
         letter, bits = match[1], int(match[2])
-        if bits in (_FLOATS if letter == "f" else _INTEGERS[letter]):
+        if bits in _INTEGERS[letter]:
             return Kind(letter), bits, bits
-    if match := _MINIFLOAT.fullmatch(name):
-        bits = int(match[2]) + int(match[3]) + (not match[1])
-        if 4 <= bits <= 8:
-            return Kind.FLOAT, bits, 8
     return None

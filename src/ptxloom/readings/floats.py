@@ -6,42 +6,18 @@ What is invalid yields the quiet NaN with a sign, as processors do; of operands 
 from __future__ import annotations
 
 from math import isqrt
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from ptxloom.float_formats import FLOAT_FORMATS
+
+if TYPE_CHECKING:
+    from ptxloom.float_formats import FloatFormat
 
 
-class Format(NamedTuple):
-    """An interchange format: its width, and the width of its fraction field."""
-
-    bits: int
-    fraction: int
-
-    @property
-    def sign(self) -> int:
-        """The sign bit."""
-        return 1 << self.bits - 1
-
-    @property
-    def infinity(self) -> int:
-        """The bits of +infinity."""
-        return self.sign - (1 << self.fraction)
-
-    @property
-    def quiet(self) -> int:
-        """The bit that a quiet NaN has."""
-        return 1 << self.fraction - 1
-
-    @property
-    def bias(self) -> int:
-        """What the exponent field is above the exponent."""
-        return (1 << self.bits - self.fraction - 2) - 1
-
-    @property
-    def least(self) -> int:
-        """The exponent of the last bit of subnormal numbers."""
-        return 1 - self.bias - self.fraction
-
-
-FORMATS: Final = {"half": Format(16, 10), "bfloat": Format(16, 7), "float": Format(32, 23), "double": Format(64, 52)}
+FORMATS: Final = {
+    name: FLOAT_FORMATS[of] for name, of in (("half", "f16"), ("bfloat", "bf16"), ("float", "f32"), ("double", "f64"))
+}
+"""Interchange formats, by LLVM's name."""
 
 
 class _Number(NamedTuple):
@@ -52,16 +28,16 @@ class _Number(NamedTuple):
     exponent: int
 
 
-def is_nan(pattern: int, form: Format) -> bool:
+def is_nan(pattern: int, form: FloatFormat) -> bool:
     """Whether it is not a number."""
     return pattern & form.sign - 1 > form.infinity
 
 
-def _is_infinite(pattern: int, form: Format) -> bool:
+def _is_infinite(pattern: int, form: FloatFormat) -> bool:
     return pattern & form.sign - 1 == form.infinity
 
 
-def _number(pattern: int, form: Format) -> _Number:
+def _number(pattern: int, form: FloatFormat) -> _Number:
     magnitude = pattern & form.sign - 1
     field, fraction = magnitude >> form.fraction, magnitude & (1 << form.fraction) - 1
     sign = pattern >> form.bits - 1
@@ -70,7 +46,7 @@ def _number(pattern: int, form: Format) -> _Number:
     return _Number(sign, fraction | 1 << form.fraction, form.least + field - 1)
 
 
-def rounded(form: Format, number: _Number, direction: str = "rn", *, more: bool = False) -> int:
+def rounded(form: FloatFormat, number: _Number, direction: str = "rn", *, more: bool = False) -> int:
     """The bits of a number, rounded once; `more`: something less than the last bit of it is to be added."""
     sign, whole, exponent = number
     signed = form.sign * sign
@@ -94,18 +70,18 @@ def rounded(form: Format, number: _Number, direction: str = "rn", *, more: bool 
     return signed | form.infinity - (not outwards)
 
 
-def _invalid(form: Format) -> int:
+def _invalid(form: FloatFormat) -> int:
     return form.sign | form.infinity | form.quiet
 
 
-def _nan_among(form: Format, *patterns: int) -> int | None:
+def _nan_among(form: FloatFormat, *patterns: int) -> int | None:
     return next((one | form.quiet for one in patterns if is_nan(one, form)), None)
 
 
 # -------------------------------------------------------------------------------------------------------- arithmetic
 
 
-def add(form: Format, direction: str, x: int, y: int) -> int:
+def add(form: FloatFormat, direction: str, x: int, y: int) -> int:
     """X + y."""
     nan = _nan_among(form, x, y)
     if nan is not None:
@@ -117,7 +93,7 @@ def add(form: Format, direction: str, x: int, y: int) -> int:
     return _sum(form, direction, _number(x, form), _number(y, form))
 
 
-def _sum(form: Format, direction: str, x: _Number, y: _Number) -> int:
+def _sum(form: FloatFormat, direction: str, x: _Number, y: _Number) -> int:
     exponent = min(x.exponent, y.exponent)
     total = sum((-1) ** one.sign * (one.whole << one.exponent - exponent) for one in (x, y))
     if total == 0:
@@ -127,18 +103,18 @@ def _sum(form: Format, direction: str, x: _Number, y: _Number) -> int:
     return rounded(form, _Number(int(total < 0), abs(total), exponent), direction)
 
 
-def subtract(form: Format, direction: str, x: int, y: int) -> int:
+def subtract(form: FloatFormat, direction: str, x: int, y: int) -> int:
     """X - y."""
     return add(form, direction, x, y if is_nan(y, form) else y ^ form.sign)
 
 
-def multiply(form: Format, direction: str, x: int, y: int) -> int:
+def multiply(form: FloatFormat, direction: str, x: int, y: int) -> int:
     """X * y."""
     found = _product(form, x, y)
     return found if isinstance(found, int) else rounded(form, found, direction)
 
 
-def _product(form: Format, x: int, y: int) -> _Number | int:
+def _product(form: FloatFormat, x: int, y: int) -> _Number | int:
     """The product as a number, or the bits of one that is infinite or NaN."""
     nan = _nan_among(form, x, y)
     if nan is not None:
@@ -151,7 +127,7 @@ def _product(form: Format, x: int, y: int) -> _Number | int:
     return _Number(sign, a.whole * b.whole, a.exponent + b.exponent)
 
 
-def fused(form: Format, direction: str, x: int, y: int, z: int) -> int:
+def fused(form: FloatFormat, direction: str, x: int, y: int, z: int) -> int:
     """X * y + z."""
     nan = _nan_among(form, x, y, z)
     if nan is not None:
@@ -162,7 +138,7 @@ def fused(form: Format, direction: str, x: int, y: int, z: int) -> int:
     return z if _is_infinite(z, form) else _sum(form, direction, product, _number(z, form))
 
 
-def divide(form: Format, direction: str, x: int, y: int) -> int:
+def divide(form: FloatFormat, direction: str, x: int, y: int) -> int:
     """X / y."""
     nan = _nan_among(form, x, y)
     if nan is not None:
@@ -183,7 +159,7 @@ def divide(form: Format, direction: str, x: int, y: int) -> int:
     return rounded(form, number, direction, more=rest != 0)
 
 
-def root(form: Format, direction: str, x: int) -> int:
+def root(form: FloatFormat, direction: str, x: int) -> int:
     """The square root."""
     if is_nan(x, form):
         return x | form.quiet
@@ -202,7 +178,7 @@ def root(form: Format, direction: str, x: int) -> int:
 # ------------------------------------------------------------------------------------------------------- conversions
 
 
-def converted(pattern: int, form: Format, to: Format) -> int:
+def converted(pattern: int, form: FloatFormat, to: FloatFormat) -> int:
     """A number in another format, to nearest; a NaN with its sign and first bits, quiet."""
     sign = (pattern >> form.bits - 1) * to.sign
     if is_nan(pattern, form):
@@ -214,12 +190,12 @@ def converted(pattern: int, form: Format, to: Format) -> int:
     return rounded(to, _number(pattern, form))
 
 
-def of_integer(value: int, form: Format) -> int:
+def of_integer(value: int, form: FloatFormat) -> int:
     """An integer, to nearest."""
     return rounded(form, _Number(int(value < 0), abs(value), 0))
 
 
-def to_integer(pattern: int, form: Format) -> int | None:
+def to_integer(pattern: int, form: FloatFormat) -> int | None:
     """A number toward zero; None for NaN; infinities as numbers that no format has."""
     if is_nan(pattern, form):
         return None
@@ -230,7 +206,7 @@ def to_integer(pattern: int, form: Format) -> int | None:
     return -found if sign else found
 
 
-def integral(pattern: int, form: Format, how: str) -> int:
+def integral(pattern: int, form: FloatFormat, how: str) -> int:
     """The integral number that `roundeven`, `trunc`, `floor` or `ceil` yields, zeros with their sign."""
     if is_nan(pattern, form):
         return pattern | form.quiet
@@ -250,19 +226,19 @@ def integral(pattern: int, form: Format, how: str) -> int:
     return rounded(form, _Number(sign, found, 0))
 
 
-def less(x: int, y: int, form: Format) -> bool | None:
+def less(x: int, y: int, form: FloatFormat) -> bool | None:
     """Whether x < y; None if one of them is NaN."""
     if is_nan(x, form) or is_nan(y, form):
         return None
     return _ordered(x, form) < _ordered(y, form)
 
 
-def _ordered(pattern: int, form: Format) -> int:
+def _ordered(pattern: int, form: FloatFormat) -> int:
     magnitude = pattern & form.sign - 1
     return -magnitude if pattern & form.sign else magnitude
 
 
-def compare(name: str, x: int, y: int, form: Format) -> bool:
+def compare(name: str, x: int, y: int, form: FloatFormat) -> bool:
     """`oeq`, `ult`, `ord`, `uno`, ...: `o` asks that both are numbers, `u` holds where one is not."""
     unordered = is_nan(x, form) or is_nan(y, form)
     if name in {"ord", "uno"}:

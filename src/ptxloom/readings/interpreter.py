@@ -17,7 +17,7 @@ from ptxloom.meaning.literals import literal_bits
 from ptxloom.meaning.types import Type, ptx_type
 from ptxloom.meaning.vectors import count, element, like, vector, width
 from ptxloom.readings import floats
-from ptxloom.readings.floats import FORMATS, Format
+from ptxloom.readings.floats import FORMATS
 from ptxloom.readings.integers import (
     COMPARISONS,
     FUNCTIONS,
@@ -34,6 +34,8 @@ from ptxloom.syntax.constants import constant
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
+
+    from ptxloom.float_formats import FloatFormat
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +56,7 @@ class Numbers:
         return width(self.element)
 
     @property
-    def form(self) -> Format | None:
+    def form(self) -> FloatFormat | None:
         """The format of one element; None for integers."""
         return FORMATS.get(self.element)
 
@@ -164,7 +166,7 @@ class Interpreter:
         pairs = zip(first.values, second, strict=True)
         return Numbers(first.type, tuple(act(a, b, first.bits) & mask(first.bits) for a, b in pairs))
 
-    def _of_floats(self, name: str, form: Format, *operands: Numbers) -> Numbers:
+    def _of_floats(self, name: str, form: FloatFormat, *operands: Numbers) -> Numbers:
         first = operands[0]
         match name:
             case "fabs":

@@ -19,6 +19,7 @@ from ptxloom.conformance.scenes.scene import Scene, filled, joined, kept_pairs
 from ptxloom.descriptors import MatrixDescriptor
 from ptxloom.descriptors.instruction import RESULTS, SCALE_TYPES, SCALED_KINDS, TYPES, InstructionDescriptor
 from ptxloom.descriptors.tensor_types import swizzle_bytes
+from ptxloom.float_formats import FLOAT_FORMATS
 from ptxloom.isa.tensor_products import product_of, refusal, scale_ids
 from ptxloom.isa.types import element_type
 from ptxloom.isa.vectors import vector_length
@@ -221,7 +222,7 @@ def _matrix(chance: Random, groups: int, steps: int, start: int) -> int:
 
 def _scales(chance: Random, kind: str, size: int) -> Bytes:
     """Bytes of scales: near one, now and then any."""
-    one = 0x38 if kind == "ue4m3" else 0x7F
+    one = FLOAT_FORMATS[kind].one
     drawn = [one + chance.randint(-6, 6) if chance.random() < 0.97 else chance.getrandbits(8) for _ in range(size)]
     made = np.array(drawn, np.uint8)
     return made & np.uint8(0x7F) if kind == "ue4m3" else made

@@ -11,6 +11,8 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from ptxloom.float_formats import FLOAT_FORMATS
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
@@ -28,7 +30,7 @@ _CHOSEN: Final = re.compile(rf"(%[\w.]+) = select (<\d+ x i1>) (%[\w.]+), ({_FLO
 _LOAD: Final = re.compile(rf"(%[\w.]+) = load ({_FLOATS}), ptr (%[\w.]+), align \d+$")
 _STORE: Final = re.compile(rf"store ({_FLOATS}) (%[\w.]+), ptr (%[\w.]+)(, align \d+)$")
 _CONSTANT: Final = re.compile(r" = bitcast <\d+ x i32> splat \(i32 (-?\d+)\) to <\d+ x float>$")
-_INFINITY: Final = 0x7F800000
+_INFINITY: Final = FLOAT_FORMATS["f32"].infinity
 _WITHIN: Final = re.compile(r"br (?:label %([\w.]+)|i1 %[\w.]+, label %fault, label %([\w.]+))$")
 
 

@@ -14,17 +14,17 @@ from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from ptxloom.float_formats import FLOAT_FORMATS
 from ptxloom.isa.limits import LANES
 from ptxloom.machine.native.ir import Emitter, Value, constant_vector, vector
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-NAN: Final = 0x7FFFFFFF
-INFINITY: Final = 0x7F800000
-ONE: Final = 0x3F800000
+_F32: Final = FLOAT_FORMATS["f32"]
+NAN, INFINITY, ONE = _F32.nan, _F32.infinity, _F32.one
 _LEAST_TANH: Final = 0x3B800000  # 2^-8: where the table of tanh begins
-_HIDDEN: Final = 1 << 23
+_HIDDEN: Final = 1 << _F32.fraction
 _FRACTION: Final = _HIDDEN - 1
 _LG2_FRACTION: Final = 36  # bits of the sum that lg2 keeps
 _WORDS: Final = vector("i32")

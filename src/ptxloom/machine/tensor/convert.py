@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ptxloom.float_formats import FLOAT_FORMATS
 from ptxloom.isa.types import element_type
 from ptxloom.machine.native.ir import Value, count, vector
 from ptxloom.machine.native.llvm import host_has
@@ -11,10 +12,10 @@ from ptxloom.machine.native.llvm import host_has
 if TYPE_CHECKING:
     from ptxloom.machine.tensor.builder import TensorBuilder
 
+_F32 = FLOAT_FORMATS["f32"]
 #: What of an `.f32` a narrower type keeps.
-_KEPT = {"tf32": -0x2000, "bf16": -0x10000}
-CANONICAL_NAN = 0x7FFFFFFF
-INFINITY = 0x7F800000
+_KEPT = {name: -1 << _F32.fraction - FLOAT_FORMATS[name].fraction for name in ("tf32", "bf16")}
+CANONICAL_NAN, INFINITY = _F32.nan, _F32.infinity
 
 
 def has_half_conversions() -> bool:
@@ -70,15 +71,15 @@ def half_to_float(b: TensorBuilder, word: Value) -> Value:
 
 def _narrow_to_float(b: TensorBuilder, word: Value, element: str) -> Value:
     """The value of a format without infinities in the low bits of each word; what stands above is ignored."""
-    exponent_bits, fraction_bits = int(element[1]), int(element[3])
-    bits = exponent_bits + fraction_bits
-    magnitude = b.mask(word, (1 << bits) - 1)
-    scaled = b.float_of(b.shift_left(magnitude, 23 - fraction_bits))
-    rebase = b.number(count(word.type), "float", 2.0 ** (128 - (1 << exponent_bits - 1)))
+    form = FLOAT_FORMATS[element]
+    magnitude = b.mask(word, form.sign - 1)
+    scaled = b.float_of(b.shift_left(magnitude, _F32.fraction - form.fraction))
+    rebase = b.number(count(word.type), "float", 2.0 ** (_F32.bias - form.bias))
     value = b.bits_of(b.apply("fmul", scaled, rebase))
-    if element == "e4m3":
-        value = b.select(b.compare("eq", magnitude, b.like(magnitude, 0x7F)), b.like(magnitude, CANONICAL_NAN), value)
-    return b.float_of(b.apply("or", value, b.shift_left(b.mask(word, 1 << bits), 31 - bits)))
+    if form.has_nan:
+        special = b.compare("eq", magnitude, b.like(magnitude, form.nan))
+        value = b.select(special, b.like(magnitude, CANONICAL_NAN), value)
+    return b.float_of(b.apply("or", value, b.shift_left(b.mask(word, form.sign), 32 - form.bits)))
 
 
 def float_to_half(b: TensorBuilder, value: Value) -> Value:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeAlias
 
+from ptxloom.float_formats import FLOAT_FORMATS
 from ptxloom.machine.native.ir import Value, count, suffix, vector
 from ptxloom.machine.tensor.accumulators import load_columns, store_columns
 from ptxloom.machine.tensor.factors import COLUMNS, Window
@@ -18,7 +19,7 @@ Registers: TypeAlias = tuple[Value, ...]
 Operands: TypeAlias = tuple[Registers, Registers, Registers, Registers]
 
 _QUIET = 1 << 51
-_INFINITY = 0x7FF << 52
+_INFINITY = FLOAT_FORMATS["f64"].infinity
 _DEFAULT_NAN = -(1 << 51)  # 0xfff8000000000000
 #: Operands of `llvm.set.rounding`.
 _MODES = {"rz": 0, "rn": 1, "rp": 2, "rm": 3}

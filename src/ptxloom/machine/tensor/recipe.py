@@ -50,6 +50,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from ptxloom.diagnostics import UnsupportedForm, UsageError
+from ptxloom.float_formats import FLOAT_FORMATS
 from ptxloom.isa.products import features_of, matrix_forms
 from ptxloom.isa.target import Target
 from ptxloom.isa.types import element_type
@@ -73,9 +74,6 @@ class Sum(StrEnum):
 
 _BYTE = 8  # bits
 _BYTE_BITS = 13  # fractional bits kept of 8-bit floats by the units of Ada and of `wgmma`
-#: Of subnormals of what is turned into `.f16`, or multiplied as it is; and in the unit for narrow formats.
-_AS_HALVES = {"bf16": -126, "tf32": -126}
-_LEAST_EXPONENTS = {"e4m3": -6, "e5m2": -14, "e2m3": 0, "e3m2": -2, "e2m1": 0}
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,17 +181,17 @@ def _narrow(form: MatrixForm) -> Recipe:
 
 def _least(element: str) -> int:
     """The exponent of a type's subnormals, in a unit that takes it as it is."""
-    return _LEAST_EXPONENTS.get(element, _AS_HALVES.get(element, -14))
+    return FLOAT_FORMATS[element].least_exponent
 
 
 def _fused(form: MatrixForm, *, hopper: bool) -> Recipe:
-    exponent = _AS_HALVES.get(form.a_type, -14)
+    fp8 = element_type(form.a_type).packed_bits == _BYTE
+    exponent = _least("f16" if fp8 else form.a_type)
     least = exponent, exponent
     wide = "f32" in (form.d_type, form.c_type)
     places = tuple(range(form.stored_k))
-    fp8 = element_type(form.a_type).packed_bits == 8
     if fp8 and form.opcode == "wgmma":
-        least = _LEAST_EXPONENTS[form.a_type], _LEAST_EXPONENTS[form.b_type]
+        least = _least(form.a_type), _least(form.b_type)
         return Recipe(Sum.FUSED, (places,), _BYTE_BITS, wide, least=least)
     if hopper and fp8:
         low = tuple(place for place in places if place % 4 < 2)
@@ -204,7 +202,7 @@ def _fused(form: MatrixForm, *, hopper: bool) -> Recipe:
         split = form.opcode == "wmma" and form.a_type == "tf32"
         return Recipe(Sum.FUSED, halves if split else (places,), 25, wide, least=least)
     if fp8:
-        least = _LEAST_EXPONENTS[form.a_type], _LEAST_EXPONENTS[form.b_type]
+        least = _least(form.a_type), _least(form.b_type)
     longest = len(places) * element_type(form.a_type).packed_bits == 256
     bits = _BYTE_BITS if fp8 else 24
     return Recipe(Sum.FUSED, halves if longest else (places,), bits, wide, least=least, floor_depth=6)

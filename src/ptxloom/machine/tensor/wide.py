@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from ptxloom.float_formats import FLOAT_FORMATS
 from ptxloom.machine.native.ir import Value, vector
 from ptxloom.machine.tensor.doubles import exponent, is_zero, power, rounded, special
 from ptxloom.machine.tensor.factors import COLUMNS, Window
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from ptxloom.machine.tensor.builder import TensorBuilder
     from ptxloom.machine.tensor.scales import Scales
 
-_F32_FRACTION_BITS: Final = 23
+_F32_FRACTION_BITS: Final = FLOAT_FORMATS["f32"].fraction
 _NOTHING: Final = -400  # an exponent below all
 
 

@@ -137,7 +137,7 @@ def to_tf32(b: Words[W], op: Op) -> None:
         rounded = b.select(negative, b.constant(bits.type, 0), rounded)
     if op.has("satfinite"):
         magnitude = b.apply("and", rounded, b.constant(bits.type, 0x7FFFFFFF))
-        infinite = b.compare("uge", magnitude, b.constant(bits.type, 0x7F800000))
+        infinite = b.compare("uge", magnitude, b.constant(bits.type, numbers.FORMATS["f32"].infinity))
         rounded = b.select(infinite, b.apply("sub", rounded, b.constant(bits.type, 0x2000)), rounded)
     if not op.has("rna"):
         rounded = b.select(nan, b.constant(bits.type, 0x7FFFE000), rounded)

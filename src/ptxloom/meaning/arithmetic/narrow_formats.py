@@ -5,82 +5,42 @@ E4m3 and e5m2 are held to an H200. The others rest on the manual and on the host
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Generic, NamedTuple
 
+from ptxloom.float_formats import FLOAT_FORMATS
 from ptxloom.meaning.arithmetic import numbers
 from ptxloom.meaning.vectors import like
 from ptxloom.meaning.words import W
 
 if TYPE_CHECKING:
+    from ptxloom.float_formats import FloatFormat
     from ptxloom.meaning.words import Arithmetic
 
-_F32_FRACTION: Final = 23
-_F32_BIAS: Final = 127
+_F32_FRACTION: Final = numbers.FORMATS["f32"].fraction
+_F32_BIAS: Final = numbers.FORMATS["f32"].bias
 
-
-@dataclass(frozen=True, slots=True)
-class NarrowFormat:
-    """A format of few bits, without infinities where its largest number has all exponent bits set.
-
-    Attributes:
-        exponent: The width of its exponent field.
-        fraction: The width of its fraction field.
-        largest: The bits of its largest finite number.
-        nan: What NaN becomes: the format's own, or the largest number if the format lacks one.
-        container: The bits that an element takes up among packed ones.
-    """
-
-    exponent: int
-    fraction: int
-    largest: int
-    nan: int
-    container: int = 8
-
-    @property
-    def bias(self) -> int:
-        """What the exponent field is above the exponent."""
-        return (1 << self.exponent - 1) - 1
-
-    @property
-    def sign_bit(self) -> int:
-        """Where the sign stands."""
-        return self.exponent + self.fraction
-
-    @property
-    def smallest_field(self) -> int:
-        """The f32 exponent field of the smallest normal number."""
-        return _F32_BIAS + 1 - self.bias
-
-
-NARROW: Final = {
-    "e4m3": NarrowFormat(4, 3, 0x7E, 0x7F),
-    "e5m2": NarrowFormat(5, 2, 0x7B, 0x7F),
-    "e2m3": NarrowFormat(2, 3, 0x1F, 0x1F),
-    "e3m2": NarrowFormat(3, 2, 0x1F, 0x1F),
-    "e2m1": NarrowFormat(2, 1, 0x7, 0x7, container=4),
-}
-#: What else is rounded by random bits.
-HALVES: Final = {"f16": NarrowFormat(5, 10, 0x7BFF, 0x7FFF, 16), "bf16": NarrowFormat(8, 7, 0x7F7F, 0x7FFF, 16)}
+NARROW: Final = {name: form for name, form in FLOAT_FORMATS.items() if form.signed and form.bits <= 8}
+HALVES: Final = {name: form for name, form in FLOAT_FORMATS.items() if form.bits == 16}
+"""What else is rounded by random bits."""
 
 
 def widen(b: Arithmetic[W], bits: W, name: str) -> W:
     """The value of bits of a narrow format, exactly, as f32; what stands above them is ignored."""
     form = NARROW[name]
     wide = b.resize(bits, 32)
-    magnitude = b.apply("and", wide, b.constant(wide.type, (1 << form.sign_bit) - 1))
+    magnitude = b.apply("and", wide, b.constant(wide.type, form.sign - 1))
     moved = numbers.as_float(b, b.apply("shl", magnitude, b.constant(wide.type, _F32_FRACTION - form.fraction)))
     rebase = b.constant(wide.type, (2 * _F32_BIAS - form.bias) << _F32_FRACTION)
     result = numbers.bits_of(b, b.apply("fmul", moved, numbers.as_float(b, rebase)))
-    if name == "e5m2":
+    if form.has_infinity:
         special = b.compare("ugt", magnitude, b.constant(wide.type, form.largest))
         infinite = b.apply("or", numbers.bits_of(b, moved), b.constant(wide.type, numbers.FORMATS["f32"].infinity))
         result = b.select(special, infinite, result)
-    elif form.nan != form.largest:
+    elif form.has_nan:
         special = b.compare("eq", magnitude, b.constant(wide.type, form.nan))
         result = b.select(special, b.constant(wide.type, numbers.FORMATS["f32"].nan), result)
-    sign = b.apply("and", wide, b.constant(wide.type, 1 << form.sign_bit))
-    sign = b.apply("shl", sign, b.constant(wide.type, 31 - form.sign_bit))
+    sign = b.apply("and", wide, b.constant(wide.type, form.sign))
+    sign = b.apply("shl", sign, b.constant(wide.type, 32 - form.bits))
     return numbers.as_float(b, b.apply("or", result, sign))
 
 
@@ -94,10 +54,10 @@ def narrow(b: Arithmetic[W], value: W, name: str) -> W:
     rebased = b.apply("sub", added, b.constant(bits.type, (_F32_BIAS - form.bias) << _F32_FRACTION))
     normal = b.apply("lshr", rebased, b.constant(bits.type, dropped))
     # adding a power of two aligns the last bit with the format's subnormals, rounding as it should
-    magic = b.constant(bits.type, (form.smallest_field + dropped) << _F32_FRACTION)
+    magic = b.constant(bits.type, (_smallest_field(form) + dropped) << _F32_FRACTION)
     total = b.apply("fadd", numbers.as_float(b, magnitude), numbers.as_float(b, magic))
     small = b.apply("sub", numbers.bits_of(b, total), magic)
-    is_small = b.compare("ult", magnitude, b.constant(bits.type, form.smallest_field << _F32_FRACTION))
+    is_small = b.compare("ult", magnitude, b.constant(bits.type, _smallest_field(form) << _F32_FRACTION))
     limited = b.intrinsic("llvm.umin", normal, b.constant(bits.type, form.largest))
     return _signed(b, value, b.select(is_small, small, limited), form)
 
@@ -109,7 +69,7 @@ class Chance(NamedTuple, Generic[W]):
     width: int
 
 
-def narrow_at_random(b: Arithmetic[W], value: W, form: NarrowFormat, chance: Chance[W], finite: bool) -> W:
+def narrow_at_random(b: Arithmetic[W], value: W, form: FloatFormat, chance: Chance[W], finite: bool) -> W:
     """An f32 as bits of a format, away from zero where what is cut off and the random bits carry, else towards zero.
 
     Args:
@@ -122,7 +82,7 @@ def narrow_at_random(b: Arithmetic[W], value: W, form: NarrowFormat, chance: Cha
     bits, magnitude = _parts(b, value)
     field = b.apply("lshr", magnitude, b.constant(bits.type, _F32_FRACTION))
     exponent = b.intrinsic("llvm.umax", field, b.constant(bits.type, 1))
-    smallest = b.constant(bits.type, form.smallest_field)
+    smallest = b.constant(bits.type, _smallest_field(form))
     below = b.intrinsic("llvm.usub.sat", smallest, exponent)
     below = b.intrinsic("llvm.umin", below, b.constant(bits.type, 30))  # from there on all is cut off
     base = b.apply("shl", b.intrinsic("llvm.usub.sat", exponent, smallest), b.constant(bits.type, form.fraction))
@@ -137,16 +97,21 @@ def narrow_at_random(b: Arithmetic[W], value: W, form: NarrowFormat, chance: Cha
     return _signed(b, value, b.intrinsic("llvm.umin", b.apply("add", base, kept), limit), form)
 
 
+def _smallest_field(form: FloatFormat) -> int:
+    """The f32 exponent field of the smallest normal number."""
+    return _F32_BIAS + form.least_exponent
+
+
 def _parts(b: Arithmetic[W], value: W) -> tuple[W, W]:
     bits = numbers.bits_of(b, value)
     return bits, numbers.magnitude(b, bits, "f32")
 
 
-def _signed(b: Arithmetic[W], value: W, magnitude: W, form: NarrowFormat) -> W:
+def _signed(b: Arithmetic[W], value: W, magnitude: W, form: FloatFormat) -> W:
     """The magnitude of a result with the sign of the f32 that it is of, in the container's width; NaN has no sign."""
     bits = numbers.bits_of(b, value)
-    sign = b.apply("lshr", bits, b.constant(bits.type, 31 - form.sign_bit))
-    sign = b.apply("and", sign, b.constant(bits.type, 1 << form.sign_bit))
+    sign = b.apply("lshr", bits, b.constant(bits.type, 32 - form.bits))
+    sign = b.apply("and", sign, b.constant(bits.type, form.sign))
     nan = b.constant(bits.type, form.nan)
     return b.resize(b.select(numbers.is_nan(b, value), nan, b.apply("or", magnitude, sign)), max(form.container, 8))
 

@@ -6,9 +6,9 @@ avoided by rounding to odd first: a result whose last bit says "inexact" cannot 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from ptxloom.float_formats import FLOAT_FORMATS
 from ptxloom.meaning.vectors import integer_like, like
 
 if TYPE_CHECKING:
@@ -17,47 +17,8 @@ if TYPE_CHECKING:
 DIRECTIONS: Final = ("rz", "rn", "rp", "rm")
 
 
-@dataclass(frozen=True, slots=True)
-class Format:
-    """An IEEE interchange format, or one like it.
-
-    Attributes:
-        bits: Its width.
-        fraction: The width of its fraction field.
-        nan: The bits of the NaN that an H200 produces.
-    """
-
-    bits: int
-    fraction: int
-    nan: int
-
-    @property
-    def sign(self) -> int:
-        """The sign bit."""
-        return 1 << self.bits - 1
-
-    @property
-    def infinity(self) -> int:
-        """The bits of +infinity: an exponent of ones."""
-        return self.sign - (1 << self.fraction)
-
-    @property
-    def twice_smallest(self) -> int:
-        """The bits of twice the smallest normal number."""
-        return 2 << self.fraction
-
-    @property
-    def one(self) -> int:
-        """The bits of 1."""
-        return (self.infinity >> self.fraction + 1) << self.fraction
-
-
-FORMATS: Final = {
-    "f16": Format(16, 10, 0x7FFF),
-    "bf16": Format(16, 7, 0x7FFF),
-    "f32": Format(32, 23, 0x7FFFFFFF),
-    "f64": Format(64, 52, 0x7FF8000000000000),
-}
+FORMATS: Final = {name: FLOAT_FORMATS[name] for name in ("f16", "bf16", "f32", "f64")}
+"""What is computed with: results of f16 and bf16 are rounded."""
 _LLVM: Final = {"f32": "float", "f64": "double"}
 
 
@@ -157,7 +118,7 @@ def rounded_flushed(b: Words[W], name: str, direction: str, *operands: W) -> W:
     # doubled, but for the second, which is a factor; what overflows then is far from small
     doubled = (b.apply("fadd", v, v) if n != 1 else v for n, v in enumerate(operands))
     twice = b.intrinsic("llvm.fabs", rounded(b, name, direction, *doubled))
-    limit = as_float(b, b.constant(integer_like(twice.type), FORMATS["f32"].twice_smallest))
+    limit = as_float(b, b.constant(integer_like(twice.type), 2 << FORMATS["f32"].fraction))
     small = b.compare("olt", twice, limit)
     return b.select(small, b.intrinsic("llvm.copysign", b.constant(result.type, "0.0"), result), result)
 
@@ -232,7 +193,7 @@ def narrow_flushed(b: Arithmetic[W], value: W, name: str, direction: str = "rn",
     form = FORMATS[name]
     bits = narrow(b, value, name, direction, payload=payload)
     twice = magnitude(b, narrow(b, b.apply("fadd", value, value), name, direction), name)
-    small = b.compare("ult", twice, b.constant(twice.type, form.twice_smallest))
+    small = b.compare("ult", twice, b.constant(twice.type, 2 << form.fraction))
     return b.select(small, b.apply("and", bits, b.constant(bits.type, _signed(form.sign, form.bits))), bits)
 
 

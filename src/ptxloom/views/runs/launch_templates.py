@@ -7,6 +7,7 @@ from math import prod
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.binding.sizes import declared_bytes
+from ptxloom.float_formats import FLOAT_FORMATS
 from ptxloom.isa.limits import SHARED_BYTES
 from ptxloom.names.demangling import demangled
 from ptxloom.names.kernels import short_name
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 _ELEMENTS: Final = 4096
 _BLOCK: Final = 128
 _DYNAMIC: Final = 48 << 10  # bytes of shared memory that every device allows without being asked
-_FLOATS: Final = ("f64", "f32", "tf32", "bf16", "f16", "e4m3", "e5m2", "e3m2", "e2m3", "e2m1")
+_FLOATS: Final = {name for name, form in FLOAT_FORMATS.items() if form.signed}
 _BARE: Final = frozenset(("b16", "u16", "b32", "u32", "b64", "u64", "b128"))
 
 

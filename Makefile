@@ -34,6 +34,8 @@ export PYTHONDONTWRITEBYTECODE :=
 
 JS_FILES := 'src/ptxloom/web/script/*.js' editors/vscode/extension.js
 C_FILES = $(shell find src/ptxloom/cuda_driver tests examples -name '*.[ch]')
+CPPCHECK := --quiet --error-exitcode=1 --std=c11 --enable=warning,style,performance,portability \
+            --suppressions-list=.cppcheck -I src/ptxloom/cuda_driver/libcuda
 
 .PHONY: demo test quick full lint types layers tests costs oracles mutants sanitizers docs browser man suites bench format clean
 
@@ -60,6 +62,7 @@ lint: $(VENV)/.dev
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/clang-format --dry-run --Werror $(C_FILES)
+	$(BIN)/cppcheck $(CPPCHECK) $(filter src/%.c, $(C_FILES))
 	$(BIN)/oxfmt --check $(JS_FILES)
 	$(BIN)/oxlint --quiet src/ptxloom/web/script editors
 

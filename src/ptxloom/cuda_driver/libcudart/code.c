@@ -143,11 +143,11 @@ EXPORTED int cudaDeviceReset(void) { return told(reset(unload_all)); }
 
 static int kernel_locked(const void *function, handle *kernel) {
     struct symbol *symbol = find(function);
-    int failed;
     if (!symbol || (symbol->kind != KERNEL && symbol->kind != HANDLE)) return INVALID_DEVICE_FUNCTION;
     if (!symbol->kernel) {
         if (symbol->kind == HANDLE) return INVALID_DEVICE_FUNCTION; /* its library is gone */
-        if ((failed = load(symbol->binary))) return failed;
+        int failed = load(symbol->binary);
+        if (failed) return failed;
         if (cuLibraryGetKernel(&symbol->kernel, symbol->binary->library, symbol->name)) return INVALID_DEVICE_FUNCTION;
     }
     *kernel = symbol->kernel;

@@ -99,16 +99,16 @@ static int kind_of(const struct copy *copy) {
     return (copy->source.memory == HOST ? HOST_TO_HOST : DEVICE_TO_HOST) + (copy->destination.memory != HOST);
 }
 
-static int end_told(const struct copy_end *from, handle *array, struct position *at, struct pitched_pointer *linear) {
+static int end_told(const struct copy_end *from, handle *array, struct position *at, struct pitched_pointer *row) {
     size_t unit = 1;
     int failed = from->memory == ARRAY ? element_bytes(from->array, &unit) : SUCCESS;
     if (failed) return failed;
     *at = (struct position){from->x_bytes / unit, from->y, from->z};
     *array = from->memory == ARRAY ? from->array : NULL;
-    *linear = (struct pitched_pointer){NULL, 0, 0, 0};
+    *row = (struct pitched_pointer){NULL, 0, 0, 0};
     if (from->memory == ARRAY) return SUCCESS;
     const char *pointer = from->memory == HOST ? from->host : from->device;
-    *linear = (struct pitched_pointer){(char *)(word)pointer, from->pitch_bytes, from->pitch_bytes, from->height};
+    *row = (struct pitched_pointer){(char *)(word)pointer, from->pitch_bytes, from->pitch_bytes, from->height};
     return SUCCESS;
 }
 
@@ -198,7 +198,7 @@ EXPORTED int cudaMemcpy2DArrayToArray(handle to, size_t to_x, size_t to_y, handl
 
 /* These take bytes, row after row, from where they begin to wherever that is: the names that were deprecated long ago, and
    are used still. */
-static int in_rows(handle array, size_t x, size_t y, char *linear, size_t bytes, int kind, int into, int later, handle stream) {
+static int in_rows(handle array, size_t x, size_t y, char *bytes_at, size_t bytes, int kind, int into, int later, handle stream) {
     size_t row;
     START();
     int failed = row_bytes(array, &row);
@@ -206,9 +206,9 @@ static int in_rows(handle array, size_t x, size_t y, char *linear, size_t bytes,
     while (bytes && !failed) {
         const size_t width = x || bytes < row ? (bytes < row - x ? bytes : row - x) : row;
         const size_t rows = width == row ? bytes / row : 1;
-        failed = into ? to_array(array, x, y, linear, width, width, rows, kind, later, stream)
-                      : from_array(linear, width, array, x, y, width, rows, kind, later, stream);
-        linear += width * rows;
+        failed = into ? to_array(array, x, y, bytes_at, width, width, rows, kind, later, stream)
+                      : from_array(bytes_at, width, array, x, y, width, rows, kind, later, stream);
+        bytes_at += width * rows;
         bytes -= width * rows;
         y += rows;
         x = 0;

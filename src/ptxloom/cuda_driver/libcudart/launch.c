@@ -49,11 +49,11 @@ EXPORTED int __cudaPopCallConfiguration(struct dim3 *grid, struct dim3 *block, s
 
 /* The runtime tells a shape that no device takes from other values that are wrong. */
 static int launchable(struct dim3 grid, struct dim3 block) {
-    enum { MAX_THREADS = 1, MAX_BLOCK_X = 2, MAX_GRID_X = 5 };
+    enum { MAX_THREADS = 1, MAX_BLOCK_X = 2 }; /* those of the grid follow those of the block */
     const unsigned asked[] = {block.x, block.y, block.z, grid.x, grid.y, grid.z};
     int device = 0, limit = 0, failed = current_device(&device);
     for (int i = 0; i < 6 && !failed; i++) {
-        failed = cuDeviceGetAttribute(&limit, (i < 3 ? MAX_BLOCK_X : MAX_GRID_X - 3) + i, device);
+        failed = cuDeviceGetAttribute(&limit, MAX_BLOCK_X + i, device);
         if (asked[i] == 0 || asked[i] > (unsigned)limit) return INVALID_CONFIGURATION;
     }
     if (!failed) failed = cuDeviceGetAttribute(&limit, MAX_THREADS, device);

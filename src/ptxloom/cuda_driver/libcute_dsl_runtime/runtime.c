@@ -40,7 +40,8 @@ static int load(struct loaded **state, int (*make)(handle *library), int (*prepa
     int devices = 0;
     if (*state) return SUCCESS;
     struct loaded *made = calloc(1, sizeof *made);
-    int failed = made ? cudaGetDeviceCount(&devices) : UNKNOWN;
+    if (!made) return UNKNOWN;
+    int failed = cudaGetDeviceCount(&devices);
     if (!failed) failed = make(&made->library);
     for (; !failed && made->devices < devices; made->devices++) failed = prepare(&made->library, made->devices);
     if (failed) free(made);

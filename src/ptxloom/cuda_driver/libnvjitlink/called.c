@@ -127,8 +127,8 @@ void *called_root(const char *text, unsigned target, const void *linker, size_t 
     void *program = NULL;
     char *made = NULL, *source = source_of(text), architecture[40];
     snprintf(architecture, sizeof architecture, "--gpu-architecture=compute_%u", target);
-    const char *options[] = {architecture, "-dlto", "--relocatable-device-code=true"};
     if (source && find(&nvrtc, compiler_beside(linker)) && !nvrtc.create(&program, source, TABLE, 0, NULL, NULL)) {
+        const char *options[] = {architecture, "-dlto", "--relocatable-device-code=true"};
         if (!nvrtc.compile(program, 3, options) && !nvrtc.size(program, size)) made = calloc(*size + 1, 1);
         if (made && nvrtc.code(program, made)) {
             free(made);

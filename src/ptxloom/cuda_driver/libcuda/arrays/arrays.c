@@ -59,7 +59,7 @@ struct array array_level(const struct array_description *about, unsigned level, 
         at += (found.size + LEVEL_ALIGNMENT - 1) / LEVEL_ALIGNMENT * LEVEL_ALIGNMENT;
         found.about.width = halved(about->width, n);
         found.about.height = halved(about->height, n);
-        found.about.depth = about->flags & (LAYERED | CUBEMAP) ? about->depth : halved(about->depth, n);
+        found.about.depth = (about->flags & (LAYERED | CUBEMAP)) ? about->depth : halved(about->depth, n);
         found.pitch = found.about.width * element_bytes(about->format, about->channels);
         found.slice = found.pitch * array_rows(&found);
         found.size = found.slice * array_slices(&found);
@@ -81,6 +81,7 @@ struct limits {
 static struct limits limits_of(const struct array_description *a, int has_levels) {
     const int surface = a->flags & SURFACE_USE;
 #define LIMIT(texture, other) (uint64_t)attribute(surface ? (other) : (texture))
+#define ONLY(texture) (uint64_t)attribute(texture)
     if (a->flags & CUBEMAP) {
         uint64_t width = a->flags & LAYERED ? LIMIT(53, 67) : LIMIT(52, 66);
         return (struct limits){width, width, a->flags & LAYERED ? LIMIT(54, 68) : FACES};
@@ -88,10 +89,11 @@ static struct limits limits_of(const struct array_description *a, int has_levels
     if (a->flags & LAYERED && !a->height) return (struct limits){LIMIT(42, 61), 0, LIMIT(43, 62)};
     if (a->flags & LAYERED) return (struct limits){LIMIT(27, 63), LIMIT(28, 64), LIMIT(29, 65)};
     if (a->depth) return (struct limits){LIMIT(24, 58), LIMIT(25, 59), LIMIT(26, 60)};
-    if (a->height && a->flags & GATHER) return (struct limits){LIMIT(45, 45), LIMIT(46, 46), 0};
-    if (a->height && has_levels) return (struct limits){LIMIT(73, 73), LIMIT(74, 74), 0};
+    if (a->height && a->flags & GATHER) return (struct limits){ONLY(45), ONLY(46), 0};
+    if (a->height && has_levels) return (struct limits){ONLY(73), ONLY(74), 0};
     if (a->height) return (struct limits){LIMIT(22, 56), LIMIT(23, 57), 0};
-    return (struct limits){has_levels ? LIMIT(77, 77) : LIMIT(21, 55), 0, 0};
+    return (struct limits){has_levels ? ONLY(77) : LIMIT(21, 55), 0, 0};
+#undef ONLY
 #undef LIMIT
 }
 
@@ -152,7 +154,7 @@ EXPORTED int cuArray3DCreate_v2(void **handle, const struct array_description *a
 }
 
 EXPORTED int cuArrayCreate_v2(void **handle, const struct flat_description *flat) {
-    if (!flat) return cuArray3DCreate_v2(handle, NULL);
+    if (!flat) return may_make(handle, NULL, 0);
     const struct array_description about = {flat->width, flat->height, 0, flat->format, flat->channels, 0};
     return cuArray3DCreate_v2(handle, &about);
 }

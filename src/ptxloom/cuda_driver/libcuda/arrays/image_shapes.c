@@ -31,7 +31,7 @@ static int array_image(const struct resource *resource, struct image *image, str
     image->geometry = geometry_of(about);
     image->format = about->format;
     image->channels = about->channels;
-    image->layers = about->flags & (LAYERED | CUBEMAP) ? (uint32_t)about->depth : 0;
+    image->layers = (about->flags & (LAYERED | CUBEMAP)) ? (uint32_t)about->depth : 0;
     if (resource->type == ARRAY_RESOURCE) image_level_of(image, array, array->start);
     else
         for (unsigned n = 0; n < mipmap->count; n++) {
@@ -127,9 +127,13 @@ int texture_image(const struct resource *resource, const struct sampler *how, co
     if (resource->flags || resource->type < ARRAY_RESOURCE || resource->type > PITCHED_RESOURCE) return INVALID_VALUE;
     if (resource->type == ARRAY_RESOURCE || has_levels) {
         TRY(array_image(resource, image, &about));
-        if (view) TRY(view_legal(view, &about, has_levels));
-        if (view) view_apply(view, &about, image);
-    } else TRY(memory_image(resource, image));
+        if (view) {
+            TRY(view_legal(view, &about, has_levels));
+            view_apply(view, &about, image);
+        }
+    } else {
+        TRY(memory_image(resource, image));
+    }
     TRY(sampler_legal(how, (enum geometry)image->geometry, image));
     memcpy(image->modes, how->modes, sizeof image->modes);
     memcpy(image->border, how->border, sizeof image->border);

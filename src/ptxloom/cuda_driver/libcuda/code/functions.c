@@ -46,7 +46,7 @@ int function_get(void **handle, void *module, const char *name) {
         }
     }
     TRY(module_number(module, &number));
-    struct part parts[] = {{&number, sizeof number}, {name, strlen(name)}};
+    const struct part parts[] = {{&number, sizeof number}, {name, strlen(name)}};
     TRY(ask(GET_FUNCTION, parts, 2, &answer));
     return function_new(handle, module, name, &answer);
 }

@@ -14,7 +14,7 @@
 static int loaded(void **handle, enum kind kind, struct part image, const char *path, const struct logs *logs) {
     struct answer answer;
     uint64_t head[2] = {logs->registers, strlen(path)};
-    struct part parts[] = {{head, sizeof head}, {path, head[1]}, image};
+    const struct part parts[] = {{head, sizeof head}, {path, head[1]}, image};
     int error = ask(LOAD, parts, 3, &answer);
     log_write(logs, 1, answer.data, error && error != DEVICE_UNAVAILABLE ? answer.size : 0);
     log_write(logs, 0, NULL, 0);
@@ -95,7 +95,7 @@ static int variable(const void *handle, const char *name, device_pointer *start,
     struct answer answer;
     if (!name || !*name || (!start && !bytes)) return INVALID_VALUE;
     TRY(module_number(handle, &number));
-    struct part parts[] = {{&number, sizeof number}, {name, strlen(name)}};
+    const struct part parts[] = {{&number, sizeof number}, {name, strlen(name)}};
     TRY(ask(GET_GLOBAL, parts, 2, &answer));
     memcpy(found, answer.data, sizeof found);
     TRY(allocation_add(found[0], found[1], VARIABLE_MEMORY, number));

@@ -89,7 +89,8 @@ EXPORTED int cuLaunchGridAsync(void *handle, int width, int height, void *stream
     if (old->size > f->parameter_bytes) return LAUNCH_OUT_OF_RESOURCES;
     unsigned char nothing = 0; /* what was not set is zero */
     size_t size = old->size ? old->size : sizeof nothing;
-    void *all[] = {(void *)1, old->size ? old->parameters : &nothing, (void *)2, &size, NULL};
+    enum { BUFFER = 1, BUFFER_BYTES = 2 }; /* CU_LAUNCH_PARAM_BUFFER_POINTER and its size */
+    void *all[] = {(void *)(uintptr_t)BUFFER, old->size ? old->parameters : &nothing, (void *)(uintptr_t)BUFFER_BYTES, &size, NULL};
     old->shape.grid[0] = (uint32_t)width;
     old->shape.grid[1] = (uint32_t)height;
     return launch_plain(handle, &old->shape, stream, NULL, f->parameter_bytes ? all : NULL, 0);

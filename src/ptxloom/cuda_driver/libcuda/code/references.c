@@ -52,7 +52,7 @@ static int reference_get(void **handle, void *module, const char *name, int is_s
     if (!handle || !name) return INVALID_VALUE;
     TRY(module_number(module, &head[0]));
     head[1] = (uint64_t)is_surface;
-    struct part parts[] = {{head, sizeof head}, {name, strlen(name)}};
+    const struct part parts[] = {{head, sizeof head}, {name, strlen(name)}};
     TRY(ask(REFERENCE, parts, 2, &answer));
     if (answer.size != sizeof address) return DEVICE_UNAVAILABLE;
     memcpy(&address, answer.data, sizeof address);

@@ -43,7 +43,7 @@ static int launch(const struct work *work) {
                          context_limit(PRINTF_LIMIT),
                          context_limit(HEAP_LIMIT),
                          context_limit(PENDING_LAUNCHES)};
-    struct part parts[] = {{head, sizeof head}, {launch->parameters, launch->size}};
+    const struct part parts[] = {{head, sizeof head}, {launch->parameters, launch->size}};
     struct answer answer;
     host_memory_in();
     int error = ask(LAUNCH, parts, 2, &answer);

@@ -75,9 +75,9 @@ static int child_work(void *child, int ownership, struct work *work) {
     *work = (struct work){.kind = GRAPH_WORK, .handle = child};
     if (!graph || ownership < CLONED || ownership > GIVEN_AWAY) return INVALID_VALUE;
     if (graph->is_given || (ownership == CLONED && graph_allocates(child))) return NOT_SUPPORTED;
-    if (ownership == GIVEN_AWAY && (graph->is_child || graph->recording.is_recorded)) return INVALID_VALUE;
     if (ownership == CLONED) return graph_copy(child, &work->handle);
-    graph->is_given = ownership == GIVEN_AWAY;
+    if (graph->is_child || graph->recording.is_recorded) return INVALID_VALUE;
+    graph->is_given = 1;
     return SUCCESS;
 }
 

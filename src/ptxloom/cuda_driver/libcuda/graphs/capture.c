@@ -7,8 +7,8 @@
 
 enum { NOT_CAPTURING, CAPTURING, INVALIDATED };
 
-static const struct recorder nodes = {.append = graph_append, .destroy = graph_destroy};
-__attribute__((constructor)) static void record_nodes(void) { recorded_by(&nodes); }
+static const struct recorder recorder = {.append = graph_append, .destroy = graph_destroy};
+__attribute__((constructor)) static void record_nodes(void) { recorded_by(&recorder); }
 
 static int begin(void *handle, void *graph, int is_own, void *const *after, size_t count, int mode) {
     struct stream *stream;

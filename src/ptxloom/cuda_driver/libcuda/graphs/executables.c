@@ -90,7 +90,7 @@ EXPORTED int cuGraphInstantiateWithParams(void **made, void *graph, struct insta
     CONTEXT;
     struct stream *stream;
     how->node = NULL;
-    int error = how->flags & upload ? stream_of(how->stream, &stream) : SUCCESS;
+    int error = (how->flags & upload) ? stream_of(how->stream, &stream) : SUCCESS;
     if (!error) error = cuGraphInstantiateWithFlags(made, graph, how->flags & ~upload);
     how->result = error ? 1 : 0;
     return error || !(how->flags & upload) ? error : cuGraphUpload(*made, how->stream);

@@ -6,11 +6,12 @@
 
 #include "base/handles.h"
 
+static unsigned graphs_made;
+
 void *graph_new(void) {
-    static unsigned made;
     void *handle = handle_new(A_GRAPH, sizeof(struct graph));
     struct graph *graph = object_of(A_GRAPH, handle);
-    if (graph) graph->id = ++made;
+    if (graph) graph->id = ++graphs_made;
     return handle;
 }
 

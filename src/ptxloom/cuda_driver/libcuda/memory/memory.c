@@ -58,7 +58,7 @@ int memory_new(uint64_t size, enum memory_kind kind, uint32_t flags, device_poin
     call_origin(origin, sizeof origin);
     LOCKED;
     uint64_t wanted[2] = {size, (uint64_t)kind};
-    struct part parts[] = {{wanted, sizeof wanted}, {origin, strlen(origin)}};
+    const struct part parts[] = {{wanted, sizeof wanted}, {origin, strlen(origin)}};
     TRY(ask(ALLOCATE, parts, 2, &answer));
     if (answer.size != sizeof *start) return DEVICE_UNAVAILABLE;
     memcpy(start, answer.data, sizeof *start);

@@ -26,7 +26,7 @@ int value_known(const struct value *v) {
     if (v->kind < WAIT_32 || v->kind > BARRIER) return INVALID_VALUE;
     if (waits(v->kind) && v->flags & FLUSHES) return NOT_SUPPORTED;
     if (waits(v->kind) ? v->flags > HOW : v->flags) return INVALID_VALUE;
-    return v->address % bytes_of(v->kind) ? INVALID_VALUE : SUCCESS;
+    return (v->address % bytes_of(v->kind)) ? INVALID_VALUE : SUCCESS;
 }
 
 static int legal(const struct value *v) {

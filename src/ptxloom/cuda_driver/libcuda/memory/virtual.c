@@ -89,7 +89,7 @@ static int tell(enum step step, uint64_t first, uint64_t second, uint64_t third,
     char origin[512] = "";
     if (step == CREATE) call_origin(origin, sizeof origin);
     uint64_t numbers[4] = {(uint64_t)step, first, second, third};
-    struct part parts[] = {{numbers, sizeof numbers}, {origin, strlen(origin)}};
+    const struct part parts[] = {{numbers, sizeof numbers}, {origin, strlen(origin)}};
     struct answer answer;
     TRY(ask(VIRTUAL, parts, 2, &answer));
     if (answer.size != 3 * sizeof *told) return DEVICE_UNAVAILABLE;

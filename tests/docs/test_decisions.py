@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections import defaultdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -41,10 +42,21 @@ def _cppcheck_is_silenced() -> bool:
     return any("cppcheck-suppress" in path.read_text(encoding="utf-8") for path in files)
 
 
+def _rows_share_functions() -> bool:
+    """More than ten functions of the run-time are called from several files of `machine/semantics`."""
+    callers: defaultdict[str, set[str]] = defaultdict(set)
+    for path in (ROOT / "src/ptxloom/machine/semantics").rglob("*.py"):
+        for function in re.findall(r"\bb\.runtime\(\s*(?:\w+\.)*(\w+),", path.read_text(encoding="utf-8")):
+            callers[function].add(path.stem)
+    assert len(callers) > 50
+    return sum(len(files) > 1 for files in callers.values()) > 10
+
+
 OPENED_BY: dict[str, tuple[Callable[[], bool], ...]] = {
     "argparse": (_takes_a_dependency,),
     "by-hand": (_takes_a_dependency, _python_reads_zstandard),
     "cppcheck": (_cppcheck_is_silenced,),
+    "run-time-functions": (_rows_share_functions,),
     "two-kinds-of-blocks": (_machine_needs_dominators,),
 }
 ELSEWHERE = {"memory-effects": "tests/machine/semantics/test_touches.py"}

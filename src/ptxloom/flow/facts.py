@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from dataclasses import dataclass
 from functools import partial, reduce
 from itertools import islice, takewhile
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final
 
 from ptxloom.binding.effects import destinations
 from ptxloom.flow.control import Control
 from ptxloom.flow.launch import LaunchShape
+from ptxloom.flow.nodes import BranchCondition, FlowNode, Outlived
 from ptxloom.flow.registers import Merge, Nothing, RegisterWrites, Write
 from ptxloom.meaning.deeds import deeds_of
 from ptxloom.meaning.effects import Branch
@@ -24,31 +24,13 @@ if TYPE_CHECKING:
 
     from ptxloom.flow.control import Join
     from ptxloom.flow.graph import FlowGraph
+    from ptxloom.flow.nodes import Origin
     from ptxloom.syntax.tree import Instruction, Operand
 
 _PATIENCE: Final = 10
 """How often a value may change before only its coarse outline is kept."""
 _NESTED: Final = 64
 """How many loops around each other are told apart where a value leaves them."""
-
-
-@dataclass(frozen=True, slots=True)
-class Outlived:
-    """A value made inside loops and looked at outside them: lanes may have left with different ones."""
-
-    origin: Origin
-    loops: tuple[int, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class BranchCondition:
-    """What decides where control goes at a block's end."""
-
-    block: int
-
-
-Origin: TypeAlias = "Write | Merge | Nothing"
-FlowNode: TypeAlias = "Write | Merge | Nothing | Outlived | BranchCondition"
 
 
 class FlowFacts:

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ptxloom.flow.differences import Differences
-from ptxloom.flow.facts import BranchCondition, FlowFacts, FlowNode, Outlived
+from ptxloom.flow.facts import FlowFacts
+from ptxloom.flow.nodes import BranchCondition, FlowNode, Outlived
 from ptxloom.flow.registers import Merge, Write
 from ptxloom.readings import bits
 from ptxloom.readings.bits import Bits, Level, fixed, shared

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from ptxloom.machine.codegen.llvm_words import LlvmWords
 from ptxloom.machine.codegen.warp import W
 from ptxloom.machine.native.ir import Value
-from ptxloom.machine.runtime import reconvergence, state
+from ptxloom.machine.runtime import reconvergence, turns
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -106,7 +106,7 @@ class Builder(LlvmWords):
         if target > self.block.number:
             self.do(f"br label %B{target}")
             return
-        self.within_budget(state.LOOP_COST, Value("i32", str(target)), f"B{target}")
+        self.within_budget(turns.LOOP_COST, Value("i32", str(target)), f"B{target}")
 
     def spend(self, cost: int) -> Value:
         """Take from the warp's budget; returns what is left, negative if it is spent."""

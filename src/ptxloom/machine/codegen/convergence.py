@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ptxloom.machine.codegen.warp import ALL, W
 from ptxloom.machine.native.ir import Value, vector
-from ptxloom.machine.runtime import hazards, members, reconvergence, state
+from ptxloom.machine.runtime import hazards, members, reconvergence, state, turns
 from ptxloom.machine.runtime.access import LANE_BITS
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ def _wait(b: Builder, members_: Value, kind: int) -> None:
     else:
         b.do(f"br {b.compare('eq', b.mask, ALL)}, label %{full}, label %{on}")
         b.label(full)
-        b.do(f"ret i32 {state.SWITCH}")
+        b.do(f"ret i32 {turns.SWITCH}")
     b.label(on)
     b.begin(b.op)
     b.entered = True

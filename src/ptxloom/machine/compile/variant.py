@@ -32,7 +32,7 @@ from ptxloom.machine.instruments.wanted import (
 )
 from ptxloom.machine.native import interrupts, jit
 from ptxloom.machine.native.ir import Value
-from ptxloom.machine.runtime import memory, state
+from ptxloom.machine.runtime import memory, turns
 from ptxloom.machine.semantics.calls import after_call
 from ptxloom.machine.semantics.ordering import sees_others
 
@@ -142,7 +142,7 @@ def _dispatch(b: Builder) -> None:
     here, elsewhere = ("go", "switch") if b.whole else ("switch", "go")
     b.do(f"br {all_}, label %{here}, label %{elsewhere}")
     b.label("switch")
-    b.do(f"ret i32 {state.SWITCH}")
+    b.do(f"ret i32 {turns.SWITCH}")
     _dispatch_to_block(b)
 
 
@@ -161,7 +161,7 @@ def _dispatch_to_block(b: Builder) -> None:
     if not b.follows:
         b.label("go")
     at = b.load("i32", b.field("pc"), 4)
-    b.within_budget(state.DISPATCH_COST, at, "enter")
+    b.within_budget(turns.DISPATCH_COST, at, "enter")
     b.label("enter")
     labels = " ".join(f"i32 {block.number}, label %B{block.number}" for block in b.program.blocks)
     b.do(f"switch {at}, label %lost [ {labels} ]")
@@ -169,11 +169,11 @@ def _dispatch_to_block(b: Builder) -> None:
     none = b.compare("eq", b.load("i32", b.field("live"), 4), Value("i32", "0"))
     b.do(f"br {none}, label %done, label %blocked")
     for name, status in (
-        ("done", state.DONE),
-        ("blocked", state.BLOCKED),
-        ("yield", state.YIELD),
-        ("fault", state.FAULT),
-        ("lost", state.LOST),
+        ("done", turns.DONE),
+        ("blocked", turns.BLOCKED),
+        ("yield", turns.YIELD),
+        ("fault", turns.FAULT),
+        ("lost", turns.LOST),
     ):
         b.label(name)
         b.do(f"ret i32 {status}")

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from ptxloom.machine.runtime import state
+from ptxloom.machine.runtime import turns
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -16,7 +16,7 @@ _ENTRY: Final = "{\nentry:\n"
 _LABEL: Final = re.compile(r"([\w.]+):$")
 _PROGRAM: Final = re.compile(r"B(\d+)$")
 _GOES: Final = re.compile(r"label %([\w.]+)")
-_OVER: Final = frozenset((f"ret i32 {state.DONE}", f"ret i32 {state.FAULT}"))
+_OVER: Final = frozenset((f"ret i32 {turns.DONE}", f"ret i32 {turns.FAULT}"))
 
 
 @dataclass(slots=True)

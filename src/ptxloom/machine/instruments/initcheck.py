@@ -14,7 +14,7 @@ from ptxloom.machine.codegen.builder import Instrument
 from ptxloom.machine.codegen.warp import W
 from ptxloom.machine.native.ir import Value
 from ptxloom.machine.program.parts import LOADS, is_store
-from ptxloom.machine.runtime import state
+from ptxloom.machine.runtime import state, turns
 from ptxloom.machine.runtime.initcheck import poison, slow_path
 from ptxloom.machine.runtime.initcheck.fast_path import PARAMETERS, init_name
 from ptxloom.readings.effects import loads, moves_matrix
@@ -128,5 +128,5 @@ def _leave(b: Builder, found: Value) -> None:
     b.store(Value("i32", str(b.block.number)), b.field("pc"), 4)
     b.store(Value("i32", str(b.op.site + 1)), b.field("resume"), 4)
     b.store(Value("i32", "1"), b.field("poisoned"), 4)
-    b.do(f"ret i32 {state.SWITCH}")
+    b.do(f"ret i32 {turns.SWITCH}")
     b.label(staying)

@@ -14,7 +14,7 @@ from ptxloom.machine.native import interrupts
 from ptxloom.machine.results.hazard import Hazards
 from ptxloom.machine.results.joining import joined
 from ptxloom.machine.results.outcome import LaunchError, LaunchResult
-from ptxloom.machine.runtime import state
+from ptxloom.machine.runtime import turns
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
@@ -59,7 +59,7 @@ class _Crew:
             left = (native.total - started) / started * (time.perf_counter() - start)
             if left > _WORTH_SECONDS:
                 break
-            rounds = min(2 * rounds, state.SLICE_ROUNDS)
+            rounds = min(2 * rounds, turns.SLICE_ROUNDS)
         self.start()
 
     def join(self) -> None:

@@ -26,7 +26,7 @@ from ptxloom.machine.memory.arena import Arena
 from ptxloom.machine.native import interrupts, language
 from ptxloom.machine.program.signatures import FRAME_HEAD
 from ptxloom.machine.results.outcome import LaunchError
-from ptxloom.machine.runtime import state
+from ptxloom.machine.runtime import state, turns
 from ptxloom.machine.runtime.calls import HEAD_CELLS
 from ptxloom.machine.runtime.spans import SPANS_HEAD, LastSpan, Span
 from ptxloom.machine.runtime.tensor_cores.model import MEMORY_BYTES, MOST_PLANS, PLAN_BYTES
@@ -207,9 +207,9 @@ class LaunchState:
 
     def provide(self, wanted: int) -> None:
         """Compile the variant that a worker came to need."""
-        if wanted == state.WANT_WHOLE:
+        if wanted == turns.WANT_WHOLE:
             self.native.full = self.code(whole=True)
-        elif wanted == state.WANT_MASKED:
+        elif wanted == turns.WANT_MASKED:
             self.native.masked = self.code(whole=False)
         else:
             self.native.poisoned = self.code(whole=False, poisoned=True)

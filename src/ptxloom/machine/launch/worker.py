@@ -11,7 +11,7 @@ from ptxloom.machine.launch.request import Request
 from ptxloom.machine.memory.arena import OverBudget
 from ptxloom.machine.native import interrupts, jit, language
 from ptxloom.machine.results.outcome import LaunchError
-from ptxloom.machine.runtime import scheduler, state
+from ptxloom.machine.runtime import scheduler, state, turns
 from ptxloom.machine.runtime.tensor_cores.model import JOB_BYTES, MEMORY_BYTES
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _RUN: Final = ctypes.CFUNCTYPE(ctypes.c_uint32, ctypes.c_uint64)
 _PLENTY: Final = 1 << 28  # bytes that the CTAs of one thread may take before another is admitted reluctantly
 _NEVER: Final = iter(())
-_LOOKS: Final = frozenset((state.DONE, state.SLICE))  # at which what has run is counted
+_LOOKS: Final = frozenset((turns.DONE, turns.SLICE))  # at which what has run is counted
 
 
 class Worker:
@@ -40,8 +40,8 @@ class Worker:
         self.state.sites = arena.take(launch.site_bytes)
         self.state.events = arena.take(state.EVENTS_KEPT * language.record(state.Event).size)
         self.state.event_limit = state.EVENTS_KEPT
-        self.state.slice = state.SLICE_ROUNDS
-        self.state.patience = state.PATIENCE
+        self.state.slice = turns.SLICE_ROUNDS
+        self.state.patience = turns.PATIENCE
         if launch.needs.uses_tensor_memory:
             self.state.job = arena.take(JOB_BYTES)
         for shadow in launch.shadows:
@@ -76,23 +76,23 @@ class Worker:
                 told, before = int(self.state.instructions), told
                 self.launch.ran(told - before)
             match status:
-                case state.DONE | state.STOPPED:
+                case turns.DONE | turns.STOPPED:
                     return
-                case state.SLICE:
+                case turns.SLICE:
                     interrupts.check()
                     self.state.slice = next(looks, self.state.slice)
-                case state.WANT_WHOLE | state.WANT_MASKED | state.WANT_POISONED:
+                case turns.WANT_WHOLE | turns.WANT_MASKED | turns.WANT_POISONED:
                     self.launch.provide(status)
-                case state.WANT_CTA:
+                case turns.WANT_CTA:
                     self._admit()
-                case state.DEADLOCK:
+                case turns.DEADLOCK:
                     raise LaunchError(
                         "the kernel is deadlocked: no thread can go on", self._waiting("synccheck.deadlock")
                     )
-                case state.FAULT:
+                case turns.FAULT:
                     hazard = self.launch.reporter.fault(self.state.fault[0])
                     raise LaunchError("the kernel was ended by an error", (hazard,))
-                case state.SERVICE:
+                case turns.SERVICE:
                     self._serve()
                 case _:
                     raise AssertionError(f"the machine lost its way: status {status}")

@@ -17,17 +17,8 @@ from ptxloom.machine.native.language import (
 from ptxloom.machine.native.together import together
 from ptxloom.machine.runtime.arrivals import settle_all
 from ptxloom.machine.runtime.hazards import note, note_elsewhere
-from ptxloom.machine.runtime.state import (
-    BUDGET,
-    DIVERGENT,
-    EXITED,
-    GONE,
-    MISSING,
-    NONE,
-    ROTATION,
-    STARVED,
-    Warp,
-)
+from ptxloom.machine.runtime.state import DIVERGENT, EXITED, GONE, MISSING, NONE, Warp
+from ptxloom.machine.runtime.turns import BUDGET, ROTATION, STARVED
 
 if TYPE_CHECKING:
     from ptxloom.machine.native.language import Ptr

@@ -20,12 +20,13 @@ from ptxloom.machine.runtime.provenance.memory_tags import start_tags
 from ptxloom.machine.runtime.provenance.moments import keep_shared
 from ptxloom.machine.runtime.racecheck.watch_start import start_watch
 from ptxloom.machine.runtime.reconvergence import choose
-from ptxloom.machine.runtime.state import (
+from ptxloom.machine.runtime.state import NONE, Cta, Warp, Worker
+from ptxloom.machine.runtime.tensor_cores.ownership import start_tensor_memory
+from ptxloom.machine.runtime.turns import (
     BLOCKED,
     BUDGET,
     DEADLOCK,
     DONE,
-    NONE,
     ROUND_STEPS,
     SLICE,
     SLICE_ROUNDS,
@@ -38,11 +39,7 @@ from ptxloom.machine.runtime.state import (
     YIELD,
     YIELD_COST,
     YIELD_ROUNDS,
-    Cta,
-    Warp,
-    Worker,
 )
-from ptxloom.machine.runtime.tensor_cores.ownership import start_tensor_memory
 
 if TYPE_CHECKING:
     pass

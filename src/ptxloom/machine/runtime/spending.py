@@ -11,7 +11,8 @@ from typing import Final
 
 from ptxloom.machine.native.language import i32, u32
 from ptxloom.machine.native.standalone import standalone
-from ptxloom.machine.runtime.state import BUDGET, STEP_COST, Warp
+from ptxloom.machine.runtime.state import Warp
+from ptxloom.machine.runtime.turns import BUDGET, STEP_COST
 
 # Elements of loops that are done in a step, as powers of two.
 PLAIN: Final = 3  # looked at one by one

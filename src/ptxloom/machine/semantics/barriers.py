@@ -9,7 +9,7 @@ from ptxloom.machine.codegen.convergence import aligned, converge
 from ptxloom.machine.codegen.family import Family
 from ptxloom.machine.codegen.warp import W
 from ptxloom.machine.native.ir import Value
-from ptxloom.machine.runtime import barriers, state
+from ptxloom.machine.runtime import barriers, state, turns
 from ptxloom.meaning.deeds import deeds_of
 from ptxloom.meaning.effects import Meet
 from ptxloom.syntax import print_operand
@@ -78,7 +78,7 @@ def _whole(b: Builder, op: Op, number: int) -> None:
     done, wait = b.fresh("L"), b.fresh("L")
     b.do(f"br {b.compare('ne', complete, Value('i32', '0'))}, label %{done}, label %{wait}")
     b.label(wait)
-    b.do(f"ret i32 {state.BLOCKED}")
+    b.do(f"ret i32 {turns.BLOCKED}")
     b.label(done)
     b.goto(b.following)
 

@@ -9,7 +9,7 @@ from ptxloom.machine.codegen.family import Family
 from ptxloom.machine.codegen.warp import W
 from ptxloom.machine.native.ir import Value, vector
 from ptxloom.machine.program.signatures import FrameSlot, Service
-from ptxloom.machine.runtime import calls, state
+from ptxloom.machine.runtime import calls, turns
 from ptxloom.machine.semantics.control import exit_, if_any, scattered
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def _enter(b: Builder, op: Op, made: CallSite, blocks: Value, beyond: int) -> No
     for kept in made.kept:
         b.runtime(calls.save_register, W, b.active_mask, b.register_number(kept.place), kept.size, kept.cell)
     b.runtime(calls.enter, W, b.active_mask, op.function.frame_bytes, made.kept_cells, b.following)
-    b.spend(state.CALL_COST)
+    b.spend(turns.CALL_COST)
     b.resume(scattered(b, blocks, beyond))
 
 
@@ -81,7 +81,7 @@ def _serve(b: Builder, op: Op, service: Service, beyond: int) -> None:
     result = next(iter(service.signature.returns), FrameSlot(0, 0))
     b.runtime(calls.request, W, b.active_mask, service.number, op.function.frame_bytes, *result, op.site)
     scattered(b, b.constant(vector("i32"), b.following), beyond)
-    b.do(f"ret i32 {state.SERVICE}")
+    b.do(f"ret i32 {turns.SERVICE}")
     b.ended = True
 
 

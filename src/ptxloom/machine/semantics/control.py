@@ -8,7 +8,7 @@ from ptxloom.machine.codegen.family import Family
 from ptxloom.machine.codegen.warp import W
 from ptxloom.machine.native.ir import Emitter, Value, vector
 from ptxloom.machine.program.symbols import BlockLabel, BranchTable
-from ptxloom.machine.runtime import memory, reconvergence, state
+from ptxloom.machine.runtime import memory, reconvergence, state, turns
 from ptxloom.syntax import print_operand, tree
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def brx(b: Builder, op: Op) -> None:
     _must_be_below(b, index, len(table.blocks))
     chosen = b.emit(vector("i32"), f"call {vector('i32')} @{_lookup(b, table)}({index})")
     if table.first <= b.block.number:
-        b.spend(state.LOOP_COST)
+        b.spend(turns.LOOP_COST)
     b.resume(scattered(b, chosen, b.following))
 
 
@@ -95,7 +95,7 @@ def exit_(b: Builder, op: Op) -> None:
     if b.active is None:
         b.ended = True
         b.runtime(reconvergence.leave_whole, W, Value("i32", str(op.site)))
-        b.do(f"ret i32 {state.DONE}")
+        b.do(f"ret i32 {turns.DONE}")
         return
     if_any(b, b.following)
     b.resume(

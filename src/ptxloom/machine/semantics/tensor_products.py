@@ -11,7 +11,7 @@ from ptxloom.machine.codegen.convergence import arrive
 from ptxloom.machine.codegen.family import Family
 from ptxloom.machine.codegen.warp import W
 from ptxloom.machine.native.ir import Value, vector
-from ptxloom.machine.runtime import state
+from ptxloom.machine.runtime import turns
 from ptxloom.machine.runtime.tensor_cores import model
 from ptxloom.machine.runtime.tensor_memory import products
 from ptxloom.machine.semantics.tensor_memory import first_of, tensor_addresses
@@ -83,7 +83,7 @@ def _ask(b: Builder, room: Value, facts: int) -> None:
     b.do(f"br {b.compare('ne', wanted, Value('i32', '0'))}, label %{asking}, label %{going}")
     b.label(asking)
     b.runtime(products.come_again, W, b.block.number)
-    b.do(f"ret i32 {state.SERVICE}")
+    b.do(f"ret i32 {turns.SERVICE}")
     b.label(going)
 
 

@@ -57,28 +57,32 @@ def _modules() -> dict[str, ast.Module]:
     }
 
 
-def _defined(module: ast.Module) -> Iterator[str]:
-    """What a module itself calls arrays."""
-    for node in ast.walk(module):
-        if isinstance(node, ast.Assign | ast.AnnAssign) and node.value and ast.unparse(node.value)[:8] == "NDArray[":
+@cache
+def _defined(where: str) -> frozenset[str]:
+    """What a module of the package itself calls arrays."""
+    found = set[str]()
+    for node in ast.walk(_modules()[where]):
+        if isinstance(node, ast.Assign | ast.AnnAssign) and isinstance(node.value, ast.Subscript):
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-            yield from (one.id for one in targets if isinstance(one, ast.Name))
+            if ast.unparse(node.value.value) == "NDArray":
+                found |= {one.id for one in targets if isinstance(one, ast.Name)}
+    return frozenset(found)
 
 
-def _arrays(module: ast.Module) -> set[str]:
+def _arrays(where: str) -> set[str]:
     """What is called an array in a module: its own names, and those that it has from others of the package."""
-    names = {"NDArray", *_defined(module)}
-    for node in ast.walk(module):
+    names = {"NDArray", *_defined(where)}
+    for node in ast.walk(_modules()[where]):
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("ptxloom."):
-            there = _modules().get((node.module or "").removeprefix("ptxloom."))
-            known = set(_defined(there)) if there else set[str]()
+            there = (node.module or "").removeprefix("ptxloom.")
+            known = _defined(there) if there in _modules() else frozenset[str]()
             names |= {one.asname or one.name for one in node.names if one.name in known}
     return names
 
 
-def _declared(where: str, module: ast.Module) -> Iterator[Declared]:
-    arrays = _arrays(module)
-    for node in ast.walk(module):
+def _declared(where: str) -> Iterator[Declared]:
+    arrays = _arrays(where)
+    for node in ast.walk(_modules()[where]):
         if not isinstance(node, ast.ClassDef):
             continue
         for made in node.decorator_list:
@@ -93,7 +97,7 @@ def _declared(where: str, module: ast.Module) -> Iterator[Declared]:
 
 @cache
 def dataclasses() -> tuple[Declared, ...]:
-    return tuple(one for where, module in _modules().items() for one in _declared(where, module))
+    return tuple(one for where in _modules() for one in _declared(where))
 
 
 def test_what_is_not_frozen_is_work_in_progress() -> None:

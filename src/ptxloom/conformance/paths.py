@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 from zlib import crc32
 
@@ -121,6 +122,7 @@ def paths(target: Target, version: PtxVersion, only: Sequence[str] = ()) -> tupl
     return tuple(path for path in found if not only or any(fnmatchcase(path.name, pattern) for pattern in only))
 
 
+@lru_cache(maxsize=4)
 def all_paths(target: Target, version: PtxVersion) -> tuple[Path, ...]:
     """All of them, in the order of their names."""
     return tuple(sorted(_told_apart(_paths(target, version)), key=lambda path: path.name))
@@ -138,8 +140,13 @@ def left_out(target: Target, version: PtxVersion) -> Counter[str]:
     return reasons
 
 
-def forms_of(target: Target, version: PtxVersion) -> Iterator[Form]:
+@lru_cache(maxsize=4)
+def forms_of(target: Target, version: PtxVersion) -> tuple[Form, ...]:
     """The forms that a target has, without hints about order and caches."""
+    return tuple(_forms(target, version))
+
+
+def _forms(target: Target, version: PtxVersion) -> Iterator[Form]:
     for opcode in opcodes():
         for form in some_forms(instruction_spec(opcode)):
             leveled = "lod" in {slot.name for slot in form.line.operands}

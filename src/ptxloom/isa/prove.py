@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice, product
 from math import prod
 from typing import TYPE_CHECKING
 
@@ -58,13 +59,9 @@ def _fillings(line: SyntaxLine, when: Condition) -> Iterator[dict[str, str]]:
         return
     total = prod(map(len, rows))
     step = 1 if total <= MOST_FILLINGS else (total // MOST_FILLINGS) | 1
-    for number in range(0, total, step):
-        filling: dict[str, str] = {}
-        rest = number
-        for slot, row in zip(line.slots, rows, strict=True):
-            rest, at = divmod(rest, len(row))
-            filling[slot.name] = row[at]
-        yield filling
+    names = [slot.name for slot in line.slots]
+    for choice in islice(product(*reversed(rows)), 0, None, step):  # the choices of the first slot go by fastest
+        yield dict(zip(names, reversed(choice), strict=True))
 
 
 def is_place(rule: OperandRule) -> bool:

@@ -26,17 +26,22 @@ _HEAD = """.version 9.0
 _ALLOC = "tcgen05.alloc.cta_group::2.sync.aligned.shared::cta.b32 [slot], 64;"
 
 
-def blamed(body: str) -> list[tuple[str, int]]:
-    """What is said of the warps of two CTAs of a cluster, a warp each, and of which CTA."""
+def blamed(body: str, phrase: str) -> int:
+    """Of which of two CTAs of a cluster, a warp each, that is said, and nothing else.
+
+    The kernel waits until it is ended: after a second, and if a busy machine has not come as far, after twenty.
+    """
     kernel = pl.kernel(pl.parse(f"{_HEAD}{body}\n    ret;\n}}\n"), "k")
-    with pytest.raises(LaunchError) as raised:
-        kernel.launch(2, 32, [np.zeros(64, np.uint32)], cluster=2, timeout=20.0)
-    return [(hazard.message, hazard.block[0]) for hazard in raised.value.hazards]
-
-
-def told(body: str) -> list[str]:
-    """The same without the CTA."""
-    return [message for message, _ in blamed(body)]
+    said: list[tuple[str, int]] = []
+    for seconds in (1.0, 20.0):
+        with pytest.raises(LaunchError) as raised:
+            kernel.launch(2, 32, [np.zeros(64, np.uint32)], cluster=2, timeout=seconds)
+        said = [(hazard.message, hazard.block[0]) for hazard in raised.value.hazards]
+        if any(phrase in message for message, _ in said):
+            break
+    ((message, cta),) = said
+    assert phrase in message
+    return cta
 
 
 def line(body: str, wanted: str) -> int:
@@ -50,15 +55,13 @@ def test_a_commit_that_does_not_reach_the_peer_is_told() -> None:
 W:  mbarrier.try_wait.parity.shared.b64 %p3, [bar], 0;
     @!%p3 bra W;"""
     body = f"    setp.ne.u32 %p3, 0, 0;\n{body}"
-    (said,) = told(body)
     where = line(body, "commit")
-    assert f"its phase 0 lacks 1 of 1 arrivals (arrivals could come from line {where})" in said
+    blamed(body, f"its phase 0 lacks 1 of 1 arrivals (arrivals could come from line {where})")
 
 
 def test_an_allocation_that_the_peer_does_not_make_is_told() -> None:
     body = f"    setp.eq.u32 %p3, %r2, 0;\n    @!%p3 bra D;\n    {_ALLOC}\nD:"
-    (said,) = told(body)
-    assert "CTA 1 of the pair has not come to allocate" in said
+    blamed(body, "CTA 1 of the pair has not come to allocate")
 
 
 _WAIT = """
@@ -90,6 +93,4 @@ def test_what_a_phase_lacks_is_told_of_the_cta_that_waits(
     body: str, phase: int, lacks: str, who: int, source: str
 ) -> None:
     body = f"{body}{_WAIT.format(phase=phase)}"
-    ((said, cta),) = blamed(body)
-    assert f"its phase {phase} lacks {lacks} could come from line {line(body, source)})" in said
-    assert cta == who
+    assert blamed(body, f"its phase {phase} lacks {lacks} could come from line {line(body, source)})") == who

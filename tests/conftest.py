@@ -24,6 +24,9 @@ settings.register_profile(
 settings.load_profile("laws")
 
 
+gc.disable()  # until all cases are found: there are tens of thousands, and none is garbage
+
+
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as of what a shell starts in the background
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
@@ -74,6 +77,8 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Thousands of cases need not be looked at five times more at the end, when pytest collects what is left."""
+    gc.freeze()
     if session.config.getoption("--costs") and not hasattr(session.config, "workerinput"):
         spending.write_costs(_MEASURED)
 
@@ -83,6 +88,7 @@ def pytest_collection_finish() -> None:
 
     They are not frozen: each parse of a long text asks how much is, and to count a million objects takes longer.
     """
+    gc.enable()
     gc.collect()
     gc.set_threshold(50_000, 20, 100)
 

@@ -58,7 +58,7 @@ def test_a_buffer_is_launched_once_however_often_it_is_asked_for() -> None:
 def test_launches_without_end_end_with_the_time(stream: int, children: int) -> None:
     body = "".join(launch("k", ("%d0", "%d1"), stream=stream) for _ in range(children))
     is_endless = stream == TAIL or children > 1
-    for end in attack(attacks(body, timeout=2.0 if is_endless else 60.0)):
+    for end in attack(attacks(body, timeout=1.0 if is_endless else 60.0)):
         assert (end.kind, end.broken) == ("fault" if is_endless else "done", ()), end
         assert end.kind == "done" or LATE in end.words
 

@@ -8,7 +8,8 @@ from ptxloom.machine.codegen import scratch
 from ptxloom.machine.native import language, translation
 from ptxloom.machine.native.ir import Emitter, Value, vector
 from ptxloom.machine.runtime import state
-from ptxloom.machine.runtime.access import access_name, parameters
+from ptxloom.machine.runtime.access import access_name
+from ptxloom.machine.runtime.access_code import parameters
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -9,7 +9,8 @@ from typing import Final
 
 from ptxloom.isa.limits import LANES
 from ptxloom.machine.native.ir import Emitter, Value, constant_vector, vector
-from ptxloom.machine.runtime.access import HALF, MASK, NAME, AccessCode, parameters
+from ptxloom.machine.runtime.access import NAME
+from ptxloom.machine.runtime.access_code import HALF, MASK, AccessCode, parameters
 
 _MASKED: Final = 32  # bits from which on every processor that we know loads some of a vector
 

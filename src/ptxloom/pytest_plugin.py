@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ptxloom.diagnosis.watched import Watcher
     from ptxloom.machine import Hazard, Kernel, LaunchResult, Profile
     from ptxloom.syntax import Module
-    from ptxloom.views.runs.summary import Held
+    from ptxloom.views.runs.summary import CostChange
 
 _MARKER: Final = "ptxloom"
 _OURS: Final = Path(__file__).parent
@@ -75,7 +75,7 @@ class _Session:
     """What a session's summary shows: hazards that failed tests, and costs beside those of snapshots."""
 
     hazards: list[Hazard] = field(default_factory=list["Hazard"])
-    held: list[Held] = field(default_factory=list["Held"])
+    held: list[CostChange] = field(default_factory=list["CostChange"])
 
 
 @dataclass(slots=True)

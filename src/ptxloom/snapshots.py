@@ -17,7 +17,7 @@ from ptxloom.machine import LaunchResult, Profile
 from ptxloom.names.demangling import demangled
 from ptxloom.source import title
 from ptxloom.views.runs import profiles
-from ptxloom.views.runs.summary import Held
+from ptxloom.views.runs.summary import CostChange
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -43,7 +43,7 @@ def held_against(
     name: str = "",
     *,
     update: bool,
-    note: Callable[[Held], None] | None = None,
+    note: Callable[[CostChange], None] | None = None,
 ) -> str:
     """Hold a profile against its snapshot, or write that.
 
@@ -69,7 +69,7 @@ def held_against(
     costs = {what: int(totals[what]) for what in _HELD}
     before = None if update else _known(path)
     if note is not None:
-        note(Held(profile.kernel, path.stem, before, costs))
+        note(CostChange(profile.kernel, path.stem, before, costs))
     if update:
         return _written(path, Path(file).parent, json.dumps({"kernel": profile.kernel, **costs}, indent=1) + "\n")
     if before is None:

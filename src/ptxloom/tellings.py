@@ -47,7 +47,7 @@ class Telling:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class OpcodeTellings:
     """All that the code says of an opcode.
 
     Attributes:
@@ -66,7 +66,7 @@ class Told:
     tellings: tuple[Telling, ...]
 
 
-def told(opcode: str) -> Told:
+def told(opcode: str) -> OpcodeTellings:
     """Everything that the code says of an opcode.
 
     Raises:
@@ -79,7 +79,9 @@ def told(opcode: str) -> Told:
     places = tuple(dict.fromkeys(_place(row) for row in rows))
     words = sorted(set[str]().union(*(_words(row.build) for row in rows)))
     named = tuple(one for one in tellings() if opcode in one.opcodes)
-    return Told(opcode, tuple(line.text for line in spec.lines), places, tuple(words), _effects(opcode), named)
+    return OpcodeTellings(
+        opcode, tuple(line.text for line in spec.lines), places, tuple(words), _effects(opcode), named
+    )
 
 
 # ------------------------------------------------------------------------------------------------- rows and effects

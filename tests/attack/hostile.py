@@ -153,7 +153,7 @@ def _runnable(texts: list[str], target: str) -> list[str]:
         bad = {d.span.line - first for d in check(module) if d.severity == "error"}
         if not bad:
             try:
-                variant.translate(plan(module, "k", semantics.Table()), whole=False)
+                variant.translate(plan(module, "k", semantics.BlockCuts()), whole=False)
             except UnsupportedInstruction as error:
                 bad = {error.line - first}
         if not bad:

@@ -46,7 +46,7 @@ PAIRS: Final = [(case, architecture) for case in cases() for architecture in cas
 
 def variants_of(ptx: str, name: str, tools: tuple[str, ...]) -> list[tuple[Variant, tuple[int, ...]]]:
     """A kernel's code for whole warps and for parts of warps, and what of it is traced."""
-    program = plan(parse(ptx), name, semantics.Table())
+    program = plan(parse(ptx), name, semantics.BlockCuts())
     sites = tuple(range(len(program.ops))) if "trace" in tools else ()
     checks = frozenset(tools) - {"trace"} | keys_of(sites)
     ways = (False,) if POISON in tools else (True, False)
@@ -132,7 +132,7 @@ LOOKS: Final = [
 @pytest.mark.sample(every=60)
 @pytest.mark.parametrize(("case", "architecture"), PAIRS, ids=[f"{c.name}-{a}" for c, a in PAIRS])
 def test_hot_code_of_recorded_kernels_keeps_the_rule(case: KernelCase, architecture: str) -> None:
-    program = plan(parse(case.ptx(architecture)), case.kernel, semantics.Table())
+    program = plan(parse(case.ptx(architecture)), case.kernel, semantics.BlockCuts())
     try:
         variant = hot_variant(program, frozenset())
     except NotHot:

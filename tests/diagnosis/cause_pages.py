@@ -10,7 +10,7 @@ from diagnosis.planted.catalogue import BUGS
 from diagnosis.planted.launching import launch
 from ptxloom import glossary
 from ptxloom.diagnosis import examine
-from ptxloom.views.runs.diagnoses import Told, full
+from ptxloom.views.runs.diagnoses import ReportedRun, full
 
 if TYPE_CHECKING:
     from diagnosis.planted.model import PlantedBug
@@ -148,7 +148,7 @@ def examined(bug: PlantedBug, *, repaired: bool) -> Examination:
 
 def example(shown: Shown) -> str:
     """The example as it stands on the page."""
-    said, _, _ = full(Told(examined(shown.bug, repaired=False))).partition("\n\n")
+    said, _, _ = full(ReportedRun(examined(shown.bug, repaired=False))).partition("\n\n")
     repair = "\n".join(_changed(shown.bug))
     parts = (
         shown.about,

@@ -15,7 +15,7 @@ from diagnosis.planted.launching import launch
 from kernels.catalog import cases
 from kernels.launching import launch as launch_case
 from ptxloom.diagnosis import examine
-from ptxloom.views.runs.diagnoses import Told, full
+from ptxloom.views.runs.diagnoses import ReportedRun, full
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -126,7 +126,7 @@ def test_a_right_product_is_judged_whole(case: Case) -> None:
     assert (found.found, found.verdict, found.unjudged) == ((), "clean", ())
     assert found.elements == next(one.size for one in reversed(case.args) if isinstance(one, np.ndarray))
     assert found.products > 0
-    assert full(Told(found)).startswith("no law is broken: every element")
+    assert full(ReportedRun(found)).startswith("no law is broken: every element")
 
 
 @pytest.mark.parametrize(
@@ -147,7 +147,7 @@ def test_products_that_were_not_judged_are_named_by_line_and_nobody_is_acquitted
     assert why in product.why
     assert "mma" in PTX.split("\n")[product.line - 1]
     assert all(PTX.split("\n")[line - 1].strip().startswith("st.") for line in stores.lines)
-    said = full(Told(found))
+    said = full(ReportedRun(found))
     assert said.startswith("could not judge")
     assert "no law is broken" not in said
     assert f"{product.origin} (PTX line {product.line}): {products} product" in said

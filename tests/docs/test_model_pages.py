@@ -11,7 +11,7 @@ import pytest
 
 from ptxloom.cli.arguments.launch_keys import ARGUMENT, COMPARE, FILLS, LAUNCH, TENSOR_MAP, TITLE
 from ptxloom.settings import keys
-from ptxloom.settings.toml_model import Table, complaint, markdown, schema
+from ptxloom.settings.toml_model import TomlTable, complaint, markdown, schema
 from ptxloom.views.core.json_text import to_text
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -19,7 +19,7 @@ EXAMPLES = DOCS.parent / "examples"
 TABLES = {
     "LAUNCH": ("launch-file.md", LAUNCH),
     "ARGUMENT": ("launch-file.md", ARGUMENT),
-    "FILL": ("launch-file.md", Table(FILLS["integers"])),
+    "FILL": ("launch-file.md", TomlTable(FILLS["integers"])),
     "TENSOR_MAP": ("launch-file.md", TENSOR_MAP),
     "COMPARE": ("launch-file.md", COMPARE),
     "SETTINGS": ("settings.md", keys.SETTINGS),

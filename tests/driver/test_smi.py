@@ -6,9 +6,9 @@ import sys
 import pytest
 
 from driver.running import needs_compiler
-from ptxloom.cuda_driver.smi import Seen, told
+from ptxloom.cuda_driver.smi import DeviceState, told
 
-SEEN = Seen("ptxloom sm_90", "GPU-00000000-0000-0000-0000-000000000001", "0000:00:00.0", 2 << 30, "9.0", "13.5")
+SEEN = DeviceState("ptxloom sm_90", "GPU-00000000-0000-0000-0000-000000000001", "0000:00:00.0", 2 << 30, "9.0", "13.5")
 
 
 @pytest.mark.parametrize(

@@ -56,7 +56,7 @@ def drawn(read: pl.Module) -> None:
 
 
 def compiled(read: pl.Module) -> None:
-    program = plan(read, "k", semantics.Table())
+    program = plan(read, "k", semantics.BlockCuts())
     unsure_registers(program)
     translate(program, whole=True)
     translate(program, whole=False, checks=frozenset({"synccheck"}))
@@ -94,7 +94,7 @@ def test_code_and_edges_grow_with_the_list() -> None:
 
     def size(count: int) -> tuple[int, int]:
         read = module(FAMILIES["branches"](count))
-        code = translate(plan(read, "k", semantics.Table()), whole=True).ir
+        code = translate(plan(read, "k", semantics.BlockCuts()), whole=True).ir
         return len(code), len(flow_graphs(read)[0].edges)
 
     (code, edges), (large_code, large_edges) = size(SMALL // 10), size(LARGE // 10)

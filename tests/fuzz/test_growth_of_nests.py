@@ -69,7 +69,7 @@ def module(text: str) -> pl.Module:
 
 
 def translated(read: pl.Module) -> None:
-    made = plan(read, "k", semantics.Table())
+    made = plan(read, "k", semantics.BlockCuts())
     translate(made, whole=True)
     translate(made, whole=False, checks=frozenset({"memcheck", "racecheck", "initcheck", "synccheck"}))
 

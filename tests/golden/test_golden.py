@@ -30,7 +30,7 @@ from ptxloom.inspection import Inspection, inspect
 from ptxloom.layout import Swizzle, composition
 from ptxloom.machine.results.trace import TraceRecord
 from ptxloom.syntax.tree import Function
-from ptxloom.tellings import Telling, Told
+from ptxloom.tellings import OpcodeTellings, Telling
 from ptxloom.views import bank_pictures
 from ptxloom.views.core.json_text import to_text
 from ptxloom.views.core.style import Style
@@ -66,7 +66,7 @@ BROKEN: Final = """\
 \tldmatrix.sync.aligned.m8n8.x4.shared.b16 {%r1, %r2, %r3, %r4}, [%r0;
 \tret;
 """
-TOLD: Final = Told(
+TOLD: Final = OpcodeTellings(
     "xor",
     ("xor.type d, a, b;",),
     ("meaning/logic.py:12  bits combined",),
@@ -313,7 +313,7 @@ RENDERINGS: Final[dict[str, Callable[[], str]]] = {
     "race.junit.xml": lambda: hazard_reports.junit([race()]),
     "summary_run.md": lambda: summary.of_run(Run("k", 1, 64, 12, (race(),)), "racecheck watched"),
     "summary_tests.md": lambda: summary.of_tests(
-        [race()], [summary.Held("k", "cost", {"wavefronts": 8}, {"wavefronts": 1})]
+        [race()], [summary.CostChange("k", "cost", {"wavefronts": 8}, {"wavefronts": 1})]
     ),
     "opcode.txt": lambda: tellings_text.page(TOLD),
     "race.sarif": lambda: hazard_reports.sarif([race()], "0.0.0", KINDS),

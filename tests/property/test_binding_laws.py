@@ -70,7 +70,7 @@ def of_checker(module: Module, kernel: str) -> Meaning:
 
 def of_machine(module: Module, kernel: str) -> Meaning:
     found: Meaning = {}
-    program = plan(module, kernel, semantics.Table())
+    program = plan(module, kernel, semantics.BlockCuts())
     for op in program.ops:
         for name in names_of(op.node) if op.function is program.entry and op.node.end else ():
             place, symbol = op.scope.place(name), op.scope.find(name)
@@ -151,7 +151,7 @@ def test_checker_and_machine_agree_on_the_corpus(file: CorpusFile) -> None:
     for kernel in kernels:
         name = kernel.function.name
         try:
-            program = plan(module, name, semantics.Table())
+            program = plan(module, name, semantics.BlockCuts())
         except UnsupportedInstruction:
             continue
         checker, machine = of_checker(module, name), of_machine(module, name)

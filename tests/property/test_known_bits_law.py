@@ -23,7 +23,7 @@ from property import hand_rules
 from ptxloom.binding.effects import destinations
 from ptxloom.isa.limits import LANES
 from ptxloom.readings.bits import FULL, Bits, Level, fixed, made, mask, opaque, various
-from ptxloom.readings.known_results import Asked, result
+from ptxloom.readings.known_results import Query, result
 from ptxloom.syntax import parse
 from ptxloom.syntax.constants import constant
 from ptxloom.syntax.tree import Component, Instruction, Name, Operand, Unary
@@ -124,7 +124,7 @@ def said(instruction: Instruction, known: dict[str, Bits]) -> tuple[Bits, Bits]:
                 return fixed(number, width)
 
     place = [one.text for one in _names(instruction)].index("d")
-    by_row = result(Asked(instruction, place, read, frozenset(), no_symbol))
+    by_row = result(Query(instruction, place, read, frozenset(), no_symbol))
     by_hand = hand_rules.result(hand_rules.KnownOp(instruction, place, read, frozenset(), no_symbol))
     return by_row, by_hand
 

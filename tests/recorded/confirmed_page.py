@@ -11,7 +11,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
 
-from ptxloom.conformance.evidence import Asked, asked_of, standing
+from ptxloom.conformance.evidence import EvidenceRow, asked_of, standing
 from ptxloom.isa import opcodes
 from ptxloom.isa.matrix import variants
 from recorded import confirmed_forms
@@ -45,7 +45,7 @@ variant.
 """
 
 
-def asked() -> tuple[Asked, ...]:
+def asked() -> tuple[EvidenceRow, ...]:
     """What GPUs were asked."""
     return tuple(asked_of(conformance_cases.recorded(name)) for name in GPUS)
 

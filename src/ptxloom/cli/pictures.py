@@ -22,7 +22,7 @@ def drawn(drawing: Figure | Scene, options: Options, code: int = CLEAN, remark: 
     """A picture in the format that was asked for."""
     from ptxloom.views.core.palette import DARK, LIGHT  # noqa: PLC0415 - only pictures need them
     from ptxloom.views.drawing.formats import as_bytes  # noqa: PLC0415 - likewise
-    from ptxloom.views.drawing.scene import Look  # noqa: PLC0415 - likewise
+    from ptxloom.views.drawing.scene import Appearance  # noqa: PLC0415 - likewise
 
-    look = Look(DARK if options.dark else LIGHT, options.transparent)
+    look = Appearance(DARK if options.dark else LIGHT, options.transparent)
     return Outcome("", code, remark, data=as_bytes(drawing, options.output_format, look))

@@ -72,5 +72,5 @@ def run(options: Options, command: list[str], executed: Callable[[Options], Outc
     return Outcome(f"{text}\n{counted}" if text else counted, code, ended.remark)
 
 
-def _told(seen: Seen) -> diagnoses.Told:
-    return diagnoses.Told(seen.examined, (), seen.hazards)
+def _told(seen: Seen) -> diagnoses.ReportedRun:
+    return diagnoses.ReportedRun(seen.examined, (), seen.hazards)

@@ -26,7 +26,7 @@ _ROWS: Final = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class EvidenceRow:
     """What a GPU was asked, as the page says it.
 
     Attributes:
@@ -72,17 +72,17 @@ class Standing:
         return f"| `{self.opcode}` | {self.levels.total():,} | {' | '.join(counts)} |"
 
 
-def asked_of(report: Report, forms: int | None = None, differ: int = 0) -> Asked:
+def asked_of(report: Report, forms: int | None = None, differ: int = 0) -> EvidenceRow:
     """What a report says; of its results so many were computed here (None: all), and so many differ."""
     ran = sum(bool(one.digest) for one in report.verdicts) if forms is None else forms
-    return Asked(report.device, report.target, report.driver, ran, report.cases, differ)
+    return EvidenceRow(report.device, report.target, report.driver, ran, report.cases, differ)
 
 
 @cache
-def recorded() -> tuple[Asked, ...]:
+def recorded() -> tuple[EvidenceRow, ...]:
     """What GPUs were asked already: `recorded.json`, made from their reports."""
     rows: list[dict[str, Any]] = json.loads(Path(__file__).with_name("recorded.json").read_text(encoding="utf-8"))
-    return tuple(Asked(**row) for row in rows)
+    return tuple(EvidenceRow(**row) for row in rows)
 
 
 def standing(opcode: str, more: Collection[str] = ()) -> Standing:

@@ -39,7 +39,7 @@ _OTHERWISE: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class DeviceState:
     """What the driver says of its device.
 
     Attributes:
@@ -87,7 +87,7 @@ def main(arguments: Sequence[str]) -> int:
     return status
 
 
-def told(arguments: Sequence[str], seen: Seen | None) -> tuple[str, int]:
+def told(arguments: Sequence[str], seen: DeviceState | None) -> tuple[str, int]:
     """The output for a command line, and the exit status: that of `nvidia-smi` for the same mistake.
 
     Args:
@@ -114,7 +114,7 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _queried(asked: argparse.Namespace, seen: Seen) -> tuple[str, int]:
+def _queried(asked: argparse.Namespace, seen: DeviceState) -> tuple[str, int]:
     """A query as comma-separated values, and the exit status."""
     how = (asked.format or "").split(",")
     if how[0] != "csv" or not {*how[1:]} <= {"noheader", "nounits"}:
@@ -138,7 +138,7 @@ def _queried(asked: argparse.Namespace, seen: Seen) -> tuple[str, int]:
     return "\n".join(lines), 0
 
 
-def _table(seen: Seen) -> list[str]:
+def _table(seen: DeviceState) -> list[str]:
     """What is printed where nothing is asked."""
     mib = f"0MiB / {seen.memory_bytes // _MIB}MiB"
     lines = [
@@ -150,7 +150,7 @@ def _table(seen: Seen) -> list[str]:
     return [rule, *(line for text in lines for line in (f"| {text:{width}} |", rule))]
 
 
-def _seen() -> Seen | None:
+def _seen() -> DeviceState | None:
     """The device; None if the driver has no device."""
     try:
         cuda = ctypes.CDLL("libcuda.so.1")
@@ -169,7 +169,7 @@ def _seen() -> Seen | None:
     )
     if any(answers):
         return None
-    return Seen(
+    return DeviceState(
         name.value.decode("utf-8", "replace"),
         f"GPU-{UUID(bytes=uuid.raw)}",
         bus.value.decode("ascii", "replace"),

@@ -16,7 +16,7 @@ from ptxloom.meaning.deeds import deeds_of
 from ptxloom.meaning.effects import Branch
 from ptxloom.readings import bits
 from ptxloom.readings.bits import Bits, Level, fixed, shared, various
-from ptxloom.readings.known_results import Asked, result
+from ptxloom.readings.known_results import Query, result
 from ptxloom.syntax.tree import Address, Arguments, Binary, Component, Integer, Name, Pair, Unary, Vector
 
 if TYPE_CHECKING:
@@ -285,7 +285,7 @@ class FlowFacts:
         def is_symbol(name: str) -> bool:
             return not self._registers.written(self._registers.key(instruction, name))
 
-        fresh = result(Asked(instruction, node.place, read, self._kernel_params, is_symbol))
+        fresh = result(Query(instruction, node.place, read, self._kernel_params, is_symbol))
         if missing:
             return None
         return fresh if instruction.predicate is None else self._kept(node, instruction, fresh)

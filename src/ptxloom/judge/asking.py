@@ -79,7 +79,7 @@ class Ran:
     in_place: bool = False
 
 
-class Asked(Protocol):
+class CallableKernel(Protocol):
     """A kernel that can be called."""
 
     def call(self, call: Call) -> Ran:

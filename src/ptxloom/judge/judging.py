@@ -16,7 +16,7 @@ from ptxloom.judge.trying import Tried, question, questions, tried
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from ptxloom.judge.asking import Asked
+    from ptxloom.judge.asking import CallableKernel
     from ptxloom.judge.problem import Problem
     from ptxloom.judge.trying import Question
     from ptxloom.judge.verdict import Verdict
@@ -29,7 +29,7 @@ _REACHES: Final = tuple(
 )
 
 
-def judged(problem: Problem, made: Callable[[], Asked], verdict: Verdict, *, on_host: bool = False) -> Verdict:
+def judged(problem: Problem, made: Callable[[], CallableKernel], verdict: Verdict, *, on_host: bool = False) -> Verdict:
     """Ask a kernel every case.
 
     Args:
@@ -60,7 +60,7 @@ def judged(problem: Problem, made: Callable[[], Asked], verdict: Verdict, *, on_
     )
 
 
-def _again(problem: Problem, asked: Asked, one: Tried) -> Tried:
+def _again(problem: Problem, asked: CallableKernel, one: Tried) -> Tried:
     """The same once more: outputs hold other bytes, and warps run in another order."""
     return tried(problem, asked, one.question, poison=POISONS[1], schedule=one.question.case.seed + 1)
 
@@ -69,7 +69,7 @@ class _Session:
     """What is told of a kernel by its answers, and by what it is asked because of these."""
 
     def __init__(
-        self, problem: Problem, made: Callable[[], Asked], tries: tuple[Tried, ...], again: dict[str, Tried]
+        self, problem: Problem, made: Callable[[], CallableKernel], tries: tuple[Tried, ...], again: dict[str, Tried]
     ) -> None:
         self._problem = problem
         self._made = made

@@ -22,7 +22,7 @@ from ptxloom.machine.program.unsupported import UnsupportedInstruction
 
 if TYPE_CHECKING:
     from ptxloom.files.compiler_flags import Flags
-    from ptxloom.judge.asking import Asked
+    from ptxloom.judge.asking import CallableKernel
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ def verdict_of(order: Order) -> Verdict:
     try:
         source = None if python else one_text(order.kernel, order.limits.target, order.flags)
 
-        def made() -> Asked:
+        def made() -> CallableKernel:
             if source is None:
                 return PythonKernel(order.kernel, order.reference, order.limits)
             return MachineKernel(source, problem, order.limits)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ptxloom.comparison import Comparison
-    from ptxloom.judge.asking import Asked, Ran
+    from ptxloom.judge.asking import CallableKernel, Ran
     from ptxloom.judge.problem import Arguments, Problem
 
 _COARSE: Final = ("f16", "bf16")
@@ -126,7 +126,7 @@ def question(problem: Problem, case: Case) -> Question:
     return Question(case, arguments, wanted, frozenset(outputs) - problem.updated)
 
 
-def tried(problem: Problem, asked: Asked, one: Question, **more: Any) -> Tried:
+def tried(problem: Problem, asked: CallableKernel, one: Question, **more: Any) -> Tried:
     """Put a question to a kernel."""
     ran = asked.call(one.call(**more))
     return Tried(one, ran, compared(problem, one, ran))

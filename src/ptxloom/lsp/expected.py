@@ -12,7 +12,7 @@ from ptxloom.isa.spaces import MEMORY
 from ptxloom.isa.types import element_type, is_type
 
 if TYPE_CHECKING:
-    from ptxloom.checker.core.expected_operand import Wanted
+    from ptxloom.checker.core.expected_operand import ExpectedOperand
     from ptxloom.isa import Form
     from ptxloom.lsp.names import Declared
 
@@ -34,7 +34,7 @@ class Expected:
     form: Form
     place: int
     bracketed: bool
-    wanted: Wanted | None
+    wanted: ExpectedOperand | None
 
     def fits(self, symbol: Declared) -> bool:
         """Whether a register or variable may stand here, as far as its type says."""

@@ -11,8 +11,8 @@ from ptxloom.meaning.vectors import count
 from ptxloom.readings.terms import (
     CONSTANT,
     OPERAND,
-    Asked,
     Term,
+    WrittenInstruction,
     asked_of,
     meaning,
     meaning_of,
@@ -207,7 +207,7 @@ def alike(instruction: tree.Instruction, qualifiers: tuple[str, ...]) -> bool:
 
 
 @lru_cache(_MOST)
-def _alike(asked: Asked, qualifiers: tuple[str, ...]) -> bool:
+def _alike(asked: WrittenInstruction, qualifiers: tuple[str, ...]) -> bool:
     other = asked.instruction.replace(qualifiers=qualifiers)
     if not known(other.opcode) or bind(other).form is None:
         return False

@@ -31,7 +31,7 @@ class Read(Protocol):
         ...
 
 
-class Asked(NamedTuple):
+class Query(NamedTuple):
     """What is asked for, and what it takes to find that.
 
     Attributes:
@@ -49,7 +49,7 @@ class Asked(NamedTuple):
     is_symbol: Callable[[str], bool]
 
 
-def result(asked: Asked) -> Bits:
+def result(asked: Query) -> Bits:
     """What is known of a result; of an instruction that lacks operands, no more than of what it reads."""
     form = Form(asked.instruction)
     try:
@@ -59,7 +59,7 @@ def result(asked: Asked) -> Bits:
         return _opaque(asked)
 
 
-def _by_row(asked: Asked, form: Form) -> Bits:
+def _by_row(asked: Query, form: Form) -> Bits:
     row = table.find(form)
     if row is None:
         return _opaque(asked)
@@ -68,7 +68,7 @@ def _by_row(asked: Asked, form: Form) -> Bits:
     return _opaque(asked) if reader.found is None else reader.found
 
 
-def _opaque(asked: Asked) -> Bits:
+def _opaque(asked: Query) -> Bits:
     """A function of the operands, not looked into."""
     return bits.opaque(64, *(asked.read(one, 64) for one in asked.instruction.operands[1:]))
 
@@ -76,7 +76,7 @@ def _opaque(asked: Asked) -> Bits:
 # ------------------------------------------------------------------------------------- what no row says, by its origin
 
 
-def _memory(asked: Asked, form: Form) -> Bits:
+def _memory(asked: Query, form: Form) -> Bits:
     """A load yields the same for all lanes if they read from one place that is not each thread's own."""
     address = form.operands[1]
     where = asked.read(address, 64)
@@ -91,12 +91,12 @@ def _memory(asked: Asked, form: Form) -> Bits:
     return shared(64)
 
 
-def _before(_: Asked, form: Form) -> Bits:
+def _before(_: Query, form: Form) -> Bits:
     """What was in memory before: lanes come one after the other."""
     return various(64, Level.DIVERGENT if form.has(*_DIFFERING) else Level.UNKNOWN)
 
 
-def _lane(asked: Asked, form: Form) -> Bits:
+def _lane(asked: Query, form: Form) -> Bits:
     """A value of another lane: the same for all if it is the same in all, or if all ask the same lane."""
     value, lane, limits = (bits.cut(asked.read(one, 32), 32) for one in form.operands[1:4])
     if asked.place == 0 and value.uniform:
@@ -107,23 +107,23 @@ def _lane(asked: Asked, form: Form) -> Bits:
     return various(32 if asked.place == 0 else 1, Level.UNKNOWN)
 
 
-def _elected(asked: Asked, _: Form) -> Bits:
+def _elected(asked: Query, _: Form) -> Bits:
     return shared(32) if asked.place == 0 else various(1, Level.DIVERGENT)
 
 
-def _matched(_: Asked, form: Form) -> Bits:
+def _matched(_: Query, form: Form) -> Bits:
     return various(32, Level.UNKNOWN) if form.has("any") else shared(64)
 
 
-def _warp(_: Asked, form: Form) -> Bits:
+def _warp(_: Query, form: Form) -> Bits:
     return shared(form.types[-1].bits if form.types else 64)
 
 
-def _elsewhere(_: Asked, __: Form) -> Bits:
+def _elsewhere(_: Query, __: Form) -> Bits:
     return various(64, Level.UNKNOWN)
 
 
-_ORIGINS: Final[dict[Origin, Callable[[Asked, Form], Bits]]] = {
+_ORIGINS: Final[dict[Origin, Callable[[Query, Form], Bits]]] = {
     Origin.MEMORY: _memory,
     Origin.BEFORE: _before,
     Origin.LANE: _lane,

@@ -120,7 +120,7 @@ def operands_of(term: Term) -> frozenset[int]:
 # ----------------------------------------------------------------------------------------------------------- the reader
 
 
-class Asked(NamedTuple):
+class WrittenInstruction(NamedTuple):
     """An instruction, and how it is written: instructions that are written alike mean the same."""
 
     instruction: tree.Instruction
@@ -130,16 +130,16 @@ class Asked(NamedTuple):
         return hash(self.written)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Asked) and self.written == other.written
+        return isinstance(other, WrittenInstruction) and self.written == other.written
 
     def __ne__(self, other: object) -> bool:
         return not self == other
 
 
-def asked_of(instruction: tree.Instruction) -> Asked:
+def asked_of(instruction: tree.Instruction) -> WrittenInstruction:
     """An instruction with how it is written."""
     written = tuple(map(_written, instruction.operands))
-    return Asked(instruction, (instruction.opcode, instruction.qualifiers, written))
+    return WrittenInstruction(instruction, (instruction.opcode, instruction.qualifiers, written))
 
 
 def _written(operand: tree.Operand) -> object:
@@ -156,7 +156,7 @@ def _written(operand: tree.Operand) -> object:
 
 
 @lru_cache(_MOST)
-def meaning(asked: Asked) -> Meaning | None:
+def meaning(asked: WrittenInstruction) -> Meaning | None:
     """What an instruction computes, as it is written."""
     form = Form(asked.instruction)
     try:

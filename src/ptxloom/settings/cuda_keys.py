@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from ptxloom.files.compiler_flags import STANDARDS, Flags, of_words
-from ptxloom.settings.toml_model import Flag, Key, Table, Text, Texts
+from ptxloom.settings.toml_model import Flag, Key, Text, Texts, TomlTable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 _OPTIONS: Final = "more options of {}, of those that change no more than the code; others are the command line's"
 CUDA: Final = Key(
     "cuda",
-    Table(
+    TomlTable(
         (
             Key("defines", Texts(), "macros: `NAME` or `NAME=VALUE`", example='["N=4"]'),
             Key("includes", Texts(), "folders of headers, relative to this file", example='["../include"]'),

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Final
 
 from ptxloom.settings.cuda_keys import CUDA
-from ptxloom.settings.toml_model import Flag, Key, Named, Table, Text, Texts
+from ptxloom.settings.toml_model import Flag, Key, Named, Text, Texts, TomlTable
 
-SETTINGS: Final = Table(
+SETTINGS: Final = TomlTable(
     (
         Key("target", Text(), "judge for this target instead of the file's own", example='"sm_90a"'),
         Key("ptx-version", Text(), "judge for this PTX version instead of the file's own", example='"9.0"'),

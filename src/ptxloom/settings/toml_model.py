@@ -146,7 +146,7 @@ class Named:
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class TomlTable:
     """A table of keys; `several` of them in a list."""
 
     keys: tuple[Key, ...]
@@ -178,7 +178,7 @@ class Table:
         return {"type": "array", "items": one} if self.several else one
 
 
-Kind: TypeAlias = Text | Number | Numbers | Flag | Texts | Named | Table
+Kind: TypeAlias = Text | Number | Numbers | Flag | Texts | Named | TomlTable
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,7 +200,7 @@ class Key:
     example: str = ""
 
 
-def complaint(table: Mapping[str, Any], model: Table, where: str) -> tuple[str, str] | None:
+def complaint(table: Mapping[str, Any], model: TomlTable, where: str) -> tuple[str, str] | None:
     """What is wrong with a table: where, and the rest of the sentence; None if it says nothing that it may not."""
     from ptxloom.isa.spelling import near_misses  # noqa: PLC0415 - the command line reads the model, too
 
@@ -219,7 +219,7 @@ def complaint(table: Mapping[str, Any], model: Table, where: str) -> tuple[str, 
         if not key.kind.holds(value):
             return where, f"has {key.name} = {_shown(value)}; it must be {key.kind.legal}"
         for place, inner in _inner(value, key, where):
-            assert isinstance(key.kind, Table)  # noqa: S101 - only tables have any
+            assert isinstance(key.kind, TomlTable)  # noqa: S101 - only tables have any
             if found := complaint(inner, key.kind, place):
                 return found
     return None
@@ -228,7 +228,7 @@ def complaint(table: Mapping[str, Any], model: Table, where: str) -> tuple[str, 
 def _inner(value: Any, key: Key, where: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """The tables in a value, and what each is called."""
     name = key.name if where == TOP else f"{where}.{key.name}"
-    if isinstance(key.kind, Table):
+    if isinstance(key.kind, TomlTable):
         if key.kind.several:
             yield from ((f"{name}[{number}]", one) for number, one in enumerate(value))
         else:
@@ -244,17 +244,19 @@ def _shown(value: object) -> str:
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
 
 
-def schema(model: Table, title: str) -> dict[str, Value]:
+def schema(model: TomlTable, title: str) -> dict[str, Value]:
     """The JSON Schema of a file."""
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": title, **model.schema()}
 
 
-def markdown(model: Table) -> str:
+def markdown(model: TomlTable) -> str:
     """The keys of a table as a table of Markdown; those of inner tables are listed on their own."""
     rows = ["| key | holds | means |", "|---|---|---|"]
     for key in model.keys:
         holds = (
-            "a table" if isinstance(key.kind, Table) and not key.kind.several else key.kind.legal.replace("|", "\\|")
+            "a table"
+            if isinstance(key.kind, TomlTable) and not key.kind.several
+            else key.kind.legal.replace("|", "\\|")
         )
         needed = " (needed)" if key.required else ""
         rows.append(f"| `{key.name}` | {holds}{needed} | {key.about} |")

@@ -11,7 +11,7 @@ from ptxloom.views import bank_pictures
 from ptxloom.views.core.palette import DARK, LIGHT
 from ptxloom.views.descriptors import descriptor_pages, instruction_pages, swizzle_picture, tensor_map_pages
 from ptxloom.views.drawing.formats import as_bytes
-from ptxloom.views.drawing.scene import Look
+from ptxloom.views.drawing.scene import Appearance
 from ptxloom.views.flow import graph_picture
 from ptxloom.views.fragments import fragment_picture, product_picture
 from ptxloom.views.layouts import layout_picture
@@ -51,7 +51,7 @@ def draw(
         >>> draw(fragment("m8n8.x1.b16"))[:4]
         b'<svg'
     """
-    look = Look(DARK if dark else LIGHT, transparent)
+    look = Appearance(DARK if dark else LIGHT, transparent)
     return as_bytes(figure_of(value, colour_by), form, look)
 
 

@@ -79,7 +79,7 @@ def program_of(statement: str, target: str = "sm_90a") -> Program:
     body = f".entry k(.param .b64 par) {{ {declared} {places}\n{statement}\nlabel: ret; }}"
     module = parse(f".version 9.0\n.target {target}\n.address_size 64\n{HEAD}\n{body}\n")
     with explained(module, "k", unchecked=True):
-        return plan(module, "k", semantics.Table())
+        return plan(module, "k", semantics.BlockCuts())
 
 
 def code(statement: str) -> str:

@@ -98,7 +98,7 @@ def test_it_is_what_happens_where_nothing_is_said(monkeypatch: pytest.MonkeyPatc
 
 def test_a_launch_goes_on_in_code_that_comes_while_it_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[int] = []
-    hot = hot_content(plan(pl.parse(LOOP), "k", semantics.Table()), CHECKS)
+    hot = hot_content(plan(pl.parse(LOOP), "k", semantics.BlockCuts()), CHECKS)
 
     def comes(self: tiers.Heat, checks: frozenset[str], instructions: int) -> bytes | None:
         asked.append(instructions)
@@ -187,7 +187,7 @@ def test_what_another_process_has_made_meanwhile_is_taken() -> None:
     kernel = pl.kernel(pl.parse(LOOP), "k")
     kernel.code.address(whole=True, checks=CHECKS)
     kept_code.keep_hot(
-        hot_content(plan(pl.parse(LOOP), "k", semantics.Table()), CHECKS), kernel.code.name, CHECKS, None
+        hot_content(plan(pl.parse(LOOP), "k", semantics.BlockCuts()), CHECKS), kernel.code.name, CHECKS, None
     )
     first = known(kernel)
     launched(kernel)
@@ -278,7 +278,7 @@ def test_one_process_works_at_a_time_and_is_ended_with_its_maker(monkeypatch: py
 def test_a_process_makes_what_this_one_would() -> None:
     request = request_of(LOOP, "k", "sm_90", frozenset(("memcheck",)), fused=True)
     assert HotRequest.unpacked(request.packed())._replace(checks=request.checks) == request
-    assert made(request) == hot_content(plan(pl.parse(LOOP), "k", semantics.Table()), frozenset(request.checks))
+    assert made(request) == hot_content(plan(pl.parse(LOOP), "k", semantics.BlockCuts()), frozenset(request.checks))
 
 
 def test_a_module_that_differs_from_its_text_is_not_made_again() -> None:

@@ -94,14 +94,14 @@ def launched(monkeypatch: pytest.MonkeyPatch, tier: str, ptx: str, threads: int)
 @pytest.mark.parametrize("name", BODIES)
 def test_both_tiers_give_the_same(monkeypatch: pytest.MonkeyPatch, name: str, threads: int) -> None:
     ptx = text(BODIES[name])
-    assert hot_variant(plan(pl.parse(ptx), "k", semantics.Table()), frozenset()).ir  # it has hot code
+    assert hot_variant(plan(pl.parse(ptx), "k", semantics.BlockCuts()), frozenset()).ir  # it has hot code
     first = launched(monkeypatch, "first", ptx, threads)
     assert launched(monkeypatch, "hot", ptx, threads) == first
 
 
 def test_what_controls_hot_code_is_never_left_open() -> None:
     for body in BODIES.values():
-        variant = hot_variant(plan(pl.parse(text(body)), "k", semantics.Table()), frozenset())
+        variant = hot_variant(plan(pl.parse(text(body)), "k", semantics.BlockCuts()), frozenset())
         (kernel,) = (f for f in functions(variant.ir) if f.name == "ptxloom_kernel")
         own = kernel.code[next(n for n, one in enumerate(kernel.code) if one.block == "B0") :]
         made = {one.result: one for one in own if one.result}
@@ -126,7 +126,7 @@ CALLER = f"""{HEAD}.func (.reg .b32 o) twice(.reg .b32 i) {{ add.u32 o, i, i; re
     ],
 )
 def test_a_kernel_without_hot_code_runs_the_first(monkeypatch: pytest.MonkeyPatch, ptx: str, why: str) -> None:
-    program = plan(pl.parse(ptx), "k", semantics.Table())
+    program = plan(pl.parse(ptx), "k", semantics.BlockCuts())
     with pytest.raises(NotHot, match=why):
         hot_variant(program, frozenset())
     assert why in hot_plan(program, frozenset())
@@ -134,7 +134,7 @@ def test_a_kernel_without_hot_code_runs_the_first(monkeypatch: pytest.MonkeyPatc
 
 
 def test_the_plan_says_which_accesses_are_in_line() -> None:
-    program = plan(pl.parse(text(BODIES["spin"] + BODIES["contiguous"])), "k", semantics.Table())
+    program = plan(pl.parse(text(BODIES["spin"] + BODIES["contiguous"])), "k", semantics.BlockCuts())
     found = hot_plan(program, frozenset())
     assert "`ld.volatile.global.u32 %r2, [%d1];`: a call: others look at it" in found
     assert "`ld.global.u32 %r2, [%d3];`: in line" in found

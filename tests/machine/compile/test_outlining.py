@@ -30,7 +30,7 @@ REGISTERS = ".reg .b32 %r<9>; .reg .b64 %rd<9>; .reg .pred %p<3>; .shared .b32 s
 
 def program_of(body: str) -> Program:
     text = f".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k()\n{{\n{REGISTERS}\n{body} ret;\n}}"
-    return plan(pl.parse(text), "k", semantics.Table())
+    return plan(pl.parse(text), "k", semantics.BlockCuts())
 
 
 def called(b: Builder, outlines: Outlines, op: Op, row: Row) -> list[str]:
@@ -50,7 +50,7 @@ def called(b: Builder, outlines: Outlines, op: Op, row: Row) -> list[str]:
 def test_every_instruction_calls_the_function_that_would_be_made_for_it_alone(*, whole: bool) -> None:
     for name, known in families():
         recorded = tuple(load(FOLDER / f"{name}.npz.xz", known))
-        program = plan(pl.parse(HEADER + kernel("cases", recorded[::9])), "cases", semantics.Table())
+        program = plan(pl.parse(HEADER + kernel("cases", recorded[::9])), "cases", semantics.BlockCuts())
         b = Builder(program, whole)
         shared = Outlines(b)
         for op in program.ops:

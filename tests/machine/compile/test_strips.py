@@ -151,7 +151,7 @@ def test_a_value_needed_only_within_a_run_is_not_stored() -> None:
         f".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k()\n{{\n{REGISTERS}\n{body} "
         "bar.sync 0; st.shared.u32 [%r5], %r4;\n}}"
     )
-    ir = variant.translate(plan(module, "k", semantics.Table()), whole=True).ir
+    ir = variant.translate(plan(module, "k", semantics.BlockCuts()), whole=True).ir
     assert ir.count(f"store <{strip_lanes()} x i32>") == 2  # r4 and r5, in the loop over the strips
 
 
@@ -178,7 +178,7 @@ def test_code_grows_with_the_number_of_instructions_and_its_pieces_stay_short() 
         module = pl.parse(
             f".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k()\n{{\n{REGISTERS}\n{body}\n}}"
         )
-        ir = variant.translate(plan(module, "k", semantics.Table()), whole=True).ir
+        ir = variant.translate(plan(module, "k", semantics.BlockCuts()), whole=True).ir
         pieces = [len(piece.splitlines()) for piece in ir.split("\nS")]
         assert max(pieces) < 1500  # what LLVM compiles as a whole does not grow with the kernel
         sizes.append(len(ir.splitlines()) // count)

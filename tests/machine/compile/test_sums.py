@@ -33,7 +33,7 @@ ret;
 
 def sums(body: str) -> int:
     """How many adds are left to loads and stores."""
-    planned = planner.plan(pl.parse(text(body)), "k", semantics.Table())
+    planned = planner.plan(pl.parse(text(body)), "k", semantics.BlockCuts())
     return len({sum_.site for sum_ in planned.sums.values()})
 
 
@@ -129,7 +129,7 @@ def test_random_kernels_write_the_same(monkeypatch: pytest.MonkeyPatch, seed: in
 
 
 def test_who_looks_on_sees_every_add() -> None:
-    planned = planner.plan(pl.parse(text("st.global.u32 [%rd4], %r1;")), "k", semantics.Table())
+    planned = planner.plan(pl.parse(text("st.global.u32 [%rd4], %r1;")), "k", semantics.BlockCuts())
     add = "add <8 x i64>"
     plain, watched, profiled = (
         variant.translate(planned, whole=True, checks=CHECKS | more).ir

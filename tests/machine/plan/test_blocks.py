@@ -13,7 +13,7 @@ import pytest
 import ptxloom as pl
 from ptxloom.flow import flow_graphs
 from ptxloom.machine.plan.planner import plan
-from ptxloom.machine.semantics import Table
+from ptxloom.machine.semantics import BlockCuts
 
 ROOT = Path(__file__).parents[3]
 FILES = [*sorted((ROOT / "examples").glob("*.ptx")), *sorted((ROOT / "tests" / "kernels" / "ptx").glob("*.ptx"))]
@@ -29,7 +29,7 @@ def test_a_block_of_the_machine_is_a_part_of_one_of_the_graph(file: Path) -> Non
     for function in module.functions.values():
         if function.kind != "entry" or function.body is None:
             continue
-        for block in plan(module, function.name, Table()).blocks:
+        for block in plan(module, function.name, BlockCuts()).blocks:
             written = [id(op.node) for op in block.ops if id(op.node) in places]
             assert len({places[node] for node in written}) <= 1
             assert firsts.isdisjoint(written[1:])

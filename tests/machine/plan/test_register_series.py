@@ -99,7 +99,7 @@ def steps(count: int) -> int:
 
     sys.setprofile(note)
     try:
-        plan(module, "k", semantics.Table())
+        plan(module, "k", semantics.BlockCuts())
     finally:
         sys.setprofile(None)
     return found

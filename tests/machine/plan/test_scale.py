@@ -48,7 +48,7 @@ def straight_line(count: int) -> Program:
         f"mov.u32 %r0, %tid.x;\nld.param.u64 %rd, [out];\n{chr(10).join(steps)}\n"
         f"st.global.u32 [%rd], %r{count};\nret;\n}}\n"
     )
-    return plan(parse(text), "k", semantics.Table())
+    return plan(parse(text), "k", semantics.BlockCuts())
 
 
 def code(count: int) -> str:

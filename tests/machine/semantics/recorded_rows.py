@@ -19,7 +19,7 @@ def built(case: Case, instrument: Instrument | None = None) -> tuple[Op, Builder
     """An instruction, and the builder that its row has spoken to; None if the machine does not run it."""
     module = parse(module_text("9.4", "sm_90a", (case.text,)))
     try:
-        program = plan(module, "k", semantics.Table())
+        program = plan(module, "k", semantics.BlockCuts())
     except UnsupportedInstruction:
         return None
     block = next(block for block in program.blocks if any(op.node.opcode == case.opcode for op in block.ops))

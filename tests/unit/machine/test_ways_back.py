@@ -25,7 +25,7 @@ BUDGET = language.record(state.Warp).offsets["budget"]
 
 def code(module: pl.Module, name: str, *, whole: bool) -> str:
     """The IR of a kernel."""
-    return variant.translate(planner.plan(module, name, semantics.Table()), whole=whole).ir
+    return variant.translate(planner.plan(module, name, semantics.BlockCuts()), whole=whole).ir
 
 
 def ways(ir: str) -> dict[str, tuple[str, ...]]:

@@ -13,7 +13,7 @@ from ptxloom.isa.matrix import variants
 from ptxloom.views.core.palette import DARK, HUES, LIGHT, hue
 from ptxloom.views.drawing.formats import FORMATS, as_bytes, as_svg
 from ptxloom.views.drawing.placing import place
-from ptxloom.views.drawing.scene import Box, Look
+from ptxloom.views.drawing.scene import Appearance, Box
 from ptxloom.views.fragments import fragment_picture, product_picture
 from ptxloom.views.fragments.colouring import COLOUR_BY, group_of
 from ptxloom.views.fragments.places import sentence
@@ -175,7 +175,7 @@ def test_a_dark_picture_has_light_text_on_a_dark_ground_and_a_transparent_one_no
     dark = pl.draw(X4, dark=True).decode()
     assert f"fill='{DARK.ground}'/>" in dark
     assert f"fill='{DARK.ink}'" in dark
-    clear = as_svg(fragment_picture.figure(X4), Look(LIGHT, transparent=True))
+    clear = as_svg(fragment_picture.figure(X4), Appearance(LIGHT, transparent=True))
     assert LIGHT.ground not in re.findall(r"<rect width='\d+' height='\d+' fill='(#\w+)'/>", clear)
 
 

@@ -14,7 +14,7 @@ from ptxloom.checker.core.operand_kind import (
     ODD,
     SINK,
     UNKNOWN,
-    Seen,
+    OperandKind,
     What,
     seen,
 )
@@ -57,7 +57,7 @@ _FIELDS = ("xyzw", "rgba")
 _OLD = PtxVersion(5, 0)  # a version up to this is in every version that knows an architecture still supported
 
 
-def see(operand: Operand, scope: VisibleNames) -> Seen:  # noqa: PLR0911 - one return a kind of operand
+def see(operand: Operand, scope: VisibleNames) -> OperandKind:  # noqa: PLR0911 - one return a kind of operand
     """What an operand is where `scope` is visible."""
     match operand:
         case Name(text):
@@ -80,7 +80,7 @@ def see(operand: Operand, scope: VisibleNames) -> Seen:  # noqa: PLR0911 - one r
             assert_never(operand)
 
 
-def see_name(text: str, scope: VisibleNames) -> Seen:
+def see_name(text: str, scope: VisibleNames) -> OperandKind:
     """What a name is where `scope` is visible."""
     return scope.known.get(text) or scope.remember(text, _name(text, scope))
 
@@ -95,7 +95,7 @@ def _owner(symbol: Symbol, scope: VisibleNames) -> str:
     return "returned" if start in scope.returned else ""
 
 
-def _name(text: str, scope: VisibleNames) -> Seen:  # noqa: PLR0911 - one return a kind of name
+def _name(text: str, scope: VisibleNames) -> OperandKind:  # noqa: PLR0911 - one return a kind of name
     symbol = scope.find(text)
     if symbol is not None:
         if symbol.space != "reg":
@@ -115,7 +115,7 @@ def _name(text: str, scope: VisibleNames) -> Seen:  # noqa: PLR0911 - one return
     return FUNCTION if text in scope.functions else UNKNOWN
 
 
-def _component(text: str, field: str, scope: VisibleNames) -> Seen:
+def _component(text: str, field: str, scope: VisibleNames) -> OperandKind:
     base = see_name(text, scope)
     place = next((letters.index(field) for letters in _FIELDS if len(field) == 1 and field in letters), -1)
     match base.what:
@@ -131,7 +131,7 @@ def _component(text: str, field: str, scope: VisibleNames) -> Seen:
             return NO_PART if special_register(text) is None else HIDDEN
 
 
-def _expression(operand: Operand, scope: VisibleNames) -> Seen:
+def _expression(operand: Operand, scope: VisibleNames) -> OperandKind:
     """A constant expression is an integer; a name and a number are a place in a variable; a register may be negated."""
     match operand:
         case Unary(operator, inner) if not sort_of(inner):
@@ -146,11 +146,11 @@ def _expression(operand: Operand, scope: VisibleNames) -> Seen:
             return INTEGER if sort == WHOLE else seen(What.FLOAT, sort) if sort[:1] == "f" else ODD
 
 
-def _unknown(base: Seen) -> Seen:
+def _unknown(base: OperandKind) -> OperandKind:
     return base if base is UNKNOWN else ODD
 
 
-def _indexed(base: Operand, index: Operand, scope: VisibleNames) -> Seen:
+def _indexed(base: Operand, index: Operand, scope: VisibleNames) -> OperandKind:
     """An element of an array, for its address: by a number, a register, or a register and a number (PTX ISA 6.4.2)."""
     if not isinstance(base, Name):
         return ODD

@@ -18,7 +18,7 @@ _UNTYPED = "b32"
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class ExpectedOperand:
     """One operand of one form.
 
     Attributes:
@@ -97,11 +97,11 @@ class Wanted:
             return False
         return register_fits(register, f"s{element_type(self.type).bits}", fixed=True)
 
-    def of_length(self, length: int) -> Wanted:
+    def of_length(self, length: int) -> ExpectedOperand:
         """The same as a vector of another length, or with 0 as one value."""
         return replace(self, kind="vector" if length else "value", length=length)
 
-    def typed(self, type_: str) -> Wanted:
+    def typed(self, type_: str) -> ExpectedOperand:
         """The same as one value of a fixed type."""
         return replace(self, kind="value", length=0, type=type_, fixed=True)
 
@@ -128,13 +128,13 @@ def untyped(register: str) -> str:
     return f"b{element_type(register).storage_bits}"
 
 
-def wanted(form: Form, rule: OperandRule) -> Wanted:
+def wanted(form: Form, rule: OperandRule) -> ExpectedOperand:
     """What a form wants of an operand."""
     fragment = rule.kind in {"fragment", "factor"}
     type_ = fragment_register(form, rule.name) if fragment else resolved(rule.type, form)
     if rule.kind == "address" and not type_:
         type_ = next((space for space in SPACES if form.filling.get(space)), "")
-    return Wanted(
+    return ExpectedOperand(
         "vector" if rule.kind == "fragment" else rule.kind,
         type_ if type_ or rule.kind == "address" else _UNTYPED,
         rule.written,

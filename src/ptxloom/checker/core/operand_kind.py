@@ -34,7 +34,7 @@ class What(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Seen:
+class OperandKind:
     """What an operand is. Equal ones are the same object, so that they are cheap to compare.
 
     Attributes:
@@ -54,9 +54,9 @@ class Seen:
 
 
 @cache
-def seen(what: What, type: str = "", length: int = 0, space: str = "", owner: str = "") -> Seen:  # noqa: A002 - the field's own name
+def seen(what: What, type: str = "", length: int = 0, space: str = "", owner: str = "") -> OperandKind:  # noqa: A002 - the field's own name
     """The one object that says this."""
-    return Seen(what, type, length, space, owner)
+    return OperandKind(what, type, length, space, owner)
 
 
 INTEGER = seen(What.INTEGER)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
     from collections.abc import Set as AbstractSet
 
-    from ptxloom.checker.core.operand_kind import Seen
+    from ptxloom.checker.core.operand_kind import OperandKind
     from ptxloom.syntax.tree import Declaration, Declarator, Function, Name, Statement
 
 _Declared: TypeAlias = "tuple[Declaration, Declarator]"
@@ -63,7 +63,7 @@ class VisibleNames:
 
     def __init__(self) -> None:
         self._names: names.Scope[_Declared, After] = names.Scope()
-        self._known: list[dict[str, Seen]] = [{}]
+        self._known: list[dict[str, OperandKind]] = [{}]
         self._functions: dict[str, Function] = {}
         self._received: Mapping[str, str] = {}
         self._formal: frozenset[int] = frozenset()
@@ -107,11 +107,11 @@ class VisibleNames:
         return self._in_kernel
 
     @property
-    def known(self) -> Mapping[str, Seen]:
+    def known(self) -> Mapping[str, OperandKind]:
         """What names were found to be here."""
         return self._known[-1]
 
-    def remember(self, name: str, seen: Seen) -> Seen:
+    def remember(self, name: str, seen: OperandKind) -> OperandKind:
         """Keep what a name was found to be, for those who ask again."""
         self._known[-1][name] = seen
         return seen

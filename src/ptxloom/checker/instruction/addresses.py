@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ptxloom.checker.core.context import Site
-    from ptxloom.checker.core.expected_operand import Wanted
-    from ptxloom.checker.core.operand_kind import Seen
+    from ptxloom.checker.core.expected_operand import ExpectedOperand
+    from ptxloom.checker.core.operand_kind import OperandKind
     from ptxloom.diagnostics import Diagnostic
     from ptxloom.isa.types import ElementType
     from ptxloom.syntax.tree import Operand
@@ -28,7 +28,7 @@ _NARROWEST, _WIDEST = 32, 64
 _LONG = ("", "global")  # the spaces whose addresses have 64 bits
 
 
-def address(site: Site, wanted: Wanted, operand: Operand) -> Iterator[Diagnostic]:
+def address(site: Site, wanted: ExpectedOperand, operand: Operand) -> Iterator[Diagnostic]:
     """The findings about an operand that is an address."""
     if isinstance(operand, Indexed) and wanted.has("element"):
         yield from _element(site, wanted, operand)
@@ -62,7 +62,7 @@ def address(site: Site, wanted: Wanted, operand: Operand) -> Iterator[Diagnostic
             yield site.error("address-register", message, site.span(operand.base), label=wanted.about)
 
 
-def _element(site: Site, wanted: Wanted, operand: Indexed) -> Iterator[Diagnostic]:
+def _element(site: Site, wanted: ExpectedOperand, operand: Indexed) -> Iterator[Diagnostic]:
     """An element of an array, which stands for its address."""
     it = see(operand, site.scope)
     if it.what is What.UNKNOWN:
@@ -74,7 +74,7 @@ def _element(site: Site, wanted: Wanted, operand: Indexed) -> Iterator[Diagnosti
         yield site.error("address-form", message, site.span(operand), label=wanted.about)
 
 
-def _misshapen(site: Site, operand: Address, wanted: Wanted) -> str | None:
+def _misshapen(site: Site, operand: Address, wanted: ExpectedOperand) -> str | None:
     """What is wrong with the form of an address; None if nothing is."""
     if operand.minus:
         return "PTX takes nothing away in an address; add a negative offset: `+-`"
@@ -89,7 +89,7 @@ def _misshapen(site: Site, operand: Address, wanted: Wanted) -> str | None:
     return parenthesised(site, operand)
 
 
-def _register(site: Site, wanted: Wanted, operand: Address, it: Seen) -> Iterator[Diagnostic]:
+def _register(site: Site, wanted: ExpectedOperand, operand: Address, it: OperandKind) -> Iterator[Diagnostic]:
     span = site.span(operand.base)
     text = span.text
     symbol = site.scope.find(text)
@@ -107,7 +107,7 @@ def _register(site: Site, wanted: Wanted, operand: Address, it: Seen) -> Iterato
         yield from _width(site, wanted, operand, kind)
 
 
-def _width(site: Site, wanted: Wanted, operand: Address, kind: ElementType) -> Iterator[Diagnostic]:
+def _width(site: Site, wanted: ExpectedOperand, operand: Address, kind: ElementType) -> Iterator[Diagnostic]:
     """The bits of an integer that is an address."""
     span = site.span(operand.base)
     text = span.text
@@ -133,7 +133,7 @@ def _width(site: Site, wanted: Wanted, operand: Address, kind: ElementType) -> I
             yield site.error("address-size", message, span, label="ptxas assembles no 32-bit programs", related=related)
 
 
-def _space(site: Site, wanted: Wanted, operand: Address | Indexed, it: Seen) -> Iterator[Diagnostic]:
+def _space(site: Site, wanted: ExpectedOperand, operand: Address | Indexed, it: OperandKind) -> Iterator[Diagnostic]:
     """A variable's own state space against the instruction's."""
     stated = wanted.type.partition("::")[0] or wanted.space
     if it.space == stated == "param":
@@ -155,7 +155,7 @@ def _space(site: Site, wanted: Wanted, operand: Address | Indexed, it: Seen) -> 
 _OWNERS = {"param::entry": "entry", "param::func": "func"}
 
 
-def _parameter(site: Site, wanted: Wanted, operand: Address | Indexed, received: str) -> Iterator[Diagnostic]:
+def _parameter(site: Site, wanted: ExpectedOperand, operand: Address | Indexed, received: str) -> Iterator[Diagnostic]:
     """Whose a parameter is: the kernel's own, or one of a function; what is received is not written."""
     span = site.span(operand.base)
     owner = received if received in {"entry", "func"} else "func"

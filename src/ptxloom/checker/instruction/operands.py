@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from ptxloom.checker.core.context import Site
-    from ptxloom.checker.core.expected_operand import Wanted
+    from ptxloom.checker.core.expected_operand import ExpectedOperand
     from ptxloom.diagnostics import Diagnostic
     from ptxloom.isa.form import Form
     from ptxloom.isa.notation import OperandSlot
@@ -159,14 +159,14 @@ def _slot(site: Site, slot: OperandSlot, operand: Operand) -> Iterator[Diagnosti
         yield from _inside(site, slot, operand)
 
 
-def _first(want: Wanted, operand: Operand) -> Operand:
+def _first(want: ExpectedOperand, operand: Operand) -> Operand:
     """What stands first in brackets, where that is a value and no address."""
     if isinstance(operand, Address) and want.kind == "value" and not (operand.offset or operand.minus):
         return operand.base
     return operand
 
 
-def wanted_of(site: Site, name: str) -> Wanted:
+def wanted_of(site: Site, name: str) -> ExpectedOperand:
     """What the instruction wants of the operand that the manual calls so."""
     form = site.bound.form
     if form is None:
@@ -174,13 +174,13 @@ def wanted_of(site: Site, name: str) -> Wanted:
     return wanted(form, site.spec.operands[name])
 
 
-def _one(site: Site, want: Wanted, operand: Operand) -> Iterator[Diagnostic]:
+def _one(site: Site, want: ExpectedOperand, operand: Operand) -> Iterator[Diagnostic]:
     rule = _RULES.get(want.kind)
     if rule is not None:
         yield from rule(site, want, operand)
 
 
-def _single(site: Site, want: Wanted, operand: Operand) -> Iterator[Diagnostic]:
+def _single(site: Site, want: ExpectedOperand, operand: Operand) -> Iterator[Diagnostic]:
     """One value, or the parts of one in braces."""
     if isinstance(operand, Vector) and want.has("pack"):
         yield from packs(site, want, operand)
@@ -195,7 +195,7 @@ def _single(site: Site, want: Wanted, operand: Operand) -> Iterator[Diagnostic]:
         yield from scalar(site, want, operand)
 
 
-def _several(site: Site, want: Wanted, operand: Operand) -> Iterator[Diagnostic]:
+def _several(site: Site, want: ExpectedOperand, operand: Operand) -> Iterator[Diagnostic]:
     """A register with several elements."""
     if want.has("pack"):
         yield from packs_whole(site, want, operand)
@@ -205,7 +205,7 @@ def _several(site: Site, want: Wanted, operand: Operand) -> Iterator[Diagnostic]
         yield from scalar(site, want, operand)
 
 
-def _sink(site: Site, want: Wanted, operand: Operand) -> Iterator[Diagnostic]:
+def _sink(site: Site, want: ExpectedOperand, operand: Operand) -> Iterator[Diagnostic]:
     """`_` alone."""
     if not (isinstance(operand, Name) and operand.text == "_"):
         message = f"`{site.name}` returns nothing here: write `_`"
@@ -213,7 +213,7 @@ def _sink(site: Site, want: Wanted, operand: Operand) -> Iterator[Diagnostic]:
         yield site.error("sink", message, site.span(operand), label=want.about, fix=fix)
 
 
-def _factor(site: Site, want: Wanted, operand: Operand) -> Iterator[Diagnostic]:
+def _factor(site: Site, want: ExpectedOperand, operand: Operand) -> Iterator[Diagnostic]:
     """A factor of wgmma: a fragment in registers, or the descriptor of a matrix in shared memory."""
     if isinstance(operand, Vector):
         yield from vector(site, want, operand)
@@ -221,7 +221,7 @@ def _factor(site: Site, want: Wanted, operand: Operand) -> Iterator[Diagnostic]:
         yield from scalar(site, replace(want, kind="value", type="b64", fixed=True, length=0), operand)
 
 
-def _symbol(site: Site, want: Wanted, operand: Operand) -> Iterator[Diagnostic]:
+def _symbol(site: Site, want: ExpectedOperand, operand: Operand) -> Iterator[Diagnostic]:
     """A label, or a list of labels; a texture, a surface or a sampler."""
     if want.type in OPAQUE:
         yield from opaque(site, want, operand)
@@ -239,7 +239,7 @@ def _symbol(site: Site, want: Wanted, operand: Operand) -> Iterator[Diagnostic]:
         yield site.error("operand-kind", message, site.span(operand), label=want.about)
 
 
-_RULES: Mapping[str, Callable[[Site, Wanted, Operand], Iterator[Diagnostic]]] = {
+_RULES: Mapping[str, Callable[[Site, ExpectedOperand, Operand], Iterator[Diagnostic]]] = {
     **dict.fromkeys(("register", "value", "constant"), _single),
     "vector": vector,
     "place": place,

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from ptxloom.checker.core.context import Site
-    from ptxloom.checker.core.expected_operand import Wanted
+    from ptxloom.checker.core.expected_operand import ExpectedOperand
     from ptxloom.diagnostics import Diagnostic
     from ptxloom.syntax.tree import Operand
 
@@ -30,7 +30,7 @@ OPAQUE: Final[Mapping[str, str]] = {"texture": "texref", "surface": "surfref", "
 """What an operand may be that is not a number, and the type that its variable is declared with."""
 
 
-def opaque(site: Site, wanted: Wanted, operand: Operand) -> Iterator[Diagnostic]:
+def opaque(site: Site, wanted: ExpectedOperand, operand: Operand) -> Iterator[Diagnostic]:
     """The findings about a texture, a surface or a sampler: a variable of that type, or a register with its handle."""
     base = operand.base if isinstance(operand, Address) else operand
     it = see(base, site.scope)
@@ -54,7 +54,7 @@ def opaque(site: Site, wanted: Wanted, operand: Operand) -> Iterator[Diagnostic]
         yield site.error("address-form", message, site.span(operand), label=wanted.about)
 
 
-def place(site: Site, wanted: Wanted, operand: Operand) -> Iterator[Diagnostic]:
+def place(site: Site, wanted: ExpectedOperand, operand: Operand) -> Iterator[Diagnostic]:
     """The findings about coordinates: a vector as long as the geometry asks for, or one value of one dimension."""
     it = see(operand, site.scope)
     if isinstance(operand, Vector):
@@ -75,7 +75,7 @@ def place(site: Site, wanted: Wanted, operand: Operand) -> Iterator[Diagnostic]:
         yield from vector(site, wanted.of_length(given), operand)
 
 
-def _single(site: Site, wanted: Wanted, operand: Operand) -> Iterator[Diagnostic]:
+def _single(site: Site, wanted: ExpectedOperand, operand: Operand) -> Iterator[Diagnostic]:
     """One value, which stands for a vector of one."""
     if wanted.has("braced"):
         message = f"`{site.name}` takes braces here, even around one value"
@@ -99,12 +99,12 @@ def _counts_more(site: Site) -> bool:
     return site.opcode.startswith("t") and (geometry.startswith("a") or geometry.endswith("ms"))
 
 
-def _is_indexed(site: Site, wanted: Wanted) -> bool:
+def _is_indexed(site: Site, wanted: ExpectedOperand) -> bool:
     """Whether the first number is the index in an array."""
     return wanted.indexed and site.bound.qualifiers.get("geom").startswith("a")
 
 
-def _indexed(site: Site, wanted: Wanted, operand: Vector) -> Iterator[Diagnostic]:
+def _indexed(site: Site, wanted: ExpectedOperand, operand: Vector) -> Iterator[Diagnostic]:
     """The index in an array, an integer, and coordinates of any type, all of 32 bits."""
     for place, node in enumerate(operand.elements):
         it = see(node, site.scope)

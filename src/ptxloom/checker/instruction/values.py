@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ptxloom.checker.core.context import Site
-    from ptxloom.checker.core.expected_operand import Wanted
-    from ptxloom.checker.core.operand_kind import Seen
+    from ptxloom.checker.core.expected_operand import ExpectedOperand
+    from ptxloom.checker.core.operand_kind import OperandKind
     from ptxloom.diagnostics import Diagnostic
     from ptxloom.syntax.tree import Operand
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 _WORD = 32  # bits
 
 
-def scalar(site: Site, wanted: Wanted, operand: Operand) -> Iterator[Diagnostic]:  # noqa: C901, PLR0912 - one case a sort of operand
+def scalar(site: Site, wanted: ExpectedOperand, operand: Operand) -> Iterator[Diagnostic]:  # noqa: C901, PLR0912 - one case a sort of operand
     """The findings about an operand that is one value."""
     it = see(operand, site.scope)
     if wanted.has("longest") and register_fits("b32", wanted.type):
@@ -83,7 +83,7 @@ def undeclared(site: Site, operand: Operand) -> Diagnostic:
     return site.undeclared(operand.text, site.span(operand))
 
 
-def _register(site: Site, wanted: Wanted, operand: Operand, it: Seen) -> Iterator[Diagnostic]:
+def _register(site: Site, wanted: ExpectedOperand, operand: Operand, it: OperandKind) -> Iterator[Diagnostic]:
     if wanted.kind == "constant" or (isinstance(operand, Component) and _has_parts(site)):
         yield _wrong_kind(site, wanted, operand, it)
         return
@@ -106,12 +106,12 @@ def _register(site: Site, wanted: Wanted, operand: Operand, it: Seen) -> Iterato
     )
 
 
-def _mismatch(site: Site, wanted: Wanted, operand: Operand, it: Seen) -> str:
+def _mismatch(site: Site, wanted: ExpectedOperand, operand: Operand, it: OperandKind) -> str:
     verb = "writes" if wanted.written else "takes"
     return f"`{site.span(operand).text}` is `.{it.type}`, and `{site.name}` {verb} `.{wanted.type}` here"
 
 
-def _why(wanted: Wanted, it: Seen) -> str:
+def _why(wanted: ExpectedOperand, it: OperandKind) -> str:
     """Why a register does not fit, for the label."""
     if not is_type(wanted.type):
         return wanted.about
@@ -131,7 +131,7 @@ def is_packed(name: str) -> bool:
     return name not in {"f16", "f16x2", "f32", "f64"} and not name[1:].isdigit()
 
 
-def _negated(site: Site, wanted: Wanted, operand: Operand, it: Seen) -> Iterator[Diagnostic]:
+def _negated(site: Site, wanted: ExpectedOperand, operand: Operand, it: OperandKind) -> Iterator[Diagnostic]:
     if (
         it.space == "!"
         and wanted.type == "pred"
@@ -166,7 +166,7 @@ def _has_parts(site: Site) -> bool:
 _MERGED = 4  # operands of a video instruction that writes a part
 
 
-def _part(site: Site, wanted: Wanted, operand: Operand, it: Seen) -> Iterator[Diagnostic]:
+def _part(site: Site, wanted: ExpectedOperand, operand: Operand, it: OperandKind) -> Iterator[Diagnostic]:
     trait = next((trait for trait in _PARTS if wanted.has(trait)), "")
     if not trait:
         message = f"`{site.name}` takes whole registers, not `.{it.space}` of one"
@@ -181,13 +181,13 @@ def _part(site: Site, wanted: Wanted, operand: Operand, it: Seen) -> Iterator[Di
         yield from _register(site, wanted, operand.base, it)
 
 
-def _once(site: Site, wanted: Wanted, operand: Operand) -> bool:
+def _once(site: Site, wanted: ExpectedOperand, operand: Operand) -> bool:
     """Whether a special register may be read by the type that it had in older versions."""
     register = special_register(site.span(operand).text)
     return register is not None and bool(register.once) and wanted.fits(register.once)
 
 
-def _special(site: Site, wanted: Wanted, operand: Operand, it: Seen) -> Iterator[Diagnostic]:
+def _special(site: Site, wanted: ExpectedOperand, operand: Operand, it: OperandKind) -> Iterator[Diagnostic]:
     if it.length and not wanted.has("whole"):
         message = f"`{site.span(operand).text}` is a vector; name one part, such as `{site.span(operand).text}.x`"
         yield site.error("operand-kind", message, site.span(operand))
@@ -202,7 +202,7 @@ def _special(site: Site, wanted: Wanted, operand: Operand, it: Seen) -> Iterator
             )
 
 
-def _constant(site: Site, wanted: Wanted, operand: Operand, it: Seen) -> Iterator[Diagnostic]:
+def _constant(site: Site, wanted: ExpectedOperand, operand: Operand, it: OperandKind) -> Iterator[Diagnostic]:
     if not constant_fits(it.type, wanted.type, wanted.fixed) or (wanted.has("bits") and it.type == "f64"):
         yield site.error(
             "constant-type",
@@ -233,7 +233,7 @@ def _value(operand: Operand) -> int | None:
     return operand.value if isinstance(operand, Integer) else constant(operand)
 
 
-def _constant_hint(wanted: Wanted) -> str:
+def _constant_hint(wanted: ExpectedOperand) -> str:
     if not is_type(wanted.type) or element_type(wanted.type).count > 1:
         return "only a register fits"
     if element_type(wanted.type).kind is Kind.FLOAT:
@@ -245,14 +245,14 @@ def _constant_hint(wanted: Wanted) -> str:
     return "an integer constant fits"
 
 
-def _constant_fix(site: Site, wanted: Wanted, operand: Operand) -> Fix | None:
+def _constant_fix(site: Site, wanted: ExpectedOperand, operand: Operand) -> Fix | None:
     value = constant(operand)
     if value is None or wanted.type not in {"f32", "f64"} or abs(value) > 1 << 24:
         return None
     return Fix(f"write `{value}.0`", site.span(operand), f"{value}.0", is_safe=True)
 
 
-def _address_of(site: Site, wanted: Wanted, operand: Operand, it: Seen) -> Iterator[Diagnostic]:
+def _address_of(site: Site, wanted: ExpectedOperand, operand: Operand, it: OperandKind) -> Iterator[Diagnostic]:
     """The name of a variable where its address is meant."""
     if it.space == "global" and is_type(wanted.type) and element_type(wanted.type).storage_bits == _WORD:
         message = f"the address of the global variable `{site.span(operand).text}` has 64 bits, not 32"
@@ -273,7 +273,7 @@ def _address_of(site: Site, wanted: Wanted, operand: Operand, it: Seen) -> Itera
         yield site.warning("operand-type", message, site.span(operand))
 
 
-def _in_space(site: Site, wanted: Wanted, operand: Operand, it: Seen) -> Iterator[Diagnostic]:
+def _in_space(site: Site, wanted: ExpectedOperand, operand: Operand, it: OperandKind) -> Iterator[Diagnostic]:
     """The state space of a variable whose address is meant."""
     if wanted.space and it.space and it.space != wanted.space:
         text = site.span(operand).text
@@ -285,7 +285,7 @@ def _unusual(site: Site, operand: Operand, what: str) -> str:
     return f"`{site.span(operand).text}` is {what} where `{site.name}` takes a value; ptxas lets it pass"
 
 
-def _wrong_kind(site: Site, wanted: Wanted, operand: Operand, it: Seen) -> Diagnostic:
+def _wrong_kind(site: Site, wanted: ExpectedOperand, operand: Operand, it: OperandKind) -> Diagnostic:
     text = site.span(operand).text
     label, fix = wanted.about, None
     if it.what is What.SPECIAL and not wanted.written:

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ptxloom.checker.core.context import Site
-    from ptxloom.checker.core.expected_operand import Wanted
-    from ptxloom.checker.core.operand_kind import Seen
+    from ptxloom.checker.core.expected_operand import ExpectedOperand
+    from ptxloom.checker.core.operand_kind import OperandKind
     from ptxloom.diagnostics import Diagnostic
     from ptxloom.isa.types import ElementType
     from ptxloom.syntax.tree import Operand
@@ -29,7 +29,7 @@ _LONG = 50  # characters of what an operand means, beyond which a label leaves i
 _MOST_ELEMENTS = 256  # a longer vector is wrong as a whole
 
 
-def vector(site: Site, wanted: Wanted, operand: Operand) -> Iterator[Diagnostic]:
+def vector(site: Site, wanted: ExpectedOperand, operand: Operand) -> Iterator[Diagnostic]:
     """The findings about an operand that is a vector, or one value where the form has no `.v2`, `.v4` or `.v8`."""
     it = see(operand, site.scope)
     if isinstance(operand, Vector):
@@ -52,7 +52,7 @@ def vector(site: Site, wanted: Wanted, operand: Operand) -> Iterator[Diagnostic]
         yield site.error("operand-kind", message, site.span(operand), label=wanted.about)
 
 
-def _braces(site: Site, wanted: Wanted, operand: Vector) -> Iterator[Diagnostic]:
+def _braces(site: Site, wanted: ExpectedOperand, operand: Vector) -> Iterator[Diagnostic]:
     """A vector in braces, or one value in them."""
     if not (wanted.length or wanted.has("pack") or wanted.has("braces") or wanted.has("brace")):
         yield from scalar(site, wanted, operand)
@@ -70,19 +70,19 @@ def in_braces(site: Site, operand: Operand) -> Diagnostic:
     return site.warning("operand-kind", message, site.span(operand))
 
 
-def _lengths(wanted: Wanted) -> tuple[int, ...]:
+def _lengths(wanted: ExpectedOperand) -> tuple[int, ...]:
     """How many elements ptxas takes: where one value may stand in braces, any number that a vector may have."""
     return (1, 2, 4) if wanted.has("braces") and not wanted.length else (max(1, wanted.length),)
 
 
-def _stand_ins(wanted: Wanted) -> frozenset[What]:
+def _stand_ins(wanted: ExpectedOperand) -> frozenset[What]:
     """What ptxas lets stand for a vector."""
     if wanted.has("single"):
         return frozenset((What.REGISTER, What.INTEGER, What.FLOAT))
     return frozenset((What.INTEGER, What.FLOAT, What.SUM, What.FUNCTION)) if wanted.has("lone") else frozenset()
 
 
-def _wide(site: Site, wanted: Wanted, operand: Operand, it: Seen) -> Iterator[Diagnostic]:
+def _wide(site: Site, wanted: ExpectedOperand, operand: Operand, it: OperandKind) -> Iterator[Diagnostic]:
     """A register declared with `.v2` or `.v4`, without braces."""
     if it.length not in _lengths(wanted):
         yield vector_length(site, wanted, operand, it.length)
@@ -95,23 +95,23 @@ def _wide(site: Site, wanted: Wanted, operand: Operand, it: Seen) -> Iterator[Di
         yield site.error("operand-type", message, site.span(operand))
 
 
-def packs(site: Site, wanted: Wanted, operand: Vector) -> Iterator[Diagnostic]:
+def packs(site: Site, wanted: ExpectedOperand, operand: Vector) -> Iterator[Diagnostic]:
     """The findings about a vector that stands for one value, of which its elements are the parts (`mov`)."""
     yield from _elements(site, wanted, operand.elements, packed=True)
 
 
-def packs_whole(site: Site, wanted: Wanted, operand: Operand) -> Iterator[Diagnostic]:
+def packs_whole(site: Site, wanted: ExpectedOperand, operand: Operand) -> Iterator[Diagnostic]:
     """The findings about a vector register that stands for one value."""
     it = see(operand, site.scope)
     yield from _adds_up(site, wanted, (operand,) * it.length, it.type)
 
 
-def _same_width(register: str, wanted: Wanted) -> bool:
+def _same_width(register: str, wanted: ExpectedOperand) -> bool:
     """Whether a vector register is as wide as it should be: ptxas looks at no more."""
     return is_type(register) and register_fits(f"b{element_type(register).storage_bits}", wanted.type, wanted.wider)
 
 
-def _enough(wanted: Wanted, part: str, count: int) -> bool:
+def _enough(wanted: ExpectedOperand, part: str, count: int) -> bool:
     """Whether several elements together are as wide as the one value that they stand for, or wider."""
     if wanted.length or not wanted.wider or not (is_type(part) and is_type(wanted.type)):
         return False
@@ -119,7 +119,7 @@ def _enough(wanted: Wanted, part: str, count: int) -> bool:
     return whole.kind is Kind.BITS and one.kind is not Kind.PREDICATE and one.storage_bits * count >= whole.storage_bits
 
 
-def vector_length(site: Site, wanted: Wanted, operand: Operand, found: int) -> Diagnostic:
+def vector_length(site: Site, wanted: ExpectedOperand, operand: Operand, found: int) -> Diagnostic:
     """The finding that a vector has too few or too many elements."""
     expected = max(1, wanted.length)
     message = f"`{site.name}` takes a vector of {expected} here, not of {found}"
@@ -128,7 +128,9 @@ def vector_length(site: Site, wanted: Wanted, operand: Operand, found: int) -> D
     return site.error("vector-length", message, site.span(operand), label=label)
 
 
-def _elements(site: Site, wanted: Wanted, nodes: tuple[Operand, ...], *, packed: bool = False) -> Iterator[Diagnostic]:
+def _elements(
+    site: Site, wanted: ExpectedOperand, nodes: tuple[Operand, ...], *, packed: bool = False
+) -> Iterator[Diagnostic]:
     found = [(node, see(node, site.scope)) for node in nodes]
     sound = True
     for node, it in found:
@@ -148,7 +150,12 @@ def _elements(site: Site, wanted: Wanted, nodes: tuple[Operand, ...], *, packed:
 
 
 def _together(
-    site: Site, wanted: Wanted, nodes: tuple[Operand, ...], typed: list[tuple[Operand, Seen]], *, packed: bool
+    site: Site,
+    wanted: ExpectedOperand,
+    nodes: tuple[Operand, ...],
+    typed: list[tuple[Operand, OperandKind]],
+    *,
+    packed: bool,
 ) -> Iterator[Diagnostic]:
     """The elements against each other, and all of them against what the instruction takes."""
     if all(it.what in _CONSTANT for _, it in typed) and any(it.what is What.FLOAT for _, it in typed):
@@ -168,7 +175,7 @@ def _together(
 
 
 def _all_constant(
-    site: Site, wanted: Wanted, typed: list[tuple[Operand, Seen]], *, packed: bool
+    site: Site, wanted: ExpectedOperand, typed: list[tuple[Operand, OperandKind]], *, packed: bool
 ) -> Iterator[Diagnostic]:
     """Constants without a register among them: a decimal one is `.f64`, one of bits what its letter says."""
     integer = next((node for node, it in typed if it.what is What.INTEGER), None)
@@ -192,7 +199,7 @@ def _is(constant: str, need: ElementType) -> bool:
 _HALVES = frozenset(("f16", "bf16", "f16x2", "bf16x2"))
 
 
-def _leading_constant(site: Site, wanted: Wanted, node: Operand, it: Seen) -> Diagnostic | None:
+def _leading_constant(site: Site, wanted: ExpectedOperand, node: Operand, it: OperandKind) -> Diagnostic | None:
     """A constant that leads a vector of halves, of which there are no constants."""
     integer = it.what is What.INTEGER and wanted.type != "f16"
     if wanted.type not in _HALVES or not (it.what is What.FLOAT or integer):
@@ -201,14 +208,14 @@ def _leading_constant(site: Site, wanted: Wanted, node: Operand, it: Seen) -> Di
     return site.error("constant-type", message, site.span(node), label="only a register fits")
 
 
-def neighbours(site: Site, wanted: Wanted, operand: Vector) -> Iterator[Diagnostic]:
+def neighbours(site: Site, wanted: ExpectedOperand, operand: Vector) -> Iterator[Diagnostic]:
     """The findings about elements that do not go together."""
     found = [(node, see(node, site.scope)) for node in operand.elements]
     if all(it.what is not What.UNKNOWN for _, it in found):
         yield from _neighbours(site, wanted, [(node, it) for node, it in found if it.what is not What.SINK])
 
 
-def _neighbours(site: Site, wanted: Wanted, typed: list[tuple[Operand, Seen]]) -> Iterator[Diagnostic]:
+def _neighbours(site: Site, wanted: ExpectedOperand, typed: list[tuple[Operand, OperandKind]]) -> Iterator[Diagnostic]:
     """Whether each element goes with the one before it: ptxas looks no further."""
     before = ""
     for place, (node, it) in enumerate(typed):
@@ -226,7 +233,9 @@ def _neighbours(site: Site, wanted: Wanted, typed: list[tuple[Operand, Seen]]) -
             yield site.warning("operand-type", message, site.span(node))
 
 
-def _common(site: Site, wanted: Wanted, typed: list[tuple[Operand, Seen]], common: str) -> Iterator[Diagnostic]:
+def _common(
+    site: Site, wanted: ExpectedOperand, typed: list[tuple[Operand, OperandKind]], common: str
+) -> Iterator[Diagnostic]:
     """The type that the elements have in common against the one that the instruction takes."""
     registers = [node for node, it in typed if it.what not in _CONSTANT]
     node, *_ = registers or [node for node, _ in typed]
@@ -239,7 +248,7 @@ def _common(site: Site, wanted: Wanted, typed: list[tuple[Operand, Seen]], commo
         yield site.error("operand-type", message, site.span(node), label=wanted.about)
 
 
-def _element(site: Site, wanted: Wanted, node: Operand, it: Seen) -> Iterator[Diagnostic]:
+def _element(site: Site, wanted: ExpectedOperand, node: Operand, it: OperandKind) -> Iterator[Diagnostic]:
     """One element by itself: it can be an element at all."""
     span = site.span(node)
     match it.what:
@@ -263,7 +272,7 @@ def _element(site: Site, wanted: Wanted, node: Operand, it: Seen) -> Iterator[Di
             yield site.error("not-a-register", message, span)
 
 
-def _type_of(it: Seen, wanted: Wanted, *, leads: bool) -> str:
+def _type_of(it: OperandKind, wanted: ExpectedOperand, *, leads: bool) -> str:
     """The type of an element; of a constant, the one it takes on among the others."""
     if it.what is What.INTEGER:
         if is_type(wanted.type) and element_type(wanted.type).kind is not Kind.FLOAT:
@@ -292,7 +301,7 @@ def _join(one: str, other: str) -> str | None:
     return one if a.kind in _INTEGERS and b.kind in _INTEGERS else None
 
 
-def _adds_up(site: Site, wanted: Wanted, nodes: tuple[Operand, ...], common: str) -> Iterator[Diagnostic]:
+def _adds_up(site: Site, wanted: ExpectedOperand, nodes: tuple[Operand, ...], common: str) -> Iterator[Diagnostic]:
     if not is_type(wanted.type) or not is_type(common):
         return
     whole, part = element_type(wanted.type).storage_bits, element_type(common).storage_bits

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from ptxloom.settings.cuda_keys import CUDA
-from ptxloom.settings.toml_model import Key, Number, Numbers, Table, Text
+from ptxloom.settings.toml_model import Key, Number, Numbers, Text, TomlTable
 
 MOST_DIMENSIONS: Final = 32
 
@@ -49,7 +49,7 @@ COLUMNS: Final = (
     "pixel_box_lower_corner", "pixel_box_upper_corner", "channels_per_pixel", "pixels_per_column",
 )  # fmt: skip
 _AS_DRIVER: Final = "as the driver's parameter of this name"
-TENSOR_MAP: Final = Table(
+TENSOR_MAP: Final = TomlTable(
     (
         Key("of", Text(), "the argument whose array it is of; left out where an array stands beside it"),
         Key(
@@ -65,10 +65,10 @@ TENSOR_MAP: Final = Table(
     )
 )
 
-ARGUMENT: Final = Table(
+ARGUMENT: Final = TomlTable(
     (
         Key("name", Text(), "what expressions and reports call it; its number if left out", example='"A"'),
-        *(Key(name, Table(keys), _MEANINGS[name]) for name, keys in FILLS.items()),
+        *(Key(name, TomlTable(keys), _MEANINGS[name]) for name, keys in FILLS.items()),
         Key("npy", Text(), "a file that `numpy.save` wrote", example='"a.npy"'),
         Key("value", Number(), "a number, by value"),
         Key("tensor_map", TENSOR_MAP, "the parameter is a tensor map of the array, not the array"),
@@ -82,7 +82,7 @@ ARGUMENT: Final = Table(
 )
 ACCUMULATE: Final = ("f16", "bf16", "f32", "f64")
 """What sums may be said to be rounded to."""
-COMPARE: Final = Table(
+COMPARE: Final = TomlTable(
     (
         Key(
             "expect", Text(), "what an array must be, over arguments as they are before the run", example='"C = A @ B"'
@@ -103,7 +103,7 @@ COMPARE: Final = Table(
     ),
     several=True,
 )
-LAUNCH: Final = Table(
+LAUNCH: Final = TomlTable(
     (
         Key(
             "ptx",

@@ -14,7 +14,7 @@ from ptxloom.comparison.expression import reference
 from ptxloom.source import title
 
 if TYPE_CHECKING:
-    from ptxloom.cli.launch_files.launch_file import LaunchFile, Wanted
+    from ptxloom.cli.launch_files.launch_file import ExpectedArray, LaunchFile
     from ptxloom.machine import Kernel
 
 
@@ -43,7 +43,7 @@ def references(launch: LaunchFile, compiled: Kernel) -> dict[str | int, Referenc
     return found
 
 
-def _loaded(path: Path, wanted: Wanted) -> Reference:
+def _loaded(path: Path, wanted: ExpectedArray) -> Reference:
     try:
         array = arrays.load(path)
     except arrays.NoArray as error:

@@ -78,7 +78,7 @@ class Argument:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class ExpectedArray:
     """What an array must be after the run: a file's array, or what an expression over the arguments comes to."""
 
     array: str
@@ -101,7 +101,7 @@ class LaunchFile:
     target: str | None
     contract: str
     arguments: tuple[Argument, ...]
-    comparisons: tuple[Wanted, ...]
+    comparisons: tuple[ExpectedArray, ...]
     flags: Flags = NO_FLAGS
 
     def launch(self, compiled: Kernel, **options: Unpack[LaunchOptions]) -> LaunchResult:
@@ -352,7 +352,7 @@ class _LaunchReader:
         except (arrays.NoArray, NoFill) as error:
             raise self.wrong(where, str(error)) from error
 
-    def comparison(self, number: int, entry: dict[str, Any], arrays: set[str]) -> Wanted:
+    def comparison(self, number: int, entry: dict[str, Any], arrays: set[str]) -> ExpectedArray:
         where = f"compare[{number}]"
         if ("expect" in entry) == ("equals" in entry) or ("equals" in entry) != ("array" in entry):
             raise self.wrong(where, 'needs either expect = "C = A @ B", or array = "C" and equals = "file.npy"')
@@ -362,12 +362,12 @@ class _LaunchReader:
             raise self.wrong(f"{where}.accumulate", f"is {accumulate!r}; it must be one of {', '.join(ACCUMULATE)}")
         if "equals" in entry:
             path, array = self.readable(entry["equals"], f"{where}.equals"), self.one_of(entry["array"], arrays, where)
-            return Wanted(array, path, rtol, atol, accumulate)
+            return ExpectedArray(array, path, rtol, atol, accumulate)
         try:
             expected = read_expectation(entry["expect"])
         except BadExpression as error:
             raise self.wrong(f"{where}.expect:", str(error)) from None
-        return Wanted(self.one_of(expected.name, arrays, where), expected, rtol, atol, accumulate)
+        return ExpectedArray(self.one_of(expected.name, arrays, where), expected, rtol, atol, accumulate)
 
     def one_of(self, name: str, arrays: set[str], where: str) -> str:
         if name not in arrays:

@@ -78,7 +78,7 @@ def run(options: Options) -> Outcome:
     return Outcome(text, _code(told))
 
 
-def _picture(told: diagnoses.Told, options: Options) -> Outcome:
+def _picture(told: diagnoses.ReportedRun, options: Options) -> Outcome:
     """The first diagnosis that has a picture, drawn."""
     shown = next((one for one in told.examined.found if one.picture is not None), None)
     if shown is None:
@@ -86,13 +86,13 @@ def _picture(told: diagnoses.Told, options: Options) -> Outcome:
     return drawn(diagnosis_picture.figure(shown), options, _code(told))
 
 
-def _code(told: diagnoses.Told) -> int:
+def _code(told: diagnoses.ReportedRun) -> int:
     if told.examined.found or told.wrong or told.hazards or told.ended:
         return FINDINGS
     return CLEAN if told.examined.verdict == "clean" else COULD_NOT_RUN
 
 
-def _tried(repair: Repair, options: Options) -> diagnoses.Told:
+def _tried(repair: Repair, options: Options) -> diagnoses.ReportedRun:
     """The repaired kernel, run on the same arguments."""
     module = repair.apply()
     errors = [d for d in check(module) if d.severity is Severity.ERROR]
@@ -101,7 +101,7 @@ def _tried(repair: Repair, options: Options) -> diagnoses.Told:
     return _told(module, options)
 
 
-def _held_to(told: diagnoses.Told, tried: diagnoses.Told, repair: Repair) -> diagnoses.Told:
+def _held_to(told: diagnoses.ReportedRun, tried: diagnoses.ReportedRun, repair: Repair) -> diagnoses.ReportedRun:
     """What was said of a run; a diagnosis whose repair does not mend the result is not certain."""
     if not (tried.ended or tried.wrong or tried.examined.found):
         return told
@@ -109,7 +109,7 @@ def _held_to(told: diagnoses.Told, tried: diagnoses.Told, repair: Repair) -> dia
     return replace(told, examined=replace(told.examined, found=found))
 
 
-def _told(module: Module, options: Options) -> diagnoses.Told:
+def _told(module: Module, options: Options) -> diagnoses.ReportedRun:
     """What the tools and the laws say of a run, and what its arrays were compared with."""
     launch = fitted(read_launch(options.file, Budget(options.memory_limit), options), module)  # arrays as they were
     compiled = kernel(module, launch.kernel, launch.target)
@@ -129,13 +129,13 @@ def _told(module: Module, options: Options) -> diagnoses.Told:
             **limits(options),
         )
     except LaunchError as error:
-        return diagnoses.Told(Examination((), 0, 0), hazards=error.hazards, ended=error.reason)
+        return diagnoses.ReportedRun(Examination((), 0, 0), hazards=error.hazards, ended=error.reason)
     names = {number: argument.name for number, argument in enumerate(launch.arguments)}
     said = [one.wanted.text for one in launch.comparisons if isinstance(one.wanted, Expectation)]
     examined = _examined(cast("ProvenanceRecord", result.provenance), said, names)
     if result.hazards:  # what was followed is one order of accesses that might have come in another
         examined = replace(examined, found=tuple(replace(one, certain=False) for one in examined.found))
-    return diagnoses.Told(examined, result.comparisons, result.hazards)
+    return diagnoses.ReportedRun(examined, result.comparisons, result.hazards)
 
 
 def _followed(options: Options) -> Provenance:

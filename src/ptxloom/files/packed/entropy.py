@@ -38,7 +38,7 @@ class Backward:
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class DecodingTable:
     """A decoding table of finite state entropy: for each state a symbol, and how the next one is found.
 
     Attributes:
@@ -58,12 +58,12 @@ class Table:
         return self.bases[state] + stream.read(self.bits[state])
 
 
-def always(symbol: int) -> Table:
+def always(symbol: int) -> DecodingTable:
     """The table that knows one symbol."""
-    return Table(0, (symbol,), (0,), (0,))
+    return DecodingTable(0, (symbol,), (0,), (0,))
 
 
-def make_table(counts: Sequence[int], log: int) -> Table:
+def make_table(counts: Sequence[int], log: int) -> DecodingTable:
     """The table of a distribution; -1 is a symbol rarer than one state in all."""
     size = 1 << log
     symbols = [0] * size
@@ -86,10 +86,10 @@ def make_table(counts: Sequence[int], log: int) -> Table:
         following[symbol] += 1
         bits[state] = log + 1 - place.bit_length()
         bases[state] = (place << bits[state]) - size
-    return Table(log, symbols, bits, bases)
+    return DecodingTable(log, symbols, bits, bases)
 
 
-def read_table(data: bytes, at: int, most_log: int, most_symbols: int) -> tuple[Table, int]:
+def read_table(data: bytes, at: int, most_log: int, most_symbols: int) -> tuple[DecodingTable, int]:
     """A table as its distribution is written, and where that ends (RFC 8878, 4.1.1).
 
     Raises:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.files.packed.damage import DamagedError, number, part, repeat
-from ptxloom.files.packed.entropy import Backward, Huffman, Table, always, make_table, read_huffman, read_table
+from ptxloom.files.packed.entropy import Backward, DecodingTable, Huffman, always, make_table, read_huffman, read_table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,7 +38,7 @@ class _Kind:
 
     most_log: int
     most_symbols: int
-    usual: Table
+    usual: DecodingTable
 
 
 _LITERALS: Final = _bases(0, 16, (1, 1, 1, 1, 2, 2, 3, 3, 4, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16))
@@ -59,7 +59,7 @@ class _Frame:
     out: bytearray = field(default_factory=bytearray)
     offsets: list[int] = field(default_factory=lambda: [1, 4, 8])
     huffman: Huffman | None = None
-    tables: list[Table | None] = field(default_factory=lambda: [None, None, None])
+    tables: list[DecodingTable | None] = field(default_factory=lambda: [None, None, None])
 
 
 def decompress(data: bytes, size: int) -> bytes:
@@ -183,7 +183,7 @@ def _run(frame: _Frame, data: bytes, at: int, count: int, literals: bytes) -> in
     return used
 
 
-def _table(kind: _Kind, mode: int, data: bytes, at: int, before: Table | None) -> tuple[Table, int]:
+def _table(kind: _Kind, mode: int, data: bytes, at: int, before: DecodingTable | None) -> tuple[DecodingTable, int]:
     """One of the tables of a block's sequences, and where it ends."""
     if mode == _PREDEFINED:
         return kind.usual, at

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ptxloom.machine.codegen.builder import Builder
-    from ptxloom.machine.instruments.tag_places import Held, TagPlaces
+    from ptxloom.machine.instruments.tag_places import TagPlace, TagPlaces
     from ptxloom.machine.program.model import Op
 
 _AHEAD: int = 64  # bits that native code counts before the first
@@ -128,7 +128,7 @@ def logic(f: TagPlaces, b: Builder, op: Op) -> bool:
 
 
 def _masks(
-    b: Builder, op: Op, table: int, operands: Sequence[tree.Operand], sources: Sequence[Held | None]
+    b: Builder, op: Op, table: int, operands: Sequence[tree.Operand], sources: Sequence[TagPlace | None]
 ) -> tuple[int, int] | None:
     """Which bits of the one register decide the result's, and which of them are as they are; None if not one."""
     if sum(source is not None for source in sources) != 1:
@@ -167,14 +167,14 @@ def _shifted(f: TagPlaces, b: Builder, op: Op, operands: Sequence[tree.Operand],
     return True
 
 
-def _held(f: TagPlaces, op: Op, operands: Sequence[tree.Operand]) -> list[Held | None]:
+def _held(f: TagPlaces, op: Op, operands: Sequence[tree.Operand]) -> list[TagPlace | None]:
     return [f.held(op, operand) for operand in operands]
 
 
-def _some(sources: Sequence[Held | None]) -> list[Held]:
+def _some(sources: Sequence[TagPlace | None]) -> list[TagPlace]:
     return [source for source in sources if source is not None]
 
 
-def _facts(sources: Sequence[Held | None]) -> tuple[int, ...]:
+def _facts(sources: Sequence[TagPlace | None]) -> tuple[int, ...]:
     """Places and sizes as native code takes them; a size of 0 where there is nothing."""
     return tuple(fact for source in sources for fact in (source or _NONE))

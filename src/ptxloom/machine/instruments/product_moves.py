@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from ptxloom.isa.products import MatrixForm
     from ptxloom.machine.codegen.builder import Builder
-    from ptxloom.machine.instruments.tag_places import Held, TagPlaces
+    from ptxloom.machine.instruments.tag_places import TagPlace, TagPlaces
     from ptxloom.machine.program.model import Op
 
 
@@ -76,7 +76,7 @@ def _descriptor(b: Builder, op: Op, number: int) -> Value:
     return b.extract(b.read(op.operands[1 + number], "b64"), 0)
 
 
-def _note(b: Builder, op: Op, registers: Sequence[Held | None], slots: int, each: int) -> None:
+def _note(b: Builder, op: Op, registers: Sequence[TagPlace | None], slots: int, each: int) -> None:
     """Note an operand, element by element, `each` bytes apiece; `slots` slots of nothing for what has no origin."""
     for held in registers:
         if held is None:
@@ -85,7 +85,7 @@ def _note(b: Builder, op: Op, registers: Sequence[Held | None], slots: int, each
             b.runtime(product_tags.note_operand, W, op.site, *held, each)
 
 
-def _registers(f: TagPlaces, op: Op, operand: tree.Operand) -> list[Held | None]:
+def _registers(f: TagPlaces, op: Op, operand: tree.Operand) -> list[TagPlace | None]:
     return [f.held(op, element) for element in tree.elements_of(operand)]
 
 

@@ -22,7 +22,7 @@ from ptxloom.machine.codegen.warp import W
 from ptxloom.machine.codegen.wmma_matrix import WmmaMatrix, pieces
 from ptxloom.machine.instruments import bit_moves, product_moves
 from ptxloom.machine.instruments.matrix_tags import lane_maps
-from ptxloom.machine.instruments.tag_places import Held, TagPlaces
+from ptxloom.machine.instruments.tag_places import TagPlace, TagPlaces
 from ptxloom.machine.instruments.wanted import moments_in
 from ptxloom.machine.native.ir import constant_vector
 from ptxloom.machine.program.parts import LOADS, is_sink, is_store, parts_of
@@ -300,7 +300,7 @@ class Following(TagPlaces, Instrument):
             packed = max((type_.packed for type_ in op.types), default=1)
             alike = packed > 1 and all(source.size == result.size for source in sources)
             spare = any(source != result and source.overlaps(result) for source in sources)
-            into = Held(self.spare, result.size) if spare else result
+            into = TagPlace(self.spare, result.size) if spare else result
             none = (_SOURCES - len(sources)) * (0, 0)
             unpacks = int(_unpacks(op.node))
             facts = (*into, packed if alike else 1, unpacks, *(fact for source in sources for fact in source), *none)

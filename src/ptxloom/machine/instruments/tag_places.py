@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 SPARE_LANE_BYTES: Final = 64  # of tags behind those of all registers, for results that would overwrite their sources
 
 
-class Held(NamedTuple):
+class TagPlace(NamedTuple):
     """Where the tags of a register lie, as its own place does, and its bytes a lane."""
 
     place: int
     size: int
 
-    def overlaps(self, other: Held) -> bool:
+    def overlaps(self, other: TagPlace) -> bool:
         """Whether two registers share some of their place."""
         return self.place < other.place + LANES * other.size and other.place < self.place + LANES * self.size
 
@@ -38,7 +38,7 @@ class TagPlaces:
     def __init__(self, program: Program) -> None:
         self.program = program
 
-    def held(self, op: Op, operand: tree.Operand) -> Held | None:
+    def held(self, op: Op, operand: tree.Operand) -> TagPlace | None:
         """Where the tags of an operand lie; None if it has no origin: a literal, a counter, an address."""
         index = 0
         if isinstance(operand, tree.Component):
@@ -48,7 +48,7 @@ class TagPlaces:
         found = carried(self.program, op, operand.text)
         if found is None or found.type.kind == "p":
             return None
-        return Held(found.offset + index * found.bytes, found.lane_bytes)
+        return TagPlace(found.offset + index * found.bytes, found.lane_bytes)
 
     @property
     def spare(self) -> int:
@@ -56,8 +56,8 @@ class TagPlaces:
         return spare_place(self.program)
 
     def into(
-        self, op: Op, targets: Sequence[tree.Operand], sources: Sequence[Held], *, in_place: bool = False
-    ) -> list[Held | None]:
+        self, op: Op, targets: Sequence[tree.Operand], sources: Sequence[TagPlace], *, in_place: bool = False
+    ) -> list[TagPlace | None]:
         """Where results go at first: to their registers, or aside if that would change what is yet to be read.
 
         A register may be changed `in_place` where each lane's bytes are read before they are given.
@@ -67,20 +67,20 @@ class TagPlaces:
         if same or not any(held is not None and held.overlaps(source) for held in found for source in sources):
             return found
         at = self.spare
-        aside: list[Held | None] = []
+        aside: list[TagPlace | None] = []
         for held in found:
-            aside.append(None if held is None else Held(at, held.size))
+            aside.append(None if held is None else TagPlace(at, held.size))
             at += 0 if held is None else LANES * held.size
         return aside
 
-    def settle(self, b: Builder, op: Op, targets: Sequence[tree.Operand], into: Sequence[Held | None]) -> None:
+    def settle(self, b: Builder, op: Op, targets: Sequence[tree.Operand], into: Sequence[TagPlace | None]) -> None:
         """Bring results to their registers."""
         for target, aside in zip(targets, into, strict=True):
             held = self.held(op, target)
             if held is not None and aside is not None and held != aside:
                 self.copy(b, op, held, aside, b.active_mask)
 
-    def copy(self, b: Builder, op: Op, held: Held, source: Held | None, lanes_: Value) -> None:
+    def copy(self, b: Builder, op: Op, held: TagPlace, source: TagPlace | None, lanes_: Value) -> None:
         """A register takes the tags of another one, in some lanes."""
         count = 0 if source is None else min(held.size, source.size)
         if source is not None:
@@ -88,7 +88,7 @@ class TagPlaces:
         if count < held.size:
             b.runtime(register_tags.clear_tags, W, lanes_, *held, count, held.size - count)
 
-    def clear(self, b: Builder, held: Held) -> None:
+    def clear(self, b: Builder, held: TagPlace) -> None:
         """A register holds nothing of an origin."""
         b.runtime(register_tags.clear_tags, W, b.active_mask, *held, 0, held.size)
 

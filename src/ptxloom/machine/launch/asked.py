@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from ptxloom.isa.limits import LOCAL_BYTES, SHARED_BYTES
 from ptxloom.machine.launch.device_launches import MOST_PENDING, PENDING_LAUNCHES
-from ptxloom.machine.launch.launch_limits import Facts, shape_of
+from ptxloom.machine.launch.launch_limits import LaunchFacts, shape_of
 from ptxloom.machine.launch.options import MEMORY_LIMIT, NO_OPTIONS, PRINTF_BYTES, PRINTF_LIMIT, THREADS_LIMIT, integer
 from ptxloom.machine.launch.runnable import Runnable
 from ptxloom.machine.memory.arena import Budget
@@ -38,7 +38,7 @@ class Launchable(Runnable, Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class LaunchNumbers:
     """The validated numbers among the options of `Kernel.launch`.
 
     Attributes:
@@ -63,9 +63,9 @@ class Asked:
     threads: int | None
     pending_launches: int = PENDING_LAUNCHES
 
-    def facts(self, watched: frozenset[str]) -> Facts:
+    def facts(self, watched: frozenset[str]) -> LaunchFacts:
         """What such a launch is, with these tools."""
-        return Facts(self.shape, self.shared_bytes, self.seed, self.stack_bytes, watched, self.printf_bytes)
+        return LaunchFacts(self.shape, self.shared_bytes, self.seed, self.stack_bytes, watched, self.printf_bytes)
 
     def budget(self, kernel: Launchable, touched: Memory) -> Budget:
         """What pays for such a launch, with what is known beforehand taken off.
@@ -90,7 +90,7 @@ def asked_of(
     *,
     shared_bytes: object = 0,
     pending_launches: object = PENDING_LAUNCHES,
-) -> Asked:
+) -> LaunchNumbers:
     """Validate the numbers among the options of a launch of a kernel.
 
     Raises:
@@ -100,7 +100,7 @@ def asked_of(
     given = options.get
     static = kernel.needs.shared_bytes - kernel.needs.reserved_bytes
     room = max(SHARED_BYTES - static, 0)
-    return Asked(
+    return LaunchNumbers(
         shape,
         integer("shared_bytes", shared_bytes, 0, room, f" beside the kernel's own {static}"),
         integer("schedule_seed", given("schedule_seed", 0)),

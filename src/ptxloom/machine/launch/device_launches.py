@@ -59,7 +59,7 @@ class DeviceLaunch(NamedTuple):
     is_tail: bool
 
 
-class Wanted(NamedTuple):
+class LaunchRequest(NamedTuple):
     """A launch as a thread asks for it.
 
     Attributes:
@@ -150,7 +150,7 @@ class DeviceLaunches:
         self._buffers += 1
         return self._start + (self._buffers - 1) * self._step
 
-    def buffer_for(self, thread: Thread, wanted: Wanted) -> int:
+    def buffer_for(self, thread: Thread, wanted: LaunchRequest) -> int:
         """The same for one launch; 0, and an error of the thread's, if there cannot be such a launch."""
         known = self._judged(thread, wanted)
         made = self.buffer(thread, 0) if known is not None else 0
@@ -158,7 +158,7 @@ class DeviceLaunches:
             self._known[made] = known
         return made
 
-    def launch(self, thread: Thread, wanted: Wanted, buffer: int, stream: int) -> int:
+    def launch(self, thread: Thread, wanted: LaunchRequest, buffer: int, stream: int) -> int:
         """Launch a kernel with the parameters in a buffer; returns the error."""
         known = self._judged(thread, wanted)
         return self.peek_error(thread) if known is None else self._noted(thread, self._launched(known, buffer, stream))
@@ -176,7 +176,7 @@ class DeviceLaunches:
         """The thread's last error."""
         return self._errors.get(thread, 0)
 
-    def _judged(self, thread: Thread, wanted: Wanted) -> _Known | None:
+    def _judged(self, thread: Thread, wanted: LaunchRequest) -> _Known | None:
         """A launch that is possible; None, and an error of the thread's, if it is not."""
         name = self._kernel_at(wanted.function)
         if name not in self._sizes or self._sizes[name] > self._size:

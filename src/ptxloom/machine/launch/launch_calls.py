@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from ptxloom.machine.launch.device_launches import Wanted
+from ptxloom.machine.launch.device_launches import LaunchRequest
 from ptxloom.machine.program.signatures import (
     FRAME_HEAD,
     GET_BUFFER,
@@ -55,10 +55,10 @@ def _peek_error(request: Request, lane: int) -> None:
     request.result(lane, _launches(request).peek_error(_thread(request, lane)), 4)
 
 
-def _wanted(request: Request, lane: int, extents: int) -> Wanted:
+def _wanted(request: Request, lane: int, extents: int) -> LaunchRequest:
     """The kernel, which comes first, and its extents and shared memory, which lie side by side."""
     grid, block = ([request.number(lane, extents + at + axis, 4) for axis in (0, 4, 8)] for at in (0, 12))
-    return Wanted(request.number(lane, FRAME_HEAD + 8), grid, block, request.number(lane, extents + 24, 4))
+    return LaunchRequest(request.number(lane, FRAME_HEAD + 8), grid, block, request.number(lane, extents + 24, 4))
 
 
 def _launches(request: Request) -> DeviceLaunches:

@@ -41,7 +41,7 @@ class Shape(NamedTuple):
         return self.grid[0] * self.grid[1] * self.grid[2] * -(-self.threads // LANES)
 
 
-class Facts(NamedTuple):
+class LaunchFacts(NamedTuple):
     """The properties of a launch; launches of a kernel that agree in these share a state, except parameters and memory.
 
     Attributes:

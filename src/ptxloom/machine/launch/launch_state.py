@@ -21,7 +21,7 @@ from ptxloom.machine.instruments.wanted import (
 from ptxloom.machine.launch.printing import Printed
 from ptxloom.machine.launch.shadows.counters import ProfileShadow, TraceShadow
 from ptxloom.machine.memory import srgb
-from ptxloom.machine.memory.address_map import Atlas
+from ptxloom.machine.memory.address_map import AddressMap
 from ptxloom.machine.memory.arena import Arena
 from ptxloom.machine.native import interrupts, language
 from ptxloom.machine.program.signatures import FRAME_HEAD
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ptxloom.machine.launch.device_launches import DeviceLaunches
-    from ptxloom.machine.launch.launch_limits import Facts
+    from ptxloom.machine.launch.launch_limits import LaunchFacts
     from ptxloom.machine.launch.runnable import Runnable
     from ptxloom.machine.launch.shadows.provenance import ProvenanceShadow
     from ptxloom.machine.launch.shadows.shadow import ShadowMaker
@@ -64,7 +64,7 @@ class LaunchState:
     def __init__(
         self,
         kernel: Runnable,
-        facts: Facts,
+        facts: LaunchFacts,
         params: bytes,
         memory: Memory,
         budget: Budget,
@@ -93,7 +93,7 @@ class LaunchState:
         self.launches = launches
         self.shared_bytes = needs.shared_bytes + facts.shared_bytes
         members = shape.cluster[0] * shape.cluster[1] * shape.cluster[2]
-        self.atlas = Atlas(kernel.planned, kernel.memory, memory, self.shared_bytes, members)
+        self.atlas = AddressMap(kernel.planned, kernel.memory, memory, self.shared_bytes, members)
         self.local_bytes = -(-kernel.local_bytes(facts.stack_bytes) // 16) * 16  # hardly more: beyond is out of bounds
         # frames of nothing but their heads fill both stacks at once
         self.control_cells = facts.stack_bytes // FRAME_HEAD * HEAD_CELLS if needs.has_call_sites else 0

@@ -13,7 +13,7 @@ from ptxloom.machine.results.provenance_choice import Provenance
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ptxloom.machine.launch.asked import Asked, Launchable
+    from ptxloom.machine.launch.asked import Launchable, LaunchNumbers
     from ptxloom.machine.memory.arguments import Lent
     from ptxloom.machine.memory.device_memory import MemoryHolder
     from ptxloom.machine.results.outcome import LaunchResult
@@ -36,7 +36,7 @@ class Prepared:
     def __init__(
         self,
         kernel: Launchable,
-        asked: Asked,
+        asked: LaunchNumbers,
         memory: MemoryHolder,
         *,
         profile: bool = False,

@@ -21,10 +21,10 @@ from ptxloom.machine.results.outcome import LaunchError, LaunchResult
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from ptxloom.machine.launch.asked import Asked, Launchable
+    from ptxloom.machine.launch.asked import Launchable, LaunchNumbers
     from ptxloom.machine.launch.device_launches import DeviceLaunch
     from ptxloom.machine.launch.grid import Progress
-    from ptxloom.machine.launch.launch_limits import Facts
+    from ptxloom.machine.launch.launch_limits import LaunchFacts
     from ptxloom.machine.memory.arena import Budget
     from ptxloom.machine.memory.arguments import Memory
     from ptxloom.machine.results.hazard import Hazard
@@ -37,8 +37,8 @@ _TOO_LATE: Final = "the launches that the kernel made did not end within its tim
 
 def launched(  # noqa: PLR0917 - a launch is all of these
     kernel: Launchable,
-    asked: Asked,
-    facts: Facts,
+    asked: LaunchNumbers,
+    facts: LaunchFacts,
     params: bytes,
     touched: Memory,
     budget: Budget,
@@ -79,7 +79,9 @@ def launched(  # noqa: PLR0917 - a launch is all of these
 class _Family:
     """What a kernel has launched, and what that has launched, one after the other."""
 
-    def __init__(self, first: Launchable, asked: Asked, facts: Facts, memory: Memory, waiting: Waiting) -> None:
+    def __init__(
+        self, first: Launchable, asked: LaunchNumbers, facts: LaunchFacts, memory: Memory, waiting: Waiting
+    ) -> None:
         self._first = first
         self._asked = asked
         self._checks = facts.checks.intersection(CHECKS)
@@ -165,7 +167,7 @@ def _together(hazards: Iterable[Hazard], several: Iterable[Hazards]) -> Hazards:
 
 def _alone(
     kernel: Launchable,
-    facts: Facts,
+    facts: LaunchFacts,
     params: bytes,
     touched: Memory,
     budget: Budget,

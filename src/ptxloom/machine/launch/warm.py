@@ -13,7 +13,7 @@ from ptxloom.machine.memory.arguments import Memory
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ptxloom.machine.launch.launch_limits import Facts
+    from ptxloom.machine.launch.launch_limits import LaunchFacts
     from ptxloom.machine.launch.launch_state import LaunchState
     from ptxloom.machine.memory.arena import Budget
     from ptxloom.machine.results.outcome import LaunchResult
@@ -27,8 +27,8 @@ _NOTHING: Final = Memory()
 class Warm:
     """A launch made ready, and the bytes with which its state in memory begins.
 
-    Launches with the same `Facts` differ in parameters and in the memory that they may touch, and in nothing else, as
-    long as no tool keeps notes, nothing is allocated or printed, and no texture is bound.
+    Launches with the same `LaunchFacts` differ in parameters and in the memory that they may touch, and in nothing
+    else, as long as no tool keeps notes, nothing is allocated or printed, and no texture is bound.
 
     Attributes:
         launch: Its state.
@@ -80,15 +80,15 @@ class Warm:
 
 
 class WarmLaunches:
-    """What a kernel keeps of its launches: the state of one for each of the last `Facts` that came twice."""
+    """What a kernel keeps of its launches: the state of one for each of the last `LaunchFacts` that came twice."""
 
     def __init__(self) -> None:
-        self._met: set[Facts] = set()
-        self._kept: dict[Facts, Warm] = {}
+        self._met: set[LaunchFacts] = set()
+        self._kept: dict[LaunchFacts, Warm] = {}
 
     def run(
         self,
-        facts: Facts,
+        facts: LaunchFacts,
         params: bytes,
         memory: Memory,
         budget: Budget,
@@ -125,7 +125,7 @@ class WarmLaunches:
         """Reuse no state from before, nor that of launches that still run: it names code for which there is better."""
         self._kept = {}
 
-    def _comes_again(self, facts: Facts) -> bool:
+    def _comes_again(self, facts: LaunchFacts) -> bool:
         """Whether there was a launch like this one before: only then is state kept."""
         if facts in self._met:
             return True

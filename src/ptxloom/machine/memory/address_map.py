@@ -56,7 +56,7 @@ class Located(NamedTuple):
         return f"{self.name} ({self.end})" if self.end else self.name
 
 
-class Atlas:
+class AddressMap:
     """Knows every named piece of memory of a launch.
 
     Attributes:

@@ -27,5 +27,5 @@ def contraction(module: Module, name: str, *, fused: bool) -> Contraction:
 
 def program(module: Module, name: str, cores: str, names: Sequence[str]) -> Program:
     """The kernel planned, its parameters called as the source calls them."""
-    made = plan(module, name, semantics.Table(), cores)
+    made = plan(module, name, semantics.BlockCuts(), cores)
     return replace(made, parameters=called(made.parameters, names))

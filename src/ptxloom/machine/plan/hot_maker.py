@@ -24,7 +24,7 @@ _FIRST: Final = "1000"
 def made(request: HotRequest) -> bytes:
     """The code, as it is kept; nothing for a kernel that has none."""
     module = contraction(parse(request.text), request.name, fused=request.fused).module
-    program = plan(module, request.name, semantics.Table(), request.cores)
+    program = plan(module, request.name, semantics.BlockCuts(), request.cores)
     return hot_content(program, frozenset(request.checks))
 
 

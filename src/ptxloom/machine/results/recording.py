@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ptxloom.machine.instruments.trace import Field
-    from ptxloom.machine.memory.address_map import Atlas
+    from ptxloom.machine.memory.address_map import AddressMap
     from ptxloom.machine.memory.arena import Budget
     from ptxloom.machine.program.model import Op, Program
     from ptxloom.machine.results.trace_choice import Chosen
@@ -79,7 +79,7 @@ class Recording:
         traced.room_bytes, traced.record_bytes = rooms[1], stride
         traced.first, traced.limit = one.first, limit
 
-    def records(self, atlas: Atlas) -> Records:
+    def records(self, atlas: AddressMap) -> Records:
         """Everything recorded that was asked for, by CTA, warp and order."""
         origins = origins_in(self.program.module)
         found: list[TraceRecord] = []
@@ -103,7 +103,7 @@ class Recording:
         return block % x, block // x % y, block // (x * y)
 
 
-def _locator(atlas: Atlas, op: Op) -> Callable[[int], str]:
+def _locator(atlas: AddressMap, op: Op) -> Callable[[int], str]:
     """Names the addresses of an instruction."""
     return lambda address: atlas.locate(op, space_of(op), address).name
 

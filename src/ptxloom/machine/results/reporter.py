@@ -39,7 +39,7 @@ from ptxloom.syntax.places import origins_in
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ptxloom.machine.memory.address_map import Atlas, Located
+    from ptxloom.machine.memory.address_map import AddressMap, Located
     from ptxloom.machine.memory.heap import Heap
     from ptxloom.machine.memory.heap import HeapBlock as Allocated
     from ptxloom.machine.program.model import Op, Program
@@ -58,7 +58,7 @@ _RACES: Final = ("write-after-write", "write-after-read", "read-after-write", "w
 class Reporter:
     """Words hazards for one launch."""
 
-    def __init__(self, planned: Planned, atlas: Atlas) -> None:
+    def __init__(self, planned: Planned, atlas: AddressMap) -> None:
         self._planned = planned
         self.atlas = atlas
 

@@ -164,7 +164,7 @@ def _unknown(qualifiers: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(words for words, start in _UNKNOWN if any(q.startswith(start) for q in qualifiers))
 
 
-class Table:
+class BlockCuts:
     """The table as `flow.Boundaries`: which instructions cut blocks."""
 
     def starts(self, op: Op) -> bool:

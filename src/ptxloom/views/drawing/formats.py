@@ -9,7 +9,7 @@ from ptxloom.extras import needed
 from ptxloom.views.drawing import page, svg, tikz
 from ptxloom.views.drawing.figure import Figure
 from ptxloom.views.drawing.placing import place
-from ptxloom.views.drawing.scene import Look
+from ptxloom.views.drawing.scene import Appearance
 
 if TYPE_CHECKING:
     from ptxloom.views.drawing.scene import Scene
@@ -18,7 +18,7 @@ FORMATS: Final = ("svg", "html", "tex", "png", "pdf")
 _TEXTS: Final = {"svg": svg.write, "html": page.write, "tex": tikz.write}
 
 
-def as_bytes(drawing: Figure | Scene, form: str, look: Look | None = None) -> bytes:
+def as_bytes(drawing: Figure | Scene, form: str, look: Appearance | None = None) -> bytes:
     """A picture as a file.
 
     Args:
@@ -30,7 +30,7 @@ def as_bytes(drawing: Figure | Scene, form: str, look: Look | None = None) -> by
         UsageError: There is no such format.
     """
     scene = place(drawing) if isinstance(drawing, Figure) else drawing
-    shown = look or Look()
+    shown = look or Appearance()
     if form in _TEXTS:
         return _TEXTS[form](scene, shown).encode()
     if form not in FORMATS:
@@ -45,7 +45,7 @@ def as_bytes(drawing: Figure | Scene, form: str, look: Look | None = None) -> by
         return pdf.write(scene, shown)
 
 
-def as_svg(drawing: Figure | Scene, look: Look | None = None) -> str:
+def as_svg(drawing: Figure | Scene, look: Appearance | None = None) -> str:
     """A picture as SVG."""
     scene = place(drawing) if isinstance(drawing, Figure) else drawing
-    return svg.write(scene, look or Look())
+    return svg.write(scene, look or Appearance())

@@ -10,10 +10,10 @@ from ptxloom.views.drawing import svg
 
 if TYPE_CHECKING:
     from ptxloom.views.drawing.figure import Cell, Grid
-    from ptxloom.views.drawing.scene import Look, Scene
+    from ptxloom.views.drawing.scene import Appearance, Scene
 
 
-def write(scene: Scene, look: Look) -> str:
+def write(scene: Scene, look: Appearance) -> str:
     """An HTML document without anything from elsewhere."""
     theme = look.theme
     style = (
@@ -37,7 +37,7 @@ def _text(text: str) -> str:
     return escape(harmless(text))
 
 
-def _table(grid: Grid, look: Look) -> str:
+def _table(grid: Grid, look: Appearance) -> str:
     """A grid; heads say which row and column a cell is in."""
     margin, named = grid.margin, any(grid.rows)
     caption = ". ".join(filter(None, (grid.title, *grid.notes, grid.column_axis and f"across: {grid.column_axis}")))
@@ -57,7 +57,7 @@ def _table(grid: Grid, look: Look) -> str:
     return "\n".join([*lines, "</table>"]) + "\n"
 
 
-def _cell(cell: Cell | None, look: Look) -> str:
+def _cell(cell: Cell | None, look: Appearance) -> str:
     if cell is None:
         return "<td></td>"
     fill = look.theme.colour(cell.fill)

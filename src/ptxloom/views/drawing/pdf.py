@@ -12,7 +12,7 @@ from reportlab.pdfgen.canvas import Canvas
 
 from ptxloom.views.core.cells import harmless
 from ptxloom.views.drawing.fonts import font_data
-from ptxloom.views.drawing.scene import SIZE, Box, Label, Look, Path, wide
+from ptxloom.views.drawing.scene import SIZE, Appearance, Box, Label, Path, wide
 from ptxloom.views.drawing.svg import edge
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ _POINTS: Final = 0.75  # in a pixel
 _FONTS: Final = {False: "PtxloomMono", True: "PtxloomMonoBold"}
 
 
-def write(scene: Scene, look: Look) -> bytes:
+def write(scene: Scene, look: Appearance) -> bytes:
     """A PDF file, the same bytes each time."""
     for bold, name in _FONTS.items():
         pdfmetrics.registerFont(TTFont(name, BytesIO(font_data(bold=bold))))
@@ -52,7 +52,7 @@ def write(scene: Scene, look: Look) -> bytes:
 class _Page:
     """A page, and what draws on it."""
 
-    def __init__(self, canvas: Canvas, look: Look) -> None:
+    def __init__(self, canvas: Canvas, look: Appearance) -> None:
         self._canvas, self._look = canvas, look
 
     def box(self, box: Box) -> None:

@@ -11,7 +11,7 @@ from PIL import Image, ImageDraw, ImageFont
 
 from ptxloom.views.core.cells import harmless
 from ptxloom.views.drawing.fonts import font_data
-from ptxloom.views.drawing.scene import SIZE, Box, Label, Look, Path, wide
+from ptxloom.views.drawing.scene import SIZE, Appearance, Box, Label, Path, wide
 from ptxloom.views.drawing.svg import edge
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ _SMOOTH: Final = 2  # lines that are neither upright nor level are drawn so much
 _PARTS: Final = 12  # straight pieces of a curve
 
 
-def write(scene: Scene, look: Look) -> bytes:
+def write(scene: Scene, look: Appearance) -> bytes:
     """A PNG file; of a very large scene with fewer dots, so that it can be opened."""
     dots = min(_DOTS, sqrt(_MOST_DOTS / (scene.width * scene.height)))
     smooth = _SMOOTH if any(isinstance(mark, Path) for mark in scene.marks) else 1
@@ -48,7 +48,7 @@ def write(scene: Scene, look: Look) -> bytes:
 class _Canvas:
     """An image, and what draws on it in the scene's pixels."""
 
-    def __init__(self, scene: Scene, look: Look, scale: float) -> None:
+    def __init__(self, scene: Scene, look: Appearance, scale: float) -> None:
         self._look, self._scale = look, scale
         ground = (0, 0, 0, 0) if look.transparent else look.theme.ground
         size = (round(scene.width * scale), round(scene.height * scale))

@@ -115,7 +115,7 @@ class Scene:
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class Appearance:
     """How a scene is shown: on which ground, and whether the ground is drawn."""
 
     theme: Theme = field(default=LIGHT)

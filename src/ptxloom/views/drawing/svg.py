@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, assert_never
 
 from ptxloom.views.core.cells import harmless
 from ptxloom.views.core.palette import Role
-from ptxloom.views.drawing.scene import SIZE, Box, Label, Look, Path
+from ptxloom.views.drawing.scene import SIZE, Appearance, Box, Label, Path
 
 if TYPE_CHECKING:
     from ptxloom.views.drawing.scene import Scene
@@ -18,7 +18,7 @@ _PLAIN: Final = re.compile(r"[ !#-%(-;=?-~]*").fullmatch
 _DASHES: Final = " stroke-dasharray='3 3'"
 
 
-def write(scene: Scene, look: Look) -> str:
+def write(scene: Scene, look: Appearance) -> str:
     """An SVG document."""
     wide, high = f"{scene.width:g}", f"{scene.height:g}"
     lines = [
@@ -52,7 +52,7 @@ def _text(text: str) -> str:
 class _Boxes:
     """Boxes as text; what thousands of them have in common is worked out once."""
 
-    def __init__(self, look: Look) -> None:
+    def __init__(self, look: Appearance) -> None:
         self._look = look
         self._frames: dict[tuple[str, str, float, bool], str] = {}
         self._styles: dict[tuple[str, bool, bool], str] = {}
@@ -75,7 +75,7 @@ class _Boxes:
         return f"{out}<title>{_text(box.tip)}</title></g>" if box.tip else f"{out}</g>"
 
 
-def _frame(box: Box, look: Look) -> str:
+def _frame(box: Box, look: Appearance) -> str:
     """What a rectangle is filled and framed with."""
     fill = f" fill='{look.theme.colour(box.fill) if box.fill else 'none'}'"
     if not box.frame:
@@ -84,13 +84,13 @@ def _frame(box: Box, look: Look) -> str:
     return f"{fill} stroke='{edge(box, look)}'{weight}{_DASHES * box.dashed}"
 
 
-def _style(box: Box, look: Look) -> str:
+def _style(box: Box, look: Appearance) -> str:
     """How the text of a box is set."""
     anchor = "" if box.left else " text-anchor='middle'"
     return f"{anchor} fill='{look.ink_on(box.fill)}'" + " font-weight='bold'" * box.bold
 
 
-def edge(box: Box, look: Look) -> str:
+def edge(box: Box, look: Appearance) -> str:
     """The colour of an edge; a cell without a fill of its own has the line of the ground's own text."""
     return look.theme.colour(box.frame if box.fill or box.frame != Role.LINE else Role.FAINT)
 
@@ -100,7 +100,7 @@ def _spaces(text: str) -> str:
     return " xml:space='preserve'" if "  " in text or text.startswith(" ") else ""
 
 
-def _label(label: Label, look: Look) -> str:
+def _label(label: Label, look: Appearance) -> str:
     anchor = f" text-anchor='{label.anchor}'" if label.anchor != "start" else ""
     size = f" font-size='{label.size:g}'" if label.size != SIZE else ""
     bold = " font-weight='bold'" * label.bold
@@ -109,7 +109,7 @@ def _label(label: Label, look: Look) -> str:
     return f"<text x='{label.x:g}' y='{label.y:g}' fill='{ink}'{style}>{_text(label.text)}</text>"
 
 
-def _path(path: Path, look: Look) -> str:
+def _path(path: Path, look: Appearance) -> str:
     steps = "".join(f"{'L' if len(step) == 2 else 'C'}{' '.join(f'{at:g}' for at in step)}" for step in path.steps)
     paint = look.theme.colour(path.paint)
     way = f"<path d='M{path.start[0]:g} {path.start[1]:g}{steps}"

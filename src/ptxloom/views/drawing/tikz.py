@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Final, assert_never
 
 from ptxloom.views.core.cells import harmless
-from ptxloom.views.drawing.scene import SIZE, Box, Label, Look, Path
+from ptxloom.views.drawing.scene import SIZE, Appearance, Box, Label, Path
 
 if TYPE_CHECKING:
     from ptxloom.views.drawing.scene import Scene
@@ -43,7 +43,7 @@ _UNIT: Final = "0.75bp"  # a CSS pixel
 _ANCHORS: Final = {"start": "base west", "middle": "base", "end": "base east"}
 
 
-def write(scene: Scene, look: Look) -> str:
+def write(scene: Scene, look: Appearance) -> str:
     """A document; colours are defined once each, lengths are the scene's."""
     colours = _Colours(look)
     body: list[str] = []
@@ -78,7 +78,7 @@ def write(scene: Scene, look: Look) -> str:
 class _Colours:
     """The names of colours, in the order in which they are met."""
 
-    def __init__(self, look: Look) -> None:
+    def __init__(self, look: Appearance) -> None:
         self._theme = look.theme
         self.names: dict[str, str] = {}
 
@@ -99,7 +99,7 @@ def _text(text: str) -> str:
     return "".join(_SPECIAL.get(c, c if c < "\x7f" or c in "äöüÄÖÜßéèáàñç" else "?") for c in shown)
 
 
-def _box(box: Box, look: Look, colours: _Colours) -> list[str]:
+def _box(box: Box, look: Appearance, colours: _Colours) -> list[str]:
     options = [f"fill={colours.name(box.fill)}"] if box.fill else []
     if box.frame:
         options += [f"draw={colours.name(box.frame)}", *([f"line width={box.weight * 0.75:g}bp"] * (box.weight != 1))]

@@ -38,7 +38,7 @@ class Block:
     repeats: tuple[str, ...]
 
 
-class Step(NamedTuple):
+class FoldedStep(NamedTuple):
     """A step of rows or columns, and the step of lanes or registers that it is."""
 
     weight: int
@@ -63,7 +63,7 @@ def block_of(fragment: Fragment) -> Block:
 def _folded(fragment: Fragment, axis: Axis) -> tuple[int, tuple[str, ...]]:
     """How many places of an axis are drawn, and how the others repeat them."""
     extent = shown = fragment.extent(axis)
-    steps: list[Step] = []
+    steps: list[FoldedStep] = []
     most, aim = (_CORNER, _CORNER) if fragment.in_tensor_memory else (MOST, BLOCK)
     if extent > most:
         repeating = _repeating(fragment)
@@ -71,7 +71,7 @@ def _folded(fragment: Fragment, axis: Axis) -> tuple[int, tuple[str, ...]]:
             if shown <= aim or digit not in repeating:
                 break
             shown = digit.weight
-            steps.append(Step(shown, *repeating[digit]))
+            steps.append(FoldedStep(shown, *repeating[digit]))
     if not steps:
         return extent, ()
     name = f"{axis}s"
@@ -90,9 +90,9 @@ def _repeating(fragment: Fragment) -> dict[Digit, tuple[int, str]]:
     return found
 
 
-def _irregular(steps: Sequence[Step]) -> list[Step]:
+def _irregular(steps: Sequence[FoldedStep]) -> list[FoldedStep]:
     """The steps that do not follow from a shorter one: 32 columns on is twice as far as 16 columns on."""
-    kept: list[Step] = []
+    kept: list[FoldedStep] = []
     for step in reversed(steps):
         if not any(step.noun == less.noun and step.far * less.weight == less.far * step.weight for less in kept):
             kept.append(step)

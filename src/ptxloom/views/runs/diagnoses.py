@@ -26,7 +26,7 @@ _MOST_GAPS = 12  # things not judged that are listed
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class ReportedRun:
     """A run as it is reported.
 
     Attributes:
@@ -53,7 +53,7 @@ class Told:
         return "unjudged" if (self.wrong or self.hazards) and verdict == "clean" else verdict
 
 
-def full(told: Told, style: Style = PLAIN, tried: Told | None = None) -> str:
+def full(told: ReportedRun, style: Style = PLAIN, tried: ReportedRun | None = None) -> str:
     """Each diagnosis with its change and its picture; what was judged, and what was not.
 
     Args:
@@ -69,13 +69,13 @@ def full(told: Told, style: Style = PLAIN, tried: Told | None = None) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def _watched(told: Told, style: Style) -> str:
+def _watched(told: ReportedRun, style: Style) -> str:
     """What the tools found, and what ended the kernel."""
     ended = f"{style.paint(harmless(told.ended), Ink.RED)}: no law was asked\n\n" if told.ended else ""
     return f"{ended}{hazard_reports.full(told.hazards, style)}".rstrip("\n")
 
 
-def _tools(told: Told) -> str:
+def _tools(told: ReportedRun) -> str:
     """Who watched, and what came of it."""
     found = Counter(hazard.rule.partition(".")[0] for hazard in told.hazards)
     counted = [f"{tool}: {count:,} hazard{'s' * (count != 1)}" for tool, count in found.items()]
@@ -83,7 +83,7 @@ def _tools(told: Told) -> str:
     return "; ".join([*counted, *([f"{', '.join(others)}: nothing"] if others else [])])
 
 
-def _verdict(told: Told) -> list[str]:
+def _verdict(told: ReportedRun) -> list[str]:
     """What is to be said where no law is broken: that of what was not judged, too."""
     examined, wrong = told.examined, told.wrong
     if told.ended:
@@ -103,7 +103,7 @@ def _verdict(told: Told) -> list[str]:
     return ["could not judge: no product and no stored element"]
 
 
-def _downgrades(told: Told) -> list[str]:
+def _downgrades(told: ReportedRun) -> list[str]:
     """The arrays that are wrong by the type of their sums alone."""
     found = [(one.name, one.downgrade) for one in told.comparisons if one.downgrade is not None]
     return [f"downgrade of {harmless(name)}: {downgrade(one)}" for name, one in found]
@@ -197,7 +197,7 @@ def _cell(picture: Picture, row: int, column: int) -> Cell:
     return Cell(harmless(picture.says(picture.held[row, column])) + "*" * wrong, ink=Ink.RED if wrong else None)
 
 
-def outcome(tried: Told) -> str:
+def outcome(tried: ReportedRun) -> str:
     """What became of a repair, in a sentence."""
     if tried.ended:
         return f"tried: {tried.ended}"
@@ -211,7 +211,7 @@ def outcome(tried: Told) -> str:
     return f"tried: with the repair no law{known} is broken{right}"
 
 
-def concise(told: Told) -> str:
+def concise(told: ReportedRun) -> str:
     """A line for each, for each array that is wrong, and for each thing that was not judged."""
     lines = [f"line {one.line}: {one.rule}: {harmless(one.message)}" for one in told.hazards]
     lines += [f"ended: {harmless(told.ended)}"] if told.ended else []

@@ -10,7 +10,7 @@ from ptxloom.views.runs.hazard_reports import HazardRecord, as_record
 
 if TYPE_CHECKING:
     from ptxloom.diagnosis import Diagnosis, Unjudged
-    from ptxloom.views.runs.diagnoses import Told
+    from ptxloom.views.runs.diagnoses import ReportedRun
 
 
 class EditRecord(Record):
@@ -83,7 +83,7 @@ class WhyRecord(Record):
     tried: ToldRecord | Absent = ABSENT
 
 
-def as_json(told: Told, tried: Told | None = None) -> str:
+def as_json(told: ReportedRun, tried: ReportedRun | None = None) -> str:
     """The same as an object."""
     examined = told.examined
     return to_text(
@@ -97,7 +97,7 @@ def as_json(told: Told, tried: Told | None = None) -> str:
     )
 
 
-def _short(told: Told) -> ToldRecord:
+def _short(told: ReportedRun) -> ToldRecord:
     return taken(
         ToldRecord,
         told,

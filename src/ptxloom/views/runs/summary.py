@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class CostChange:
     """A kernel's costs beside those of its snapshot.
 
     Attributes:
@@ -45,14 +45,14 @@ def of_run(run: Run, remark: str) -> str:
     return text + ("\n".join(compared) + "\n\n" if compared else "")
 
 
-def of_tests(hazards: Sequence[Hazard], held: Sequence[Held]) -> str:
+def of_tests(hazards: Sequence[Hazard], held: Sequence[CostChange]) -> str:
     """A session of tests: all hazards, and how costs differ from the snapshots."""
     found = [diagnostic(hazard) for hazard in hazards]
     said = f"{len(found)} hazard{'s' * (len(found) != 1)}" if found else "no hazards"
     return findings_summary.summary("pytest --ptxloom", found, said) + _costs(held)
 
 
-def _costs(held: Sequence[Held]) -> str:
+def _costs(held: Sequence[CostChange]) -> str:
     """The costs that differ from their snapshots, one a row."""
     if not held:
         return ""
@@ -63,7 +63,7 @@ def _costs(held: Sequence[Held]) -> str:
     return f"{head}{''.join(rows)}\n"
 
 
-def _differences(held: Held) -> list[str]:
+def _differences(held: CostChange) -> list[str]:
     """The rows of one snapshot."""
     start = f"| `{cell(demangled(held.kernel))}` | {cell(held.name)} |"
     if held.before is None:

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from ptxloom.tellings import Telling, Told
+    from ptxloom.tellings import OpcodeTellings, Telling
 
 
-def page(told: Told) -> str:
+def page(told: OpcodeTellings) -> str:
     """Forms, rows, words, effects, modules."""
     return "".join(f"{line}\n" for line in _lines(told))
 
 
-def _lines(told: Told) -> Iterator[str]:
+def _lines(told: OpcodeTellings) -> Iterator[str]:
     yield from _block("forms", told.forms)
     yield from _block("rows", told.rows)
     yield from _block("words", (" ".join(told.words),) if told.words else ())

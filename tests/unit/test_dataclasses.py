@@ -51,9 +51,12 @@ class Declared(NamedTuple):
 
 @cache
 def _modules() -> dict[str, ast.Module]:
-    paths = sorted(PACKAGE.rglob("*.py"))
+    """The modules that may declare a dataclass or define a type of arrays; the others are not worth reading."""
+    texts = {path: path.read_text("utf-8") for path in sorted(PACKAGE.rglob("*.py"))}
     return {
-        ".".join(one.relative_to(PACKAGE).with_suffix("").parts): ast.parse(one.read_text("utf-8")) for one in paths
+        ".".join(path.relative_to(PACKAGE).with_suffix("").parts): ast.parse(text)
+        for path, text in texts.items()
+        if "dataclass(" in text or "NDArray[" in text
     }
 
 

@@ -1,5 +1,6 @@
 """Renderings as files that open. `pytest tests/golden --update` rewrites them; look at the result before committing."""
 
+import cProfile
 import sys
 from collections.abc import Callable
 from functools import partial
@@ -348,15 +349,13 @@ def test_a_rendering_is_what_a_human_approved(name: str, request: pytest.Fixture
 
 def test_every_view_has_a_golden_file() -> None:
     """Watched while files are rendered until each was called: a view that is not is one that nobody looks at."""
-    wanted, called = views(), set[CodeType]()
-    before = sys.getprofile()
-    sys.setprofile(lambda frame, event, _: called.add(frame.f_code) if event == "call" else None)
-    try:
-        for name in sorted(RENDERINGS, key=lambda name: name in COMMANDS):  # commands take longer, and call few more
-            if not called.issuperset(wanted.values()):
+    wanted, called, before = views(), set[object](), sys.getprofile()
+    for name in sorted(RENDERINGS, key=lambda name: name in COMMANDS):  # commands take longer, and call few more
+        if not called.issuperset(wanted.values()):
+            with cProfile.Profile() as profile:
                 RENDERINGS[name]()
-    finally:
-        sys.setprofile(before)
+            called |= {entry.code for entry in profile.getstats()}
+    sys.setprofile(before)
     assert len(wanted) > 80
     assert [name for name, code in wanted.items() if code not in called] == []
 

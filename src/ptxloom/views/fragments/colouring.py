@@ -58,6 +58,7 @@ def band_height(fragment: Fragment) -> int:
 
 def rows_together(fragment: Fragment) -> int:
     """How many rows have one colour in tensor memory: those that a band shows, or an eighth of all."""
-    band = (fragment.held_by(lane) for lane in range(band_height(fragment)) if fragment.reaches(lane))
-    shown = {e.row for held in band for e in held if e.register == 0}
+    lanes = filter(fragment.reaches, range(band_height(fragment)))
+    first = range(min(fragment.values_per_lane, -(-fragment.register_bits // fragment.stride)))  # values of a register
+    shown = {fragment.at(lane, value).row for lane in lanes for value in first}
     return max(len(shown), -(-fragment.rows // len(HUES)))

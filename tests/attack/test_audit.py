@@ -133,13 +133,14 @@ LOOKS: Final = [
 @pytest.mark.parametrize(("case", "architecture"), PAIRS, ids=[f"{c.name}-{a}" for c, a in PAIRS])
 def test_hot_code_of_recorded_kernels_keeps_the_rule(case: KernelCase, architecture: str) -> None:
     program = plan(parse(case.ptx(architecture)), case.kernel, semantics.BlockCuts())
-    try:
-        variant = hot_variant(program, frozenset())
-    except NotHot:
-        return
-    plain = thawed(variant.ir)
-    assert broken_rules(replace(variant, ir=plain)) == []
-    assert endless(plain) == []
+    for checks in (frozenset[str](), frozenset((PROFILE,))):
+        try:
+            variant = hot_variant(program, checks)
+        except NotHot:
+            return
+        plain = thawed(variant.ir)
+        assert broken_rules(replace(variant, ir=plain)) == []
+        assert endless(plain) == []
 
 
 def made(name: str) -> tuple[Function, ...]:

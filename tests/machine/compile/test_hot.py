@@ -14,6 +14,7 @@ from ptxloom.machine import semantics
 from ptxloom.machine.compile.hot_variant import hot_plan, hot_variant
 from ptxloom.machine.compile.tiers import LONGEST
 from ptxloom.machine.hot.refusal import NotHot
+from ptxloom.machine.instruments.wanted import PROFILE
 from ptxloom.machine.plan.planner import plan
 
 if TYPE_CHECKING:
@@ -77,17 +78,24 @@ def text(body: str) -> str:
     return f"{HEAD}.visible .entry k(.param .u64 p)\n{{\n{REGISTERS}\n{START}\n{body}\nret;\n}}\n"
 
 
-def launched(monkeypatch: pytest.MonkeyPatch, tier: str, ptx: str, threads: int) -> tuple[str, bytes, int]:
-    """How a launch ended with what hazards; what it wrote; how many instructions it ran."""
+def counted(result: LaunchResult) -> str:
+    """What a profile counts, line by line."""
+    return "" if result.profile is None else f"{result.profile.totals} {result.profile.rows}"
+
+
+def launched(
+    monkeypatch: pytest.MonkeyPatch, tier: str, ptx: str, threads: int, *, profile: bool = False
+) -> tuple[str, bytes, int, str]:
+    """How a launch ended with what hazards; what it wrote; how many instructions it ran; what was counted."""
     monkeypatch.setenv("PTXLOOM_TIER", tier)
     data = np.arange(512, dtype=np.uint32)
     made = pl.kernel(pl.parse(ptx), "k")
     try:
-        result: LaunchResult = made.launch(2, threads, [data], threads=1)
+        result: LaunchResult = made.launch(2, threads, [data], threads=1, profile=profile)
     except pl.LaunchError as error:
         said = re.sub("0x[0-9a-f]+", "ADDRESS", f"{error.reason} {[str(h) for h in error.hazards]}")
-        return said, data.tobytes(), 0
-    return str([str(h) for h in result.hazards]), data.tobytes(), result.instructions
+        return said, data.tobytes(), 0, ""
+    return str([str(h) for h in result.hazards]), data.tobytes(), result.instructions, counted(result)
 
 
 @pytest.mark.parametrize("threads", [32, 64, 100])
@@ -97,6 +105,14 @@ def test_both_tiers_give_the_same(monkeypatch: pytest.MonkeyPatch, name: str, th
     assert hot_variant(plan(pl.parse(ptx), "k", semantics.BlockCuts()), frozenset()).ir  # it has hot code
     first = launched(monkeypatch, "first", ptx, threads)
     assert launched(monkeypatch, "hot", ptx, threads) == first
+
+
+@pytest.mark.parametrize("name", BODIES)
+def test_both_tiers_count_the_same(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    ptx = text(BODIES[name])
+    assert hot_variant(plan(pl.parse(ptx), "k", semantics.BlockCuts()), frozenset((PROFILE,))).ir
+    first = launched(monkeypatch, "first", ptx, 100, profile=True)
+    assert launched(monkeypatch, "hot", ptx, 100, profile=True) == first
 
 
 def test_what_controls_hot_code_is_never_left_open() -> None:

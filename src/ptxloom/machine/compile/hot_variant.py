@@ -14,7 +14,7 @@ from ptxloom.machine.hot.facts import Facts
 from ptxloom.machine.hot.refusal import NotHot
 from ptxloom.machine.hot.rewrite import hot
 from ptxloom.machine.hot.summary import summary
-from ptxloom.machine.instruments.wanted import has_code_of_its_own
+from ptxloom.machine.instruments.wanted import lets_be_hot
 
 if TYPE_CHECKING:
     from ptxloom.machine.compile.variant import Variant
@@ -26,7 +26,7 @@ def hot_variant(program: Program, checks: frozenset[str]) -> Variant:
 
     Args:
         program: The kernel.
-        checks: The tools that watch: none that has code of its own.
+        checks: The tools that watch: those that let code be hot.
 
     Raises:
         NotHot: It has none.
@@ -38,7 +38,7 @@ def hot_variant(program: Program, checks: frozenset[str]) -> Variant:
 
 def hot_plan(program: Program, checks: frozenset[str]) -> str:
     """What hot code does with a kernel's registers and accesses, or why the kernel has none."""
-    if has_code_of_its_own(checks):
+    if not lets_be_hot(checks):
         return "no hot code: a tool that watches has code of its own\n"
     try:
         return summary(_plain(program, checks).ir, program, _facts(program))

@@ -9,7 +9,7 @@ import os
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.diagnostics import UsageError
-from ptxloom.machine.instruments.wanted import has_code_of_its_own
+from ptxloom.machine.instruments.wanted import lets_be_hot
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,7 +29,7 @@ LONGEST: Final = 1500
 
 
 def is_hot(*, whole: bool, checks: frozenset[str]) -> bool:
-    """Whether hot code is wanted at once, if there is any: where `PTXLOOM_TIER` says so, for whole warps without tools.
+    """Whether hot code is wanted at once, if there is any: where `PTXLOOM_TIER` says so, for whole warps, few tools.
 
     Raises:
         UsageError: `PTXLOOM_TIER` is something else.
@@ -55,7 +55,7 @@ def _asked() -> str:
 
 def _has(*, whole: bool, checks: frozenset[str]) -> bool:
     """Whether such code has a hot tier."""
-    return whole and not has_code_of_its_own(checks)
+    return whole and lets_be_hot(checks)
 
 
 def hot_request(module: Module, name: str, cores: str, checks: frozenset[str], *, fused: bool) -> HotRequest | None:

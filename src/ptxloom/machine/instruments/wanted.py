@@ -29,9 +29,9 @@ def is_initcheck_wanted(checks: frozenset[str]) -> bool:
 
 
 @cache
-def has_code_of_its_own(checks: frozenset[str]) -> bool:
-    """Whether a tool adds code to that of a kernel: memcheck and synccheck are in all code."""
-    return not checks <= {"memcheck", "synccheck"}
+def lets_be_hot(checks: frozenset[str]) -> bool:
+    """Whether only tools watch with which code can be hot: memcheck and synccheck are in all code, profile counts."""
+    return checks <= {"memcheck", "synccheck", PROFILE}
 
 
 @cache

@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
 
 _NO_THREAD: Final = "can't start new thread"
-"""What Python says in a RuntimeError, where there is no room or no leave for one."""
+"""The text of Python's RuntimeError where memory or permission for a thread is missing."""
 
 
 class Verb(Protocol):
-    """A module of `cli.verbs`: it reads what the options name and gives back what to print."""
+    """A module of `cli.verbs`: it reads what the options name and returns what to print."""
 
     def run(self, options: Options) -> Outcome:
         """Do the work."""
@@ -51,7 +51,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _carried_out(options: Options) -> int:
-    """What a command comes to, its result delivered; returns the exit code."""
+    """Run a command and deliver its result; returns the exit code."""
     from ptxloom.cli.output import COULD_NOT_RUN, deliver, talk, warnings_told  # noqa: PLC0415 - help needs none
     from ptxloom.diagnostics import PtxloomError  # noqa: PLC0415 - nor findings
     from ptxloom.extras import needed  # noqa: PLC0415 - nor verbs that lack their part

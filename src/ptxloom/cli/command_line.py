@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 SPEAKING: Final = frozenset({"exec", "lsp", "mcp"})
-"""Verbs that hold a conversation, or let somebody else speak, and print no result."""
+"""Verbs that hold a conversation, or run another program, and print no result."""
 
 INTRODUCTION: Final = "Reads, checks, runs and draws NVIDIA PTX on any machine; no GPU is needed."
 
@@ -250,26 +250,29 @@ GROUPS: Final = {
     "agreement": ("conform", "fuzz", "judge"),
     "for editors and scripts": ("schema", "examples", "lsp", "mcp", "doctor"),
 }  # fmt: skip
-"""How the verbs stand in `--help`; one that is in no group stands last."""
+"""The order of the verbs in `--help`; verbs in no group come last."""
 
 COMPILING: Final = frozenset(
     {"inspect", "check", "parse", "query", "graph", "diff", "debug", "run", "why", "shared", "judge", "sweep"}
 )
 """Verbs that take CUDA C++."""
 VERBS: Final = {
-    "inspect": ("what PTX files hold: kernels, resources, every matrix move, findings", reading_arguments.inspect),
+    "inspect": (
+        "the contents of PTX files: kernels, resources, every matrix move, findings",
+        reading_arguments.inspect,
+    ),
     "check": ("check PTX files: errors and warnings, each with its reason and repair", reading_arguments.check),
     "parse": ("read PTX files: summary, tree or JSON", reading_arguments.parse),
     "query": ("find instructions by a pattern", explorer_arguments.query),
     "graph": ("the control-flow graph of functions, as text, DOT, SVG or JSON", explorer_arguments.graph),
     "fmt": ("print PTX files in the canonical form", reading_arguments.fmt),
-    "diff": ("how two PTX files differ, function by function; exit 1 if they do", reading_arguments.diff),
+    "diff": ("the differences of two PTX files, function by function; exit 1 if there are any", reading_arguments.diff),
     "explain": ("the page of a rule, an opcode, or another word of PTX", reading_arguments.explain),
     "map": ("which lane holds which element of a matrix, as a table", fragment_arguments.map_),
-    "where": ("what one lane holds, or who holds a row or an element", fragment_arguments.where),
+    "where": ("what one lane holds, or which lanes hold a row or an element", fragment_arguments.where),
     "banks": ("the bank conflicts of one access to shared memory; exit 1 if there are any", fragment_arguments.banks),
     "swizzle": ("the swizzles and paddings of a tile that avoid every bank conflict", cute_arguments.swizzle),
-    "atom": ("CuTe's atoms: names, layouts, and which one serves an operand", cute_arguments.atom),
+    "atom": ("CuTe's atoms: names, layouts, and which one suits an operand", cute_arguments.atom),
     "descriptor": (
         "the 64 bits of a matrix descriptor: read, drawn, made",
         descriptor_arguments.descriptor,
@@ -280,12 +283,12 @@ VERBS: Final = {
     "run": ("run a kernel on the CPU, bit for bit, as a launch file describes it", machine_arguments.run),
     "exec": ("run a program that uses CUDA, on a driver that needs no GPU", exec_arguments.declare),
     "sweep": ("a kernel over shapes, seeds, variants, flags: checked and profiled", campaign_arguments.sweep),
-    "shared": ("what lies where in shared memory at a point of a run, bank by bank", shared_arguments.shared),
+    "shared": ("the contents of shared memory at a point of a run, bank by bank", shared_arguments.shared),
     "why": ("why a kernel's result is wrong: the cause, the line, the repair", machine_arguments.why),
     "debug": ("a kernel on its way to machine code: plan, IR, assembly, run-time functions", machine_arguments.debug),
     "conform": ("whether a GPU, or ptxas, agrees with this machine: every instruction", campaign_arguments.conform),
     "fuzz": ("random programs: whether a GPU, ptxas and this machine leave the same bits", campaign_arguments.fuzz),
-    "judge": ("whether a kernel computes what a reference does, or only seems to", campaign_arguments.judge),
+    "judge": ("whether a kernel really computes what a reference does", campaign_arguments.judge),
     "schema": ("the JSON Schema of what a verb prints as JSON, or of launch files", reading_arguments.schema),
     "doctor": ("what is installed, what is missing for what, which compilers were found", reading_arguments.doctor),
     "examples": ("write the kernels that the README and the documentation use to a folder", reading_arguments.examples),

@@ -1,4 +1,4 @@
-"""How a `.cu` is compiled: what the settings of its project say, then a launch file, then the command line."""
+"""How a `.cu` is compiled: by the settings of its project, then a launch file, then the command line."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ def flags_for(options: Options | Namespace, name: str, beside: Flags = NO_FLAGS,
 
     Args:
         options: Of the command line.
-        name: The file; one that is no CUDA C++ has none.
-        beside: What a launch file says.
-        target: What it is compiled for, judged here: a compiler would be asked for nothing.
+        name: The file; only CUDA C++ has flags.
+        beside: The flags of a launch file.
+        target: The target; checked here, before any compiler runs.
 
     Raises:
         UsageError: A flag or the target does not exist.
-        RefusedFlag: An option is not passed on to a compiler.
-        BadSettings: The settings say what cannot be.
+        RefusedFlag: ptxloom does not pass an option on to a compiler.
+        BadSettings: The settings hold an illegal value.
     """
     if Path(name).suffix != ".cu":
         return NO_FLAGS
@@ -44,7 +44,7 @@ def _of_settings(options: Options | Namespace, name: str) -> Flags:
 
 
 def _of_words(options: Any) -> Flags:
-    """What the command line says."""
+    """The flags of the command line."""
     flags = Flags(
         tuple(options.cuda_defines),
         tuple(options.cuda_includes),

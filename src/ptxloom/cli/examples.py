@@ -9,20 +9,20 @@ DONE: Final = "0 done, 2 it could not be done"
 
 EXAMPLES: Final = {
     "inspect": (
-        ("inspect kernel.ptx", "what a file holds: kernels and every matrix move"),
+        ("inspect kernel.ptx", "the contents of a file: kernels and every matrix move"),
         ("inspect kernel.ptx --profile launch.toml", "beside each line, what it costs in a run"),
     ),
     "check": (
         ("check kernel.ptx --target sm_90a", "is it legal there?"),
         ("check kernels --output-format concise", "every file of a folder, one line per finding"),
         ("check kernel.ptx --ignore 'missing-*'", "without some rules"),
-        ("check kernels --statistics", "how often each rule speaks"),
+        ("check kernels --statistics", "how often each rule applies"),
         ("nvcc -ptx -o - kernel.cu | ptxloom check -", "what a compiler wrote"),
     ),
     "parse": (
         ("parse kernel.ptx", "memory, registers, instructions, loops, calls"),
         ("parse kernel.ptx --pattern 'ldmatrix.*'", "how some instructions are read"),
-        ("parse kernel.ptx --output-format json", "for programs; with --tree all of it"),
+        ("parse kernel.ptx --output-format json", "for programs; --tree prints all of it"),
     ),
     "query": (
         ("query 'ldmatrix.*.trans' kernel.ptx", "where such instructions are"),
@@ -30,7 +30,7 @@ EXAMPLES: Final = {
     ),
     "graph": (
         ("graph kernel.ptx", "blocks, edges, loops, dominators"),
-        ("graph kernel.ptx -o graph.svg", "where control goes, as a picture"),
+        ("graph kernel.ptx -o graph.svg", "the control flow, as a picture"),
     ),
     "fmt": (
         ("fmt kernel.ptx", "the canonical form"),
@@ -55,8 +55,8 @@ EXAMPLES: Final = {
     ),
     "where": (
         ("where ldmatrix.m8n8.x4.b16 --lane 5", "what lane 5 holds"),
-        ("where ldmatrix.m8n8.x4.b16 --matrix 2 --row 5", "who holds it, whose address it has"),
-        ("where stmatrix.m8n8.x1.b16 --row 3 --column 1", "who holds that element"),
+        ("where ldmatrix.m8n8.x4.b16 --matrix 2 --row 5", "which lanes hold it, which lane gives its address"),
+        ("where stmatrix.m8n8.x1.b16 --row 3 --column 1", "which lane holds that element"),
     ),
     "banks": (
         ("banks ldmatrix.m8n8.x4.b16 --pitch 128", "does it conflict?"),
@@ -64,7 +64,7 @@ EXAMPLES: Final = {
         ("banks ld.shared.v4.b32 --stride 16", "a plain load"),
     ),
     "swizzle": (
-        ("swizzle 64x64 f16 cp.async ldmatrix.x4.trans", "how a tile may lie"),
+        ("swizzle 64x64 f16 cp.async ldmatrix.x4.trans", "layouts for a tile"),
         ("swizzle 32x32 f32 ld.shared.b32 ld.shared.b32@column", "read by rows and by columns"),
     ),
     "atom": (
@@ -110,19 +110,19 @@ EXAMPLES: Final = {
         ("sweep launch.toml --over seed=0,7 --output-format csv", "for a spreadsheet"),
     ),
     "shared": (
-        ("shared launch.toml --at ldmatrix", "which element lies in which bank"),
+        ("shared launch.toml --at ldmatrix", "which element is in which bank"),
         ("shared launch.toml --at ldmatrix -o shared.svg", "as a picture"),
     ),
     "why": (
         ("why launch.toml", "which operand is wrong, from which line on, and why"),
-        ("why launch.toml --try", "does the repair put it right?"),
+        ("why launch.toml --try", "does the repair mend the result?"),
         ("why launch.toml -o why.svg", "the operand as it is and as it should be, as a picture"),
         ("why -- python train.py", "the kernels of a program that uses CUDA"),
     ),
     "debug": (
         ("debug plan kernel.ptx", "blocks, and what is known before anything runs"),
-        ("debug ir kernel.ptx --checks racecheck", "what LLVM is given"),
-        ("debug opcode ldmatrix", "its forms, row, words, effects, who names it"),
+        ("debug ir kernel.ptx --checks racecheck", "the input of LLVM"),
+        ("debug opcode ldmatrix", "its forms, row, words, effects, modules that name it"),
     ),
     "fuzz": (
         ("fuzz --programs 64 --size 4:12", "run in several ways here"),
@@ -139,7 +139,7 @@ EXAMPLES: Final = {
     ),
     "judge": (
         ("judge saxpy.ptx --against saxpy.py", "is it right for any input?"),
-        ("judge saxpy.ptx --against saxpy.py --first-seed 4711", "with seeds that nobody knew"),
+        ("judge saxpy.ptx --against saxpy.py --first-seed 4711", "with seeds that were not known before"),
         ("judge saxpy.ptx --against saxpy.py --output-format json", "all of it"),
         ("judge saxpy.ptx --against saxpy.py --verify v.json", "is this its verdict?"),
     ),
@@ -152,7 +152,7 @@ EXAMPLES: Final = {
         ("mcp kernels --trust --timeout 300", "also judge, by references in Python"),
     ),
 }
-"""By verb: commands (`ptxloom` in front is left out where they start with it) and what they show."""
+"""By verb: commands (without a leading `ptxloom`) and what they show."""
 
 EXITS: Final = {
     "inspect": CLEAN_OR_FOUND,

@@ -14,7 +14,7 @@ TABLE: Final = ("full", "concise", "csv", "markdown", "json")
 
 
 def summary(parser: ArgumentParser) -> None:
-    """Have a verb also say in Markdown what came of it."""
+    """Let a verb also summarise its result in Markdown."""
     parser.add_argument(
         "--summary", metavar="FILE", help="also append a few lines of Markdown to FILE, such as $GITHUB_STEP_SUMMARY"
     )

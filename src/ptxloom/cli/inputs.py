@@ -1,4 +1,4 @@
-"""Where PTX comes from: files of every kind, folders and standard input; what cannot be read is one sentence."""
+"""Where PTX comes from: files of every kind, folders and standard input."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ STDIN: Final = "-"
 
 
 class LeavesOut(Protocol):
-    """Says whether something that lies in a folder is passed over."""
+    """Says whether something in a folder is skipped."""
 
     def __call__(self, path: Path, *, folder: bool) -> bool:
         """Whether it is."""
@@ -56,7 +56,7 @@ def read(name: str, target: str | None = None, flags: Flags = NO_FLAGS) -> Sourc
 def each(
     names: Iterable[str], target: str | None = None, flags_of: Callable[[str], Flags] | None = None
 ) -> Iterator[Source | None]:
-    """Every PTX text in each file in turn; None for a file that cannot be read, when it has been said why."""
+    """Every PTX text in each file in turn; None for a file that cannot be read, after the reason is printed."""
     known = list(names)
     for name in counted(known, len(known), "files read"):
         try:
@@ -69,12 +69,12 @@ def each(
 def sources(
     name: str, target: str | None = None, called: str | None = None, flags: Flags = NO_FLAGS
 ) -> tuple[Source, ...]:
-    """Every PTX text in one file; arguments and errors are those of `read`, but that there may be several.
+    """Every PTX text in one file; arguments and errors are those of `read`.
 
     Args:
         name: The file.
         target: What CUDA C++ is compiled for.
-        called: What standard input is called; the ending tells what it holds.
+        called: The name of standard input; its ending tells the kind of text.
         flags: How CUDA C++ is compiled.
 
     Raises:
@@ -85,7 +85,7 @@ def sources(
     )
     for source in found:
         if not source.text.strip():
-            raise CannotRead(f"{source.title}: there is nothing in it")
+            raise CannotRead(f"{source.title}: the file is empty")
     return found
 
 
@@ -104,15 +104,15 @@ def _standard_input() -> bytes:
 def files(
     names: Iterable[str], leaves_out: LeavesOut | None = None, endings: tuple[str, ...] = (".ptx",)
 ) -> tuple[str, ...]:
-    """The files that names stand for: a folder stands for every file below it with one of some endings, in order.
+    """The files that names stand for; a folder stands for all files below it with one of `endings`, in order.
 
     Args:
-        names: As they were given.
-        leaves_out: What in a folder is passed over; what is named itself never is.
-        endings: Of the files in a folder that are meant.
+        names: The names, as given.
+        leaves_out: What is skipped in a folder; files that are named themselves never are.
+        endings: The endings of the files to take from a folder.
 
     Raises:
-        PtxloomError: A folder holds no PTX or may not be searched, a name is empty, or settings say what cannot be.
+        PtxloomError: A folder holds no PTX or may not be searched, a name is empty, or settings hold an illegal value.
     """
     found: dict[str, None] = {}
     for name in names:
@@ -163,7 +163,7 @@ def _listed(folder: Path, endings: tuple[str, ...]) -> list[tuple[Path, bool]]:
     try:
         with os.scandir(folder) as entries:
             here = [(folder / entry.name, entry.is_dir(follow_symlinks=False)) for entry in entries]
-    except FileNotFoundError:  # one that somebody took away meanwhile holds nothing
+    except FileNotFoundError:  # a folder that was removed meanwhile holds no files
         return []
     except OSError as error:
         raise CannotRead(f"{title(folder)}: the directory cannot be searched ({reason(error)})") from None

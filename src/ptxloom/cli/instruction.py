@@ -24,9 +24,7 @@ def fragment_of(options: Options) -> Fragment:
     if options.operand is None and not isinstance(instruction, MatrixMove):
         names = [name for name in fragment_operands(instruction, options.idesc) if name is not None]
         if names:
-            raise PtxloomError(
-                f"several of its operands hold matrices; say which one with `--operand {'|'.join(names)}`"
-            )
+            raise PtxloomError(f"several of its operands hold matrices; select one with `--operand {'|'.join(names)}`")
     return fragment(instruction, options.operand, descriptor=options.idesc)
 
 

@@ -41,15 +41,15 @@ class Output(NamedTuple):
 
 
 OUTPUTS: Final = {
-    "inspect": Output(tuple[FileRecord, ...], "What PTX files hold: an object a file"),
+    "inspect": Output(tuple[FileRecord, ...], "What PTX files hold: one object per file"),
     "check": Output(tuple[FindingRecord, ...], "The findings of all files"),
     "query": Output(tuple[MatchRecord, ...], "The instructions that match"),
     "graph": Output(tuple[GraphRecord, ...], "The control-flow graph of each function"),
-    "diff": Output(DifferenceRecord, "What two files say differently"),
-    "map": Output(FragmentRecord, "A fragment: who holds every element"),
+    "diff": Output(DifferenceRecord, "The differences of two files"),
+    "map": Output(FragmentRecord, "A fragment: which lane holds each element"),
     "where": Output(tuple[HolderRecord, ...], "Elements and their holders"),
     "banks": Output(BanksRecord, "The bank conflicts of one access"),
-    "swizzle": Output(ChoicesRecord, "How a tile may lie"),
+    "swizzle": Output(ChoicesRecord, "The layouts of a tile"),
     "atom": Output(
         AtomRecord | tuple[AtomRecord, ...] | tuple[AdviceRecord, ...],
         "An atom, all copy atoms, or the advice for an operand",

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from ptxloom.source import Source
 
 _WORTH_A_PROCESS: Final = 200_000
-"""Characters that take as long to judge as a process takes to start."""
+"""The number of characters that take as long to judge as a process takes to start."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,9 +60,9 @@ def findings(
     """The findings of each text, in the order of the texts.
 
     Args:
-        questions: What is asked.
-        jobs: How many processes judge; by default as many as there are cores and work for.
-        campaign: Over whom the work is spread instead, and where verdicts are kept, if these options say so.
+        questions: The texts to judge.
+        jobs: The number of processes; by default as many as there are cores and enough work for.
+        campaign: The workers that share the work instead, and where verdicts are kept, if options select them.
 
     Raises:
         PtxloomError: A process was ended from outside.
@@ -94,10 +94,10 @@ def _made(asked: Sequence[Question], jobs: int | None) -> list[bytes]:
 
 
 def _spread(questions: Sequence[Question], campaign: Options) -> list[tuple[Diagnostic, ...]]:
-    """The findings of a campaign: those of its folder, then what its workers find, which the folder keeps.
+    """The findings of a campaign: those in its folder, then those of its workers, which the folder keeps.
 
     Raises:
-        PtxloomError: Texts ended the workers that judged them: all others are judged and kept.
+        PtxloomError: Some texts ended the workers that judged them; all others are judged and kept.
     """
     shares = {one.key: Share(one.key, one) for one in questions}
     shards = shards_of(campaign, {"verb": "check", "ptxloom": __version__})
@@ -121,13 +121,13 @@ def _kept_verdict(question: Question) -> str:
 
 
 def _read(shares: dict[str, Share[Question]], key: str, said: Any) -> str:
-    """A verdict that a campaign's folder holds; raises ValueError, among others, if it is none on its text."""
+    """Read a verdict in a campaign's folder; raises ValueError, among others, if it is not a verdict on this text."""
     unpacked(b64decode(said, validate=True), shares[key].payload.source)
     return said
 
 
 def _hush() -> None:
-    """Leave it to the first process to say what is not believed."""
+    """Ignore these warnings here: the first process shows them."""
     warnings.simplefilter("ignore", DistrustWarning)
 
 
@@ -137,7 +137,7 @@ def _cores() -> int:
 
 
 def _verdict(question: Question) -> bytes:
-    """Judge one text, and keep what comes of it."""
+    """Judge one text, and keep the verdict."""
     from ptxloom.checker import check  # noqa: PLC0415 - kept verdicts need no rules
     from ptxloom.syntax.parser import parse_source  # noqa: PLC0415 - nor a parser
 

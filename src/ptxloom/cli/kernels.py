@@ -21,12 +21,12 @@ def selection(module: Module, options: Options, pattern: str | None) -> Selectio
 
 
 def chosen_kernel(module: Module, wanted: str | None, option: str) -> str:
-    """The name in PTX of the one kernel that is meant.
+    """The name in PTX of the kernel that is meant.
 
     Args:
         module: The file's module.
-        wanted: What `option` says; None if it is not given.
-        option: How the user names one.
+        wanted: The value of `option`; None if it is not given.
+        option: The option that names a kernel.
 
     Raises:
         UsageError: There is no such kernel, or several may be meant.

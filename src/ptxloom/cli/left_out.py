@@ -24,14 +24,14 @@ _NAMES: Final = {
     ".venv": "a virtual environment",
     "venv": "a virtual environment",
 }
-"""Folders by name, and what they are."""
+"""Names of folders that are left out, and what they hold."""
 _MARKS: Final = {
     "pyvenv.cfg": "a virtual environment",
     "CMakeCache.txt": "a build folder",
     "build.ninja": "a build folder",
     "CACHEDIR.TAG": "a cache",
 }
-"""Folders by a file that says what they are."""
+"""Files that mark folders to leave out, and what these hold."""
 
 
 def usual(path: Path, *, folder: bool) -> str:

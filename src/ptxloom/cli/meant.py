@@ -35,7 +35,7 @@ _COMMANDS: Final = {
     "web": "explorer gui ui html serve browse",
     "lsp": "server language-server ide",
 }
-"""What is typed here, and what it is called elsewhere."""
+"""Verbs of ptxloom, and their names in other tools."""
 
 _OPTIONS: Final = {
     "--target": "--arch -arch --gpu-architecture --gpu-name --gpu --sm",
@@ -55,11 +55,11 @@ _OPTIONS: Final = {
 
 
 def meant_command(word: str, verbs: Mapping[str, str]) -> str:
-    """The command that somebody means who types another verb; empty if nothing is like it.
+    """The command that an unknown verb probably means; empty if none is similar.
 
     Args:
-        word: The verb that there is not.
-        verbs: What there is, and what each is for.
+        word: The unknown verb.
+        verbs: The verbs, with their purposes.
 
     Example:
         >>> meant_command("disasm", {"inspect": "what files hold"}), meant_command("chek", {"check": "is it legal"})
@@ -77,7 +77,7 @@ def meant_command(word: str, verbs: Mapping[str, str]) -> str:
 
 
 def meant_option(word: str, options: Iterable[str]) -> str:
-    """The option that somebody means who writes another; empty if nothing is like it.
+    """The option that an unknown option probably means; empty if none is similar.
 
     Example:
         >>> meant_option("--arch", ["--target", "--exclude"]), meant_option("--pich", ["--pitch"])
@@ -91,5 +91,5 @@ def meant_option(word: str, options: Iterable[str]) -> str:
 
 
 def _words(text: str) -> set[str]:
-    """The words of a phrase that say something."""
+    """The significant words of a phrase."""
     return {word for word in re.findall(r"[a-z][a-z-]+", text.lower()) if len(word) > 3}

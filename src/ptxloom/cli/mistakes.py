@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _PLACED: Final = frozenset(
     ("accesses", "bits", "element", "file", "files", "instruction", "name", "pattern", "tile", "word")
 )
-"""What is written without an option's name."""
+"""Arguments that are written without an option's name."""
 _ALSO: Final = {
     "addresses": ("pitch", "stride", "addresses"),
     "blocks": ("trace_blocks",),
@@ -28,10 +28,10 @@ _ALSO: Final = {
     "type": ("trace_type",),
     "warps": ("trace_warps",),
 }
-"""Arguments of functions that come from options of other names; the first that was given is meant."""
+"""Arguments of functions that come from options with other names; the first option given is meant."""
 
 _LISTS: Final = frozenset(("addresses", "checks"))
-"""Options that hold several values, of which the error names the one that is wrong."""
+"""Options that hold several values; the error names the wrong value."""
 
 
 def in_words_of_options(error: PtxloomError, options: Options) -> str:
@@ -49,12 +49,12 @@ def in_words_of_options(error: PtxloomError, options: Options) -> str:
 
 
 def strangers(options: Options) -> Iterator[str]:
-    """What is remarkable about `--target` and `--ptx-version`: they are open-ended, and may be mistyped.
+    """Remarks about `--target` and `--ptx-version`, which are open-ended and may be mistyped.
 
     Raises:
         UsageError: One of them is not a target or not a version.
     """
     if options.target is not None and Target.parse(options.target) not in targets():
-        yield f"`--target {options.target}` is not a target that ptxloom knows; it is judged by its number"
+        yield f"`--target {options.target}` is not a target that ptxloom knows; its number decides"
     if options.ptx_version is not None and not PtxVersion.parse(options.ptx_version).released:
         yield f"`--ptx-version {options.ptx_version}` is not a version that ptxloom knows"

@@ -29,12 +29,12 @@ COULD_NOT_RUN: Final = 2
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a verb has to say: the result, the exit code, and a remark for people on standard error.
+    """What a verb prints: the result, the exit code, and a remark for people on standard error.
 
     Attributes:
-        verbatim: Whether the result is somebody's text, which may not change on its way to another program.
-        data: The result where it is a file's bytes: a picture.
-        summary: The same in a few lines of Markdown, where somebody asks for that.
+        verbatim: Whether the result is the user's text, which must reach another program unchanged.
+        data: The result if it is the bytes of a file: a picture.
+        summary: The result in a few lines of Markdown, for `--summary`.
     """
 
     text: str
@@ -50,7 +50,7 @@ class CannotWrite(PtxloomError):  # noqa: N818 - reads as the sentence it prints
 
 
 def deliver(outcome: Outcome, options: Options) -> None:
-    """Write the result where the options say, then the remark."""
+    """Write the result where the options ask, then the remark."""
     if outcome.data and is_terminal(options) and b"\0" in outcome.data:
         raise CannotWrite("a terminal cannot show a picture: name a file with `-o`")
     text = outcome.text if outcome.verbatim and not is_terminal(options) else _harmless(outcome.text, options)
@@ -90,7 +90,7 @@ def is_terminal(options: Options) -> bool:
 
 
 def told_progress(started: int, total: int) -> None:
-    """A line on the terminal that says how far a long run is."""
+    """A line on the terminal that shows the progress of a long run."""
     sys.stderr.write(f"\r{started:,} of {total:,} blocks started\x1b[K\r")
     sys.stderr.flush()
 
@@ -145,7 +145,7 @@ def _print(data: bytes) -> None:
 
 
 def has_output() -> bool:
-    """Whether the process was started with a standard output; Python says `None` where it was closed."""
+    """Whether the process was started with a standard output; in Python it is `None` if it was closed."""
     stream: object = sys.stdout
     return stream is not None
 
@@ -167,7 +167,7 @@ def write_whole(path: Path, content: str | bytes) -> None:
 
 
 def write_below(folder: Path, path: Path, content: str | bytes) -> None:
-    """The same for a file that the user has not named: it lies below a folder, whatever links say, and replaces them.
+    """The same for a file that the user has not named: links are replaced, not followed, so it stays below its folder.
 
     Raises:
         CannotWrite: With the path and the reason.
@@ -180,10 +180,10 @@ def write_below(folder: Path, path: Path, content: str | bytes) -> None:
 
 
 def rewrite(name: str, content: str, named: Sequence[str]) -> bool:
-    """Write a file anew that was named, or found in a named folder; a link that leads out of that is left alone.
+    """Rewrite a file that was named, or found in a named folder; a link that leads out of the folder is left alone.
 
     Returns:
-        Whether it was written; if not, that is said.
+        Whether it was written; if not, a remark is printed.
 
     Raises:
         CannotWrite: With the path and the reason.
@@ -223,13 +223,13 @@ def reason(error: OSError | ValueError | OutOfReach) -> str:
 
 
 def style_for(options: Options, *, heed_columns: bool = False) -> Style:
-    """Colour if asked for or if a terminal will show it, and how wide that is.
+    """Colour if it is asked for or a terminal will show it, and the width.
 
-    Where no option says anything of colour, `NO_COLOR` and `FORCE_COLOR` do.
+    Without an option for colour, `NO_COLOR` and `FORCE_COLOR` decide.
 
     Args:
         options: Of the command line.
-        heed_columns: Whether `COLUMNS` says how wide a result is that no terminal shows.
+        heed_columns: Whether `COLUMNS` sets the width of a result that no terminal shows.
     """
     from ptxloom.views.core.style import Style  # noqa: PLC0415 - heavy work of a verb starts here
 

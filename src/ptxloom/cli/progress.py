@@ -11,17 +11,17 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _MANY: Final = 100
-"""Fewer are done before anybody wonders."""
+"""With fewer items, no progress is shown."""
 _STEP: Final = 20
 
 
 def counted(items: Iterable[T], total: int, done: str) -> Iterator[T]:
-    """Items in turn; where there are many and a terminal shows standard error, it says how many there have been.
+    """Items in turn; with many items, and standard error on a terminal, it shows how many are done.
 
     Args:
-        items: What is gone through.
-        total: How many there are.
-        done: What has been done with those that are counted, such as "files read".
+        items: The items.
+        total: The number of items.
+        done: What the count means, such as "files read".
     """
     stream: TextIO | None = sys.stderr
     if stream is None or total < _MANY or not stream.isatty():

@@ -1,4 +1,4 @@
-"""What a project's settings and the command line together say: of each file, and of what is left out of a folder."""
+"""The settings of each file, from the project and the command line, and what is left out of a folder."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ class Terms(NamedTuple):
 
 
 class Project:
-    """The settings that count; what the command line says comes first.
+    """The effective settings; the command line takes precedence.
 
-    `--select` takes the place of what the settings select and ignore, `--ignore` adds to it.
+    `--select` replaces what the settings select and ignore, `--ignore` adds to it.
     """
 
     def __init__(self, options: Options) -> None:
@@ -59,10 +59,10 @@ class Project:
         return found.read_settings(Path(self._options.config)) if self._options.config else None
 
     def settings(self, path: Path) -> Settings:
-        """What a project says of a file or folder.
+        """The settings of a project for a file or folder.
 
         Raises:
-            BadSettings: The file that says it cannot be read, or says something that cannot be.
+            BadSettings: The file of settings cannot be read, or holds an illegal value.
         """
         settings = found.settings_for(path) if self._given is None else self._given
         for sentence in settings.passed_over:
@@ -84,7 +84,7 @@ class Project:
         return Terms(options.target or settings.target, options.ptx_version or settings.ptx_version, selection)
 
     def heard(self, file: Path, every: Sequence[Diagnostic]) -> Sequence[Diagnostic]:
-        """The findings of a file that are told; those that the settings alone hide are counted."""
+        """The findings of a file to report; those that only the settings hide are counted."""
         told = self.terms(file).selection.of_interest(every)
         asked = self._asked.of_interest(every)
         settings = self.settings(file)
@@ -94,7 +94,7 @@ class Project:
 
     @property
     def remark_on_settings(self) -> str:
-        """What files of settings that nobody has named keep from being told; empty if that is nothing."""
+        """A remark on what settings files that the user did not name hide; empty if they hide nothing."""
         hidden = [f"{name} hides {number} more" for name, number in sorted(self._hidden.items())]
         return "; ".join([*hidden, *(f"{name} leaves out {n}" for name, n in sorted(self._left_out.items()))])
 

@@ -35,9 +35,9 @@ class Repairs:
         self.shown: str | None = "" if self._diff else None
 
     def of(self, source: Source, file: str, judge: Callable[[str], Sequence[Diagnostic]]) -> Sequence[Diagnostic]:
-        """Repair one text, in its file unless it has none; gives the findings that remain.
+        """Repair one text, and its file if it has one; returns the findings that remain.
 
-        What a file was compiled from, or holds beside other things, is not repaired: it has no file to itself.
+        PTX that was compiled from a file, or is one part of a file, is not repaired: it has no file of its own.
         """
         if file not in {STDIN, source.name}:
             return self._untouched(source, judge)

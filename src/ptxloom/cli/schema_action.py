@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class PrintSchema(Action):
-    """Print what a function gives, which imports what it needs, and end."""
+    """Print what a function returns, which imports what it needs, and exit."""
 
     def __init__(self, *, schema: Callable[[], str], **settings: Any) -> None:
         super().__init__(**settings, nargs=0)

@@ -1,4 +1,4 @@
-"""What argparse has to say of a command line, as the sentences that the rest of ptxloom would say."""
+"""The errors of argparse, as sentences in the style of the rest of ptxloom."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ _VERB: Final = "VERB"
 
 
 def sentence(message: str, options: Iterable[str], verbs: Mapping[str, str]) -> str:
-    """One sentence for what argparse says; what it may say beyond is left as it is.
+    """One sentence for an error of argparse; errors not known here are left as they are.
 
     Args:
-        message: What argparse says.
+        message: The error of argparse.
         options: The options that could have been meant.
-        verbs: The verbs that could have been meant, and what each is for.
+        verbs: The verbs that could have been meant, with their purposes.
     """
     if (said := _CHOICE.fullmatch(message)) and said[1] == _VERB:
         return _no_verb(said[2], verbs)
@@ -70,7 +70,7 @@ def _absent(names: str) -> str:
 def _unknown(words: str, options: Iterable[str]) -> str:
     first = words.partition(" ")[0]
     if not first.startswith("-"):
-        return f"there is nothing that `{_short(words)}` could be here"
+        return f"nothing that `{_short(words)}` could be here"
     near = meant_option(first.partition("=")[0], options)
     return f"there is no option `{_short(first)}` here" + (f"; did you mean `{near}`?" if near else "")
 
@@ -90,7 +90,7 @@ def _listed(names: list[str], last: str) -> str:
 
 
 def _bare(name: str) -> str:
-    return f"{_plain(name)} says nothing; a value must follow it"
+    return f"{_plain(name)} has no value; a value must follow it"
 
 
 def _one_of(names: str) -> str:
@@ -102,7 +102,7 @@ def _both(name: str, other: str) -> str:
 
 
 def _unasked(name: str, value: str) -> str:
-    return f"{_plain(name)} takes no value, and {_short(value)} is given"
+    return f"{_plain(name)} takes no value, but {_short(value)} is given"
 
 
 _SENTENCES: Final[tuple[tuple[re.Pattern[str], Callable[..., str]], ...]] = (

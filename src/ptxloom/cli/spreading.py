@@ -1,4 +1,4 @@
-"""Over whom a campaign of the command line is spread, and where its results lie."""
+"""Which workers share a campaign of the command line, and where its results are kept."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ R = TypeVar("R")
 
 
 class NoCluster(PtxloomError):  # noqa: N818 - reads as the sentence it prints
-    """Nobody answers where a cluster's scheduler should be."""
+    """No scheduler of a cluster answers at its address."""
 
 
 def workers_of(options: Options) -> Workers:
@@ -63,15 +63,16 @@ def carried_on(
     *,
     read: Callable[[str, Any], R],
 ) -> Iterator[tuple[str, R | Killed]]:
-    """The results of shares by their ids: those that are kept, then the others as they come, which are kept too.
+    """Yield the results of shares with their ids: the kept ones, then the others as they come, which are kept too.
 
     Args:
         work: A function of a module; what it returns is kept as JSON.
-        shares: What is to be done.
-        options: Over whom it is spread.
+        shares: The shares of work.
+        options: The options that select workers.
         shards: Where results are kept, if anywhere.
-        done: What is counted on a terminal, such as "kernels judged".
-        read: Makes a result of its id and what the folder holds of it; raises as `Shards.done` says where that is none.
+        done: What the count on a terminal means, such as "kernels judged".
+        read: Makes a result from its id and what the folder holds; raises as described at `Shards.done` if it is not a
+            result.
     """
     kept = {} if shards is None else shards.done(read)
     known = [one for one in shares if one.id in kept]

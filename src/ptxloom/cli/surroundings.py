@@ -55,15 +55,15 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """Where ptxloom runs, and with what.
+    """Where ptxloom runs, and what is installed.
 
     Attributes:
-        version: That of ptxloom.
-        folder: Where it lies.
-        python: The version, and what it is called by.
+        version: The version of ptxloom.
+        folder: Where it is installed.
+        python: The version, and the command that runs it.
         system: The operating system and the processor.
         parts: The extras.
-        tools: Compilers and libraries that no extra of ours brings, or that come from elsewhere, too.
+        tools: Compilers and libraries that no extra installs, or that may come from elsewhere.
     """
 
     version: str
@@ -86,7 +86,7 @@ class PartRecord(Record, define="part"):
 
 
 class DoctorRecord(Record):
-    """Where ptxloom runs, and with what."""
+    """Where ptxloom runs, and what is installed."""
 
     schema: Literal[1]
     version: str
@@ -146,7 +146,7 @@ def _driver() -> Part:
     found = (f"{compiler} {_said_by(path)} ({path})",) if path else ()
     lacks = remedy = ""
     if not sys.platform.startswith("linux"):
-        lacks = "it is for Linux alone"
+        lacks = "only for Linux"
     elif path is None:
         lacks, remedy = f"none of {', '.join(_C_COMPILERS)} is on the PATH", "install gcc or clang"
     purpose = "`ptxloom exec` and `pl.driver()`: its libraries are compiled once"
@@ -171,7 +171,7 @@ def _torch() -> Part:
         return Part("PyTorch", purpose, (), "torch is not installed", torch_build.install())
     version = stated.get("__version__") or _version("torch")
     toolkit = torch_build.toolkit(stated.get("cuda"), stated.get("hip"))
-    lacks = f"it is built with {toolkit}, and only the build for the CPU has that device" if toolkit else ""
+    lacks = f"it is built with {toolkit}, but only the build for the CPU has that device" if toolkit else ""
     return Part("PyTorch", purpose, (f"torch {version}",), lacks, torch_build.install(version) if lacks else "")
 
 
@@ -213,9 +213,9 @@ def _said_by(program: str | None) -> str:
         command = [program, "--version"]
         done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=_SECONDS, errors="replace")
     except (OSError, subprocess.TimeoutExpired):
-        return "that does not say its version"
+        return "whose version is unknown"
     lines = [found for line in done.stdout.splitlines() if (found := _VERSION.findall(line))]
-    return lines[0][-1] if lines else "that does not say its version"
+    return lines[0][-1] if lines else "whose version is unknown"
 
 
 def _of_library(path: str) -> str:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 _KEPT = 8  # modules and kernels that a worker keeps
 COUNTED = ("executions", "wavefronts", "conflicts", "sectors", "ideal_sectors", "divergent", "bulk_bytes", "cost")
-"""What a profile's totals say of a point."""
+"""What the totals of a profile show about a point."""
 _MOST_DIGITS = 12  # of a seed
 
 
@@ -41,8 +41,8 @@ class Point:
 
     Attributes:
         file: The launch file.
-        values: What is replaced in it, by name.
-        words: What the command line says of compilers and settings.
+        values: The replaced values, by name.
+        words: The command line's options for compilers and settings.
         timeout: Seconds that the run may take.
         memory_limit: Of this machine's memory.
         checks: The tools that watch.
@@ -57,7 +57,7 @@ class Point:
 
 
 def tried(point: Point) -> dict[str, Any]:
-    """What came of a point, and what it cost.
+    """The outcome of a point, and its cost.
 
     The outcome is `right`, `ran` (nothing was compared), `wrong`, `hazards`, `ended` or `refused`.
     """
@@ -85,10 +85,10 @@ _COSTS: Final = dict.fromkeys(COUNTED, int | float)
 
 
 def told_before(point: str, row: dict[str, Any]) -> dict[str, Any]:
-    """What `tried` told of a point, from a campaign's folder.
+    """Read what `tried` returned for a point from a campaign's folder.
 
     Raises:
-        ValueError, LookupError, AttributeError: It tells something else.
+        ValueError, LookupError, AttributeError: The folder holds something else.
     """
     in_form(_FORM | {"costs": _COSTS if row["costs"] else {}})(point, row)
     return row

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class VerbParser(argparse.ArgumentParser):
-    """argparse that says what is wrong in a sentence, for each verb by itself."""
+    """argparse that reports errors as sentences, for each verb separately."""
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings, formatter_class=_Help, allow_abbrev=False)
@@ -42,7 +42,7 @@ class VerbParser(argparse.ArgumentParser):
     def _verbs(self) -> dict[str, str]:
         """The verbs, and what each is for."""
         below: list[Any] = [one for one in self._actions if one.nargs == argparse.PARSER]
-        return {verb.dest: verb.help or "" for one in below for verb in one._get_subactions()}  # noqa: SLF001 - argparse does not tell otherwise
+        return {verb.dest: verb.help or ("") for one in below for verb in one._get_subactions()}  # noqa: SLF001 - argparse has no public way
 
 
 class _Help(argparse.RawDescriptionHelpFormatter):
@@ -61,7 +61,7 @@ class _Help(argparse.RawDescriptionHelpFormatter):
 
 
 class Overview(_Help):
-    """Verbs by groups, as close as their names allow, so that what they are for stands on one line."""
+    """Verbs by groups; the column of names is narrow, so that each purpose fits on one line."""
 
     position = 16
 

@@ -41,7 +41,7 @@ def requests(options: Options) -> tuple[Trace, ...]:
     unused = [name for name in beside if getattr(options, name) != BESIDE_TRACE[name]]
     if unused and not options.trace:
         option = f"--{unused[0].replace('_', '-')}"
-        raise PtxloomError(f"`{option}` goes with `--trace`, which says what instruction to record")
+        raise PtxloomError(f"`{option}` goes with `--trace`, which selects the instruction to record")
     blocks = "all" if options.trace_blocks == "all" else _blocks(options.trace_blocks)
     warps = None if options.trace_warps == "all" else _numbers("--trace-warps", options.trace_warps)
     lanes = None if options.lanes == "all" else _ranges("--lanes", options.lanes)
@@ -85,17 +85,17 @@ def figure(
     options: Options,
     of_profile: Callable[[Profile], Figure],
 ) -> Figure:
-    """What is drawn of a run: the first record that was asked for, else the profile, else the first hazard.
+    """What to draw of a run: the first record that was asked for, else the profile, else the first hazard.
 
     Raises:
-        PtxloomError: Nothing of these was recorded.
+        PtxloomError: None of these was recorded.
     """
     if options.trace:
         return _of_trace(records, options)
     if profile is not None:
         return of_profile(profile)
     if not hazards:
-        raise PtxloomError("there is nothing to draw: `--trace` and `--profile` say what, and no hazard was found")
+        raise PtxloomError("there is nothing to draw: give `--trace` or `--profile`; no hazard was found")
     if len(hazards) > 1:
         talk(f"ptxloom: the first of {len(hazards)} hazards is drawn")
     return hazard_picture.figure(next((one for one in hazards if one.other is not None), hazards[0]))
@@ -113,7 +113,7 @@ def _of_trace(records: Sequence[TraceRecord], options: Options) -> Figure:
 
 
 def profile_of(name: str, modules: Sequence[Module], options: Options) -> tuple[Module, Profile]:
-    """Run what a launch file says on the one of these modules that it names, and count.
+    """Run a launch file on the one of these modules that it names, and count.
 
     Raises:
         PtxloomError: The launch file names another module.

@@ -21,7 +21,7 @@ _CLEAR: Final = "\x1b[H\x1b[2J\x1b[3J"
 
 
 def watched(options: Options, once: Callable[[Options], Outcome]) -> Outcome:
-    """Do it, show what came of it, wait for a change, until somebody interrupts; gives the last outcome's exit code.
+    """Run, show the outcome and wait for a change, until interrupted; returns the last outcome's exit code.
 
     Raises:
         PtxloomError: Standard input is among the files, which is read only once.

@@ -32,10 +32,10 @@ def program_of(options: Options) -> list[str]:
 
 
 def no_program(options: Options) -> None:
-    """Refuse a program where a launch file is meant, unless options say which of its kernels is to run.
+    """Refuse a program where a launch file is meant, unless options name one of its kernels to run.
 
     Raises:
-        UsageError: It is a program; the sentence says how it is run.
+        UsageError: It is a program; the sentence shows how to run it.
     """
     name = options.file
     if launch_words.said(options) or not is_file(name) or Path(name).suffix in _FILES:
@@ -46,9 +46,10 @@ def no_program(options: Options) -> None:
 
 
 def run(options: Options, command: list[str], executed: Callable[[Options], Outcome]) -> Outcome:
-    """Run it on the driver, and tell of each kernel once what is wrong with it.
+    """Run it on the driver, and report once for each kernel what is wrong with it.
 
-    The exit status is 1 if anything is and 2 if it launches none, unless it fails by itself; else the program's.
+    The exit status is 1 if a kernel is wrong and 2 if none was launched, unless the program itself fails; else it is
+    the program's.
 
     Args:
         options: Those of `why`.

@@ -30,8 +30,10 @@ def conform(parser: ArgumentParser) -> None:
     parser.add_argument("--full", action="store_true", help="all paths; otherwise four forms of every syntax line")
     parser.add_argument("--cases", type=_positive, default=1024, metavar="N", help="cases a path (default 1024)")
     parser.add_argument("--level", type=int, choices=range(5), help="the optimisation level of the judge's compiler")
-    parser.add_argument("--target", metavar="SM", help="whose paths, where no GPU says it (default sm_90a)")
-    parser.add_argument("--ptx-version", metavar="X.Y", help="the version of PTX, where no judge says it")
+    parser.add_argument(
+        "--target", metavar="SM", help="the target whose paths are meant, if no GPU decides it (default sm_90a)"
+    )
+    parser.add_argument("--ptx-version", metavar="X.Y", help="the version of PTX, if no judge decides it")
     parser.add_argument("--verify", metavar="FILE", help="compute a report's results here, without a GPU")
     parser.add_argument("--report", metavar="FILE", help="write the report: what a judge said of every path")
     spread(parser)
@@ -51,7 +53,7 @@ def judge(parser: ArgumentParser) -> None:
         "--against",
         required=True,
         metavar="REF.py",
-        help="what it has to compute: a Python file with `inputs(seed, shape)`, `reference(...)` and `shapes`",
+        help="what the kernel must compute: a Python file with `inputs(seed, shape)`, `reference(...)` and `shapes`",
     )
     parser.add_argument("--seeds", type=_positive, default=3, metavar="N", help="seeds for each shape (default 3)")
     parser.add_argument(
@@ -59,11 +61,11 @@ def judge(parser: ArgumentParser) -> None:
         type=int,
         default=0,
         metavar="N",
-        help="the first of them (default 0); best one not known before",
+        help="the first seed (default 0); best one that was not known before",
     )
     parser.add_argument("--kernel", metavar="NAME", help="which kernel, if PTX or CUDA C++ holds several")
     for name, what in (("grid", "CTAs"), ("block", "threads of a CTA")):
-        parser.add_argument(f"--{name}", type=extents, metavar="X,Y,Z", help=f"{what}, instead of what REF.py says")
+        parser.add_argument(f"--{name}", type=extents, metavar="X,Y,Z", help=f"{what}, instead of those of REF.py")
     parser.add_argument("--shared-bytes", type=int, metavar="N", help="dynamic shared memory, likewise")
     parser.add_argument("--target", metavar="SM", help="the architecture whose tensor cores compute, sm_75 to sm_121")
     parser.add_argument(
@@ -73,7 +75,7 @@ def judge(parser: ArgumentParser) -> None:
         help="for each call, translating and compiling included (default 300)",
     )
     parser.add_argument("--memory-limit", type=size, metavar="SIZE", help="memory that a call may use")
-    parser.add_argument("--verify", metavar="FILE", help="judge again, and say whether FILE is the verdict that comes")
+    parser.add_argument("--verify", metavar="FILE", help="judge again, and report whether the verdict equals FILE")
     formats(parser, ("full", "concise", "json"))
     spread(parser)
 
@@ -84,7 +86,7 @@ def fuzz(parser: ArgumentParser) -> None:
         "only",
         nargs="*",
         metavar="PATH",
-        help="of which instructions programs are made: names that `conform --list` says",
+        help="the instructions that programs use: names from `conform --list`",
     )
     parser.add_argument("--programs", type=_positive, default=1024, metavar="N", help="how many (default 1024)")
     parser.add_argument("--seconds", type=_positive, metavar="S", help="start no more programs after S seconds")
@@ -93,7 +95,9 @@ def fuzz(parser: ArgumentParser) -> None:
     parser.add_argument("--case", type=_number, metavar="N", help="only print the program of this number")
     parser.add_argument("--size", default="4:40", metavar="N:M", help="statements of a program (default 4:40)")
     parser.add_argument("--control", type=_share, default=0.15, metavar="X", help="the share of branches, loops, calls")
-    parser.add_argument("--shared", type=_share, default=0.1, metavar="X", help="the share of what a CTA does together")
+    parser.add_argument(
+        "--shared", type=_share, default=0.1, metavar="X", help="the share of statements that a CTA executes as one"
+    )
     parser.add_argument(
         "--against",
         action="append",
@@ -104,10 +108,12 @@ def fuzz(parser: ArgumentParser) -> None:
     )
     parser.add_argument("--ptxas", action="append", default=[], metavar="FILE", help="the ptxas that ptxas:N asks")
     parser.add_argument(
-        "--with", dest="idioms", action="append", default=[], metavar="IDIOM", help="what programs leave out by default"
+        "--with", dest="idioms", action="append", default=[], metavar="IDIOM", help="what programs omit by default"
     )
-    parser.add_argument("--target", metavar="SM", help="whose instructions, where no GPU says it (default sm_90a)")
-    parser.add_argument("--ptx-version", metavar="X.Y", help="the version of PTX, where no GPU says it")
+    parser.add_argument(
+        "--target", metavar="SM", help="the target whose instructions are meant, if no GPU decides it (default sm_90a)"
+    )
+    parser.add_argument("--ptx-version", metavar="X.Y", help="the version of PTX, if no GPU decides it")
     parser.add_argument("--bundle", metavar="FOLDER", help="write each program that differs there, shrunk")
     parser.add_argument("--report", metavar="FILE", help="write all that was found, as JSON")
     spread(parser)
@@ -121,11 +127,13 @@ def sweep(parser: ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="NAME=VALUE,VALUE",
-        help="what varies (repeatable: every combination runs): an argument (n), what an array is made of (A.shape, "
-        "A.dtype, A.seed), grid, block, cluster, shared_bytes, target, contract, kernel, ptx; a macro of CUDA C++, "
-        "std, use_fast_math, nvcc_flags; seed and checks of the run. NAME/NAME=VALUE/VALUE,... vary together",
+        help=(
+            "what varies (repeatable: every combination runs): an argument (n), how an array is made (A.shape, "
+            "A.dtype, A.seed), grid, block, cluster, shared_bytes, target, contract, kernel, ptx; a macro of CUDA C++, "
+            "std, use_fast_math, nvcc_flags; seed and checks of the run. NAME/NAME=VALUE/VALUE,... vary together"
+        ),
     )
-    parser.add_argument("--checks", metavar="TOOLS", help="the tools that watch, as of `run` (default: all)")
+    parser.add_argument("--checks", metavar="TOOLS", help="the tools that watch, as in `run` (default: all)")
     parser.add_argument("--timeout", type=float, metavar="SECONDS", help="for each run")
     parser.add_argument("--memory-limit", type=size, metavar="SIZE", help="memory that a run may use")
     formats(parser, ("full", "csv", "markdown", "json"))
@@ -133,13 +141,13 @@ def sweep(parser: ArgumentParser) -> None:
 
 
 def spread(parser: ArgumentParser, *, jobs: bool = True) -> None:
-    """Over which workers a campaign is spread, and where it is kept.
+    """Add the options for the workers of a campaign and for where its results are kept.
 
     Args:
-        parser: Whose arguments they are.
-        jobs: Whether `--jobs` is one of them; some verbs have it anyway.
+        parser: The parser to extend.
+        jobs: Whether to add `--jobs`; some verbs have it anyway.
     """
-    how = parser.add_argument_group("campaign", "over whom the work is spread, and where its results are kept")
+    how = parser.add_argument_group("campaign", "which workers share the work, and where its results are kept")
     if jobs:
         how.add_argument("--jobs", type=_positive, metavar="N", help="processes of this machine (default: its cores)")
     how.add_argument(
@@ -148,7 +156,9 @@ def spread(parser: ArgumentParser, *, jobs: bool = True) -> None:
         metavar="ADDRESS",
         help="a Dask cluster instead: tcp://HOST:PORT, or local; or mpi",
     )
-    how.add_argument("--campaign", metavar="FOLDER", help="keep results there as they come; go on with what is there")
+    how.add_argument(
+        "--campaign", metavar="FOLDER", help="keep results there as they come; continue from those that are there"
+    )
 
 
 def _positive(text: str) -> int:

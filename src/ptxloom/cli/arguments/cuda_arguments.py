@@ -16,7 +16,12 @@ def declare(parser: ArgumentParser) -> None:
         "-D", dest="cuda_defines", action="append", default=[], metavar="NAME[=VALUE]", help="define a macro"
     )
     how.add_argument(
-        "-I", dest="cuda_includes", action="append", default=[], metavar="DIR", help="also look here for headers"
+        "-I",
+        dest="cuda_includes",
+        action="append",
+        default=[],
+        metavar="DIR",
+        help="also search this folder for headers",
     )
     how.add_argument("-std", "--std", dest="cuda_standard", default="", metavar="C++NN", help="such as c++17")
     how.add_argument(

@@ -24,20 +24,23 @@ def atom(parser: ArgumentParser) -> None:
     )
     wanted = parser.add_argument_group("which atom for which operand")
     wanted.add_argument(
-        "--mma", metavar="MMA", help="the mma, such as m16n8k16.row.col.f32.f16.f16.f32; a shape alone is that of f16"
+        "--mma", metavar="MMA", help="the mma, such as m16n8k16.row.col.f32.f16.f16.f32; a shape alone means f16"
     )
     wanted.add_argument("--operand", choices=("a", "b", "c", "d"), help="the operand in shared memory")
-    wanted.add_argument("--major", choices=("k", "m", "n"), help="the coordinate along which it is contiguous")
+    wanted.add_argument("--major", choices=("k", "m", "n"), help="the coordinate along which the operand is contiguous")
     wanted.add_argument("--blas", metavar="XY", help="A and B at once: TN, NT, NN or TT (TN: both K-major)")
     wanted.add_argument(
-        "--element", metavar="TYPE", type=type_name, help="the type in memory, where it is not the mma's, such as e2m1"
+        "--element",
+        metavar="TYPE",
+        type=type_name,
+        help="the type in memory, if it differs from the mma's, such as e2m1",
     )
     wanted.add_argument("--target", metavar="SM", help="the architecture (default sm_90)")
     where = parser.add_argument_group(
-        "where the operand lies", "lane by lane, the byte offset of the row that it names"
+        "where the operand is stored", "lane by lane, the byte offset of the row that it names"
     )
     where.add_argument("--tile", metavar="ROWSxCOLUMNS", type=tile, help="the tile, its columns contiguous")
-    where.add_argument("--pitch", type=int, metavar="BYTES", help="from one row to the next, if not dense")
+    where.add_argument("--pitch", type=int, metavar="BYTES", help="from one row to the next, if rows are not dense")
     pictures(parser, FORMATS, ("lane", "register"))
 
 
@@ -58,7 +61,10 @@ def swizzle(parser: ArgumentParser) -> None:
         "accesses",
         metavar="ACCESS",
         nargs="+",
-        help="what accesses it: cp.async, tma, ldmatrix.x4.trans, stmatrix.x2, ld.shared.v4.b32, ld.shared.b32@column",
+        help=(
+            "the instructions that access it: cp.async, tma, ldmatrix.x4.trans, stmatrix.x2, ld.shared.v4.b32, "
+            "ld.shared.b32@column"
+        ),
     )
     parser.add_argument("--pitch", type=int, metavar="BYTES", help="from one row to the next, if there are gaps")
     pictures(parser, FORMATS)

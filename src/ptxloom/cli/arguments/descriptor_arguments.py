@@ -46,17 +46,19 @@ def descriptor(parser: ArgumentParser) -> None:
         "selector=N, a_scale=N, b_scale=N, shift=N",
     )
     parser.add_argument(
-        "--generation", choices=("wgmma", "tcgen05"), help="who reads it (default: as bits 46 to 48 say)"
+        "--generation",
+        choices=("wgmma", "tcgen05"),
+        help="the instruction that reads it (default: what bits 46 to 48 select)",
     )
-    what = parser.add_argument_group("what the instruction says")
+    what = parser.add_argument_group("settings of the instruction")
     what.add_argument("--type", dest="element", metavar="TYPE", type=type_name, help="of an element (default f16)")
     what.add_argument(
         "--major", choices=("k", "mn"), help="the coordinate along which elements are contiguous (default k)"
     )
     what.add_argument(
-        "--tile", type=tile, metavar="MNxK", help="M or N and K, in elements: one product's, or the tile that is made"
+        "--tile", type=tile, metavar="MNxK", help="M or N and K, in elements: those of one product, or of the tile"
     )
-    made = parser.add_argument_group("where the tile to be made lies")
+    made = parser.add_argument_group("where the tile is stored")
     made.add_argument(
         "--swizzle", dest="mode", choices=(*_SWIZZLES, "128B_ATOM_32B"), help="the mode (default: the widest that fits)"
     )
@@ -75,7 +77,7 @@ def tensormap(parser: ArgumentParser) -> None:
     )
     made = parser.add_argument_group("the parameters of the map to make, named as in the CUDA driver")
     made.add_argument("--data-type", metavar="TYPE", help="such as FLOAT16")
-    made.add_argument("--global-address", type=number, metavar="ADDRESS", help="where the tensor begins (default 0)")
+    made.add_argument("--global-address", type=number, metavar="ADDRESS", help="the address of the tensor (default 0)")
     made.add_argument("--global-dim", type=numbers, metavar="LIST", help="elements, the contiguous dimension first")
     made.add_argument("--global-strides", type=numbers, metavar="LIST", help="bytes, of all dimensions but the first "
                       "(default: no gaps)")  # fmt: skip

@@ -31,10 +31,12 @@ def declare(parser: ArgumentParser) -> None:
         "--destroy-on-device-error",
         choices=("context", "kernel"),
         default="context",
-        help="what a kernel that is ended takes with it: the context, whose later calls all fail, as on a GPU "
-        "(default), or nothing, so that one failing test leaves the others alone",
+        help=(
+            "what fails with a kernel that is ended: all later calls in its context, as on a GPU (default), or nothing "
+            "else, so that one failing test does not affect others"
+        ),
     )
     parser.add_argument(
-        "--memory-limit", type=size, metavar="SIZE", help="what the device has (default half of what this machine has)"
+        "--memory-limit", type=size, metavar="SIZE", help="memory of the device (default: half of this machine's)"
     )
     parser.add_argument("program", metavar="PROGRAM", nargs=REMAINDER, help="the program and its arguments, after --")

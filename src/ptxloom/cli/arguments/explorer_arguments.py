@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 GRAPH_FORMATS: Final = ("full", "dot", "json")
 FILE: Final = "a PTX file, CUDA C++ (.cu), a compiled file with PTX in it, or - for standard input"
-_PATTERN: Final = "an opcode, or qualifiers too, with * for anything: ld.shared.v4.*, ldmatrix.*.trans"
+_PATTERN: Final = "an opcode, with or without qualifiers; * stands for anything: ld.shared.v4.*, ldmatrix.*.trans"
 
 
 def parse(parser: ArgumentParser) -> None:
@@ -21,7 +21,7 @@ def parse(parser: ArgumentParser) -> None:
     parser.add_argument("files", metavar="FILE", nargs="*", help=FILES)
     parser.add_argument("--tree", action="store_true", help="print the syntax tree; one of the filters implies it")
     parser.add_argument("--schema", action="store_true", help="print the JSON Schema of `--output-format json`")
-    chosen = parser.add_argument_group("what of the tree")
+    chosen = parser.add_argument_group("which part of the tree to print")
     _function(chosen)
     _lines(chosen)
     chosen.add_argument("--pattern", metavar="PATTERN", help=f"only instructions that match: {_PATTERN}")
@@ -55,7 +55,7 @@ def _function(parser: _Group) -> None:
 
 
 def _lines(parser: _Group) -> None:
-    parser.add_argument("--lines", metavar="N[-M]", type=_span, help="only what is on these lines")
+    parser.add_argument("--lines", metavar="N[-M]", type=_span, help="only these lines")
 
 
 def _span(text: str) -> tuple[int, int]:

@@ -1,4 +1,4 @@
-"""The arguments that say which files are meant, and how `check` judges them."""
+"""The arguments that select files, and how `check` judges them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def files(parser: ArgumentParser) -> None:
 
 
 def files_or_here(parser: ArgumentParser) -> None:
-    """Files and folders; the folder in which one is where nothing is said."""
+    """Add the arguments for files and folders; the default is the current folder."""
     parser.add_argument("files", metavar="FILE", nargs="*", default=["."], help=f"{FILES} (default: this folder)")
 
 
@@ -53,10 +53,10 @@ def judging(parser: ArgumentParser) -> None:
     how.add_argument(
         "--stdin-filename",
         metavar="NAME",
-        help="the name that standard input goes by, which also decides whose settings count",
+        help="the name to use for standard input; it also decides which settings apply",
     )
     how.add_argument(
-        "--statistics", action="store_true", help="how many findings each rule has, instead of the findings"
+        "--statistics", action="store_true", help="the number of findings of each rule, instead of the findings"
     )
     how.add_argument("--watch", action="store_true", help="check again whenever a file changes, until Ctrl-C")
     how.add_argument("-j", "--jobs", type=int, metavar="N", help="processes to use (default: as many as pay off)")

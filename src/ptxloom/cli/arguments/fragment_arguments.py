@@ -28,12 +28,12 @@ def where(parser: ArgumentParser) -> None:
     held.add_argument("--lane", type=int, metavar="0-31", help="the lane (of a warpgroup and of tensor memory 0-127)")
     held.add_argument("--register", type=int, metavar="R", help="only this register, or column of tensor memory")
     held.add_argument("--bit", type=int, metavar="0-31", help="only the element at this bit of the register")
-    holder = parser.add_argument_group("who holds a row or an element")
+    holder = parser.add_argument_group("which lanes hold a row or an element")
     holder.add_argument(
-        "--row", type=int, metavar="I", help="the row; for ldmatrix and stmatrix, also whose address it comes from"
+        "--row", type=int, metavar="I", help="the row; for ldmatrix and stmatrix, also the lane that gives its address"
     )
     holder.add_argument("--column", "--col", type=int, metavar="J", help="only the element of this column")
-    parser.add_argument("--matrix", type=int, default=0, metavar="M", help="of which matrix (default 0)")
+    parser.add_argument("--matrix", type=int, default=0, metavar="M", help="the matrix (default 0)")
     pictures(parser, TABLE, OF_FRAGMENTS)
 
 
@@ -41,7 +41,7 @@ def banks(parser: ArgumentParser) -> None:
     """`ptxloom banks`."""
     _instruction(parser)
     where = parser.add_mutually_exclusive_group(required=True)
-    where.add_argument("--pitch", type=int, metavar="BYTES", help="the rows of a tile lie BYTES apart")
+    where.add_argument("--pitch", type=int, metavar="BYTES", help="the rows of a tile are BYTES apart")
     where.add_argument("--stride", type=int, metavar="BYTES", help="lane l accesses address l * BYTES")
     where.add_argument("--addresses", metavar="LIST", help="32 byte addresses, comma-separated, or a file of them")
     parser.add_argument(

@@ -1,4 +1,4 @@
-"""Every key of a launch file: what may stand there and what it means."""
+"""Every key of a launch file: its legal values and its meaning."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ _SHAPE: Final = Key(
     "shape", Numbers(MOST_DIMENSIONS), "extents, the last is contiguous", required=True, example="[64, 64]"
 )
 _DTYPE: Final = Key(
-    "dtype", Text(), "the type of its numbers, as PTX or NumPy calls it; float32 if left out", example='"f16"'
+    "dtype", Text(), "the type of its numbers, by its name in PTX or NumPy; float32 if left out", example='"f16"'
 )
 _SEED: Final = Key("seed", Number(whole=True, low=0), "other numbers for each seed; 0 if left out")
-_LOW: Final = Key("low", Number(), "the smallest number; 0, of signed integers the least of the type, if left out")
-_HIGH: Final = Key("high", Number(), "the largest number; 1, of integers the greatest of the type, if left out")
+_LOW: Final = Key("low", Number(), "the smallest number; if left out 0, or for signed integers the type's minimum")
+_HIGH: Final = Key("high", Number(), "the largest number; if left out 1, or for integers the type's maximum")
 
 FILLS: Final = {
     "zeros": (_SHAPE, _DTYPE),
@@ -33,15 +33,15 @@ FILLS: Final = {
 _MEANINGS: Final = {
     "zeros": "an array of zeros",
     "ones": "an array of ones",
-    "arange": "an array of 0, 1, 2, ... in the order of memory, so that each element names its place",
+    "arange": "an array of 0, 1, 2, ... in memory order, so that each element names its position",
     "normal": "an array of normally distributed numbers",
     "uniform": "an array of numbers between `low` and `high`",
     "integers": "an array of whole numbers from `low` to `high`, both included, in a type of any kind",
     "random": "`normal` for floating-point types, all bits at random for integers",
-    "empty": "an array that holds nothing yet: `initcheck:global` tells who reads it all the same",
+    "empty": "an array of unwritten memory: `initcheck:global` reports reads of it",
 }
 SOURCES: Final = (*FILLS, "npy", "value")
-"""Of an argument, exactly one; but a tensor map of another one's array needs none."""
+"""An argument has exactly one of them; a tensor map of another argument's array needs none."""
 
 _TEXTS: Final = ("data_type", "interleave", "swizzle", "l2_promotion", "oob_fill")
 TILED: Final = ("box_dim",)
@@ -51,11 +51,11 @@ COLUMNS: Final = (
 _AS_DRIVER: Final = "as the driver's parameter of this name"
 TENSOR_MAP: Final = TomlTable(
     (
-        Key("of", Text(), "the argument whose array it is of; left out where an array stands beside it"),
+        Key("of", Text(), "the argument whose array it maps; left out if the argument has an array itself"),
         Key(
             "box_dim",
             Numbers(5),
-            "how many elements a copy spans, by dimension from the contiguous one on",
+            "the elements that a copy spans in each dimension, the contiguous one first",
             example="[64, 8]",
         ),
         *(Key(name, Numbers(3, low=None), f"of im2col, {_AS_DRIVER}") for name in COLUMNS[:2]),
@@ -75,7 +75,7 @@ ARGUMENT: Final = TomlTable(
         Key(
             "save",
             Text(),
-            "the `.npy` file below the launch file's folder that the array is written to",
+            "the `.npy` file, below the launch file's folder, that receives the array",
         ),
     ),
     several=True,
@@ -85,20 +85,24 @@ ACCUMULATE: Final = ("f16", "bf16", "f32", "f64")
 COMPARE: Final = TomlTable(
     (
         Key(
-            "expect", Text(), "what an array must be, over arguments as they are before the run", example='"C = A @ B"'
+            "expect",
+            Text(),
+            "what an array must be, as an expression over the arguments as they are before the run",
+            example='"C = A @ B"',
         ),
         Key("array", Text(), "the argument that `equals` is about"),
-        Key("equals", Text(), "a file that `numpy.save` wrote: what `array` must be"),
+        Key("equals", Text(), "a file that `numpy.save` wrote: the expected `array`"),
         Key(
             "rtol",
             Number(low=0),
-            "the relative difference allowed of each element; both left out: what rounding explains",
+            "the relative difference allowed for each element; if both are left out: what rounding can explain",
         ),
         Key("atol", Number(low=0), "the absolute difference allowed; both 0: every bit must be equal"),
         Key(
             "accumulate",
             Text(),
-            f"the type that sums may be rounded to: {', '.join(ACCUMULATE)}; left out: none coarser than the array's",
+            f"the type that sums may be rounded to: {', '.join(ACCUMULATE)}; if left out: no type coarser than the "
+            "array's",
         ),
     ),
     several=True,
@@ -112,7 +116,7 @@ LAUNCH: Final = TomlTable(
             required=True,
             example='"k.ptx"',
         ),
-        Key("kernel", Text(), "its name, mangled or as C++ has it", required=True, example='"hgemm"'),
+        Key("kernel", Text(), "its name, mangled or as in C++", required=True, example='"hgemm"'),
         Key("grid", Numbers(3, low=None), "CTAs in x, y, z; 1 if left out", example="[2, 3]"),
         Key("block", Numbers(3, low=None), "threads of a CTA in x, y, z; 1 if left out", example="128"),
         Key("cluster", Numbers(3, low=None), "CTAs of a cluster in x, y, z"),
@@ -122,8 +126,8 @@ LAUNCH: Final = TomlTable(
             "contract", Text(), "`as written`, or `fused`: mul and add without a rounding are one fma, as ptxas has it"
         ),
         CUDA,
-        Key("args", ARGUMENT, "one table a parameter, in order"),
-        Key("compare", COMPARE, "what arrays must be after the run, one table each"),
+        Key("args", ARGUMENT, "one table per parameter, in order"),
+        Key("compare", COMPARE, "what arrays must be after the run, one table per array"),
     )
 )
 """The whole file."""

@@ -1,4 +1,4 @@
-"""A launch in words of the command line: `--arg A=normal:f16:192x96` says what a table of a launch file would."""
+"""A launch described on the command line: `--arg A=normal:f16:192x96` means what a table of a launch file would."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class BadWord(PtxloomError):  # noqa: N818 - reads as the sentence it prints
 
 def declare(parser: ArgumentParser) -> None:
     """Add them."""
-    own = parser.add_argument_group("a launch in words", "adds to a launch file, or replaces what it says")
+    own = parser.add_argument_group("a launch in words", "adds to a launch file, or replaces parts of it")
     which = "the kernel, such as gemm or scale<2>; not needed if the PTX holds only one"
     own.add_argument("--kernel", metavar="NAME", help=which)
     for name, what in (("grid", "CTAs"), ("block", "threads of a CTA"), ("cluster", "CTAs of a cluster")):
@@ -53,14 +53,14 @@ def declare(parser: ArgumentParser) -> None:
         metavar="'C = A @ B'",
         help="what an array must hold afterwards, computed from the others with + - * / @ .T, sum, softmax and more",
     )
-    allowed = "difference that --expect allows of each element (default: what rounding explains)"
+    allowed = "difference that --expect allows for each element (default: what rounding can explain)"
     own.add_argument("--rtol", type=float, metavar="R", help=f"relative {allowed}")
     own.add_argument("--atol", type=float, metavar="A", help="absolute difference, likewise")
     own.add_argument(
         "--accumulate",
         type=type_name,
         choices=ACCUMULATE,
-        help="the type that sums may be rounded to (default: none coarser than the array's)",
+        help="the type that sums may be rounded to (default: no type coarser than the array's)",
     )
     own.add_argument("--save", action="append", default=[], metavar="NAME=FILE.npy", help="write an array afterwards")
     own.add_argument("--init", action="store_true", help="write a launch file for PTX, to be filled in; nothing runs")
@@ -90,10 +90,10 @@ def extents(text: str) -> int | list[int]:
 
 
 def argument(text: str) -> dict[str, Any]:
-    """What a launch file's table would say of an argument.
+    """The table of a launch file that describes the same argument.
 
     Raises:
-        ArgumentTypeError: It says nothing.
+        ArgumentTypeError: The word is not an argument.
 
     Example:
         >>> argument("A=normal:f16:192x96:seed=3")
@@ -149,7 +149,7 @@ _WORDS: Final = (*_TOP, "args", "expect", "save", *_TOLERANCES)
 
 
 def merged(table: dict[str, Any], options: Namespace) -> dict[str, Any]:
-    """A launch file's table, judged before, with what the words say: theirs wins, what they name anew is added.
+    """Merge the words into a launch file's table that has been checked: they override it, and new names are added.
 
     Arrays that words fill at random without a seed differ from each other.
     """

@@ -16,7 +16,7 @@ _HELD: Final = (
 )
 _LIMITS: Final = {
     "memory_limit": ("half of what this machine has", _HELD),
-    "heap_bytes": ("8M", "how much a kernel's malloc can give in all; beyond that it returns NULL"),
+    "heap_bytes": ("8M", "how much a kernel can allocate with malloc in all; beyond that it returns NULL"),
     "printf_bytes": ("1M", "how much a kernel can print; the rest is cut off"),
     "stack_bytes": ("16K", "local memory of a thread for calls"),
 }
@@ -27,7 +27,7 @@ def declare(parser: ArgumentParser, seconds: float | None = None) -> None:
 
     Args:
         parser: Of the verb.
-        seconds: The time that a kernel has where nobody gives it another; None if it has all.
+        seconds: The default time limit of a kernel; None if it has no limit.
     """
     parser.add_argument("--threads", type=int, metavar="N", help="threads of this machine (default: one per core)")
     usual = "" if seconds is None else f" (default {seconds:g})"

@@ -28,8 +28,8 @@ def run(parser: ArgumentParser) -> None:
         "--checks",
         metavar="TOOLS",
         help="the tools that watch: a comma-separated list of memcheck, synccheck (the default), racecheck, initcheck; "
-        "`all` is these four and memcheck:variables, which reports addresses that leave the variable "
-        "they were made from; memcheck:leaks reports what malloc returned and was never freed; racecheck:global and "
+        "`all` is these four and memcheck:variables, which reports addresses that leave the variable from which they "
+        "were made; memcheck:leaks reports what malloc returned and was never freed; racecheck:global and "
         "initcheck:global also watch global memory; racecheck:fences also reports fences that libraries leave out",
     )
     _contract(parser)
@@ -47,10 +47,12 @@ def why(parser: ArgumentParser) -> None:
     parser.add_argument(
         "file",
         metavar="FILE",
-        help="a launch file (TOML): which kernel runs on which arrays; or PTX, with the launch in words; behind --, a "
-        "program that uses CUDA, all of whose kernels are looked at",
+        help=(
+            "a launch file (TOML): which kernel runs on which arrays; or PTX, with the launch in words; behind --, a "
+            "program that uses CUDA; all of its kernels are judged"
+        ),
     )
-    parser.add_argument("program", metavar="ARGUMENT", nargs="*", help="what the program is given")
+    parser.add_argument("program", metavar="ARGUMENT", nargs="*", help="the arguments of the program")
     parser.add_argument(
         "--device", metavar="SM", default="sm_80", help="the device of a program, sm_75 to sm_121 (default sm_80)"
     )
@@ -76,10 +78,10 @@ def debug(parser: ArgumentParser) -> None:
     parser.add_argument(
         "stage",
         choices=("plan", "ir", "asm", "hot", "runtime", "opcode"),
-        help="plan: blocks, places, what is known; ir: LLVM's language; asm: the host's assembly; "
-        "hot: what the second tier makes of registers and accesses, and its IR; "
+        help="plan: blocks, places, known values; ir: LLVM's language; asm: the host's assembly; "
+        "hot: how the second tier treats registers and accesses, and its IR; "
         "runtime: the IR of the functions that the kernel calls; "
-        "opcode: where the code tells what an instruction is (FILE is an opcode)",
+        "opcode: where the source defines an instruction (FILE is an opcode)",
     )
     parser.add_argument(
         "file",

@@ -1,4 +1,4 @@
-"""What pictures are asked for with, and the format that the name of the output says."""
+"""The options of pictures, and the format that the name of the output implies."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ _FORMATS: Final = {
     ".sarif": "sarif",
     ".xml": "junit",
 }
-"""What a suffix of `-o` asks for; under all other names there is text."""
+"""The format that a suffix of `-o` selects; all other names get text."""
 _DRAWN_BY_OTHERS: Final = frozenset((".bmp", ".eps", ".gif", ".jpeg", ".jpg", ".ps", ".tif", ".tiff", ".webp"))
-"""Pictures that nothing here draws; text under such a name would say what it is not."""
+"""Picture formats that ptxloom cannot write; text under such a name would mislead."""
 _PLAIN: Final = "full"
 _OTHERS: Final = {"explain": ("markdown",), "schema": ("json",), "web": ("html",)}
-"""What verbs write that have no `--output-format`, beside text."""
+"""What verbs without `--output-format` write, besides text."""
 OF_FRAGMENTS: Final = ("lane", "register", "matrix", "bank")
-"""What a colour of a fragment can stand for."""
+"""What a colour in a fragment can stand for."""
 
 
 def pictures(parser: ArgumentParser, names: Sequence[str], colours: Sequence[str] = ()) -> None:
@@ -53,8 +53,8 @@ def pictures(parser: ArgumentParser, names: Sequence[str], colours: Sequence[str
 
 
 def settle(parser: ArgumentParser, options: Any) -> None:
-    """Let the suffix of `-o` say the format where nothing else does; refuse one that the verb does not write."""
-    actions = {action.dest: action for action in parser._actions}  # noqa: SLF001  # pyright: ignore[reportPrivateUsage] - argparse does not tell otherwise
+    """Let the suffix of `-o` select the format if no option does; refuse a format that the verb does not write."""
+    actions = {action.dest: action for action in parser._actions}  # noqa: SLF001  # pyright: ignore[reportPrivateUsage] - argparse has no public way
     if "output" not in actions:
         return
     verb = parser.prog.rpartition(" ")[2]

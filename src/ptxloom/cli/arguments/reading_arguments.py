@@ -35,7 +35,7 @@ def check(parser: ArgumentParser) -> None:
     how = parser.add_argument_group(
         "repairs", "a file changes as a whole or not at all; standard input goes to standard output"
     )
-    how.add_argument("--fix", action="store_true", help="make the repairs that leave no doubt")
+    how.add_argument("--fix", action="store_true", help="make the repairs that are certain")
     how.add_argument(
         "--unsafe-fixes", action="store_true", help="with --fix or --diff: also make repairs that are guesses"
     )
@@ -69,7 +69,7 @@ def diff(parser: ArgumentParser) -> None:
         metavar="A.ptx",
         help=explorer_arguments.FILE,
     )
-    parser.add_argument("other", metavar="B.ptx", help="the file to compare it with")
+    parser.add_argument("other", metavar="B.ptx", help="the file to compare with")
     parser.add_argument("--all", action="store_true", help="show every line that differs")
     watch_arguments.sources(parser, "lines that differ")
     formats(parser, ("full", "concise", "json"))
@@ -100,7 +100,7 @@ def doctor(parser: ArgumentParser) -> None:
 def examples(parser: ArgumentParser) -> None:
     """`ptxloom examples`."""
     parser.add_argument(
-        "file", metavar="FOLDER", nargs="?", default="examples", help="where they go (default: examples)"
+        "file", metavar="FOLDER", nargs="?", default="examples", help="the folder to write to (default: examples)"
     )
 
 
@@ -127,7 +127,7 @@ def _rules(parser: ArgumentParser) -> None:
         type=_names,
         action="extend",
         default=[],
-        help="report all but these; wins over --select",
+        help="report all but these; overrides --select",
     )
 
 

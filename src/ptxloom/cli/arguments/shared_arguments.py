@@ -22,7 +22,9 @@ def shared(parser: ArgumentParser) -> None:
         help="just before an instruction, when a warp of the CTA first reaches it: a PTX line (372), a source line "
         "(kernel.cu:45) or a pattern (ldmatrix); if left out, at the end of the CTA",
     )
-    parser.add_argument("--array", metavar="NAME", help="only a variable in shared memory, or what comes from an array")
+    parser.add_argument(
+        "--array", metavar="NAME", help="only a variable in shared memory, or bytes that come from an array"
+    )
     parser.add_argument("--cta", metavar="X,Y,Z", default="0", help="which CTA, by its number or place (default 0)")
     parser.add_argument("--values", action="store_true", help="also show the values that the bytes hold")
     parser.add_argument("--type", metavar="TYPE", type=type_name, help="read the bytes as f16, bf16, s8, b32, ...")

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 def mcp(parser: ArgumentParser) -> None:
     """`ptxloom mcp`."""
     parser.add_argument(
-        "file", metavar="FOLDER", nargs="?", default=".", help="files below it may be named (default: this folder)"
+        "file", metavar="FOLDER", nargs="?", default=".", help="requests may name files below it (default: this folder)"
     )
     parser.add_argument(
         "--trust",

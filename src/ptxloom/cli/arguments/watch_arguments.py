@@ -22,7 +22,7 @@ BESIDE_TRACE: Final[dict[str, Any]] = {
     "source": False,
     "source_root": None,
 }
-"""What goes with `--trace`, as it is where nothing is said."""
+"""The defaults of the options that belong to `--trace`."""
 
 
 def declare(parser: ArgumentParser) -> None:
@@ -42,7 +42,7 @@ def declare(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--provenance",
         action="store_true",
-        help="follow where every byte comes from, and show it for the first element that is wrong",
+        help="follow where every byte comes from, and show it for the first wrong element",
     )
     parser.add_argument(
         "--trace",
@@ -86,7 +86,7 @@ def sources(parser: ArgumentParser, what: str) -> None:
     parser.add_argument(
         "--source",
         action="store_true",
-        help=f"show the source line above {what}, where `.loc` says it and the file is found",
+        help=f"show the source line above {what}, where `.loc` names one and the file is found",
     )
     parser.add_argument(
         "--source-root", metavar="DIR", help="also look for source files below DIR, not only beside the PTX"

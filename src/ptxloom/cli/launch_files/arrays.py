@@ -87,10 +87,10 @@ def load(path: Path) -> NDArray[Any]:
 
 
 def _read(file: BinaryIO, size: int) -> NDArray[Any]:
-    """The array of an open file of `size` bytes, which are counted before room is made for them.
+    """Read the array of an open file of `size` bytes; the size is checked before memory is allocated.
 
     Raises:
-        NoArray: It holds none.
+        NoArray: The file holds no array.
     """
     if file.read(2) == b"PK":
         raise NoArray("it is an archive (.npz); save one array with `np.save`")
@@ -135,7 +135,7 @@ def _header(file: BinaryIO) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
 
 @dataclass(frozen=True, slots=True)
 class _Plain:
-    """A file that NumPy does not look behind: it would say nothing of why the disk takes no more."""
+    """A file whose real descriptor NumPy cannot use: if it could, errors of a full disk would lose their reason."""
 
     write: Callable[[bytes], int]
 

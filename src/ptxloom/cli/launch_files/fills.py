@@ -66,7 +66,7 @@ def _uniform(
 def _integers(
     rng: np.random.Generator, shape: tuple[int, ...], dtype: np.dtype[Any], table: Mapping[str, Any]
 ) -> NDArray[Any]:
-    """Whole numbers, of a floating-point type too: there, few that it holds exactly if nothing else is said."""
+    """Whole numbers, also in floating-point types, where the default limits are numbers that the type holds exactly."""
     whole = not (is_float(dtype) or is_complex(dtype))
     least, greatest = _range(dtype) if whole else (-4, 4)
     low, high = table.get("low", least), table.get("high", greatest)

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 def fitted(launch: LaunchFile, module: Module) -> LaunchFile:
     """A launch with its kernel by the name in PTX, and its arguments in the order of the parameters.
 
-    Arguments whose names are all those of parameters, in the source or in PTX, take these places, and others the places
-    that are left, in order. Where a name is of no parameter, names are the user's own, and the order is what counts.
-    An argument without a name is called as its parameter is in the source.
+    If every name of an argument is a parameter's, in the source or in PTX, named arguments take these parameters and
+    the others the remaining ones, in order. Otherwise the names are the user's own, and only the order counts. An
+    argument without a name gets its parameter's name in the source.
 
     Raises:
         UsageError: There is no such kernel, or several may be meant.

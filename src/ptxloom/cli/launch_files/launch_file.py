@@ -1,7 +1,7 @@
 """A launch file (TOML): which kernel of which PTX runs on which arrays, what to compare and what to save.
 
-`launch_keys` says what may stand in one, `docs/launch-file.md` shows it.
-What it may read and write, `reach` decides: a launch file may come from anybody.
+`launch_keys` holds the legal keys, `docs/launch-file.md` shows them.
+`reach` decides what it may read and write: a launch file may come from anybody.
 """
 
 from __future__ import annotations
@@ -48,21 +48,21 @@ if TYPE_CHECKING:
 
 _OLD_KEYS: Final = {
     "product": 'is written expect = "C = A @ B" now',
-    "relative": "is rtol now, of each element and not of the largest; left out, what rounding explains is allowed",
+    "relative": "is rtol now, relative to each element, not to the largest; the default is what rounding can explain",
 }
 _PTX: Final = frozenset({".ptx", ".cu", ".cubin", ".fatbin", ".o", ".so"})
 
 
 class BadLaunchFile(PtxloomError):  # noqa: N818 - reads as the sentence it prints
-    """A launch file says something that cannot be done."""
+    """A launch file asks for something impossible."""
 
 
 @dataclass(frozen=True, slots=True)
 class Argument:
-    """One argument: its name, the array or number, where it is saved after the run, and whether it holds nothing.
+    """One argument: its name, the array or number, where it is saved after the run, and whether it is unwritten memory.
 
-    What the kernel is passed in place of an array is a tensor map of it, if there is one; of another one, if there is
-    no array.
+    If there is a tensor map, the kernel gets the map instead of the array; without an array, it is a map of another
+    argument's array.
     """
 
     name: str
@@ -105,11 +105,11 @@ class LaunchFile:
     flags: Flags = NO_FLAGS
 
     def launch(self, compiled: Kernel, **options: Unpack[LaunchOptions]) -> LaunchResult:
-        """Run a kernel as the file says.
+        """Run a kernel as the file describes.
 
         Args:
-            compiled: The kernel that it names.
-            **options: What the launch is told beside that.
+            compiled: The kernel that the file names.
+            **options: More options of the launch.
         """
         values = [one.passed for one in self.arguments]
         told: LaunchOptions = {"cluster": self.cluster, **options}
@@ -120,12 +120,12 @@ def read_launch(name: str, budget: Budget | None = None, words: Namespace | None
     """Read a launch file and make its arrays, within a budget of memory.
 
     Args:
-        name: The launch file; where there are words, a PTX file that they say how to run will do.
-        budget: Of memory; by default what a run has.
-        words: The options of a command line that say more, as `launch_words` declares them.
+        name: The launch file; with `words`, it may be a PTX file that they describe how to run.
+        budget: Of memory; by default that of a run.
+        words: The options of a command line that describe the launch, declared by `launch_words`.
 
     Raises:
-        BadLaunchFile: It is missing, no TOML, or says something that cannot be done; the sentence names the key.
+        BadLaunchFile: It is missing, not TOML, or asks for something impossible; the sentence names the key.
     """
     name = name if words is None else in_folder(name)
     path = Path(name)
@@ -140,10 +140,10 @@ def read_launch(name: str, budget: Budget | None = None, words: Namespace | None
 
 
 def table_of(name: str) -> dict[str, Any]:
-    """What a launch file says, judged, but no array made.
+    """Read and check a launch file without making arrays.
 
     Raises:
-        BadLaunchFile: It is missing, no TOML, or says something that cannot be done.
+        BadLaunchFile: It is missing, not TOML, or asks for something impossible.
     """
     table = _table(name, Path(name))
     _judge(name, table)
@@ -151,24 +151,24 @@ def table_of(name: str) -> dict[str, Any]:
 
 
 def launch_of(name: str, table: dict[str, Any], budget: Budget | None = None) -> LaunchFile:
-    """Make the arrays of a launch file that says something else than it says on the disk.
+    """Make the arrays of a launch file whose table differs from the one on the disk.
 
     Args:
-        name: The launch file, relative to which other files are named.
-        table: What it says.
-        budget: Of memory; by default what a run has.
+        name: The launch file; other names of files are relative to it.
+        table: Its table.
+        budget: Of memory; by default that of a run.
 
     Raises:
-        BadLaunchFile: It says something that cannot be done.
+        BadLaunchFile: It asks for something impossible.
     """
     return _LaunchReader(name, Path(name).parent, budget or Budget(), {}).launch(table)
 
 
 def _judge(name: str, table: Mapping[str, Any]) -> None:
-    """Hold what a file says against the model.
+    """Check a table against the model.
 
     Raises:
-        BadLaunchFile: It says something that means nothing; of a key that is called otherwise now, what it is called.
+        BadLaunchFile: A key or value is illegal; for a renamed key, the sentence gives its new name.
     """
     compared: object = table.get("compare")
     for number, entry in enumerate(cast("list[object]", compared) if isinstance(compared, list) else []):
@@ -180,17 +180,17 @@ def _judge(name: str, table: Mapping[str, Any]) -> None:
 
 
 def _table_of_words(name: str, words: Namespace) -> dict[str, Any]:
-    """What a launch file would say that words take the place of.
+    """The table that the words stand for, as a launch file would hold it.
 
     Raises:
-        BadLaunchFile: They say nothing.
+        BadLaunchFile: The words describe no launch.
     """
     if not exists(name.rpartition(":")[0] or name) and not exists(name):
         raise BadLaunchFile(f"{title(name)}: there is no such file")
     if not launch_words.said(words):
         how = "--kernel, --grid, --block, --arg; or `ptxloom run --init` writes a launch file for it"
         what = "CUDA C++" if Path(name).suffix == ".cu" else "PTX" if Path(name).suffix == ".ptx" else "a compiled file"
-        raise BadLaunchFile(f"{title(name)}: this is {what}; say how it is to run: {how}")
+        raise BadLaunchFile(f"{title(name)}: this is {what}; describe how to run it: {how}")
     table = launch_words.merged({"ptx": name}, words)
     if "kernel" not in table:
         flags = flags_for(words, name, target=table.get("target"))
@@ -200,10 +200,10 @@ def _table_of_words(name: str, words: Namespace) -> dict[str, Any]:
 
 
 def _table(name: str, path: Path) -> dict[str, Any]:
-    """What the file says, as TOML has it.
+    """The file's table, as TOML.
 
     Raises:
-        BadLaunchFile: It is missing, or no TOML.
+        BadLaunchFile: It is missing, or not TOML.
     """
     try:
         if path.is_char_device() or path.is_block_device():
@@ -219,7 +219,7 @@ def _table(name: str, path: Path) -> dict[str, Any]:
         return read_toml(text)
     except ValueError as error:
         if looks_like_ptx(text):
-            how = "say how it is to run: --kernel, --grid, --block, --arg"
+            how = "describe how to run it: --kernel, --grid, --block, --arg"
             raise BadLaunchFile(f"{title(name)}: this is PTX, not a launch file; {how}") from None
         what = f"; a launch file names the PTX: `ptx = {path.name!r}`" if path.suffix in _PTX else ""
         raise BadLaunchFile(f"{title(name)}: this is not TOML: {error}{what}") from None
@@ -325,7 +325,7 @@ class _LaunchReader:
         named: dict[str, NDArray[Any]] = {a.name: a.value for a in arguments if is_array(a.value)}
         array = named.get(argument.name)
         if ("of" in table) == (array is not None):
-            raise self.wrong(where, 'needs either an array beside it or of = "A", the name of an argument that is one')
+            raise self.wrong(where, 'needs either an array or of = "A", the name of an argument that is one')
         if array is None:
             array = named[self.one_of(table["of"], set(named), where)]
         try:

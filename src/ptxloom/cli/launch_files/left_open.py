@@ -17,15 +17,15 @@ if TYPE_CHECKING:
     from ptxloom.cli.launch_files.launch_file import Argument
 
 _OPEN: Final = re.compile(r'^name = ("(?:[^"\\\n]|\\.)*")\nvalue = 0[ \t]*#[ \t]*\?', re.MULTILINE)
-"""As the template of a launch file has it."""
+"""The mark of an open value in the template of a launch file."""
 
 
 def left_open(file: str, arguments: Sequence[Argument]) -> tuple[str, ...]:
-    """The names of arguments that still are the 0 with a question mark that the template put there.
+    """The names of arguments that are still the 0 with a question mark from the template.
 
     Args:
-        file: The launch file, or the PTX that words say how to run.
-        arguments: What the kernel gets.
+        file: The launch file, or the PTX that words describe how to run.
+        arguments: The arguments of the launch.
     """
     path = Path(file)
     if not is_file(path) or path.suffix != ".toml":

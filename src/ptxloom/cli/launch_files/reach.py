@@ -1,11 +1,12 @@
-"""What a launch file may read and write. It may come from anybody; whoever runs it must lose nothing.
+"""What a launch file may read and write. It may come from anybody; running it must be safe.
 
-It reads any regular file: kernels lie in `../build`, arrays in `../data`, and what is read becomes PTX that is judged
-or numbers in this process, and is sent nowhere. It names no device, no pipe and not standard input, which would wait,
-never end or do something, and nothing that would have to be fetched. `equals` and `npy` must hold arrays besides.
+It may read any regular file: kernels may be in `../build`, arrays in `../data`, and what is read becomes PTX that is
+checked or numbers in this process; nothing is sent anywhere. It may not read devices, pipes or standard input, which
+could block, never end or have effects, or anything that would have to be fetched. Files of `equals` and `npy` must hold
+arrays.
 
-It writes below its own folder only, links resolved when it is written, and only what ends in `.npy`. Who wants an array
-elsewhere says so on the command line, `--save`.
+It may write only below its own folder, with links resolved at the time of writing, and only names that end in `.npy`.
+To save an array elsewhere, use `--save` on the command line.
 """
 
 from __future__ import annotations
@@ -28,8 +29,8 @@ class Saved:
     """Where an array goes after the run.
 
     Attributes:
-        path: The file, as it was named.
-        folder: Below which it must lie; None if the command line names the file.
+        path: The file, as named.
+        folder: The folder that must contain it; None if the command line names the file.
     """
 
     path: Path
@@ -39,11 +40,11 @@ class Saved:
         """The file to write, links on the way to it resolved as they are now.
 
         Raises:
-            OutOfReach: The launch file may not write there; the rest of the sentence says why, and what to do.
+            OutOfReach: The launch file may not write there; the text says why, and what to do.
         """
         if self.folder is None:
             return self.path
-        how = "to save it elsewhere say `--save NAME=FILE.npy` on the command line"
+        how = "to save it elsewhere use `--save NAME=FILE.npy` on the command line"
         if self.path.suffix != _ENDING:
             raise OutOfReach(f"a launch file saves only what ends in {_ENDING}; {how}")
         try:
@@ -56,11 +57,11 @@ def readable(folder: Path | None, name: str) -> Path:
     """A file that is named to be read.
 
     Args:
-        folder: The launch file's, which its names are relative to; None if the command line names the file.
-        name: As it is named.
+        folder: The launch file's folder, to which names are relative; None if the command line names the file.
+        name: The name in the launch file.
 
     Raises:
-        OutOfReach: It is not a file; the rest of the sentence says so.
+        OutOfReach: It is not a file; the text is the rest of a sentence.
     """
     path = Path(name) if folder is None else folder / name
     if folder is not None and str(path) == _STANDARD_INPUT:

@@ -1,4 +1,4 @@
-"""Tensor maps in launch files: a table that says what `pl.tensor_map` or `pl.tensor_map_im2col` is given."""
+"""Tensor maps in launch files: a table of the arguments of `pl.tensor_map` or `pl.tensor_map_im2col`."""
 
 from __future__ import annotations
 

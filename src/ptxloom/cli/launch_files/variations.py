@@ -26,17 +26,17 @@ _MACRO: Final = re.compile(r"[A-Za-z_]\w*")
 _EXTENTS: Final = ("grid", "block", "cluster")
 _TEXTS: Final = ("kernel", "ptx", "target", "contract")
 FLAGS: Final = ("nvcc_flags", "nvrtc_flags")
-"""Options of compilers, which are the command line's, and not the launch file's."""
+"""Options of compilers, which belong to the command line and not to the launch file."""
 _CUDA: Final = ("std", "use_fast_math", *FLAGS)
 RUN: Final = ("seed", "checks")
-"""What is varied of the run, and not of the launch file."""
+"""What varies in the run, and not in the launch file."""
 _FILL_KEYS: Final = frozenset(key.name for keys in FILLS.values() for key in keys)
 _MAP_KEYS: Final = frozenset(key.name for key in TENSOR_MAP.keys) - {"of"}
 MOST_POINTS: Final = 100_000
 
 
 class BadVariation(PtxloomError):  # noqa: N818 - reads as the sentence it prints
-    """An `--over` names or says something that a launch file does not have."""
+    """An `--over` has a name or value that a launch file cannot have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,15 +89,15 @@ def points(over: Sequence[Axis]) -> Iterator[dict[str, str]]:
 
 
 def varied(file: str, table: dict[str, Any], point: dict[str, str]) -> dict[str, Any]:
-    """What a launch file says at a point of a sweep.
+    """The table of a launch file at a point of a sweep.
 
     Args:
         file: The launch file.
-        table: What it says on the disk.
-        point: Values by the names of what varies; those of `RUN` are left alone.
+        table: Its table on the disk.
+        point: Values by the names of what varies; those of `RUN` are ignored.
 
     Raises:
-        BadVariation: A name means nothing there, or a value cannot be one.
+        BadVariation: A name is unknown there, or a value is illegal.
     """
     found: dict[str, Any] = copy.deepcopy(table)
     entries: list[dict[str, Any]] = found.get("args", [])

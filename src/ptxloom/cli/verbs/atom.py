@@ -24,15 +24,15 @@ def run(options: Options) -> Outcome:
     """Describe the atom, or recommend one for the operands; an operand without an atom is a finding.
 
     Raises:
-        PtxloomError: There is no such atom, or the options do not say for which operand of which mma one is wanted.
+        PtxloomError: There is no such atom, or the options do not name the operand and its mma.
     """
     if options.mma is not None:
         return _advised(options)
     if any((options.operand, options.major, options.blas, options.element, options.target, options.tile)):
-        raise PtxloomError("say for which mma the atom is, such as `--mma m16n8k16.row.col.f32.f16.f16.f32`")
+        raise PtxloomError("name the mma for the atom, such as `--mma m16n8k16.row.col.f32.f16.f16.f32`")
     if options.name is None:
         if wanted(options):
-            raise PtxloomError("a picture shows one atom: name it, or say for which operand of which `--mma`")
+            raise PtxloomError("a picture shows one atom: name it, or give the operand and its `--mma`")
         return _listed(options)
     found = atom(options.name)
     if wanted(options):
@@ -81,7 +81,7 @@ def _rows(options: Options, advices: list[Advice]) -> list[RowOffsets | None]:
     """
     if options.tile is None:
         if options.pitch is not None:
-            raise PtxloomError("`--pitch` is that of a tile: say which with `--tile 64x64`")
+            raise PtxloomError("`--pitch` needs a tile, such as `--tile 64x64`")
         return [None] * len(advices)
     tile = options.tile
     return [
@@ -94,7 +94,7 @@ def _asked(options: Options) -> list[tuple[str, str]]:
     """The operands that are asked about, each with its contiguous coordinate.
 
     Raises:
-        PtxloomError: It is not said which.
+        PtxloomError: The options do not name them.
     """
     if options.blas is not None:
         a, b = blas_majors(options.blas)
@@ -102,7 +102,7 @@ def _asked(options: Options) -> list[tuple[str, str]]:
     if options.tile is not None and options.operand is None and options.major is None:
         return [("a", "k"), ("b", "k")]
     if options.operand is None or options.major is None:
-        raise PtxloomError("say which operand with `--operand` and `--major`, or A and B at once with `--blas TN`")
+        raise PtxloomError("name the operand with `--operand` and `--major`, or A and B at once with `--blas TN`")
     return [(options.operand, options.major)]
 
 

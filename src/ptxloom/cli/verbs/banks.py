@@ -46,7 +46,7 @@ def run(options: Options) -> Outcome:
 
 
 def addresses(options: Options, of: Access) -> list[int]:
-    """The 32 byte addresses that the options describe, swizzled if they say so."""
+    """The 32 byte addresses that the options describe, swizzled if they ask for it."""
     given = _plain(options, of)
     if options.swizzle is None:
         return given
@@ -67,7 +67,7 @@ def _plain(options: Options, of: Access) -> list[int]:
 
 
 def _swizzled(address: int, swizzle: Swizzle) -> int:
-    """A byte address, its 16-bit element moved as the swizzle says."""
+    """A byte address after the swizzle moved its 16-bit element."""
     element, byte = divmod(address, SWIZZLE_UNIT_BYTES)
     return swizzle(element) * SWIZZLE_UNIT_BYTES + byte
 

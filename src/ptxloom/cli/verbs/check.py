@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class _Text(NamedTuple):
-    """A text to judge, the file that it came from, for whose settings it is judged, and how."""
+    """A text to judge, the file that it came from, the settings that apply, and how to judge it."""
 
     source: Source
     file: str
@@ -35,7 +35,7 @@ class _Text(NamedTuple):
     terms: Terms
 
     def question(self, text: str | None = None) -> Question:
-        """What is asked of it; of another text in its place, if there is one."""
+        """The question about it, or about another text in its place if one is given."""
         source = self.source if text is None else Source(text, self.source.name, self.source.written)
         return Question(source, self.terms.target, self.terms.ptx_version, self.terms.selection.asks_for_hints)
 
@@ -44,10 +44,10 @@ def run(options: Options) -> Outcome:
     """Judge every file; with `--watch` again and again.
 
     Raises:
-        PtxloomError: Options or settings say what cannot be, or standard input is to be watched.
+        PtxloomError: Options or settings hold an illegal value, or `--watch` is given standard input.
     """
     if options.jobs is not None and options.jobs < 1:
-        raise UsageError("jobs", options.jobs, "a whole number from 1 up")
+        raise UsageError("jobs", options.jobs, "a whole number of 1 or more")
     for remark in strangers(options):
         talk(f"ptxloom: {remark}")
     if options.watch:
@@ -87,7 +87,7 @@ def once(options: Options) -> Outcome:
 
 
 def _texts(names: Sequence[str], project: Project, options: Options) -> Iterator[_Text | None]:
-    """Every PTX text in each file in turn; None for a file that cannot be read, when it has been said why."""
+    """Every PTX text in each file in turn; None for a file that cannot be read, after the reason is printed."""
     called = options.stdin_filename
     for name in counted(names, len(names), "files read"):
         path = Path(called or name if name == STDIN else name)

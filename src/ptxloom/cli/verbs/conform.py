@@ -36,7 +36,7 @@ _MOST_BYTES: Final = 1 << 28
 
 
 def run(options: Options) -> Outcome:
-    """Ask, and say what differs."""
+    """Ask, and report what differs."""
     if options.judge not in _JUDGES:
         raise UsageError("judge", options.judge, "gpu, ptxas or here")
     if options.verify is not None:
@@ -62,7 +62,7 @@ def _reports(options: Options, target: Target, version: PtxVersion) -> Iterator[
     else:
         found = assemblers(options.ptxas)
         if options.report is not None and len(found) > 1:
-            raise PtxloomError("a report is of one judge: name one ptxas with `--ptxas`")
+            raise PtxloomError("a report has one judge: name one ptxas with `--ptxas`")
         for assembler in found:
             yield _asked(options, assembler.path, (f"ptxas {assembler.version}", ""), target, version)
 
@@ -86,7 +86,7 @@ def _wanted(options: Options, target: Target, version: PtxVersion) -> tuple[Subj
     if wanted and absent:
         sys.stderr.write(f"ptxloom conform: {target} has no path that fits {', '.join(absent)}: not counted\n")
     if not wanted:
-        part = "" if options.full else "; without `--full` a part is asked"
+        part = "" if options.full else "; without `--full` only some are asked"
         raise PtxloomError(f"no path of {target} fits {', '.join(options.only)}{part}; `conform --list` names them")
     return wanted
 
@@ -117,7 +117,7 @@ def _waived(report: Report) -> Iterator[str]:
     found = report.waived
     if not found:
         return
-    yield f"  {len(found):,} waived: nothing differs there but which NaN a result is"
+    yield f"  {len(found):,} waived: only the bits of NaN results differ"
     for waiver in waivers():
         rows = [one for one in found if one.waiver == waiver.id]
         if rows:
@@ -139,7 +139,7 @@ def _verified(options: Options, file: str) -> Outcome:
     except OSError as error:
         raise PtxloomError(f"{title(file)} cannot be read: {error.strerror or error}") from None
     except UnicodeDecodeError:
-        raise PtxloomError(f"{title(file)} is no report of `ptxloom conform`") from None
+        raise PtxloomError(f"{title(file)} is not a report of `ptxloom conform`") from None
     known = suite(known_target(report.target), PtxVersion.parse(report.version))
     found = verified(report, known, workers_of(options))
     return Outcome("\n".join(_verdict(found)) + "\n", FINDINGS if found.unequal else CLEAN)
@@ -155,13 +155,13 @@ def _verdict(found: Verified) -> Iterator[str]:
     if found.unknown:
         yield f"  {len(found.unknown):,} are not known here, such as {found.unknown[0]}"
     if report.judge != "gpu":
-        yield f"it confirms nothing: it is no GPU's, but that of `--judge {report.judge}`"
+        yield f"it confirms nothing: it is not a GPU's, but that of `--judge {report.judge}`"
         return
     if found.new:
-        yield f"confirms {len(found.new):,} instructions that nothing confirmed by themselves, such as {found.new[0]}"
+        yield f"confirms {len(found.new):,} instructions that no recording confirmed directly, such as {found.new[0]}"
     changed = list(changes(found))
     if changed:
         yield "would change docs/confirmed.md:"
         yield from (f"  {change}" for change in changed)
     else:
-        yield "confirms nothing that docs/confirmed.md does not say already"
+        yield "confirms nothing that is not in docs/confirmed.md already"

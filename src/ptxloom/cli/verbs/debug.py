@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def run(options: Options) -> Outcome:
-    """Print one stage of one kernel, or all that is told of an opcode."""
+    """Print one stage of one kernel, or all that is known of an opcode."""
     if options.stage == "opcode":
         return Outcome(tellings_text.page(told(options.file)))
     source = read(options.file, options.target, flags_for(options, options.file, target=options.target))

@@ -1,4 +1,4 @@
-"""`ptxloom descriptor`: what the bits of a matrix descriptor or an instruction descriptor say, or those to pass."""
+"""`ptxloom descriptor`: decode a matrix descriptor or an instruction descriptor, or make one."""
 
 from __future__ import annotations
 
@@ -37,14 +37,12 @@ def _instruction(options: Options) -> Outcome:
     """An instruction descriptor, read or made."""
     if isinstance(options.bits, str):
         if options.kind is not None:
-            raise PtxloomError("`--kind` is for bits that are read; the instruction says its kind itself")
+            raise PtxloomError("`--kind` is for bits that are read; the instruction implies its kind")
         told = _told(options.bits, options.told or {})
     elif options.bits is None or options.kind is None:
-        raise PtxloomError(
-            "say which bits to read, with `--kind`, or which instruction, such as `tcgen05.mma.m128n256`"
-        )
+        raise PtxloomError("give the bits to read, with `--kind`, or an instruction, such as `tcgen05.mma.m128n256`")
     elif options.told is not None:
-        raise PtxloomError("`--with` is for a descriptor that is made; the bits say it themselves")
+        raise PtxloomError("`--with` is for a descriptor that is made; it has no effect on bits that are read")
     else:
         told = InstructionDescriptor.from_bits(options.kind, options.bits)
     found = remarks.of_instruction(told)
@@ -61,7 +59,7 @@ def _instruction(options: Options) -> Outcome:
 
 
 def _told(text: str, more: Mapping[str, int]) -> InstructionDescriptor:
-    """The descriptor of an instruction, with more words than its name says."""
+    """The descriptor of an instruction, with fields beyond those that its name implies."""
     if not is_tensor_product(text):
         raise PtxloomError(f"`{text}` has no instruction descriptor; a `tcgen05.mma` has one")
     told = tensor_instruction(spelling_of(text)).told
@@ -73,7 +71,7 @@ def _read(options: Options, bits: int) -> Outcome:
     """The words of some bits."""
     for name, given in (("--swizzle", options.mode), ("--start-address", options.start_address)):
         if given is not None:
-            raise PtxloomError(f"`{name}` is for a descriptor that is made; the bits say it themselves")
+            raise PtxloomError(f"`{name}` is for a descriptor that is made; it has no effect on bits that are read")
     operand = _operand(options, MatrixDescriptor.from_bits(bits, options.generation))
     code = _code(operand)
     if wanted(options):
@@ -89,7 +87,7 @@ def _read(options: Options, bits: int) -> Outcome:
 
 
 def _operand(options: Options, words: MatrixDescriptor) -> SharedOperand:
-    """What the instruction says, as far as the options do."""
+    """The instruction's part, as far as the options give it."""
     assumed = assumed_operand(words, options.element or "f16", options.major or "k")
     if options.tile is None:
         return assumed
@@ -99,7 +97,7 @@ def _operand(options: Options, words: MatrixDescriptor) -> SharedOperand:
 def _made(options: Options) -> Outcome:
     """The descriptors of a tile."""
     if options.tile is None:
-        raise PtxloomError("say which bits to read, such as 0x4000004000010040, or which tile, such as `--tile 64x64`")
+        raise PtxloomError("give the bits to read, such as 0x4000004000010040, or a tile, such as `--tile 64x64`")
     element, major = options.element or "f16", options.major or "k"
     along = options.tile[1] if major == "k" else options.tile[0]
     mode = options.mode or widest_swizzle(along * element_type(element).container_bits // 8)

@@ -1,4 +1,4 @@
-"""`ptxloom diff`: what two PTX files say differently."""
+"""`ptxloom diff`: the differences of two PTX files."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class CannotCompare(PtxloomError):  # noqa: N818 - reads as the sentence it prints
-    """What cannot be read cannot be said to be the same."""
+    """A file with syntax errors cannot be compared."""
 
 
 def run(options: Options) -> Outcome:
@@ -54,5 +54,7 @@ def _module(name: str, options: Options) -> Module:
     module = parse_source(source)
     errors = [d for d in module.diagnostics if d.severity is Severity.ERROR]
     if errors:
-        raise CannotCompare(f"{source.title} cannot be compared, for it has syntax errors:\n{concise(errors)}".rstrip())
+        raise CannotCompare(
+            f"{source.title} cannot be compared, because it has syntax errors:\n{concise(errors)}".rstrip()
+        )
     return module

@@ -22,7 +22,7 @@ _WIDTH: Final = 110
 
 
 def run(options: Options) -> Outcome:
-    """Tell of it; nothing that is missing is a finding."""
+    """Report it; a missing part is not a finding."""
     found = surroundings(__version__)
     if options.output_format == "json":
         parts, tools = (tuple(taken(PartRecord, one) for one in group) for group in (found.parts, found.tools))

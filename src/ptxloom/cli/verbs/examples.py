@@ -27,7 +27,7 @@ def run(options: Options) -> Outcome:
     try:
         for path, text in texts.items():
             if path.exists() and path.read_bytes() != text.encode():
-                raise CannotWrite(f"{title(path)} is there already and holds something else; nothing was written")
+                raise CannotWrite(f"{title(path)} exists already and holds something else; nothing was written")
         for path in texts:
             inside(folder, path).parent.mkdir(parents=True, exist_ok=True)
     except (OSError, ValueError, OutOfReach) as error:

@@ -58,7 +58,7 @@ def run(options: Options) -> Outcome:
 
 
 def _is_watched() -> bool:
-    """Whether somebody sees what is said at a terminal."""
+    """Whether standard error is a terminal."""
     stream: TextIO | None = sys.stderr
     return stream is not None and stream.isatty()
 

@@ -20,7 +20,7 @@ _HEADS: Final = {
     "instruction": "opcodes",
     "special register": "special registers",
     "directive": "directives",
-    "atom": "atoms of CuTe for copies; those for products have pages, too",
+    "atom": "atoms of CuTe for copies; those for products have pages too",
 }
 
 

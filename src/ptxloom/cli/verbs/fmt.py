@@ -22,10 +22,10 @@ class CannotFormat(PtxloomError):  # noqa: N818 - reads as the sentence it print
 
 
 def run(options: Options) -> Outcome:
-    """Format every file, or say which would change.
+    """Format every file, or list those that would change.
 
     Raises:
-        PtxloomError: The result is to go to two places.
+        PtxloomError: Both `--write` and `--output` are given.
     """
     if options.write and options.output:
         raise PtxloomError("`--write` puts each result into its file, and leaves nothing for `--output`")
@@ -46,7 +46,7 @@ def run(options: Options) -> Outcome:
         if differs and options.write and source.name in {name, "<stdin>"}:
             code = max(code, CLEAN if _rewrite(name, text, options) else COULD_NOT_RUN)
         elif differs and options.write:
-            talk(f"ptxloom: {source.title}: only PTX files are rewritten; this text is inside of another file")
+            talk(f"ptxloom: {source.title}: only PTX files are rewritten; this text is inside another file")
             code = COULD_NOT_RUN
         out.append(_shown(source, text, options))
     if options.check or options.diff:
@@ -63,10 +63,12 @@ def canonical(source: Source) -> str:
     module = parse_source(source)
     errors = [d for d in module.diagnostics if d.severity is Severity.ERROR]
     if errors:
-        raise CannotFormat(f"{source.title} is left as it is, for it has syntax errors:\n{concise(errors)}".rstrip())
+        raise CannotFormat(
+            f"{source.title} is left as it is, because it has syntax errors:\n{concise(errors)}".rstrip()
+        )
     text = formatted(module)
     if text is None:
-        raise CannotFormat(f"{source.title} is left as it is: it cannot be printed again without changing what it says")
+        raise CannotFormat(f"{source.title} is left as it is: it cannot be printed again without a change of meaning")
     return text.replace("\r\n", "\n").replace("\n", "\r\n") if "\r\n" in source.text else text
 
 
@@ -93,7 +95,7 @@ def _rewrite(name: str, text: str, options: Options) -> bool:
 
 
 def _remark(options: Options, changed: int, number: int) -> str:
-    """A sentence for people, where the output does not say it."""
+    """A sentence for people, if the output does not contain it."""
     if options.write:
         return f"{changed} of {number} files rewritten"
     if options.check or options.diff:

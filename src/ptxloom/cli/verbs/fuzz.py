@@ -32,7 +32,7 @@ _COMPILED: Final = ("gpu", "ptxas")
 
 
 def run(options: Options) -> Outcome:
-    """Make programs, ask everybody, and say who differs."""
+    """Make programs, run them on every judge, and report the differences."""
     asked = _asked(options)
     if options.case is not None:
         return Outcome(asked.jury.text(asked.programs()))
@@ -97,7 +97,7 @@ def _told(found: Summary, asked: Task) -> str:
     asked_of = f"{found.programs:,} programs of {found.steps:,} statements"
     lines = [f"{asked_of}, {found.words:,} words compared with {judges}: {differ}"]
     if found.unread:
-        lines.append(f"  {found.unread:,} programs are none that the interpreter reads")
+        lines.append(f"  {found.unread:,} programs cannot be run by the interpreter")
     lines += [line for one in found.findings[:_SHOWN] for line in _finding(one)]
     lines += [f"  did not run: {why}" for why in found.refused[:_SHOWN]]
     return "\n".join(lines) + "\n"

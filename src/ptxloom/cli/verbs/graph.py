@@ -43,7 +43,7 @@ def _picture(chosen: list[FlowGraph], options: Options, code: int) -> Outcome:
     from ptxloom.views.flow.graph_picture import scene  # noqa: PLC0415 - only a picture needs a layout
 
     if len(chosen) != 1:
-        names = listed([g.function.name for g in chosen]) or "there is none here"
+        names = listed([g.function.name for g in chosen]) or "this file has none"
         raise PtxloomError(f"a picture shows one function; choose it with --function: {names}")
     return drawn(scene(chosen[0], code=options.code), options, code)
 

@@ -31,7 +31,7 @@ _MOST_BYTES = 1 << 26
 def run(options: Options) -> Outcome:
     """Judge each kernel; exit 1 if any is refused."""
     orders = [_order(name, options) for name in options.files]
-    read_problem(options.against)  # what is wrong with it is told once
+    read_problem(options.against)  # so its errors are reported once
     said = list(_verdicts(orders, options))
     if options.verify is not None:
         return _verified(said, options.verify)
@@ -89,7 +89,7 @@ def _verdicts(orders: list[Order], options: Options) -> Iterator[dict[str, Any]]
 
 
 def _kept(kernel: str, said: dict[str, Any]) -> dict[str, Any]:
-    """A verdict, or why there is none, that a campaign's folder holds; else raises ValueError, among others."""
+    """Read a verdict, or why there is none, from a campaign's folder; raises ValueError, among others."""
     if "cannot" in said:
         return in_form({"cannot": str})(kernel, said)
     return verdict_in(said)
@@ -99,7 +99,7 @@ def _told(said: dict[str, Any]) -> dict[str, Any]:
     """A verdict.
 
     Raises:
-        PtxloomError: There is only a sentence that says why there is none.
+        PtxloomError: There is no verdict; the sentence says why.
     """
     if "cannot" in said:
         raise PtxloomError(said["cannot"])
@@ -116,7 +116,7 @@ def carried_name(order: Order) -> str:
 def _verified(said: list[dict[str, Any]], file: str) -> Outcome:
     """Whether a verdict in a file is the one that these files have."""
     if len(said) != 1:
-        raise UsageError("--verify", file, "beside one kernel: a verdict is on one")
+        raise UsageError("--verify", file, "with one kernel: a verdict is on one")
     try:
         known = read_verdict(named(Path(file), _MOST_BYTES).decode())
     except (OSError, ValueError, OutOfReach) as error:

@@ -19,7 +19,7 @@ def run(options: Options) -> Outcome:
     """Serve one editor until it says goodbye.
 
     Raises:
-        PtxloomError: pygls is not installed, or an option has a value that it cannot have.
+        PtxloomError: pygls is not installed, or an option has an illegal value.
     """
     with needed():
         from ptxloom.lsp.features import serve  # noqa: PLC0415 - an extra

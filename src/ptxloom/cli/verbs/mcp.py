@@ -25,7 +25,7 @@ def run(options: Options) -> Outcome:
     """Serve until the client hangs up.
 
     Raises:
-        PtxloomError: The folder is none.
+        PtxloomError: The folder is not a folder that may be read.
     """
     if not is_folder(options.file):
         raise PtxloomError(f"{title(options.file)} is not a folder")

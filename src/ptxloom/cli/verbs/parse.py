@@ -1,4 +1,4 @@
-"""`ptxloom parse`: what the text says, as a summary, a tree or JSON."""
+"""`ptxloom parse`: the parsed text, as a summary, a tree or JSON."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def run(options: Options) -> Outcome:
     code, remark = verdict(found, len(modules))
     chosen = [(m, selection(m, options, options.pattern)) for m in modules]
     if chosen and not chosen[0][1].everything and not any(True for m, wanted in chosen for _ in select(m, wanted)):
-        talk("ptxloom: no statement is what --function, --lines and --pattern ask for")
+        talk("ptxloom: no statement matches --function, --lines and --pattern")
     return Outcome(_text(chosen, options), COULD_NOT_RUN if unread else code, remark if found else "")
 
 

@@ -24,7 +24,7 @@ NOTHING_FOUND: Final = 1
 
 
 def run(options: Options) -> Outcome:
-    """Look through every file; as with grep, 1 says that nothing was found."""
+    """Search every file; as with grep, exit code 1 means that nothing was found."""
     modules, unread = read_modules(options)
     found = [m for module in modules for m in _matches(module, selection(module, options, options.pattern or "*"))]
     code = COULD_NOT_RUN if unread else 0 if found else NOTHING_FOUND
@@ -34,12 +34,12 @@ def run(options: Options) -> Outcome:
 
 
 def _hint(pattern: str) -> str:
-    """What may be meant where a pattern's opcode is none."""
+    """What the user may mean if a pattern's opcode does not exist."""
     opcode = pattern.partition(".")[0]
     if opcode in opcodes() or set(opcode) & set("*?["):
         return ""
     near = near_misses(opcode, opcodes())
-    return f"; {title(opcode)} is no opcode" + (f": did you mean {near[0]}?" if near else "")
+    return f"; {title(opcode)} is not an opcode" + (f": did you mean {near[0]}?" if near else "")
 
 
 def _matches(module: Module, wanted: Selection) -> list[Match]:

@@ -66,7 +66,7 @@ def run(options: Options) -> Outcome:
     if errors and not options.unchecked:
         if wanted(options):
             raise PtxloomError(f"{source.title} is not legal PTX:\n{concise(errors)}".rstrip())
-        talk(f"ptxloom: {source.title} is not legal PTX; `--unchecked` runs what can be run all the same")
+        talk(f"ptxloom: {source.title} is not legal PTX; `--unchecked` runs what can be run anyway")
         return Outcome(render(errors, options), COULD_NOT_RUN)
     launch = fitted(launch, module)
     checks = read_checks(options.checks)
@@ -142,7 +142,7 @@ def _summary(done: run_reports.Run, options: Options) -> str:
 
 
 def _template(options: Options) -> str:
-    """A launch file for PTX, which names the PTX as seen from where it will lie."""
+    """A launch file for PTX; it names the PTX relative to where the file will be."""
     options.file = in_folder(options.file)
     source = read(options.file, options.target, flags_for(options, options.file, target=options.target))
     module = parse_source(source)
@@ -160,7 +160,7 @@ def _traced(records: tuple[TraceRecord, ...], options: Options, sources: SourceO
 
 
 def _save(launch: LaunchFile) -> bool:
-    """Keep what is to be kept; whatever cannot be is said, and the result of the run is not lost over it."""
+    """Save what the options ask for; failures are reported, and do not lose the result of the run."""
     whole = True
     for argument in launch.arguments:
         if argument.save is not None:

@@ -1,4 +1,4 @@
-"""`ptxloom shared`: what lies where in shared memory at a point of a run."""
+"""`ptxloom shared`: the contents of shared memory at a point of a run."""
 
 from __future__ import annotations
 
@@ -57,10 +57,10 @@ def run(options: Options) -> Outcome:
 
 
 def _map(options: Options) -> SharedMap:
-    """What was asked for of the run.
+    """What the options ask of the run.
 
     Raises:
-        PtxloomError: No warp came to the place, or there is nothing of a name.
+        PtxloomError: No warp reached the place, or a name is unknown.
     """
     launch = read_launch(options.file)
     source = read(str(launch.ptx), launch.target, flags_for(options, str(launch.ptx), launch.flags, launch.target))
@@ -75,10 +75,10 @@ def _map(options: Options) -> SharedMap:
     site = next((site for site in sites if record.shared(cta, site) is not None), _NOWHERE)
     origins, contents = (None, None) if site == _NOWHERE else (record.shared(cta, site), record.shared_bytes(cta, site))
     if origins is None or contents is None:
-        raise PtxloomError(f"no warp of CTA {cta} came to {options.at or 'its end'}")
+        raise PtxloomError(f"no warp of CTA {cta} reached {options.at or 'its end'}")
     if not len(contents):
         name = demangled(launch.kernel)
-        raise PtxloomError(f"`{name}` has no shared memory; `shared_bytes` of the launch file gives it some")
+        raise PtxloomError(f"`{name}` has no shared memory; set `shared_bytes` in the launch file")
     names = _names(record, launch)
     variables = [
         (piece.name, piece.start, piece.size) for piece in shared_arrays(compiled.program, launch.shared_bytes)
@@ -96,7 +96,7 @@ def _map(options: Options) -> SharedMap:
 
 
 def _record(compiled: Kernel, launch: LaunchFile, followed: Provenance) -> ProvenanceRecord:
-    """Where everything came from in a run; in one that an error ended, until then."""
+    """The provenance of all bytes in a run; in one that an error ended, until then."""
     try:
         record = launch.launch(compiled, provenance=followed).provenance
     except LaunchError as error:
@@ -129,7 +129,7 @@ def _cta(text: str) -> list[int | tuple[int, ...]]:
 
 
 def _names(record: ProvenanceRecord, launch: LaunchFile) -> Mapping[int, str]:
-    """What the launch file calls the arrays; those that it does not name as the kernel does."""
+    """The names of the arrays in the launch file, or else in the kernel."""
     called = dict(enumerate(argument.name for argument in launch.arguments))
     own = {array.number: called.get(-1 if array.parameter is None else array.parameter, "") for array in record.arrays}
     return {
@@ -138,7 +138,7 @@ def _names(record: ProvenanceRecord, launch: LaunchFile) -> Mapping[int, str]:
 
 
 def _type(asked: str | None, record: ProvenanceRecord, origins: NDArray[Any]) -> str:
-    """What bytes are read as: what was asked for, or the type of the array that most of them come from.
+    """The type to read bytes as: the one asked for, or that of the array that most of them come from.
 
     Raises:
         UsageError: There is no such type.

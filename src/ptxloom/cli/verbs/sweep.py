@@ -37,7 +37,7 @@ def run(options: Options) -> Outcome:
     table = table_of(options.file)
     every = [*points(over)]
     for point in every[:1] if not over else _each_step(every, names):
-        varied(options.file, table, point)  # what is no name or no value is told before anything runs
+        varied(options.file, table, point)  # wrong names and values are reported before anything runs
     if "checks" in names:
         for point in every:
             read_checks(point["checks"])
@@ -71,7 +71,7 @@ def _each_step(every: list[dict[str, str]], names: tuple[str, ...]) -> list[dict
 
 
 def _results(options: Options, every: list[dict[str, str]]) -> dict[str, dict[str, Any]]:
-    """What came of each point, by its id."""
+    """The outcome of each point, by its id."""
     words = Namespace(**{name: getattr(options, name, None) for name in _WORDS})
     shares = [
         Share(

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def run(options: Options) -> Outcome:
-    """Search, and tell what was found; that nothing leaves no conflict is an answer, too."""
+    """Search, and print what was found; that every layout has conflicts is a result, too."""
     found = find_swizzles(make_tile(*(options.tile or (0, 0)), options.element or "", options.pitch), options.accesses)
     if wanted(options):
         return drawn(swizzle_picture.figure(found), options)

@@ -1,4 +1,4 @@
-"""`ptxloom tensormap`: what the 128 bytes of a tensor map say, or those for some parameters, and what a copy does."""
+"""`ptxloom tensormap`: decode a tensor map's 128 bytes, make them from parameters, and show what a copy does."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _BYTES: Final = 128
 _MOST_TEXT: Final = 4096
-"""Bytes of a file that may be a map as text."""
+"""The most bytes of a file that may be a map as text."""
 
 
 def run(options: Options) -> Outcome:
@@ -49,7 +49,7 @@ def _read(options: Options, given: str) -> TensorMap:
 
 
 def _bytes_of(given: str) -> bytes:
-    """The 128 bytes of a file, as they are or in hexadecimal, or of digits on the command line.
+    """The 128 bytes from a file, binary or in hexadecimal, or from digits on the command line.
 
     Raises:
         PtxloomError: There are none.
@@ -98,7 +98,7 @@ def _made(options: Options) -> TensorMap:
         return encode_tiled(*tensor, options.box_dim, *kinds)
     if options.channels_per_pixel is None or options.pixels_per_column is None:
         raise PtxloomError(
-            "say what a copy spans: `--box-dim`, or for im2col `--channels-per-pixel` and `--pixels-per-column`"
+            "give what a copy spans: `--box-dim`, or for im2col `--channels-per-pixel` and `--pixels-per-column`"
         )
     nowhere = (0,) * max(0, len(options.global_dim) - 2)
     lower = options.pixel_box_lower_corner or nowhere

@@ -23,6 +23,6 @@ def run(options: Options) -> Outcome:
         write_whole(path, page())
     else:
         write_below(Path(), path, page())
-    options.output = None  # it is written; what is left to say is for people
+    options.output = None  # it is written; the rest is a remark for people
     shown = options.open and webbrowser.open(path.resolve().as_uri())
     return Outcome("", remark=f"wrote {title(path)}" + ("" if shown else ": open it in a browser; it needs no network"))

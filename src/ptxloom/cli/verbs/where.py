@@ -1,4 +1,4 @@
-"""`ptxloom where`: what a lane holds, or who holds a row or an element."""
+"""`ptxloom where`: what a lane holds, or which lanes hold a row or an element."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def run(options: Options) -> Outcome:
-    """Answer the one question that the options ask.
+    """Answer the question that the options ask.
 
     Raises:
         PtxloomError: They ask none, or two.
@@ -27,7 +27,7 @@ def run(options: Options) -> Outcome:
     by_place = options.row is not None and of_lane == (None, None, None)
     if by_lane == by_place:
         raise PtxloomError(
-            "say either `--lane` (what does it hold?), or `--row` and, if you like, `--column` (who holds it?)"
+            "give either `--lane` (what does it hold?), or `--row` and optionally `--column` (which lanes hold it?)"
         )
     elements = _of_lane(found, options) if by_lane else _at_place(found, options)
     if wanted(options):
@@ -62,7 +62,7 @@ def _of_lane(found: Fragment, options: Options) -> tuple[Element, ...]:
     held = found.held_by(lane)
     if options.register is None:
         return held
-    found.where(lane=lane, register=options.register)  # a register that is not there is said by the fragment
+    found.where(lane=lane, register=options.register)  # the fragment reports a register that does not exist
     return tuple(e for e in held if e.register == options.register)
 
 

@@ -67,7 +67,7 @@ def run(options: Options) -> Outcome:
         tried = _tried(repair, options)
         told = _held_to(told, tried, repair)
     elif options.attempt and found:
-        talk("ptxloom: nothing to try: no change of single instructions is known that would mend it")
+        talk("ptxloom: nothing to try: ptxloom knows no change of single instructions that would mend it")
     match options.output_format:
         case "json":
             text = diagnosis_records.as_json(told, tried)
@@ -145,7 +145,7 @@ def _followed(options: Options) -> Provenance:
 
 
 def _examined(record: ProvenanceRecord, said: list[str], names: dict[int, str]) -> Examination:
-    """The laws under what the launch file says the kernel computes, as far as that is a product or a copy."""
+    """The laws of the product or copy that the launch file says the kernel computes."""
     for text in said:
         try:
             return examine(record, text, names=names)

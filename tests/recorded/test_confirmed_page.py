@@ -86,8 +86,8 @@ def test_more_of_a_known_gpu_changes_its_sentence() -> None:
 @pytest.mark.parametrize(
     ("changed", "expected"),
     [
-        ({"judge": "here"}, "it confirms nothing: it is no GPU's, but that of `--judge here`"),
-        ({}, "confirms nothing that docs/confirmed.md does not say already"),
+        ({"judge": "here"}, "it confirms nothing: it is not a GPU's, but that of `--judge here`"),
+        ({}, "confirms nothing that is not in docs/confirmed.md already"),
         (
             {"device": "NVIDIA H100"},
             "would change docs/confirmed.md:\n  a sentence that is not there: 'NVIDIA H100 (sm_90a, ",

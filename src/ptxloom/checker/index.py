@@ -1,4 +1,4 @@
-"""Which functions find what a rule is about: read from the code itself, where its id is said."""
+"""Which functions make a rule's findings: read from the source itself, where the id is used."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ _SEARCHED: Final = ("checker", "syntax")
 
 @cache
 def finders(rule: str) -> tuple[str, ...]:
-    """The functions that find what a rule is about.
+    """The functions that make a rule's findings.
 
-    A function does if it says the rule's id first in a call of several arguments, or in a tuple: that makes a finding.
+    Such a function uses the rule's id as the first argument of several in a call, or first in a tuple.
 
     Args:
         rule: The rule's id.
@@ -95,7 +95,7 @@ def _said_first(function: ast.FunctionDef) -> Iterator[ast.expr]:
 
 
 def _strings(expression: ast.expr, values: Mapping[str, ast.expr]) -> set[str]:
-    """The strings that an expression may come to: its own, and those of the names in it, but for what is compared."""
+    """The strings that an expression may evaluate to: its own, and those of the names in it, except in comparisons."""
     found: set[str] = set()
     waiting: list[ast.AST] = [expression]
     looked_up: set[str] = set()

@@ -13,7 +13,7 @@ from ptxloom.display import mimebundle
 from ptxloom.isa.spelling import near_misses
 
 HINTS: Final = frozenset(("unused-name", "unreachable-code", "missing-return"))
-"""The rules that speak only when they are asked."""
+"""The rules that apply only when they are selected."""
 
 _FOLDER = Path(__file__).parent / "rules"
 _SECTION = re.compile(r"^## (.+)\n\n((?:(?!^## ).*\n)*)", re.MULTILINE)

@@ -57,7 +57,7 @@ RULES: tuple[Callable[[Site], Iterator[Diagnostic]], ...] = (
     special_registers_exist,
     call,
 )
-"""What is asked about every instruction that the ISA data describes, in this order."""
+"""The rules for every instruction that the ISA data describes, in this order."""
 
 
 MODULE_RULES: tuple[Callable[[Module, Platform], Iterator[Diagnostic]], ...] = (
@@ -68,7 +68,7 @@ MODULE_RULES: tuple[Callable[[Module, Platform], Iterator[Diagnostic]], ...] = (
     aliases,
     lines,
 )
-"""What is asked about every module as a whole."""
+"""The rules for every module as a whole."""
 _BRANCHES = frozenset(("bra", "brx"))
 
 

@@ -105,7 +105,7 @@ def read(text: str) -> Report:
         cases, level = _count(found["cases"]), _count(found["level"]) if "level" in found else None
         report = Report(judge, device, driver, target, version, cases, verdicts, level=level)
     except (ValueError, KeyError, TypeError, RecursionError):
-        raise Unreadable("the file is no report of `ptxloom conform`") from None
+        raise Unreadable("the file is not a report of `ptxloom conform`") from None
     if found.get("digest") != report.digest:
         raise Unreadable("the report is damaged: its digest is not that of its paths")
     return report

@@ -45,7 +45,7 @@ def word_page(word: str) -> str:
     if word.startswith("%"):
         return _special(word.partition(".")[0])
     if word.upper() == "WARP_SZ":
-        return "`WARP_SZ`: how many lanes a warp has, a constant: 32\n\nPTX ISA 4.4"
+        return "`WARP_SZ`: the number of lanes of a warp, a constant: 32\n\nPTX ISA 4.4"
     return _target(word)
 
 

@@ -149,7 +149,7 @@ def test_one_warning_a_branch() -> None:
     found = warnings("@p bra A; bar.sync 0; bar.sync 1; A: @w bra B; @p bra B; bar.sync 2; B: ret;")
     assert [(one.span.text, one.label) for one in found] == [
         ("bar.sync", "and 1 more `.aligned` instruction"),
-        ("bar.sync", "some lanes may not come here"),
+        ("bar.sync", "some lanes may not get here"),
     ]
 
 

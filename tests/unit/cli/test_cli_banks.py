@@ -76,7 +76,7 @@ def test_addresses_from_the_line_a_file_and_short(run: Run, tmp_path: Path) -> N
             [X4, "--pitch", "128", "--swizzle", "3,3"],
             "--swizzle is '3,3'; it must be three whole numbers, such as 3,3,3",
         ),
-        ([X4, "--pitch", "128", "--swizzle", "-3,3,3"], "--swizzle says nothing; a value must follow it"),
+        ([X4, "--pitch", "128", "--swizzle", "-3,3,3"], "--swizzle has no value; a value must follow it"),
         (["mma.m16n8k16", "--pitch", "128"], "mma"),
         (["ld.global.b32", "--stride", "4"], "only shared memory has banks"),
         (["movmatrix.m8n8.trans.b16", "--stride", "16"], "does not access memory"),

@@ -115,7 +115,7 @@ def test_a_build_of_pytorch_for_a_gpu_is_named_with_the_command_for_the_other(
 ) -> None:
     torch(bare, *stated)
     found = told(run)["PyTorch"]
-    assert found["lacks"] == f"it is built with {lacks}, and only the build for the CPU has that device"
+    assert found["lacks"] == f"it is built with {lacks}, but only the build for the CPU has that device"
     assert found["remedy"] == "pip install torch==2.13.0+cpu --index-url https://download.pytorch.org/whl/cpu"
 
 

@@ -60,7 +60,7 @@ def test_words_change_a_launch_file(run: Run) -> None:
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        ((), "say how it is to run"),
+        ((), "describe how to run it"),
         (("--block", "128"), "the number of args is 0; it must be 6, one for each parameter"),
         (("--kernel", "hgem", *NUMBERS), "--kernel is 'hgem'"),
         (("--grid", "2;3"), "'2;3' is not of the form 2,3 or 2x3"),

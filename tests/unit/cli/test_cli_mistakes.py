@@ -33,7 +33,7 @@ MMA = "m16n8k16.row.col.f32.f16.f16.f32"
         (["atom", "foo"], "CuTe has no atom called `foo`"),
         (["atom", "--operand", "a"], "say for which mma"),
         (["atom", "--mma", MMA, "--blas", "XX"], "--blas is 'XX'; it must be TN"),
-        (["run", HGEMM], "say how it is to run: --kernel, --grid, --block, --arg"),
+        (["run", HGEMM], "describe how to run it: --kernel, --grid, --block, --arg"),
         (["run", LAUNCH, "--threads", "0"], "--threads is 0; it must be 1 to 1024"),
         (["run", LAUNCH, "--trace-warps", "0"], "`--trace-warps` goes with `--trace`"),
         (["run", LAUNCH, "--trace", "ldmatrix", "--trace-type", "f99"], "--trace-type is 'f99'"),
@@ -73,7 +73,7 @@ def test_open_ended_options_may_be_mistyped_and_that_is_remarked(run: Run) -> No
 
 
 def test_a_filter_that_fits_nothing_says_so(run: Run) -> None:
-    said = "ptxloom: no statement is what --function, --lines and --pattern ask for\n"
+    said = "ptxloom: no statement matches --function, --lines and --pattern\n"
     assert run("parse", HGEMM, "--function", "nope").err == said
     assert run("parse", HGEMM, "--function", "hgemm", "--lines", "372").err == ""
 

@@ -77,4 +77,4 @@ def test_a_kernel_without_shared_memory_says_so(run: Run, tmp_path: Path, option
     )
     ran = run("shared", str(launch), *options)
     assert (ran.code, ran.out) == (2, "")
-    assert ran.err == "ptxloom: `k` has no shared memory; `shared_bytes` of the launch file gives it some\n"
+    assert ran.err == "ptxloom: `k` has no shared memory; set `shared_bytes` in the launch file\n"

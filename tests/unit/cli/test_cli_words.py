@@ -24,9 +24,9 @@ VERBS = {verb: summary for verb, (summary, _) in command_line.VERBS.items()}
 def test_a_misspelt_opcode_of_a_query_names_the_one_that_is_meant(run: Run, tmp_path: Path) -> None:
     file = tmp_path / "k.ptx"
     file.write_text(LEGAL)
-    assert run("query", "ldmatrx.*.trans", str(file)).err.endswith("ldmatrx is no opcode: did you mean ldmatrix?\n")
+    assert run("query", "ldmatrx.*.trans", str(file)).err.endswith("ldmatrx is not an opcode: did you mean ldmatrix?\n")
     assert run("query", "ldmatrix.*.trans", str(file)).err == "0 instructions in 1 file\n"
-    assert "is no opcode" not in run("query", "ldm*", str(file)).err
+    assert "is not an opcode" not in run("query", "ldm*", str(file)).err
 
 
 @pytest.mark.parametrize("word", ["race", "hazard"])

@@ -129,7 +129,7 @@ def test_an_unfinished_instruction_shows_its_syntax_and_what_is_missing() -> Non
         ("bra DONE", "bra DO‸NE", "label, declared on line 35, used once"),
         ("entry k(", "entry ‸k(", ".visible .entry k("),
         ("entry k(", "entry ‸k(", "kernel, declared on line 18\n"),
-        ("%tid.x", "WARP‸_SZ", "how many lanes a warp has"),
+        ("%tid.x", "WARP‸_SZ", "the number of lanes of a warp"),
         ("setp.ge.u32 %p1, %r1", "setp.ge.u32 %p1, %‸r1", "one of `%r0` to `%r8`, declared on line 21"),
         ("setp.ge.u32 %p1, %r1", "setp.ge.u32 %p1, %‸r1", "mov.u32 %r1, %tid.x;  // line 24"),
         ("setp.ge.u32 %p1, %r1", "setp.ge.u32 %p1, %‸r1", "here operand `a` of `setp`"),

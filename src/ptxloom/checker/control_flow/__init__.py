@@ -1,1 +1,1 @@
-"""Rules about the paths through a function: what comes together in a warp, and what is never reached."""
+"""Rules about the paths through a function: divergence of a warp, and code that is never reached."""

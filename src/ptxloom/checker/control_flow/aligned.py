@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 RULE: Final = "divergent-aligned"
 _REMEDY: Final = (
-    "move it to where all lanes come, or branch on what a whole warp shares: a warp's index (`%tid.x >> 5`), "
-    "a vote, a value that `shfl.sync.idx` spreads"
+    "move it to code that all lanes reach, or branch on a value that the whole warp shares: a warp's index (`%tid.x >> "
+    "5`), a vote, a value that `shfl.sync.idx` spreads"
 )
 _BARRIER_REMEDY: Final = "; or write `barrier` without `.aligned`, at which lanes may arrive one by one"
 
@@ -43,7 +43,7 @@ class _Place:
 
 
 def is_aligned(instruction: Instruction) -> bool:
-    """Whether all lanes of a warp must execute an instruction together, as it says or as its effects have it."""
+    """Whether all lanes of a warp must execute an instruction together, by its qualifier or by its effects."""
     return "aligned" in instruction.qualifiers or any(deed.whole for deed in _barriers(instruction))
 
 
@@ -135,8 +135,8 @@ def _behind(graph: FlowGraph, lanes: Uniformity, branch: int, places: list[_Plac
     if cause is None and parting_block != branch:
         cause = lanes.branch_cause(parting_block)
     more = len(places) - 1
-    label = f"and {more} more `.aligned` instruction{'s' * (more > 1)}" if more else "some lanes may not come here"
-    parting = Label(last.span, f"lanes part here: `{register}` is not the same in all of them")
+    label = f"and {more} more `.aligned` instruction{'s' * (more > 1)}" if more else "some lanes may not get here"
+    parting = Label(last.span, f"lanes diverge here: `{register}` is not the same in all of them")
     return _finding(places[0], label, (parting, *_cause_labels(cause, graph)))
 
 

@@ -1,4 +1,4 @@
-"""Rules about the registers of factors: one that stands twice in a fragment, one of a load that no product reads."""
+"""Rules about the registers of factors: one that is repeated in a fragment, one of a load that no product reads."""
 
 from __future__ import annotations
 
@@ -70,10 +70,10 @@ class _Function:
                 yield from self._unread(load)
 
     def _repeated(self, one: _List) -> Iterator[Diagnostic]:
-        """A register that stands for several parts of a fragment.
+        """Find a register that is used for several parts of a fragment.
 
-        Where each stands equally often (`{b, b}`), that may be meant; only a result of the same load that nobody reads
-        says otherwise. A value that all lanes share, such as 0, may fill any part.
+        If all are used equally often (`{b, b}`), that may be meant; it is reported only if another result of the same
+        load is never read. A value that all lanes share, such as 0, may fill any part.
         """
         counts = Counter(one.names)
         even = len(set(counts.values())) == 1
@@ -89,7 +89,7 @@ class _Function:
                 yield _twice(one, [each for each in one.names if each == name], load, left)
 
     def _unread(self, load: Instruction) -> Iterator[Diagnostic]:
-        """A matrix of a load that nobody reads, while products read its neighbours twice."""
+        """Find a matrix of a load that is never read, while products read its neighbours twice."""
         names = [name for name, _ in destinations(load)]
         keys = [self._registers.key(load, name.text) for name in names]
         left = [name for name, key in zip(names, keys, strict=True) if not self._reads[key] and name.text != "_"]
@@ -185,7 +185,7 @@ def _twice(one: _List, places: list[Name], load: Instruction, left: list[Name]) 
         related.append(Label(spare, f"`{spare.text}` comes from the same load, and nothing reads it"))
         if len(left) == len(places) - 1 == 1:
             fix = Fix(f"write `{spare.text}`", again, spare.text, is_safe=False)
-    message = f"`{again.text}` stands for {len(places)} different parts of the {one.side} factor"
+    message = f"`{again.text}` is used for {len(places)} different parts of the {one.side} factor"
     section = instruction_spec(one.product.opcode).section
     return Diagnostic(
         REPEATED, Severity.WARNING, message, again, "here", section, _REPEATED_HELP, fix, related=tuple(related)
@@ -193,7 +193,7 @@ def _twice(one: _List, places: list[Name], load: Instruction, left: list[Name]) 
 
 
 def _left(load: Instruction, left: Name, neighbour: Name, how: str) -> Diagnostic:
-    """The finding that nobody reads a matrix."""
+    """The finding that a matrix is never read."""
     span, twice = left.span_in(load.source), neighbour.span_in(load.source)
     message = f"nothing reads the matrix in `{span.text}`, and products read its neighbour `{twice.text}` {how}"
     section = instruction_spec(load.opcode).section

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 def hints(module: Module, graphs: Sequence[FlowGraph]) -> Iterator[Diagnostic]:
-    """The notes about a module; empty if a part of it could not be read: that may be what is missed."""
+    """The notes about a module; empty if a part of it could not be parsed and may hold what seems missing."""
     if any(one.severity is Severity.ERROR for one in module.diagnostics):
         return
     yield from _unused(module)
@@ -149,11 +149,11 @@ def _stretch(graph: FlowGraph, stretch: list[BasicBlock]) -> Iterator[Diagnostic
     span = Span(graph.function.source, inside[0].start, inside[-1].end)
     before = graph.blocks[stretch[0].number - 1].last
     why = () if before is None else (Label(before.span, "control does not continue past this, and nothing leads back"),)
-    yield replace(_note("unreachable-code", "control never comes here", span, "9.7.12"), related=why)
+    yield replace(_note("unreachable-code", "control never gets here", span, "9.7.12"), related=why)
 
 
 def _falls_off(graph: FlowGraph) -> Iterator[Diagnostic]:
-    """A body whose end is reached without `ret` or `exit`: ptxas adds a `ret`, the manual says nothing of it."""
+    """A body whose end is reached without `ret` or `exit`: ptxas adds a `ret`, the manual does not define it."""
     body = graph.function.body
     if body is None:
         return

@@ -1,1 +1,1 @@
-"""What every rule stands on: where it looks, what a name means there, what an operand is and what it should be."""
+"""What all rules use: the context, the meaning of names, what an operand is and what it should be."""

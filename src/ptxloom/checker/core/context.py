@@ -1,4 +1,4 @@
-"""What a rule sees: one bound instruction, where it stands and what the module says about itself."""
+"""What a rule sees: one bound instruction, its place, and the module's target and version."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Platform:
-    """What a module is judged for.
+    """The target and version that a module is checked for.
 
     Attributes:
-        version: Its PTX version; None if it has no version that can be read.
-        target: Its architecture; None if it has no target that can be read.
-        version_span: Where the module says its version; None where a caller said it, or it is not said.
+        version: The PTX version; None if none can be read.
+        target: The architecture; None if none can be read.
+        version_span: Where the module states its version; None if the caller gave it, or it is missing.
         target_span: Likewise for the architecture's name.
-        independent: Whether textures and samplers are separate: the module says `texmode_independent`.
+        independent: Whether textures and samplers are separate: the module states `texmode_independent`.
     """
 
     version: PtxVersion | None
@@ -67,7 +67,7 @@ class Site:
 
     @property
     def spec(self) -> InstructionSpec:
-        """What the ISA data says about its opcode."""
+        """The ISA data of its opcode."""
         return instruction_spec(self.opcode)
 
     def span(self, node: Node) -> Span:

@@ -23,13 +23,13 @@ class ExpectedOperand:
 
     Attributes:
         kind: As in the ISA data: "register", "value", "constant", "vector", "address"...
-        type: The element type; of an address its state space; empty if nothing is said.
+        type: The element type; for an address its state space; empty if not specified.
         written: Whether the instruction writes it.
-        fixed: Whether the type stands in the manual and not in the instruction.
-        length: Of a vector its length; 0 for a scalar.
-        traits: What else may stand here.
+        fixed: Whether the manual fixes the type, instead of the instruction.
+        length: The length of a vector; 0 for a scalar.
+        traits: What else is legal here.
         limits: Which values a constant may have; None if any.
-        space: Which state space a variable has whose name may stand here; empty: any.
+        space: The state space of a variable whose name is legal here; empty: any.
         about: What it means.
         indexed: Whether it is a place whose first number may be the index in an array.
     """
@@ -149,7 +149,7 @@ def wanted(form: Form, rule: OperandRule) -> ExpectedOperand:
 
 
 def _traits(form: Form, rule: OperandRule) -> frozenset[str]:
-    """The traits that hold in a form; ptxas takes no predicate in a fragment, if the data does not say that it does."""
+    """The traits that hold in a form; ptxas takes no predicate in a fragment, unless the data says so."""
     found = frozenset(name for name, condition in rule.traits if condition.holds(form.filling))
     strict = rule.kind in {"fragment", "factor"} and "predicates" not in found
     return found | {"numbers"} if strict else found

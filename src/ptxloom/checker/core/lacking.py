@@ -36,7 +36,7 @@ def needs_version(
         place,
         f"new in PTX {since}",
         section,
-        fix=Fix(f"say `.version {since}`", where, f".version {since}") if where else None,
+        fix=Fix(f"write `.version {since}`", where, f".version {since}") if where else None,
         related=(Label(where, "the version is stated here"),) if where else (),
     )
 
@@ -53,7 +53,7 @@ def needs_target(
         place,
         f"not on {platform.target}",
         section,
-        fix=Fix(f"say `{better}`", where, str(better)) if where and better else None,
+        fix=Fix(f"write `{better}`", where, str(better)) if where and better else None,
         related=(Label(where, "the target is stated here"),) if where else (),
     )
 

@@ -1,4 +1,4 @@
-"""What an operand can be: a register, a variable, a constant... with its type, and whose a parameter is."""
+"""What an operand can be: a register, a variable, a constant... with its type, and the owner of a parameter."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from functools import cache
 
 
 class What(StrEnum):
-    """What an operand is; the values are how a message says it."""
+    """What an operand is; the values are the words for messages."""
 
     REGISTER = "a register"
     WIDE_REGISTER = "a vector register"

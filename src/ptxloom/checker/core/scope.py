@@ -50,7 +50,7 @@ class Symbol:
 
 
 class After(NamedTuple):
-    """What a label stands before: a statement, or None at the end of its braces."""
+    """The statement after a label, or None at the end of its braces."""
 
     statement: Statement | None
 
@@ -136,7 +136,7 @@ class VisibleNames:
             self.declare(parameter)
 
     def open(self, statements: Iterable[Statement] = ()) -> None:
-        """Enter a block, whose labels are seen in all of it."""
+        """Enter a block; its labels are visible in all of it."""
         self._names = names.Scope(self._names)
         self._known.append({})
         self._names.labels.update((name, After(after)) for name, after in names.labelled(statements))
@@ -167,7 +167,7 @@ class VisibleNames:
         return None if found is None else _symbol(name, *found)
 
     def label(self, name: str) -> After | None:
-        """What a label stands before; None if no such label is visible."""
+        """The statement after a label; None if no such label is visible."""
         return self._names.label(name)
 
     def labels(self) -> tuple[str, ...]:

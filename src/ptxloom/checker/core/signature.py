@@ -19,11 +19,11 @@ _UNLIKE: Final = frozenset(("call", *MOVES))
 
 
 def signature(instruction: Instruction, scope: VisibleNames) -> Hashable:
-    """What an instruction is for the rules about operands: two with equal signatures are both sound, or both not.
+    """What the rules about operands see of an instruction: with equal signatures, both are legal or neither is.
 
-    A name counts as what it is, a constant as its type and the bits that it needs where the data set no limits to it,
-    an address without how far it is offset, and all else as it is written. A call has no signature: the parameters of
-    the callee and the declarations of what is passed would have to be in it. Nor has a matrix move, whose rules look at
+    A name counts as what it names, a constant as its type and, unless the data limits it, the bits that it needs, an
+    address without its offset, and everything else as it is written. A call has no signature: it would have to hold the
+    parameters of the callee and the declarations of the arguments. Nor has a matrix move, because its rules look at
     alignments.
     """
     if instruction.opcode in _UNLIKE:

@@ -27,16 +27,16 @@ _IN_CUDA: Final = {
     "gridDim": "%nctaid",
     "warpSize": "WARP_SZ",
 }
-"""What CUDA C++ calls the special registers."""
+"""The names of special registers in CUDA C++."""
 
 Advice: TypeAlias = "tuple[str, Fix | None, tuple[Label, ...]]"
 """A label, a fix, and remarks at other places."""
 
 
 def advice(name: str, span: Span, scope: VisibleNames) -> Advice:
-    """What to say about a register or variable that is declared nowhere."""
+    """What to report about a register or variable that is not declared."""
     if _PLACEHOLDER.fullmatch(name):
-        return "this stands for an operand of inline assembly; a module names a register", None, ()
+        return "this is an operand of inline assembly; in a module, name a register", None, ()
     if found := _behind_series(name, span, scope):
         return found
     bare = name.lstrip("%$")
@@ -68,7 +68,7 @@ def _behind_series(name: str, span: Span, scope: VisibleNames) -> Advice | None:
 
 
 def near_label(name: str, span: Span, labels: Iterable[str]) -> tuple[str, Fix | None]:
-    """What to say about a label that is not there."""
+    """What to report about a label that does not exist."""
     known = tuple(labels)[:_MOST_NAMES]
     near = [one for one in known if one.lower() == name.lower()] or near_misses(name, known)
     return (f"did you mean `{near[0]}`?", write(near[0], span)) if near else ("no such label is visible here", None)

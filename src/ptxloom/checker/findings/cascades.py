@@ -23,9 +23,9 @@ _ABOUT_HEADS: Final = frozenset(("missing-directive", "misplaced-directive"))
 
 
 def without_guesses(module: Module, findings: Iterable[Diagnostic]) -> list[Diagnostic]:
-    """The findings but those that unread text may explain.
+    """The findings, without those that unread text may explain.
 
-    They say of a name that it is not declared, or not used, or of the head that a directive is not there.
+    These report that a name is not declared or not used, or that a directive of the head is missing.
     """
     if not module.diagnostics:
         return list(findings)

@@ -1,4 +1,4 @@
-"""Findings that say the same become one: of several operands of an instruction, of all names of a lost series."""
+"""Merge equal findings into one: those of several operands of an instruction, those of all names of a lost series."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from ptxloom.diagnostics import Diagnostic, Fix
 
 _ROUNDS: Final = 20
-"""One repair brings another to light; two that undo each other would never end."""
+"""The limit of rounds: one repair can reveal another, and two that undo each other would never end."""
 
 
 class Repaired(NamedTuple):
@@ -48,15 +48,15 @@ def fixes_of(findings: Iterable[Diagnostic], *, unsafe: bool = False) -> list[Fi
 
 
 def repaired(text: str, judge: Callable[[str], Sequence[Diagnostic]], *, unsafe: bool = False) -> Repaired:
-    """Make every fix, and those of what then comes to light, until no fix is left.
+    """Make every fix, and those that earlier fixes reveal, until no fix is left.
 
     Args:
         text: A module's text.
         judge: Finds what is wrong with a text.
-        unsafe: Make guesses, too.
+        unsafe: Also make fixes that are guesses.
 
     Returns:
-        The text and what is left.
+        The text and the remaining findings.
     """
     found = judge(text)
     made, seen = 0, {text}

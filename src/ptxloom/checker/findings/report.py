@@ -1,4 +1,4 @@
-"""How rules about more than one instruction say what they found."""
+"""How rules about more than one instruction report their findings."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def error(
     first: Span | None = None,
     said: str = "first declared here",
 ) -> Diagnostic:
-    """A finding that makes the module illegal; `first` is the place of what it goes against."""
+    """A finding that makes the module illegal; `first` is the place that it contradicts."""
     related = (Label(first, said),) if first is not None else ()
     return Diagnostic(rule, Severity.ERROR, message, span, label, section, "", fix, related)
 

@@ -23,7 +23,7 @@ _MARK: Final = "ptxloom:"
 _IGNORE: Final = re.compile(r"ptxloom:\s*ignore\b(?:\s*\[([^\]\n]*)\])?")
 _RULE: Final = re.compile(r"[^\s,]+")
 _EVERY: Final = ""
-"""What an ignore without brackets names: every rule."""
+"""What an ignore without brackets means: every rule."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,9 +47,10 @@ def heed(module: Module, findings: Iterable[Diagnostic], untold: Iterable[Diagno
     """The findings that no comment silences, and a note for each comment that silences nothing.
 
     Args:
-        module: Where the comments are.
+        module: The module with the comments.
         findings: All that was found in it.
-        untold: What was not asked for: a comment that would silence it is not in vain. Only looked at if there is one.
+        untold: Findings of rules that were not selected: a comment that would silence one is not useless. Called only
+            if needed.
     """
     if _MARK not in module.source.text:
         return tuple(findings)
@@ -103,7 +104,7 @@ def _speaking_lines(module: Module) -> list[int]:
 
 
 def _line_meant(source: Source, start: int, speaking: list[int]) -> int:
-    """The line that a comment is about: its own, or, if it stands alone there, the next one that says something."""
+    """The line that a comment is about: its own, or, if it is alone there, the next line with code."""
     line = source.location(start)[0]
     if source.text[source.line_starts[line - 1] : start].strip():
         return line

@@ -77,7 +77,7 @@ def _element(site: Site, wanted: ExpectedOperand, operand: Indexed) -> Iterator[
 def _misshapen(site: Site, operand: Address, wanted: ExpectedOperand) -> str | None:
     """What is wrong with the form of an address; None if nothing is."""
     if operand.minus:
-        return "PTX takes nothing away in an address; add a negative offset: `+-`"
+        return "PTX has no subtraction in an address; add a negative offset: `+-`"
     base = operand.base
     if isinstance(base, Integer) or (isinstance(base, Name) and base.text == "WARP_SZ"):
         allowed = wanted.type == "local" or wanted.has("absolute")
@@ -85,7 +85,7 @@ def _misshapen(site: Site, operand: Address, wanted: ExpectedOperand) -> str | N
     if not isinstance(base, Name) or base.text == "_":
         return "an address is a register or a variable, and perhaps `+` and a constant"
     if operand.extra and (operand.offset or operand.zero):
-        return "nothing is added to an address that coordinates follow"
+        return "an address that coordinates follow takes no offset"
     return parenthesised(site, operand)
 
 

@@ -51,7 +51,7 @@ class Passed:
 
 
 def parameter_of(declaration: Declaration) -> Passed:
-    """What a function says of a parameter."""
+    """A function's declaration of a parameter."""
     sizes = next((each.dimensions for each in declaration.declarators), ())
     return _passed(declaration.type, sizes, declaration.alignment)
 

@@ -59,7 +59,7 @@ def _direct(site: Site, it: Call, function: Function) -> Iterator[Diagnostic]:
         yield site.error("call-target", message, site.span(it.callee))
         return
     if it.targets is not None:
-        message = f"`{function.name}` is called by its name, which needs no list of targets"
+        message = f"`{function.name}` is called by its name, so it needs no list of targets"
         yield site.error("call-target", message, site.span(it.targets))
     yield from _matches(site, it, function)
 
@@ -70,7 +70,7 @@ def _indirect(site: Site, it: Call, register: str) -> Iterator[Diagnostic]:
         message = f"the address of a function is an integer of 64 bits, and `{span.text}` is `.{register}`"
         yield site.error("operand-type", message, span)
     elif it.targets is None:
-        message = f"a call through `{span.text}` names its candidates: a `.callprototype` or `.calltargets`"
+        message = f"a call through `{span.text}` needs its candidates: a `.callprototype` or `.calltargets`"
         yield site.error("call-target", message, span, label="add the label of one")
     elif not isinstance(it.targets, Name) or see(it.targets, site.scope).what is not What.LABEL:
         yield undeclared(site, it.targets)
@@ -79,7 +79,7 @@ def _indirect(site: Site, it: Call, register: str) -> Iterator[Diagnostic]:
 
 
 def _candidates(site: Site, it: Call, targets: Name) -> Iterator[Diagnostic]:
-    """What a call through a register may call: a prototype says it, or a list of functions."""
+    """What a call through a register may call: the functions of a prototype or of a list."""
     match site.scope.label(targets.text):
         case After(CallPrototype() as prototype):
             yield from _matches(site, it, prototype)

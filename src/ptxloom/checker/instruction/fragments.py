@@ -30,7 +30,7 @@ _MOST_ELEMENTS = 256  # a longer vector is wrong as a whole
 
 @dataclass(frozen=True, slots=True)
 class VectorElement:
-    """What an element of a vector expression turns out to be.
+    """What an element of a vector expression is.
 
     Attributes:
         node: The element.
@@ -38,7 +38,7 @@ class VectorElement:
         constant: Whether it is a literal.
         wide: Whether it is a literal of 64 bits, as integers and most floating-point literals are.
         special: Whether it is a special register.
-        problem: Why it cannot stand here whatever the form, as a rule and a message; None if it can.
+        problem: Why it is illegal here in every form, as a rule and a message; None if it is not.
     """
 
     node: Operand
@@ -190,7 +190,7 @@ def _width(site: Site, element: VectorElement, written: bool = False) -> Iterato
 
 
 def _constants(site: Site, elements: list[VectorElement]) -> Iterator[Diagnostic]:
-    """Constants among the sources of a store: ptxas takes them where something else says how wide they are."""
+    """Check constants among the sources of a store: ptxas takes them if something else gives their width."""
     constants = [element for element in elements if element.constant]
     if constants and len(constants) == len(elements) and all(element.wide for element in constants):
         message = f"`{site.opcode}` stores 32-bit registers, and constants of 64 bits stand alone here"

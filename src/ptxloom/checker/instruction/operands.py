@@ -1,4 +1,4 @@
-"""Rules about an instruction's operands: their number, and each by what the ISA data says of it."""
+"""Rules about an instruction's operands: their number, and each against the ISA data."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def _left_out(site: Site) -> Iterator[str]:
 
 
 def each_operand(site: Site) -> Iterator[Diagnostic]:
-    """Every operand is what the ISA data says of it; one mistake is reported once."""
+    """Check every operand against the ISA data; each mistake is reported once."""
     form = site.bound.form
     if form is None:
         return

@@ -62,7 +62,7 @@ def tolerated(site: Site) -> Iterator[Diagnostic]:
         # Elsewhere the compilers themselves take any order.
         yield site.warning(
             "qualifier-order",
-            f"`.{words[resolution.displaced]}` stands out of the manual's order; ptxas takes any order",
+            f"`.{words[resolution.displaced]}` is not in the manual's order; ptxas takes any order",
             site.bound.qualifier_span(resolution.displaced),
             label="the manual puts it earlier",
             fix=_reordered(site, resolution.form.spelling),
@@ -70,7 +70,7 @@ def tolerated(site: Site) -> Iterator[Diagnostic]:
 
 
 def _place_of(site: Site, constraint: Constraint) -> Span:
-    """Where the qualifier stands that a constraint is about; the opcode where it is about one that is missing."""
+    """The qualifier that a constraint is about; the opcode if that qualifier is missing."""
     written = {name: word for name in site.bound.qualifiers if (word := site.bound.qualifiers[name])}
     about = [written[name] for name, _ in (*constraint.require.allowed, *constraint.when.allowed) if name in written]
     words = site.instruction.qualifiers
@@ -98,7 +98,7 @@ def _finding(site: Site, problem: Problem) -> Diagnostic:  # noqa: PLR0911 - one
             return site.error("misread-num", message, at(place), label=label, fix=fix)
         case Repeated(place, first):
             fix = Fix("remove the second one", at(place), "", is_safe=True)
-            related = (Label(at(first), "it stands here already"),)
+            related = (Label(at(first), "it is here already"),)
             return site.error("repeated-qualifier", message, at(place), fix=fix, related=related)
         case Crowded(place, first, slot):
             related = (Label(at(first), f"this is the `.{slot}` already"),)
@@ -127,7 +127,7 @@ def _unknown(site: Site, message: str, place: int, near: tuple[str, ...], expect
     fix = Fix(f"write `.{likely[0]}`", span, f".{likely[0]}") if len(likely) == 1 else None
     if fix is None and not likely and resolve(site.opcode, (*words[:place], *words[place + 1 :])).form is not None:
         fix = Fix("remove it", span, "")
-    label = f"here stands {listing(expected)}" if expected and near else "no form of the instruction has it"
+    label = f"found {listing(expected)}" if expected and near else "no form of the instruction has it"
     return site.error("unknown-qualifier", message, span, label=label, fix=fix)
 
 
@@ -156,7 +156,7 @@ def _missing(site: Site, message: str, problem: Missing) -> Diagnostic:
     fix = None
     if len(problem.additions) == 1:
         row = problem.additions[0]
-        safe = rules == {"missing-aligned"}  # who leaves them out can mean nothing else
+        safe = rules == {"missing-aligned"}  # without them, nothing else can be meant
         fix = Fix(f"add `{spell(row)}`", Span(after.source, after.end, after.end), spell(row), is_safe=safe)
     return site.error(
         min(rules) if len(rules) == 1 else "missing-qualifier",

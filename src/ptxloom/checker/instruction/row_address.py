@@ -57,11 +57,11 @@ def unbracketed(site: Site, operand: Operand, about: str) -> Diagnostic:
 
 
 def _misshapen(operand: Address) -> str | None:
-    """What is wrong with the form of an address; None if nothing is."""
+    """The error in the form of an address; None if it is right."""
     if operand.extra:
         return "the address of a row is one value; nothing follows it in the brackets"
     if operand.minus:
-        return "PTX takes nothing away in an address; add a negative offset: `+-`"
+        return "PTX has no subtraction in an address; add a negative offset: `+-`"
     if isinstance(operand.base, Integer) or (isinstance(operand.base, Name) and operand.base.text == "WARP_SZ"):
         return "a row has no constant address; name a register or a variable"
     if not isinstance(operand.base, Name) or operand.base.text == "_":

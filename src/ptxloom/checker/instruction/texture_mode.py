@@ -22,7 +22,7 @@ _MODE: Final = "`texmode_independent` in `.target`"
 
 
 def texturing_mode(site: Site) -> Iterator[Diagnostic]:
-    """A sampler stands in the brackets where the target says `texmode_independent`, and only there."""
+    """The brackets hold a sampler if the target states `texmode_independent`, and only then."""
     if site.bound.form is None or not (site.opcode in _LOOKUPS or site.opcode == "txq"):
         return
     place = next((one for one in site.instruction.operands if isinstance(one, Address)), None)
@@ -31,7 +31,7 @@ def texturing_mode(site: Site) -> Iterator[Diagnostic]:
     if site.opcode == "txq":
         yield from _queried(site, place)
     elif site.platform.independent and len(place.extra) < _BOTH:
-        message = f"`{site.opcode}` needs a sampler after the texture: the target says `texmode_independent`"
+        message = f"`{site.opcode}` needs a sampler after the texture: the target states `texmode_independent`"
         yield site.error("texturing-mode", message, site.span(place), label="`[texture, sampler, place]`")
     elif not site.platform.independent and len(place.extra) == _BOTH:
         yield _superfluous(site, place)
@@ -72,5 +72,5 @@ def _queried(site: Site, place: Address) -> Iterator[Diagnostic]:
     asked = site.bound.qualifiers.get("squery")
     it = see(place.base, site.scope)
     if asked and site.platform.independent and it.what is What.VARIABLE and it.type == "texref":
-        message = f"`txq.{asked}` asks about a sampler, which no texture has: the target says `texmode_independent`"
+        message = f"`txq.{asked}` asks about a sampler, which no texture has: the target states `texmode_independent`"
         yield site.error("texturing-mode", message, site.span(place.base), label="name the sampler")

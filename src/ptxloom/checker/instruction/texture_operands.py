@@ -27,7 +27,7 @@ _WORD = 32  # bits
 
 
 OPAQUE: Final[Mapping[str, str]] = {"texture": "texref", "surface": "surfref", "sampler": "samplerref"}
-"""What an operand may be that is not a number, and the type that its variable is declared with."""
+"""The operands that are not numbers, with the types of their variables."""
 
 
 def opaque(site: Site, wanted: ExpectedOperand, operand: Operand) -> Iterator[Diagnostic]:
@@ -85,7 +85,7 @@ def _single(site: Site, wanted: ExpectedOperand, operand: Operand) -> Iterator[D
     if wanted.length == 1:
         yield from scalar(site, wanted.of_length(0), operand)
         return
-    message = f"a place of this geometry has {wanted.length} numbers in braces"
+    message = f"coordinates of this geometry have {wanted.length} numbers in braces"
     if _counts_more(site) if wanted.indexed else wanted.length > _PLANE:
         yield site.error("vector-length", message, site.span(operand), label=wanted.about)
     else:

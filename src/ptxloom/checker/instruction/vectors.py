@@ -65,7 +65,7 @@ def _braces(site: Site, wanted: ExpectedOperand, operand: Vector) -> Iterator[Di
 
 
 def in_braces(site: Site, operand: Operand) -> Diagnostic:
-    """The warning that braces stand around what is one value."""
+    """The warning about braces around a single value."""
     message = f"`{site.name}` takes one value here; ptxas lets the braces pass"
     return site.warning("operand-kind", message, site.span(operand))
 
@@ -157,7 +157,7 @@ def _together(
     *,
     packed: bool,
 ) -> Iterator[Diagnostic]:
-    """The elements against each other, and all of them against what the instruction takes."""
+    """Check the elements against each other, and all of them against what the instruction takes."""
     if all(it.what in _CONSTANT for _, it in typed) and any(it.what is What.FLOAT for _, it in typed):
         yield from _all_constant(site, wanted, typed, packed=packed)
         return
@@ -177,7 +177,7 @@ def _together(
 def _all_constant(
     site: Site, wanted: ExpectedOperand, typed: list[tuple[Operand, OperandKind]], *, packed: bool
 ) -> Iterator[Diagnostic]:
-    """Constants without a register among them: a decimal one is `.f64`, one of bits what its letter says."""
+    """Check constants without a register among them: a decimal one is `.f64`, one of bits has its letter's type."""
     integer = next((node for node, it in typed if it.what is What.INTEGER), None)
     common = "f64" if any(it.type == "f64" for _, it in typed) else "f32"
     need = element_type(wanted.type) if is_type(wanted.type) else None
@@ -291,7 +291,7 @@ def _join(one: str, other: str) -> str | None:
         return one or other
     if not (is_type(one) and is_type(other)):
         return None
-    if "pred" in (one, other):  # for ptxas it has 32 bits, and what they are is not said
+    if "pred" in (one, other):  # ptxas takes it as 32 bits of no type
         return "b32" if "b32" in (one, other) else None
     a, b = element_type(one), element_type(other)
     if a.storage_bits != b.storage_bits:

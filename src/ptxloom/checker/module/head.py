@@ -36,10 +36,10 @@ _LOCS: Mapping[type, str] = {Loc: "loc", LocIntermediate: "loc_intermediate"}
 
 
 def platform_of(module: Module, target: Target | str | None, ptx_version: PtxVersion | str | None) -> Platform:
-    """What a module is judged for: what a caller says, else what its own directives say.
+    """The target and version that a module is checked for: the caller's, else those of its own directives.
 
     Raises:
-        UsageError: The caller's target or version is not spelled like one.
+        UsageError: The caller's target or version is misspelled.
     """
     version_here = next((one for one in module.statements if isinstance(one, Version)), None)
     target_here = next((one for one in module.statements if isinstance(one, TargetDirective)), None)
@@ -104,7 +104,7 @@ def _version_known(platform: Platform) -> Iterator[Diagnostic]:
         return
     around = [each for each in versions() if each > version][:1]
     hint = f"the next one is {around[0]}" if around else ""
-    fix = Fix(f"say `.version {around[0]}`", where, f".version {around[0]}") if around else None
+    fix = Fix(f"write `.version {around[0]}`", where, f".version {around[0]}") if around else None
     yield error("unknown-version", f"there is no PTX {version}", where, "11.1.1", label=hint, fix=fix)
 
 
@@ -147,7 +147,7 @@ def _together(module: Module, platform: Platform) -> Iterator[Diagnostic]:
         f"`{target}` needs PTX {since} or later; {'the module says' if says else 'it is checked for'} {version}",
         where,
         "11.1.2",
-        fix=Fix(f"say `.version {since}`", says, f".version {since}") if says else None,
+        fix=Fix(f"write `.version {since}`", says, f".version {since}") if says else None,
         first=says if says != where else None,
         said="the version is stated here",
     )

@@ -33,7 +33,7 @@ def initial_value(declaration: Declaration, declarator: Declarator, known: Colle
     if declaration.space in {"shared", "local", "reg", "param"}:
         yield _bad(f"`.{declaration.space}` variables have no initial values", span, "store it in the function's body")
     elif declaration.linkage == "extern":
-        yield _bad(f"`{declarator.name}` is `.extern`: its initial value stands where it is defined", span)
+        yield _bad(f"`{declarator.name}` is `.extern`: its initial value belongs where it is defined", span)
     elif declaration.type == "f16" or (declaration.type == "f16x2" and not isinstance(value, Vector)):
         yield _bad(
             f"`.{declaration.type}` variables have no initial values",
@@ -62,7 +62,7 @@ class _Initialiser:
         if not sizes:
             yield from self._element(value)
         elif not isinstance(value, Vector):
-            yield _bad("the initial value of an array stands in braces", self._span(value))
+            yield _bad("the initial value of an array needs braces", self._span(value))
         elif sizes[0] is None and not value.elements:
             yield _bad("an array whose size is left open needs initial values", self._span(value))
         elif sizes[0] is not None and len(value.elements) > sizes[0]:
@@ -115,7 +115,7 @@ class _Initialiser:
 
 
 def _plain_literals(kind: str) -> tuple[type[Node], ...]:
-    """The literals that are right for an element of a type, whatever they say."""
+    """The literals that are legal for an element of a type, whatever their value."""
     if is_type(kind):
         match element_type(kind).kind:
             case Kind.FLOAT:

@@ -33,7 +33,7 @@ def branch(instruction: Instruction, scope: VisibleNames) -> Iterator[Diagnostic
         message = f"`brx.idx` takes a `.branchtargets`, and `{operand.text}` names none"
         yield error("operand-kind", message, span, _SECTION)
     elif place == 1 and after is not None and after.start > instruction.start:
-        message = f"the list `{operand.text}` must stand before the `brx.idx` that uses it"
+        message = f"the list `{operand.text}` must come before the `brx.idx` that uses it"
         yield error("operand-kind", message, span, _SECTION)
 
 

@@ -37,7 +37,7 @@ def lines(module: Module, _: Platform) -> Iterator[Diagnostic]:
             yield error("undeclared-name", message, span, _SECTION, label=label, fix=fix)
         if node.inlined_at is not None and node.inlined_at not in seen:
             place = " ".join(map(str, node.inlined_at))
-            message = f"no `.loc {place}` stands before this"
+            message = f"no `.loc {place}` comes before this"
             why = "code is inlined at a place that an earlier `.loc` names"
             yield error("misplaced-directive", message, word_span(node, "inlined_at"), _SECTION, label=why)
         seen.add((node.file, node.line, node.column))

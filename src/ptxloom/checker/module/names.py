@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ptxloom.syntax.module import Module
     from ptxloom.syntax.tree import Declarator, Statement
 
-_RESERVED = {"_": "a result that is not wanted", "WARP_SZ": "how many lanes a warp has"}
+_RESERVED = {"_": "an unwanted result", "WARP_SZ": "the number of lanes of a warp"}
 _Thing: TypeAlias = "tuple[Declaration, Declarator] | Label | Function"
 
 
@@ -91,12 +91,12 @@ def _declare(frame: _Braces, declaration: Declaration) -> Iterator[Diagnostic]:
 
 
 def _reserved(name: str, span: Span, *, top: bool = False) -> Iterator[Diagnostic]:
-    """Some names have a meaning of their own; those of special registers may be hidden in a function only."""
+    """Check names that have a predefined meaning; those of special registers may be hidden in a function only."""
     meaning = _RESERVED.get(name, "")
     if top and not meaning and special_register(name) is not None:
         meaning = "a special register"
     if meaning:
-        yield error("reserved-name", f"`{name}` means something already: {meaning}", span, "4.4")
+        yield error("reserved-name", f"`{name}` has a meaning already: {meaning}", span, "4.4")
 
 
 def _hides(declarator: Declarator, span: Span) -> Iterator[Diagnostic]:
@@ -112,7 +112,7 @@ def _hides(declarator: Declarator, span: Span) -> Iterator[Diagnostic]:
 
 
 def _before(frame: _Braces, declarator: Declarator) -> _Thing | None:
-    """What the same braces say already by a name, or by one of a series."""
+    """What the same braces have already declared under a name, or under one of a series."""
     name, count = declarator.name, declarator.count
     if count is None:
         return frame.own(name) or frame.labels.get(name)
@@ -141,7 +141,7 @@ def _variable(top: _Braces, declaration: Declaration, declarator: Declarator) ->
             elif difference := _unlike(earlier, before, declaration, declarator):
                 yield _conflict(name, span, first, difference)
             elif earlier.linkage == "extern" and declaration.linkage == "":
-                yield _conflict(name, span, first, "the `.extern` one promises one that other modules can see")
+                yield _conflict(name, span, first, "the `.extern` one refers to one that other modules can see")
             elif declaration.linkage != "extern":
                 top.names[name] = declaration, declarator
         case Function():

@@ -63,7 +63,7 @@ def _alone(function: Function, directive: PerformanceDirective, platform: Platfo
     elif gone := directives()[name].gone:
         span = _span(function, directive)
         newer = Fix("write `.minnctapersm`", span, span.text.replace("maxnctapersm", "minnctapersm"), is_safe=True)
-        yield error(RULE, f"`.{name}` is gone since PTX {gone}", span, _section(name), fix=newer)
+        yield error(RULE, f"`.{name}` was removed in PTX {gone}", span, _section(name), fix=newer)
     else:
         yield from _numbers(function, directive)
     yield from _available(function, directive, platform)
@@ -78,7 +78,7 @@ def _misplaced(function: Function, name: str) -> str:
         return f"`.{name}` is for functions, and `{function.name}` is a kernel"
     if function.body is None and (function.kind == "entry" or name == "language"):
         what = "kernel" if function.kind == "entry" else "function"
-        return f"`.{name}` stands where the {what} has its body"
+        return f"`.{name}` belongs where the {what} has its body"
     return f"`{function.name}` has results, so it returns" if name == "noreturn" and function.returns else ""
 
 
@@ -127,7 +127,7 @@ def _available(function: Function, directive: PerformanceDirective, platform: Pl
 
 
 def _together(function: Function) -> Iterator[Diagnostic]:
-    """What directives of one function say to each other."""
+    """Check the directives of one function against each other."""
     found = {one.name: one for one in reversed(function.directives)}
     for pair in _APART:
         if all(one in found for one in pair):

@@ -28,7 +28,7 @@ _DECLARED: Final = frozenset(
     ("pred", "f16", "f16x2", "f32", "f64", "b128", *(f"{kind}{bits}" for kind in "sub" for bits in (8, 16, 32, 64)))
 )
 _KNOWN_ELSEWHERE: Final = {f"i{bits}": f"s{bits}" for bits in (8, 16, 32, 64)}
-"""What LLVM calls the types."""
+"""The names of the types in LLVM."""
 _ATTRIBUTES: Final = frozenset(("managed", "unified"))
 _PACKED: Final = frozenset(("f16x2",))
 _WHERE: Final = {
@@ -38,7 +38,7 @@ _WHERE: Final = {
     "func": frozenset(("param", "reg")),
 }
 _GONE: Final = {
-    "sreg": "special registers are there already",
+    "sreg": "special registers are predefined",
     "tex": "a texture is a `.global .texref` since PTX 1.5",
 }
 _PLACES: Final = {
@@ -120,7 +120,7 @@ def _declaration(declaration: Declaration, place: str, known: set[str]) -> Itera
         site = _Site(declaration, declarator, place)
         for rule in (_space, _type, _size, _alignment, _linkage):
             for finding in rule(site):
-                if finding.message not in told:  # what is wrong with all of them is said of the first
+                if finding.message not in told:  # an error of all of them is reported for the first
                     told.add(finding.message)
                     yield finding
         if declarator.initializer is not None:
@@ -253,7 +253,7 @@ def _linkage(site: _Site) -> Iterator[Diagnostic]:
     if declaration.linkage == "common" and declaration.space in {"shared", "const"}:
         yield _only_global("common", site, "11.6.5")
     elif declaration.linkage and site.place == "body":
-        message = f"`.{declaration.linkage}` is for what stands at module level, and `{name}` does not"
+        message = f"`.{declaration.linkage}` is for variables at module level, and `{name}` does not"
         yield _bad("declaration-place", message, site, "11.6")
     for attribute in declaration.attributes:
         if attribute.name not in _ATTRIBUTES:

@@ -116,7 +116,7 @@ function qualifierFinding(spec, statement, problem) {
     case "unknown": {
       const label =
         problem.expected.length && problem.near.length
-          ? `here stands ${listing(problem.expected)}`
+          ? `found ${listing(problem.expected)}`
           : "no form of the instruction has it";
       return { rule: "unknown-qualifier", message, label, ...at(statement, problem.place) };
     }

@@ -1,17 +1,17 @@
 """ptxloom reads, checks, runs and draws NVIDIA PTX on any machine; no GPU is needed.
 
-What most programs need stands here: `load`, `parse`, `cuda`, `check`, `explain`, `edit`, `fragment`, `ldmatrix`,
+What most programs need is here: `load`, `parse`, `cuda`, `check`, `explain`, `edit`, `fragment`, `ldmatrix`,
 `bank_conflicts`, `kernel` and what they return or raise. Everything else is a name of one of the namespaces:
 
 - `atoms`: CuTe's atoms, tiled copies and products, the advisor, wrappers to paste.
 - `banks`: bank conflicts of one access, and the swizzles and paddings that avoid them.
 - `checker`: the static judge, and the pages of its rules.
-- `comparison`: arrays held against what they should be.
-- `descriptors`: matrix descriptors and tensor maps: their bits, and the memory that they speak of.
+- `comparison`: arrays compared with what they should be.
+- `descriptors`: matrix descriptors and tensor maps: their bits, and the memory that they describe.
 - `diagnosis`: why a result is wrong.
 - `diagnostics`: a finding, and the exceptions.
 - `flow`: the control-flow graphs of functions.
-- `fragments`: who holds which element of a matrix.
+- `fragments`: which lane holds which element of a matrix.
 - `isa`: targets, versions, types, shapes and the forms of every instruction.
 - `layout`: CuTe's layout algebra.
 - `machine`: kernels on this CPU: results, hazards, profiles, traces.
@@ -143,7 +143,7 @@ __all__ = [
     "walk",
 ]
 
-# The package that defines each public name; the imports above say the same to type checkers (a test compares them).
+# The package that defines each public name; the imports above give type checkers the same (a test compares them).
 _EXPORTS: Final = {
     name: module
     for module, names in {

@@ -1,4 +1,4 @@
-"""What ptxloom has to say about a text: findings are values; each output format lives in `views`."""
+"""Findings about a text, as values; each output format is in `views`."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Label:
 
     Attributes:
         span: Where.
-        text: What there is to say of it.
+        text: The remark.
 
     Example:
         >>> from ptxloom.syntax import parse
@@ -73,10 +73,10 @@ class Fix:
 
     Attributes:
         description: What to do, as an order: "add the qualifier".
-        span: What is replaced.
-        replacement: What stands there afterwards.
-        is_safe: It changes nothing of what the program says, or there is but one thing that it can have meant; the
-            others are guesses, for a reader to judge.
+        span: The text to replace.
+        replacement: The new text.
+        is_safe: Whether it keeps the meaning of the program, or only one meaning is possible; other fixes are guesses,
+            for a reader to judge.
 
     Example:
         >>> from ptxloom.syntax import parse
@@ -104,8 +104,8 @@ class Diagnostic:
         span: Where.
         label: Why *here*, drawn under the caret; may be empty.
         section: The manual's section, such as "9.7.14.5.16"; may be empty.
-        help: What to do, for a reader; empty if `fix` says it all.
-        fix: The edit that repairs it, where there is one.
+        help: What to do, for a reader; empty if `fix` is enough.
+        fix: The edit that repairs it, if there is one.
         related: Remarks at other places.
 
     Example:
@@ -172,7 +172,7 @@ def in_order(diagnostics: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
 
 
 class PtxloomError(Exception):
-    """The base of every exception ptxloom raises on purpose. It is never raised for what a PTX file says.
+    """The base of every exception ptxloom raises on purpose. It is never raised for the contents of a PTX file.
 
     Example:
         >>> from ptxloom.syntax import parse
@@ -181,7 +181,7 @@ class PtxloomError(Exception):
         ...     kernel(parse("ret;"), "main")
         ... except PtxloomError as error:
         ...     print(error)
-        name is 'main'; it must be a kernel of the module: it has none
+        name is 'main'; it must be a kernel of the module, which has no kernels
     """
 
 
@@ -212,7 +212,7 @@ class UsageError(PtxloomError):
 
 
 def must_be(kind: type | UnionType, argument: str, value: object, legal: str) -> None:
-    """Refuse what is not a value of a type, for callers without a type checker.
+    """Check that a value has a type, for callers without a type checker.
 
     Raises:
         UsageError: It is not one.
@@ -227,7 +227,7 @@ def must_be(kind: type | UnionType, argument: str, value: object, legal: str) ->
 
 
 def must_be_several(argument: str, value: object, what: str) -> None:
-    """Refuse what is not a sequence or set: a single value, a string.
+    """Refuse a single value or a string where a sequence or set is needed.
 
     Raises:
         UsageError: It is not one.

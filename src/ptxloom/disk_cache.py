@@ -43,7 +43,7 @@ def cached(key: str, make: Callable[[], bytes]) -> bytes:
 
 
 def kept(key: str) -> bytes | None:
-    """What is on disk under a key; None if there is nothing, or what is damaged."""
+    """The entry on disk under a key; None if it is missing or damaged."""
     name = _name(key)
     folder = cache_folder()
     return None if folder is None else _opened(name, folder / name[:2] / name[2:])
@@ -147,7 +147,7 @@ def _keep(path: Path, entry: bytes) -> None:
         handle, beside = tempfile.mkstemp(dir=path.parent)
         try:
             with os.fdopen(handle, "wb") as file:
-                file.write(entry)  # which need not wait for the disk: what is lost there is not an entry any more
+                file.write(entry)  # which need not wait for the disk: a damaged file does not count as an entry
             Path(beside).replace(path)
         except BaseException:
             Path(beside).unlink(missing_ok=True)

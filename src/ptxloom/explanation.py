@@ -1,6 +1,6 @@
 """The page of every word that ptxloom knows: of rules, hazards, instructions, special registers, directives, targets.
 
-The pages themselves stand where their facts do; here is who has one.
+The pages themselves are with their facts; this module finds them.
 """
 
 from __future__ import annotations
@@ -83,8 +83,8 @@ def explain(word: str) -> Page:
         The page; `print` shows the whole of it.
 
     Raises:
-        UsageError: Nothing of that name has a page; the message names the nearest that has.
-        UnsupportedForm: The opcode is known, and no form of it has these qualifiers.
+        UsageError: There is no page of that name; the message names the nearest one.
+        UnsupportedForm: The opcode is known, but no form of it has these qualifiers.
 
     Example:
         >>> print(explain("missing-trans").markdown.splitlines()[4])
@@ -114,11 +114,11 @@ def explain(word: str) -> Page:
 
 
 def maps_of(opcode: str, words: tuple[str, ...] = ()) -> str:
-    """The part of an instruction's page that says how to see which lane holds what; empty if it holds no matrix.
+    """The part of an instruction's page on how to see which lane holds what; empty if it holds no matrix.
 
     Args:
         opcode: The instruction.
-        words: Its qualifiers, if a page is about some forms alone.
+        words: Its qualifiers, if a page is only about some forms.
 
     Example:
         >>> print(*[line for line in maps_of("tcgen05", ("shift",)).split() if "shift" in line])
@@ -148,7 +148,7 @@ def _of_glossary(word: str) -> Page | None:
 
 
 def _found_by(rule: str) -> str:
-    """The functions that find what a rule is about, for those who read or change them."""
+    """The functions that make a rule's findings, for readers of the source."""
     from ptxloom.checker.index import finders  # noqa: PLC0415 - only here is the code itself read
 
     return "\n## Found by\n\n" + "".join(f"- `{name}`\n" for name in finders(rule))
@@ -199,6 +199,6 @@ def topics() -> Iterator[Topic]:
 
 
 def _in_short(text: str) -> str:
-    """How a page begins, up to the first stop and without what is in brackets: what stands beside its name."""
+    """The start of a page, up to the first stop and without brackets: its summary in lists."""
     line = re.sub(r" \([^()]*\)", "", " ".join(text.split()))
     return re.split(r"[.:;](?:\s|$)", line, maxsplit=1)[0]

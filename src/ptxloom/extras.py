@@ -1,4 +1,4 @@
-"""What `pip install ptxloom` does not bring, and the sentence that says which extra does."""
+"""The parts that `pip install ptxloom` does not install, and the sentence that names their extra."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ EXTRAS: Final = {
 }
 """By extra: what it is for, and the modules that it brings."""
 DISTRIBUTIONS: Final = {"PIL": "pillow"}
-"""What a module comes in, where that has another name."""
+"""The package of a module, if it has another name."""
 
 
 def is_installed(extra: str) -> bool:
@@ -43,11 +43,11 @@ pip install 'ptxloom[run]'
 
 
 class needed:  # noqa: N801 - a statement: `with needed():`
-    """Imports that may lack their part; what the extra of a missing module is called is said in one sentence.
+    """Guard imports of optional parts; if a module is missing, one sentence names its extra.
 
     Raises:
-        MissingPart: In the place of a ModuleNotFoundError that an extra would have spared, and of what a module of an
-            extra raised while it was imported: its library does not fit into what a process may have, or is damaged.
+        MissingPart: Instead of a ModuleNotFoundError that an extra would mend, or of what a module of an extra raised
+            during its import: its library exceeds the limits of the process, or is damaged.
     """
 
     def __enter__(self) -> None:

@@ -35,10 +35,10 @@ class Move:
 
     Attributes:
         instruction: The statement.
-        verdict: "legal", "warning" or "error" by the checker; of an opcode it has no rules about, "known form" or
+        verdict: "legal", "warning" or "error" by the checker; for an opcode without rules, "known form" or
             "not judged".
         fragments: Its operands' fragments; empty if ptxloom describes no such form.
-        origin: The source line it was compiled from, where the file says so.
+        origin: The source line it was compiled from, if the file records it.
     """
 
     instruction: Instruction
@@ -136,7 +136,7 @@ def _moves(inside: Sequence[Instruction], origins: Origins, findings: Sequence[D
 
 
 def _verdict(instruction: Instruction, findings: Sequence[Diagnostic], otherwise: str) -> str:
-    """The worst that the checker says about an instruction; `otherwise` if it has no rules about the opcode."""
+    """The worst finding of the checker about an instruction; `otherwise` if it has no rules about the opcode."""
     first = bisect_left(findings, instruction.start, key=_start)
     last = bisect_left(findings, instruction.end, first, key=_start)
     said = {finding.severity for finding in findings[first:last]}
@@ -157,7 +157,7 @@ def _fragments(instruction: Instruction) -> tuple[Fragment, ...]:
     try:
         operands = fragment_operands(instruction)
         if instruction.opcode == "wgmma" and not isinstance(instruction.operands[1], Vector):
-            operands = tuple(operand for operand in operands if operand != "a")  # a descriptor says where it lies
+            operands = tuple(operand for operand in operands if operand != "a")  # a descriptor gives its address
         return tuple(fragment(instruction, operand) for operand in operands)
     except PtxloomError:
         return ()

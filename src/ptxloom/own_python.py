@@ -1,4 +1,4 @@
-"""How ptxloom starts a Python of its own: it imports what this process would, and nothing from the current folder."""
+"""How ptxloom starts a Python of its own: it imports as this process would, and never from the current folder."""
 
 from __future__ import annotations
 

@@ -1,7 +1,9 @@
-"""Whose a file is. What steers ptxloom, or is run by it, is believed only if nobody else can have written it.
+"""The owner of a file.
 
-As ssh and git have it: a file and all folders above it belong to this user or to root, and no others may write there,
-but for folders in which everybody removes only what is theirs (sticky, as `/tmp` is).
+Files that steer ptxloom, or that it runs, are trusted only if no other user can have written them.
+
+As in ssh and git: a file and all folders above it must belong to this user or to root, and no others may write there,
+except in sticky folders such as `/tmp`, where users can only remove their own files.
 """
 
 from __future__ import annotations
@@ -16,14 +18,14 @@ from ptxloom.diagnostics import DistrustWarning
 from ptxloom.source import title
 
 _ROOT: Final = 0
-_KNOWN: Final = hasattr(os, "geteuid")  # where it is not, a user's folders are nobody else's
+_KNOWN: Final = hasattr(os, "geteuid")  # elsewhere, a user's folders are private
 
 
 def doubt(path: Path) -> str:
-    """Why what is there is not believed, as a part of a sentence; empty if it is, or if there is nothing.
+    """Why a file is not trusted, as a part of a sentence; empty if it is trusted or does not exist.
 
     Args:
-        path: A file or folder; it counts where links lead.
+        path: A file or folder; links are followed.
     """
     if not _KNOWN:
         return ""
@@ -42,7 +44,7 @@ def doubt(path: Path) -> str:
 
 
 def ours(status: os.stat_result) -> bool:
-    """Whether a file is this user's or root's, and nobody else may write it."""
+    """Whether a file is this user's or root's, and no other user may write it."""
     return not _KNOWN or (status.st_uid in {os.geteuid(), _ROOT} and not _others_write(status))
 
 
@@ -52,7 +54,7 @@ def distrust(why: str) -> None:
     Args:
         why: As a part of a sentence.
     """
-    what = f"nothing is kept from run to run, as what is kept is run and {why}"
+    what = f"the cache is off, because its files are executed and {why}"
     warnings.warn(f"{what}: name a folder of your own in PTXLOOM_CACHE", DistrustWarning, stacklevel=2)
 
 
@@ -75,7 +77,7 @@ def _others_write(status: os.stat_result) -> bool:
 
 
 def _is_alone(status: os.stat_result) -> bool:
-    """Whether the group of a file is that of its owner alone, as many systems give everybody one."""
+    """Whether the group of a file has only its owner as a member, as on many systems."""
     import grp  # noqa: PLC0415 - not everywhere
     import pwd  # noqa: PLC0415 - likewise
 

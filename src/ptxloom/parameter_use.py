@@ -27,18 +27,18 @@ _POINTER_BYTES: Final = 8
 
 @dataclass(frozen=True, slots=True)
 class ParameterUse:
-    """A parameter and what is done with it.
+    """A parameter and its uses.
 
     Attributes:
-        declaration: As it stands in the kernel's header.
-        name: What it is called.
-        size: Its bytes.
+        declaration: Its declaration in the kernel's header.
+        name: Its name.
+        size: Its size in bytes.
         is_array: Whether it is an array of values: a structure, or a tensor map.
         pointer: Whether memory is reached through it.
         loaded: Whether something is loaded through it.
         stored: Whether something is stored through it, or changed.
-        types: The types of what is loaded and stored, as PTX calls them, in the order of the text.
-        is_map: Whether tensor copies take it for a tensor map.
+        types: The types of loads and stores through it, by their names in PTX, in the order of the text.
+        is_map: Whether tensor copies use it as a tensor map.
     """
 
     declaration: Declaration
@@ -111,7 +111,7 @@ _PERHAPS: Final = _Perhaps()
 
 
 def _origins(body: Iterable[Instruction], names: frozenset[str]) -> Mapping[str, frozenset[str]]:
-    """For each register the parameters that it may be a pointer from: what comes from several, comes from each."""
+    """For each register, the parameters from which its pointer may come; with several, it counts for each."""
     users: dict[str, dict[int, Instruction]] = {}
     for one in body:
         for name in _names(one.operands[1:]):

@@ -36,11 +36,11 @@ def with_atomic_groups(pattern: str | bytes, flags: int = 0) -> re.Pattern[Any]:
 
 
 def has_possessive_groups(pattern: str | bytes, flags: int = 0) -> bool:
-    """Whether a pattern has some. `a*+` and `[ab]*+` are none: they fail where they began."""
+    """Whether a pattern has some. `a*+` and `[ab]*+` do not: they fail where they began."""
     return next(_possessive_groups(_parser.parse(pattern, flags)), None) is not None
 
 
-# `re` names its parser only like this. What is asked of it here is asked by Python 3.11.0 to 3.11.4, and by tests.
+# `re` has no public name for its parser. This is used with Python 3.11.0 to 3.11.4, and in tests.
 _parser: Any = sys.modules["re._parser"]
 _compiler: Any = sys.modules["re._compiler"]
 _constants: Any = sys.modules["re._constants"]

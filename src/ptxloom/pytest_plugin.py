@@ -38,7 +38,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--ptxloom", action="store_true", help="watch the kernels of all tests; a hazard fails the test")
     group.addoption("--ptxloom-checks", metavar="tools", default="all", help="who watches (default all, as of `run`)")
     group.addoption("--ptxloom-device", metavar="target", help="what kernels are compiled for, such as sm_90")
-    group.addoption("--ptxloom-why", action="store_true", help="say of tests that fail why their kernels are wrong")
+    group.addoption("--ptxloom-why", action="store_true", help="report why the kernels of failing tests are wrong")
     group.addoption("--ptxloom-summary", metavar="file", help="append hazards and differences of costs, as Markdown")
     group.addoption("--ptxloom-annotations", action="store_true", help="print hazards as GitHub's annotations, too")
     group.addoption("--ptxloom-update", action="store_true", help="write the snapshots of profiles anew")
@@ -53,7 +53,7 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
     device = options.ptxloom_device
     for name, value in (_FOR_TRITON | ({"PTXLOOM_DEVICE": str(device)} if device else {})).items():
         os.environ.setdefault(name, value)
-    from ptxloom.triton.awaited import follow_torch  # noqa: PLC0415 - as the module's docstring says
+    from ptxloom.triton.awaited import follow_torch  # noqa: PLC0415 - see the module's docstring
 
     follow_torch()
 
@@ -72,7 +72,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @dataclass(slots=True)
 class _Session:
-    """What a session's summary shows: hazards that failed tests, and costs beside those of snapshots."""
+    """The summary of a session: hazards that failed tests, and costs beside those of snapshots."""
 
     hazards: list[Hazard] = field(default_factory=list["Hazard"])
     held: list[CostChange] = field(default_factory=list["CostChange"])
@@ -80,14 +80,14 @@ class _Session:
 
 @dataclass(slots=True)
 class Watched:
-    """What one test does, the value of the fixture `ptxloom`.
+    """The launches of one test: the value of the fixture `ptxloom`.
 
     Attributes:
         checks: The tools that watch.
-        device: What kernels are compiled for; None for what their PTX says.
+        device: The target of kernels; None for that of their PTX.
         test: The file of the test, and its name.
         update: Whether snapshots are written anew.
-        hazards: What the launches of this test have done wrong so far and the test has not taken.
+        hazards: The hazards of this test's launches that the test has not taken yet.
         watcher: Examines its launches, with `--ptxloom-why`.
     """
 
@@ -107,7 +107,7 @@ class Watched:
             name: The kernel's name; it may be left out if there is one.
             options: Of the compiler, if the source is a `.cu`; the project's settings come first.
         """
-        import ptxloom as pl  # noqa: PLC0415 - as the module's docstring says
+        import ptxloom as pl  # noqa: PLC0415 - see the module's docstring
 
         if isinstance(source, pl.Module):
             module = source
@@ -156,7 +156,7 @@ class Watched:
             name: Distinguishes the snapshots of one test.
         """
         __tracebackhide__ = True
-        from ptxloom.snapshots import held_against  # noqa: PLC0415 - as the module's docstring says
+        from ptxloom.snapshots import held_against  # noqa: PLC0415 - see the module's docstring
 
         note = None if self.session is None else self.session.held.append
         said = held_against(profile, *self.test, name, update=self.update, note=note)
@@ -165,8 +165,8 @@ class Watched:
 
 
 def _compiled(name: str, device: str | None, options: Sequence[str]) -> Module:
-    """CUDA C++, compiled as its project's settings and the options say."""
-    from ptxloom.files import one_text  # noqa: PLC0415 - as the module's docstring says
+    """CUDA C++, compiled with its project's settings and the options."""
+    from ptxloom.files import one_text  # noqa: PLC0415 - see the module's docstring
     from ptxloom.files.compiler_flags import of_words  # noqa: PLC0415 - likewise
     from ptxloom.settings.found import settings_for  # noqa: PLC0415 - likewise
     from ptxloom.syntax.parser import parse_source  # noqa: PLC0415 - likewise
@@ -182,7 +182,7 @@ def ptxloom(request: pytest.FixtureRequest) -> Watched:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_setup(item: pytest.Item) -> Generator[None, object, object]:
-    """Watch the launches of fixtures, too; the test may take their hazards, and fails for those that it has not."""
+    """Also watch the launches of fixtures; the test may take their hazards, and fails for the others."""
     return (yield from _watch(item))
 
 
@@ -210,7 +210,7 @@ def _watch(item: pytest.Item) -> Generator[None, object, object]:
     if not (asked or item.get_closest_marker(_MARKER) or _KEY in item.stash):
         return (yield)
     watched = _watched(item)
-    from ptxloom.machine.launch.watching import watching  # noqa: PLC0415 - as the module's docstring says
+    from ptxloom.machine.launch.watching import watching  # noqa: PLC0415 - see the module's docstring
 
     with watching(watched.checks, watched.tell, provenance=watched.watcher is not None):
         return (yield)
@@ -241,7 +241,7 @@ def pytest_runtest_makereport(
         if _KEY in item.stash:
             item.stash[_KEY].note(hazards)
     if report.failed and _KEY in item.stash and (watcher := item.stash[_KEY].watcher) is not None:
-        from ptxloom.names.demangling import demangled  # noqa: PLC0415 - as the module's docstring says
+        from ptxloom.names.demangling import demangled  # noqa: PLC0415 - see the module's docstring
 
         report.sections += [(f"ptxloom why: {demangled(seen.kernel)}", str(seen)) for seen in watcher.seen]
     return report
@@ -252,7 +252,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
     file = config.getoption("--ptxloom-summary")
     session = config.stash.get(_SESSION, _Session())
     if file:
-        from ptxloom.source import title  # noqa: PLC0415 - as the module's docstring says
+        from ptxloom.source import title  # noqa: PLC0415 - see the module's docstring
         from ptxloom.views.runs.summary import of_tests  # noqa: PLC0415 - likewise
 
         try:
@@ -302,7 +302,7 @@ def _watched(item: pytest.Item) -> Watched:
 
 
 def _watcher() -> Watcher:
-    from ptxloom.diagnosis.watched import Watcher  # noqa: PLC0415 - as the module's docstring says
+    from ptxloom.diagnosis.watched import Watcher  # noqa: PLC0415 - see the module's docstring
 
     return Watcher()
 
@@ -313,7 +313,7 @@ def _tools(named: object) -> tuple[str, ...]:
     Raises:
         UsageError: There is no such tool, or nothing to run kernels with.
     """
-    from ptxloom.diagnostics import PtxloomError  # noqa: PLC0415 - as the module's docstring says
+    from ptxloom.diagnostics import PtxloomError  # noqa: PLC0415 - see the module's docstring
     from ptxloom.extras import needed  # noqa: PLC0415 - likewise
 
     try:
@@ -337,6 +337,6 @@ def _listed(named: object) -> list[object]:
 
 def _report(hazards: Iterable[Hazard]) -> str:
     """Hazards with their lines and carets."""
-    from ptxloom.views.runs import hazard_reports  # noqa: PLC0415 - as the module's docstring says
+    from ptxloom.views.runs import hazard_reports  # noqa: PLC0415 - see the module's docstring
 
     return hazard_reports.full(tuple(hazards)).rstrip("\n")

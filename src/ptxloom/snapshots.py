@@ -45,18 +45,18 @@ def held_against(
     update: bool,
     note: Callable[[CostChange], None] | None = None,
 ) -> str:
-    """Hold a profile against its snapshot, or write that.
+    """Compare a profile with its snapshot, or write the snapshot.
 
     Args:
         given: The profile, or the result of a launch that has one.
-        file: Where the test stands.
-        test: What it is called.
+        file: The file of the test.
+        test: The name of the test.
         name: Distinguishes the snapshots of one test.
         update: Write the snapshot.
         note: Called with the costs, and those of the snapshot.
 
     Returns:
-        What to say if it costs more or there is no snapshot; nothing if all is well.
+        The message if it costs more or there is no snapshot; empty if all is well.
 
     Raises:
         UsageError: The launch was not profiled.
@@ -96,7 +96,7 @@ def _known(path: Path) -> dict[str, int] | None:
 
 
 def _written(path: Path, folder: Path, text: str) -> str:
-    """Write a snapshot below the test's folder; returns what to say if it cannot be written, or would be elsewhere."""
+    """Write a snapshot below the test's folder; returns a message if it cannot be written, or would be elsewhere."""
     try:
         place = inside(folder, path)
         place.parent.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""Where text comes from and where in it something stands: the only code that knows lines and columns."""
+"""Texts and places in them: the only code that knows lines and columns."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ class Span:
 
     @property
     def text(self) -> str:
-        """What the source says here."""
+        """The text of the source here."""
         return self.source.text[self.start : self.end]
 
     @property

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 _MOVES: Final = {READS: "loads", WRITES: "stores"}
 _ACCESS: Final = {"data movement": _MOVES, "synchronisation and communication": {UPDATES: "atomics"}}
-"""By what an instruction is for, what its only access to memory makes of it."""
+"""By the purpose of an instruction, the class that its only access to memory gives it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,7 +223,7 @@ def _classes() -> dict[str, str]:
 
 
 def _loops(graph: FlowGraph) -> list[LoopSummary]:
-    """The loops by their headers; what is said of a loop counts for those around it, too."""
+    """The loops by their headers; facts about a loop also hold for the loops around it."""
     found: dict[int, LoopSummary] = {}
     inner: dict[int, list[LoopSummary]] = {}
     for number in range(len(graph.loops) - 1, -1, -1):

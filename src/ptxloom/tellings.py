@@ -1,7 +1,7 @@
-"""Where the code says what an instruction is: its data, its row, its effects, and every module that names it.
+"""Where the code defines an instruction: its data, its row, its effects, and every module that names it.
 
-An instruction is data (`isa/data`) and a meaning (rows of words, effects); who else wants to know something asks these.
-A module that names an opcode all the same is found here: it compares one, or has a table of some.
+An instruction is data (`isa/data`) and a meaning (rows of words, effects); all other code asks these. Modules that name
+an opcode nevertheless are found here: they compare one, or have a table of some.
 """
 
 from __future__ import annotations
@@ -52,10 +52,10 @@ class OpcodeTellings:
 
     Attributes:
         forms: Its syntax lines.
-        rows: Where its meaning stands, and what the docstring says.
-        words: What its rows say to a reader, theirs and that of what they call.
-        effects: What its examples do that is no value.
-        tellings: The modules that name it besides.
+        rows: Where its meaning is defined, and the docstring there.
+        words: The words of its rows, including those of functions that they call.
+        effects: The effects of its examples besides values.
+        tellings: The other modules that name it.
     """
 
     opcode: str

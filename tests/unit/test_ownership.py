@@ -115,5 +115,5 @@ def test_the_command_line_says_it_once(
     open_to_all(tmp_path / "cache")
     assert main(["check", "-j", "2", *(str(tmp_path / f"{name}.ptx") for name in ("a", "b"))]) == 0
     first, *rest = capsys.readouterr().err.splitlines()
-    assert first.startswith("ptxloom: nothing is kept from run to run, as what is kept is run and ")
+    assert first.startswith("ptxloom: the cache is off, because its files are executed and ")
     assert rest == ["no findings in 2 files"]

@@ -34,20 +34,20 @@ def compare(
     precision: Precision | None = None,
     grid: tuple[int, ...] = (),
 ) -> Comparison:
-    """Hold every element of an array against what it should be.
+    """Compare every element of an array with what it should be.
 
-    NaN is right where NaN is wanted, and an infinity where the same one is. Integers must be equal if no tolerance
-    says otherwise; of floating-point numbers as much is allowed as rounding explains.
+    NaN is right where NaN is wanted, and an infinity where the same one is. Without a tolerance, integers must be
+    equal, and floating-point numbers may differ by what rounding can explain.
 
     Args:
         got: The array.
         wanted: What it should be, of the same shape.
-        rtol: The relative difference allowed of each element; if `atol` alone is given, 0. Both 0: equal bits.
-        atol: The absolute difference allowed; if `rtol` alone is given, 0.
+        rtol: The relative difference allowed for each element; if only `atol` is given, 0. Both 0: equal bits.
+        atol: The absolute difference allowed; if only `rtol` is given, 0.
         name: What the report calls the array.
-        precision: What the values were computed in; by default float32, or float64 for an array of these. Sums that are
-            coarser than the array are not allowed for: they are a `Downgrade`.
-        grid: The CTAs that made it, so that the tile of one is called so.
+        precision: What the values were computed in; by default float32, or float64 for an array of these. Sums in a
+            coarser type than the array's are not tolerated: they are a `Downgrade`.
+        grid: The grid of the launch, so that the tile of a CTA is reported as one.
 
     Returns:
         What differs, how much, and in what pattern.

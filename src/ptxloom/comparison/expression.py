@@ -1,7 +1,7 @@
 """`C = A @ B`: what an array should be, as an expression over the others, and how far rounding may lead from it.
 
-The text is parsed as Python's and worked out by what stands here: names, numbers, `+ - * / @`, `.T` and the functions
-of `functions`. Nothing of it is ever executed as Python.
+The text is parsed as Python and evaluated here: names, numbers, `+ - * / @`, `.T` and the functions
+of `functions`. It is never executed as Python.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def read_expectation(text: str) -> Expectation:
         case [ast.Assign([ast.Name(name)], body)]:
             return Expectation(text.strip(), name, body)
         case _:
-            raise BadExpression(f"`{shown}` does not say which array should be what; write it as `C = A @ B`")
+            raise BadExpression(f"`{shown}` does not name the array and its value; write it as `C = A @ B`")
 
 
 def reference(

@@ -16,11 +16,11 @@ _ORDINALS: Final = {2: "second", 3: "third"}
 
 
 def in_words(chosen: NDArray[np.bool_], noun: str) -> tuple[str, str]:
-    """What is chosen of an axis.
+    """Describe a set of numbers on an axis.
 
     Args:
-        chosen: (extent,) which numbers are.
-        noun: What one of them is called.
+        chosen: (extent,) bool: which numbers are in the set.
+        noun: The name of one of them.
 
     Returns:
         The kind (`all`, `block`, `tail`, `periodic`, `some`) and the words; no words for `all`.

@@ -1,4 +1,4 @@
-"""What a comparison says, as values."""
+"""The results of a comparison, as values."""
 
 from __future__ import annotations
 
@@ -55,9 +55,9 @@ class Tolerance:
     """How near an element must be: `|got - wanted| <= atol + rtol * |wanted|`.
 
     Attributes:
-        rtol: The relative part; None where it was left to rounding, as `sums` and `terms` say.
+        rtol: The relative part; None if it follows from rounding, by `sums` and `terms`.
         atol: The absolute part; None likewise.
-        sums: The type that rounds the sums, as PTX calls it; empty where nothing rounds.
+        sums: The type that rounds the sums, by its name in PTX; empty if nothing rounds.
         terms: The length of the longest sum.
     """
 
@@ -114,12 +114,12 @@ class Pattern:
 
 @dataclass(frozen=True, slots=True)
 class Downgrade:
-    """Why an array is not what it should be, though nothing went wrong but rounding: its sums are of a coarser type.
+    """The reason for differences that are only rounding: the array's sums are in a coarser type.
 
     Attributes:
-        sums: The type that rounds the kernel's sums, as PTX calls it.
+        sums: The type that rounds the kernel's sums, by its name in PTX.
         wanted: The type that was expected to.
-        allowed: How far the element that differs most might be, if that were meant.
+        allowed: The difference that would be allowed for the worst element if the coarser type were intended.
     """
 
     sums: str
@@ -129,22 +129,22 @@ class Downgrade:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """An array held against what it should be, element by element.
+    """An array compared with what it should be, element by element.
 
     Attributes:
-        name: What the array is called.
+        name: The name of the array.
         against: What it was compared with.
         dtype: The type of its elements.
         shape: Its shape.
-        tolerance: What was allowed.
-        wrong: How many elements differ by more.
-        nans: How many of these are NaN where a number should be.
-        infinities: How many of these are infinite where they should not.
-        first: The first that differs, in the order of memory.
-        largest: The one that differs most, if its difference is a number; where nothing is wrong, too.
-        patterns: What those that differ have in common, the likeliest first.
-        trail: Where the first that differs came from, in sentences, if the launch followed that (`provenance`).
-        downgrade: The coarser type of the kernel's sums, where that alone explains what differs.
+        tolerance: The tolerance.
+        wrong: The number of elements that differ by more.
+        nans: The number of these that are NaN instead of a number.
+        infinities: The number of these that are infinite and should not be.
+        first: The first wrong element, in memory order.
+        largest: The element that differs most, if its difference is a number; also set if nothing is wrong.
+        patterns: What the wrong elements have in common, the likeliest first.
+        trail: The provenance of the first wrong element, in sentences, if the launch recorded it (`provenance`).
+        downgrade: The coarser type of the kernel's sums, if that alone explains the differences.
 
     Example:
         >>> import numpy as np

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     _Candidate = tuple[str, str, Array, NDArray[np.bool_] | None]
     """Kind, sentence, the values as they would be, and where one comes from somewhere."""
 
-_FEWEST: Final = 4  # elements that must differ: fewer say nothing
+_FEWEST: Final = 4  # elements that must differ: fewer prove nothing
 _SAMPLES: Final = 48
-_MOST_CANDIDATES: Final = 32  # places that hold what a sample holds; more say nothing
+_MOST_CANDIDATES: Final = 32  # places that hold what a sample holds; more prove nothing
 _LOOKED_THROUGH: Final = 1 << 20  # elements among which a sample is looked for
 _MOST_ROWS: Final = 2048
 _TILES: Final = (2, 4, 8, 16, 32, 64, 128)
@@ -37,7 +37,7 @@ class _Case:
     wrong: NDArray[np.bool_]
 
     def explained(self, moved: Array, valid: NDArray[np.bool_] | None = None) -> int:
-        """How many that differ are what was moved there; 0 if any is not, or half of them come from nowhere."""
+        """How many wrong elements were moved from elsewhere; 0 if any was not, or half of them have no source."""
         asked = self.wrong if valid is None else self.wrong & valid
         count = int(asked.sum())
         if 2 * count < int(self.wrong.sum()) or count < _FEWEST:
@@ -118,7 +118,7 @@ def _transposed(wanted: Array) -> Iterator[_Candidate]:
         yield "transposed", f"{each} is transposed", tiles.swapaxes(1, 3).reshape(rows, columns), None
         if rows == columns:
             exchanged = tiles.swapaxes(0, 2).reshape(rows, columns)
-            yield "exchanged", f"{each} lies where its mirror image at the diagonal belongs", exchanged, None
+            yield "exchanged", f"{each} is where its mirror image at the diagonal belongs", exchanged, None
 
 
 def _voted(case: _Case) -> Iterator[_Candidate]:
@@ -166,7 +166,7 @@ def _sightings(case: _Case) -> Iterator[tuple[tuple[int, int], tuple[int, int]]]
 
 
 def _shifted(wanted: Array, down: int, right: int) -> tuple[Array, NDArray[np.bool_]]:
-    """Values moved `down` rows and `right` columns, and where one came to lie."""
+    """Values moved `down` rows and `right` columns, and the place of one of them."""
     rows, columns = np.ogrid[: wanted.shape[0], : wanted.shape[1]]
     rows, columns = rows - down, columns - right
     valid = (rows >= 0) & (rows < wanted.shape[0]) & (columns >= 0) & (columns < wanted.shape[1])
@@ -209,7 +209,7 @@ def _permuted(case: _Case, noun: str) -> Pattern | None:
             return None
         pairs.append((row, source))
     told = ", ".join(f"{noun} {row} holds {source}" for row, source in pairs[:4])
-    return Pattern("permuted", f"{noun}s lie in another order: {told}{', ...' * (len(pairs) > 4)}")
+    return Pattern("permuted", f"{noun}s are in another order: {told}{', ...' * (len(pairs) > 4)}")
 
 
 def _source_of(case: _Case, row: int) -> int | None:

@@ -1,4 +1,4 @@
-"""Where the elements that differ lie: a block, every second row, a tile, what a lane holds, a tail."""
+"""Where the wrong elements are: a block, every second row, a tile, what a lane holds, a tail."""
 
 from __future__ import annotations
 

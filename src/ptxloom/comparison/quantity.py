@@ -34,13 +34,13 @@ class NoQuantity(PtxloomError):  # noqa: N818 - reads as the rest of the sentenc
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Quantity:
-    """Numbers, and how far off a kernel may be that works them out.
+    """Numbers, and the error that a kernel may have that computes them.
 
     Attributes:
         value: In double precision; integers as int64, which wraps as the kernel's do.
         error: The error to be expected of each, or one for all.
         terms: The length of the longest sum in it.
-        eps: The relative spacing of the type that it comes in; 0 for what is worked out, and for integers.
+        eps: The relative spacing of the type that it is stored in; 0 for computed values and integers.
         precision: What the kernel computes in.
     """
 
@@ -153,10 +153,10 @@ class Quantity:
 
 
 def must_have_room(shape: tuple[int, ...]) -> None:
-    """Refuse what would be too large.
+    """Refuse an array that would be too large.
 
     Raises:
-        NoQuantity: It says how large.
+        NoQuantity: It is too large; the text says how large.
     """
     if prod(shape) > MOST_ELEMENTS:
         raise NoQuantity(f"would have {prod(shape):,} elements; {MOST_ELEMENTS:,} are the most")

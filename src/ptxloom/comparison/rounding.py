@@ -1,11 +1,11 @@
-"""How far arithmetic may be from the true result: what its types round.
+"""How far arithmetic may be from the true result: the rounding of its types.
 
 A sum of n products in a type of relative spacing eps is off by about `eps / 2 * sqrt(n) * (|sum| + |products|)`, where
-`|products|` is the root of the sum of their squares: rounding errors have either sign, those of partial sums that grow
-and of partial sums that wander. Four times that is allowed, and the spacing of the type that holds the result.
+`|products|` is the root of the sum of their squares: rounding errors have either sign, both in partial sums that grow
+and in partial sums that wander. Four times that is allowed, plus the spacing of the result's type.
 
-Sums are expected in a type no coarser than the one that holds the result: that halves add up what a float is to hold is
-not the rounding of that float. Who means them says so.
+Sums are expected in a type no coarser than the result's: summing in halves for a float result is more than that float's
+rounding. Callers that intend it say so.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ def eps_of(dtype: np.dtype[Any]) -> float:
 
 
 def _finfo(dtype: np.dtype[Any]) -> Any:
-    """What NumPy, or ml_dtypes of its own types, says of a floating-point type."""
+    """The properties of a floating-point type, from NumPy or, for its own types, ml_dtypes."""
     plain: Any = np.finfo if dtype.type.__module__ == "numpy" else ml_dtypes.finfo
     return plain(dtype)
 
@@ -136,5 +136,5 @@ def allowed(
 
 
 def _smallest(dtype: np.dtype[Any]) -> float:
-    """The smallest number above 0 that a type holds: near 0 its numbers lie so far apart."""
+    """The smallest number above 0 that a type holds, which is the spacing of its numbers near 0."""
     return float(_finfo(dtype).smallest_subnormal)

@@ -1,9 +1,9 @@
 """How CUDA C++ is compiled: macros, folders of headers, the language's version, and the compiler's own options.
 
 Flags may come from a launch file or from settings, which others may have written. They can make a compiler read headers
-and change the code that it makes; they can make it neither write nor run anything. Macros are no words of a command:
-nvcc reads them from a header. Options that are passed on from a file are those of a list; who wants others says so on
-the command line, where only what would take the place of our own is refused, and what means something to a shell.
+and change the code that it makes; they can make it neither write nor run anything. Macros are not passed on a command
+line: nvcc reads them from a header. A file may only pass on the options of a list; others go on the command line, where
+only options that would replace our own are refused, and characters with a meaning to a shell.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _FROM_FILES: Final = re.compile(
     | maxrregcount=\d+ | diag-(suppress|warn|error)=[\d,]+ )""",
     re.VERBOSE,
 )
-"""What a file may have passed on: each changes the code, or what is said of it, and nothing else."""
+"""The options that a file may pass on: each changes the code, or the messages about it, and nothing else."""
 _OURS: Final = re.compile(
     r"""@.* | -[ocE] | -M\w* | -o[^p].* | --?( output-file | output-directory | odir | options-file | optf
     | compile | cubin | fatbin | ltoir | optix-ir | preprocess | generate-dependenc.* | run | dryrun
@@ -40,7 +40,7 @@ _OURS: Final = re.compile(
     | gpu-code | gencode | generate-code | clean-targets )(=.*)?""",
     re.VERBOSE,
 )
-"""What would take the place of what we say: what is compiled to, and where that goes."""
+"""Options that would replace our own: the kind of output, and where it goes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,10 +52,10 @@ class Flags:
         includes: Folders of headers.
         standard: Such as `c++17`; the compiler's own if it is empty.
         fast_math: Whether `--use_fast_math` is on.
-        arch: What it is compiled for, such as `sm_90a`, instead of the target.
+        arch: The architecture to compile for, such as `sm_90a`, instead of the target.
         nvcc: More options of nvcc.
         nvrtc: More options of NVRTC.
-        keep: A folder in which the PTX is kept; only who runs the compiler says so, no file.
+        keep: A folder in which the PTX is kept; only the command line can set it, no file.
     """
 
     defines: tuple[str, ...] = ()

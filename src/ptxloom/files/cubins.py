@@ -1,9 +1,9 @@
-"""The PTX in cubins: what was compiled with line information (`-lineinfo`) carries the text that it was made of.
+"""The PTX in cubins: code compiled with line information (`-lineinfo`) contains its PTX text.
 
 A cubin is an ELF file for CUDA's machine. Its section `.nv_debug_ptx_txt` holds the lines of the PTX, each ended by a
-zero, with what comments and directives of lines said left out, so that lines keep their numbers. In relocatable code
-(`-rdc true`, `-dc`) a number follows the section's name. None of this is documented; it was read off the files that
-ptxas 13.4 and 13.5 write.
+zero; comments and line directives are blank, so that lines keep their numbers. In relocatable code (`-rdc true`, `-dc`)
+a number follows the section's name. None of this is documented; it was found in the files that ptxas 13.4 and 13.5
+write.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
-"""What is said of a file without PTX."""
+"""The error for a file without PTX."""
 
 from __future__ import annotations
 
 from ptxloom.diagnostics import PtxloomError
 
 
-class UnreadableFile(PtxloomError):  # noqa: N818 - it says what the file is
+class UnreadableFile(PtxloomError):  # noqa: N818 - it names what the file is
     """A file cannot be read as PTX text; the message is one sentence that says why.
 
     Example:

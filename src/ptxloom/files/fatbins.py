@@ -1,7 +1,7 @@
 """The PTX in fatbins, wherever they are: by themselves, in objects, libraries, archives and programs.
 
-A fatbin is a header (magic, version, sizes) and entries, each with a header of its own. Nothing of this is documented;
-what is relied on here was read off the files that nvcc 13.5 writes in each of its `-compress-mode`s.
+A fatbin is a header (magic, version, sizes) and entries, each with a header of its own. None of this is documented; the
+facts used here were found in the files that nvcc 13.5 writes in each `-compress-mode`.
 """
 
 from __future__ import annotations

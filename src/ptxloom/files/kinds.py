@@ -1,4 +1,4 @@
-"""What a text is, by what it says and by its name: PTX is not taken for something else, nor something else for PTX."""
+"""The kind of a text, by its contents and its name: neither PTX nor anything else is mistaken for the other."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Questions about names of files; for a name that no file can have, the answer is no."""
+"""Questions about names of files; for a name that no file can have, the result is False."""
 
 from __future__ import annotations
 

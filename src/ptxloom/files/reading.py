@@ -71,7 +71,7 @@ def texts_of(data: bytes, name: str, target: str | None = None, flags: Flags = N
 
 
 def in_folder(name: str) -> str:
-    """The PTX file that a folder stands for, such as one of Triton's cache; what is not a folder stands for itself.
+    """The PTX file in a folder, such as one of Triton's cache; a name that is not a folder is returned as it is.
 
     Raises:
         UnreadableFile: The folder, and those in it, hold no PTX file or several.
@@ -181,7 +181,7 @@ def is_compiled(data: bytes) -> bool:
 
 
 def decoded(data: bytes, name: str) -> str:
-    """The text that bytes of a PTX file stand for; `name` is what the message calls them.
+    """The text in the bytes of a PTX file; `name` is their name in messages.
 
     Raises:
         UnreadableFile: They hold no text.

@@ -13,10 +13,10 @@ _DOT: Final = re.compile(r"""[\w"'-][ \t]*\.(?=[ \t]*[\w"'-])""")
 
 
 def read_toml(text: str) -> dict[str, Any]:
-    """What a TOML text says.
+    """Read a TOML text.
 
     Raises:
-        ValueError: It is no TOML, is nested too deeply, or has a key of more than 64 parts.
+        ValueError: It is not TOML, is nested too deeply, or has a key of more than 64 parts.
 
     Example:
         >>> read_toml("a.b = 1")

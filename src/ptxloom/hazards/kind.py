@@ -18,7 +18,7 @@ class HazardKind:
         message: A sentence, lower case, no full stop.
         help: What to do.
         section: The manual's section; empty for that of the instruction at fault.
-        severity: A warning if the results can be right all the same.
+        severity: A warning if the results can be right anyway.
     """
 
     tool: str

@@ -204,7 +204,7 @@ KINDS: Final = (
         "Finds an instruction of tensor memory that cannot be executed: columns that cannot be allocated or freed, "
         "lanes beyond those that it may touch, a descriptor of something that does not exist.",
         "`{instruction}` cannot be executed: {reason}",
-        "read the bits: `ptxloom.descriptors.InstructionDescriptor.from_bits` says what they mean; "
+        "read the bits: `ptxloom.descriptors.InstructionDescriptor.from_bits` decodes them; "
         "`ptxloom descriptor` reads a matrix descriptor",
         "9.7.16",
     ),

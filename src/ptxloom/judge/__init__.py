@@ -1,8 +1,8 @@
 """Whether a kernel computes what a reference does, on inputs that its author did not choose.
 
 A reference is a Python file (`problem`). A kernel is PTX (`machine_kernel`) or a Python file that launches kernels
-(`python_kernel`, in a process of its own). `judging` asks it, `hacks` says what wrong answers have in common, `verdict`
-is what comes of it.
+(`python_kernel`, in a process of its own). `judging` runs it, `hacks` finds what wrong results have in common,
+`verdict` is the outcome.
 """
 
 from typing import TYPE_CHECKING

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 POISONS: Final = (0xFF, 0x5A)
 """What every byte of an output holds before a call; an element that still holds either afterwards was not written."""
 _GUARD_BYTES: Final = 4096
-_ALIGNMENT: Final = 256  # of memory that cudaMalloc gives
+_ALIGNMENT: Final = 256  # of memory from cudaMalloc
 _GUARD: Final = 0xA7
 
 CHECKS: Final = (
@@ -54,18 +54,18 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Ran:
-    """What a call did.
+    """The effects of a call.
 
     Attributes:
         arrays: Every array afterwards, by name.
-        hazards: What the tools say, a text each.
-        ended: Why it did not come to its end; empty if it did.
+        hazards: The reports of the tools, a text each.
+        ended: Why it did not finish; empty if it did.
         launches: How many kernels ran.
         instructions: How many warp instructions they took.
-        precision: What they compute in, as far as that is known.
-        guards: Arrays beside which something was written.
+        precision: The type that they compute in, as far as it is known.
+        guards: Arrays next to which something was written.
         told: Tricks that were seen, by their names in `hacks.HACKS`.
-        in_place: Whether inputs were replaced before the first launch, as was asked.
+        in_place: Whether inputs were replaced before the first launch, as requested.
     """
 
     arrays: dict[str, np.ndarray[Any, Any]]

@@ -1,6 +1,6 @@
 """The process in which a Python file calls its kernels: `python -m ptxloom.judge.child FILE REFERENCE IN OUT`.
 
-It is given inputs and nothing else: what must come of them stays with the judge. Kernels of Triton run here; those of
+It gets only inputs: the expected outputs stay with the judge. Kernels of Triton run here; those of
 packages that drive CUDA run in the judge, which is their driver.
 """
 
@@ -107,7 +107,7 @@ class _Caller:
         """Run the file, which defines the kernel."""
         try:
             self._kernel = runpy.run_path(self._file, run_name="kernel").get(_FUNCTION)
-        except Exception as error:  # noqa: BLE001 - whatever the file does is told
+        except Exception as error:  # noqa: BLE001 - whatever the file does is reported
             self._why = f"running the file raised {type(error).__name__}: {error}"
         else:
             self._why = f"the file has no function `{_FUNCTION}`"
@@ -127,14 +127,14 @@ class _Caller:
                     send(answers, {"ended": self._why[:_MOST_WORDS]}, {})
 
     def _called(self, kernel: Callable[..., object], call: Call) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Call it once, and say what it did."""
+        """Call it once, and report what it did."""
         placed, watched = self._rooms.placed(call), self._watched
         watched.begin(call, placed)
         before = set(threading.enumerate())
         returned, ended = None, ""
         try:
             returned = kernel(**placed)
-        except Exception as error:  # noqa: BLE001 - whatever the file does is told
+        except Exception as error:  # noqa: BLE001 - whatever the file does is reported
             ended = f"{type(error).__name__}: {error}"
         left = [one for one in threading.enumerate() if one not in before and one.is_alive()]
         told = ["thread-left: a thread goes on when the call has returned"] if left else []
@@ -172,7 +172,7 @@ def _kept(returned: Any, placed: dict[str, Any], outputs: tuple[str, ...]) -> li
 def main(file: str, reference: str, into: int, out: int) -> None:
     """Serve a judge until it hangs up."""
     with os.fdopen(into, "rb") as asked, os.fdopen(out, "wb") as answers:
-        os.dup2(2, 1)  # what the file prints is no answer
+        os.dup2(2, 1)  # what the file prints is not a message
         sys.path.insert(0, str(Path(file).resolve().parent))
         _Caller(file, reference).serve(asked, answers)
 

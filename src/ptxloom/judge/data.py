@@ -1,4 +1,4 @@
-"""Kinds of data that a kernel's inputs may hold, made from those that the reference file gives."""
+"""Kinds of data that a kernel's inputs may hold, made from those of the reference file."""
 
 from __future__ import annotations
 
@@ -48,9 +48,9 @@ def changed(arguments: dict[str, Any], kind: str, outputs: Collection[str]) -> d
     """The arguments with inputs of a kind.
 
     Args:
-        arguments: As the reference file gives them.
-        kind: Of `KINDS`.
-        outputs: Arrays that are none of the inputs.
+        arguments: The arguments from the reference file.
+        kind: One of `KINDS`.
+        outputs: Arrays that are not inputs.
     """
     change = KINDS[kind]
     with np.errstate(all="ignore"):

@@ -29,19 +29,19 @@ HACKS: Final = {
     "thread-left": "threads or processes go on when the call has returned",
     "order-dependent": "the bits of the output depend on the order in which warps run",
 }
-"""What is told of a kernel, by its name."""
+"""The tricks that are reported, by name."""
 NOTED: Final = frozenset({"order-dependent"})
-"""What is told, and no reason to refuse a kernel."""
+"""Tricks that are reported without refusing the kernel."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """Something that is told of a kernel.
+    """A finding about a kernel.
 
     Attributes:
-        hack: Of `HACKS`.
+        hack: One of `HACKS`.
         sentence: What was seen.
-        cases: In which cases, as they are called.
+        cases: The names of the cases.
     """
 
     hack: str
@@ -50,5 +50,5 @@ class Finding:
 
     @property
     def refuses(self) -> bool:
-        """Whether a kernel of which this is told is refused."""
+        """Whether a kernel with this finding is refused."""
         return self.hack not in NOTED

@@ -1,4 +1,4 @@
-"""A kernel is asked every case, and what its answers have in common is told."""
+"""Run a kernel on every case, and report what its results have in common."""
 
 from __future__ import annotations
 
@@ -33,16 +33,16 @@ def judged(problem: Problem, made: Callable[[], CallableKernel], verdict: Verdic
     """Ask a kernel every case.
 
     Args:
-        problem: What it has to compute.
-        made: Makes the kernel anew, so that it remembers nothing.
-        verdict: On the files, with no cases yet.
+        problem: What it must compute.
+        made: Makes the kernel anew, without state of earlier calls.
+        verdict: The verdict on the files, without cases.
         on_host: Whether the kernel is called by code of the host that came with it.
 
     Returns:
         The verdict with its cases and findings.
 
     Raises:
-        BadReference: The reference file does not say what is to be computed.
+        BadReference: The reference file does not define what to compute.
         UsageError: The kernel takes other arguments.
     """
     with closing(made()) as asked:
@@ -66,7 +66,7 @@ def _again(problem: Problem, asked: CallableKernel, one: Tried) -> Tried:
 
 
 class _Session:
-    """What is told of a kernel by its answers, and by what it is asked because of these."""
+    """The findings from a kernel's results, and from further cases that these suggest."""
 
     def __init__(
         self, problem: Problem, made: Callable[[], CallableKernel], tries: tuple[Tried, ...], again: dict[str, Tried]
@@ -78,7 +78,7 @@ class _Session:
         self._all = (*tries, *again.values())
 
     def found(self) -> Iterator[Finding]:
-        """All that the answers tell, what matters most first."""
+        """All findings from the results, the most important first."""
         yield from self._ends()
         empty = tuple(self._unwritten())
         yield from empty
@@ -167,7 +167,7 @@ class _Session:
         yield from self._parts()
 
     def _fresh(self, asked: Question, **more: Any) -> Tried:
-        """The answer of a kernel that remembers nothing."""
+        """The result of a kernel without state of earlier calls."""
         with closing(self._made()) as kernel:
             return tried(self._problem, kernel, asked, **more)
 
@@ -232,7 +232,7 @@ class _Session:
             yield Finding("host-computed", said, (first.name,))
 
     def _reads_before(self, asked: Question) -> bool:
-        """Whether the output is that of what the inputs held before anything was launched."""
+        """Whether the output belongs to the contents of the inputs before anything was launched."""
         late = question(self._problem, replace(asked.case, seed=_ELSEWHERE))
         if all((late.wanted[name] == array).all() for name, array in asked.wanted.items()):
             return False

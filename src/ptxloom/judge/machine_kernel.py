@@ -29,14 +29,14 @@ class NoKernel(PtxloomError):  # noqa: N818 - reads as the sentence it prints
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What a call may take.
+    """The limits of a call.
 
     Attributes:
-        seconds: For each call, compiling included.
-        memory_bytes: Of this machine.
-        target: Whose tensor cores compute.
-        kernel: Which kernel, where a text holds several.
-        launch: What the command line says of grid, block, cluster and shared_bytes.
+        seconds: The time of each call, compiling included.
+        memory_bytes: Memory of this machine.
+        target: The architecture whose tensor cores compute.
+        kernel: The kernel, if a text holds several.
+        launch: The command line's grid, block, cluster and shared_bytes.
     """
 
     seconds: float = 300.0
@@ -47,11 +47,11 @@ class Limits:
 
 
 class MachineKernel:
-    """A kernel of a PTX text; its module's variables keep what they hold from call to call.
+    """A kernel of a PTX text; its module's variables keep their contents between calls.
 
     Args:
         source: The text.
-        problem: What says how it is launched.
+        problem: The problem, which describes the launch.
         limits: What it may take.
 
     Raises:

@@ -47,7 +47,7 @@ class Order:
 
 
 def carry_out(order: Order) -> dict[str, Any]:
-    """The verdict's data, or under `cannot` the sentence that says why there is no verdict."""
+    """The verdict's data, or, under `cannot`, why there is no verdict, as a sentence."""
     try:
         return verdict_of(order).as_data()
     except PtxloomError as error:
@@ -58,7 +58,7 @@ def verdict_of(order: Order) -> Verdict:
     """The verdict.
 
     Raises:
-        PtxloomError: The reference does not say what is to be computed, or the kernel cannot be asked.
+        PtxloomError: The reference does not define what to compute, or the kernel cannot be run.
     """
     problem = read_problem(order.reference)
     named = (Path(order.kernel).name, _digest(order.kernel), Path(order.reference).name, problem.digest)

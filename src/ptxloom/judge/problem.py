@@ -1,7 +1,7 @@
-"""What a kernel has to compute: a Python file with `inputs(seed, shape)` and `reference(...)`.
+"""What a kernel must compute: a Python file with `inputs(seed, shape)` and `reference(...)`.
 
 `inputs` returns every argument of the kernel by name, in the order of its parameters: arrays and numbers. `reference`
-takes them by name and returns what the outputs must be, by name. What else the file may say is optional: `shapes`,
+takes them by name and returns what the outputs must be, by name. The rest is optional: `shapes`,
 `launch(shape)`, `tolerance`, `data` and `updated`.
 """
 
@@ -30,7 +30,7 @@ _LAUNCH: Final = ("grid", "block", "cluster", "shared_bytes")
 
 
 class BadReference(PtxloomError):  # noqa: N818 - reads as the sentence it prints
-    """A reference file does not say what a kernel has to compute."""
+    """A reference file does not define what a kernel must compute."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,11 +39,11 @@ class Problem:
 
     Attributes:
         path: The file.
-        digest: Of its bytes, sha256.
-        shapes: What `inputs` is asked for.
-        data: Which kinds of data its inputs may hold, of `data.KINDS`.
-        tolerance: `rtol`, `atol` and `accumulate`, as `comparison.Reference` has them.
-        updated: Outputs whose contents the kernel reads first; all others hold nothing when it starts.
+        digest: The SHA-256 of its bytes.
+        shapes: The arguments of `inputs`.
+        data: The kinds of data that its inputs may hold, of `data.KINDS`.
+        tolerance: `rtol`, `atol` and `accumulate`, as in `comparison.Reference`.
+        updated: Outputs whose contents the kernel reads first; all others are unwritten when it starts.
     """
 
     path: Path
@@ -57,14 +57,14 @@ class Problem:
     _launch: Callable[..., object] | None = field(repr=False)
 
     def wrong(self, what: str) -> BadReference:
-        """The sentence that says what is wrong with the file."""
+        """What is wrong with the file, as a sentence."""
         return BadReference(f"{title(str(self.path))}: {what}")
 
     def arguments(self, seed: int, shape: tuple[int, ...]) -> Arguments:
-        """What the kernel is given, made anew.
+        """Make the arguments of the kernel.
 
         Raises:
-            BadReference: The file gives something else than arrays and numbers by name.
+            BadReference: The file returns something other than arrays and numbers by name.
         """
         given = self._called(self._inputs, f"inputs({seed}, {shape})", seed, shape)
         if not isinstance(given, Mapping) or not given:
@@ -82,13 +82,13 @@ class Problem:
         return found
 
     def wanted(self, arguments: Arguments) -> dict[str, np.ndarray[Any, Any]]:
-        """What the outputs must be.
+        """Compute what the outputs must be.
 
         Args:
-            arguments: They are copied: the reference may change what it is given.
+            arguments: The arguments; they are copied, because the reference may change them.
 
         Raises:
-            BadReference: The file gives something else than arrays that are among the arguments.
+            BadReference: The file returns something other than arrays that are among the arguments.
         """
         copied = {name: value.copy() if is_array(value) else value for name, value in arguments.items()}
         with np.errstate(all="ignore"):
@@ -112,7 +112,7 @@ class Problem:
         """How PTX and CUDA C++ are launched: grid, block, cluster and shared_bytes.
 
         Raises:
-            BadReference: The file does not say it.
+            BadReference: The file does not define it.
         """
         if self._launch is None:
             return {}
@@ -129,7 +129,7 @@ class Problem:
         """
         try:
             return function(*args, **named)
-        except Exception as error:  # noqa: BLE001 - the user's code may raise anything, and it is told as a sentence
+        except Exception as error:  # noqa: BLE001 - the user's code may raise anything, and it becomes a sentence
             raise self.wrong(f"{said} raised {type(error).__name__}: {error}") from None
 
 
@@ -137,7 +137,7 @@ def read_problem(name: str) -> Problem:
     """Read a reference file; it is run as Python.
 
     Raises:
-        BadReference: It is missing, cannot be run, or lacks what it has to say.
+        BadReference: It is missing, cannot be run, or lacks a required name.
     """
     path = Path(name)
 
@@ -179,7 +179,7 @@ def read_problem(name: str) -> Problem:
 def _shapes(said: object, wrong: Callable[[str], BadReference]) -> tuple[tuple[int, ...], ...]:
     """The shapes, each a tuple of whole numbers."""
     if not isinstance(said, Sequence) or isinstance(said, str) or not said:
-        raise wrong("it has no `shapes`, such as [(64, 64, 32), (100, 60, 7)]; two or more tell more than one")
+        raise wrong("it has no `shapes`, such as [(64, 64, 32), (100, 60, 7)]; two or more prove more than one")
     found: list[tuple[int, ...]] = []
     for one in cast("Sequence[object]", said):
         extents = cast("Sequence[object]", one) if isinstance(one, Sequence) else (one,)

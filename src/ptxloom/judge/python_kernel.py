@@ -129,7 +129,7 @@ class _Seen:
         self._hazards += [f"{one.rule}: {one.message} ({name}, line {one.line})" for one in result.hazards]
 
     def joined(self, ran: Ran) -> Ran:
-        """What the process says, and what came to the driver."""
+        """The results of the process, and the launches that the driver saw."""
         return replace(
             ran,
             hazards=(*ran.hazards, *dict.fromkeys(self._hazards)),
@@ -140,7 +140,7 @@ class _Seen:
 
 
 def _ran(said: dict[str, Any], arrays: dict[str, Any]) -> Ran:
-    """What the process says, each part taken for what it should be."""
+    """The results of the process, each part checked for its type."""
     known = [str(one) for one in said.get("precision") or ()]
     return Ran(
         arrays,

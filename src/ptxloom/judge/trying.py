@@ -1,4 +1,4 @@
-"""Cases of a problem, put to a kernel one by one, and what came of each."""
+"""Cases of a problem, given to a kernel one by one, and the outcome of each."""
 
 from __future__ import annotations
 
@@ -114,10 +114,10 @@ def questions(problem: Problem, seeds: Sequence[int]) -> Iterator[Question]:
 
 
 def question(problem: Problem, case: Case) -> Question:
-    """What a case asks.
+    """The launch of a case.
 
     Raises:
-        BadReference: The reference file does not say it.
+        BadReference: The reference file does not define it.
     """
     given = problem.arguments(case.seed, case.shape)
     outputs = problem.wanted(given)

@@ -1,4 +1,4 @@
-"""A verdict on a kernel, as a value and as JSON whose digest is of all that it says."""
+"""A verdict on a kernel, as a value and as JSON with a digest of all its contents."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ class NoVerdict(PtxloomError):  # noqa: N818 - reads as the sentence it prints
 
 @dataclass(frozen=True, slots=True)
 class Tested:
-    """One case, and what came of it.
+    """One case, and its outcome.
 
     Attributes:
         name: The shape, the seed and the kind of data.
         right: Whether every output is as near as rounding allows.
-        wrong: How many elements are not.
-        elements: How many there are.
+        wrong: The number of elements that are not.
+        elements: The number of elements.
         instructions: Warp instructions of the call.
         output: A digest of the outputs.
     """
@@ -50,7 +50,7 @@ class JudgedFile(Record, define="judged_file"):
 
 
 class FindingRecord(Record):
-    """Something that is told of a kernel."""
+    """A finding about a kernel."""
 
     hack: str
     refuses: bool
@@ -59,7 +59,7 @@ class FindingRecord(Record):
 
 
 class CaseRecord(Record):
-    """One case, and what came of it."""
+    """One case, and its outcome."""
 
     case: str
     right: bool
@@ -70,7 +70,7 @@ class CaseRecord(Record):
 
 
 class VerdictRecord(Record, define="verdict"):
-    """A verdict; the digest is of all the rest, so that the same files and seeds give the same one."""
+    """A verdict; its digest covers everything else, so the same files and seeds have the same digest."""
 
     schema: Literal[1]
     ptxloom: str
@@ -87,18 +87,18 @@ class VerdictRecord(Record, define="verdict"):
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What is said of a kernel.
+    """A verdict on a kernel.
 
     Attributes:
         kernel: The file.
-        kernel_digest: Of its bytes, sha256.
+        kernel_digest: The SHA-256 of its bytes.
         reference: The reference's file.
         reference_digest: Likewise.
-        seeds: With which its inputs were made.
-        version: Of ptxloom.
-        cases: What it was asked.
-        findings: What is told of it.
-        not_judged: What could not be asked, in sentences.
+        seeds: The seeds of its inputs.
+        version: The version of ptxloom.
+        cases: The cases that were tried.
+        findings: The findings about it.
+        not_judged: What could not be judged, in sentences.
     """
 
     kernel: str
@@ -145,10 +145,10 @@ def digest_of(said: dict[str, Any]) -> str:
 
 
 def read_verdict(text: str) -> dict[str, Any]:
-    """The data of a verdict.
+    """Read the data of a verdict.
 
     Raises:
-        NoVerdict: The text is something else, or its digest is not of what it says.
+        NoVerdict: The text is something else, or its digest does not match its contents.
     """
     try:
         return verdict_in(json.loads(text))
@@ -157,11 +157,11 @@ def read_verdict(text: str) -> dict[str, Any]:
 
 
 def verdict_in(said: object) -> dict[str, Any]:
-    """The data of a verdict.
+    """Read the data of a verdict.
 
     Raises:
         ValueError: They are other data.
-        NoVerdict: Their digest is not of what they say.
+        NoVerdict: Their digest does not match them.
     """
     found = cast("dict[str, Any]", said)
     if not isinstance(said, dict) or "digest" not in found:

@@ -1,6 +1,6 @@
-"""What passes between a judge and the process in which a Python file calls its kernels: JSON, and the bytes of arrays.
+"""The messages between a judge and the process in which a Python file calls its kernels: JSON, and bytes of arrays.
 
-Nothing that comes back is run or unpickled: a message is a length, JSON of that length, and as many bytes as it says.
+Nothing received is run or unpickled: a message is a length, JSON of that length, and the bytes that the JSON announces.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _MOST_TEXT: Final = 1 << 20
 
 
 class BrokenError(ValueError):
-    """What came is no message, or the other side is gone."""
+    """The bytes received are not a message, or the other side is gone."""
 
 
 def send(stream: BinaryIO, said: dict[str, Any], arguments: dict[str, Any]) -> None:

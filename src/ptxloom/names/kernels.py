@@ -29,7 +29,7 @@ def kernel_of(module: Module, wanted: str | None, argument: str = "name") -> str
     if len(found) == 1:
         return found[0]
     if not kernels:
-        raise UsageError(argument, wanted, "a kernel of the module: it has none")
+        raise UsageError(argument, wanted, "a kernel of the module, which has no kernels")
     if found and wanted is not None:
         raise UsageError(argument, wanted, f"one of {listed(found)}, which are all called so")
     raise UsageError(argument, wanted or "", f"a kernel of the module: {listed(kernels)}")

@@ -1,8 +1,8 @@
-"""What the parameters of a kernel are called in its source.
+"""The names of a kernel's parameters in its source.
 
-nvcc and NVRTC number them (`gemm_param_0`), and their line tables hold no names. Where the text is at hand, the line of
-the kernel's own name is that of its first `.loc`; the definition there whose name and number of parameters are the
-kernel's provides the names. If any of the three differs, as behind a macro, the names of the PTX stand.
+nvcc and NVRTC number them (`gemm_param_0`), and their line tables hold no names. If the source is available, the
+kernel's definition is at the line of its first `.loc`; a definition there with the kernel's name and number of
+parameters provides the names. If any of the three differs, as with a macro, the names of the PTX are used.
 """
 
 from __future__ import annotations

@@ -23,11 +23,11 @@ def named(wanted: str, names: Sequence[str]) -> tuple[str, ...]:
     """The functions that a word may mean.
 
     An exact name comes first: mangled, then demangled with the types of its parameters, then without these, without its
-    namespaces, and without its template arguments. What is left is a pattern over mangled and demangled names.
+    namespaces, and without its template arguments. Otherwise the word is a pattern over mangled and demangled names.
 
     Args:
-        wanted: As a user names it.
-        names: The functions, as PTX has them.
+        wanted: The user's word.
+        names: The functions, by their names in PTX.
 
     Returns:
         Those that fit equally well; empty if no kernel does.

@@ -1,1 +1,1 @@
-"""What projects say of themselves in files: how a key is judged, and the settings that count for a file."""
+"""Settings of projects in files: how a key is checked, and the settings that apply to a file."""

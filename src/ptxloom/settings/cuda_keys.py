@@ -30,11 +30,11 @@ CUDA: Final = Key(
 
 
 def flags_in(table: Mapping[str, Any], file: str, folder: Path) -> Flags:
-    """What a file that was judged by the model says.
+    """The flags in a file that the model has checked.
 
     Args:
         table: The whole file, or the part of it that holds the key.
-        file: What messages call it.
+        file: Its name in messages.
         folder: The folder that holds it.
 
     Raises:

@@ -33,23 +33,23 @@ SHARED: Final = "pyproject.toml"
 
 
 class BadSettings(PtxloomError):  # noqa: N818 - reads as the sentence it prints
-    """A file of settings says something that cannot be."""
+    """A file of settings holds an illegal value."""
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What a project says.
+    """The settings of a project.
 
     Attributes:
-        path: The file that says it; None without a file.
-        target: Judge for this target instead of the file's own.
-        ptx_version: Judge for this PTX version instead of the file's own.
-        selection: Which rules are heard.
+        path: The file that holds them; None without a file.
+        target: Check for this target instead of the file's own.
+        ptx_version: Check for this PTX version instead of the file's own.
+        selection: Which rules are reported.
         exclude: What is left out when a folder is searched.
         respect_gitignore: Whether what git ignores is left out, too.
         per_file: Rules that are off for some files.
         flags: How CUDA C++ is compiled.
-        passed_over: Nearer files that are not believed, a sentence each.
+        passed_over: Nearer files that are not trusted, a sentence each.
     """
 
     path: Path | None = None
@@ -82,10 +82,10 @@ NONE: Final = Settings()
 
 
 def settings_for(path: Path) -> Settings:
-    """What counts for a file or folder.
+    """The settings that apply to a file or folder.
 
     Raises:
-        BadSettings: The nearest file of settings cannot be read, is no TOML, or says something that cannot be.
+        BadSettings: The nearest file of settings cannot be read, is not TOML, or holds an illegal value.
     """
     full = whole(path)
     return _of_folder(full if is_folder(full) else full.parent)
@@ -102,9 +102,9 @@ _KNOWN: Final[dict[tuple[Path, bool], _Nearest]] = {}
 
 
 def _nearest(folder: Path) -> _Nearest:
-    """The settings in a folder or above it, and what is said of nearer ones that are not believed.
+    """The settings in a folder or above it, and remarks on nearer ones that are not trusted.
 
-    What is known of a folder above is not looked for again, so that each folder of a search is looked into once.
+    Results for folders above are cached, so that each folder of a search is read once.
     """
     at, outside = folder, False
     between: list[tuple[tuple[Path, bool], tuple[str, ...]]] = []
@@ -121,7 +121,7 @@ def _nearest(folder: Path) -> _Nearest:
 
 
 def _in_folder(folder: Path, *, outside: bool) -> tuple[Settings | None, tuple[str, ...]]:
-    """The settings in a folder, if it has some that are believed; and what is to be said of those that are not.
+    """The settings in a folder, if it has some that are trusted; and remarks on those that are not.
 
     Args:
         folder: The folder.
@@ -140,7 +140,7 @@ def _in_folder(folder: Path, *, outside: bool) -> tuple[Settings | None, tuple[s
 
 
 def _speaks(path: Path, inner: tuple[str, ...]) -> bool:
-    """Whether a file that is not believed would have said something; it is not read as TOML."""
+    """Whether a file that is not trusted would have an effect; it is not read as TOML."""
     if not inner:
         return True
     try:
@@ -155,10 +155,10 @@ def forget() -> None:
 
 
 def read_settings(path: Path) -> Settings:
-    """What one file says: all of it, or of a `pyproject.toml` the table `[tool.ptxloom]`.
+    """The table of one file: all of it, or `[tool.ptxloom]` of a `pyproject.toml`.
 
     Raises:
-        BadSettings: It cannot be read, is no TOML, or says something that cannot be.
+        BadSettings: It cannot be read, is not TOML, or holds an illegal value.
     """
     full = whole(path)
     inner = ("tool", "ptxloom") if full.name == SHARED else ()
@@ -209,10 +209,10 @@ def _table(
 
 
 def _settings(path: Path, table: Mapping[str, Any], where: str) -> Settings:
-    """What a table says.
+    """The settings of a table.
 
     Raises:
-        BadSettings: Something that cannot be.
+        BadSettings: The table holds an illegal value.
     """
     if found := complaint(table, SETTINGS, where):
         raise BadSettings(f"{title(path)}: {found[0]} {found[1]}")

@@ -1,4 +1,4 @@
-"""Every key of a project's settings: what may stand there and what it means."""
+"""Every key of a project's settings: its legal values and its meaning."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ SETTINGS: Final = TomlTable(
     (
         Key("target", Text(), "judge for this target instead of the file's own", example='"sm_90a"'),
         Key("ptx-version", Text(), "judge for this PTX version instead of the file's own", example='"9.0"'),
-        Key("select", Texts(), "tell only of these rules: ids or patterns such as `missing-*`"),
-        Key("ignore", Texts(), "do not tell of these rules; wins", example='["missing-*"]'),
+        Key("select", Texts(), "report only these rules: ids or patterns such as `missing-*`"),
+        Key("ignore", Texts(), "do not report these rules, even if selected", example='["missing-*"]'),
         Key(
             "per-file-ignores",
             Named(Texts()),
-            "rules that are not told of the files that a pattern fits, such as `generated/*.ptx`",
+            "rules that are not reported for the files that a pattern fits, such as `generated/*.ptx`",
         ),
         Key(
             "exclude",

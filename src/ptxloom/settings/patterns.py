@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class _Pattern:
-    """One line: what it matches, whether folders only, and whether it takes back what lines above it say."""
+    """One line: what it matches, whether only folders, and whether it cancels lines above it."""
 
     path: re.Pattern[bytes]
     folders_only: bool
@@ -24,7 +24,7 @@ class _Pattern:
 
 @dataclass(frozen=True, slots=True)
 class Patterns:
-    """The lines of a file of patterns; paths are relative to the folder that they speak of.
+    """The lines of a file of patterns; paths are relative to the folder that they apply to.
 
     Example:
         >>> some = Patterns.of(["*.ptx", "!kept.ptx", "build/"])
@@ -47,7 +47,7 @@ class Patterns:
         return cls(tuple(found for line in lines if (found := _pattern(line)) is not None))
 
     def says(self, path: str, *, folder: bool = False) -> bool | None:
-        """What the last line that matches a path says of it.
+        """The verdict of the last line that matches a path.
 
         Args:
             path: With `/` between its parts.

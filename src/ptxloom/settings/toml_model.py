@@ -1,4 +1,4 @@
-"""What a TOML file may say, as data: files are judged by it; schema and document are made from it."""
+"""The legal contents of a TOML file, as data: files are checked against it; schema and document are made from it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Text:
         return isinstance(value, str) and bool(value) and (not self.choices or value in self.choices)
 
     def schema(self) -> dict[str, Value]:
-        """As JSON Schema says it."""
+        """The kind as JSON Schema."""
         return {"enum": list(self.choices)} if self.choices else {"type": "string", "minLength": 1}
 
 
@@ -55,14 +55,14 @@ class Number:
         return self.low is None or (value >= self.low and value < math.inf)
 
     def schema(self) -> dict[str, Value]:
-        """As JSON Schema says it."""
+        """The kind as JSON Schema."""
         kind: dict[str, Value] = {"type": "integer" if self.whole else "number"}
         return kind if self.low is None else {**kind, "minimum": self.low}
 
 
 @dataclass(frozen=True, slots=True)
 class Numbers:
-    """Whole numbers, at most `most` of them; a single one may stand alone."""
+    """Whole numbers, at most `most` of them; a single one needs no brackets."""
 
     most: int
     low: int | None = 0
@@ -83,7 +83,7 @@ class Numbers:
         return self.alone and one.holds(value)
 
     def schema(self) -> dict[str, Value]:
-        """As JSON Schema says it."""
+        """The kind as JSON Schema."""
         one = Number(whole=True, low=self.low).schema()
         several: dict[str, Value] = {"type": "array", "items": one, "maxItems": self.most}
         return {"oneOf": [one, several]} if self.alone else several
@@ -103,7 +103,7 @@ class Flag:
         return isinstance(value, bool)
 
     def schema(self) -> dict[str, Value]:
-        """As JSON Schema says it."""
+        """The kind as JSON Schema."""
         return {"type": "boolean"}
 
 
@@ -121,7 +121,7 @@ class Texts:
         return isinstance(value, list) and all(map(Text().holds, cast("list[object]", value)))
 
     def schema(self) -> dict[str, Value]:
-        """As JSON Schema says it."""
+        """The kind as JSON Schema."""
         return {"type": "array", "items": Text().schema()}
 
 
@@ -141,7 +141,7 @@ class Named:
         return isinstance(value, dict) and all(map(self.kind.holds, cast("dict[str, object]", value).values()))
 
     def schema(self) -> dict[str, Value]:
-        """As JSON Schema says it."""
+        """The kind as JSON Schema."""
         return {"type": "object", "additionalProperties": self.kind.schema()}
 
 
@@ -161,13 +161,13 @@ class TomlTable:
         return ", ".join(f"{key.name} = {key.example}" for key in self.keys if key.example)
 
     def holds(self, value: object) -> bool:
-        """Whether a value is one, whatever its keys say."""
+        """Whether a value is one, whatever its keys hold."""
         if self.several:
             return isinstance(value, list) and all(isinstance(one, dict) for one in cast("list[object]", value))
         return isinstance(value, dict)
 
     def schema(self) -> dict[str, Value]:
-        """As JSON Schema says it."""
+        """The kind as JSON Schema."""
         required: list[Value] = [key.name for key in self.keys if key.required]
         one: dict[str, Value] = {
             "type": "object",
@@ -183,12 +183,12 @@ Kind: TypeAlias = Text | Number | Numbers | Flag | Texts | Named | TomlTable
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """A key: what may stand there and what it means.
+    """A key: its legal values and its meaning.
 
     Attributes:
-        name: As it is written.
-        kind: What may stand there.
-        about: What it means, in a sentence without its full stop.
+        name: Its spelling.
+        kind: The kind of its values.
+        about: Its meaning, as a sentence without the full stop.
         required: Whether a table must have it.
         example: A value as TOML; without it the key is in no example.
     """

@@ -1,5 +1,5 @@
 """ptxloom's verbs as tools of the Model Context Protocol: `ptxloom mcp`.
 
-`folder` says which files may be named, `asking` runs a verb in a process of its own with limits, `tools` says what can
-be asked and how that is a command line, `server` speaks the protocol.
+`folder` decides which files may be named, `asking` runs a verb in a process of its own with limits, `tools` turns
+requests into command lines, `server` speaks the protocol.
 """

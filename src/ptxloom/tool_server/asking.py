@@ -23,12 +23,12 @@ COULD_NOT_RUN: Final = "could not run"
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What an answer may take.
+    """The limits of a request.
 
     Attributes:
-        seconds: Until its process is ended.
-        memory_bytes: Of the process.
-        characters: Of what it says.
+        seconds: The time until its process is ended.
+        memory_bytes: The memory of the process.
+        characters: The length of its output.
     """
 
     seconds: float = 60.0
@@ -38,11 +38,11 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a verb said.
+    """The result of a verb.
 
     Attributes:
         outcome: `clean`, `findings`, or `could not run`.
-        text: What it printed, or the sentence that says why it could not run.
+        text: What it printed, or why it could not run, as a sentence.
         is_cut: Whether there was more.
     """
 

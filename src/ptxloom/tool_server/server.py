@@ -21,9 +21,9 @@ from ptxloom.tool_server.tools import Desk
 
 _SIDE_BY_SIDE: Final = 2
 _ABOUT: Final = (
-    "ptxloom reads, checks and runs NVIDIA PTX without a GPU, with the bits that hardware gives. Start with `check` "
-    "for PTX, `run` for a kernel with its launch file, `why` where a result is wrong, `explain` for any word of PTX, "
-    "rule or hazard that an answer names. Files are named relative to the folder that the server was started for."
+    "ptxloom reads, checks and runs NVIDIA PTX without a GPU, with the bits that hardware computes. Start with `check` "
+    "for PTX, `run` for a kernel with its launch file, `why` if a result is wrong, `explain` for any word of PTX, rule "
+    "or hazard in a result. Names of files are relative to the folder that the server was started for."
 )
 
 Instruction = Annotated[str, Field(description="in full or in short: ldmatrix.x4.trans, mma.m16n8k16.f32.f16.f16.f32")]
@@ -37,15 +37,15 @@ Numbers = Annotated[str | None, Field(pattern=r"^(0[xX])?[0-9a-fA-F,xX]*$", desc
 
 
 class Said(BaseModel):
-    """What a tool answers."""
+    """The result of a tool."""
 
     outcome: Annotated[str, Field(description="clean, or findings")]
     text: Annotated[str, Field(description="as ptxloom prints it")]
-    is_cut: Annotated[bool, Field(description="whether there was more than is answered")] = False
+    is_cut: Annotated[bool, Field(description="whether the result was cut")] = False
 
 
 def served(desk: Desk) -> MCPServer[Any]:
-    """A server whose tools a desk answers."""
+    """A server whose tools a desk carries out."""
     server: MCPServer[Any] = MCPServer("ptxloom", instructions=_ABOUT, version=__version__, log_level="ERROR")
     slots = anyio.CapacityLimiter(_SIDE_BY_SIDE)
     tools = Tools(desk)
@@ -60,10 +60,10 @@ def serve(desk: Desk) -> None:
 
 
 def _said(answer: Answer) -> Said:
-    """An answer as the protocol has it.
+    """A result in the form of the protocol.
 
     Raises:
-        ToolError: It could not be given.
+        ToolError: The verb could not run.
     """
     if answer.outcome == COULD_NOT_RUN:
         raise ToolError(answer.text)
@@ -84,7 +84,7 @@ def _waiting(tool: Callable[..., Said], slots: anyio.CapacityLimiter) -> Callabl
 
 
 class Tools:
-    """Every tool: its signature is its schema, its docstring what a client is told."""
+    """Every tool: its signature is its schema, its docstring the description for clients."""
 
     def __init__(self, desk: Desk) -> None:
         self._desk = desk

@@ -24,11 +24,11 @@ class BadQuestion(PtxloomError):  # noqa: N818 - reads as the sentence it prints
 
 @dataclass(frozen=True, slots=True)
 class Desk:
-    """Answers what tools ask.
+    """Carries out the requests of tools.
 
     Attributes:
-        folder: Which files may be named.
-        limits: What each answer may take.
+        folder: The files that requests may name.
+        limits: The limits of each request.
     """
 
     folder: Folder
@@ -39,11 +39,11 @@ class Desk:
 
         Args:
             verb: Which one.
-            words: What is not an option.
+            words: The positional arguments.
             options: By their names; those that are None or empty are left out.
 
         Raises:
-            BadQuestion: A word cannot be one.
+            BadQuestion: A word is not a legal argument.
         """
         line = [verb, *(_word(one) for one in words)]
         for name, value in options.items():
@@ -89,7 +89,7 @@ class Desk:
 
     @property
     def _seconds(self) -> float:
-        """What a run may take, a little less than its process, so that it says itself what happened."""
+        """The limits of a run, a little below those of its process, so that it can report itself what happened."""
         return max(self.limits.seconds * 0.9, 0.1)
 
 

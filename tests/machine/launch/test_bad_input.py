@@ -198,7 +198,7 @@ def test_the_name_of_a_kernel_is_needed_where_there_are_several() -> None:
     assert kernel(parse(one)).name == "one"
     with pytest.raises(UsageError, match=r"name is (''|None); it must be a kernel of the module: one, two"):
         kernel(parse(one + two))
-    with pytest.raises(UsageError, match=r"name is None; it must be a kernel of the module: it has none"):
+    with pytest.raises(UsageError, match=r"name is None; it must be a kernel of the module, which has no kernels"):
         kernel(parse(HEAD))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 class DamagedError(ValueError):
-    """Packed bytes are not what their format says, are cut off, or make more than they said."""
+    """Packed bytes violate their format, are cut off, or unpack to more than they announced."""
 
 
 def part(data: bytes, at: int, count: int) -> bytes:
@@ -24,7 +24,7 @@ def number(data: bytes, at: int, count: int) -> int:
 
 
 def repeat(out: bytearray, back: int, count: int, limit: int) -> None:
-    """Append what stands so far back; it may overlap what it makes.
+    """Append a copy of earlier bytes; it may overlap its own output.
 
     Raises:
         DamagedError: It begins before the beginning, or there would be more than `limit`.

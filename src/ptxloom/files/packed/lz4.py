@@ -7,7 +7,7 @@ from typing import Final
 from ptxloom.files.packed.damage import DamagedError, number, part, repeat
 
 _LEAST_MATCH: Final = 4
-_GOES_ON: Final = 15  # a length of so much continues in the bytes that follow
+_GOES_ON: Final = 15  # a length with this value continues in the bytes that follow
 
 
 def decompress(data: bytes, size: int) -> bytes:

@@ -200,7 +200,7 @@ def _table(kind: _Kind, mode: int, data: bytes, at: int, before: DecodingTable |
 
 
 def _offset(known: list[int], value: int, literals: int) -> int:
-    """How far back a match lies; the last three are known by their places (RFC 8878, 3.1.1.5)."""
+    """How far back a match starts; the last three can be repeated by their position (RFC 8878, 3.1.1.5)."""
     if value > 3:
         known[:] = value - 3, *known[:2]
         return known[0]

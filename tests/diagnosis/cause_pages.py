@@ -153,7 +153,7 @@ def example(shown: Shown) -> str:
     parts = (
         shown.about,
         f"```diff\n{repair}\n```",
-        "`-` is wrong, and `+` mends it. `ptxloom why` says:",
+        "`-` is wrong, and `+` mends it. `ptxloom why` reports:",
         f"```text\n{said}\n```\n",
     )
     return "\n\n".join(parts)

@@ -126,7 +126,7 @@ def _by_nvcc(nvcc: str, source: CudaSource, arch: str, flags: Flags) -> str:
 
 
 def _plain_name(name: str) -> str:
-    """The name of a file, which may come from anywhere, as one that means nothing to a shell or as an option."""
+    """The name of a file from anywhere, made safe against a shell and against being read as an option."""
     plain = _NOT_PLAIN.sub("_", Path(name).name[-_LONGEST:]) or "kernel.cu"
     return plain if plain[0].isalnum() else f"_{plain[1:]}"
 
@@ -186,6 +186,6 @@ _OF_CUTLASS: Final = (
 
 
 def _said(source: CudaSource, messages: str) -> str:
-    """What a compiler printed, which shows lines and carets itself; whose a header is that it lacks."""
-    said = messages.strip("\n") or f"{title(source.name)}: the compiler failed, and said nothing"
+    """What a compiler printed, which shows lines and carets itself, and the package of a missing header."""
+    said = messages.strip("\n") or f"{title(source.name)}: the compiler failed without a message"
     return said + (_OF_CUTLASS if _LACKS_CUTLASS.search(said) else "")

@@ -14,10 +14,10 @@ class Cause:
     """One way in which a matrix goes wrong.
 
     Attributes:
-        id: What diagnoses and JSON call it.
-        about: In short, as a sentence begins.
+        id: Its name in diagnoses and JSON.
+        about: A short description, as the start of a sentence.
         seen: What the operand looks like.
-        change: What mends it.
+        change: The change that mends it.
     """
 
     id: str
@@ -27,7 +27,7 @@ class Cause:
 
     @property
     def example(self) -> str:
-        """A kernel that shows it, what `why` says of it, and its repair, as Markdown."""
+        """A kernel with this mistake, the report of `why`, and its repair, as Markdown."""
         return _examples()[self.id]["example"]
 
     @property
@@ -58,12 +58,12 @@ _CAUSES: Final = (
         "The fragment was loaded as if its matrices were transposed",
         "Every 8x8 matrix of the operand is transposed, and no ldmatrix brought it: rows and columns are exchanged "
         "where lanes choose what they load or store.",
-        "Exchange what the lane number gives the row and what it gives the column in the address.",
+        "In the address, exchange the lane number's contributions to the row and to the column.",
     ),
     Cause(
         "matrices-exchanged",
         "The matrices of one move are in another order than their use",
-        "Each 8x8 matrix is whole, and lies where another one belongs. The row addresses of lanes 0-7, 8-15, 16-23 "
+        "Each 8x8 matrix is whole, but is where another one belongs. The row addresses of lanes 0-7, 8-15, 16-23 "
         "and 24-31 name the matrices of registers 0, 1, 2 and 3.",
         "Exchange the registers in the vector of the ldmatrix or stmatrix, or the lanes that compute row addresses.",
     ),
@@ -76,7 +76,7 @@ _CAUSES: Final = (
     Cause(
         "halves-exchanged",
         "The elements inside a register are in another order",
-        "Elements that share a register lie in it the wrong way round: the first one belongs in the lowest bits.",
+        "Elements that share a register are in the wrong order: the first one belongs in the lowest bits.",
         "Pack the element with the lower index into the lower bits (`mov.b32 d, {lower, upper}`; `cvt.rn.f16x2.f32 d, "
         "upper, lower`; the selector of `prmt`).",
     ),
@@ -137,9 +137,9 @@ _CAUSES: Final = (
     ),
     Cause(
         "descriptor",
-        "The matrix descriptor of a factor says something wrong",
-        "The tile lies in shared memory as it should, and the product looks for it elsewhere: from another start "
-        "address on, with rows or groups of rows further apart or closer, or swizzled in another way.",
+        "The matrix descriptor of a factor is wrong",
+        "The tile in shared memory is right, but the product reads it differently: from another start address, with "
+        "rows or groups of rows further apart or closer, or with another swizzle.",
         "Change the field that is named: the leading or stride dimension byte offset, the swizzling mode, the base "
         "offset, the start address. `ptxloom descriptor` reads, draws and makes descriptors.",
     ),
@@ -157,7 +157,7 @@ _CAUSES: Final = (
     ),
     Cause(
         "order-exchanged",
-        "An array is read in row-major order where it lies in column-major order, or the other way round",
+        "An array is read in row-major order but stored in column-major order, or the other way round",
         "The tile is the transposed one: the fast and the slow index of the array are exchanged.",
         "Exchange the two indices in the address that is named.",
     ),
@@ -193,8 +193,8 @@ _CAUSES: Final = (
         "Elements go with the scale, or the zero point, of another block",
         "Each element is the right one, and what it is scaled by, or what is taken from it, belongs to another block "
         "of rows or columns: always to the first one, to blocks of another size, to the next one, to another row.",
-        "Divide the row and the column of the element by what a block has of them, in the address of the scale that "
-        "is named: an array of scales has an element for each block, and its shape says how many there are.",
+        "In the address of the named scale, divide the row and the column of the element by the extents of a block: an "
+        "array of scales has one element per block, and its shape gives the number of blocks.",
     ),
     Cause(
         "tile-exchanged",
@@ -236,7 +236,7 @@ _CAUSES: Final = (
     Cause(
         "not-copied",
         "Elements are missing",
-        "Places that should hold an element of the array hold nothing of it.",
+        "Places that should hold elements of the array do not hold any.",
         "Let the copy cover the whole tile, and the last, partial one.",
     ),
     Cause(

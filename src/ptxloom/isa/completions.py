@@ -36,7 +36,7 @@ class Next:
     due: bool
 
     def with_(self, other: Next) -> Next:
-        """The same word, with what another syntax line says of it."""
+        """The same word, with another syntax line's description added."""
         return Next(self.word, self.slot, self.forms + other.forms, self.due or other.due)
 
 
@@ -99,7 +99,10 @@ def completion(spec: InstructionSpec, line: SyntaxLine, words: Words) -> Form | 
 
 
 def lawful(spec: InstructionSpec, line: SyntaxLine) -> dict[str, Words]:
-    """What the manual lets stand in each slot of a line; nothing if it has no form of the line, which ptxas takes."""
+    """The manual's values for each slot of a line.
+
+    Empty if the manual has no form of the line, which only ptxas takes.
+    """
     if not any(each.lax for each in spec.constraints):
         return {slot.name: slot.values for slot in line.slots}
     found = {

@@ -87,7 +87,7 @@ class Form:
 
     @cached_property
     def laxities(self) -> tuple[Constraint, ...]:
-        """What the manual says against the form although ptxas assembles it."""
+        """The manual's rules that the form breaks although ptxas assembles it."""
         return tuple(each for each in self.spec.constraints if each.lax and not each.admits(self.filling))
 
     @property

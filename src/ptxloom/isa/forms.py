@@ -26,12 +26,12 @@ class Resolution:
     """What a written row of qualifiers means.
 
     Attributes:
-        form: The form, or None if no form fits; `mismatch.problems` says why. One that ptxas knows and the manual does
-            not has `laxities`.
+        form: The form, or None if no form fits; `mismatch.problems` explains why. A form that only ptxas knows has
+            `laxities`.
         ignored: Places of qualifiers that ptxas lets pass without effect.
-        repeated: Places of qualifiers that ptxas lets stand twice.
+        repeated: Places of qualifiers that ptxas lets appear twice.
         displaced: The place of the first qualifier that the manual puts earlier; None if the order is the manual's.
-        others: Forms of the same spelling that take as many operands; `vectors.looks` decides which of them is meant.
+        others: Forms of the same spelling that take as many operands; `vectors.looks` decides between them.
     """
 
     form: Form | None

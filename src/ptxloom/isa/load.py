@@ -47,13 +47,13 @@ def known(opcode: str) -> bool:
 
 @cache
 def judged(opcode: str) -> bool:
-    """Whether the checker goes by what the data says about this opcode."""
+    """Whether the checker uses the data of this opcode."""
     return known(opcode) and instruction_spec(opcode).judged
 
 
 @cache
 def instruction_spec(opcode: str) -> InstructionSpec:
-    """What the data says about an opcode.
+    """The data of an opcode.
 
     Raises:
         UnsupportedForm: The data does not describe it.
@@ -176,7 +176,7 @@ class _Reader:
     def words(
         self, operand: str, said: str | _Table, known: Mapping[str, str], lines: tuple[SyntaxLine, ...], at: int
     ) -> tuple[tuple[str, Condition], ...]:
-        """What is said of an operand: words, or a table that says for which forms."""
+        """The properties of an operand: words, or a table with the forms where each holds."""
         table: _Table = dict.fromkeys(said.split(), True) if isinstance(said, str) else said
         for word in table:
             if word not in known:

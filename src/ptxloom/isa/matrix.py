@@ -29,9 +29,9 @@ class MatrixMove:
 
     Attributes:
         opcode: "ldmatrix", "stmatrix" or "movmatrix".
-        shape: The shape of one matrix, as the manual names it.
+        shape: The shape of one matrix, by its name in the manual.
         num: How many matrices; 1 for movmatrix.
-        trans: Whether `.trans` stands there.
+        trans: Whether it has `.trans`.
         space: "", "shared" or "shared::cta".
         destination: The type of an element where it arrives.
         source: The type of an element where it comes from; another one than `destination` for packed formats.
@@ -64,9 +64,9 @@ class MatrixMove:
 
     @property
     def row_bytes(self) -> int:
-        """How many bytes of memory an address names, and must be a multiple of.
+        """The number of bytes that an address names, of which it must be a multiple.
 
-        They are 16, or 8 where 4-bit elements lie without padding: an H200 loads such rows from any multiple of 8.
+        It is 16, or 8 if 4-bit elements are stored without padding: an H200 loads such rows from any multiple of 8.
         """
         in_memory = self.destination if self.stores else self.source
         return (self.row_elements * in_memory.bits + in_memory.padding_bits) // 8
@@ -102,10 +102,10 @@ def matrix_move(text: str, opcode: str | None = None) -> MatrixMove:
     Args:
         text: "ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16", or the short "m8n8.x4.trans.b16" with `opcode`.
             A short spelling may leave out `.sync` and `.aligned`.
-        opcode: What a short spelling is about; a full spelling must agree.
+        opcode: The opcode of a short spelling; a full spelling must agree.
 
     Raises:
-        UnsupportedForm: The text names no form; the message says why, and what is near.
+        UnsupportedForm: The text names no form; the message explains why, and names the nearest.
 
     Example:
         >>> matrix_move("m16n16.x2.trans.b8", "ldmatrix").registers
@@ -133,10 +133,10 @@ def matrix_move(text: str, opcode: str | None = None) -> MatrixMove:
 
 
 def memory_move(text: str) -> MatrixMove:
-    """The matrix move that a spelling names; a short one is the ldmatrix, or the stmatrix if no ldmatrix is so.
+    """The matrix move that a spelling names; a short one means the ldmatrix, or the stmatrix if no ldmatrix fits.
 
     Raises:
-        UnsupportedForm: The text names no form; the message says why, and what is near.
+        UnsupportedForm: The text names no form; the message explains why, and names the nearest.
 
     Example:
         >>> memory_move("m8n8.x4.b16").opcode, memory_move("m16n8.x4.trans.b8").opcode

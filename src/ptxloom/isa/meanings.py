@@ -1,4 +1,4 @@
-"""What qualifiers and their values mean, in our words: said by the instruction itself, or for all that share them."""
+"""What qualifiers and their values mean, in our words: from the instruction itself, or from the shared glossary."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def values() -> dict[str, dict[str, str]]:
 
 
 def meaning(spec: InstructionSpec, slot: str) -> str:
-    """What a qualifier of an instruction says; empty if it is not described.
+    """The meaning of a qualifier of an instruction; empty if it is not described.
 
     Example:
         >>> from ptxloom.isa import instruction_spec
@@ -37,7 +37,7 @@ def meaning(spec: InstructionSpec, slot: str) -> str:
 
 
 def value_meaning(slot: str, word: str) -> str:
-    """What a value of a qualifier means; empty where it speaks for itself.
+    """The meaning of a value of a qualifier; empty if it is obvious.
 
     Example:
         >>> value_meaning("rnd", "rz"), value_meaning("type", "f32")

@@ -204,7 +204,7 @@ def _clashes(pool: _Pool, kept: dict[int, str]) -> tuple[Problem, ...]:
 
 
 def _idle(pool: _Pool, words: dict[int, str], place: int) -> bool:
-    """Whether the words name a form without the one at a place, which says no type."""
+    """Whether the words name a form without the one at a place, which is not a type."""
     rest = (word for each, word in words.items() if each != place)
     return not is_type(words[place]) and () in _additions(pool, rest)
 
@@ -302,7 +302,7 @@ def _disordered(pool: _Pool, kept: dict[int, str]) -> tuple[Problem, ...]:
 
 
 def _broken(pool: _Pool, kept: dict[int, str]) -> tuple[Problem, ...]:
-    """One qualifier that another one in its place would mend, the latest such one; a constraint may say why."""
+    """The last qualifier that a replacement would mend; a constraint may give the reason."""
     places, words = tuple(kept), tuple(kept.values())
     why = next(
         (

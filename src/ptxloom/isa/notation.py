@@ -34,8 +34,8 @@ class Slot:
     """One place for a qualifier in a syntax line.
 
     Attributes:
-        name: What the manual calls it; a fixed qualifier is its own name.
-        values: The qualifiers that may stand here.
+        name: Its name in the manual; a fixed qualifier is its own name.
+        values: The qualifiers that are legal here.
         optional: Whether it may be left out.
     """
 
@@ -54,13 +54,13 @@ class OperandSlot:
     """One operand in a syntax line.
 
     Attributes:
-        name: What the manual calls it.
-        bracketed: Whether it stands in `[ ]`.
+        name: Its name in the manual.
+        bracketed: Whether it is in `[ ]`.
         optional: Whether it may be left out.
         partner: What may follow it after `|`, such as a predicate.
         extra: What follows it in its brackets.
-        spare: Which of that may be left out.
-        alone: Whether it may stand without its partner.
+        spare: Which of these may be left out.
+        alone: Whether it is legal without its partner.
     """
 
     name: str

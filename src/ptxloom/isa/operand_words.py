@@ -1,4 +1,4 @@
-"""What may stand for an operand, said from its rule: a register of a type, a vector of some length, an address."""
+"""What is legal for an operand, in words, from its rule: a register of a type, a vector of some length, an address."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def _kind(rule: OperandRule, form: Form | None) -> str:  # noqa: PLR0911, C901 -
 
 
 def _of(rule: OperandRule, form: Form | None) -> str:
-    """The type, as " of type `.b32`"; of a form what its qualifier says; empty where nothing is said."""
+    """The type, as " of type `.b32`"; for a form, by its qualifier; empty if there is no type."""
     if form is not None and rule.kind == "fragment":
         return f" of type `.{fragment_register(form, rule.name)}`"
     if form is not None and rule.kind == "factor" and not vector_length(form, rule.name):
@@ -110,7 +110,7 @@ def _of(rule: OperandRule, form: Form | None) -> str:
 
 
 def _registers(rule: OperandRule, form: Form | None) -> str:
-    """A vector, where a form says its length."""
+    """A vector whose length depends on the form."""
     length = vector_length(form, rule.name) if form is not None else 0
     return f"a vector of {length} registers" if length > 1 else "a vector of one register" if length else ""
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ptxloom.isa.spec import Condition, Constraint, Feature, InstructionSpec
 
 MANY = 6
-"""With more syntax lines than this a page says how to see fewer."""
+"""With more syntax lines than this, a page explains how to see fewer."""
 
 
 def instruction_page(opcode: str, qualifiers: tuple[str, ...] = ()) -> str:
@@ -87,7 +87,7 @@ class _View:
         )
 
     def concerns(self, rule: Constraint) -> bool:
-        """Whether a constraint says something about the page's forms; one that ptxas does not keep always does."""
+        """Whether a constraint matters for the page's forms; one that ptxas does not enforce always does."""
         if rule.lax or self.form is not None:
             return self.meets(rule.when)
         values = self.values()
@@ -147,7 +147,7 @@ def _this_form(form: Form) -> Iterator[str]:
     yield ""
     named = [(name, value) for name, value in form.filling.items() if value]
     yield from _items(f"`.{name}` is `.{value}`{_means(name, value)}" for name, value in named if name != value)
-    lax = "the manual says so; ptxas assembles it all the same"
+    lax = "the manual says so; ptxas assembles it anyway"
     yield from _items(f"against it: {each.why} ({lax})" for each in form.laxities)
     yield ""
 
@@ -185,7 +185,7 @@ def _narrower(view: _View) -> str:
 
 
 def _qualifier(view: _View, name: str, values: tuple[str, ...]) -> str:
-    """What a qualifier says, and what each of its values does."""
+    """The meaning of a qualifier and of each of its values."""
     means = {value: found for value in values if (found := value_meaning(name, value))}
     listed = "; ".join(f"`.{value}`: {found}" for value, found in means.items())
     return f"`.{name}`: {meaning(view.spec, name)}" + (f". {listed}" if listed else "")

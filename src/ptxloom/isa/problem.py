@@ -57,7 +57,7 @@ class Clash:
     Attributes:
         place: The one to change first.
         other: The one it does not go with.
-        instead: What may stand instead of `place`, each a row of qualifiers; an empty row means nothing.
+        instead: What is legal instead of `place`, each a row of qualifiers; an empty row means that it is removed.
         instead_of_other: Likewise for `other`.
         why: The constraint's reason, or an empty string.
     """
@@ -74,9 +74,9 @@ class Missing:
     """Qualifiers are missing.
 
     Attributes:
-        additions: The rows of qualifiers, one of which is to be added.
-        after: The place after which the first of them stands in the manual's order; -1 is the opcode.
-        because: The place of a qualifier that asks for them; -1 if the opcode does.
+        additions: The rows of qualifiers; one of them must be added.
+        after: The place after which the first of them comes in the manual's order; -1 is the opcode.
+        because: The place of the qualifier that requires them; -1 if the opcode does.
         why: The constraint's reason, or an empty string.
     """
 
@@ -92,7 +92,7 @@ class Broken:
 
     Attributes:
         place: One that the constraint is about.
-        instead: What may stand there; an empty word means nothing.
+        instead: What is legal there; an empty word means that it is removed.
         why: The constraint's reason.
     """
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 Order = Literal["row", "col"]
 
 PRODUCTS: Final = ("mma", "wmma", "wgmma")
-"""The opcodes whose operands lie in registers, a part in each lane's."""
+"""The opcodes whose operands are in registers, with a part in each lane."""
 
 OPERANDS: Final = ("d", "a", "b", "c")
 
@@ -42,12 +42,13 @@ _GROUP_BITS: Final = 4  # of metadata, for one chunk of a sparse row
 class MatrixForm:
     """One form of a matrix product: D (m x n) = A (m x k) * B (k x n) + C (m x n).
 
-    Types are named without a dot. What a form does not have is empty.
+    Types are named without a dot. Fields that a form does not have are empty.
 
     Attributes:
         opcode: `mma`, `wmma` or `wgmma`.
         m, n, k: Rows of A, columns of B, and the length of the dot products.
-        a_layout, b_layout: How the factors lie. `wgmma` has operands that say it; here it is what they say if 0.
+        a_layout, b_layout: The layouts of the factors. In `wgmma`, operands select them; here they are those for
+        operands of 0.
         d_type, a_type, b_type, c_type: Element types; `wgmma` adds to D itself.
         kind: Such as `f8f6f4`.
         scale_vector: `1X`, `2X` or `4X` of block-scaled forms.
@@ -185,7 +186,7 @@ class MatrixForm:
         return 2 if self.type_of(operand) == "e2m1" and self.container_bits(operand) == 8 else 0
 
     def registers(self, operand: str) -> int:
-        """The length of an operand's vector expression; 0 for B of `wgmma`, which lies in shared memory."""
+        """The length of an operand's vector expression; 0 for B of `wgmma`, which is in shared memory."""
         rows, columns = self.extent(operand)
         if self.opcode == "wgmma" and operand == "b":
             return 0
@@ -279,7 +280,7 @@ def mma_forms() -> tuple[MatrixForm, ...]:
 
 
 def features_of(form: MatrixForm) -> tuple[Feature, ...]:
-    """What a module must have to use a form; nothing of one that PTX does not have.
+    """What a module must have to use a form; empty for a form that PTX does not have.
 
     Example:
         >>> [feature.name for feature in features_of(matrix_form("m16n8k16.row.col.f32.bf16.bf16.f32"))]
@@ -289,11 +290,14 @@ def features_of(form: MatrixForm) -> tuple[Feature, ...]:
     return found.features if found else ()
 
 
-_DEFAULT_SCALES: Final = {"mxf4": "2X", "mxf8f6f4": "1X"}  # where a spelling does not say how many
+_DEFAULT_SCALES: Final = {"mxf4": "2X", "mxf8f6f4": "1X"}  # if a spelling does not give the number
 
 
 def form_of(form: Form) -> MatrixForm:
-    """What a form of the data says, by our names; all operands of a `wmma.load` or `.store` have its one type."""
+    """The properties of a form of the data, by our names.
+
+    All operands of a `wmma.load` or `.store` have its one type.
+    """
     return _of(form.opcode, tuple(form.filling.items()))
 
 

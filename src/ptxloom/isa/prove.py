@@ -1,4 +1,4 @@
-"""Proofs about the ISA data: what every file must keep, said as findings with file and line."""
+"""Proofs about the ISA data: the laws of every file, as findings with file and line."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def prove(spec: InstructionSpec) -> tuple[DataError, ...]:
 
     Every qualifier is described, in the file or in the glossary; every description, operand and feature is used;
     every constraint removes something that no other one removes; every spelling has a target that knows it;
-    no two syntax lines make the same spelling; of every address a form says what it does there, in one word.
+    no two syntax lines make the same spelling; every form states in one word what it does at each address.
     """
     return tuple(
         finding for proof in (_described, _used, _constraints, _features, _distinct, _done) for finding in proof(spec)
@@ -65,7 +65,7 @@ def _fillings(line: SyntaxLine, when: Condition) -> Iterator[dict[str, str]]:
 
 
 def is_place(rule: OperandRule) -> bool:
-    """Whether an operand says where in memory: an address, a texture or a surface."""
+    """Whether an operand names a place in memory: an address, a texture or a surface."""
     return rule.kind == "address" or (rule.kind == "symbol" and rule.type in {"texture", "sampler", "surface"})
 
 

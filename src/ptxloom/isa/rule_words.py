@@ -34,7 +34,7 @@ def _lost(gone: Need) -> str:
 def rule_words(spec: InstructionSpec, constraint: Constraint) -> str:
     """A constraint as a sentence."""
     when = _condition(spec, constraint.when)
-    lax = " (the manual says so; ptxas assembles what breaks it)" if constraint.lax else ""
+    lax = " (by the manual; ptxas does not enforce it)" if constraint.lax else ""
     [(name, _), *others] = constraint.require.allowed
     forbidden = [values for slot, values in constraint.when.allowed if slot == name and not others]
     if forbidden:

@@ -1,8 +1,8 @@
-"""Short names of instructions: what people say of one, completed to the only form that it can mean.
+"""Short names of instructions, completed to the only form that they can mean.
 
-People say `ldmatrix.x4` and `mma.m16n8k16.bf16`: they leave out qualifiers that the manual requires, and use CUDA's or
-NumPy's names of types. What is optional and not said stays out. Of several forms the oldest is meant, if one is older
-than the others: `ldmatrix.x4` moves 8x8 matrices. Otherwise the error names what could be meant.
+People write `ldmatrix.x4` and `mma.m16n8k16.bf16`: they leave out qualifiers that the manual requires, and use CUDA's
+or NumPy's names of types. Optional qualifiers that are not written stay out. If one of several forms is older than the
+others, it is meant: `ldmatrix.x4` moves 8x8 matrices. Otherwise the error names the candidates.
 """
 
 from __future__ import annotations
@@ -75,14 +75,14 @@ def completed(opcode: str, words: tuple[str, ...], leads: tuple[str, ...] = ()) 
 
     Args:
         opcode: Such as `mma`.
-        words: The qualifiers that are said, in any order; types keep theirs.
+        words: The qualifiers that are written, in any order; types keep theirs.
         leads: Parts of the opcode that the form must have, such as `mma_async`.
 
     Returns:
-        The form; None if no form has all these qualifiers, or nothing is said.
+        The form; None if no form has all these qualifiers, or `words` is empty.
 
     Raises:
-        Ambiguous: Several have, and no rule prefers one of them; the error names them.
+        Ambiguous: Several forms have them, and no rule prefers one; the error names them.
 
     Example:
         >>> completed("ldmatrix", ("x4",)).spelling, completed("mma", ("m16n8k16", "bf16")).spelling
@@ -103,7 +103,7 @@ def _completed(opcode: str, words: tuple[str, ...], leads: tuple[str, ...]) -> F
     found = [form for form in meant if _has_like_factors(form, said)] or meant
     if len(found) <= 1:
         return found[0] if found else None
-    if not said:  # what it requires says more than a list of hundreds
+    if not said:  # its requirements are clearer than a list of hundreds
         return None
     found.sort(key=_age)
     if _age(found[0]) < _age(found[1]):
@@ -112,11 +112,11 @@ def _completed(opcode: str, words: tuple[str, ...], leads: tuple[str, ...]) -> F
     names = [f"`{name}`" for name in _told_apart(found, said)]
     beyond = [f"{len(names) - _MOST_SHOWN} more"] if len(names) > _MOST_SHOWN else []
     *most, last = *names[:_MOST_SHOWN], *beyond
-    raise Ambiguous(f"`{written}` can mean {len(found)} instructions; say which: {', '.join(most)} or {last}")
+    raise Ambiguous(f"`{written}` can mean {len(found)} instructions; choose one: {', '.join(most)} or {last}")
 
 
 def _means(form: Form, said: tuple[str, ...], leads: tuple[str, ...]) -> bool:
-    """Whether a form has every word that is said, and no other that could be left out; sparse ones have to be said."""
+    """Whether a form has every word that is written, and no other optional one; `.sp` must be written."""
     if not set(leads).issubset(form.filling) or not _in_order(said, form.words):
         return False
     if any(word.partition("::")[0] == _SPARSE and word not in said for word in form.words):
@@ -126,7 +126,7 @@ def _means(form: Form, said: tuple[str, ...], leads: tuple[str, ...]) -> bool:
 
 
 def _says_more(form: Form, meant: Sequence[Form], said: Sequence[str]) -> bool:
-    """Whether a form is for a pair of CTAs, or unpacks what it copies, and nothing says so."""
+    """Whether a form is for a pair of CTAs, or unpacks what it copies, without a word that says so."""
     if _PAIR in form.words and not any(word.startswith("cta_group") for word in said):
         return True
     return form.opcode == "tcgen05" and any(set(other.words) < set(form.words) for other in meant)
@@ -137,7 +137,7 @@ def _is_legal(form: Form, filling: dict[str, str]) -> bool:
 
 
 def _has_like_factors(form: Form, said: Sequence[str]) -> bool:
-    """Whether the factors of a product are of one type, or both of their types are said."""
+    """Whether the factors of a product have one type, or both of their types are written."""
     factors = {form.filling.get("atype", ""), form.filling.get("btype", "")}
     return len(factors) == 1 or factors.issubset(said)
 
@@ -167,7 +167,7 @@ def _number(need: Need) -> int:
 
 
 def _told_apart(found: Sequence[Form], said: Sequence[str]) -> list[str]:
-    """The spellings of forms without the words that all of them have; shapes, types and what was said stay."""
+    """The spellings of forms without the words that all of them have; shapes, types and written words stay."""
     common = set(found[0].words).intersection(*(form.words for form in found[1:]))
     silent = {word for word in common if word not in said and not is_shape(word) and not is_type(word)}
     return [".".join((form.opcode, *(word for word in form.words if word not in silent))) for form in found]

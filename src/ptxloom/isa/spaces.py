@@ -25,12 +25,12 @@ class StateSpace:
 
     Attributes:
         name: Without the dot.
-        owner: Who shares it.
-        number: What memory functions call it; 0 for one that is not memory (0 also stands for generic addresses).
-        is_generic: Whether ptxas takes a variable of it where an instruction names no space.
+        owner: The threads that share it.
+        number: Its number in memory functions; 0 for one that is not memory (0 also means generic addresses).
+        is_generic: Whether ptxas takes a variable of it if an instruction names no space.
         window: Where its generic addresses begin in the machine: outside what a process maps, the low 32 bits are the
             address within the space; 0 for one whose addresses are generic ones, or without generic addresses.
-        parts: What may follow its name: `.shared::cta`.
+        parts: The suffixes of its name: `.shared::cta`.
     """
 
     name: str

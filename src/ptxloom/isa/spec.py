@@ -1,4 +1,4 @@
-"""What the ISA data says about one instruction: syntax, constraints, availability, words."""
+"""The ISA data of one instruction: syntax, constraints, availability, words."""
 
 from __future__ import annotations
 
@@ -46,11 +46,11 @@ class Constraint:
     """Where `when` holds, `require` must hold too.
 
     Attributes:
-        when: Which fillings it is about.
-        require: What must hold of them.
+        when: The fillings that it is about.
+        require: What must hold for them.
         why: The reason, in our words.
-        line: Where in the data file it stands.
-        lax: Whether the manual alone says so, and ptxas assembles what breaks it: our warning, not an error.
+        line: Its line in the data file.
+        lax: Whether only the manual requires it, and ptxas does not enforce it: our warning, not an error.
     """
 
     when: Condition
@@ -91,15 +91,15 @@ class Need:
 
 @dataclass(frozen=True, slots=True)
 class Feature:
-    """A part of an instruction that came later, or only to some targets: any one of its needs suffices.
+    """A part of an instruction that is newer, or only on some targets: any one of its needs suffices.
 
     Attributes:
-        name: What it is called.
-        when: Which forms use it.
-        needs: What a module must say, one of these.
-        line: Where in the data file it stands.
+        name: Its name.
+        when: The forms that use it.
+        needs: What a module must state; one of these suffices.
+        line: Its line in the data file.
         operand: Only forms whose syntax line has this operand use it; empty: no such condition.
-        gone: The version, and the targets, that took it away again; None if it was never removed.
+        gone: The version, and the targets, that removed it; None if it was never removed.
     """
 
     name: str
@@ -183,10 +183,10 @@ TRAITS = {
     "lone": "a constant or an address instead of a vector, which ptxas lets pass",
     "spare": "it may be missing, which ptxas lets pass",
     "twin": "a `.f16x2` register",
-    "longest": "an address: no 32 bits of it, which ptxas no longer assembles",
+    "longest": "an address, but not of 32 bits, which ptxas no longer assembles",
     "bits": "a floating-point constant only by its bits: `0f3F800000`",
 }
-"""What else may stand for an operand; those of `RESTRICTIONS` say what may not."""
+"""What else is legal for an operand; those of `RESTRICTIONS` exclude something."""
 
 RESTRICTIONS = frozenset(
     (
@@ -211,24 +211,24 @@ class OperandRule:
     """What an operand may be.
 
     Attributes:
-        name: As the syntax lines call it.
+        name: Its name in the syntax lines.
         kind: One of `KINDS`.
         type: An element type, or the slot (with a leading dot) whose value is the type, or one twice as wide
-            (`.type*2`); of an address the state space; empty where nothing is said.
+            (`.type*2`); for an address the state space; empty if not specified.
         written: Whether the instruction writes it.
         about: What it means, in our words.
         length: Of a vector its length, or the slot (with a leading dot) whose value is the length: `.v4`, `.x4`
             and `.4d` are 4; `.dim-2` is two less, `.cta_group*4` four times as much, `.num/2` half as much.
             Of a place in a texture "coordinates", or "dimensions" where array index and sample are left out.
-        when: The slot whose qualifier brings this operand along: it stands exactly where that one does.
-        such: An example, where a register or 1 would not do.
-        traits: What else may stand here, each with the forms where it may.
+        when: The slot whose qualifier brings this operand along: it is present exactly when the qualifier is.
+        such: An example, if a register or 1 would not be legal.
+        traits: What else is legal here, each with its forms.
         limits: Which values a constant may have; None if any.
-        space: The state space, or the slot that names it, of a variable whose name may stand here; empty: any.
+        space: The state space, or the slot that names it, of a variable whose name is legal here; empty: any.
         updated: Whether the instruction writes it, and reads what was in it, too.
-        does: Of an address what the instruction does there, a word of `DOES`, each with the forms that do it.
-        since: The version of PTX from which on a register of the type may stand here; None if always. Before it, other
-            registers (`also`) and constants do.
+        does: For an address, what the instruction does there, a word of `DOES`, each with the forms that do it.
+        since: The version of PTX since which a register of the type is legal here; None if always. Before it, only
+            other registers (`also`) and constants are.
     """
 
     name: str
@@ -285,7 +285,7 @@ list in parentheses, `_` alone, anything else."""
 
 @dataclass(frozen=True)
 class InstructionSpec:
-    """Everything the data says about one opcode; `ptxloom explain OPCODE` prints it."""
+    """All data of one opcode; `ptxloom explain OPCODE` prints it."""
 
     opcode: str
     section: str
@@ -294,7 +294,7 @@ class InstructionSpec:
     lines: tuple[SyntaxLine, ...]
     syntax: str
     operands: Mapping[str, OperandRule]
-    qualifiers: Mapping[str, str]  # slot name -> what it says, in our words
+    qualifiers: Mapping[str, str]  # slot name -> its meaning, in our words
     constraints: tuple[Constraint, ...]
     features: tuple[Feature, ...]
     tolerance: Tolerance

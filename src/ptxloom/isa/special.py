@@ -1,4 +1,4 @@
-"""Special registers: what the hardware lets a thread know about itself (PTX ISA 10), as the data says it."""
+"""Special registers: what a thread can read about itself (PTX ISA 10), from the data."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ class Spelled(Protocol):
 def spelling_of(instruction: str | Spelled) -> str:
     """The text that names an instruction, without a trailing semicolon.
 
-    A text may leave out what goes without saying; an instruction of a module is taken as it stands.
+    A text may leave out what is implied; an instruction of a module is taken as it is.
 
     Example:
         >>> spelling_of(" ldmatrix.m8n8.x4.shared.b16; "), spelling_of("ldmatrix.x4")

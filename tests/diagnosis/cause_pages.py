@@ -65,7 +65,7 @@ SHOWN: Final = {
     ),
     "columns-shifted": _shown(
         "hopper-f16/b-rows-of-the-next",
-        f"{_TMA} B lies as its transpose: the row from which its tile is copied, a column of B, is 64 too high.",
+        f"{_TMA} B is stored as its transpose: the row from which its tile is copied, a column of B, is 64 too high.",
     ),
     "rows-rotated": _shown("gemm-16x8-f16/a-rows-cyclic", f"{_SMALL} Lane l gives the address of row l."),
     "columns-rotated": _shown("direct-f16/b-columns-cyclic", f"{_DIRECT} A lane's column of B is `lane / 4`."),
@@ -79,14 +79,14 @@ SHOWN: Final = {
     ),
     "descriptor": _shown(
         "hopper-f16/a-stride-512",
-        f"{_TMA} A's tile lies with the 128-byte swizzle: 8 rows of 128 bytes are an atom, so the stride "
+        f"{_TMA} A's tile has the 128-byte swizzle: 8 rows of 128 bytes are an atom, so the stride "
         "dimension byte offset is 1,024, field 0x40. `ptxloom descriptor 0x4000002000010000` reads the wrong one.",
     ),
     "pitch-mismatch": _shown(
-        "gemm-16x8-f16/a-pitch-f16", f"{_SMALL} A's rows of 64 bytes are padded: they lie 80 bytes apart."
+        "gemm-16x8-f16/a-pitch-f16", f"{_SMALL} A's rows of 64 bytes are padded: they are 80 bytes apart."
     ),
     "leading-dimension": _shown(
-        "direct-f16/a-pitch-of-a-step", f"{_DIRECT} A row of A has k elements, not those of a step."
+        "direct-f16/a-pitch-of-a-step", f"{_DIRECT} A row of A has k elements, not only those of one step."
     ),
     "order-exchanged": _shown("direct-f16/b-column-major", f"{_DIRECT} B is row-major, with 8 elements in a row."),
     "k-tile-mismatch": _shown(

@@ -86,7 +86,7 @@ def test_a_cache_that_others_can_write_is_not_used(
     disk_cache.keep("key", b"planted")
     spoil(tmp_path / "cache")
     disk_cache._believed.cache_clear()
-    with pytest.warns(DistrustWarning, match=r"as what is kept is run and .*cache .*: name a folder"):
+    with pytest.warns(DistrustWarning, match=r"because its files are executed and .*cache .*: name a folder"):
         assert disk_cache.cached("key", lambda: b"made") == b"made"
     assert disk_cache.cached("key", lambda: b"made again") == b"made again"  # and without a warning
 

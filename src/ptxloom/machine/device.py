@@ -36,7 +36,7 @@ class Device:
     Args:
         arch: The architecture whose tensor cores are modelled, `sm_75` to `sm_121`.
         checks: The tools that watch every launch on it.
-        memory_bytes: What may be allocated at a time; by default half of what this machine has.
+        memory_bytes: The memory that may be allocated at a time; by default half of this machine's.
 
     Attributes:
         memory: Its memory.
@@ -93,7 +93,7 @@ class Device:
         """Free an allocation; a kernel that still accesses it is ended with a report that says so.
 
         Args:
-            allocation: It, or its address.
+            allocation: The allocation, or its address.
 
         Raises:
             UsageError: No live allocation starts there.

@@ -184,7 +184,7 @@ class Kernel:
 
     @cached_property
     def precision(self) -> Precision | None:
-        """What it rounds its sums to, as far as its instructions say."""
+        """The type that it rounds its sums to, as far as its instructions show."""
         from ptxloom.machine.analysis.precision import precision_of  # noqa: PLC0415 - few ask
 
         return precision_of(self.program)
@@ -272,12 +272,12 @@ class Kernel:
                 parameters that are arrays of bytes (structs) take bytes, a NumPy value, or values by their offsets,
                 `{0: map, 128: array, 136: np.int32(5)}`. A `pl.tensor_map` is a map for a parameter of 128
                 bytes; for a pointer, it or a list of them lies in global memory. Or all parameters
-                as one `bytes`, laid out as `Kernel.parameters` says.
+                as one `bytes`, laid out as in `Kernel.parameters`.
             shared_bytes: Dynamic shared memory.
-            **options: Those of `LaunchOptions`: who watches, what is counted and recorded, limits of time and memory.
+            **options: Those of `LaunchOptions`: tools, what is counted and recorded, limits of time and memory.
 
         Returns:
-            The result of the run, beside what it wrote into the arrays.
+            The result of the run, besides what it wrote into the arrays.
 
         Raises:
             UsageError: An argument is wrong; nothing has run.

@@ -29,8 +29,8 @@ def kernel(
 
     Args:
         module: The parsed module.
-        name: The kernel's name, mangled or as C++ has it (`scale<2>`, `plain(float*)`), or as much of that as names
-            one kernel; it may be left out if the module has one kernel.
+        name: The kernel's name, mangled or as C++ has it (`scale<2>`, `plain(float*)`), or any part of that which
+            identifies one kernel; it may be left out if the module has one kernel.
         target: Whose tensor cores compute, `sm_75` to `sm_121`: they differ in the last bits. By default the module's
             target (the nearest of these).
         unchecked: Run what can be run, even if the kernel is not legal PTX.
@@ -43,7 +43,7 @@ def kernel(
         UsageError: The module has no kernel of this name, or several and `name` is None; or the target is unknown.
         IllegalPtx: The checker finds errors in what the kernel reaches; `diagnostics` holds them.
         UnsupportedInstruction: The machine cannot run one of its instructions; it names the line.
-        TimeIsUp: The time limit has come.
+        TimeIsUp: The time limit was reached.
 
     Example:
         >>> from ptxloom.syntax import parse

@@ -191,9 +191,9 @@ INTS: Final = np.zeros(4, np.int32)
     ("value", "says"),
     [
         (Lent(INTS, device=2), r"args\[0\] is .*int32 array of shape .4,.'; it must be an array in host memory"),
-        (Lent(INTS, device=2), r"for x, a \.u64: it lies on a GPU; copy it first"),
-        (SimpleNamespace(__cuda_array_interface__={}), "it lies on a GPU"),
-        (WithGradient(INTS), r"without gradients for x, a \.u64: `\.detach\(\)` gives one, in the same memory"),
+        (Lent(INTS, device=2), r"for x, a \.u64: it is on a GPU; copy it first"),
+        (SimpleNamespace(__cuda_array_interface__={}), "it is on a GPU"),
+        (WithGradient(INTS), r"without gradients for x, a \.u64: `\.detach\(\)` returns one, in the same memory"),
         (Refusing(INTS), r"memory can be shared, for x, a \.u64 \(Can't export .* conjugate bit set\)"),
         (Lent(INTS[::2]), r"it must be a C-contiguous array for x, a \.u64"),
         (SimpleNamespace(__array_interface__=INTS.astype(">i4").__array_interface__), "machine's byte order"),

@@ -131,11 +131,11 @@ def test_a_halo_that_stays_in_the_last_image_lies_behind_its_pixels(rank: int, w
 @pytest.mark.parametrize(
     ("mode", "swizzle", "walk", "said"),
     [
-        ("im2col::w", "128B", Walk(halo=3), "its halo goes on behind an image"),
+        ("im2col::w", "128B", Walk(halo=3), "its halo extends past an image"),
         ("im2col::w::128", "128B", Walk(halo=1), "after every 32 pixels"),
         ("im2col::w", "128B", Walk(halo=512), "more than 511 pixels"),
         ("im2col::w", "none", Walk(), "a copy along the width has a swizzle"),
-        ("im2col::w", "128B", Walk(at=(9, 0, 0)), "outside of the bounding box"),
+        ("im2col::w", "128B", Walk(at=(9, 0, 0)), "outside the bounding box"),
     ],
 )
 def test_what_cannot_be_walked_is_refused_with_its_reason(mode: str, swizzle: str, walk: Walk, said: str) -> None:

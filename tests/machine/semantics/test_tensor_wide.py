@@ -177,7 +177,7 @@ def test_a_row_goes_on_in_the_next_buffer(step: int) -> None:
 @pytest.mark.parametrize(
     ("target", "flag", "why"),
     [
-        ("sm_100a", 0, "K is 96, which sm_103a alone multiplies"),
+        ("sm_100a", 0, "K to 96, which only sm_103a supports"),
         ("sm_103a", 1 << 52, "goes with a K of 96 and a swizzle of 128 bytes"),
     ],
 )

@@ -62,8 +62,8 @@ def test_programs_get_them_too(tmp_path: Path) -> None:
     ("arguments", "said"),
     [
         (["--mma", "m16n8k16", "--tile", "8x8"], "tile is '8x8'; it must be at least 16x16"),
-        (["--mma", MMA, "--blas", "TN", "--pitch", "128"], "say which with `--tile 64x64`"),
-        (["--tile", "64x64"], "say for which mma the atom is"),
+        (["--mma", MMA, "--blas", "TN", "--pitch", "128"], "needs a tile, such as `--tile 64x64`"),
+        (["--tile", "64x64"], "name the mma for the atom"),
         (["--mma", MMA, "--tile", "64x64", "--pitch", "100"], "--pitch is 100; it must be a multiple of 16"),
     ],
 )

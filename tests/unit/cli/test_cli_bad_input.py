@@ -28,8 +28,8 @@ GOOD = ".version 9.0\n.target sm_90\n.address_size 64\n.visible .entry f()\n{\n\
 UNREADABLE = {
     "binary.ptx": (b"abc\0\1\2def", "binary file"),
     "cubin.ptx": (b"\x7fELF\2\1\1\0", "cubin"),
-    "empty.ptx": (b"", "there is nothing in it"),
-    "blank.ptx": (b" \n\t\n", "there is nothing in it"),
+    "empty.ptx": (b"", "the file is empty"),
+    "blank.ptx": (b" \n\t\n", "the file is empty"),
     "utf16.ptx": (".version 9.0\n".encode("utf-16"), "UTF-16"),
     "latin.ptx": (b".version 9.0 // caf\xe9\n", "not UTF-8"),
 }

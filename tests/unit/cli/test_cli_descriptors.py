@@ -87,7 +87,7 @@ def test_a_map_with_something_wrong_is_told_why(run: Run, tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("descriptor",), "say which bits to read, such as 0x4000004000010040, or which tile"),
+        (("descriptor",), "give the bits to read, such as 0x4000004000010040, or a tile"),
         (("descriptor", "1e99"), "BITS is '1e99'; it must be a whole number, such as 1024 or 0x400"),
         (("descriptor", hex(1 << 64)), "64 bits: from 0 to 0xffffffffffffffff"),
         (("descriptor", "0x6000400000000000"), "swizzling mode in bits 61 to 63"),
@@ -101,7 +101,7 @@ def test_a_map_with_something_wrong_is_told_why(run: Run, tmp_path: Path) -> Non
         ((*MAKE, "--global-strides", "120"), "--global-strides is (120,); it must be multiples of 16, in bytes"),
         ((*MAKE, "--coordinate", "1"), "--coordinate is (1,); it must be 2 numbers"),
         ((*MAKE, "--global-dim", "a"), "whole numbers with commas between them, such as 64,32"),
-        (MAKE[:5], "say what a copy spans"),
+        (MAKE[:5], "give what a copy spans"),
         ((*MAKE[:2], "HALF", *MAKE[3:]), "--data-type is 'HALF'; it must be one of UINT8"),
     ],
 )

@@ -91,7 +91,7 @@ def test_memory_stands_before_sums(ask: Callable[..., Any]) -> None:
 def test_what_cannot_be_read_is_not_compared(ask: Callable[..., Any]) -> None:
     ran = ask(("add.s32 %r2,", "add.s32 [%r2,"))
     assert (ran.code, ran.out) == (2, "")
-    assert "b.ptx cannot be compared, for it has syntax errors" in ran.err
+    assert "b.ptx cannot be compared, because it has syntax errors" in ran.err
 
 
 def test_standard_input_is_one_of_them(run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

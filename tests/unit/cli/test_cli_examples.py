@@ -26,7 +26,7 @@ def test_nothing_is_overwritten(run: Run, tmp_path: Path, monkeypatch: pytest.Mo
     (tmp_path / "examples/why.toml").write_text("mine")
     ran = run("examples")
     assert (ran.code, ran.out) == (2, "")
-    assert "examples/why.toml is there already and holds something else" in ran.err
+    assert "examples/why.toml exists already and holds something else" in ran.err
     assert [path.name for path in (tmp_path / "examples").iterdir()] == ["why.toml"]
 
 

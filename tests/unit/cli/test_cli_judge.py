@@ -78,7 +78,7 @@ def test_a_verdict_is_checked(run: Run, work: Path) -> None:
     assert run(*words, "--verify", "verdict.json").code == 0
     said = (work / "verdict.json").read_text(encoding="utf-8")
     (work / "changed.json").write_text(said.replace('"wrong": 0', '"wrong": 1', 1), encoding="utf-8")
-    assert "its digest is not of what it says" in run(*words, "--verify", "changed.json").err
+    assert "its digest does not match its contents" in run(*words, "--verify", "changed.json").err
     other = run(*words, "--first-seed", "3", "--verify", "verdict.json")
     assert (other.code, "seeds, cases differ" in other.out) == (1, True)
 

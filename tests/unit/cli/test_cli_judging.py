@@ -122,8 +122,9 @@ def test_a_process_that_was_ended_is_told_in_a_sentence(
         (tmp_path / name).write_text(BROKEN, encoding="utf-8")
     ran = run("check", str(tmp_path), "-j", "2")
     assert (ran.code, ran.err) == (2, "ptxloom: a process that judged some of the files was ended from outside\n")
-    assert run(
-        "check", str(tmp_path), "-j", "0").err == "ptxloom: --jobs is 0; it must be a whole number of 1 or more\n"
+    assert (
+        run("check", str(tmp_path), "-j", "0").err == "ptxloom: --jobs is 0; it must be a whole number of 1 or more\n"
+    )
 
 
 def test_questions_differ_in_all_that_verdicts_depend_on() -> None:

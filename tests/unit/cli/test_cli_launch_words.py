@@ -93,7 +93,7 @@ def test_words_change_a_launch_file(run: Run) -> None:
         (("--arg", "A=1", "--arg", "A=2"), "args[1] has the name 'A', as args[0] has"),
         (("--arg", "x=" + "9" * 20), "it must be a number"),
         (("--arg", "C=zeros:f32:4", "--expect", "D = C"), "names 'D'; the arrays are C"),
-        (("--arg", "C=zeros:f32:4", "--expect", "C = "), "does not say which array"),
+        (("--arg", "C=zeros:f32:4", "--expect", "C = "), "does not name the array"),
         ((*ARRAYS, *NUMBERS, "--expect", "C = A @ A"), "cannot multiply matrices of shapes [192, 96] and [192, 96]"),
         ((*ARRAYS, *NUMBERS, "--expect", "C = C @ Z"), "`Z` is no argument"),
         ((*ARRAYS, *NUMBERS, *PRODUCT, *PRODUCT), "has the name 'C'"),

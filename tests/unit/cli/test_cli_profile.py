@@ -211,7 +211,7 @@ def test_a_trace_is_drawn(tmp_path: Path, ptxloom: Call) -> None:
     ("arguments", "sentence"),
     [
         (("--trace", "wgmma"), "some instruction of the kernel matches"),
-        (("--output-format", "svg"), "`--trace` and `--profile` say what"),
+        (("--output-format", "svg"), "give `--trace` or `--profile`"),
         (("--trace", "mma", "--trace-warps", "9"), "warps from 0 to 3"),
         (("--trace", "mma", "--trace-blocks", "x"), "whole numbers"),
         (("--trace", "mma", "--lanes", "3-x"), "--lanes is '3-x'"),

@@ -131,7 +131,7 @@ def test_a_product_is_compared_within_its_tolerance(run: Run, folder: Path) -> N
         ('equals = "wanted.npy"', 'product = ["in", "in"]', 'is written expect = "C = A @ B" now'),
         ('equals = "wanted.npy"', 'equals = "wanted.npy"\nrelative = 0.1', "is rtol now"),
         ('equals = "wanted.npy"', 'equals = "wanted.npy"\nrtol = -1', "rtol = -1"),
-        ('array = "out"\nequals = "wanted.npy"', 'expect = "out = A @"', "does not say which array"),
+        ('array = "out"\nequals = "wanted.npy"', 'expect = "out = A @"', "does not name the array"),
         ('array = "out"\nequals = "wanted.npy"', 'expect = "out = 2 * A[0]"', "means nothing here"),
         ("[[args]]\nvalue = 48", "", "it must be 4, one for each parameter"),
         ("kernel =", "kernel ==", "not TOML"),

@@ -50,7 +50,7 @@ def test_corners_make_a_map_for_im2col(tmp_path: Path) -> None:
     [
         ("tensor_map = 3", "must be a table"),
         ("tensor_map = { }", "needs box_dim"),
-        ('tensor_map = { of = "A", box_dim = [8, 8] }', "needs either an array beside it"),
+        ('tensor_map = { of = "A", box_dim = [8, 8] }', "needs either an array or"),
         ("tensor_map = { box = [8, 8] }", "holds 'box'"),
         ("tensor_map = { box_dim = [3, 8] }", "box_dim is 3"),
         ("tensor_map = { box_dim = 3 }", "box_dim"),

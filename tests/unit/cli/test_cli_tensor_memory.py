@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 SAID = {
-    "map tcgen05.mma": "say which one with `--operand d|a`",
+    "map tcgen05.mma": "select one with `--operand d|a`",
     "map tcgen05.mma --operand b": "B lies in shared memory",
     "map tcgen05.mma --operand d --idesc 0x0": "M is 0",
     "where tcgen05.mma.m64n8 --operand d --lane 16": "one that the operand reaches",
     "where tcgen05.mma.m64n8 --operand d --lane 128": "from 0 to 127",
-    "descriptor --kind f16": "say which bits to read, with `--kind`, or which instruction",
-    "descriptor tcgen05.mma --kind f16": "the instruction says its kind itself",
+    "descriptor --kind f16": "give the bits to read, with `--kind`, or an instruction",
+    "descriptor tcgen05.mma --kind f16": "the instruction implies its kind",
     "descriptor 0x08100010 --kind f16 --with transpose_a": "`--with` is for a descriptor that is made",
     "descriptor 0x1ffffffff --kind f16": "32 bits",
     "descriptor tcgen05.mma.m3": "cannot multiply so",

@@ -115,7 +115,7 @@ def test_an_unfinished_instruction_shows_its_syntax_and_what_is_missing() -> Non
 @pytest.mark.parametrize(
     ("old", "new", "part"),
     [
-        (".trans.shared", ".tr‸ans.shared", "`.trans`: give the threads columns"),
+        (".trans.shared", ".tr‸ans.shared", "`.trans`: threads receive columns"),
         (".m8n8.x4", ".m8n8‸.x4", "`.m8n8` (`.shape`): rows and columns"),
         (".m8n8.x4", ".m8n8.x‸4", "One of `.x1`, `.x2`, `.x4`"),
         ("%tid.x", "%t‸id.x", ".sreg .v4 .u32 %tid"),

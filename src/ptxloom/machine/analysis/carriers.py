@@ -1,7 +1,7 @@
 """Which registers may hold something that comes from memory: all others have no origin for provenance to report.
 
-A register is a carrier if an instruction may load it, or make it of another carrier. Addresses, counters and indices
-are not, but for those that are loaded; their instructions need no look.
+A register is a carrier if an instruction may load it, or compute it from another carrier. Addresses, counters and
+indices are not, unless they are loaded; their instructions need no look.
 """
 
 from __future__ import annotations

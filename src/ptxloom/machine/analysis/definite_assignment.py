@@ -33,7 +33,7 @@ class Unsure:
 
     Attributes:
         names: By where the poison of each lies.
-        bytes: What their poison takes, behind that of all registers.
+        bytes: The size of their poison, after that of all registers.
     """
 
     names: Mapping[int, str]

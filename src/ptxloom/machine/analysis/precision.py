@@ -1,4 +1,4 @@
-"""Which types a kernel rounds its sums and the factors of its products to: what a comparison may expect of it."""
+"""Which types a kernel rounds its sums and the factors of its products to: what a comparison may expect."""
 
 from __future__ import annotations
 

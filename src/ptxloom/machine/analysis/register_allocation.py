@@ -1,8 +1,8 @@
-"""Where registers lie: those that are never needed at the same time share a place, so that a warp's file stays small.
+"""Where registers lie: those that are never live at the same time share a place, so that a warp's file stays small.
 
 A register's interval runs from its first to its last mention in the text of its function. One that lives in a single
-block (written there before it is read) needs no more; any other covers every loop that it is mentioned in. Lanes keep
-their own columns, so divergence does not matter; registers with one value a warp (`uniform_values.py`) do not
+block (written there before it is read) needs no more; any other also covers every loop in which it is mentioned. Lanes
+keep their own columns, so divergence does not matter; registers with one value a warp (`uniform_values.py`) do not
 share.
 """
 

@@ -25,7 +25,7 @@ class AccessPiece(NamedTuple):
     at: int  # from the address, in bytes
     bits: int  # of one value
     parts: int  # values, one after the other
-    places: tuple[Value, ...]  # where they lie if they are written, one place a value; empty if unknown
+    places: tuple[Value, ...]  # where they are stored if they are written, one place per value; empty if unknown
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,9 +45,9 @@ class Access:
         lanes: The lanes that make it, an i32; None for the active ones.
         payload: The bytes that hold something, if that is not all of them.
         only: The pieces of it that are touched, if that is not all of it.
-        is_mbarrier: What lies there is an mbarrier.
-        is_issued: An asynchronous operation makes it: its run-time function knows who is to learn of its end.
-        operand: Which operand of the instruction holds the addresses; None for the first one that is an address.
+        is_mbarrier: The object there is an mbarrier.
+        is_issued: An asynchronous operation makes it: its run-time function knows which threads learn of its end.
+        operand: The operand of the instruction that holds the addresses; None for the first one that is an address.
         stretches: Where each lane moves a stretch of its own length: emits how many bytes these are, 32 of 32 bits.
     """
 
@@ -75,7 +75,7 @@ class Access:
 
     @property
     def pieces(self) -> tuple[AccessPiece, ...]:
-        """What is touched of it."""
+        """The pieces of it that are touched."""
         return self.only or (AccessPiece(0, self.bits, self.parts, self.places),)
 
 

@@ -22,7 +22,7 @@ _INTRINSICS: Final = frozenset(("fma", "sqrt"))
 
 
 class LlvmWords(Operands):
-    """Says what rows say as LLVM IR, for a whole warp or a strip of its lanes."""
+    """Translates rows to LLVM IR, for a whole warp or a strip of its lanes."""
 
     @property
     def architecture(self) -> int:

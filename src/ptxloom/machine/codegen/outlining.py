@@ -1,8 +1,8 @@
-"""Outlined instructions: one function for all that differ in their registers alone, and a call for each.
+"""Outlined instructions: one function for all that differ only in their registers, and a call for each.
 
-A call takes a tenth of the time to compile that an instruction takes by itself, and some nanoseconds more to run: it is
-for long code that no loop repeats. A function is given where in the warp the registers lie, and knows nothing else of
-the instruction: neither its site nor what becomes of its result.
+A call compiles in a tenth of the time of an inlined instruction, and takes some nanoseconds more to run: it is for long
+code that no loop repeats. A function receives the places of the registers in the warp, and knows nothing else of the
+instruction: neither its site nor the use of its result.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class _Body(Builder):
         Args:
             name: The function's.
             op: The instruction.
-            row: What it means.
+            row: Its meaning.
             registers: Where the registers lie that it names.
         """
         scalars = self.program.knowledge.scalars
@@ -115,7 +115,7 @@ class Outlines:
 
 
 class _Form:
-    """What the code of an instruction depends on beside where its registers lie.
+    """What the code of an instruction depends on, besides the places of its registers.
 
     Attributes:
         registers: Where these lie, each once, in the order in which they are mentioned.

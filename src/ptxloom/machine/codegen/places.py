@@ -24,7 +24,7 @@ class Places(WarpEmitter):
         scalars: Values of uniform registers (by place) that this stretch of code has at hand.
         poisoned: While an instruction is built to compute with poison, the operands that are read so, by identity; its
             results are poison then. None while it is built as it is.
-        numbered: Functions of the run-time are given numbers that say where registers lie, and go there.
+        numbered: Functions of the run-time receive numbers for the places of registers, and access them there.
     """
 
     def __init__(self, program: Program, whole: bool) -> None:
@@ -38,7 +38,7 @@ class Places(WarpEmitter):
         return self.offset(W, state.REGISTERS + place + by)
 
     def register_number(self, place: int) -> int:
-        """Where a register lies in the warp's state, for a function of the run-time that goes there by itself."""
+        """Where a register lies in the warp's state, for a function of the run-time that accesses it there."""
         self.numbered = True
         return state.REGISTERS + place
 

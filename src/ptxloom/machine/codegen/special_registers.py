@@ -21,7 +21,7 @@ _AXES: Final = {"x": 0, "y": 1, "z": 2}
 _CTA: Final = record(state.Cta).offsets
 _LAUNCH: Final = record(state.Launch).offsets
 _CONSTANT: Final = re.compile(r"%(envreg\d+|pm\d+(_64)?)")  # never set or counted
-_RESERVED: Final = {"begin": 0, "end": 288, "cap": RESERVED_BYTES, "0": 0, "1": 0}  # what an H100 says
+_RESERVED: Final = {"begin": 0, "end": 288, "cap": RESERVED_BYTES, "0": 0, "1": 0}  # as on an H100
 _SHARED_UNIT: Final = 128  # bytes in which shared memory is counted
 
 

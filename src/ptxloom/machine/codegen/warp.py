@@ -60,7 +60,7 @@ class WarpEmitter(Emitter):
         return ALL if self.active is None else self.active
 
     def find(self, name: str) -> Symbol | None:
-        """What a name stands for at this instruction."""
+        """What a name refers to at this instruction."""
         return self.op.scope.find(name)
 
     def llvm(self, type_: Type) -> str:
@@ -78,7 +78,7 @@ class WarpEmitter(Emitter):
         return self.offset(W, _FIELDS[name])
 
     def scratch(self, byte_offset: int = scratch.ADDRESSES) -> Value:
-        """A place in the warp's scratch (`codegen/scratch.py` says what lies where)."""
+        """A place in the warp's scratch (laid out in `codegen/scratch.py`)."""
         return self.offset(W, _FIELDS["scratch"] + byte_offset)
 
     # -- calls

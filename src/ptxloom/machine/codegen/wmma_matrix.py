@@ -65,7 +65,7 @@ def _coordinates(place: Element, *, by_row: bool) -> tuple[int, int]:
 
 
 class WmmaMatrix:
-    """A matrix in memory as its address and stride operands say."""
+    """A matrix in memory, given by its address and stride operands."""
 
     def __init__(
         self, b: Builder, op: Op, operand: tree.Operand, stride: tuple[tree.Operand, ...], held: Fragment

@@ -23,13 +23,13 @@ _MARK_BYTES: Final = 16
 
 
 class HotRequest(NamedTuple):
-    """What is to be made.
+    """The hot code to make.
 
     Attributes:
         text: A module.
         name: A kernel of it.
-        cores: Whose tensor cores compute.
-        fused: Whether products and sums are fused before.
+        cores: The architecture whose tensor cores compute.
+        fused: Whether products and sums are fused first.
         checks: The tools that watch.
         package: The state of ptxloom's sources that the code is for: what others make of the same text may not fit.
         mark: What stands before and behind the code, in hexadecimal digits.
@@ -112,7 +112,7 @@ class Making:
 
     @property
     def is_ours(self) -> bool:
-        """Whether this process started it: a child of this one will hear nothing of it."""
+        """Whether this process started it: a forked child cannot learn of its end."""
         return self._owner == os.getpid()
 
     def end(self) -> None:

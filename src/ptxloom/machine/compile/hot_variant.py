@@ -29,7 +29,7 @@ def hot_variant(program: Program, checks: frozenset[str]) -> Variant:
         checks: The tools that watch: those that let code be hot.
 
     Raises:
-        NotHot: It has none.
+        NotHot: The kernel has no hot code.
         UnsupportedInstruction: The machine does not know an instruction.
     """
     plain = _plain(program, checks)
@@ -59,7 +59,7 @@ def _plain(program: Program, checks: frozenset[str]) -> Variant:
 
 
 def _facts(program: Program) -> Facts:
-    """What the code does not say."""
+    """Facts that the code does not contain."""
     shared: set[int] = set()
     for op in program.ops:
         row = semantics.find(op)

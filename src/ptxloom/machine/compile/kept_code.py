@@ -37,17 +37,17 @@ class Compiled(NamedTuple):
 def accepted(
     program: Program, name: str, *, whole: bool, checks: frozenset[str], judge: Callable[[], None] | None
 ) -> Variant | None:
-    """Refuse what cannot be run, which translating finds: LLVM is not asked.
+    """Refuse a program that cannot be run, which translation finds without LLVM.
 
     Args:
         program: What to run.
-        name: What its code is called (`Needs.code`).
+        name: The name of its code (`Needs.code`).
         whole: The variant to translate: the one that is likely to be needed.
         checks: The tools that watch.
         judge: Raises if the program is not legal.
 
     Returns:
-        What was translated; None if the program was accepted before, as the cache says.
+        The translation; None if, by the cache, the program was accepted before.
 
     Raises:
         UnsupportedInstruction: The machine does not know an instruction.
@@ -77,13 +77,13 @@ def compile_variant(
     """One variant's machine code, from the cache if it has been compiled before.
 
     Args:
-        planned: What to compile: looked at only if it has not been compiled before.
-        called: What its code is called (`Needs.code`).
+        planned: What to compile: used only if it has not been compiled before.
+        called: The name of its code (`Needs.code`).
         whole: For warps whose lanes all run.
         checks: The tools that watch.
-        judge: Raises if the program is not legal: asked before code is made, so that kept code needs no other look.
+        judge: Raises if the program is not legal: called before code is made, so that cached code needs no other check.
         made: A variant that has been translated already, perhaps this one.
-        careful: Whether it is worth its time to outline nothing; None for a program that is too short for it.
+        careful: Whether outlining nothing is worth its time; None for a program that is too short for it.
 
     Raises:
         UnsupportedInstruction: The machine does not know an instruction.
@@ -130,7 +130,7 @@ def _hot(planned: Planned, called: str, checks: frozenset[str], judge: Callable[
 
 
 def hot_content(program: Program, checks: frozenset[str]) -> bytes:
-    """The hot code of a kernel, as it is kept; nothing if it has none.
+    """The hot code of a kernel, in the form of the cache; empty if it has none.
 
     Raises:
         UnsupportedInstruction: The machine does not know an instruction.

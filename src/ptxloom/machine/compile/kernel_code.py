@@ -36,13 +36,14 @@ class KernelCode:
         explained: Callable[[], AbstractContextManager[None]],
         request: Callable[[frozenset[str]], HotRequest | None],
     ) -> None:
-        """Nothing is compiled as yet.
+        """Initialise without compiling.
 
         Args:
             planned: The kernel.
             judge: Raises if the program is not legal.
-            explained: What explains a failure of ours or of the program's.
-            request: What a process is asked for that makes hot code, by the tools that watch; None if it cannot.
+            explained: Explains a failure of ptxloom or of the program.
+            request: Makes the request to a process that makes hot code, by the tools that watch; None if hot code is
+                impossible.
         """
         self.name = ""
         self.sites = 0
@@ -58,15 +59,15 @@ class KernelCode:
         self._left: list[Code] = []  # which launches may still run
 
     def expects(self, warps: int) -> bool:
-        """Take in that `warps` warps are to run: long code that many run is worth being made with care.
+        """Record that `warps` warps will run: long code that many warps run is worth careful compilation.
 
-        It depends on nothing but numbers of warps, and what is computed is the same.
+        Only the numbers of warps matter, and results are the same.
 
         Args:
-            warps: Those of one launch.
+            warps: The warps of one launch.
 
         Returns:
-            Whether other code is to be made than there was.
+            Whether different code must now be made.
         """
         if self._careful or self.sites < lengths.LONG:
             return False
@@ -81,14 +82,16 @@ class KernelCode:
         return bool(left)
 
     def heated(self, instructions: int, *, checks: frozenset[str]) -> int:
-        """Take in that so many instructions of warps have run; a kernel that runs long gets better code, made beside.
+        """Record that warps have run `instructions` instructions.
+
+        A long-running kernel gets better code, made in parallel.
 
         Args:
-            instructions: Those since this was last asked.
+            instructions: The instructions since the last call.
             checks: The tools that watch.
 
         Returns:
-            The address of hot code for whole warps that has come since, or 0.
+            The address of hot code for whole warps that has become ready, or 0.
         """
         content = self._heat.made(checks, instructions)
         if content is None:

@@ -20,7 +20,7 @@ _MENTIONED: Final[WeakKeyDictionary[Program, set[str]]] = WeakKeyDictionary()
 
 
 def meaning(program: Program) -> str:
-    """The module as the code of a kernel sees it, printed from its nodes: their source may say something else.
+    """The module as the code of a kernel sees it, printed from its nodes, which may differ from their source.
 
     Functions that the kernel does not reach are there without their bodies: they have a number, as their variables do.
     """

@@ -1,4 +1,4 @@
-"""What a launch has to know of a program whose code is kept: a few numbers, which are kept beside the code."""
+"""What a launch must know of a program whose code is cached: a few numbers, which are cached with the code."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ SYMBOL: Final = "ptxloom_kernel"  # the function of each kernel, in its machine 
 
 @dataclass(frozen=True, slots=True)
 class Needs:
-    """What a launch takes, and what its code is called.
+    """What a launch needs, and the name of its code.
 
     Attributes:
-        code: The kernel's name, whose tensor cores compute, and a digest of what the code depends on.
-        target: Whose tensor cores compute.
+        code: The kernel's name, the architecture, and a digest of what the code depends on.
+        target: The architecture whose tensor cores compute.
         sites: The number of instructions.
         entry: The number of the kernel's first block.
         frame_bytes: The kernel's own local memory, a lane.
@@ -28,7 +28,7 @@ class Needs:
         has_calls: Whether any function calls another, or asks for memory on the stack.
         has_call_sites: Whether any function calls another.
         parameters: The kernel's.
-        parameter_bytes: What they take.
+        parameter_bytes: Their size.
         function_count: Functions of the module, which may be called through their addresses.
         functions: These, as native code looks them up, in hexadecimal digits.
         runtime_calls: CUDA's device run-time calls that it makes.

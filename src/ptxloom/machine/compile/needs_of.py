@@ -1,4 +1,4 @@
-"""What a launch has to know of a program (`Needs`), found out of the program itself."""
+"""What a launch must know of a program (`Needs`), computed from the program itself."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""The two tiers of a kernel's code: the first, which is there soon, and the hot one, which runs faster.
+"""The two tiers of a kernel's code: the first, which is ready soon, and the hot one, which runs faster.
 
-A kernel that has run long in its first code gets hot code, which a process of its own makes of it.
+A kernel that has run long in its first code gets hot code, made by a separate process.
 """
 
 from __future__ import annotations

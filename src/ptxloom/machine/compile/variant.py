@@ -76,7 +76,7 @@ def translate(
     """The IR of one variant.
 
     Args:
-        program: What to translate.
+        program: The program to translate.
         whole: For warps whose lanes all run.
         checks: The tools that watch.
         careful: Whether nothing is outlined.
@@ -132,7 +132,7 @@ def _instruments(program: Program, checks: frozenset[str]) -> list[Instrument]:
 def _dispatch(b: Builder) -> None:
     """Go to the block that the warp's state names, if this variant serves the running lanes.
 
-    Whatever else stands there, execution stays in the function: what is not a block's number ends the kernel.
+    With any other value, execution stays in the function: a number that is not a block's ends the kernel.
     """
     b.label("dispatch")
     if b.follows:
@@ -231,7 +231,7 @@ def _instructions(
                 strips.build(b, run)
                 run.clear()
             continue
-        if not uniform:  # what is uniform depends on nothing in the run, and can come before it
+        if not uniform:  # uniform instructions depend on nothing in the run, and can come before it
             strips.build(b, run)
             run.clear()
         pieces += 1

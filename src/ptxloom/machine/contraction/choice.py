@@ -1,8 +1,8 @@
 """Which products and sums ptxas fuses.
 
-A product is fused if nothing needs it by itself: if all that reads it are sums of its kind. In the order of the text
-each sum takes a product, if that product is not taken by another of its sums; of two the one with fewer sums, or the
-left one. Before that, scalar sums with a product that they alone read take it, again the left one of two.
+A product is fused if only sums of its kind read it. In the order of the text each sum takes a product that no other of
+its sums has taken; of two, the one with fewer sums, or the left one. Before that, scalar sums take a product that only
+they read, again the left one of two.
 """
 
 from __future__ import annotations

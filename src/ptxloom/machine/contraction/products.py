@@ -159,7 +159,7 @@ def _may_pass(node: Instruction) -> bool:
 
 
 class Reading:
-    """A stretch read from its start: what is in the registers, and who asked."""
+    """A stretch read from its start: the products in registers, and their readers."""
 
     def __init__(self, instructions: Sequence[Instruction], key: Key, needed: Collection[str]) -> None:
         self.products: list[Product] = []
@@ -205,7 +205,7 @@ class Reading:
         return held
 
     def _term(self, node: Instruction, name: str) -> Term | None:
-        """The product that a register holds, if no border lies between."""
+        """The product that a register holds, if there is no border in between."""
         term = self._terms.get(self._key(node, name))
         if term is not None and term.product.position < self._border:
             term.product.is_read = True

@@ -1,7 +1,7 @@
 """The stretches of code within which ptxas fuses: blocks that nothing enters or leaves halfway, and their borders.
 
-Beside branches and labels, what ptxas turns into branches or calls of its own is a border: divisions and roots that are
-rounded exactly, fences of memory, and all that acts on more than registers under a guard.
+Besides branches and labels, instructions that ptxas turns into branches or calls are borders: exactly rounded divisions
+and roots, memory fences, and guarded instructions that act on more than registers.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ STACK_BYTES = 16384
 
 
 class Launchable(Runnable, Protocol):
-    """A kernel, with what it says of its launches and keeps of them."""
+    """A kernel, with its facts for launches and what it keeps of them."""
 
     name: str
     module: Module

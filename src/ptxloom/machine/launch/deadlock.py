@@ -157,7 +157,7 @@ def _mbarrier(reporter: Reporter, group: _LaneGroup, cta: Any, near: list[_LaneG
 
 
 def _bringers(reporter: Reporter, name: str, value: int) -> str:
-    """Which instructions could bring an mbarrier what it lacks: those that name it, or a register."""
+    """The instructions that could complete an mbarrier: those that name it, or a register."""
     said: list[str] = []
     arrivals, missing_bytes = mbarriers.missing(value)
     missing = (("arrivals", arrivals, _arrives), ("bytes", missing_bytes, _brings))

@@ -84,10 +84,10 @@ class _Known(NamedTuple):
 
 
 class Waiting:
-    """Launches by the grids of one family that have not begun: those to begin next come last.
+    """Launches by the grids of one family that have not started; the next ones to start come last.
 
     Args:
-        most: How many there may be, with those that running grids have made.
+        most: The most launches, counting those that running grids have made.
     """
 
     def __init__(self, most: int) -> None:

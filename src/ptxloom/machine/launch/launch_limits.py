@@ -1,4 +1,4 @@
-"""How large a launch may be: what the hardware allows, and what a kernel says of itself."""
+"""How large a launch may be: what the hardware allows, and the kernel's own directives."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ def extent(argument: str, value: object) -> tuple[int, int, int]:
         UsageError: The hardware does not allow such extents.
     """
     limits = _LIMITS[argument]
-    if type(value) is int and 1 <= value <= limits[0]:  # as most launches say it
+    if type(value) is int and 1 <= value <= limits[0]:  # the form of most launches
         return value, 1, 1
     legal = f"one to three integers from 1 to {', '.join(map(str, limits))}"
     extents: Iterable[object] = (value,)

@@ -48,11 +48,11 @@ class LaunchOptions(TypedDict, total=False):
     `kernel.launch(grid, block, arguments, **watched)`.
 
     Attributes:
-        memory: A `pl.Device`: the kernel may touch all that it holds, beside the arrays among `args`.
+        memory: A `pl.Device`: the kernel may touch all that it holds, besides the arrays among `args`.
         cluster: CTAs of a cluster in x, y, z; they run at the same time and reach each other's shared memory. By
             default what the kernel's `.reqnctapercluster` asks for, else a launch without clusters.
-        checks: The tools that watch the run, beside the device's; by default memcheck and synccheck, which cost
-            nothing. `memcheck:variables` reports addresses that leave the variable they were made from;
+        checks: The tools that watch the run, besides the device's; by default memcheck and synccheck, which cost
+            nothing. `memcheck:variables` reports addresses that leave the variable from which they were made;
             `memcheck:leaks`, what `malloc` returned and was not freed when the launch ends; racecheck, accesses to
             shared memory that no barrier, mbarrier, fence or wait orders, whatever the schedule; initcheck, uses of
             unwritten bytes in shared and local memory and in registers; `initcheck:global`, the same in global
@@ -64,7 +64,7 @@ class LaunchOptions(TypedDict, total=False):
             PTX lines, source lines such as "kernel.cu:45", or `Trace`s, which also choose blocks and warps.
         threads: Threads of the host; by default one, and one for each other core once a millisecond of work is left
             for them. Fewer run where there are fewer clusters, or no memory for as many.
-        timeout: Seconds after which the kernel is ended, counted from the call, making its machine code included.
+        timeout: Seconds after which the kernel is ended, counted from the call and including its compilation.
         schedule_seed: Another order of warps for each number. All but 0 refuse one request in eight to cancel the
             launch of a cluster, as hardware does for a kernel that is more urgent.
         stack_bytes: Local memory a thread has for calls.
@@ -77,8 +77,8 @@ class LaunchOptions(TypedDict, total=False):
             CTAs that are resident, with what tools, profile and trace remember. By default half of what the machine
             has. Parts count whole, though the host provides memory only where it is touched.
         progress: Called four times a second, from a thread of its own, with the CTAs started and all CTAs.
-        uninitialised: Arrays that hold nothing yet (or their places among `args`): `initcheck:global` reports who
-            reads unwritten bytes of them, or of memory from `malloc`.
+        uninitialised: Arrays that are unwritten (or their places among `args`): `initcheck:global` reports reads of
+            unwritten bytes in them, or in memory from `malloc`.
         contract: Whether each `mul` and `add` is rounded by itself, "as written", or "fused" into an `fma` where
             ptxas would fuse them (its `--fmad=true`, the default): results then differ in the last bits.
         textures: Textures and surfaces beside those in `args`: by the names of the module's `.texref` and
@@ -116,10 +116,10 @@ NO_OPTIONS: Final[LaunchOptions] = {}
 
 
 def known_options(names: Iterable[str]) -> None:
-    """Judge the names of options.
+    """Check the names of options.
 
     Raises:
-        TypeError: One is none of `LaunchOptions`, as Python says it of a parameter.
+        TypeError: A name is not in `LaunchOptions`; the message is Python's for an unknown parameter.
     """
     for name in names:
         if name not in LaunchOptions.__annotations__:
@@ -129,10 +129,10 @@ def known_options(names: Iterable[str]) -> None:
 
 
 def multiprocessors() -> int:
-    """How many multiprocessors a device says that it has: persistent kernels start as many CTAs, or a multiple.
+    """The number of multiprocessors that a device reports: persistent kernels start as many CTAs, or a multiple.
 
     Raises:
-        UsageError: The variable that says so holds no such number.
+        UsageError: The environment variable for it does not hold a legal number.
     """
     text = os.environ.get(_MULTIPROCESSORS) or str(MULTIPROCESSORS)
     number = int(text) if text.isascii() and text.isdecimal() and len(text) <= len(str(MOST_MULTIPROCESSORS)) else 0
@@ -204,7 +204,7 @@ def wanted_provenance(provenance: bool | Provenance) -> Provenance | None:
 
 
 def known_contract(contract: str) -> str:
-    """Refuse what does not name a way to round a product and a sum.
+    """Refuse a value that does not name a way to round a product and a sum.
 
     Raises:
         UsageError: It is not one of the two; the message names both.

@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
 
 class Prepared:
-    """Launches of a kernel on a device that are alike in all but their parameters, so that all else is judged once.
+    """Launches of a kernel on a device that differ only in their parameters, so that everything else is checked once.
 
     Args:
         kernel: The kernel.
-        asked: What its launches are asked for.
+        asked: The request of its launches.
         memory: The device.
         profile: Whether each counts what its instructions cost.
         provenance: Whether each follows where bytes come from.
@@ -57,10 +57,10 @@ class Prepared:
 
         Args:
             params: The bytes.
-            lent: What it may touch beside what the device holds.
+            lent: Memory that it may touch besides the device's.
 
         Raises:
-            UsageError: They are not as many as the kernel takes, or there is no memory for it; nothing has run.
+            UsageError: Their number is wrong, or there is no memory for the launch; nothing has run.
             LaunchError: The kernel was ended by an error.
         """
         kernel = self._kernel

@@ -1,9 +1,9 @@
 """What a kernel prints: C's `printf` as CUDA takes it, within a limit (CUDA C++ Programming Guide, formatted output).
 
-A directive is `%[flags][width][.precision][size]type`; anything else is printed as it stands, `%n` among it, and so is
-what comes after 32 arguments. Measured on an H100: `%y`, a `%` at the end and `%5` are printed as they stand, `%5%` is
-`%`, `%hhd` is narrowed, a negative `*` is a width to the left. CUDA has no precision from an argument (it prints
-whatever lies in a register); here `.*` is C's.
+A directive is `%[flags][width][.precision][size]type`; anything else is printed unchanged, including `%n`, and so is
+everything after 32 arguments. Measured on an H100: `%y`, a `%` at the end and `%5` are printed unchanged, `%5%` is `%`,
+`%hhd` is narrowed, a negative `*` is a width to the left. CUDA has no precision from an argument (it prints the
+contents of some register); here `.*` is C's.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ class Printed:
 
 
 def _form(found: re.Match[bytes], take: Callable[[int], bytes], room: int) -> FormatDirective:
-    """A directive with what its `*` stand for; numbers are no larger than what can be printed."""
+    """A directive with its `*` filled in; numbers are limited to what can be printed."""
     flags, width_text, point, precision_text, size, letter = found.groups()
     width = _number(width_text, take)
     precision = _number(precision_text, take) if point else -1

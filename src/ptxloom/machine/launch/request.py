@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ptxloom.machine.program.model import Op
     from ptxloom.machine.results.hazard import Hazard
 
-_LONGEST: Final = 1 << 16  # bytes of a format, and of what an assertion says
+_LONGEST: Final = 1 << 16  # bytes of a format, and of an assertion's text
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,11 +49,11 @@ def launched(  # noqa: PLR0917 - a launch is all of these
     recording: Recording | None = None,
     provenance: Provenance | None = None,
 ) -> LaunchResult:
-    """Run a launch, and what its kernel launches; profile and trace are those of the kernel alone.
+    """Run a launch, and what its kernel launches; profile and trace cover only the kernel itself.
 
     Raises:
         LaunchError: A kernel was ended.
-        UsageError: Provenance is asked for a kernel that launches others, or they cannot be launched so.
+        UsageError: Provenance is requested for a kernel that launches others, or they cannot be launched like that.
         UnsupportedInstruction: A kernel that it launches cannot run.
     """
     if not may_run(kernel):

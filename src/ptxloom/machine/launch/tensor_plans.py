@@ -23,7 +23,7 @@ _MEANT_BY_NOBODY: Final = ("result-type", "transposed", "negated")
 
 
 def make_plan(request: Request) -> None:
-    """Add the plan that a worker wants to those of its launch.
+    """Add the plan that a worker requests to those of its launch.
 
     Raises:
         LaunchError: The descriptor is not one that the instruction can take, or there are too many.
@@ -67,7 +67,7 @@ def _wanted(request: Request, bits: int) -> Planned:
         why = refusal(product, told.m, told.n, told.sparse, told.transpose_b, k_96=told.k_96)
         why = why or next((each.text for each in of_instruction(told) if each.name in _MEANT_BY_NOBODY), "")
         if told.k_96 and request.launch.program.architecture != _ULTRA:
-            why = why or "its descriptor says that K is 96, which sm_103a alone multiplies"
+            why = why or "its descriptor sets K to 96, which only sm_103a supports"
         if not why:
             return planned(request.op, bits)
     except UsageError as error:

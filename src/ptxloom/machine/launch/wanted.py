@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ptxloom.machine.results.recording import Recording
     from ptxloom.machine.results.trace import Request
 
-_MOST_PRODUCTS: Final = 64  # instructions at which shared memory is kept because they multiply what lies there
+_MOST_PRODUCTS: Final = 64  # instructions at which shared memory is kept because they multiply its contents
 
 
 def compared(reference: References, parameters: Sequence[Parameter], args: Sequence[object]) -> tuple[Expected, ...]:
@@ -32,7 +32,7 @@ def compared(reference: References, parameters: Sequence[Parameter], args: Seque
     """
     if reference is None:
         return ()
-    from ptxloom.machine.launch.expected import references_of  # noqa: PLC0415 - as the module's docstring says
+    from ptxloom.machine.launch.expected import references_of  # noqa: PLC0415 - see the module's docstring
 
     return references_of(reference, parameters, args)
 

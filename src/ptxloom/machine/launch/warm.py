@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ptxloom.machine.memory.arena import Budget
     from ptxloom.machine.results.outcome import LaunchResult
 
-_MOST_BYTES: Final = 1 << 19  # of state that is put back: to make more of it anew takes no longer
+_MOST_BYTES: Final = 1 << 19  # of state that is restored: making more of it anew takes no longer
 _MOST_KEPT: Final = 4  # states of a kernel
 _MOST_MET: Final = 64  # facts that it remembers
 _NOTHING: Final = Memory()

@@ -18,10 +18,10 @@ class Watch:
     """A watcher of launches.
 
     Attributes:
-        checks: The tools that watch every launch, beside those that it asks for.
+        checks: The tools that watch every launch, besides those that it asks for.
         tell: Called with the kernel's name and the result of each launch that ended well.
         provenance: Whether launches follow where bytes come from.
-        may: Called with the kernel before a launch, and says whether it runs; a launch that does not run is over at
+        may: Called with the kernel before a launch; returns whether it runs. A launch that does not run is over at
             once. By default all run.
     """
 
@@ -45,7 +45,7 @@ def watching(
     """Watch all launches of this process meanwhile.
 
     Args:
-        checks: As of `Kernel.launch`, and known to be tools.
+        checks: As in `Kernel.launch`, already checked.
         tell: As of `Watch`.
         provenance: Likewise.
         may: Likewise.

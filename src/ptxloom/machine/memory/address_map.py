@@ -1,4 +1,4 @@
-"""What lies at an address, as a user would say it: `tile+0x40`, `args[2]+0x100`, `malloc[0]-0x4`."""
+"""What is at an address, in a user's words: `tile+0x40`, `args[2]+0x100`, `malloc[0]-0x4`."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Located(NamedTuple):
         space: The state space in which it lies (`state.SHARED` and so on).
         address: Within that space.
         symbol: A name and the bytes from its start; empty if nothing is near.
-        end: Of a place outside it, how far the piece reaches: `tile ends at +0x400`; else empty.
+        end: For a place outside it, how far the piece reaches: `tile ends at +0x400`; else empty.
         is_freed: The kernel has freed this memory.
         is_null: A null pointer, or a little more.
     """
@@ -79,7 +79,7 @@ class AddressMap:
 
     def locate(self, op: Op, space: int, address: int) -> Located:
         """What lies at an address, which `op` names within a space."""
-        if space in {state.GENERIC, state.GLOBAL}:  # whose addresses are generic ones that no window holds
+        if space in {state.GENERIC, state.GLOBAL}:  # whose addresses are generic ones outside all windows
             window = address - address % state.WINDOW_BYTES
             if window in _WINDOWS:
                 return self.locate(op, _WINDOWS[window], address - window)

@@ -19,7 +19,7 @@ _PIECE: Final = 1 << 16  # what an arena takes from NumPy at a time, which is sl
 STATE: Final = "what the run keeps of itself"
 
 
-class OverBudget(UsageError):  # noqa: N818 - says what happened, as UnsupportedForm does
+class OverBudget(UsageError):  # noqa: N818 - names what happened, as UnsupportedForm does
     """A run asks for more memory than its limit."""
 
 
@@ -117,7 +117,7 @@ class Arena:
         return at
 
     def image(self) -> tuple[tuple[int, bytes], ...]:
-        """Where its memory lies, and what is there now."""
+        """Where its memory is, and its contents."""
         return tuple((int(kept.ctypes.data), kept.tobytes()) for kept in self._kept)
 
 

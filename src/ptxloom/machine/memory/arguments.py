@@ -1,4 +1,4 @@
-"""A launch's arguments: packed into the bytes a kernel's parameters lie in, arrays noted as memory it may touch."""
+"""A launch's arguments: packed into the bytes of a kernel's parameters, arrays noted as memory that it may touch."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 class Lent(NamedTuple):
-    """Memory of the host that a launch may touch: its bytes, where they lie, and what reports call them.
+    """Memory of the host that a launch may touch: its bytes, their address, and their name in reports.
 
     Attributes:
         span: Start, end, and whether it may be written.
@@ -47,10 +47,10 @@ class Memory:
 
     Attributes:
         spans: Start, end, and whether it may be written.
-        names: What reports call each of them; empty if names are not needed.
-        unwritten: Arrays that hold nothing as yet, for initcheck.
+        names: The name of each in reports; empty if names are not needed.
+        unwritten: Arrays that are unwritten, for initcheck.
         images: Textures and surfaces as native code reads them, by their handles.
-        device: What lives longer than the launch, which the kernel may touch too.
+        device: Memory that outlives the launch, which the kernel may touch too.
         looks_up: Whether the kernel reads or asks for textures or surfaces, so that those of the device are among them.
         snapshot: Its spans as the launch begins.
     """
@@ -204,7 +204,7 @@ def bind(
     """
     named = textures.items() if isinstance(textures, Mapping) else (("", one) for one in textures)
     for name, one in named:
-        if not isinstance(one, (Texture, Surface)):  # pyright: ignore[reportUnnecessaryIsInstance] - users may give anything
+        if not isinstance(one, (Texture, Surface)):  # pyright: ignore[reportUnnecessaryIsInstance] - users may pass anything
             raise UsageError("textures", one, "textures and surfaces, by the names of variables or in a sequence")
         kind = "texref" if isinstance(one, Texture) else "surfref"
         memory.show(one, name or f"object {one.handle}", reference(name, kind) if name else None)
@@ -234,10 +234,10 @@ def _pointer(parameter: Parameter, value: NDArray[Any], where: str, wanted: str,
 
 
 def _address(value: NDArray[Any], where: str, wanted: str, memory: Memory) -> bytes:
-    """The address of an array that a kernel can read as it lies.
+    """The address of an array that a kernel can read in place.
 
     Raises:
-        UsageError: It is not of plain values side by side, in this machine's byte order.
+        UsageError: It does not hold contiguous plain values in this machine's byte order.
     """
     if not value.flags.c_contiguous:
         raise UsageError(where, brief(value), f"a C-contiguous array for {wanted}")

@@ -1,4 +1,4 @@
-"""The memory of a device: what lives from launch to launch, and what is at any address of it.
+"""The memory of a device: what lives from launch to launch, and what is at each address.
 
 Allocations come from one stretch of addresses that is reserved when the device is made, so that a device address is
 known by a comparison. An unused gap follows each, and what is freed is not allocated again until the
@@ -43,7 +43,7 @@ class _Hex(int):
         return hex(self)
 
 
-class OutOfDeviceMemory(UsageError):  # noqa: N818 - says what happened
+class OutOfDeviceMemory(UsageError):  # noqa: N818 - names what happened
     """The device does not have as much memory left."""
 
 
@@ -82,13 +82,13 @@ class DeviceMemory:
     """Allocations and registered arrays of one device.
 
     Args:
-        capacity: What may be allocated at a time.
-        watched: Whether marks say of each byte if it has been written.
-        reserve: Returns addresses, at least and at most as many as it is asked for: of the device, then its marks.
+        capacity: The bytes that may be allocated at a time.
+        watched: Whether marks record for each byte if it has been written.
+        reserve: Returns addresses, at least and at most as many as it is asked for: for the device, then for its marks.
 
     Attributes:
         capacity: Bytes that may be allocated at a time.
-        allocated: Bytes that are.
+        allocated: Bytes that are allocated.
         region: Its addresses.
         marks: A byte for each of these, if they are watched.
         images: Textures and surfaces that live from launch to launch, as native code reads them, by their handles.
@@ -180,7 +180,7 @@ class DeviceMemory:
             del self._resting[address]
 
     def charge(self, nbytes: int) -> None:
-        """Count memory of the device that lies elsewhere; a negative number of bytes frees it.
+        """Count memory of the device that is elsewhere; a negative number of bytes frees it.
 
         Raises:
             OutOfDeviceMemory: Too little is left.
@@ -190,7 +190,7 @@ class DeviceMemory:
             self.allocated += nbytes
 
     def register(self, array: NDArray[Any], name: str, *, constant: bool) -> int:
-        """Let kernels reach an array of the host where it lies; returns its address."""
+        """Let kernels reach an array of the host in place; returns its address."""
         with self._lock:
             start: int = array.ctypes.data
             writable = bool(array.flags.writeable) and not constant
@@ -247,7 +247,10 @@ class DeviceMemory:
         self._snapshot = None
 
     def pieces(self) -> Iterator[Piece]:
-        """What lives, by name; of several at one address the last registered comes first, whose name says most."""
+        """Live memory, by name.
+
+        Of several at one address the last registered, with the most specific name, comes first.
+        """
         with self._lock:
             yield from [Piece(one.name, one.address, one.nbytes) for one in self._live.values()]
             yield from [piece for several in self._registered.values() for _, piece, _ in reversed(several)]
@@ -263,7 +266,7 @@ class DeviceMemory:
         yield from registered
 
     def freed_at(self, address: int) -> Piece | None:
-        """What was freed at an address, as long as nothing else has taken its place."""
+        """The freed memory at an address, as long as nothing else has taken its place."""
         with self._lock:
             for one in (*self._freed.values(), *self._resting.values()):
                 if one.address <= address < one.address + one.nbytes:

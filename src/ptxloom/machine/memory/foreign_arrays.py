@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _IN_HOST_MEMORY: Final = {1, 3, 11, 13}  # DLDeviceType: the CPU, pinned for CUDA, pinned for ROCm, managed
 _READ_ONLY: Final = 1  # a flag of versioned capsules
-_IMMUTABLE: Final = ("jax", "jaxlib")  # whose arrays must not change, which capsules before DLPack 1.0 cannot say
+_IMMUTABLE: Final = ("jax", "jaxlib")  # whose arrays must not change, which capsules before DLPack 1.0 cannot express
 _LETTERS: Final = {0: "i", 1: "u", 2: "f", 5: "c", 6: "b"}  # DLDataTypeCode, as typestr of the array interface has it
 _FLOATS: Final = {
     (4, 16): ml_dtypes.bfloat16,
@@ -88,8 +88,8 @@ def host_array(value: object, where: str, wanted: str) -> NDArray[Any] | None:
 
     Args:
         value: An argument of a call.
-        where: What messages call it, such as `args[2]`.
-        wanted: What it is for, such as `c, a .u64`.
+        where: Its name in messages, such as `args[2]`.
+        wanted: Its purpose, such as `c, a .u64`.
 
     Raises:
         UsageError: It is an array whose memory a kernel on this CPU cannot share, and why.
@@ -112,7 +112,7 @@ def must_be_array(value: object, what: str) -> NDArray[Any]:
 
     Args:
         value: The argument.
-        what: What it is for, such as `a tensor map`.
+        what: Its purpose, such as `a tensor map`.
 
     Raises:
         UsageError: It is not an array, or one whose memory a kernel on this CPU cannot share.
@@ -132,17 +132,17 @@ def brief(value: object) -> str:
 
 
 def _on_a_gpu(value: object, where: str, wanted: str) -> UsageError:
-    return UsageError(where, brief(value), f"an array in host memory for {wanted}: it lies on a GPU; copy it first")
+    return UsageError(where, brief(value), f"an array in host memory for {wanted}: it is on a GPU; copy it first")
 
 
 def _by_dlpack(value: Any, where: str, wanted: str) -> NDArray[Any]:
     """The array in a DLPack capsule; each keeps the memory alive, as long as it is referenced.
 
     Raises:
-        UsageError: It does not share its memory, or lies elsewhere, or has elements of no whole number of bytes.
+        UsageError: It does not share its memory, or is elsewhere, or its elements are not a whole number of bytes.
     """
     if getattr(value, "requires_grad", False):
-        legal = f"a tensor without gradients for {wanted}: `.detach()` gives one, in the same memory"
+        legal = f"a tensor without gradients for {wanted}: `.detach()` returns one, in the same memory"
         raise UsageError(where, brief(value), legal)
     try:
         on_host = int(value.__dlpack_device__()[0]) in _IN_HOST_MEMORY

@@ -65,7 +65,7 @@ class Heap:
     """The heap of a module.
 
     Attributes:
-        size: Bytes that it was asked for with.
+        size: Bytes that were requested.
         region: All of it.
         address: Where `spans.HeapTable` lies.
     """

@@ -1,4 +1,4 @@
-"""Textures and surfaces as native code reads them: where their texels lie, of what kind they are, how they are read."""
+"""Textures and surfaces as native code reads them: where their texels are stored, their kind, and how they are read."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ class Level(NamedTuple):
 
 
 def image_row(handle: int, texels: Texels, levels: Sequence[Level], sampling: Sampling | None) -> Any:
-    """A texture, or a surface where nothing says how it is sampled, as a row of the table of a launch."""
+    """A texture, or a surface if there is no sampling state, as a row of the table of a launch."""
     row: Any = language.structure(native.Image)()
     row.handle = handle
     row.kind = native.SURFACE if sampling is None else native.TEXTURE

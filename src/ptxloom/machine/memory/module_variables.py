@@ -206,7 +206,7 @@ class ModuleMemory:
         return data.view(f"{letter}{max(type_.bits // 8, 1)}").reshape(shape)
 
     def reference(self, name: str, kind: str) -> int:
-        """The address of a `.texref` or `.surfref`, which stands for what is bound to it.
+        """The address of a `.texref` or `.surfref`, which identifies what is bound to it.
 
         Raises:
             UsageError: The module has no such variable.
@@ -226,7 +226,7 @@ class ModuleMemory:
         """
         for name, place in self._places.items():
             if place.declaration.linkage == "extern" and name in names and name not in self._asked:
-                why = f'no module here defines it; fill what `global_array("{name}")` gives before the launch'
+                why = f'no module here defines it; fill the array of `global_array("{name}")` gives before the launch'
                 raise _refused(place.declaration, why)
 
     def pieces(self) -> tuple[Piece, ...]:
@@ -323,7 +323,7 @@ def _packed(elements: Sequence[tree.Operand], size: int) -> bytes | None:
 
 
 def _number(operand: tree.Operand) -> int | float | None:
-    """What a literal says, with a sign before it or without; None of anything else."""
+    """The value of a literal, with or without a sign; None for anything else."""
     if isinstance(operand, tree.Integer | tree.Float):
         return operand.value
     if isinstance(operand, tree.Unary) and operand.operator == "-":

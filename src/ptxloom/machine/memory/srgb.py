@@ -42,7 +42,7 @@ _WIDE_BIT: Final = 1 << 31
 
 @cache
 def table() -> bytes:
-    """By the value of a component, what it comes to in units of 2^-16; the highest bit says that it is a wide one."""
+    """By the value of a component, its linear value in units of 2^-16; the highest bit marks a wide one."""
     rows = np.array(_SCALED, np.uint32)
     for several in _WIDE:
         rows[several] |= np.uint32(_WIDE_BIT)

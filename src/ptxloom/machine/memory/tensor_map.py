@@ -58,17 +58,17 @@ def tensor_map(
     """A tensor map of an array for copies of boxes, by the parameters of `cuTensorMapEncodeTiled`.
 
     As there, dimensions go from the contiguous one on: of an array of shape (rows, columns), `box_dim` is (columns,
-    rows). Of an interleaved array the last axis is a slice of 16 or 32 bytes, and no dimension.
+    rows). For an interleaved array the last axis is a slice of 16 or 32 bytes, not a dimension.
 
     Args:
-        array: The tensor, or the memory that it lies in, which copies by the map read and write in place; of NumPy, or
-            of a library that shares its memory by DLPack.
-        box_dim: How many elements a copy spans, by dimension.
+        array: The tensor, or the memory that holds it, which copies by the map read and write in place; from NumPy, or
+            from a library that shares its memory by DLPack.
+        box_dim: The elements that a copy spans, by dimension.
         data_type: Such as "FLOAT16" or "TFLOAT32"; by default that of the array (bytes for types of 8 bits). Elements
-            of 4 and 6 bits ("16U4_ALIGN8B", "16U4_ALIGN16B", "16U6_ALIGN16B") lie side by side in the array's bytes.
-        global_dim: How many elements, by dimension; by default those of the array.
+            of 4 and 6 bits ("16U4_ALIGN8B", "16U4_ALIGN16B", "16U6_ALIGN16B") are packed in the array's bytes.
+        global_dim: The elements of the tensor, by dimension; by default those of the array.
         global_strides: In bytes, of all dimensions but the first; by default those of the array.
-        element_strides: Of how many elements one is taken, by dimension; ones by default.
+        element_strides: The step between the elements that a copy takes, by dimension; ones by default.
         interleave: "none", "16B" or "32B".
         swizzle: One of `ptxloom.descriptors.tensor_types.SWIZZLES`, such as "none" or "128B".
         l2_promotion: "none", "64B", "128B" or "256B": changes no result.
@@ -145,7 +145,7 @@ def tensor_map_im2col(
 
 
 class _Tensor(NamedTuple):
-    """What both kinds of maps say of the tensor, in the order of the driver's parameters."""
+    """The parameters of the tensor in both kinds of maps, in the order of the driver."""
 
     data_type: str
     global_address: int
@@ -198,5 +198,5 @@ def _type_of(array: NDArray[Any]) -> str:
         return "UINT8"
     found = _SIGNED.get(name, name.upper())
     if found not in DATA_TYPES:
-        raise UsageError("array", f"{array.dtype} array", "one of a type that tensors have, or `data_type` said")
+        raise UsageError("array", f"{array.dtype} array", "one of a type that tensors have, or `data_type` given")
     return found

@@ -1,6 +1,6 @@
 """Textures and surfaces made from NumPy arrays, with the meanings of CUDA's texture and resource descriptors.
 
-An object is a number to a kernel. What the number stands for is kept in a table of the launch.
+To a kernel, an object is a number. A table of the launch maps the number to the object.
 """
 
 from __future__ import annotations
@@ -98,21 +98,22 @@ def texture(
     max_mipmap_level_clamp: float | None = None,
     srgb: bool = False,
 ) -> Texture:
-    """A texture object over an array, as `cudaCreateTextureObject` makes it; what the kernel reads is the array itself.
+    """A texture object over an array, as from `cudaCreateTextureObject`; the kernel reads the array itself.
 
     Args:
-        array: Of NumPy, or of a library that shares its memory by DLPack; C-contiguous, of u8, s8, u16, s16, u32, s32,
-            f16 or f32: (width), (height, width), (depth, height, width), (layers, width), (layers, height, width), for
+        array: From NumPy, or from a library that shares its memory by DLPack; C-contiguous, of u8, s8, u16, s16, u32,
+            s32, f16 or f32: (width), (height, width), (depth, height, width), (layers, width), (layers, height, width),
+            for
             cubes (6, width, width), or six for each layer; one dimension more counts 1, 2 or 4 components. Several
             arrays are the levels of a mipmap, each half the size.
-        geometry: "1d", "2d", "3d", "a1d", "a2d", "cube", "acube" as the instruction says, or "linear" for linear
+        geometry: "1d", "2d", "3d", "a1d", "a2d", "cube", "acube" as in the instruction, or "linear" for linear
             memory, which `tex.1d` takes with integers.
         address_mode: "wrap", "clamp", "mirror" or "border", or one for each dimension; without normalised
             coordinates wrap and mirror are clamp.
         filter_mode: "point", or "linear" for what reads as floats.
         read_mode: "element_type", or "normalized_float": integers of 8 and 16 bits from 0 or -1 to 1.
         normalized_coords: Whether coordinates go from 0 to 1.
-        border_color: What lies outside in mode border.
+        border_color: The value outside in mode border.
         mipmap_filter_mode: "point" or "linear" between levels.
         mipmap_level_bias: Added to each level asked for.
         min_mipmap_level_clamp: The least level.

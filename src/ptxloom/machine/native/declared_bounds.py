@@ -38,7 +38,7 @@ def bound_of(text: str, names: dict[str, object], spell: Callable[[str], ast.exp
 
 @cache
 def bounding(struct: type) -> frozenset[str]:
-    """The fields of a struct that say how many elements its tables have."""
+    """The fields of a struct that hold the lengths of its tables."""
     texts = [kind.bound for kind in record(struct).kinds.values() if kind.bound]
     named = {node.id for text in texts for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Name)}
     return frozenset(named & set(record(struct).kinds))

@@ -12,9 +12,9 @@ _LOOK_SECONDS: Final = 0.02  # between two looks at the clock and for signals, w
 
 
 class Lock:
-    """A lock for as long as the process lives, which `os.fork` waits for; who waits heeds its time limit and Ctrl-C.
+    """A lock for as long as the process lives, which `os.fork` waits for; waiting respects the time limit and Ctrl-C.
 
-    What it guards (LLVM's state, say) must not be cut in two: a child has only the thread that forked.
+    What it guards (such as LLVM's state) must not be half-changed at a fork: a child has only the thread that forked.
     """
 
     def __init__(self) -> None:

@@ -11,13 +11,13 @@ from typing import Final
 from ptxloom.diagnostics import PtxloomError
 
 _CGROUP: Final = Path("/sys/fs/cgroup/memory.max")
-_UNKNOWN: Final = 1 << 33  # what a machine has that does not say
+_UNKNOWN: Final = 1 << 33  # the memory of a machine that does not report it
 _UNLIMITED: Final = 1 << 64
 # `ulimit` counts private memory, which is not what one gets unasked
 _PRIVATE: Final = {} if sys.platform == "win32" else {"flags": mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS}
 
 
-class Refused(PtxloomError):  # noqa: N818 - says what happened
+class Refused(PtxloomError):  # noqa: N818 - names what happened
     """The host does not have as much memory."""
 
     def __init__(self, size: int, what: str) -> None:

@@ -4,7 +4,7 @@ A signal's handler runs between any two bytecodes of the main thread. What it ra
 LLVM's values in such) or a callback is printed and dropped, and the run would go on. So while code is `guarded`, the
 handler only notes the signal; `check` then calls the handler that was there before, which may raise or not.
 
-A time limit is looked at in the same places: `until` says when it ends.
+A time limit is checked at the same places: `until` is its end.
 """
 
 from __future__ import annotations
@@ -31,7 +31,10 @@ _IMPATIENT: Final = 3  # after this many signals without a look at them: raise w
 
 
 class Guard:
-    """What stands between SIGINT and the handler of before; does nothing outside the main thread, or within another."""
+    """The guard between SIGINT and the previous handler.
+
+    Does nothing outside the main thread, or within another guard.
+    """
 
     def __init__(self) -> None:
         self.thread = threading.get_ident()
@@ -91,7 +94,7 @@ def check() -> None:
         raise TimeIsUp
 
 
-class TimeIsUp(PtxloomError):  # noqa: N818 - says what happened
+class TimeIsUp(PtxloomError):  # noqa: N818 - names what happened
     """A kernel could not be made ready within its time limit."""
 
     def __init__(self) -> None:
@@ -126,7 +129,7 @@ def _until(deadline: float) -> Generator[None]:
 
 
 def _forked() -> None:
-    """In a child: the thread that was guarded is not there, unless it is the one that forked."""
+    """In a child: the guarded thread does not exist, unless it is the one that forked."""
     if _ACTIVE and _ACTIVE[0].thread != threading.get_ident():
         _ACTIVE[0].leave()
 

@@ -1,4 +1,4 @@
-"""LLVM IR as text: typed values and the emitter that names them. All vectors are of 32 lanes unless said."""
+"""LLVM IR as text: typed values and the emitter that names them. All vectors have 32 lanes unless stated."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Emitter:
     """Collects the instructions of one function, names results, and notes what it declares.
 
     Attributes:
-        width: The lanes of the operands: 32, or 1 while one lane's value stands for all.
+        width: The lanes of the operands: 32, or 1 while one lane's value represents all.
     """
 
     def __init__(self, stem: str = "t") -> None:
@@ -158,7 +158,7 @@ class Emitter:
         return self.emit(vector(first.element, len(indices)), f"shufflevector {first}, {other}, {order}")
 
     def intrinsic(self, name: str, *operands: Value, result: str | None = None, overload: str | None = None) -> Value:
-        """Call an LLVM intrinsic, `llvm.fma` and the like; the overload is the first operand's type unless said."""
+        """Call an LLVM intrinsic, `llvm.fma` and the like; the overload is the first operand's type unless given."""
         over = operands[0].type if overload is None else overload
         full = f"{name}.{suffix(over)}" if over else name
         return self.call(full, *operands, result=operands[0].type if result is None else result)

@@ -64,7 +64,7 @@ def compiled(ir: str, level: int) -> bytes:
 def loaded(made: Iterable[bytes], symbols: Collection[str], *, watched: bool) -> dict[str, Code]:
     """Functions of object files that `compiled` made.
 
-    What they call of the run-time has been loaded before, or is loaded now if it stands alone.
+    Functions of the run-time that they call have been loaded before, or are loaded now if they are standalone.
     """
     parts = [one.partition(b"\n") for one in made]
     callees: dict[str, int] = {}
@@ -161,12 +161,12 @@ def _needs_tools(parts: Parts) -> bytes:
 
 
 def closed(ir: str, calls: Iterable[Callable[..., object]], *, watched: bool) -> str:
-    """A module that holds functions and, internally, every native function they call but those that stand alone.
+    """A module that holds functions and, internally, every native function they call, except standalone ones.
 
     Args:
         ir: The functions.
-        calls: The native functions that they call by themselves.
-        watched: Whether a tool may watch; if not, what only tools need is left out.
+        calls: The native functions that they call directly.
+        watched: Whether a tool may watch; if not, code that only tools need is left out.
 
     Raises:
         TypeError: Two native functions have one name (a fault of ours).

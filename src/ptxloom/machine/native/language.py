@@ -39,8 +39,8 @@ Code: TypeAlias = int  # the address of machine code: 64 bits that no arithmetic
 class Slice(Generic[T]):
     """Elements of type `T` side by side, and their count: `s[i]` reads or writes one (of a struct, its address).
 
-    A field of a struct is written `Annotated[Slice[u32], "columns"]`: a pointer to as many elements as that says, in
-    terms of the struct's fields. So is a parameter that code outside native functions passes, in terms of the others.
+    A field of a struct is written `Annotated[Slice[u32], "columns"]`: a pointer to as many elements as that field's
+    value. So is a parameter that code outside native functions passes, in terms of the others.
     """
 
     def __getitem__(self, index: int) -> T:
@@ -61,7 +61,7 @@ class Ptr(Slice[T]):
 
 
 class Array(Slice[T]):
-    """Elements that lie inside a struct; written `Annotated[Array[u32], 32]`."""
+    """Elements inside a struct; written `Annotated[Array[u32], 32]`."""
 
 
 def pointer(kind: type[T], address: int, count: int) -> Slice[T]:
@@ -251,7 +251,7 @@ def record(struct: type | None) -> Record:
     for field, text in inspect.get_annotations(struct).items():
         kind = kind_said(str(text), names)
         if kind.element is not None and not kind.count and not kind.bound:
-            raise TypeError(f"{struct.__name__}.{field} does not say how many elements there are")
+            raise TypeError(f"{struct.__name__}.{field} does not declare the number of elements")
         at = -(-at // kind.alignment) * kind.alignment
         offsets[field], kinds[field] = at, kind
         at += kind.size

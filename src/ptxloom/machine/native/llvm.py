@@ -24,7 +24,7 @@ LOCK: Final = forks.Lock()  # of all that LLVM does, and of kernels that are bei
 _WORKING_BYTES: Final = 64  # that LLVM takes while it works, for each character of IR: 50 were seen
 _COPIES: Final = 4  # of an object, while it is loaded
 _LEAST_BYTES: Final = 1 << 23  # for LLVM's own lists
-_OBJECTS: Final = 16  # that share a linker, which frees what it knows of one only together with that of all
+_OBJECTS: Final = 16  # that share a linker, which frees its data about one only together with that of all
 
 
 @cache
@@ -90,7 +90,7 @@ class _Loader:
     """Puts object files into memory.
 
     JITLink takes one piece of memory for all sections of an object, so that each is in reach of the others wherever the
-    host maps it, and says what fails: MCJIT ends the process.
+    host maps it, and reports errors: MCJIT ends the process.
     """
 
     def __init__(self) -> None:

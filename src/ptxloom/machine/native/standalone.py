@@ -1,7 +1,7 @@
-"""Native functions that are compiled once and called; all others are copied into the machine code of who calls them.
+"""Native functions that are compiled once and called; all others are copied into the machine code of their callers.
 
-A copy can be optimised for its caller. Of what is large, slow anyway and reached from everywhere, copies are most of
-the run-time's machine code, and of the time that LLVM takes for it. Such a function calls no other one that calls it.
+A copy can be optimised for its caller. But copies of large, slow functions that are called everywhere would be most of
+the run-time's machine code, and of LLVM's time for it. Such a function calls no other one that calls it.
 """
 
 from __future__ import annotations

@@ -188,7 +188,7 @@ class _Translator(Intrinsics):
         if struct is not None and issubclass(cast("type[object]", struct), Sealed) and not self.may_make:
             raise TypeError(f"{self.tree.name}: {ast.unparse(target)} is sealed")
         if struct is not None and target.attr in bounding(struct):
-            raise TypeError(f"{self.tree.name}: {ast.unparse(target)} says how many elements a table has")
+            raise TypeError(f"{self.tree.name}: {ast.unparse(target)} holds the number of elements of a table")
         if not kind.bound:
             return
         if kind.element != value.kind.element or not (kind.bound.isdecimal() or kind.bound.isidentifier()):

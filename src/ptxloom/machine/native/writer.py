@@ -107,7 +107,7 @@ class Writer:
 
     @property
     def may_make(self) -> bool:
-        """Whether the function's module may make pointers; those of others than us have to know what they do."""
+        """Whether the function's module may make pointers; those of users must know what they do."""
         home = str(self.names["__name__"])
         return home in MAKERS or not home.startswith("ptxloom.")
 
@@ -153,7 +153,7 @@ class Writer:
         """How many bytes a slice, an array or a struct takes."""
         if value.kind.element is None:
             if value.kind.struct is None:
-                raise TypeError(f"{self.tree.name}: {value.kind.name} lies nowhere")
+                raise TypeError(f"{self.tree.name}: {value.kind.name} has no address")
             return str(record(value.kind.struct).size)
         return self.emit(f"mul i64 {self.room(value)}, {value.kind.element.stride}", U64).text
 

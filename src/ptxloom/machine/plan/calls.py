@@ -1,7 +1,8 @@
-"""What every call passes and takes back, where, and that the function it reaches agrees (PTX ISA 7.1).
+"""What every call passes and receives, where, and the check that its callee agrees (PTX ISA 7.1).
 
 Results and parameters lie in the callee's frame, in order, after its head. A call and a function that disagree in
-number or size are refused; a call through an address is held to its prototype here, and to the function when it runs.
+number or size are refused; a call through an address is checked against its prototype here, and against the function
+when it runs.
 """
 
 from __future__ import annotations

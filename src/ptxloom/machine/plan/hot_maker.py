@@ -22,7 +22,7 @@ _FIRST: Final = "1000"
 
 
 def made(request: HotRequest) -> bytes:
-    """The code, as it is kept; nothing for a kernel that has none."""
+    """The code, in the form of the cache; empty for a kernel without hot code."""
     module = contraction(parse(request.text), request.name, fused=request.fused).module
     program = plan(module, request.name, semantics.BlockCuts(), request.cores)
     return hot_content(program, frozenset(request.checks))

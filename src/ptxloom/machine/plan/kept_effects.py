@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def learn_effects(opcodes: Iterable[str]) -> None:
-    """Have what the ISA data says of opcodes, from the cache if it was once asked for these."""
+    """Load the ISA data of opcodes, from the cache if these were requested before."""
     names = sorted(set(opcodes))
     kept = disk_cache.cached(f"effects {' '.join(names)}", lambda: _told(names))
     for name, (updates, leading) in json.loads(kept).items():

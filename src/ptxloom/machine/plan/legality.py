@@ -1,4 +1,4 @@
-"""What the checker says of a kernel before it runs: PTX that ptxas rejects is not launched."""
+"""The checker's verdict on a kernel before it runs: PTX that ptxas rejects is not launched."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ptxloom.syntax.module import Module
 
 
-class IllegalPtx(PtxloomError):  # noqa: N818 - says what was met, as UnsupportedInstruction does
+class IllegalPtx(PtxloomError):  # noqa: N818 - names what was met, as UnsupportedInstruction does
     """A kernel, or a function that it can call, is not legal PTX: ptxas would reject it. Nothing has been run.
 
     Attributes:

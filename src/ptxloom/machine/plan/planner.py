@@ -73,7 +73,7 @@ class _Planner:
         self.shared = 0
         self.dynamic: list[tuple[Scope, str, tree.Declaration]] = []
         self.registers = 0
-        self.frame_alignment = FRAME_HEAD  # of every frame, so that variables in each lie as they ask
+        self.frame_alignment = FRAME_HEAD  # of every frame, so that its variables are aligned
         self.formals: dict[int, Formals] = {}  # of calls, by their sites
         self.used = -1  # of the instruction that follows
         self.inner: dict[int, Variable] = {}  # global and const variables by their declarators' identity
@@ -384,7 +384,7 @@ def _check_shared(declaration: tree.Declaration, end: int) -> None:
 
 
 def _names_reserved(op: Op) -> bool:
-    """Whether an instruction reads where the system's part of shared memory lies."""
+    """Whether an instruction reads the address of the system's part of shared memory."""
     return any(isinstance(o, tree.Name) and o.text.startswith(RESERVED) for o in op.operands)
 
 

@@ -36,7 +36,7 @@ class Lowered(NamedTuple):
 
 
 def lowered(node: tree.Instruction, formals: Formals, in_memory: Callable[[tree.Operand], bool]) -> Lowered:
-    """A call whose arguments and results all lie in memory.
+    """A call whose arguments and results are all in memory.
 
     Args:
         node: The call.

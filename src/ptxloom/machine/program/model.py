@@ -28,14 +28,14 @@ _TARGET = re.compile(r"sm_(\d+)")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Op:
-    """One instruction in its place: what semantics are given.
+    """One instruction in its place: the input of semantics.
 
     Attributes:
         node: The instruction of the tree.
         scope: Where its names are looked up.
         site: Its number in the program, from 0: run-time reports carry it.
         types: Its type qualifiers in order.
-        used: Bit by bit the bytes of a load that are used, where `.pragma "used_bytes_mask"` says so; else all are.
+        used: Bit by bit the bytes of a load that are used, by `.pragma "used_bytes_mask"`; by default all.
     """
 
     node: tree.Instruction
@@ -121,7 +121,7 @@ class FunctionPlan:
     """A function with its names placed.
 
     Attributes:
-        frame_bytes: What it needs of each lane's local memory.
+        frame_bytes: The bytes that it needs in each lane's local memory.
         first: The number of its first block.
         signature: Where its results and parameters lie in its frame (the entry's lie elsewhere).
     """
@@ -145,9 +145,9 @@ class Parameter:
     """A parameter of the entry: where it lies and how it is declared.
 
     Attributes:
-        name: As the PTX has it.
-        called: What it is called in the source, or in the PTX where that is not known.
-        wanted: What messages call it.
+        name: Its name in the PTX.
+        called: Its name in the source, or in the PTX if that is unknown.
+        wanted: Its description in messages.
     """
 
     name: str

@@ -1,7 +1,7 @@
 """Which bytes of a vector a load or store moves, where these are not all (PTX ISA 9.7.9.8, 9.7.9.12, 12).
 
-An element `_` is left out, and `.pragma "used_bytes_mask 0xff0f";` says which bytes of the load after it are used. No
-other byte is touched: it may lie outside of every array, be unwritten, or be written by others meanwhile.
+An element `_` is left out, and `.pragma "used_bytes_mask 0xff0f";` selects the bytes of the next load that are used. No
+other byte is touched: it may be outside every array, unwritten, or written by others meanwhile.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Part(NamedTuple):
 
 
 def used_bytes(strings: tuple[str, ...]) -> int:
-    """What the strings of a `.pragma` say of the bytes that the next load uses, a bit each; -1 if nothing."""
+    """The bytes that the next load uses by the strings of a `.pragma`, a bit each; -1 if they do not select any."""
     found = next((match for match in map(_MASK.fullmatch, strings) if match), None)
     return int(found[1], 0) if found else -1
 
@@ -73,7 +73,7 @@ def moved_mask(op: Op) -> int:
 
 
 def copied_bytes(op: Op) -> int:
-    """What a lane of a `cp.async` copies, as its text says; 16 if that is not a number."""
+    """The bytes that a lane of a `cp.async` copies by its text; 16 if that is not a number."""
     size = op.operands[2] if len(op.operands) > 2 else None
     return size.value if isinstance(size, tree.Integer) else 16
 

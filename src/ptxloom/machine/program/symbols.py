@@ -94,7 +94,7 @@ class BlockLabel:
 Symbol: TypeAlias = Register | Variable | FunctionName
 Mark: TypeAlias = "BlockLabel | BranchTable | tree.CallTargets | tree.CallPrototype"
 Scope: TypeAlias = names.Scope[Symbol | None, Mark]
-"""What names stand for in braces; a member of a series that is never mentioned stands for nothing."""
+"""The meanings of names in braces; a member of a series that is never mentioned has none."""
 Key: TypeAlias = tuple[Scope, str]
 """A register, whatever place it has: the braces that declare it, and its name."""
 

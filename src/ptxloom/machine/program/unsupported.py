@@ -1,4 +1,4 @@
-"""What the machine says of PTX that it cannot run."""
+"""The machine's error for PTX that it cannot run."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from ptxloom.diagnostics import PtxloomError
 _LONGEST = 200  # characters of an instruction that a message shows
 
 
-class UnsupportedInstruction(PtxloomError):  # noqa: N818 - says what was met, as UnsupportedForm does
+class UnsupportedInstruction(PtxloomError):  # noqa: N818 - names what was met, as UnsupportedForm does
     """The machine cannot run an instruction (or directive); nothing has been run.
 
     Example:

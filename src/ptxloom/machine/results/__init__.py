@@ -1,1 +1,1 @@
-"""What a run says of itself: hazards, a profile, a trace, as values."""
+"""The results of a run: hazards, a profile, a trace, as values."""

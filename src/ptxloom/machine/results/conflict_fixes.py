@@ -1,7 +1,7 @@
-"""What would remove a bank conflict: the swizzle and the padding, tried on the addresses that were met.
+"""What would remove a bank conflict: the swizzle and the padding, tried on the recorded addresses.
 
-A conflict belongs to how a tile lies in shared memory, so a change moves the tile for every instruction that touches
-it: each candidate is applied to the addresses of all of them, and counted as `banks` counts.
+A conflict belongs to the layout of a tile in shared memory, so a change moves the tile for every instruction that
+touches it: each candidate is applied to the addresses of all of them, and counted as `banks` counts.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ def remedies(rows: Iterable[ProfileRow], arrays: Sequence[Piece]) -> tuple[Remed
     """A remedy for each instruction with bank conflicts, those that conflict most first.
 
     Args:
-        rows: What the instructions cost.
+        rows: The costs of the instructions.
         arrays: The variables in shared memory.
     """
     touching = [row for row in rows if row.samples is not None]
@@ -180,7 +180,7 @@ def _swizzles(samples: Samples, unit: int) -> Iterator[tuple[Change, Move]]:
 
 
 def _element_bits(spelling: str) -> int:
-    """How wide an element of the tile is, as far as the instruction says."""
+    """The width of an element of the tile, as far as the instruction shows it."""
     digits = spelling.rpartition(".")[2].lstrip("busf")
     return max(int(digits), 8) if digits.isdecimal() and "matrix" not in spelling else 16
 
@@ -197,7 +197,7 @@ def _paddings(samples: Samples, unit: int) -> Iterator[tuple[Change, Move]]:
 
 
 def _pitches(samples: Samples, unit: int) -> tuple[int, ...]:
-    """How far rows may lie apart: the commonest steps between neighbouring lanes that exceed a lane's bytes."""
+    """Candidates for the row pitch: the commonest steps between neighbouring lanes that exceed a lane's bytes."""
     of = access(samples.access)
     steps = np.abs(np.diff(samples.addresses[:, : of.lanes], axis=1)).ravel()
     known, counts = np.unique(steps[(steps > of.lane_bytes) & (steps % unit == 0)], return_counts=True)

@@ -16,19 +16,20 @@ SECTORS_A_WAVEFRONT: Final = 4
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """What some instructions cost together; they add.
+    """The cost of some instructions together; costs add up.
 
     Attributes:
         executions: Warp instructions, those whose predicate holds in no lane included.
         lanes: The lanes that took part, over all executions.
         wavefronts: Passes of shared memory, as ncu counts them.
-        ideal_wavefronts: What these would be without bank conflicts.
-        conflicts: Bank conflicts: wavefronts beyond the ideal; of a compare-and-swap, which takes each twice, half.
+        ideal_wavefronts: The wavefronts without bank conflicts.
+        conflicts: Bank conflicts: wavefronts beyond the ideal; half of that for a compare-and-swap, which takes each
+            twice.
         sectors: Sectors of 32 bytes that accesses to global memory asked for.
-        ideal_sectors: What these would be if the lanes' bytes lay side by side; no more than they are.
+        ideal_sectors: The sectors if the lanes' bytes were contiguous; at most `sectors`.
         divergent: Branches that sent the lanes of a warp to different places.
-        bulk_global_bytes: Bytes of global memory that bulk copies read or wrote; of a box, those inside of the tensor.
-        bulk_shared_bytes: The same of shared memory; of a box, all that a load fills; of a multicast, in each CTA.
+        bulk_global_bytes: Bytes of global memory that bulk copies read or wrote; for a box, those inside the tensor.
+        bulk_shared_bytes: The same for shared memory; for a box, all that a load fills; for a multicast, in each CTA.
     """
 
     executions: int = 0
@@ -97,10 +98,10 @@ class ProfileRow:
     Attributes:
         line: The PTX line.
         instruction: The instruction as PTX.
-        function: The kernel or function it stands in.
-        origin: The line of the compiled program that it comes from, where the module says so.
+        function: The kernel or function that contains it.
+        origin: The line of the compiled program that it comes from, if the module records it.
         counts: What it cost.
-        samples: Addresses that it put to shared memory; None if there are no samples.
+        samples: Addresses in shared memory that it accessed; None if there are no samples.
     """
 
     line: int

@@ -1,4 +1,4 @@
-"""Which hazard each record of native code is, and what is said of its sides."""
+"""The hazard of each record of native code, and the words for its sides."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ FAULTS: Final = {  # what ends a kernel; all are memcheck's
     state.ILLEGAL_TENSOR_MEMORY: "illegal-tensor-memory",
 }
 REASONS: Final = {  # why there is no tensor map, or no copy by one; no texture, or no look-up of it
-    tensor_copy.WRONG_RANK: "they say more than 5 dimensions",
-    tensor_copy.WRONG_TYPE: "they say a type of elements that there is not",
-    tensor_copy.WRONG_INTERLEAVE: "they say an interleave layout that there is not",
+    tensor_copy.WRONG_RANK: "they hold more than 5 dimensions",
+    tensor_copy.WRONG_TYPE: "they hold an unknown type of elements",
+    tensor_copy.WRONG_INTERLEAVE: "they hold an unknown interleave layout",
     tensor_copy.PART_OF_CHUNK: "the rows of the box are not a multiple of 16 bytes",
     tensor_copy.WIDER_THAN_SWIZZLE: "the rows of the box are wider than the swizzle",
     tensor_copy.FEW_DIMENSIONS: "an interleaved tensor, and one for im2col, has 3 dimensions or more",
@@ -43,9 +43,10 @@ REASONS: Final = {  # why there is no tensor map, or no copy by one; no texture,
     tensor_copy.BETWEEN_CHUNKS: "the coordinate in the innermost dimension is not a multiple of 16 bytes",
     tensor_copy.BEFORE_START: "a coordinate is negative, which loads alone can take",
     tensor_copy.CORNERS_OUTSIDE: "the corners of the tensor map reach outside, which loads alone can take",
-    tensor_copy.BEYOND_CORNERS: "a coordinate of the first pixel lies outside of the bounding box",
-    tensor_copy.HALO_GOES_ON: "its halo goes on behind an image, or after every 32 pixels: where to, only figures say "
-    "that we have not seen",
+    tensor_copy.BEYOND_CORNERS: "a coordinate of the first pixel is outside the bounding box",
+    tensor_copy.HALO_GOES_ON: (
+        "its halo extends past an image, or past every 32 pixels: only figures that we have not seen define where"
+    ),
     tensor_copy.WIDE_HALO: "its halo has more than 511 pixels",
     tensor_copy.NOT_ALONG_WIDTH: "a copy along the width has a swizzle, no slices and no exchanged halves",
     tensor_copy.WRONG_ATOM: "more than 16 bytes stay together only where 128 bytes are swizzled",
@@ -53,18 +54,18 @@ REASONS: Final = {  # why there is no tensor map, or no copy by one; no texture,
     tensor_copy.BETWEEN_PADDED: "the coordinate in the innermost dimension is not a multiple of 128 padded elements",
     tensor_copy.BOX_OF_ROWS: "four rows are named, and the tensor map's box has more than one",
     tensor_copy.LOADED_ONLY: "4-bit elements with padding are loaded, not stored",
-    tensor_copy.NO_SUCH_REDUCTION: "there is no such reduction for the type that the tensor map says",
+    tensor_copy.NO_SUCH_REDUCTION: "the type in the tensor map has no such reduction",
     texture.NO_OBJECT: "the launch was not given such an object",
     texture.OTHER_OBJECT: "it is of the other kind, a surface for a texture or a texture for a surface",
     texture.OTHER_GEOMETRY: "it has another geometry than the instruction names",
-    texture.OUTSIDE: "a coordinate is outside, and it says `.trap`",
+    texture.OUTSIDE: "a coordinate is outside, and it has `.trap`",
     tensor_memory.BAD_COLUMNS: "the number of columns is not a power of 2 from 32 to 512",
     tensor_memory.RELINQUISHED: "the CTA has given up the right to allocate",
     tensor_memory.NOT_ALLOCATED: "no allocation of as many columns begins there",
     tensor_memory.BAD_SWIZZLE: "the matrix descriptor names a swizzling mode that there is not",
     tensor_memory.BAD_LEADING: "a leading offset that is an address goes with a K of 96 and a swizzle of 128 bytes",
-    tensor_memory.BAD_SCALE: "the scale factor id is not one that so many scales of a row can begin at",
-    tensor_memory.BAD_ATOM: "32 bytes at a time are swizzled where lines of `.tf32` lie side by side, and only there",
+    tensor_memory.BAD_SCALE: "the scale factor id cannot be the first of that many scales of a row",
+    tensor_memory.BAD_ATOM: "32 bytes at a time are swizzled only where lines of `.tf32` are contiguous",
     tensor_memory.BAD_LANE: "its lanes reach beyond those that it may touch",
     texture.BETWEEN_ACCESSES: "the first coordinate counts bytes, and is not a multiple of the bytes that are accessed",
 }

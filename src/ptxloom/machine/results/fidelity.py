@@ -81,7 +81,7 @@ class Fidelity:
 
 
 def fidelity_of(profile: Profile | None) -> Fidelity:
-    """What the instructions that were counted rest on.
+    """The evidence for the instructions that were counted.
 
     Raises:
         UsageError: Nothing was counted.
@@ -107,7 +107,7 @@ def is_recorded(target: str) -> bool:
 
 
 def level_of(spelled: str, *, is_recorded_target: bool = True) -> str:
-    """What an instruction rests on.
+    """The evidence for an instruction.
 
     Args:
         spelled: The instruction, without operands.

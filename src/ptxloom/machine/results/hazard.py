@@ -23,7 +23,7 @@ class Party:
     Attributes:
         span: The instruction in the PTX.
         instruction: The instruction as PTX, on one line.
-        origin: The line of the program that was compiled, where the PTX says so.
+        origin: The line of the program that was compiled, if the PTX records it.
         block: The CTA's (x, y, z).
         warp: The warp within the CTA.
         lanes: The lanes.
@@ -53,25 +53,25 @@ class Party:
 
 @dataclass(frozen=True, slots=True)
 class Hazard:
-    """Something a kernel did that it must not do, in compute-sanitizer's words.
+    """An error of a kernel, in compute-sanitizer's words.
 
     Attributes:
         tool: memcheck, racecheck, initcheck or synccheck.
         kind: Such as `out-of-bounds`.
         message: One sentence, lower case, no full stop.
         party: The lanes that did it, and where.
-        severity: A warning if the results can be right all the same.
-        other: The other side: of a race, the access before; of divergence, where the missing lanes are; of a use of
+        severity: A warning if the results can be right anyway.
+        other: The other side: for a race, the earlier access; for divergence, where the missing lanes are; for a use of
             unwritten bytes, the load that found them.
         space: The state space; empty where no memory is concerned.
-        address: Within the space; of global memory, as the kernel sees it. The first byte at fault.
+        address: The first byte at fault, within the space; in global memory, as the kernel sees it.
         size: Bytes at fault.
         symbol: The address as a user would write it, such as `tile+0x40` or `args[2]+0x100`; may be empty.
-        element: Of a matrix move, the row at fault and who holds it; may be empty.
+        element: For a matrix move, the row at fault and the lanes that hold it; may be empty.
         section: The manual's section; may be empty.
         help: What to do.
-        count: How often it was seen; the other fields describe the first one.
-        kernel: Which kernel did it, if a kernel launched it; else empty.
+        count: How often it occurred; the other fields describe the first one.
+        kernel: The kernel at fault, if another kernel launched it; else empty.
 
     Example:
         >>> from ptxloom.machine import kernel
@@ -123,7 +123,7 @@ class Hazard:
 
     @property
     def origin(self) -> SourceLine | None:
-        """The line of the program that was compiled, where the PTX says so."""
+        """The line of the program that was compiled, if the PTX records it."""
         return self.party.origin
 
     @property

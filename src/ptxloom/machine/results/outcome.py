@@ -23,7 +23,7 @@ class LaunchResult:
 
     Attributes:
         instructions: Warp instructions executed.
-        hazards: What the kernel did wrong without being ended.
+        hazards: Errors of the kernel that did not end it.
         output: What the kernel printed.
         profile: What each instruction cost, with `profile=True`.
         trace: What the traced instructions saw, by CTA, warp and order.
@@ -64,7 +64,7 @@ class LaunchError(PtxloomError):
 
     Attributes:
         reason: Why, in one sentence.
-        hazards: What went wrong: first what ended it, then what it had done before.
+        hazards: The errors: first the one that ended it, then earlier ones.
         trace: What the traced instructions saw until then.
         provenance: Where everything came from until then, with `provenance`.
 

@@ -41,7 +41,7 @@ _TOTALS: Final = ("wavefronts", "ideal", "sectors", "ideal_sectors")
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What the text says of an instruction, whatever it costs."""
+    """The text's facts about an instruction, without its cost."""
 
     line: int
     instruction: str
@@ -85,7 +85,7 @@ class Profile:
 
     @property
     def facts(self) -> tuple[Facts, ...]:
-        """What the text says of each instruction."""
+        """The text's facts about each instruction."""
         return self.countable.facts
 
     @cached_property

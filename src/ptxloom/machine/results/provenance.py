@@ -89,9 +89,9 @@ class ProductEvent:
         form: Shape and types.
         cta: The CTA's (x, y, z).
         warp: The warp within the CTA.
-        sequence: How many products the warp had executed before, of those that were recorded.
+        sequence: The number of recorded products that the warp had executed before.
 
-    Of `wgmma` each warp of the warpgroup has a product of its own: its 16 rows of A, C and D, and all of B.
+    For `wgmma`, each warp of the warpgroup has a product of its own: its 16 rows of A, C and D, and all of B.
     """
 
     number: int
@@ -123,8 +123,9 @@ class Contents:
 
     Attributes:
         array: The array.
-        origins: For each element, in the array's shape; what the kernel has not written is EXACT and itself.
-        stored_at: The site that has written each element last; -1: not written.
+        origins: For each element, in the array's shape; elements that the kernel has not written are EXACT and their
+            own origin.
+        stored_at: The site that wrote each element last; -1: not written.
         stored_twice: Whether the kernel has written it more than once.
     """
 
@@ -204,7 +205,7 @@ class ProvenanceRecord:
         """Where the elements of an operand come from, of several products of one instruction.
 
         Args:
-            numbers: (products,) which they are.
+            numbers: (products,) their numbers.
             name: "a", "b", "c" or "d".
 
         Returns:
@@ -223,7 +224,7 @@ class ProvenanceRecord:
         """Where the scales of a factor's blocks come from, of several products of one instruction.
 
         Args:
-            numbers: (products,) which they are.
+            numbers: (products,) their numbers.
             name: "a" or "b".
 
         Returns:
@@ -239,17 +240,17 @@ class ProvenanceRecord:
         """The matrix descriptors of a factor of several products of one instruction.
 
         Args:
-            numbers: (products,) which they are.
+            numbers: (products,) their numbers.
             name: "a" or "b".
 
         Returns:
-            (products,) the 64 bits; None if the factor does not lie in shared memory.
+            (products,) the 64 bits; None if the factor is not in shared memory.
         """
         place = descriptor_place(self.raw.of(int(numbers[0])), name)
         return None if place is None else self.raw.pool[self.raw.events["start"][numbers].astype(np.int64) + place]
 
     def origins(self, tags: NDArray[np.uint64]) -> NDArray[Any]:
-        """What tags say, as `ORIGIN`, in their shape.
+        """Decode tags to `ORIGIN`, in their shape.
 
         Args:
             tags: Of the first byte of each value.
@@ -305,7 +306,8 @@ class ProvenanceRecord:
 
         Args:
             cta: By its number or as (x, y, z).
-            site: As a warp of it first came to this instruction, if the launch was to keep that; None: at its end.
+            site: At the time when a warp of it first reached this instruction, if the launch was to keep that; None: at
+                its end.
 
         Returns:
             (bytes,) of `ORIGIN`, the number of each byte that of its address; None if the CTA never came there.

@@ -18,7 +18,7 @@ BUDGET_BYTES: Final = 1 << 28
 
 @dataclass(frozen=True, slots=True)
 class Provenance:
-    """How much `launch` keeps of where bytes come from; it follows everything else in any case.
+    """How much provenance `launch` keeps; it follows everything else in any case.
 
     Attributes:
         warps: The warps of each CTA whose matrix products are recorded; None for all.

@@ -1,4 +1,4 @@
-"""The tags of a product's operands, which lie as registers do, arranged as the matrices that they are."""
+"""The tags of a product's operands, stored by register, arranged as matrices."""
 
 from __future__ import annotations
 

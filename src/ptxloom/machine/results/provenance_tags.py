@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 
 class Kind(IntEnum):
-    """What an origin says."""
+    """The kind of an origin."""
 
     NONE = 0  # nothing is known: a literal, a counter
     EXACT = 1  # it is the element, bit by bit
     CONVERTED = 2  # the element, converted to another type
-    COMPUTED = 3  # computed, from what its node says
+    COMPUTED = 3  # computed, from the inputs in its node
     PRODUCT = 4  # an element of D of a matrix product
     MIXED = 6  # its bytes do not belong together; its node holds the origins of two of them
 
@@ -32,7 +32,7 @@ ORIGIN: Final = np.dtype([
     ("element", "i8"),  # flat number in the array
     ("byte", "u1"),  # of the element: where the value starts
     ("bit", "u1"),  # of that byte: where an element of fewer bits starts
-    ("at", "u1"),  # the bit at which it lies in its register's byte, where it was shifted or masked
+    ("at", "u1"),  # the bit at which it starts in its register's byte, if it was shifted or masked
     ("node", "i8"),  # of COMPUTED and MIXED their node, of PRODUCT the event; -1: neither
     ("item", "i4"),  # of PRODUCT: the flat number in D; -1: not of a product
     ("path", "i4"),
@@ -44,12 +44,12 @@ _SLOTS: Final = (1 << model.SLOT_BITS) - 1
 
 
 def decoded(tags: NDArray[np.uint64], places: NDArray[np.uint64], arrays: Sequence[tuple[int, int]]) -> NDArray[Any]:
-    """What tags say.
+    """Decode tags.
 
     Args:
-        tags: Of any shape.
+        tags: The tags, in any shape.
         places: Where each array starts, in the numbers that tags use.
-        arrays: Of each its bytes, and those of an element.
+        arrays: The bytes of each, and of its elements.
 
     Returns:
         `ORIGIN` in the tags' shape; `item` holds the slot of a product's element.
@@ -82,7 +82,7 @@ def _locate(
     places: NDArray[np.uint64],
     arrays: Sequence[tuple[int, int]],
 ) -> None:
-    """Name the arrays and elements that lie at places of global memory; the smallest array that holds one."""
+    """Name the arrays and elements at places of global memory; for each, the smallest array that holds it."""
     by_size = sorted(range(len(arrays)), key=lambda n: -arrays[n][0])
     for number in by_size:
         start, (size, item) = int(places[number]), arrays[number]

@@ -22,7 +22,7 @@ class ProductSite:
         line: Its PTX line.
         text: The instruction.
         form: Shape and types.
-        factors: A and B where they lie in shared memory.
+        factors: A and B if they are in shared memory.
         scales: How many scales a row of A has, and a column of B; 0 without.
         in_lines: Whether the tags of its operands are noted line by line: A and D by row, B by column.
     """

@@ -268,7 +268,7 @@ class Reporter:
         return replace(hazard, other=self.party(load, block, warp, (lane,), f"reads {size} bytes"))
 
     def _is_reversed(self, kind: int, op: Op, before: Op, reach: Reach) -> bool:
-        """Whether the access said to come second is meant to come first: what a loop waits for is written before."""
+        """Whether the access reported as second is meant to come first: what a loop waits for is written before."""
         if SIDES[kind] == ("write", "read") and self._sequence.polls(before):
             return True
         if SIDES[kind] == ("read", "write") and self._sequence.polls(op):
@@ -296,7 +296,7 @@ def _wrong(op: Op, holds: str, space: int) -> str:
     wanted = SPACES[space] if space != state.GENERIC else next(iter(named), "shared")
     if wanted == holds:
         return f"a generic address, but `{op.opcode}` wants one within {wanted} memory"
-    return f"which lies in {holds} memory, but `{op.opcode}` wants {wanted} memory"
+    return f"which is in {holds} memory, but `{op.opcode}` wants {wanted} memory"
 
 
 def _order_between(op: Op, before: Op, space: int, *, apart: bool) -> str:

@@ -27,15 +27,15 @@ _FLAT_BYTES: Final = 128  # of an array without rows: the bytes of one unit
 
 @dataclass(frozen=True, slots=True)
 class Elements:
-    """Elements that lie one behind the other.
+    """Consecutive elements.
 
     Attributes:
-        array: The array's name; "" where the bytes are of unknown origin.
+        array: The array's name; "" if the origin of the bytes is unknown.
         kind: Whether they are the elements themselves, converted, or something made of others.
         first: The index of the first.
         last: Likewise of the last.
-        regular: Between them one index alone counts up by one.
-        row: Which row of its array the first is in; None where unknown.
+        regular: Between them, only one index counts up, by one.
+        row: The row of its array that holds the first; None if unknown.
         chunk: Which 16 bytes of its row the first is in.
     """
 
@@ -55,8 +55,8 @@ class SharedPiece:
     Attributes:
         address: Of the first, in shared memory.
         size: How many.
-        elements: What lies there.
-        values: What the bytes hold, as numbers of the type that was asked for.
+        elements: The elements there.
+        values: The bytes as numbers of the requested type.
     """
 
     address: int
@@ -130,7 +130,7 @@ class SharedMap:
         return tuple(read_registers(held.view(f"u{word}"), self.type).ravel().tolist())
 
     def _elements(self, at: int, size: int) -> Elements:
-        """What lies in some bytes."""
+        """The contents of some bytes."""
         fields = ("kind", "array", "element")
         rows: list[tuple[int, int, int]] = [tuple(one) for one in self.origins[at : at + size][[*fields]].tolist()]
         kinds = {Kind(kind) for kind, _, _ in rows}

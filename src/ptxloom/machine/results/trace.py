@@ -70,17 +70,17 @@ class TraceRecord:
         line: The PTX line.
         instruction: The instruction as PTX.
         node: The same in the tree.
-        origin: The line of the compiled program, where the module says so.
+        origin: The line of the compiled program, if the module records it.
         block: The CTA's (x, y, z).
         warp: The warp within the CTA.
-        number: Which execution by this warp, from 0.
-        order: Where it stands among all that was recorded of the warp.
+        number: The number of this execution by the warp, from 0.
+        order: Its position among all records of the warp.
         lanes: The lanes that executed it.
         addresses: (32,) uint64 within the state space; None if it has no address.
         before: (32,) of each register that it reads, as unsigned integers (predicates as bool), as it was before.
         after: The same of each register that it writes, as it was after; empty if it ended the
             kernel, or had to wait for its result (`bar.red`).
-        locate: Names an address: what lies there.
+        locate: Names the object at an address.
         chosen: Those of its lanes that the request chose.
         block_shape: The threads of a CTA along x, y and z.
 
@@ -121,7 +121,7 @@ class TraceRecord:
 
     @property
     def places(self) -> tuple[str, ...]:
-        """(32,) what lies at each address, such as `tile+0x40` or `args[0]+0x100`; empty for lanes without one."""
+        """(32,) the object at each address, such as `tile+0x40` or `args[0]+0x100`; empty for lanes without one."""
         found = [""] * LANES
         if self.addresses is not None:
             for lane in self.lanes:
@@ -150,8 +150,8 @@ class TraceRecord:
         """A matrix operand with the values its registers held.
 
         Args:
-            type_: What to read the bits as: f16, bf16, s8, e4m3, b16, ...; by default what the instruction says.
-            operand: Which operand, if there are several; by default the destination.
+            type_: What to read the bits as: f16, bf16, s8, e4m3, b16, ...; by default the instruction's.
+            operand: The operand, if there are several; by default the destination.
 
         Returns:
             The fragment with a value for each element.
@@ -172,7 +172,7 @@ class TraceRecord:
 
         Args:
             type_: For the operand that is named; otherwise for all whose elements are as wide.
-            operand: Which operand; by default all whose registers were recorded.
+            operand: The operand; by default all whose registers were recorded.
 
         Returns:
             A fragment with values for each of them.

@@ -46,7 +46,7 @@ class Chosen:
 
 
 def choose(requests: Sequence[Request], program: Program, grid: tuple[int, int, int], warps: int) -> tuple[Chosen, ...]:
-    """Find what is asked for; an instruction belongs to the first request that names it.
+    """Find the requested instructions; each belongs to the first request that names it.
 
     Raises:
         UsageError: A request names nothing, or a CTA or warp that does not exist.

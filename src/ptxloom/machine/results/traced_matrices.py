@@ -35,10 +35,10 @@ class MatrixOperand:
     """An operand that is a matrix in registers.
 
     Attributes:
-        name: `a`, `b`, `c`, `d`, or `r` where the instruction has a single one.
+        name: `a`, `b`, `c`, `d`, or `r` if the instruction has only one.
         place: Which operand of the instruction it is.
-        fragment: Which lane of a warp holds what; of what four warps hold together, the rows of one of them.
-        type: What the instruction says its elements are; "" if it only moves bits.
+        fragment: Which lane of a warp holds what; if four warps hold it together, the rows of one of them.
+        type: The type of its elements in the instruction; "" if it only moves bits.
         warps: How many warps hold it together.
     """
 

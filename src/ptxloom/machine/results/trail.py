@@ -1,4 +1,4 @@
-"""Where one element of an array came from, in words: which thread stored it, and what it was made of."""
+"""Where one element of an array came from, in words: which thread stored it, and from what it was computed."""
 
 from __future__ import annotations
 

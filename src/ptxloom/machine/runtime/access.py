@@ -29,7 +29,7 @@ def access_name(verb: str, window: str, bits: int, parts: int) -> str:
 def access_function(name: str) -> tuple[str, tuple[Callable[..., object], ...]]:
     """The IR of a warp-wide access and the native functions it calls.
 
-    What is usual stands in a function of its own, which needs few registers and saves no others: the rest is jumped to.
+    The usual case is a function of its own, which needs few registers and saves no others; it jumps to the rest.
     """
     found = NAME.fullmatch(name)
     assert found is not None

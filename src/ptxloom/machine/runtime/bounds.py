@@ -1,7 +1,7 @@
-"""The bound of every access to memory: whether a stretch lies in a room, in 64 bits, whatever the address.
+"""The bound of every access to memory: whether a range lies within bounds, in 64 bits, whatever the address.
 
 It is `offset <= room - size`, never `offset + size <= room`, whose sum may wrap around. `offset` is a difference from
-the start of the room: an address before the start wraps around to one far behind the end. Native code calls `within`;
+the start of the room: an address before the start wraps around to one far beyond the end. Native code calls `within`;
 code made as LLVM IR has the same comparison from `inside`, for one address or for those of a warp.
 """
 

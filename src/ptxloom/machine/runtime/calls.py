@@ -2,8 +2,8 @@
 
 A frame holds results, parameters and variables; its first bytes are unused, so that every frame takes some. On the
 lane's control stack lie, in cells of eight bytes that the 32 lanes have side by side: the registers that a call keeps;
-the block and the frame to go back to; what the caller has taken by `alloca`. Of every lane `sp` + its frame + `stack`
-<= `local_bytes` and `depth` <= `control_cells`: `has_room` and `allocate` let nothing else come about.
+the block and the frame to go back to; what the caller has taken by `alloca`. In every lane `sp` + its frame + `stack`
+<= `local_bytes` and `depth` <= `control_cells`: `has_room` and `allocate` ensure it.
 """
 
 from __future__ import annotations
@@ -102,7 +102,10 @@ def give_back(w: Warp, lanes: u32, following: u32) -> u32:
 
 
 def request(w: Warp, lanes: u32, number: u32, frame_bytes: u32, result: u32, result_bytes: u32, site: u32) -> None:
-    """Ask Python for a service; the arguments lie in the frame that would be the callee's, and so will the result."""
+    """Ask Python for a service.
+
+    The arguments are in the frame that would be the callee's, and so will the result be.
+    """
     worker = w.worker
     worker.service = number
     worker.service_lanes = lanes
@@ -161,7 +164,7 @@ def restore_register(w: Warp, lanes: u32, register: u32, size: u32, offset: u32)
 
 
 def drop_cells(w: Warp, lanes: u32, cells: u32) -> None:
-    """The registers that a call kept lie on top of the stack: take them off."""
+    """Pop the registers that a call kept from the stack."""
     for lane in range(32):
         if lanes >> lane & 1 != 0:
             w.depth[lane] = w.depth[lane] - cells
@@ -182,7 +185,7 @@ def find_functions(
 ) -> u32:
     """The first block of the function at each lane's code address, its frame made room for; 1 after a fault.
 
-    The function must take and return what the call passes: the number of its signature says so.
+    The function must take and return what the call passes: the number of its signature is compared.
     """
     for lane in range(32):
         if lanes >> lane & 1 != 0:

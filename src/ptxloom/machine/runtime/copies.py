@@ -104,9 +104,9 @@ def watch_async(w: Warp, lane: u32, target: u64, source: u64, take: u32, size: u
 
 
 def copy_whole(w: Warp, mask: u32, targets: Ptr[u64], sources: Ptr[u64], takes: Ptr[u32], site: u32) -> u32:
-    """Copies of 16 whole bytes from where this instruction has read before: 1 if every lane's was one, unwatched.
+    """Copies of 16 whole bytes from memory that this instruction has read before: 1 if every lane's was one, unwatched.
 
-    If not, all are to be made again, with care: some may have been made, but what they read has not changed.
+    If not, all must be made again, with all checks: some may have been made, but what they read has not changed.
     """
     if address(w.shadow) != 0 or address(w.written) != 0 or w.launch.watches_global != 0:
         return 0
@@ -180,7 +180,7 @@ def copy_bulk(  # noqa: C901 - one lane after the other
     """`cp.async.bulk`: lanes copy stretches; mbarriers (0: no mbarrier) learn of the bytes; 1 after a fault.
 
     `ctas` names the CTAs of the cluster that receive a multicast; 0 without a multicast. `combine` is the code that
-    combines what comes with what is there (`cp.reduce`); 0 to replace it.
+    combines new data with old (`cp.reduce`); 0 to replace it.
     """
     for lane in range(32):
         if mask >> lane & 1 != 0:

@@ -1,9 +1,9 @@
-"""What a warp's access to memory costs, counted natively: wavefronts of shared memory, sectors of global memory.
+"""The cost of a warp's access to memory, counted natively: wavefronts of shared memory, sectors of global memory.
 
-The rules stand in `banks.report` (a property test holds these functions to it). An access whose 32 addresses are those
+The rules are those of `banks.report` (a property test compares the two). An access whose 32 addresses are those
 of an earlier one moved by a constant costs the same, so each instruction keeps a few patterns of addresses, and code
-(`instruments/profile.py`) counts how often each comes back; only new patterns come here. The run-time functions that
-make bulk copies say themselves how many bytes these move.
+(`instruments/profile.py`) counts how often each comes back; only new patterns come here. The run-time functions of bulk
+copies count their bytes themselves.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ from ptxloom.machine.runtime.state import (
 
 PATTERNS: Final = 8  # kept for each instruction
 MERGES: Final = 1  # a rule: phases may be served in pairs
-ALONE: Final = 2  # a rule: lanes do not share what they want, as those of an atomic operation
+ALONE: Final = 2  # a rule: lanes share no data, as in an atomic operation
 TWICE: Final = 4  # a rule: wavefronts are taken twice
 SECTOR_SHIFT: Final = 5  # a sector is 32 bytes
-APART_SHIFT: Final = 37  # spans lie 40 bytes apart in their table: shifted by this, they are a terabyte apart
+APART_SHIFT: Final = 37  # spans are 40 bytes apart in their table: shifted by this, they are a terabyte apart
 TURN_BITS: Final = 5  # beside a sector: which of 32 lanes that name one address
 
 
 class Pattern:
-    """The addresses of an access, what it costs, and how often it came, moved or not."""
+    """The addresses of an access, its cost, and how often it occurred, moved or not."""
 
     addresses: Annotated[Array[u64], 32]
     words: Annotated[Array[u32], 32]  # the same, as the 32-bit addresses of shared memory

@@ -1,8 +1,8 @@
 """The approximate functions of the hardware's multi-function unit, 32 lanes at a time, bit for bit as an H200.
 
 Each takes the bits of f32 operands and returns those of the results; subnormal operands and results are zeros.
-`rcp64` and `rsqrt64` take and return the high halves of f64. How they are computed, and what that rests on, stands in
-`interpolation.toml`.
+`rcp64` and `rsqrt64` take and return the high halves of f64. `interpolation.toml` describes how they are computed, and
+the evidence.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Where a matrix descriptor says that a matrix lies in shared memory (PTX ISA 9.7.15.5.1).
+"""Where a matrix lies in shared memory, by its matrix descriptor (PTX ISA 9.7.15.5.1).
 
-A matrix is made of core matrices, eight rows of 16 bytes. Rows of a core matrix lie as far apart as the swizzle is
-wide, so that as many of them stand side by side as fit in it; the descriptor states the distance to further ones.
-The swizzle exchanges the 16-byte pieces of 128 bytes, by the address itself.
+A matrix is made of core matrices, eight rows of 16 bytes. The pitch of a core matrix's rows is the width of the
+swizzle, so that as many core matrices as fit in it are side by side; the descriptor states the distance to further
+ones. The swizzle exchanges the 16-byte pieces of 128 bytes, by the address itself.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def core_start(descriptor: u64, line: u64, column: u64, across: u32) -> u64:
 
 
 def swizzled(descriptor: u64, at: u64) -> u64:
-    """Where 16 bytes lie that would be at an address without a swizzle."""
+    """The place of 16 bytes whose address without a swizzle is given."""
     mask = (1 << width_shift(descriptor) - 4) - 1
     return at ^ ((at >> 7) - (descriptor >> 49 & 7) & mask) << 4
 
@@ -53,7 +53,7 @@ def row_at(descriptor: u64, line: u64, column: u64, across: u32, row: u32) -> u6
 
 
 def factor_place(descriptor: u64, line: u64, column: u64, row: u32, across: u32) -> u64:
-    """Where 16 bytes lie: `row_at`, plus what only `tcgen05` has: factors of 32 bits, rows that go on elsewhere."""
+    """Where 16 bytes lie: `row_at`, plus what only `tcgen05` has: factors of 32 bits, rows that continue elsewhere."""
     if descriptor & NEXT_IS_ADDRESS != 0:
         return swizzled(descriptor, circular_start(descriptor, line, column) + (u64(row) << 7))
     if descriptor >> 61 != ATOM_32B:
@@ -67,7 +67,7 @@ def factor_place(descriptor: u64, line: u64, column: u64, row: u32, across: u32)
 
 
 def circular_start(descriptor: u64, line: u64, column: u64) -> u64:
-    """`core_start` where a row of 128 bytes goes on at an address of its own, in a ring's next buffer (9.7.16.4.1)."""
+    """`core_start` if a row of 128 bytes continues at an address of its own, in a ring's next buffer (9.7.16.4.1)."""
     start = (descriptor & 0x3FFF) << 4
     stride = (descriptor >> 32 & 0x3FFF) << 4
     along = (start >> 4 & 7) + column

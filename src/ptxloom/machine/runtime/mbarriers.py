@@ -4,8 +4,8 @@ The 64 bits are opaque to a program; here: arrivals that every phase expects (20
 one (20), bytes still missing (21, signed), a bit that marks `.layout::v1`, one that marks an initialised object, and
 the phase's parity. A state token is the object as it was before the arrival.
 
-`.layout::v1` adds a report that keeps the conditional phase from advancing. Nothing here makes one, so that primary and
-conditional phases advance together, as they always do with `.layout::v0`.
+`.layout::v1` adds a report that keeps the conditional phase from advancing. Nothing here makes a report, so that
+primary and conditional phases advance together, as they always do with `.layout::v0`.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def mbarrier(  # noqa: C901 - one lane after the other
     """Do one operation lane by lane; `values` is its count, bytes, token or parity. Returns 1 after a fault.
 
     `results` takes the token of an arrival, or 1 where a phase has completed. Lanes that must wait yield.
-    `relaxed` is 1 for operations that order what fences make them order, 2 for those that order nothing.
+    `relaxed` is 1 for operations that order only with fences, 2 for those that never order anything.
     """
     waits: u32 = 0
     watched = u32(address(w.shadow) != 0 and relaxed < 2)
@@ -129,7 +129,7 @@ def remember_answer(w: Warp, lane: u32, host: u64, completed: u64, site: u32) ->
 
 
 def place_object(w: Warp, lane: u32, at: u64, space: u32, size: u32, site: u32) -> Slice[u8]:
-    """The bytes of an mbarrier, or of another object that lies in shared memory; empty after a fault."""
+    """The bytes of an mbarrier, or of another object in shared memory; empty after a fault."""
     if space == GENERIC and at & ~u64(WINDOW_BYTES - 1) != SHARED_WINDOW:
         return refuse(w, WRONG_SPACE, site, lane, at, space, size, 1)
     return place(w, lane, at, space, size, 1, site)

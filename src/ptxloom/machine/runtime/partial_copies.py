@@ -30,7 +30,7 @@ def copy_within(
     barriers: Ptr[u64],
     site: u32,
 ) -> u32:
-    """`.ignore_oob`: what may lie outside at both ends is not read, and is left as it is; 1 after a fault."""
+    """`.ignore_oob`: bytes that may be outside at both ends are not read, and are left unchanged; 1 after a fault."""
     for lane in range(32):
         if mask >> lane & 1 != 0:
             size = sizes[lane]

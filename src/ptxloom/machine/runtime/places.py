@@ -1,7 +1,7 @@
 """Where a number becomes a pointer: the few places that the structs of the run-time cannot express by themselves.
 
-Everything else is reached through fields that say how many elements they point to (`native`), and no other module may
-make a pointer. What a kernel has a hand in comes here as the address of global memory alone.
+Everything else is reached through fields with declared lengths (`native`), and no other module may make a pointer. Of
+values that a kernel controls, only addresses of global memory come here.
 """
 
 from __future__ import annotations
@@ -51,9 +51,9 @@ def remember_span(w: Warp, site: u32, span: Span) -> None:
 
 
 def remember_block(w: Warp, site: u32, heap: HeapTable, first: u32, at: u64, size: u64) -> u32:
-    """1, and an instruction has hit the block of the device heap that starts at a granule, if it holds these bytes.
+    """1 if the block of the device heap that starts at a granule holds these bytes; the instruction remembers it.
 
-    What the heap says of the block is read once: another thread of the host may free it, and reuse its room.
+    The heap's entry for the block is read once: another thread of the host may free it, and reuse its room.
     """
     start = heap.start + (u64(first) << 4)
     room = heap.sizes[first]
@@ -94,7 +94,7 @@ def warp_at(cta: Cta, index: u32) -> Warp:
 
 
 def registers(w: Warp, offset: u32, size: u32) -> Slice[u8]:
-    """Bytes of a warp behind its state: of its registers, of what is poison in them and of where that comes from."""
+    """Bytes of a warp after its state: its registers, their poison, and the sources of the poison."""
     assert offset >= REGISTERS
     assert within(u64(offset), u64(size), u64(w.launch.warp_bytes)) != 0
     return pointer(u8, address(w) + u64(offset), u64(size))

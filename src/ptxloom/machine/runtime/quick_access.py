@@ -1,6 +1,6 @@
-"""What is usual of a warp's loads and stores, to be inlined into hot code: rows of neighbours, and one word for all.
+"""The usual case of a warp's loads and stores, to be inlined into hot code: rows of neighbours, and one word for all.
 
-What is asked for is firm: where LLVM sees poison in an offset or a mask, nothing but a wrong address may follow.
+The inputs are frozen: if LLVM sees poison in an offset or a mask, the worst result is a wrong address.
 """
 
 from __future__ import annotations

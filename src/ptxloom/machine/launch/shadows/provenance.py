@@ -175,9 +175,9 @@ class ProvenanceShadow(ShadowMaker):
         if missed:
             yield f"provenance has no room for {missed:,} matrix products: give it a larger budget, or choose warps"
         if trail.node_count >= trail.node_limit:
-            yield "provenance has no room for all values that were computed: of some it does not tell from what"
+            yield "provenance has no room for all values that were computed: for some it does not report from what"
         if trail.path_count >= trail.path_limit:
-            yield "provenance has no room for all ways that bytes took: of some it tells the beginning"
+            yield "provenance has no room for all ways that bytes took: for some it reports only the beginning"
 
     def record(self) -> ProvenanceRecord:
         """What it has found."""
@@ -230,7 +230,7 @@ class ProvenanceShadow(ShadowMaker):
             yield array.ctypes.data, TracedArray(number, called, place, *facts)
 
     def _called(self, name: str, array: NDArray[Any]) -> str:
-        """What an array of the device is called: if nobody has named it, as the parameter that points to it."""
+        """The name of an array of the device; one without a name gets that of the parameter that points to it."""
         if _UNNAMED.match(name) is None:
             return name
         for place, one in enumerate(self._program.parameters):

@@ -1,9 +1,9 @@
 """Initcheck's look at the accesses of a warp to shared memory, as LLVM functions.
 
 `ptxloom_init_read_shared_4` returns the lanes whose read of 4 bytes finds unwritten ones; `write` marks bytes as
-written. Addresses are 32-bit ones of the window (`shared`) or 64-bit ones that mean the same (`wide`). Each half of
-the warp is looked at by itself: bytes without gaps as one row, one place read by all, or lane by lane. Where lanes go
-beyond the CTA's own memory, `firsts` looks.
+written. Addresses are 32-bit ones of the window (`shared`) or 64-bit ones that mean the same (`wide`). Each half of the
+warp is checked separately: bytes without gaps as one row, one place read by all, or lane by lane. If lanes reach beyond
+the CTA's own memory, `firsts` checks them.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def init_function(name: str) -> tuple[str, tuple[Callable[..., object], ...]]:
 
 
 def _half(half: int, size: int, *, read: bool) -> str:
-    """Look at the lanes of one half; `%bad` of it are those that read what is not written."""
+    """Check the lanes of one half; `%bad` are those that read unwritten bytes."""
     row = ", ".join(f"i32 {lane * size}" for lane in range(16))
     order = ", ".join(f"i32 {16 * half + lane}" for lane in range(16))
     facts = {"h": half, "n": size, "lanes": 0xFFFF << 16 * half, "first": 16 * half, "row": row, "order": order}

@@ -1,8 +1,8 @@
-"""Unwritten bits of registers: taken from memory, stored to it, and what is noted when they are used.
+"""Unwritten bits of registers: loaded from memory, stored to it, and reported when they are used.
 
-Initcheck's poison of a register lies as the register does (32 lanes side by side; a predicate: a mask), behind the
-registers of the warp; a bit is 1 where it is unwritten. Behind all poison each register has its source, 24 bytes
-where the poison has 4: which load found the bits unwritten, and where.
+Initcheck's poison of a register is laid out as the register (32 lanes side by side; a predicate: a mask), after the
+registers of the warp; a bit is 1 if it is unwritten. After all poison each register has its source, 24 bytes for 4 of
+poison: which load found the bits unwritten, and where.
 """
 
 from __future__ import annotations
@@ -78,9 +78,9 @@ def lanes_of(w: Warp, place: u32, size: u32) -> u32:
 
 @watching
 def inherit(w: Warp, target: u32, place: u32, size: u32, lanes: u32, done: u32) -> None:
-    """A register takes the source of another one, if that is poison in some of these lanes.
+    """Give a register the source of another one, if that is poison in some of these lanes.
 
-    `done` says what is done to its bits: LOADED if it takes the value as it is.
+    `done` is what happens to its bits: LOADED if it takes the value unchanged.
     """
     if lanes_of(w, place, size) & lanes == 0:
         return
@@ -117,7 +117,7 @@ def load_poison(
 ) -> u32:
     """The poison of what lanes load, laid out as `move_lanes` does; returns the lanes that have any.
 
-    `used` says bit by bit which of the bytes the load uses.
+    `used` has a bit for each byte that the load uses.
     """
     found: u32 = 0
     for lane in range(32):
@@ -213,11 +213,11 @@ def store_poison(
     moved: u32,
     computed: u32,
 ) -> u64:
-    """Lanes store poison, laid out as `move_lanes` wants values.
+    """Lanes store poison, laid out as the values of `move_lanes`.
 
-    `moved` says bit by bit which of the bytes are stored, `computed` which of the values were computed with poison.
-    Memory that the host does not see takes the poison, and so does memory that is not written yet, of what is only
-    copied. Returns the lanes that store other poison for the host to see: in the lower half those to memory that holds
+    `moved` has a bit for each byte that is stored, `computed` one for each value that was computed with poison.
+    Memory that the host does not see takes the poison, and so does unwritten memory if the value is only copied.
+    Returns the lanes that store other poison for the host to see: in the lower half those to memory that holds
     something, in the upper half those to memory that does not, which counts as written from now on.
     """
     given: u64 = 0
@@ -253,9 +253,9 @@ def is_seen(w: Warp, at: u64, space: u32) -> u32:
 
 @watching
 def note_given(w: Warp, site: u32, given: u64, place: u32, size: u32, stored: u32, use: u32) -> None:
-    """Lanes store `stored` bytes of a register for the host to see, as `store_poison` says.
+    """Lanes store `stored` bytes of a register for the host to see, as in `store_poison`.
 
-    What is only copied may be a struct with its padding: a byte, or a word of which a part is written, is let pass.
+    A value that is only copied may be a struct with padding: a byte, or a partly written word, is not reported.
     """
     lanes = u32(given)
     if source_of(w, place).raw == COMPUTED:

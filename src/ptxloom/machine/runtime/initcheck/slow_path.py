@@ -1,6 +1,6 @@
-"""What has been written before it is read: initcheck's byte for every byte of shared and local memory.
+"""Which bytes have been written: initcheck's byte for every byte of shared and local memory.
 
-Each plane lies parallel to its memory: a bit is 1 if it is unwritten since the CTA (the frame) began. Bits of
+Each plane is parallel to its memory: a bit is 1 if it is unwritten since the CTA (the frame) began. Bits of
 registers are kept in the same way (`poison`), so that a plane is read and written as memory is.
 """
 
@@ -160,7 +160,7 @@ def read_near(w: Warp, lanes: u32, size: u32, site: u32) -> None:
 
 @watching
 def start_marks(cta: Cta) -> None:
-    """A CTA starts: nothing is written in its shared memory but what is the system's, in first frames, in registers."""
+    """A CTA starts: its first frames, its registers and its shared memory, except the system's part, are unwritten."""
     launch = cta.launch
     cta.computed_from = 0xFFFFFFFF
     cta.computed_to = 0

@@ -64,9 +64,9 @@ def shift_tags(
 ) -> None:
     """A register takes the bits of two registers side by side, of its own size, from one on.
 
-    Bit `start` less 64 comes first in a lane whose number is 0; others begin as many bits further on, or `back`, but no
-    more than `most`. Of a `most` with its highest bit the rest is a mask of the number instead. What lies beyond the
-    registers has no origin.
+    Bit `start` less 64 comes first in a lane whose number is 0; others begin that many bits further on, or `back`, but
+    at most `most`. If the highest bit of `most` is set, the rest is a mask of the number instead. Bits beyond the
+    registers have no origin.
     """
     trail = w.launch.trail
     assert room <= 16

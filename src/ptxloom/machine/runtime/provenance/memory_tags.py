@@ -37,7 +37,7 @@ def tags_of(w: Warp, place: u32, size: u32) -> Slice[u64]:
 
 @watching
 def start_tags(cta: Cta) -> None:
-    """Nothing is known of what a CTA finds in its shared and local memory and its registers."""
+    """Reset the tags of a CTA's shared and local memory and registers."""
     fill(cta.tags, 0)
     if address(cta.tensor_tags) != 0:
         fill(cta.tensor_tags.tags, 0)
@@ -56,7 +56,7 @@ def is_far(at: u64, space: u32) -> u32:
 
 
 def near_tags(w: Warp, lane: u32, at: u64, space: u32, size: u64) -> Slice[u64]:
-    """The tags of bytes of shared or local memory; nothing if they are not there."""
+    """The tags of bytes of shared or local memory; empty if these do not exist."""
     named = space_at(at, space)
     offset = at & WINDOW_BYTES - 1
     if named == LOCAL:
@@ -83,7 +83,7 @@ def span_of(w: Warp, at: u64, size: u64) -> Slice[Span]:
 
 
 def span_tags(span: Span, at: u64, size: u64) -> Slice[u64]:
-    """The tags of bytes of a piece of global memory; nothing if no byte of it ever changes."""
+    """The tags of bytes of a piece of global memory; empty if no byte of it ever changes."""
     if length(span.tags) == 0:
         return nothing(u64)
     return part(span.tags, at - span.start, size)
@@ -179,7 +179,7 @@ def load_tags(
     room: u32,
     first: u32,
 ) -> None:
-    """Lanes load `size` bytes to a register of `room` bytes, from one of them on; what is above is of no origin."""
+    """Lanes load `size` bytes to a register of `room` bytes, from one of them on; higher bytes have no origin."""
     into = tags_of(w, place, room)
     if lanes == 0xFFFFFFFF and space == SHARED and size == room:
         low = load_half(w, site, addresses, offset, size, into, 0)
@@ -283,7 +283,7 @@ def unstage_rows(w: Warp, site: u32, lanes: u32, rows: u32, addresses: Ptr[u64],
 
 
 def gather_tags(w: Warp, lanes: u32, start: u64, place: u32) -> None:
-    """A register of 4 bytes takes tags that were put aside, as a map says for each of its bytes."""
+    """A register of 4 bytes takes stored tags, selected by a map for each of its bytes."""
     into = tags_of(w, place, 4)
     trail = w.launch.trail
     map_ = part(trail.maps, start, 128)
@@ -300,7 +300,7 @@ def gather_tags(w: Warp, lanes: u32, start: u64, place: u32) -> None:
 
 
 def scatter_tags(w: Warp, start: u64, place: u32) -> None:
-    """Tags of a register of 4 bytes are put aside, where a map says for each of its bytes."""
+    """Store the tags of a register of 4 bytes, at places from a map for each of its bytes."""
     out = tags_of(w, place, 4)
     trail = w.launch.trail
     map_ = part(trail.maps, start, 128)

@@ -55,5 +55,5 @@ def keep_warps_shared(w: Warp, lanes: u32, paired: u32, moment: u32) -> None:
     if lanes == 0:
         return
     keep_shared(w.cta, moment)
-    if paired != 0 and w.launch.members & 1 == 0:  # else there is none, which the instruction says
+    if paired != 0 and w.launch.members & 1 == 0:  # else there is none, as the instruction has no field for it
         keep_shared(w.cta.peers[w.cta.rank ^ 1].cta, moment)

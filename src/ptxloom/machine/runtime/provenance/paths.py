@@ -129,7 +129,7 @@ def tag_hash(key: u64) -> u64:
 
 
 def node_tag(trail: Trail, kind: u64, site: u32, first: u64, second: u64, third: u64) -> u64:
-    """The tag of what an instruction has made of up to three values (COMPUTED), or of what lies in one (MIXED)."""
+    """The tag of a value computed from up to three values (COMPUTED), or of the contents of one (MIXED)."""
     nodes = trail.nodes
     if trail.node_count >= length(nodes):
         return kind
@@ -210,8 +210,8 @@ def bits_tag(trail: Trail, site: u32, tag: u64, lowest: u32) -> u64:
 def shifted_tag(trail: Trail, site: u32, low: u64, high: u64, by: u32, upwards: u32) -> u64:
     """The tag of a byte of the upper bits of one byte, from `by` (1 to 7) on, and above them lower bits of the next.
 
-    If these do not belong together, the byte is taken for what is likely to be kept of it: in shifts `upwards` the
-    bits of the next.
+    If these do not belong together, the byte counts as the part of it that is likely to be kept: in shifts `upwards`
+    the bits of the next.
     """
     first = window_tag(low)
     second = window_tag(high)

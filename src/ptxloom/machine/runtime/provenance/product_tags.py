@@ -57,7 +57,7 @@ def note_operand(w: Warp, site: u32, place: u32, room: u32, each: u32) -> None:
 
 
 def note_values(trail: Trail, site: u32, tags: Slice[u64], out: Slice[u64], count: u32, each: u32) -> None:
-    """The tags of values of `each` bytes that lie side by side."""
+    """The tags of contiguous values of `each` bytes."""
     into = part(tags, 0, count)
     known = part(out, 0, count * each)
     if each == 1:

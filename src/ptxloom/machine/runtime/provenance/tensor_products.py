@@ -44,12 +44,12 @@ def note_tensor_product(
     the addresses of the scales.
 
     Args:
-        w: Who issues it.
+        w: The warp that issues it.
         cta: The CTA.
         plan: The product.
         job: The same, on its way.
-        operands: Of each lane, as the instruction has them.
-        facts: What its code says of it.
+        operands: The instruction's operands, for each lane.
+        facts: Its facts in the code.
         site: The instruction.
     """
     trail = w.launch.trail
@@ -135,9 +135,9 @@ def note_lines(
     """Note the elements of a factor in a CTA's shared memory, line by line along k.
 
     Args:
-        w: Who issues the product.
-        cta: Whose shared memory it is.
-        descriptor: Says where in it.
+        w: The warp that issues the product.
+        cta: The CTA with the shared memory.
+        descriptor: Its descriptor, which gives the place.
         lines: Rows of A, or columns of B.
         parts: Of 16 bytes along k.
         across: Bytes of an element where lines lie next to each other; 0 where k does.
@@ -170,7 +170,7 @@ def note_lines(
 
 
 def note_rows(w: Warp, cta: Cta, plan: TensorPlan, base: u32, column: u32, shifts: u32, site: u32) -> None:
-    """Note A where it lies in tensor memory; a row is the next lane's if A `shifts`."""
+    """Note A in tensor memory; a row is the next lane's if A `shifts`."""
     trail = w.launch.trail
     each = plan.a_each
     piece = WORD_TAGS // each

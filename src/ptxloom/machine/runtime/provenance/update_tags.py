@@ -32,9 +32,9 @@ def update_tags(
     source_size: u32,
     replaces: u32,
 ) -> None:
-    """Lanes combine a register with what lies in memory, one after the other; another one takes what was there.
+    """Lanes combine a register with memory, one after the other; another register takes the old values.
 
-    A size of 0: there is no such register, or it is of no origin. With `replaces` memory takes the value as it is.
+    A size of 0: there is no such register, or it has no origin. With `replaces`, memory takes the value unchanged.
     """
     trail = w.launch.trail
     stage = part(trail.stage, 0, size)
@@ -90,7 +90,7 @@ def bulk_tags(
 
 @watching
 def blank_row_tags(w: Warp, t: TensorCopy) -> None:
-    """Of what stands for elements outside of a tensor nothing is known."""
+    """Values for elements outside a tensor have no origin."""
     fill(part(w.launch.trail.stage, 0, t.taken_bytes), 0)
 
 

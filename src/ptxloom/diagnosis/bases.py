@@ -48,7 +48,7 @@ class Bases:
         return result.reshape(origins.shape)
 
     def _main(self, sources: NDArray[Any]) -> tuple[Truth, Integers]:
-        """Of rows of three origins: whether one element stands for all, and at which of them it is."""
+        """For rows of three origins: whether one element determines all, and which of them it is."""
         element = np.isin(sources["kind"], _ELEMENT)
         opaque = ~element & (sources["kind"] != Kind.NONE)
         size = np.where(element, self._bytes[sources["array"]], -1)

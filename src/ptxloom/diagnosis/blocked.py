@@ -33,14 +33,14 @@ class _Axis(NamedTuple):
 
 
 def planes_of(array: TracedArray, unit_bits: int) -> Iterator[Plane]:
-    """The ways in which an array is a matrix, some of whose lines are made of several axes.
+    """The ways to read an array as a matrix with lines made of several axes.
 
-    Axes that make up a row, or a column, count in the order in which they lie in memory; but for that of the elements
-    that are packed together, which may count more than those outside of it, and whose own bits in another order.
+    Axes that make up a row, or a column, count in memory order, except that of the elements that are packed together:
+    it may count more than those outside it, and its own bits may be in another order.
 
     Args:
         array: The array.
-        unit_bits: Of an element.
+        unit_bits: Bits of an element.
     """
     per = 8 * array.dtype.itemsize // unit_bits
     plain = [_Axis(per * prod(array.shape[n + 1 :]), extent) for n, extent in enumerate(array.shape)]
@@ -81,7 +81,7 @@ def _packed(axes: Sequence[list[_Axis]], per: int) -> Iterator[list[list[_Axis]]
 
 
 def _plane(array: Plane, rows: list[_Axis], columns: list[_Axis]) -> Plane | None:
-    """The matrix of these axes; None if it is a plain one, whose lines lie one after the other."""
+    """The matrix of these axes; None if it is a plain one with consecutive lines."""
     line, lines = prod(axis.extent for axis in columns), prod(axis.extent for axis in rows)
     if _is_straight(columns) and _is_straight(rows) and {columns[-1].apart, rows[-1].apart} & {1}:
         return None
@@ -90,7 +90,7 @@ def _plane(array: Plane, rows: list[_Axis], columns: list[_Axis]) -> Plane | Non
 
 
 def _is_straight(axes: Sequence[_Axis]) -> bool:
-    """Whether axes lie in memory as one would."""
+    """Whether axes are laid out in memory like a single one."""
     return all(first.apart == second.apart * second.extent for first, second in pairwise(axes))
 
 

@@ -1,7 +1,8 @@
-"""Which scale, or which zero point, belongs to an element: that of its block, whose extents the shapes of arrays give.
+"""Which scale, or zero point, belongs to an element: that of its block; the shapes of arrays give the blocks' extents.
 
 An array of scales has an element for each block of a matrix: for some rows and some columns, or for all of one of them.
-How many blocks there are along each axis its shape says; of a flat one, the way in which most elements agree.
+Its shape gives the number of blocks along each axis; for a flat array, the layout is taken that most elements agree
+with.
 """
 
 from __future__ import annotations
@@ -23,12 +24,12 @@ _CAUSE: Final = "block-mismatch"
 
 
 class Grid(NamedTuple):
-    """How an array of scales lies over a matrix.
+    """How an array of scales covers a matrix.
 
     Attributes:
-        down: How many blocks there are along the rows.
+        down: The number of blocks along the rows.
         across: Likewise along the columns.
-        by_rows: Whether those of one row of blocks lie side by side.
+        by_rows: Whether the scales of one row of blocks are contiguous.
         extents: Rows and columns of the matrix.
     """
 
@@ -61,11 +62,11 @@ class Grid(NamedTuple):
 
 
 class Matrix(NamedTuple):
-    """A matrix whose elements go with scales.
+    """A matrix whose elements have scales.
 
     Attributes:
         extents: Its rows and columns.
-        words: What its axes are called, such as k and n.
+        words: The names of its axes, such as k and n.
     """
 
     extents: tuple[int, int]
@@ -85,12 +86,12 @@ class Scales(NamedTuple):
 
 
 class Asked(NamedTuple):
-    """What is to be said of scales.
+    """The verdict on scales.
 
     Attributes:
-        right: Whether each is that of its block.
-        named: What is wrong, if that has a name.
-        wrong: (elements,) which are.
+        right: Whether each scale is that of its block.
+        named: The error, if it has a name.
+        wrong: (elements,) which are wrong.
         wanted: (elements,) which scale belongs to each, if it is known.
     """
 
@@ -104,7 +105,7 @@ def asked(held: Integers, place: tuple[Integers, Integers], matrix: Matrix, scal
     """Ask whether each element of a matrix goes with the scale of its block.
 
     Args:
-        held: (elements,) which scale each goes with.
+        held: (elements,) the scale that each uses.
         place: (elements,) its row, and its column.
         matrix: The matrix.
         scales: The array of scales.
@@ -124,14 +125,14 @@ def asked(held: Integers, place: tuple[Integers, Integers], matrix: Matrix, scal
     said = len(grids) == 1 or (len(scales.shape) > 1 and len({grid[:3] for grid in grids}) == 1)
     told = _named(grids[best], held, rows, columns, matrix.words)
     turned = len(named) == 1 and named[0].cause == "order-exchanged"
-    unused = len(named) == 1 and len(np.unique(held)) < scales.size  # some blocks have none that goes with them
+    unused = len(named) == 1 and len(np.unique(held)) < scales.size  # some blocks have no element with their scale
     if (told is None and not named) or not (said or shares[best] >= _LIKELY or unused or turned):
         return Asked(right=False, named=None, wrong=nothing)
     return Asked(right=False, named=told or named[0], wrong=wrong, wanted=wanted)
 
 
 def _grids(shape: Sequence[int], size: int, extents: tuple[int, int]) -> Iterator[Grid]:
-    """The ways in which an array of scales may lie over a matrix."""
+    """The ways in which an array of scales may cover a matrix."""
     if not size or not all(extents):
         return
     if len(shape) == 2 and prod(shape) == size and min(shape) > 1:
@@ -148,7 +149,7 @@ def _grids(shape: Sequence[int], size: int, extents: tuple[int, int]) -> Iterato
 
 
 def _fit(down: int, across: int, extents: tuple[int, int]) -> bool:
-    """Whether so many blocks cover a matrix, all of one extent but the last."""
+    """Whether a number of blocks covers a matrix, all of one extent except the last."""
     return all(
         0 < count <= extent and -(-extent // -(-extent // count)) == count
         for count, extent in zip((down, across), extents, strict=True)
@@ -187,7 +188,10 @@ def _along(lines: Integers, held: Integers, size: int, count: int, word: str) ->
 
 
 def _rule(lines: Integers, taken: Integers, blocks: tuple[int, int], word: str) -> str | None:
-    """By what rule lines take blocks of so many lines, of which there are so many; None if by no plain one."""
+    """The rule by which lines take blocks, given the lines of a block and the number of blocks.
+
+    None if there is no simple rule.
+    """
     size, count = blocks
     if len(np.unique(taken)) == 1:
         return f"block {int(taken[0])} of {count} along {word} is used for all"
@@ -217,13 +221,13 @@ def _repeats(lines: Integers, taken: Integers, size: int) -> bool:
 
 
 def pitched(held: Integers, wanted: tuple[Integers, Integers], pitch: int, what: str = "") -> Named | None:
-    """Rows of blocks that are taken to lie another number of scales apart.
+    """A wrong pitch of rows of blocks, in scales.
 
     Args:
-        held: (elements,) which scale each goes with.
+        held: (elements,) the scale that each uses.
         wanted: (elements,) the slow and the fast number of its block.
-        pitch: How far apart rows of blocks are.
-        what: What is counted, where it is no scale.
+        pitch: The pitch of rows of blocks.
+        what: What is counted, if not scales.
     """
     slow, fast = wanted
     some = slow > 0

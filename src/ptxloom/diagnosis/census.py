@@ -203,7 +203,7 @@ def _open_roles(one: Asked, asked: Sequence[Asked]) -> tuple[str, ...]:
 
 
 def _takes(other: Asked, one: Asked) -> bool:
-    """Whether the factors of products that were judged are what others give, all of them."""
+    """Whether all factors of the judged products are results of other products."""
     if other.reading is None or other is one or not set(_FACTORS) <= set(other.reading.planes):
         return False
     taken = [site.made[role].product.ravel() for site in other.group for role in _FACTORS if role in site.made]
@@ -212,7 +212,7 @@ def _takes(other: Asked, one: Asked) -> bool:
 
 
 def _of_operands(one: Asked, record: ProvenanceRecord) -> Iterator[_Gap]:
-    """Elements of operands that are not of the array that is judged, where an element of it should stand."""
+    """Elements of operands that should come from the judged array, but do not."""
     if one.condemned or one.reading is None:
         return
     for site in one.group:
@@ -229,10 +229,10 @@ def _of_operands(one: Asked, record: ProvenanceRecord) -> Iterator[_Gap]:
 
 
 def _unasked(role: str, held: Mapping[str, Truth]) -> Truth:
-    """(events, rows, columns): which elements of an operand are unknown, though what they go with is there.
+    """(events, rows, columns): which elements of an operand are unknown, although their partners are known.
 
-    Where a whole line of another operand is none of its array's, the tile reaches beyond the matrix, and what stands
-    there is of no account.
+    If a whole line of another operand is not from its array, the tile reaches beyond the matrix, and the contents there
+    do not matter.
     """
     found = ~held[role]
     for axis, (other, along) in enumerate(SHARED[role]):

@@ -1,6 +1,6 @@
-"""Products that add to each other, and where in an array what they give ends.
+"""Products that add to each other, and where in an array their sums end.
 
-They add in their accumulators, or behind them: slices of k meet in one element by `add`, `red` or `atom`.
+They add in their accumulators, or afterwards: slices of k meet in one element by `add`, `red` or `atom`.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ class Places:
     """For each product the places of its elements in the array where they end.
 
     Attributes:
-        chain: (products,) the last product of each one's chain, the same of all whose sums meet; itself, if nothing
+        chain: (products,) the last product of each one's chain, the same for all whose sums meet; itself, if nothing
             adds to it.
-        roots: What values are computed from.
-        contents: Of each array of the launch, by its number, where its elements come from.
+        roots: The roots of values: what they are computed from.
+        contents: For each array of the launch, by its number, where its elements come from.
     """
 
     def __init__(self, record: ProvenanceRecord, groups: tuple[SiteProducts, ...]) -> None:
@@ -67,7 +67,7 @@ class Places:
         return Stack("d", array, self._bits[array], offset, known, path, ~stored.reshape(shape))
 
     def _store(self, array: int, origins: NDArray[Any]) -> tuple[Integers, Integers]:
-        """Note what products give that ends in an array; of sums of several, which end at one place."""
+        """Note the results of products that end in an array; for sums of several, those that end at one place."""
         product, item = self.roots.of(origins)
         ends = np.flatnonzero((product >= 0) & self._judged[product])
         ways = self.roots.ways(origins)
@@ -95,7 +95,7 @@ class Places:
                 self.chain = joined[self.chain]
 
     def _follow(self, groups: tuple[SiteProducts, ...]) -> None:
-        """What a product adds to goes where its own result goes."""
+        """The accumulator of a product goes where its result goes."""
         before: dict[int, tuple[Integers, Integers]] = {}
         for group in groups:
             product, item = self.roots.of(group.operand("c"))

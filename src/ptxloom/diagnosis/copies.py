@@ -1,7 +1,7 @@
 """Copies and transpositions without a product: which element of another array each element of the result is.
 
-What the kernel means to do is said (`Y = X.T`), or taken from what most of it does: a copy, or a transposition. Then
-the result is asked tile by tile, as the operands of products are.
+The intention is declared (`Y = X.T`), or inferred from most elements: a copy, or a transposition. Then the result is
+judged tile by tile, like the operands of products.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _PLAIN: Final = frozenset(
         "order-exchanged",
         "tile-exchanged",
     }
-)  # fmt: skip - what a kernel does by mistake alone, though nobody says what it means to do
+)  # fmt: skip - what a kernel does only by mistake, whatever it is meant to do
 
 
 class Copy(NamedTuple):
@@ -49,10 +49,10 @@ class Copy(NamedTuple):
         wanted: What they should be.
         explained: The explanations there are.
         array: The array that is stored.
-        paths: The ways of the wrong elements.
+        paths: The paths of the wrong elements.
         rows: (tiles,) the row of the array in which each tile begins.
         columns: Likewise the column.
-        stated: Whether it was said what the kernel computes.
+        stated: Whether the user declared what the kernel computes.
     """
 
     tile: Tile
@@ -70,7 +70,7 @@ class Copied(NamedTuple):
 
     Attributes:
         contents: The array that is stored, and where its elements come from.
-        judged: Whether it could be asked: it is a copy or a transposition, or was to be.
+        judged: Whether it could be judged: it is, or should be, a copy or a transposition.
         wrong: What is wrong with it.
     """
 
@@ -91,7 +91,7 @@ def copied(record: ProvenanceRecord, expected: Expectation | None) -> Iterator[C
 
 
 def _source(contents: Contents, record: ProvenanceRecord, expected: Expectation | None) -> TracedArray | None:
-    """The array that a result is a copy of: as large, and most of it comes from there."""
+    """The array that a result is a copy of: of the same size, and the origin of most elements."""
     origins = contents.origins
     copied = np.isin(origins["kind"], (Kind.EXACT, Kind.CONVERTED)) & (origins["array"] != contents.array.number)
     if np.count_nonzero(copied) < (1 - _MOST_ELSEWHERE) * copied.size or not copied.size:

@@ -66,7 +66,7 @@ class Coverage:
         return self.missing[role, axis] + (self.repeated[role] + len(self.absent[role]) if along else 0)
 
     def overruns(self, role: str, extent: int) -> bool:
-        """Whether chains take k of a factor that often that it cannot have so few: its lines are not those of k."""
+        """Whether chains repeat the k of a factor too often for its number of lines: its lines are not those of k."""
         return self.repeated.get(role, 0) > self.chains * extent
 
     def loses(self, role: str) -> Integers | None:

@@ -1,7 +1,7 @@
-"""Which instruction is to be changed, and to what: back along the way that the elements came.
+"""Which instruction to change, and how.
 
-Causes that lie in a matrix move are mended in its line. Those that lie in an address are mended where the address is
-made: the line named is that of the instruction that uses it.
+Found along the path of the elements, backwards. Causes in a matrix move are mended in its line. Causes in an address
+are mended where the address is computed: the line named is that of the instruction that uses it.
 """
 
 from __future__ import annotations
@@ -72,16 +72,16 @@ def culprit(
     ops: Sequence[Op],
     lost: bool = False,
 ) -> Culprit:
-    """The instruction that makes a cause.
+    """The instruction that produces a cause.
 
     Args:
         named: The cause.
         role: The operand.
-        paths: The ways of the wrong elements.
+        paths: The paths of the wrong elements.
         products: The instructions that multiply them.
-        record: Knows the ways.
+        record: Knows the paths.
         ops: The program's instructions by their sites.
-        lost: Whether elements of the operand never came: the copy is wrong, not who reads it.
+        lost: Whether elements of the operand never arrived: the copy is wrong, not its reader.
     """
     ways = ways_of(paths, record, ops)
     concerned = tuple(dict.fromkeys((*(op for way in ways for op in way), *products)))
@@ -118,7 +118,7 @@ def copies_of(paths: Integers, record: ProvenanceRecord) -> list[Op]:
 
 
 def ways_of(paths: Integers, record: ProvenanceRecord, ops: Sequence[Op]) -> list[tuple[Op, ...]]:
-    """The ways that elements came, those of the most elements first; each from the load on."""
+    """The paths of elements, those of the most elements first; each starts at the load."""
     numbers, counts = np.unique(paths[paths > 0], return_counts=True)
     order = np.argsort(-counts, kind="stable")
     return [tuple(ops[site] for site in way(record, int(number))) for number in numbers[order][:_MOST_WAYS]]

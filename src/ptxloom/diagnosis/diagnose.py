@@ -70,20 +70,21 @@ _SAYS_MORE = frozenset({"leading-dimension", "order-exchanged", "pitch-mismatch"
 def diagnose(
     record: ProvenanceRecord, expected: str | None = None, *, names: Mapping[int, str] | None = None
 ) -> tuple[Diagnosis, ...]:
-    """Why a result is wrong, as far as where its elements came from can tell.
+    """Explain why a result is wrong, as far as the origins of its elements show it.
 
     Args:
         record: `LaunchResult.provenance` of a launch with `provenance=True`.
-        expected: What the kernel computes, such as `C = A @ B.T`; left out, the laws that need no reference are asked.
-        names: What arrays are called in `expected` and in what is said, by the places of their parameters; by default
-            as the parameters are.
+        expected: What the kernel computes, such as `C = A @ B.T`; by default, only the laws that need no reference are
+            checked.
+        names: The names of arrays in `expected` and in reports, by the places of their parameters; by default the
+            parameters' names.
 
     Returns:
-        A diagnosis for each cause, those first that are certain; none if no law that could be asked is broken, and
-            `examine` says which could.
+        A diagnosis for each cause, certain ones first; empty if no law that could be checked is broken; `examine`
+        reports which could.
 
     Raises:
-        UsageError: `expected` is said in another way, or `record` is not of a launch with provenance.
+        UsageError: `expected` has another form, or `record` is not of a launch with provenance.
 
     Example:
         >>> from ptxloom.machine import kernel
@@ -98,18 +99,18 @@ def diagnose(
 def examine(
     record: ProvenanceRecord, expected: str | None = None, *, names: Mapping[int, str] | None = None
 ) -> Examination:
-    """What `diagnose` says, and of what: how much was judged, and what was not and why.
+    """The diagnoses of `diagnose`, and their coverage: how much was judged, what was not, and why.
 
     Args:
-        record: As of `diagnose`.
+        record: As in `diagnose`.
         expected: Likewise.
         names: Likewise.
 
     Returns:
-        The diagnoses, beside counts of what was judged, and what was not.
+        The diagnoses, with counts of what was judged, and what was not.
 
     Raises:
-        UsageError: As `diagnose`.
+        UsageError: As in `diagnose`.
 
     Example:
         >>> from ptxloom.machine import kernel
@@ -152,7 +153,7 @@ def examine(
 def _never_stored(
     sites: Sequence[SiteEvidence], name: str, record: ProvenanceRecord, bases: Bases
 ) -> Iterable[Diagnosis]:
-    """Places of a product that is said to be a whole array, where nothing is stored."""
+    """Places of a product, declared to be a whole array, where nothing is stored."""
     stored = {site.d.array for site in sites if site.d is not None}
     for contents in map(record.contents, sorted(stored)):
         if contents.array.name == name and (contents.stored_at < 0).any():
@@ -171,7 +172,7 @@ def _rank(one: Diagnosis) -> tuple[bool, bool, bool, bool, int]:
 
 
 def _of_products(sites: tuple[SiteEvidence, ...], run: Run) -> tuple[list[Diagnosis], list[Asked]]:
-    """What is wrong with all products, and of which the laws were asked: first those whose factors are known."""
+    """The errors of all products, and the products for which laws were checked: first those with known factors."""
     found: list[Diagnosis] = []
     asked: list[Asked] = []
     results: list[Unstored] = []
@@ -200,17 +201,17 @@ def _used(asked: Sequence[Asked]) -> NDArray[np.int64]:
 
 
 def _are_arrays(reading: Reading, run: Run) -> bool:
-    """Whether all matrices of a reading lie in arrays."""
+    """Whether all matrices of a reading are in arrays."""
     return all(plane.array < len(run.arrays) for plane in reading.planes.values())
 
 
 class _Verdict(NamedTuple):
-    """What is wrong with the products of the same arrays.
+    """The errors of the products of the same arrays.
 
     Attributes:
         found: What is.
-        asked: What the laws were asked of.
-        explained: Whether a plain change mends it, or nothing is to be mended.
+        asked: What the laws were checked for.
+        explained: Whether a simple change mends it, or nothing needs to be mended.
     """
 
     found: list[Diagnosis]
@@ -224,7 +225,7 @@ class _Verdict(NamedTuple):
 
 
 def _of_made(group: tuple[SiteEvidence, ...], results: Sequence[Unstored], run: Run, *, whole_chains: bool) -> _Verdict:
-    """What is wrong with products of which a factor comes from no array: it may be made of what others give."""
+    """The errors of products with a factor that comes from no array, but perhaps from results of other products."""
     for result in results:
         made = tuple(with_factor(site, result) for site in group)
         if all(one.a is not None and one.b is not None for one in made):
@@ -235,7 +236,7 @@ def _of_made(group: tuple[SiteEvidence, ...], results: Sequence[Unstored], run: 
 
 
 def _of_group(group: tuple[SiteEvidence, ...], run: Run, *, whole_chains: bool) -> _Verdict:
-    """What is wrong with the products of the same arrays."""
+    """The errors of the products of the same arrays."""
     record = run.record
     exchanged = list(other_arrays(group, record, run.used, run.said)) or list(nibbles_unshifted(group, record))
     if exchanged:
@@ -294,7 +295,7 @@ def _own_order(
 
 
 def _own_axes(reading: Reading, record: ProvenanceRecord) -> str:
-    """What is left open where a law holds under an order of packed elements that nobody has said."""
+    """The open questions if a law holds only under an undeclared order of packed elements."""
     open_ = [
         plane
         for plane in reading.planes.values()
@@ -304,7 +305,7 @@ def _own_axes(reading: Reading, record: ProvenanceRecord) -> str:
 
 
 def _is_packed(plane: Plane, record: ProvenanceRecord) -> bool:
-    """Whether several elements of an operand lie in one of its array."""
+    """Whether several elements of an operand are in one element of its array."""
     return plane.unit_bits < 8 * record.arrays[plane.array].dtype.itemsize
 
 
@@ -323,12 +324,12 @@ def _share_of(one: Diagnosis) -> float:
 
 
 class _Judged(NamedTuple):
-    """What is wrong under a reading.
+    """The errors under a reading.
 
     Attributes:
         broken: The operands.
         totals: The laws of the whole.
-        left_open: Why one of them was not asked; empty if all were.
+        left_open: Why one of them was not checked; empty if all were.
         reading: The reading.
     """
 

@@ -1,4 +1,4 @@
-"""What a run tells of its matrix products, put together instruction by instruction.
+"""The evidence of a run about its matrix products, collected by instruction.
 
 The operands of all products that one instruction has made become one stack: (events, rows, columns) of offsets into the
 array that they come from. Products that add to each other are a chain; what the last of a chain gives is stored in an
@@ -48,7 +48,7 @@ class SiteEvidence:
         b: The second factor; likewise.
         d: The places in the result; None if it goes to no array.
         made: The factors, by their roles, that come from no array but may be computed from other products.
-        described: The factors, by their roles, that lie in shared memory as a descriptor says.
+        described: The factors, by their roles, that are in shared memory, given by a descriptor.
     """
 
     site: int
@@ -96,9 +96,9 @@ def gather(record: ProvenanceRecord, bases: Bases) -> tuple[tuple[SiteEvidence, 
 
 
 def with_nibbles(group: Sequence[SiteEvidence]) -> tuple[SiteEvidence, ...] | None:
-    """Products with the factors that are computed of bytes as if they were of the lower halves; None if none is.
+    """Products whose factors are computed from bytes, with these read as the lower halves; None if there are none.
 
-    Of words of which only one half was ever taken no bit tells that there are two.
+    If only one half of some words was ever used, no bit shows that there are two.
     """
     roles = [role for role in ("a", "b") if all(_may_be_packed(site, role) for site in group)]
     if not roles:
@@ -128,7 +128,7 @@ def unfollowed(form: MatrixForm) -> str:
 
 
 def _stack(record: ProvenanceRecord, role: str, form: MatrixForm, origins: NDArray[Any]) -> Stack | None:
-    """An operand as offsets into the array that most of it comes from; None if it comes from none."""
+    """An operand as offsets into the array that most of it comes from; None if it comes from no array."""
     from_array = np.isin(origins["kind"], _FROM_ARRAYS)
     if 2 * np.count_nonzero(from_array) < from_array.size or not from_array.any():
         return None

@@ -1,4 +1,4 @@
-"""What an examination says: what is wrong, what was asked of the laws, and what was not."""
+"""The result of an examination: what is wrong, what was judged by the laws, and what was not."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ ELEMENTS: Final = "elements"
 
 @dataclass(frozen=True, slots=True)
 class Unjudged:
-    """Something of a run that no law was asked of.
+    """Something in a run that no law could judge.
 
     Attributes:
-        what: `products` of matrices, or `elements`: of an operand, or stored.
-        count: How many; 0 if that is not known.
+        what: `products` of matrices, or `elements` of an operand or stored.
+        count: The number; 0 if it is unknown.
         line: The PTX line of the instruction that multiplies or stores; 0 if it is not one instruction's.
-        lines: That line and those of the same reason and the same line of the source.
-        instruction: What stands there.
-        origin: The line of the compiled program, where the module says so.
+        lines: That line, and others with the same reason and the same line of the source.
+        instruction: The instruction there.
+        origin: The line of the compiled program, if the module records it.
         array: The array of elements.
-        why: Why not, as a sentence goes on.
+        why: Why not, as the rest of a sentence.
     """
 
     what: Literal["products", "elements"]
@@ -52,14 +52,14 @@ class Unjudged:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Examination:
-    """A run held against the laws.
+    """A run checked against the laws.
 
     Attributes:
-        found: A diagnosis for each cause, those first that are certain.
-        products: How many matrix products were judged: both factors, and where the result goes.
-        elements: How many stored elements were judged.
-        unjudged: What was not, by line.
-        terms: How many products of two elements were judged, which instructions such as `fma` multiply and add.
+        found: A diagnosis for each cause, certain ones first.
+        products: The number of matrix products that were judged: both factors, and the place of the result.
+        elements: The number of stored elements that were judged.
+        unjudged: What was not judged, by line.
+        terms: The number of judged products of two elements, as computed by `fma` and similar instructions.
     """
 
     found: tuple[Diagnosis, ...]

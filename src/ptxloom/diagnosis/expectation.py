@@ -1,4 +1,4 @@
-"""What a kernel is said to compute: `C = A @ B`, `C = A @ B.T`, `B = A.T`, `B = A`."""
+"""What the user declares that a kernel computes: `C = A @ B`, `C = A @ B.T`, `B = A.T`, `B = A`."""
 
 from __future__ import annotations
 
@@ -42,10 +42,10 @@ class Expectation:
 
 
 def understood(text: str | None) -> tuple[Expectation | None, Expression | None]:
-    """What a kernel is said to compute: as a product or a copy, and as an expression; None for what it is not.
+    """What a kernel is declared to compute: as a product or a copy, and as an expression; None for what it is not.
 
     Raises:
-        UsageError: It is said, and is neither.
+        UsageError: The declaration is neither.
     """
     if text is None:
         return None, None
@@ -62,10 +62,10 @@ def understood(text: str | None) -> tuple[Expectation | None, Expression | None]
 
 
 def expectation(text: str) -> Expectation:
-    """Read what a kernel is said to compute; a scale in front and what is added behind change nothing.
+    """Read what a kernel is declared to compute; a scale in front and added terms change nothing.
 
     Raises:
-        UsageError: It is said in another way.
+        UsageError: The declaration has another form.
     """
     found = _TEXT.fullmatch(text)
     if found is None:

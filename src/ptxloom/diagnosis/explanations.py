@@ -30,10 +30,10 @@ class Explanation:
     """A change that explains every element of an operand.
 
     Attributes:
-        named: The cause, and what exactly.
+        named: The cause, in detail.
         repaired: The operand with the change undone.
-        proved: Whether undoing it leaves nothing open; otherwise it fits, as others may.
-        culprit: The instruction that is to be changed, where the change says so.
+        proved: Whether undoing it mends everything; otherwise it fits, as others may.
+        culprit: The instruction to change, if the change names it.
     """
 
     named: Named
@@ -43,11 +43,13 @@ class Explanation:
 
 
 def explanations(tile: Tile, wanted: Wanted) -> tuple[Explanation, ...]:
-    """The smallest changes that explain a tile: several, if they cannot be told apart; none, if no change does.
+    """The smallest changes that explain a tile: several, if they cannot be distinguished.
+
+    Empty, if there is no such change.
 
     Args:
         tile: The operand as it is.
-        wanted: What the other operands say of its rows and columns.
+        wanted: Its rows and columns by the other operands.
 
     Returns:
         Explanations of the fewest steps, each proved.
@@ -72,7 +74,10 @@ def moves_of(tile: Tile, target: Target) -> Iterator[Explanation]:
 
 
 def should_be(tile: Tile, wanted: Wanted) -> tuple[Integers, Integers]:
-    """Rows and columns of the operand as it should be; where nobody says, one after the other from its first."""
+    """Rows and columns of the operand as it should be.
+
+    If the other operands do not decide, consecutive from its first.
+    """
     rows = _counted(tile, tile.rows, 1) if wanted.rows is None else wanted.rows
     columns = _counted(tile, tile.columns, 2) if wanted.columns is None else wanted.columns
     return rows, columns

@@ -1,9 +1,9 @@
-"""Factors that are made of what other products give: the weights P of attention, a layer's input.
+"""Factors that are computed from results of other products: the weights P of attention, a layer's input.
 
-Such a factor comes from no array. But where one element of a product stands behind each of its elements (a maximum or a
-sum of many stands behind none), it has a row m and a column n of that product S = Q K^T: its place in a matrix that
-nobody stores. This matrix is read like an array, and so all laws can be asked of it: the k of P is the n of S, which is
-the line of K, and must be that of V.
+Such a factor comes from no array. But if each of its elements is computed from one element of a product (and not from a
+maximum or a sum of many), it has a row m and a column n of that product S = Q K^T: its place in a matrix that is never
+stored. This matrix is read like an array, so all laws apply to it: the k of P is the n of S, which is the line of K,
+and must be that of V.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def _columns(plane: Plane, array: TracedArray) -> int:
 
 
 def with_factor(site: SiteEvidence, result: Unstored) -> SiteEvidence:
-    """An instruction's products with the factor of theirs that is made of a result; as they are, if none is."""
+    """An instruction's products with a factor that is computed from a result; unchanged, if there is none."""
     if len(site.made) != 1:
         return site
     ((role, made),) = site.made.items()

@@ -57,15 +57,16 @@ _UNKNOWN = Named("unknown", "no single change explains it", 9)
 
 
 class Run(NamedTuple):
-    """What is judged.
+    """The input of the laws.
 
     Attributes:
         record: Where everything came from.
-        arrays: The record's, and after them matrices that no memory holds.
-        said: What is computed.
+        arrays: The arrays of the record, then matrices that are never stored.
+        said: What the kernel is declared to compute.
         used: The arrays that are multiplied.
         nodes: What values were computed from.
-        lines: Of matrices that no memory holds the array that the k of a product with them comes from, and its ways.
+        lines: For matrices that are never stored, the array that the k of a product with them comes from, and its
+            paths.
     """
 
     record: ProvenanceRecord
@@ -157,7 +158,7 @@ def _repair(group: Sequence[Suspect], found: Culprit, paths: Integers, record: P
 def _of_start(
     named: Named, role: str, products: Sequence[Op], record: ProvenanceRecord, *, lost: bool
 ) -> Culprit | None:
-    """What makes the start address of a factor whose k are not those of the other one, which were there, too."""
+    """The source of the start address of a factor with wrong k, although the right ones were there too."""
     if named.cause != "k-tile-mismatch" or lost or role not in "ab":
         return None
     if not all(is_described(op, role, record) for op in products):
@@ -167,7 +168,7 @@ def _of_start(
 
 
 def _is_lost(group: Sequence[Suspect], role: str, record: ProvenanceRecord) -> bool:
-    """Whether what a factor should hold was never copied: the copy is wrong then, and not who reads."""
+    """Whether the elements that a factor should hold were never copied: then the copy is wrong, and not its reader."""
     first = group[0]
     there = was_there(first, record) if role in "ab" and first.explained else None
     if there is not None:
@@ -176,10 +177,10 @@ def _is_lost(group: Sequence[Suspect], role: str, record: ProvenanceRecord) -> b
 
 
 def _may_be_meant(suspect: Suspect, found: Culprit) -> bool:
-    """Whether an order that explains an operand may be that of the array itself, which nobody says.
+    """Whether an order that explains an operand may be the undeclared order of the array itself.
 
-    Elements of fewer bits than a byte are packed in many orders; what comes straight from an array nobody swizzles,
-    so that another order of its chunks is that of who has written it as well.
+    Elements of fewer bits than a byte are packed in many orders; elements straight from an array are not swizzled by
+    the kernel, so another order of their chunks may also come from the array's writer.
     """
     if found.cause == "halves-exchanged":
         return suspect.tile.plane.unit_bits < _BYTE_BITS
@@ -187,7 +188,7 @@ def _may_be_meant(suspect: Suspect, found: Culprit) -> bool:
 
 
 def is_right_turned(suspect: Suspect) -> bool:
-    """Whether a factor is whole if its square array is read the other way: which way is meant, nobody says."""
+    """Whether a factor is whole if its square array is read the other way: which way is meant is unknown."""
     plane, tile = suspect.tile.plane, suspect.tile
     if plane.pitch != plane.lines or tile.role not in "ab":
         return False
@@ -363,7 +364,7 @@ def _of_loop(found: Culprit, total: Total, products: Sequence[Op], record: Prove
 
 
 def source_of(op: Op, record: ProvenanceRecord) -> SourceLine | None:
-    """The line of the compiled program that an instruction comes from; of line 0, that of the next one ahead of it."""
+    """The line of the compiled program that an instruction comes from; for line 0, that of the next one before it."""
     origins = origins_in(record.program.module)
     for one in (op, *reversed(record.program.ops[: op.site])):
         found = origins.at(one.node.start)

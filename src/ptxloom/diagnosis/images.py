@@ -1,9 +1,8 @@
 """Images as the first factor of an implicit GEMM: an element of it is a pixel of the result and a tap of the weights.
 
-No reading of an image as a plain matrix fits, since each element stands for several pixels. But which pixel is meant
-the result says, and which tap the weights do: together they say which element should stand there. What stands there
-instead is another pixel, or another tap; so the image is read as the matrix of all pixels and taps, which no memory
-has.
+No reading of an image as a plain matrix fits, since each element serves several pixels. But the result determines the
+pixel, and the weights the tap: together they determine the right element. A wrong element is another pixel, or another
+tap; so the image is read as the matrix of all pixels and taps, which is never stored.
 """
 
 from __future__ import annotations
@@ -98,7 +97,7 @@ def _fitting(image: Sequence[int], kernel: Sequence[int], result: Sequence[int])
 
 
 class _Steps:
-    """Where in the image the element of a pixel and a tap lies: the sum of a place for each."""
+    """The place in the image of the element of a pixel and a tap: the sum of a place for each."""
 
     def __init__(
         self, image: tuple[int, ...], kernel: tuple[int, ...], result: tuple[int, ...], stride: int, padding: int
@@ -111,7 +110,7 @@ class _Steps:
 
 
 def _meant(site: SiteEvidence, planes: dict[str, Plane]) -> tuple[Integers, Integers]:
-    """(events, m) and (events, k): the pixels that the result says, and the taps that the weights do; -1: unknown."""
+    """(events, m) and (events, k): the pixels by the result, and the taps by the weights; -1: unknown."""
     known = {stack.role: stack for stack in site.stacks}
     rows = (common_rows(tile_of(known[role], site, planes[role])) for role in "db")
     pixels, taps = rows

@@ -19,10 +19,10 @@ _REPEATED: Final = ("rows-repeated", "columns-repeated")
 
 
 def was_copied(plane: Plane, absent: Integers | None, record: ProvenanceRecord, *, slow: bool) -> bool:
-    """Whether lines that no product takes lie in the shared memory of the first CTA: their reader is wrong then.
+    """Whether lines that no product takes are in the shared memory of the first CTA: then their reader is wrong.
 
     Args:
-        plane: The array that they are of.
+        plane: The array of the lines.
         absent: The lines.
         record: Knows shared memory.
         slow: Whether they are numbered by the slow index.
@@ -38,17 +38,17 @@ def was_copied(plane: Plane, absent: Integers | None, record: ProvenanceRecord, 
 
 
 def was_there(suspect: Suspect, record: ProvenanceRecord) -> bool | None:
-    """Whether elements that a factor should hold, and no product takes, lay in shared memory: their reader is wrong.
+    """Whether missing elements of a factor, which no product takes, were in shared memory: then their reader is wrong.
 
-    The copy is wrong where they did not. The first CTA is asked, at its end; where all of its products are right, what
-    the others read is of their own addresses, and so of the copy.
+    Otherwise the copy is wrong. The first CTA decides, at its end; if all of its products are right, the errors of the
+    others depend on their own addresses, and so on the copy.
 
     Args:
         suspect: The factor, of which an explanation is known.
         record: Knows shared memory.
 
     Returns:
-        None where nothing tells: all that should be held is, in other places.
+        None if undecided: everything that should be there is, in other places.
     """
     tile, plane = suspect.tile, suspect.tile.plane
     mended = suspect.explained[0].repaired
@@ -72,12 +72,12 @@ def was_there(suspect: Suspect, record: ProvenanceRecord) -> bool | None:
 
 
 def _places(tile: Tile, which: Truth) -> Integers:
-    """Where in their array some elements of a tile lie, in its units."""
+    """The places of some elements of a tile in their array, in its units."""
     return np.unique((tile.slow * tile.plane.pitch + tile.fast)[which])
 
 
 def holds(array: int, elements: Integers, record: ProvenanceRecord) -> bool:
-    """Whether some elements of an array lie in the shared memory of the first CTA at its end.
+    """Whether some elements of an array are in the shared memory of the first CTA at its end.
 
     Args:
         array: Its number.

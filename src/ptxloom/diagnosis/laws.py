@@ -1,11 +1,11 @@
-"""The laws of a matrix product, asked of every product of a run; they need no reference.
+"""The laws of a matrix product, checked for every product of a run; they need no reference.
 
 - *rows*: each row of A comes from one row of its array, each column of B from one column.
 - *k*: the k of an element of A is that of the element of B that it is multiplied with.
-- *place*: what is stored at (m, n) is made of row m and column n, and nothing else is stored there.
+- *place*: the element stored at (m, n) is made of row m and column n, and nothing else is stored there.
 - *once*: every k is multiplied once into an element of the result.
 
-What breaks one is a `Suspect`: an operand with what the others say of it, and the explanations there are.
+An operand that breaks one is a `Suspect`, with its contents by the others, and the possible explanations.
 """
 
 from __future__ import annotations
@@ -51,11 +51,11 @@ class Suspect:
         law: Which one.
         evidence: The instruction and its products.
         tile: The operand as it is, of the products that break the law.
-        wanted: What the others say of it.
-        events: (events,) which products of the instruction they are.
-        explained: The explanations there are, none of them smaller than another.
-        sure: Whether it is this operand, and no other, that is wrong.
-        lost: The k that never come, where others do twice.
+        wanted: Its contents by the other operands.
+        events: (events,) the numbers of the products among the instruction's.
+        explained: The possible explanations, none of them smaller than another.
+        sure: Whether this operand, and no other, is wrong.
+        lost: The k that never occur, if others occur twice.
         alternative: Whether another operand is the likelier one.
     """
 
@@ -84,7 +84,7 @@ def suspects(evidence: SiteEvidence, reading: Reading, coverage: Coverage) -> tu
 
 
 def _unordered(evidence: SiteEvidence, tiles: dict[str, Tile], one: dict[str, Truth]) -> Iterator[Suspect]:
-    """The second factor of a sparse product, whose k no other operand says: they should follow one another."""
+    """The second factor of a sparse product, whose k no other operand determines: they should be consecutive."""
     if "b" not in tiles:
         return
     tile, lines = tiles["b"], common_rows(tiles["b"])
@@ -98,7 +98,7 @@ def _unordered(evidence: SiteEvidence, tiles: dict[str, Tile], one: dict[str, Tr
 
 
 def _wanted(evidence: SiteEvidence, tiles: dict[str, Tile], one: dict[str, Truth], role: str) -> Wanted:
-    """What the other operands say of one; nothing, where they break a law themselves."""
+    """The contents of an operand by the others; empty where these break a law themselves."""
     said: list[Integers | None] = []
     for other, axis in SHARED[role]:
         if other not in tiles or (evidence.form.sparse and role + other in _ALONG_K):
@@ -111,7 +111,7 @@ def _wanted(evidence: SiteEvidence, tiles: dict[str, Tile], one: dict[str, Truth
 
 
 def _suspect(evidence: SiteEvidence, tiles: dict[str, Tile], one: dict[str, Truth], role: str, law: str) -> Suspect:
-    """An operand, with what explains all of it; or, if nothing does, what explains the products that are wrong."""
+    """An operand, with the changes that explain all of it, or else only the wrong products."""
     tile, wanted = tiles[role], _wanted(evidence, tiles, one, role)
     events = np.arange(len(tile.rows))
     explained = explanations(tile, wanted)

@@ -1,4 +1,4 @@
-"""Where k stands twice, or not at all, in kernels that are right: what origins alone cannot tell from a mistake."""
+"""Correct kernels in which a k occurs twice, or never: origins alone cannot distinguish them from mistakes."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ def has_computed_factor(reading: Reading, arrays: int) -> bool:
 
 
 def k_left_open(reading: Reading, coverage: Coverage, record: ProvenanceRecord) -> str:
-    """Why the law that every k stands once cannot be asked; empty if it can be.
+    """Why the law that every k occurs once cannot be checked; empty if it can be.
 
-    A line that stands for all beyond the end (an index that is clamped) is right if the weights there are 0. Rows that
-    lie further apart than they are long have a tail that nobody multiplies: both numbers are given to the kernel then.
+    A line that replaces all lines beyond the end (a clamped index) is right if the weights there are 0. Rows whose
+    pitch exceeds their length have a tail that is never multiplied: then the kernel gets both numbers.
     """
     if has_computed_factor(reading, len(record.arrays)):
         lines = [held for role in coverage.twice if len(held := coverage.twice[role]) == 1]
@@ -51,7 +51,7 @@ def k_left_open(reading: Reading, coverage: Coverage, record: ProvenanceRecord) 
 
 
 def _are_given(length: int, pitch: int, reading: Reading, record: ProvenanceRecord) -> bool:
-    """Whether the kernel is given the length of rows beside their pitch: a number that is not said to be m or n."""
+    """Whether the kernel gets the length of rows besides their pitch: a number that is not declared to be m or n."""
     numbers = Counter(_words(record))
     others = (reading.planes["a"].extents[0], reading.planes["b"].extents[1])
     return numbers[pitch] > 0 and numbers[length] > others.count(length)

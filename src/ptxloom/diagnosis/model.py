@@ -47,18 +47,18 @@ class Diagnosis:
 
     Attributes:
         law: The law that is broken: "rows", "k", "place", "once" or "copy".
-        operand: "a", "b", "c" or "d" of the product; the array's name of a copy.
+        operand: "a", "b", "c" or "d" of the product; for a copy, the array's name.
         array: The array's name.
         cause: Its id, one of `CAUSES`.
-        detail: What exactly.
-        certain: Whether undoing the cause mends every element, and no other change as small does.
-        others: Causes that explain it as well.
+        detail: The details.
+        certain: Whether undoing the cause mends every element, and no other change of the same size does.
+        others: Causes that explain it equally well.
         line: The PTX line to change.
-        instruction: What stands there.
-        origin: The line of the compiled program, where the module says so.
-        lines: All PTX lines that are concerned: what loads and stores, and the products.
-        wrong: How many elements are wrong.
-        total: Of how many.
+        instruction: The instruction there.
+        origin: The line of the compiled program, if the module records it.
+        lines: All PTX lines concerned: loads, stores and products.
+        wrong: The number of wrong elements.
+        total: The number of elements that were judged.
         repair: The change of the PTX, if it is one.
         picture: One operand as it is and as it should be.
         alternative: Whether another diagnosis is the likelier one.

@@ -1,7 +1,7 @@
 """Changes of the index: elements that come from another row, column, chunk or tile than they should.
 
-Each function compares what is with what should be, over all products at once, and says what it finds only if it fits
-every known element.
+Each function compares the actual with the wanted indices, over all products at once, and returns a change only if it
+fits every known element.
 """
 
 from __future__ import annotations
@@ -174,7 +174,7 @@ def _tiles(tile: Tile, rows: Integers, columns: Integers) -> Iterator[tuple[Name
 
 
 def _paced(tile: Tile, target: Target, rows: Integers, columns: Integers) -> Iterator[tuple[Named, bool]]:
-    """A factor whose k goes on by more, or by less, from product to product than that of the other."""
+    """A factor whose k advances by more, or by less, from product to product than that of the other."""
     axis = _k_axis(tile)
     if axis < 0:
         return
@@ -303,7 +303,7 @@ def _leaves(compared: Compared, width: int, chunk: int, few: int | None) -> bool
 
 
 def _named(wanted: Integers, functions: dict[str, Integers]) -> tuple[int, str] | None:
-    """The function that gives what is wanted, or the XOR of two."""
+    """The function that maps to the wanted index, or the XOR of two."""
     if not wanted.any():
         return None
     for text, values in functions.items():
@@ -316,7 +316,7 @@ def _named(wanted: Integers, functions: dict[str, Integers]) -> tuple[int, str] 
 
 
 def _overflown(tile: Tile, compared: Compared) -> Iterator[tuple[Named, bool]]:
-    """Indices that have lost their upper bits; what is added later may lie beyond them again."""
+    """Indices that have lost their upper bits; later additions may exceed them again."""
     pitch, unit_bytes = tile.plane.pitch, max(tile.plane.unit_bits // 8, 1)
     held = compared.slow * pitch + compared.fast
     wanted = compared.slow_wanted * pitch + compared.fast_wanted

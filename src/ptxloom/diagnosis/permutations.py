@@ -1,6 +1,6 @@
-"""Orders of a fragment's elements that have a name: what a wrong instruction or a wrong vector of registers makes.
+"""Named orders of a fragment's elements: those that a wrong instruction or a wrong vector of registers produces.
 
-An order says of each place of the operand, by rows, which element of the operand stands there instead.
+An order holds for each place of the operand, by rows, the element of the operand that is there instead.
 """
 
 from __future__ import annotations
@@ -41,12 +41,12 @@ class Named:
 
     Attributes:
         cause: The id of the cause.
-        detail: What exactly, as a sentence goes on: "registers 1 and 2 are exchanged".
-        steps: How many things are wrong.
-        registers: The order of registers, where there is one: place i holds what register `registers[i]` should.
-        distance: Of a rotation.
-        pitches: Of rows that lie further apart than is thought, in elements: what the address says, and what is so.
-        swizzle: By which function of the row one side differs from the other, if it is one.
+        detail: The details, as the rest of a sentence: "registers 1 and 2 are exchanged".
+        steps: The number of errors.
+        registers: The order of registers, if there is one: place i holds what register `registers[i]` should.
+        distance: The distance of a rotation.
+        pitches: For a wrong pitch of rows, in elements: the pitch in the address, and the actual one.
+        swizzle: The function of the row by which one side differs from the other, if there is one.
     """
 
     cause: str
@@ -81,7 +81,7 @@ def named_orders(form: MatrixForm | Square, role: str) -> tuple[tuple[Named, Ord
     """Every order of an operand that has a name, the plainest first; some are the same, seen in two ways."""
     if isinstance(form, Square):
         return tuple(_of_square(form.size))
-    if form.is_opaque:  # whose registers nobody fills but its own moves
+    if form.is_opaque:  # whose registers only its own moves fill
         return tuple(_of_layout(*form.extent(role)))
     if not _in_registers(form, role):
         return ()

@@ -22,14 +22,14 @@ class Picture:
     """Cells as they are and as they should be.
 
     Attributes:
-        about: Whose cells they are, and what they say.
-        held: (rows, columns, numbers) what each cell says, such as row and column of the matrix that an element comes
-            from; -1: nothing.
-        wanted: Likewise what it should say.
-        rows: What rows are called; empty: they are counted.
+        about: The caption: the owner of the cells, and their meaning.
+        held: (rows, columns, numbers) the contents of each cell, such as the row and column of the matrix that an
+            element comes from; -1: nothing.
+        wanted: Likewise what it should hold.
+        rows: The names of rows; empty: they are numbered.
         columns: Likewise columns.
-        words: What numbers stand for; empty: for themselves.
-        axes: What rows and columns are, such as m and k; empty: as the operand has it.
+        words: The words for numbers; empty: the numbers themselves.
+        axes: The meanings of rows and columns, such as m and k; empty: those of the operand.
     """
 
     about: str
@@ -42,7 +42,7 @@ class Picture:
 
     @property
     def wrong(self) -> Truth:
-        """(rows, columns) which cells say something else than they should."""
+        """(rows, columns) which cells differ from what they should hold."""
         return (self.held != self.wanted).any(axis=-1)
 
     def window(self, rows: int, columns: int) -> tuple[int, int]:
@@ -60,7 +60,7 @@ class Picture:
         return int(top), int(left)
 
     def says(self, cell: Integers) -> str:
-        """What a cell says, in words."""
+        """The contents of a cell, in words."""
         numbers: list[int] = cell.tolist()
         return "-" if numbers[0] < 0 else ",".join(self.words[n] if self.words else str(n) for n in numbers)
 
@@ -70,7 +70,7 @@ def of_tile(tile: Tile, wanted: Wanted, mended: Tile | None) -> tuple[int, Integ
 
     Args:
         tile: The operand in all products.
-        wanted: What others say of its rows and columns.
+        wanted: Its rows and columns by the other operands.
         mended: The operand as an explanation makes it; None if there is no explanation.
     """
     at = int(np.argmax(np.count_nonzero(~whole(tile, wanted), axis=(1, 2))))
@@ -90,7 +90,7 @@ def of_tile(tile: Tile, wanted: Wanted, mended: Tile | None) -> tuple[int, Integ
 
 
 def about_of(number: int, record: ProvenanceRecord) -> str:
-    """What is said above the picture of an operand of a product."""
+    """The caption of the picture of a product's operand."""
     event = record.products[number]
     x, y, z = event.cta
     return f"CTA ({x}, {y}, {z}), warp {event.warp}: {PLACES}"

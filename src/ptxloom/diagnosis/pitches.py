@@ -1,8 +1,8 @@
-"""Rows that lie further apart than somebody thinks: pitches of tiles, leading dimensions of arrays, exchanged orders.
+"""Wrong distances of rows: pitches of tiles, leading dimensions of arrays, exchanged orders.
 
-What the writer puts at `row * P + column` (relative to the tile's first element), the reader takes from
-`row * Q + column`. So for any two elements of a product `P * dr + dc = Q * dr' + dc'`, where dr and dc are what is
-read, and dr' and dc' what should be: two unknowns, and as many equations as there are elements.
+The writer puts an element at `row * P + column` (relative to the tile's first element), but the reader takes it from
+`row * Q + column`. So for any two elements of a product `P * dr + dc = Q * dr' + dc'`, with dr and dc of the elements
+read, and dr' and dc' of the right ones: two unknowns, and one equation per element.
 """
 
 from __future__ import annotations

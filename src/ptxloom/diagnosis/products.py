@@ -25,7 +25,7 @@ class SiteProducts:
         text: The instruction.
         form: Shape and types.
         numbers: (events,) the products' numbers.
-        described: Which of `a` and `b` lie in shared memory as a descriptor says.
+        described: Which of `a` and `b` are in shared memory, given by a descriptor.
     """
 
     site: int

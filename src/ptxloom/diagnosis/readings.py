@@ -1,7 +1,8 @@
-"""Which axis of each array is m, n and k, and how far its lines are apart: the reading under which most laws hold.
+"""Which axis of each array is m, n and k, and the pitch of its lines: the reading under which most laws hold.
 
-Arrays may be flat, may be in row- or in column-major order, and either may be multiplied from the left: nobody says it,
-unless there is an `Expectation`. The sizes of three arrays give m, n and k; the offsets that are loaded give the rest.
+Arrays may be flat, may be in row- or in column-major order, and either may be multiplied from the left: this is
+unknown, unless there is an `Expectation`. The sizes of three arrays determine m, n and k; the loaded offsets determine
+the rest.
 """
 
 from __future__ import annotations
@@ -41,11 +42,11 @@ class Reading:
     """How the arrays of a product are read.
 
     Attributes:
-        planes: Of each role the plane.
-        stated: Whether somebody said so.
+        planes: The plane of each role.
+        stated: Whether the user declared it.
         score: How well the laws hold under it.
-        image: Whether the first factor is an image, of which padding leaves out some k.
-        reshaped: How many arrays are read with lines of another length than those of the matrices that were given.
+        image: Whether the first factor is an image, whose padding omits some k.
+        reshaped: The number of arrays that are read with another line length than that of the given matrices.
     """
 
     planes: dict[str, Plane]
@@ -96,10 +97,10 @@ def readings_of(
 
 
 def blocked_readings_of(sites: Sequence[SiteEvidence], arrays: Sequence[TracedArray]) -> tuple[Reading, ...]:
-    """The readings under which some array's rows, or columns, are made of several of its axes, the likeliest first.
+    """The readings under which some array's rows, or columns, consist of several of its axes, the likeliest first.
 
     Returns:
-        A few, all of whose extents are the same; none if there are none.
+        A few, with equal extents; empty if there are none.
     """
     first = sites[0]
     pairs = _SPARSE_PAIRS if first.form.sparse else _PAIRS
@@ -188,7 +189,7 @@ def _by_steps(stack: Stack) -> list[int]:
 
 
 def _batch(role: str, stacks: dict[str, Stack], arrays: Sequence[TracedArray], sizes: dict[str, int]) -> int:
-    """How many matrices the array of an operand holds: as its axes in front say, if the others may have as many."""
+    """The number of matrices in the array of an operand: that of its leading axes, if the others may have as many."""
     batch = prod(arrays[stacks[role].array].shape[:-2])
     others = [(arrays[stack.array].shape, sizes[other]) for other, stack in stacks.items() if other != role]
     fits = (
@@ -216,7 +217,7 @@ def _plane(stack: Stack, array: TracedArray, pitch: int, size: int, batch: int, 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Choice:
-    """A plane, and what its tile says under it."""
+    """A plane, and the tile read with it."""
 
     plane: Plane
     whole: float
@@ -256,7 +257,7 @@ def _score(chosen: dict[str, _Choice], pairs: Pairs) -> float:
 
 
 def _alike(left: Integers, right: Integers) -> float:
-    """How far two operands say the same of an axis: of its extent, and line by line."""
+    """How far two operands agree on an axis: on its extent, and line by line."""
     if left.shape != right.shape:
         return 0.0
     ends = (left.min(axis=1) == right.min(axis=1)) & (left.max(axis=1) == right.max(axis=1))

@@ -1,8 +1,8 @@
-"""Arrays whose elements lie in an order of their own: each is always multiplied at one place, and each place has one.
+"""Arrays whose elements are in an order of their own: each is always multiplied at one place, and each place has one.
 
-Weights are often put in another order beforehand, so that threads load them in one piece. What such an order is nobody
-says, so that a kernel that follows it looks like one that takes wrong elements. But an element that belongs elsewhere
-comes twice, or is missing, unless the whole array is merely ordered otherwise.
+Weights are often put in another order beforehand, so that threads load them in one piece. The order is unknown, so a
+kernel that follows it looks like one that takes wrong elements. But with a mistake, elements occur twice or are
+missing, which a mere reordering of the whole array does not cause.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def is_relaid(group: Sequence[SiteEvidence], reading: Reading, role: str) -> bool:
-    """Whether a factor's array is a matrix whose elements lie in another order: all come, each at a place of its own.
+    """Whether a factor's array is a matrix whose elements are in another order: all occur, each at a place of its own.
 
     Args:
         group: Instructions that multiply the same arrays.

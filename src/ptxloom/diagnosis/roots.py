@@ -27,10 +27,10 @@ _MOST_FOLLOWED: Final = 1 << 22
 
 
 class Roots:
-    """The product that each value was computed from, if there is one alone.
+    """The product that each value was computed from, if there is only one.
 
-    A sum of the same element of several products (slices of k) has them all. What is computed from several products in
-    another way, such as the maximum of a row, stands behind none.
+    A sum of the same element of several products (slices of k) has them all. A value computed from several products in
+    another way, such as the maximum of a row, has none.
     """
 
     def __init__(self, record: ProvenanceRecord) -> None:
@@ -125,7 +125,7 @@ class Roots:
 
 
 def _of_several(found: set[tuple[int, int]], *, adds: bool) -> tuple[int, int]:
-    """The root of a value by those of what it is computed from."""
+    """The root of a value, from the roots of its sources."""
     if len(found) > 1 and not adds:
         found = {one for one in found if one[0] != _SUM}  # what a value is scaled by
     if len(found) == 1:
@@ -135,5 +135,5 @@ def _of_several(found: set[tuple[int, int]], *, adds: bool) -> tuple[int, int]:
 
 
 def _adds(op: Op) -> bool:
-    """Whether an instruction gives the sum of what it takes."""
+    """Whether an instruction returns the sum of its inputs."""
     return adds(op.node) or (updates_memory(op.node) and op.has("add"))

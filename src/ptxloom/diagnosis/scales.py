@@ -86,12 +86,12 @@ def scales_of(group: Sequence[SiteEvidence], reading: Reading, record: Provenanc
 def beside_of(
     computed: Computed, main: int, extents: tuple[int, int], record: ProvenanceRecord, nodes: NDArray[Any]
 ) -> Iterator[Total | str]:
-    """What is wrong with all that elements are computed with; in words what could not be asked.
+    """The errors of everything that elements are computed with; in words what could not be judged.
 
     Args:
         computed: The elements.
-        main: The array that they are of.
-        extents: The rows and columns of their matrix; 0 if it is none.
+        main: The array of the elements.
+        extents: The rows and columns of their matrix; 0 if there is no matrix.
         record: Knows the arrays.
         nodes: What values are computed from.
     """
@@ -127,7 +127,7 @@ class _Known(NamedTuple):
 def _judged(
     one: Beside, which: Integers, computed: Computed, extents: tuple[int, int], run: _Known
 ) -> Total | str | None:
-    """What is wrong with one array of scales, nothing if they are right; in words why they could not be asked."""
+    """The errors of one array of scales, empty if they are right; in words why they could not be judged."""
     record, nodes = run
     size = int(which.max()) + 1
     unit, path = np.full(size, -1, np.int64), np.zeros(size, np.int64)

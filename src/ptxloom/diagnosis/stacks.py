@@ -18,12 +18,12 @@ class Stack:
     Attributes:
         role: "a", "b", or "d" for the places in the result.
         array: The number of the array that most elements come from.
-        unit_bits: What offsets count.
+        unit_bits: The unit of offsets.
         offset: (events, rows, columns) offsets in the array.
         known: Likewise whether the element comes from that array.
         path: Likewise by which instructions; 0: unknown.
-        missing: Likewise whether nothing at all is known of it, though something should be.
-        node: Likewise what it was computed from; 0 if it was not. None of what is no factor from an array.
+        missing: Likewise whether nothing is known of it, although something should be.
+        node: Likewise what it was computed from; 0 if it was not. None unless it is a factor from an array.
     """
 
     role: str

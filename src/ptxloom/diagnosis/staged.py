@@ -1,8 +1,7 @@
 """Pitches of operands that pass through shared memory whole: the tile's there, or the leading dimension of the array.
 
-Where a tile is copied line by line as its array has them, from the first one on, a wrong pitch of either looks alike:
-the element at (i, j) stands at `i * Q + j` where rows are P apart. So neither is certain; what is stored between the
-rows says which is likelier.
+If a tile is copied line by line from its array, a wrong pitch of either looks the same: the element at (i, j) is at `i
+* Q + j` while rows are P apart. So neither is certain; the contents between the rows decide which is likelier.
 """
 
 from __future__ import annotations
@@ -67,9 +66,9 @@ def _of_tile(whole_array: Explanation, pitches: tuple[int, int], writers: Sequen
 
 
 def _is_filled(stack: Stack, events: Integers, record: ProvenanceRecord) -> bool:
-    """Whether the line that stores results stores what comes from no product, too: it reads what nothing has written.
+    """Whether the line that stores results also stores values from no product: it reads unwritten memory.
 
-    A wrong leading dimension would leave places between the rows as they were.
+    A wrong leading dimension would leave places between the rows unchanged.
     """
     contents = record.contents(stack.array)
     by = contents.stored_at.ravel()
@@ -80,7 +79,7 @@ def _is_filled(stack: Stack, events: Integers, record: ProvenanceRecord) -> bool
 
 
 def _line(site: int, record: ProvenanceRecord) -> SourceLine | None:
-    """The line of the source that an instruction is of; None if the module does not say."""
+    """The source line of an instruction; None if the module does not record it."""
     return origins_in(record.program.module).at(record.program.ops[site].node.start)
 
 

@@ -47,7 +47,7 @@ def stores_of(contents: Contents) -> Picture:
 
 
 def lines_beyond(tile: Tile, beyond: Truth, numbers: Integers, record: ProvenanceRecord) -> Picture:
-    """The operand with the most elements from beyond the end of its rows: nothing should stand there."""
+    """The operand with the most elements from beyond the end of its rows: nothing should be read there."""
     at = int(np.argmax(np.count_nonzero(beyond, axis=(1, 2))))
     held = np.stack((tile.rows[at], tile.columns[at]), axis=-1)
     wanted = np.where(beyond[at][..., None], _NOTHING, held)

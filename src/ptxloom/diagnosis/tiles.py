@@ -25,14 +25,14 @@ class Plane:
 
     Attributes:
         array: Its number.
-        pitch: Elements from one line to the next; 0 if it has one line only.
+        pitch: Elements from one line to the next; 0 if it has only one line.
         slow_rows: Whether the slow index is the operand's row; else it is its column.
-        lines: How many lines the array has; 0 if nobody knows.
-        unit_bits: Bits of an element of the operand as it lies in the array.
-        stacked: Whether the array holds several matrices of `lines` lines, whose numbers begin anew.
-        digits: Of an array whose rows or columns are made of several axes, for each axis how many elements apart its
-            indices are in memory, how many there are, and how far apart in the matrix, rows one after the other.
-        is_one_of_several: Whether other axes of the array would make a matrix of the same extents.
+        lines: The number of lines of the array; 0 if unknown.
+        unit_bits: Bits of an element of the operand in the array.
+        stacked: Whether the array holds several matrices of `lines` lines, each numbered from 0.
+        digits: If rows or columns of the array consist of several axes: for each axis the stride in memory, the extent,
+            and the stride in the matrix, in row-major order.
+        is_one_of_several: Whether other axes of the array would form a matrix of the same extents.
     """
 
     array: int
@@ -76,7 +76,7 @@ class Tile:
     """One operand of the products of one instruction, each element with its place in the array.
 
     Attributes:
-        role: "a", "b" or "d" (its place in C); "copy" of what no product makes.
+        role: "a", "b" or "d" (its place in C); "copy" for elements that no product makes.
         form: The product, or the tile of a copy.
         plane: How its array is read.
         rows: (events, rows, columns) the row of the matrix that each element comes from.
@@ -112,7 +112,7 @@ class Tile:
         return replace(self, rows=rows, columns=columns)
 
     def permuted(self, order: NDArray[np.intp]) -> Tile:
-        """Each element put where `order` says: (rows x columns,) flat places; the undoing of what exchanged them."""
+        """Move each element to its place in `order`, (rows x columns,) flat places: the inverse of an exchange."""
 
         def put(values: NDArray[Any]) -> NDArray[Any]:
             flat = values.reshape(len(values), -1)
@@ -129,10 +129,10 @@ class Tile:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Wanted:
-    """What the other operands say of each row and column of a tile.
+    """The rows and columns of a tile by the other operands.
 
     Attributes:
-        rows: (events, rows); None where nobody says.
+        rows: (events, rows); None if unknown.
         columns: (events, columns); likewise.
     """
 
@@ -147,7 +147,7 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Target:
-    """A tile as it should be: its rows (events, rows) and columns (events, columns); -1: nobody knows."""
+    """A tile as it should be: its rows (events, rows) and columns (events, columns); -1: unknown."""
 
     rows: Integers
     columns: Integers
@@ -158,7 +158,7 @@ class Target:
 
 
 NOBODY = Wanted(None, None)
-"""No other operand says anything."""
+"""Initialise without other operands."""
 
 
 def common_rows(tile: Tile) -> Integers:
@@ -174,7 +174,7 @@ def common_columns(tile: Tile) -> Integers:
 def whole(tile: Tile, wanted: Wanted | Target = NOBODY) -> Truth:
     """(events, rows, columns): whether each element is in its row and column; places without one are.
 
-    A row or column of which the others say nothing must be one, whichever it is.
+    A row or column that the others do not determine must be uniform, whatever it is.
     """
     rows = common_rows(tile) if wanted.rows is None else wanted.rows
     columns = common_columns(tile) if wanted.columns is None else wanted.columns

@@ -41,23 +41,23 @@ class Total(NamedTuple):
     Attributes:
         law: Which one.
         named: The cause.
-        role: The operand that it is seen at; empty: the product itself.
+        role: The operand that shows it; empty: the product itself.
         array: The array's number; -1: none.
-        paths: The ways of what is concerned.
-        sites: Instructions that are concerned.
-        wrong: How many elements.
-        total: Of how many.
+        paths: The paths of the elements concerned.
+        sites: The instructions concerned.
+        wrong: The number of wrong elements.
+        total: The number of elements that were judged.
         certain: Whether nothing else explains it.
-        ways: Of the factors whose k it is: what their loads are found by.
-        field: The part of the CTA's index by which the products of one sum differ; empty if they are of one CTA. Of
-            places that are stored twice that by which CTAs lose results, if they do not all.
-        read_wrong: Whether what is missing was there, so that who reads it is wrong.
-        alone: Whether the lines of the factors are all there, so that it is the place alone that is wrong.
-        again: Of k that come twice how: "step", if k goes on by less than products take; "copy", if it stays, or one
-            product has a k twice; empty if neither is known.
-        picture: What is wrong as it is, and as it should be.
-        lines: The instructions that are to be changed, where those are known with the cause.
-        by: The instruction that takes what is wrong, if its load brings what is right, too; -1: none.
+        ways: The paths of the factors whose k it is, from which their loads are found.
+        field: The part of the CTA's index by which the products of one sum differ; empty if they are of one CTA. For
+            places that are stored twice, the part by which some CTAs lose results.
+        read_wrong: Whether the missing elements were there, so that their reader is wrong.
+        alone: Whether all lines of the factors occur, so that only the place is wrong.
+        again: How k occur twice: "step", if k advances by less than products take; "copy", if it does not advance, or
+            one product has a k twice; empty if unknown.
+        picture: The wrong elements as they are, and as they should be.
+        lines: The instructions to change, if they are known with the cause.
+        by: The instruction that takes the wrong elements, if its load also brings right ones; -1: none.
     """
 
     law: str
@@ -100,7 +100,7 @@ def every_k_once(
     """
     role = "b" if reading.image else next(role for role in "ab" if role in reading.planes)
     if reading.planes[role].unit_bits < _BYTE_BITS:
-        return  # of two elements in one byte nobody knows which is which
+        return  # two elements in one byte cannot be distinguished
     axis = 1 if role == "a" else 0
     extent = reading.planes[role].extents[axis]
     array = reading.planes[role].array
@@ -165,7 +165,7 @@ def _paths(sites: Sequence[SiteEvidence], role: str) -> Integers:
 
 
 def _is_whole(reading: Reading, coverage: Coverage) -> bool:
-    """Whether the run computes all of the result from all of the factors, as far as the extents tell."""
+    """Whether the run computes all of the result from all of the factors, as far as the extents show."""
     planes = reading.planes
     if set(planes) != set("abd"):
         return False
@@ -250,7 +250,7 @@ def _lost_by(stacks: Sequence[tuple[SiteEvidence, Stack]], record: ProvenanceRec
 
 
 def stored_over(sites: Sequence[SiteEvidence], used: Integers, record: ProvenanceRecord) -> Total | None:
-    """Whole products whose results end nowhere, while places of the result hold nothing: others are stored over them.
+    """Whole products whose results are lost, while places of the result are never stored: others overwrite them.
 
     Args:
         sites: All instructions that multiply.
@@ -329,7 +329,7 @@ def nibbles_unshifted(sites: Sequence[SiteEvidence], record: ProvenanceRecord) -
 
 
 def _shifts(op: Op, by: int) -> bool:
-    """Whether an instruction moves bits, unless it says that it moves them by another number."""
+    """Whether an instruction moves bits, except those that move them by another number."""
     if touches(op.node) or source(op.node) is not None:
         return False
     last = op.operands[-1]
@@ -339,7 +339,7 @@ def _shifts(op: Op, by: int) -> bool:
 def other_arrays(
     sites: Sequence[SiteEvidence], record: ProvenanceRecord, used: frozenset[int], expected: Expectation | None
 ) -> Iterator[Total]:
-    """The arrays that are multiplied are those that are meant: what is said, or all that were given."""
+    """Check that the multiplied arrays are the intended ones: the declared ones, or all that were given."""
     first = sites[0]
     if first.a is None or first.b is None or first.a.array != first.b.array:
         return

@@ -60,7 +60,7 @@ def _stored_bytes(record: ProvenanceRecord, array: TracedArray) -> int:
 
 
 def _width(op: Op) -> int:
-    """The bytes of what an instruction moves, one of a vector; 0 of those that name no type, as bulk copies do."""
+    """The bytes of the elements that an instruction moves; 0 for instructions without a type, such as bulk copies."""
     return op.types[-1].bits // 8 if op.types else 0
 
 

@@ -1,4 +1,4 @@
-"""What a run never multiplies and never stores, though the reading of its arrays says that it belongs there."""
+"""Elements that a run never multiplies and never stores, although they belong there by the reading of its arrays."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ _LETTERS: Final = {"a": "mk", "b": "kn", "d": "mn"}
 
 
 class Unread(NamedTuple):
-    """Elements of an array that belong to a product, and never come to it.
+    """Elements of an array that belong to a product, but never enter it.
 
     Attributes:
         array: Its number.
-        number: How many.
+        number: Their number.
         site: The instruction that multiplies, or stores, others of them.
-        why: What was not done with them, as a sentence goes on.
+        why: What was not done with them, as the rest of a sentence.
     """
 
     array: int
@@ -62,7 +62,7 @@ class Uses:
             self._elements[number][own["element"][own["array"] == number]] = True
 
     def of(self, array: int) -> Truth:
-        """(elements,) of an array, those that come to what is stored by no product."""
+        """(elements,) of an array: those that reach stored values without a product."""
         return self._elements[array]
 
     def in_units(self, array: int, unit_bits: int, element_bits: int) -> Truth:
@@ -81,15 +81,15 @@ class Uses:
 def never_read(
     group: Sequence[SiteEvidence], reading: Reading, uses: Uses, contents: Sequence[Contents], record: ProvenanceRecord
 ) -> Iterator[Unread]:
-    """What belongs to the products of a group by the extents of its arrays, and never comes to them.
+    """Elements that belong to the products of a group by the extents of its arrays, but never enter them.
 
-    Along an axis that two arrays share, lines belong that both have: an array may have more of them.
+    Along an axis that two arrays share, the lines that both have belong: an array may have more.
 
     Args:
         group: Instructions that multiply the same arrays.
         reading: How these were read.
-        uses: What of all arrays is used.
-        contents: Of each array, by its number.
+        uses: The used elements of all arrays.
+        contents: The contents of each array, by its number.
         record: Knows the arrays.
     """
     extents: dict[str, int] = {}
@@ -119,12 +119,12 @@ def never_read(
 
 
 def never_summed(result: int, factors: Sequence[int], uses: Uses, contents: Sequence[Contents]) -> Iterator[Unread]:
-    """What of a result is never stored, and what of the arrays that it is a sum of products of comes to nothing.
+    """Elements of a result that are never stored, and unused elements of the arrays that it is a sum of products of.
 
     Args:
         result: The array's number.
         factors: The numbers of those arrays.
-        uses: As of `never_read`.
+        uses: As in `never_read`.
         contents: Likewise.
     """
     stored = contents[result].stored_at.ravel()
@@ -139,7 +139,7 @@ def never_summed(result: int, factors: Sequence[int], uses: Uses, contents: Sequ
 
 
 def _missing(plane: Plane, here: Truth, extents: Sequence[int]) -> tuple[int, int, str] | None:
-    """How many elements are not there that belong; the axis and the lines that are left out, -1 if none is whole."""
+    """The number of missing elements; the axis and the lines that are left out, -1 if no whole line is."""
     units: Integers = np.arange(len(here))
     rows, columns = plane.split(units)
     gone = ~here & (rows < extents[0]) & (columns < extents[1])

@@ -26,12 +26,12 @@ _MOST_GAPS: Final = 4
 
 
 class Seen(NamedTuple):
-    """What came of a launch.
+    """The outcome of a launch.
 
     Attributes:
         kernel: The kernel's name.
-        examined: What the laws say.
-        hazards: What the tools have found.
+        examined: The verdict of the laws.
+        hazards: The findings of the tools.
     """
 
     kernel: str
@@ -55,7 +55,7 @@ class Seen(NamedTuple):
 
 
 def _examined(record: ProvenanceRecord) -> Examination:
-    """What the laws say; if they cannot be asked, that nothing was judged and why: no launch is passed over."""
+    """The verdict of the laws; if they cannot be checked, that nothing was judged and why: no launch is skipped."""
     try:
         return examine(record)
     except PtxloomError as error:
@@ -74,7 +74,7 @@ def asked_for() -> Watcher | None:
 
 @cache
 def tell_of_all() -> None:
-    """If `PTXLOOM_WHY` asks for it, say on standard error what is wrong with each launch from now on."""
+    """If `PTXLOOM_WHY` asks for it, report on standard error what is wrong with each launch from now on."""
     watcher = asked_for()
     if watcher is None:
         return
@@ -87,11 +87,11 @@ def tell_of_all() -> None:
 
 
 class Watcher:
-    """Examines every launch that it is told of; the same outcome of the same kernel is kept once.
+    """Examines every launch that it gets; equal outcomes of the same kernel are kept once.
 
     Attributes:
-        seen: What came of them, in their order.
-        launches: How many there were.
+        seen: Their outcomes, in order.
+        launches: The number of launches.
     """
 
     def __init__(self) -> None:
@@ -101,7 +101,7 @@ class Watcher:
         self._lock = Lock()
 
     def tell(self, kernel: str, result: LaunchResult) -> Seen | None:
-        """Examine a launch; what came of it, if nothing alike came of one before."""
+        """Examine a launch; returns the outcome, unless an equal one has been seen."""
         self.launches += 1
         if result.provenance is None:
             return None

@@ -1,7 +1,7 @@
 """Scales that a product takes for blocks of its factors (`.block_scale`): each must be that of its own row and block.
 
-What belongs to an element the shape of its array says: a scale for each row and each block along k, row by row, or in
-tiles of 512 bytes as copies to tensor memory take them: 128 rows by four blocks, 16 bytes for four rows 32 apart.
+The shape of the array of scales gives the scale of an element: one for each row and each block along k, row by row, or
+in tiles of 512 bytes as for copies to tensor memory: 128 rows by four blocks, 16 bytes for four rows 32 apart.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ def _held(group: Sequence[SiteEvidence], reading: Reading, role: str, record: Pr
 
 
 def _exchanged(held: dict[str, Held], reading: Reading, record: ProvenanceRecord) -> Total | None:
-    """Scales of the one factor that are taken for the other, as the sizes of their arrays tell."""
+    """Scales of one factor that are used for the other, by the sizes of their arrays."""
     if len(held) < 2:
         return None
     a, b = held["a"], held["b"]
@@ -135,13 +135,13 @@ def _exchanged(held: dict[str, Held], reading: Reading, record: ProvenanceRecord
 
 
 class _Layout(NamedTuple):
-    """How an array has the scales of a matrix.
+    """How an array holds the scales of a matrix.
 
     Attributes:
-        rows: Rows that it has scales for.
+        rows: Rows with scales.
         blocks: Blocks along k.
         tiled: Whether in tiles of 512 bytes.
-        shape: What is said of the order of rows and blocks: the array's own shape, or nothing.
+        shape: What determines the order of rows and blocks: the array's own shape, or nothing.
     """
 
     rows: int
@@ -167,7 +167,7 @@ class _Layout(NamedTuple):
 
 
 def _layout(held: Held, reading: Reading, array: TracedArray) -> _Layout | None:
-    """How an array has a factor's scales, as far as its size and shape tell; None if it has others."""
+    """How an array holds a factor's scales, as far as its size and shape show; None if it does not hold them."""
     extents = reading.planes[held.role].extents
     rows, k = extents if held.role == "a" else extents[::-1]
     blocks = -(-k // held.size)
@@ -189,7 +189,7 @@ def _share(layout: _Layout, held: Held) -> int:
 
 
 def _judged(held: Held, reading: Reading, record: ProvenanceRecord) -> Total | str:
-    """What is wrong with the scales of a factor; why they could not be asked; or nothing."""
+    """What is wrong with the scales of a factor, or why they could not be judged; empty if they are right."""
     name = record.arrays[held.array].name
     layout = _layout(held, reading, record.arrays[held.array])
     whose = f"the scales of {held.role.upper()} come from {name}"
@@ -221,7 +221,7 @@ def _judged(held: Held, reading: Reading, record: ProvenanceRecord) -> Total | s
 
 
 def _of_tiles(layout: _Layout, element: Integers, rows: Integers, block: Integers) -> Named | None:
-    """Rows of tiles that are taken to lie another number of tiles apart."""
+    """A wrong pitch of rows of tiles, in tiles."""
     if not layout.tiled:
         return None
     return pitched(element // TILE, (rows // TILE_ROWS, block // TILE_BLOCKS), layout.blocks // TILE_BLOCKS, "tiles")

@@ -41,10 +41,10 @@ class Answer(NamedTuple):
 
 
 def described(broken: Sequence[Suspect], record: ProvenanceRecord) -> list[Suspect]:
-    """The operands that break a law, those that come through descriptors with what explains them so.
+    """The operands that break a law; those that come through descriptors with changes of these that explain them.
 
-    Where descriptors explain all factors of an instruction that do not fit where its result goes, the result is
-    suspected no more, unless as plain a change explains it, too.
+    If descriptors explain all factors that do not fit the place of the result, the result is no longer suspected,
+    unless an equally simple change explains it too.
     """
     found: list[Suspect] = []
     for role in dict.fromkeys(one.tile.role for one in broken):
@@ -75,7 +75,7 @@ def _is_told(suspect: Suspect) -> bool:
 
 
 def _answer(suspect: Suspect, record: ProvenanceRecord) -> Answer | None:
-    """What explains an operand at all moments at which shared memory was kept; None if none was."""
+    """What explains an operand at all moments for which shared memory was kept; None if it never was."""
     stack = next(one for one in suspect.evidence.stacks if one.role == suspect.tile.role)
     if suspect.tile.plane.stacked or suspect.evidence.form.sparse or suspect.tile.plane.array >= len(record.arrays):
         return None
@@ -94,7 +94,7 @@ def _at(asked: Question) -> Answer:
 
 
 def _question(suspect: Suspect, held: Held) -> Iterator[Question]:
-    """What a moment is asked: nothing, if memory had changed before the products read it."""
+    """The data of a moment; empty, if memory had changed before the products read it."""
     role, plane = suspect.tile.role, suspect.tile.plane
     stack = next(one for one in suspect.evidence.stacks if one.role == role)
     place = {int(event): number for number, event in enumerate(suspect.events.tolist())}
@@ -126,7 +126,7 @@ def _turned(values: Integers, role: str) -> Integers:
 
 
 def _wanted(suspect: Suspect, numbers: Sequence[int], rows: Integers, at_start: int, share: slice) -> Integers | None:
-    """(M or N, K) the offsets that should be read, by what others say; else from the element at the start on."""
+    """(M or N, K) the offsets that should be read, by the other operands; else from the element at the start on."""
     plane, role = suspect.tile.plane, suspect.tile.role
     start = None
     if at_start >= 0:
@@ -182,7 +182,7 @@ def _explanations(known: Sequence[tuple[Suspect, Answer]], record: ProvenanceRec
 
 
 def _by_writer(known: Sequence[tuple[Suspect, Answer]], record: ProvenanceRecord) -> Explanation:
-    """Who writes swizzles otherwise than the descriptor says."""
+    """The writer's swizzle differs from the descriptor's."""
     first, answer = known[0]
     stack = next(one for one in first.evidence.stacks if one.role == first.tile.role)
     (held, *_) = held_at(first.evidence, stack, record)

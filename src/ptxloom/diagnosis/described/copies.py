@@ -21,13 +21,13 @@ _PLANE: Final = 2  # coordinates of a map of rows and columns
 
 
 def by_copy(named: Named, suspect: Suspect, stack: Stack, record: ProvenanceRecord) -> Culprit | None:
-    """The copy that brings the wrong tile; None if it is none, or the tile comes otherwise.
+    """The copy that brings the wrong tile; None if the cause is another, or the tile arrives in another way.
 
     Args:
         named: The cause.
         suspect: The operand.
         stack: Its elements.
-        record: Knows their ways.
+        record: Knows their paths.
     """
     if suspect.tile.role not in suspect.evidence.described:
         return None

@@ -1,4 +1,4 @@
-"""What a wrong descriptor brings with it: what it finds beyond its array is no cause of its own."""
+"""Consequences of a wrong descriptor: what it reads beyond its array is not a separate cause."""
 
 from __future__ import annotations
 

@@ -32,8 +32,8 @@ class Held:
     Attributes:
         events: (products,) their places among those of the instruction.
         bits: The descriptor that they share.
-        first_row: The row of the operand that the first of their rows is.
-        lines: How many columns of B lie there: of a pair's, the CTA's share.
+        first_row: The operand's row that is the first of their rows.
+        lines: The columns of B there: for a pair of CTAs, this CTA's share.
         major: Along which coordinate the instruction takes elements to be contiguous.
         offset: (bytes,) the offset in the array of the element that begins at each address; -1: none does.
     """
@@ -123,6 +123,6 @@ def _along(places: Integers, shape: _Flat, stride: _Flat) -> Integers:
 
 
 def read(offset: Integers, places: Integers) -> Integers:
-    """What lies at some addresses; -1 of those that are beyond memory."""
+    """The contents at some addresses; -1 for those beyond memory."""
     inside = (places >= 0) & (places < len(offset))
     return np.where(inside, offset[np.where(inside, places, 0)], -1)

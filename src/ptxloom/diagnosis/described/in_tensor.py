@@ -60,7 +60,7 @@ def _parts(op: Op, record: ProvenanceRecord) -> tuple[Part, ...]:
 
 
 def _chosen(number: int, made: Sequence[tuple[Part, ...]], *, alike: bool) -> Part | None:
-    """The constant of a product's address: one that all share if all are as far off, else one of its own."""
+    """The constant of a product's address: one that all share if all are equally far off, else its own."""
     others = [{part.op.site for part in parts} for place, parts in enumerate(made) if place != number]
     if alike and others:
         return next((part for part in made[number] if all(part.op.site in sites for sites in others)), None)
@@ -68,7 +68,7 @@ def _chosen(number: int, made: Sequence[tuple[Part, ...]], *, alike: bool) -> Pa
 
 
 def _edit(part: Part, bits: int) -> tuple[tree.Instruction, str] | None:
-    """The instruction with a constant that is smaller by the columns that so many bits are."""
+    """The instruction with a constant that is smaller by the columns of a number of bits."""
     value, rest = part.value - bits // _WORD_BITS, bits % _WORD_BITS
     if rest or part.shift or value < 0:
         return None

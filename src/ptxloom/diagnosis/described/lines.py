@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ptxloom.diagnosis.described.solving import Field, Solved
     from ptxloom.machine.program.model import Op, Program
 
-_MAJORS: Final = 4  # operands of `wgmma` before those that say how A and B lie
+_MAJORS: Final = 4  # operands of `wgmma` before those for the layouts of A and B
 _TOLD: Final = 3  # the operand of a product into tensor memory that is its instruction descriptor
 
 
@@ -84,7 +84,7 @@ def found_for(uses: Sequence[Used], program: Program) -> Found:
 
 
 def _alike(product: Op, operand: int, makers: Sequence[Op], program: Program) -> Iterator[Op]:
-    """Products of the same kind that take a factor by descriptors of the same making: it lies as it does for them."""
+    """Products of the same kind that take a factor by descriptors from the same code: its layout is theirs."""
     for op in program.ops:
         kinds = [(one.opcode, one.qualifiers, one.function) for one in (op, product)]
         if kinds[0] == kinds[1]:
@@ -110,7 +110,7 @@ class _Edited(NamedTuple):
 
     @property
     def value(self) -> int:
-        """What it should be for the sake of all: fields are bits of their own."""
+        """The value that suits all: fields have separate bits."""
         held = abs(constant(self.op.operands[self.operand]) or 0)
         changed = 0
         for value in self.values.values():
@@ -133,7 +133,7 @@ def _word(field: Field, solved: Solved) -> Word:
 
 
 def _codes(field: Field, solved: Solved) -> tuple[int, int]:
-    """What a field holds and should hold, as its bits say it."""
+    """What a field holds and should hold, as bits."""
     if field.name == "swizzle":
         codes = GENERATIONS[solved.descriptor.generation].codes
         return codes[str(field.held)], codes[str(field.wanted)]
@@ -153,7 +153,7 @@ def _chosen(field: Field, use: Used, made: dict[Used, tuple[Part, ...]]) -> Part
 
 
 def _of_start(use: Used, made: dict[Used, tuple[Part, ...]]) -> Part | None:
-    """The constant of an address: one that all wrong products share if all are as far off, else one of its own."""
+    """The constant of an address: one that all wrong products share if all are equally far off, else its own."""
     distances = {_distance(one) for one in made}
     others = [{part.op.site for part in parts} for one, parts in made.items() if one is not use]
     added = [part for part in made[use] if part.operand >= 0 and not part.bits & ~START.mask]
@@ -183,7 +183,7 @@ def _constant(field: Field, part: Part, solved: Solved) -> int | None:
 
 
 def _of_major(field: Field, use: Used, program: Program) -> _Change | None:
-    """Which constant says along which coordinate a factor lies: an operand, or a bit of an instruction descriptor."""
+    """The constant for the contiguous coordinate of a factor: an operand, or a bit of an instruction descriptor."""
     if not uses_tensor_memory(use.op.node):
         return _Change(use.op, _major_place(use), int(field.wanted == "mn"))
     word = TRANSPOSE_A if use.role == "a" else TRANSPOSE_B
@@ -193,7 +193,7 @@ def _of_major(field: Field, use: Used, program: Program) -> _Change | None:
 
 
 def _major_place(use: Used) -> int:
-    """The operand of a product that says along which coordinate a factor lies."""
+    """The operand of a product that selects the contiguous coordinate of a factor."""
     numbers = [n for n, one in enumerate(use.op.operands) if n >= _MAJORS and constant(one) is not None]
     return numbers[-1] if use.role == "b" else numbers[-2]
 

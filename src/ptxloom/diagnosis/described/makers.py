@@ -29,7 +29,7 @@ class Part(NamedTuple):
 
     Attributes:
         op: The instruction.
-        operand: Which of its operands the constant is; -1: it has none that goes there.
+        operand: The operand that is the constant; -1: none of them goes there.
         value: The constant, negative if it is taken off; 0 without one.
         shift: By how many bits it is shifted up on its way to the descriptor; down, if negative.
     """
@@ -41,7 +41,7 @@ class Part(NamedTuple):
 
     @property
     def bits(self) -> int:
-        """What it comes to in the descriptor."""
+        """Its value in the descriptor."""
         return (self.value << self.shift if self.shift >= 0 else self.value >> -self.shift) & _WIDE - 1
 
 

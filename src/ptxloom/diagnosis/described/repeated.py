@@ -71,7 +71,7 @@ def start_makers(role: str, products: Sequence[Op], record: ProvenanceRecord) ->
 
 
 def is_described(op: Op, role: str, record: ProvenanceRecord) -> bool:
-    """Whether a factor of a product lies in shared memory as a descriptor says."""
+    """Whether a factor of a product is in shared memory, given by a descriptor."""
     own = (known for known in record.raw.sites if known.site == op.site)
     return any(dict(zip("ab", known.factors, strict=True)).get(role) is not None for known in own)
 

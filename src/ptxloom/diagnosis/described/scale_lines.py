@@ -1,4 +1,4 @@
-"""Which instruction gives a product the scales of other blocks: who copies them, who places them, who names them."""
+"""Which instruction gives a product the scales of other blocks: the one that copies, places or names them."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from ptxloom.machine.program.model import Op
     from ptxloom.machine.results.provenance import ProvenanceRecord
 
-_WORD: Final = 4  # scales of a row that lie in one word
-_QUARTER: Final = 32  # rows that lie in one column
+_WORD: Final = 4  # scales of a row in one word
+_QUARTER: Final = 32  # rows in one column
 _TILE_ROWS: Final = 128
 _MOST: Final = 0.5  # of the scales that are asked about
 _TOLD: Final = 3  # the operand of a product that is its instruction descriptor
@@ -71,10 +71,10 @@ class Held(NamedTuple):
 
 
 def product_of(held: Held, *, both: bool, record: ProvenanceRecord) -> tuple[int, ...]:
-    """The products, if the other factor's scales were there to be taken; else what copies those that are.
+    """The products, if the right scales were available; else the copies of the wrong ones.
 
     Args:
-        held: Those of a factor that are another's.
+        held: The scales of a factor that are another's.
         both: Whether both factors take scales of one array.
         record: Knows shared memory.
     """
@@ -87,7 +87,7 @@ def product_of(held: Held, *, both: bool, record: ProvenanceRecord) -> tuple[int
 
 
 def _beside(others: Sequence[int], held: Held, record: ProvenanceRecord) -> list[int]:
-    """Arrays of scales, as their elements say: those that no product multiplies."""
+    """Arrays of scales, by their elements: those that no product multiplies."""
     factors: set[int] = set()
     for site in held.sites:
         number = np.flatnonzero(record.raw.events["site"] == site)[:1]
@@ -137,11 +137,11 @@ def reader_of(held: Held, named: Named, taken: Taken, record: ProvenanceRecord) 
 
 
 def _were_brought(held: Held, taken: Taken, copies: Sequence[Op], record: ProvenanceRecord) -> bool:
-    """Whether most of the scales that should be taken came to the CTAs that take others.
+    """Whether most of the right scales arrived at the CTAs that use others.
 
-    Shared memory of the first CTA is asked, as it came to the products that take wrong ones at first, else at its end;
-    where all is right in it, and where threads load scales, whether a CTA takes any of what comes with those that
-    should be: 128 rows by a word, or a word.
+    The shared memory of the first CTA decides, when it first reached the products with wrong ones, else at its end. If
+    everything in it is right, and if threads load scales, a CTA must use any neighbour of the right ones: 128 rows by a
+    word, or a word.
     """
     cta = record.raw.events["cta"][held.number].astype(np.int64)
     first = taken.wrong & (cta == 0)
@@ -209,7 +209,7 @@ def _stays(held: Held, wrong: Truth, record: ProvenanceRecord) -> bool:
 
 
 def _maker(products: Sequence[Op], place: int, record: ProvenanceRecord) -> tuple[int, ...]:
-    """What makes an operand of products: a constant that all of them share, or one of its own."""
+    """The source of an operand of products: a constant that all of them share, or one of its own."""
     made = [_constants(op, place, record) for op in products]
     shared = [site for site in made[0] if all(site in others for others in made[1:])]
     own = [site for site in made[0] if site not in shared]

@@ -1,4 +1,4 @@
-"""The descriptor that reads what should be read, worked out from where that lies in shared memory."""
+"""The descriptor that reads the right elements, computed from their places in shared memory."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Solved:
-    """A descriptor that reads what should be read.
+    """A descriptor that reads the right elements.
 
     Attributes:
         descriptor: It.
-        wrong: In what the one that is used differs from it.
+        wrong: The fields in which the used one differs from it.
     """
 
     descriptor: MatrixDescriptor
@@ -52,16 +52,16 @@ class Solved:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Question:
-    """What is to be read, and what is.
+    """What should be read, and what is read.
 
     Attributes:
         offset: (bytes,) the element that begins at each address.
         rows: (rows,) which rows of the operand are known, in ascending order.
-        element_bits: How wide an element is.
+        element_bits: The width of an element.
         used: The descriptor that is used.
-        major: The major-ness that the instruction says.
-        wanted: For the element (row, column) at the descriptor's start, if nobody else says: (rows, columns) the
-            offsets that should be read; None if it has none.
+        major: The major-ness in the instruction.
+        wanted: The offsets that should be read, (rows, columns), from the element (row, column) at the descriptor's
+            start, if no other operand decides them; None if there are none.
     """
 
     offset: Integers
@@ -106,7 +106,7 @@ def _addresses(asked: Question, one: MatrixDescriptor, major: str, wanted: Integ
 
 
 def _places(offset: Integers, wanted: Integers, near: int) -> Integers | None:
-    """Where each element that is wanted lies: of several places the one that is nearest; None if one lies nowhere."""
+    """The place of each wanted element: of several places the nearest; None if one has no place."""
     known = np.flatnonzero(offset >= 0)
     distance = np.abs(known - near)
     order = np.lexsort((distance, offset[known]))

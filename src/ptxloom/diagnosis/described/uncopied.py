@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def not_copied(group: Sequence[SiteEvidence], reading: Reading, record: ProvenanceRecord) -> Iterator[Total]:
-    """What descriptors describe and no copy brought, of each factor; what lies beyond the array is none of it."""
+    """The parts of each factor that descriptors describe but no copy brought, without those beyond the array."""
     for role in "ab":
         sites = [site for site in group if role in site.described and any(s.role == role for s in site.stacks)]
         wrong = total = 0

@@ -1,4 +1,4 @@
-"""Products that start anew where they should add: what says so."""
+"""Products that overwrite where they should add, and the operand that selects it."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def started_anew(products: Sequence[Op], record: ProvenanceRecord) -> Op | None:
 
 
 def _flag(op: Op) -> str | None:
-    """The predicate that says whether an asynchronous product adds."""
+    """The predicate that selects whether an asynchronous product adds."""
     names = [one.text for one in op.operands if isinstance(one, tree.Name)] if goes_by_async_proxy(op.node) else []
     return next((name for name in names if _is_predicate(op, name)), None)
 

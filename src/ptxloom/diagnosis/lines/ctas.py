@@ -30,10 +30,10 @@ def ctas_of(numbers: Integers, record: ProvenanceRecord) -> list[tuple[str, Inte
 
 
 def deciding(numbers: Integers, wrong: Truth, record: ProvenanceRecord) -> str:
-    """The part of the CTA's index, `x`, `y` or `z`, by which products are wrong or right; empty if it is none.
+    """The part of the CTA's index, `x`, `y` or `z`, that decides which products are wrong; empty if there is none.
 
     Args:
-        numbers: (products,) which they are.
+        numbers: (products,) their numbers.
         wrong: (products,) whether each is.
         record: Knows their CTAs.
     """
@@ -45,16 +45,16 @@ def deciding(numbers: Integers, wrong: Truth, record: ProvenanceRecord) -> str:
 
 
 def own_term_of(op: Op, field: str, program: Program, *, shared: bool = False) -> Op | None:
-    """The instruction that scales a part of the CTA's index for one array's address, those of others being right.
+    """The instruction that scales a part of the CTA's index for one array's address, if the other addresses are right.
 
-    It is the first that makes no address of another array: before lanes come in.
+    It is the first that no address of another array uses, before lanes enter the computation.
 
     Args:
         op: What uses the address.
         field: The part.
-        program: Theirs.
-        shared: Whether one that makes others, too, may be it, for want of one of its own: a compiler computes once what
-            is alike.
+        program: Their program.
+        shared: Whether an instruction that also serves other addresses is allowed if there is no separate one:
+            compilers merge equal computations.
     """
     ops = sorted({one for one in made_of(op, program) if one.function is op.function}, key=lambda one: one.site)
     of_lanes = _from(ops, _OF_LANES)
@@ -85,10 +85,10 @@ def term_of(op: Op, field: str, program: Program) -> Op | None:
 
 
 def base_of(op: Op, field: str, program: Program) -> Op | None:
-    """The instruction that scales a part of the CTA's index on the way to an address, or the one that stands for it.
+    """The instruction that scales a part of the CTA's index on the way to an address, or a substitute for it.
 
-    Where the part does not come into the address at all, another stands in its place: the last that is added if the
-    part is `x`, which most often goes on within rows, else the first.
+    If the address does not use the part at all, the substitute is the last addition if the part is `x`, which most
+    often moves within rows, else the first.
     """
     own = term_of(op, field, program)
     others = [term for other in _FIELDS if other != field and (term := term_of(op, other, program)) is not None]

@@ -34,12 +34,12 @@ class Lost(NamedTuple):
 
 
 def lost(array: int, elements: Integers, kept: Truth, nodes: NDArray[Any], record: ProvenanceRecord) -> Lost:
-    """Follow missing elements from what was first computed from them to what was computed last.
+    """Follow missing elements from the first values computed from them to the last.
 
     Args:
-        array: Theirs.
+        array: Their array.
         elements: Their flat numbers.
-        kept: (nodes,) the values that came to a result.
+        kept: (nodes,) the values that reached a result.
         nodes: What values were computed from.
         record: Knows the instructions.
     """
@@ -68,12 +68,12 @@ def lost(array: int, elements: Integers, kept: Truth, nodes: NDArray[Any], recor
 def thrown_away(
     array: int, elements: Integers, origins: NDArray[Any], nodes: NDArray[Any], record: ProvenanceRecord
 ) -> Op | None:
-    """What elements were computed with last of which nothing came to a result; the test of its loop, if it is in one.
+    """The last computation with elements that never reached a result; the test of its loop, if it is in one.
 
     Args:
-        array: Theirs.
+        array: Their array.
         elements: Their flat numbers.
-        origins: Of the result's elements.
+        origins: The origins of the result's elements.
         nodes: What values were computed from.
         record: Knows the instructions.
     """

@@ -19,11 +19,11 @@ _DEEPEST: Final = 8  # instructions between an element and what is computed from
 
 
 def extraction(wrong: Integers, right: Integers, nodes: NDArray[Any], record: ProvenanceRecord) -> Op | None:
-    """The instruction that computes with wrong elements alone, the first after they were loaded; None if there is none.
+    """The first instruction after the load that computes only with wrong elements; None if there is none.
 
     Args:
-        wrong: What values that are wrong were computed from, by number.
-        right: Likewise values that are right.
+        wrong: The sources of wrong values, by number.
+        right: Likewise those of right values.
         nodes: What values are computed from.
         record: Knows the instructions.
     """

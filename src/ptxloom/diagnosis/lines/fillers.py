@@ -18,10 +18,10 @@ _DEEPEST: Final = 8  # moves from register to register that are followed
 
 
 def filler_of(product: Op, name: str, program: Program) -> Op | None:
-    """The instruction that gives a register of a product its value, behind plain moves; None if it is not known.
+    """The instruction that computes the value of a product's register, through plain moves; None if unknown.
 
     Args:
-        product: What multiplies.
+        product: The instruction that multiplies.
         name: The register.
         program: Theirs.
     """
@@ -42,7 +42,7 @@ def of_caller(product: Op, names: Sequence[str], program: Program) -> Op | None:
     """What fills registers where it is the caller of a function that holds the product who orders them.
 
     Args:
-        product: What multiplies.
+        product: The instruction that multiplies.
         names: The registers that are exchanged.
         program: Theirs.
 

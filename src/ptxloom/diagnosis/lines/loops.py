@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
 
 class Ends(NamedTuple):
-    """What steers a loop.
+    """The control of a loop.
 
     Attributes:
-        test: The comparison by which it goes on.
-        step: What counts up what is compared; the comparison itself, if that is not known.
+        test: The comparison that continues it.
+        step: The instruction that increments the compared value; the comparison itself, if that is unknown.
     """
 
     test: Op

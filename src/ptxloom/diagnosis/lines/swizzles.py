@@ -17,10 +17,10 @@ _SHARED: Final = ("shared", "shared::cta")
 
 
 def unswizzled(way: Sequence[Op], program: Program) -> Op | None:
-    """The one of writer and reader of shared memory in whose address no XOR stands; None if it stands in both or none.
+    """The one of writer and reader of shared memory whose address has no XOR; None if both have one, or neither.
 
     Args:
-        way: What elements came through.
+        way: The path of the elements.
         program: Its instructions.
     """
     sides = sides_of(way)

@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from ptxloom.machine.results.provenance import ProvenanceRecord
 
 
-_ITS_OWN: Final = 0.75  # of what an instruction moves that must be wrong, beside the one that moves most that is
+_ITS_OWN: Final = (
+    0.75  # the share of an instruction's elements that must be wrong, relative to the instruction with the most
+)
 
 
 class Line(NamedTuple):
@@ -30,14 +32,14 @@ class Line(NamedTuple):
 def line_of(
     paths: Integers, wrong: Truth, record: ProvenanceRecord, *, leaves_tile: bool, within: bool = False
 ) -> Line:
-    """The instruction by which wrong elements came, and right ones did not, if there is one.
+    """The instruction that moved the wrong elements, but not right ones, if there is one.
 
     Args:
-        paths: (terms,) the ways of all elements.
-        wrong: (terms,) which are wrong.
-        leaves_tile: Whether only a load from global memory can have reached what is wrong.
-        record: Knows the ways.
-        within: Whether places of a tile are exchanged, so that only its reader, or who fills it, can be wrong.
+        paths: (terms,) the paths of all elements.
+        wrong: (terms,) bool: which are wrong.
+        leaves_tile: Whether only a load from global memory can have reached the wrong elements.
+        record: Knows the paths.
+        within: Whether places of a tile are exchanged, so that only its reader or writer can be wrong.
     """
     ops = record.program.ops
     bad, good = Counter[int](), Counter[int]()
@@ -58,7 +60,9 @@ def line_of(
     reading = [site for site in likeliest if _reads(ops[site])] or likeliest
     from_array = [site for site in moves if ops[site].has("global") and _reads(ops[site])]
     if leaves_tile and from_array and share[from_array[0]] < _ITS_OWN * best:
-        from_array = likeliest  # it loads what is right, too: who puts that where it does not belong is wrong
+        from_array = (
+            likeliest  # it also loads right elements: the instruction that puts them in the wrong place is wrong
+        )
     chosen = (from_array or reading)[0] if leaves_tile else reading[-1]
     if within:
         chosen = next((site for site in reversed(moves) if loads(ops[site].node)), chosen)

@@ -1,7 +1,7 @@
 """Repairs of addresses whose wrong constant is known: a pitch, a distance; `--try` runs them.
 
-A pitch is what an index is multiplied with, in elements or in bytes, or what a matrix of `wmma` is given. A distance is
-added, or stands in the address. Where several constants may be the one, or none, no repair is proposed.
+A pitch is the factor of an index, in elements or in bytes, or the stride operand of `wmma`. A distance is added, or is
+the offset in the address. If several constants are possible, or none, no repair is proposed.
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ def _offsets(op: Op, distance: int) -> Iterator[_Edit]:
 
 
 def _is_row(one: Addend, elements: int, plane: Plane) -> bool:
-    """Whether a constant is a distance of rows, which lie in shared memory as far apart as the copy puts them."""
+    """Whether a constant is a distance of rows, whose pitch in shared memory is decided by the copy."""
     return one.value * plane.pitch == elements and one.bytes >= _LEAST_PITCH
 
 

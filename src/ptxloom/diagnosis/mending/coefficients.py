@@ -54,7 +54,7 @@ def pitches_of(op: Op, program: Program) -> frozenset[int]:
 
 
 def _linear(op: Op, program: Program) -> Iterator[tuple[Op, str, int]]:
-    """The instructions that make an address, the register that each gives, and by how much that moves it."""
+    """The instructions that compute an address, the result register of each, and its coefficient in the address."""
     names = (
         node.text
         for operand in op.operands

@@ -27,12 +27,12 @@ _SHIFTS: Final = frozenset({"lshr", "ashr"})  # words of rows
 
 
 def of_swizzle(swizzle: Swizzle | None, way: Sequence[Op], concerned: Sequence[Op], program: Program) -> Repair | None:
-    """The change that lets both sides swizzle alike; None if it is not known.
+    """The change that gives both sides the same swizzle; None if unknown.
 
     Args:
-        swizzle: By what one side differs from the other, if that is one function.
-        way: What elements came through.
-        concerned: All instructions that are: those like the one that is changed are changed likewise.
+        swizzle: The difference between the two sides, if it is one function.
+        way: The path of the elements.
+        concerned: All instructions concerned: those like the changed one are changed likewise.
         program: Theirs.
     """
     sides = sides_of(way)
@@ -106,7 +106,7 @@ def _pitch(op: Op, program: Program) -> int | None:
 
 
 def _behind(op: Op, program: Program) -> Iterator[Op]:
-    """The instructions that make an address, each the last one that writes what is read, the nearest first."""
+    """The instructions that compute an address, each the last writer of what is read, the nearest first."""
     operands = (one for one in op.operands if isinstance(one, tree.Address) and isinstance(one.base, tree.Name))
     waiting = deque((op, print_operand(one.base)) for one in operands)
     seen: set[int] = set()

@@ -1,7 +1,7 @@
-"""The vector of a matrix load in its right order, where its matrices go to registers of several products.
+"""The vector of a matrix load in its right order, if its matrices go to registers of several products.
 
-Whether the vector is wrong or the row addresses of lanes are: each register holds one matrix of those that the load
-brings, and another order of the vector gives each the one that belongs there.
+The vector is wrong, or the row addresses of lanes are: each register holds one matrix of the load, and another order of
+the vector mends both.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ class _Held(NamedTuple):
 
 
 def of_vectors(group: Sequence[Suspect], record: ProvenanceRecord) -> Repair | None:
-    """The loads with their vectors in the order that gives each register its matrix; None if none does for all.
+    """The loads with their vectors in the order that gives each register its matrix; None if no order fits all.
 
     Args:
         group: The operands that are wrong by one cause.
-        record: Knows the ways of their elements.
+        record: Knows the paths of their elements.
     """
     firsts = [_first(suspect) for suspect in group]
     products = [record.products[number] for number in firsts]
@@ -92,7 +92,7 @@ def _registers(suspect: Suspect, record: ProvenanceRecord) -> Iterator[_Held]:
 
 
 def _reordered(several: Sequence[_Held]) -> str | None:
-    """A load with its vector in the order that gives each register what it should hold; None if there is none."""
+    """A load with its vector in the order that gives each register the right matrix; None if there is none."""
     load = several[0].load
     vector = load.operands[0]
     by_name = {one.register: one for one in several}

@@ -76,9 +76,9 @@ def of_unstored(result: Result) -> Diagnosis:
 
 
 def _kept_from_storing(store: Op, result: Result) -> Op:
-    """What keeps places from being stored to: the step of a loop if they lie between others, else its test or a guard.
+    """What prevents stores to places: the step of a loop if they are between others, else its test or a guard.
 
-    Where the bound of what is tested is divided first, and so rounded down, it is that division.
+    If the bound in the test is divided first, and so rounded down, it is that division.
     """
     program, contents = result.record.program, result.contents
     ends = ends_of(store, [], program)
@@ -135,7 +135,7 @@ def of_places(named: Named, result: Result) -> Diagnosis:
 
 
 def of_odd(odd: Odd, source: Source, stored: Result) -> Diagnosis:
-    """A load whose elements stand elsewhere than those of the others."""
+    """A load whose elements are used at other places than those of the others."""
     line = line_of(source.ways.path, odd.wrong, stored.record, leaves_tile=True)
     at = int(np.argmax(odd.wrong))
     array, result = source.array, stored.array

@@ -21,11 +21,11 @@ _MOST_WAYS: Final = 64
 
 
 class Odd(NamedTuple):
-    """A load whose elements do not stand as those of others do.
+    """A load whose elements are not used like those of others.
 
     Attributes:
-        named: How.
-        wrong: (leaves,) which they are.
+        named: The difference.
+        wrong: (leaves,) their numbers.
     """
 
     named: Named
@@ -33,11 +33,11 @@ class Odd(NamedTuple):
 
 
 def odd_ways(ways: Leaves, links: Links) -> Iterator[Odd]:
-    """The loads by which an element comes to each result that stands elsewhere than the others of its load.
+    """The loads that bring to each result an element that is placed differently from the others of its load.
 
     Args:
-        ways: The elements of one array, as they came.
-        links: How they go with the results, axis by axis.
+        ways: The elements of one array, with their paths.
+        links: How they correspond to the results, axis by axis.
     """
     numbers = np.unique(ways.path)
     if links.free or not 1 < len(numbers) <= _MOST_WAYS:

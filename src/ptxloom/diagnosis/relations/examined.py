@@ -1,4 +1,4 @@
-"""Every stored element that no product gave, held to what the others are computed from, or to what is said."""
+"""Every stored element that is not from a product, compared with the sources of the others, or with the declaration."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 _MOST_TIMES: Final = 1 << 16
 _LIKELY: Final = 0.6  # of the CTAs
 _MOST_WHYS: Final = 3  # reasons that are listed
-_ODD: Final = 0.9  # of what came by one way
-_MOST_WRONG: Final = 0.4  # of the results, if nobody said what is computed
+_ODD: Final = 0.9  # of elements with the same path
+_MOST_WRONG: Final = 0.4  # of the results, if it is not declared what is computed
 
 
 class Related(NamedTuple):
@@ -41,9 +41,9 @@ class Related(NamedTuple):
 
     Attributes:
         array: Its number.
-        judged: (elements,) which of them were asked.
+        judged: (elements,) which of them were judged.
         found: What is wrong.
-        why: Why not all were asked; empty if they were.
+        why: Why not all were judged; empty if they were.
     """
 
     array: int
@@ -55,13 +55,13 @@ class Related(NamedTuple):
 def related(
     record: ProvenanceRecord, nodes: NDArray[Any], expected: Expectation | None, asked: frozenset[int]
 ) -> Iterator[Related]:
-    """Ask of every array that is stored whether its elements are computed alike.
+    """Judge for every stored array whether its elements are computed alike.
 
     Args:
         record: The run.
-        nodes: What its values were computed from.
-        expected: What is said.
-        asked: The arrays of which other laws were asked: they are left out.
+        nodes: The sources of its values.
+        expected: The declaration.
+        asked: The arrays that other laws have judged: they are left out.
     """
     shapes = {array.name: array.shape for array in record.arrays}
     said = stated(expected, shapes) if expected is not None else {}
@@ -103,7 +103,7 @@ def _of_result(result: Result, values: Values, said: Mapping[str, Links]) -> Rel
 
 
 def _unstored(result: Result, leaves: Leaves, whys: list[str], *, said: bool) -> Iterator[Diagnosis]:
-    """Elements of a result that are never stored: wrong if all are said to be, or others are stored twice instead."""
+    """Elements of a result that are never stored: wrong if all should be, or others are stored twice instead."""
     contents = result.contents
     empty = np.flatnonzero(contents.stored_at.ravel() < 0)
     if not len(empty):
@@ -232,7 +232,7 @@ def _is_of_threads(accused: Accused) -> bool:
 
 
 def _has_odd_way(accused: Accused) -> bool:
-    """Whether what does not belong came by a way of its own: what is clamped or mirrored at an edge does not."""
+    """Whether wrong elements have a path of their own: those clamped or mirrored at an edge do not."""
     wrong = accused.differing.extra | accused.differing.again
     if accused.differing.pattern.offsets.shape[1] < 2 or not wrong.any():
         return True
@@ -247,7 +247,7 @@ def _has_odd_way(accused: Accused) -> bool:
 
 
 def _diagnoses(accused: Accused) -> list[Diagnosis]:
-    """What is wrong with the elements of one array: those that do not belong, or those that are missing."""
+    """The errors in the elements of one array: those that do not belong, or those that are missing."""
     if accused.differing.extra.any() or (accused.differing.again.any() and len(accused.differing.missing)):
         return [of_strangers(accused)]
     return [of_missing(accused)[0] if len(accused.differing.missing) else of_twice(accused)]

@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 _DEEPEST: Final = 4096  # instructions between an element and the result
 _MOST: Final = 1 << 20  # values that are looked at
-_PROBE: Final = 64  # stored elements by which it is told how many values go into each
+_PROBE: Final = 64  # stored elements from which the number of values in each is estimated
 _MIX: Final = 2654435761
 _MOST_TIMES: Final = 1 << 20
-_UNKNOWN, _PRODUCT, _ITSELF = -1, -2, -3  # what a source is that no node says; below, the number of an element
+_UNKNOWN, _PRODUCT, _ITSELF = -1, -2, -3  # a source without a node; below, the number of an element
 _ELEMENT: Final = (Kind.EXACT, Kind.CONVERTED)
 
 
@@ -112,7 +112,7 @@ class Values:
 
     @staticmethod
     def _coded(origins: NDArray[Any], leaf: Integers) -> Integers:
-        """Sources as numbers: 0 nothing, positive their node, below that what `leaf` says of elements."""
+        """Sources as numbers: 0 nothing, positive their node, negative the elements of `leaf`."""
         kind = origins["kind"]
         code = np.where(kind == Kind.NONE, 0, np.full(len(kind), _UNKNOWN, np.int64))
         inner = (kind == Kind.COMPUTED) & (origins["node"] > 0)

@@ -30,14 +30,14 @@ class Link(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Links:
-    """How an array goes with a result.
+    """How an array corresponds to a result.
 
     Attributes:
-        shape: Of the array.
+        shape: The shape of the array.
         result: The shape of the result.
         by: A link for each axis of the array.
-        stated: Whether somebody said so.
-        again: Whether an element is used again beside the sum that it is in, as by `softmax`.
+        stated: Whether the user declared it.
+        again: Whether an element is used again besides its sum, as by `softmax`.
     """
 
     shape: Shape
@@ -63,13 +63,13 @@ class Links:
 
 
 def fitted(result: Integers, element: Integers, shape: Shape, result_shape: Shape) -> Links | None:
-    """The links under which most elements stand alike; None if there are none.
+    """The links under which most elements agree; None if there are none.
 
     Args:
         result: (leaves,) the stored elements.
-        element: (leaves,) what they were computed from, of one array.
-        shape: Of that array.
-        result_shape: Of the stored one.
+        element: (leaves,) the elements of one array that they were computed from.
+        shape: The shape of that array.
+        result_shape: The shape of the stored one.
     """
     results = np.unique(result)
     chosen = results[np.unique(np.linspace(0, len(results) - 1, min(len(results), _SAMPLES)).astype(np.int64))]

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ptxloom.diagnosis.tiles import Integers, Truth
 
 _UNKNOWN: Final = Named("unknown", "no single change explains it", 9)
-_MANY: Final = 3  # results from which on a pitch is told
+_MANY: Final = 3  # the least results for which a pitch is named
 
 
 def of_moved(leaves: Leaves, links: Links, wrong: Truth) -> tuple[Named, ...]:
@@ -66,7 +66,7 @@ def _turned(leaves: Leaves, links: Links) -> Named | None:
 
 
 def pitched(leaves: Leaves, links: Links) -> Named | None:
-    """Rows that are taken to lie another number of elements apart."""
+    """A wrong pitch of rows, in elements."""
     if len(links.shape) < 2 or links.by[-2].axis < 0:
         return None
     base = links.base(leaves.result)

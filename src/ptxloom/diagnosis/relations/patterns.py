@@ -32,7 +32,7 @@ class Deviation(NamedTuple):
     """How the elements of some results differ from the pattern.
 
     Attributes:
-        pattern: What all should be alike to.
+        pattern: The pattern that all should have.
         extra: (leaves,) which elements do not belong to their result.
         again: (leaves,) which come too often.
         missing: (missing,) the results that lack a member.
@@ -54,7 +54,7 @@ class Deviation(NamedTuple):
 
 
 def usual(leaves: Leaves, links: Links) -> Pattern | None:
-    """The pattern that most results have; None if most have none in common."""
+    """The pattern of most results; None if there is no common one."""
     apart = links.apart(leaves.result, leaves.element)
     codes, low, sizes = _coded(apart)
 
@@ -79,7 +79,7 @@ def whole_axes(links: Links) -> Pattern:
 
 
 def edge_of(results: Integers, links: Links, pattern: Pattern) -> Integers:
-    """The results of which a member of the pattern would lie beyond the array."""
+    """The results for which a member of the pattern would be beyond the array."""
     base = links.base(results)
     beyond = np.zeros(len(results), np.bool_)
     for axis, extent in enumerate(links.shape):
@@ -91,14 +91,14 @@ def edge_of(results: Integers, links: Links, pattern: Pattern) -> Integers:
 def deviation(
     leaves: Leaves, links: Links, pattern: Pattern, left_out: Integers, *, counted: bool = True
 ) -> Deviation | None:
-    """How results differ from a pattern, but where its members would lie beyond the array; None if there are too many.
+    """How results differ from a pattern, except where members would be beyond the array; None if too many differ.
 
     Args:
         leaves: The elements of one array that results are computed from.
-        links: How these go with the results.
-        pattern: What all should be alike to.
+        links: How these correspond to the results.
+        pattern: The pattern that all should have.
         left_out: Results that need not have all members.
-        counted: Whether each member must come on as many ways.
+        counted: Whether each member must have the same number of paths.
     """
     results, which = np.unique(leaves.result, return_inverse=True)
     members = pattern.offsets.shape[1]
@@ -126,7 +126,7 @@ def deviation(
 
 
 def _at_edge(element: Integers, which: Integers, base: Integers, pattern: Pattern, links: Links) -> Truth:
-    """Whether elements stand for members beyond the array: the nearest that there is, or those of the other end."""
+    """Whether elements replace members beyond the array: the nearest existing one, or those of the other end."""
     held = np.stack(np.unravel_index(element, links.shape))
     fine = np.ones(len(element), np.bool_)
     for axis, extent in enumerate(links.shape):

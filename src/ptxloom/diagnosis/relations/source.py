@@ -38,10 +38,10 @@ class Source(NamedTuple):
     Attributes:
         array: The array.
         leaves: Its elements, each once for each result.
-        ways: Its elements as they came, each way.
-        links: How they go with the results.
+        ways: Its elements, once per path.
+        links: How they correspond to the results.
         pattern: Which of them each result should have.
-        counted: Whether each of them should come on as many ways.
+        counted: Whether each of them should have the same number of paths.
     """
 
     array: TracedArray

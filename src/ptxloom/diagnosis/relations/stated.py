@@ -1,4 +1,5 @@
-"""How arrays go with a result that is said to be an expression over them: `Y = relu(X + b)`, `Y = sum(X, axis=1)`."""
+"""How arrays correspond to a result declared as an expression over them: `Y = relu(X + b)`, `Y = sum(X,
+axis=1)`."""
 
 from __future__ import annotations
 
@@ -25,14 +26,14 @@ class _NotReadError(Exception):
 
 
 def stated(expected: Expectation, shapes: Mapping[str, Shape]) -> dict[str, Links]:
-    """How each array that an expression names goes with the result.
+    """How each array in an expression corresponds to the result.
 
     Args:
         expected: The expression.
         shapes: The shapes of arrays by their names, the result among them.
 
     Returns:
-        Those of arrays that it names once; nothing if a part of it is not followed.
+        The links of arrays that it names once; empty if a part of it is not supported.
     """
     walk = _Walk(shapes)
     try:

@@ -1,4 +1,4 @@
-"""What is likely wrong with a result though nobody says what it is: what its arrays' extents alone tell."""
+"""Likely errors of an undeclared result: those that its arrays' extents alone show."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ _MOST_LOST: Final = 0.9
 
 
 def unsaid(sources: Sequence[Source], unread: Sequence[TracedArray], leaves: Leaves, result: Result) -> list[Diagnosis]:
-    """What the extents of arrays tell of a result.
+    """The errors of a result that the extents of arrays show.
 
     Args:
-        sources: The arrays that go with it in some way.
+        sources: The arrays that correspond to it in some way.
         unread: Those that do not.
-        leaves: What it is computed from.
+        leaves: The elements that it is computed from.
         result: The result.
     """
     none = np.zeros(0, np.int64)
@@ -63,7 +63,7 @@ def unsaid(sources: Sequence[Source], unread: Sequence[TracedArray], leaves: Lea
 
 
 def _of_loads(array: TracedArray, ways: Leaves, result: Result) -> list[Diagnosis]:
-    """A load whose elements stand elsewhere than those of the others, in an array of the result's shape."""
+    """A load whose elements are used at other places than those of the others, in an array of the result's shape."""
     if array.shape != result.array.shape or len(array.shape) < 2:
         return []
     links = Links(array.shape, array.shape, tuple(Link(axis) for axis in range(len(array.shape))))
@@ -72,7 +72,7 @@ def _of_loads(array: TracedArray, ways: Leaves, result: Result) -> list[Diagnosi
 
 
 def _by_extents(shape: tuple[int, ...], result: tuple[int, ...]) -> Links | None:
-    """Axes that have as many elements go together; None where that is open, or none has."""
+    """Axes with the same number of elements correspond; None if that is ambiguous, or there is none."""
     if len(set(result)) < len(result):
         return None
     by = tuple(Link(result.index(extent)) if extent in result else Link() for extent in shape)
@@ -125,7 +125,7 @@ def _of_axes(source: Source, sources: Sequence[Source], result: Result) -> list[
 
 
 def _crossed(links: Links, offsets: Integers) -> tuple[Link, ...] | None:
-    """The links of a vector that goes with the axis of the result that has not as many elements, put right."""
+    """The corrected links of a vector that is used along an axis of the result with another number of elements."""
     if len(links.by) != 1 or links.free or offsets.any() or len(set(links.result)) < len(links.result):
         return None
     (extent,) = links.shape

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ptxloom.diagnosis.tiles import Integers, Truth
     from ptxloom.machine.results.provenance import ProvenanceRecord, TracedArray
 
-_LIKELY: Final = 0.5  # of what is added, that must stand where it should
+_LIKELY: Final = 0.5  # the share of added elements that must be in the right place
 _SOME: Final = 1 / 16  # of a vector that has as many elements as one axis, and not as the other
 
 
@@ -59,15 +59,15 @@ def added(
     terms: Terms, record: ProvenanceRecord, result: TracedArray, *, stated: bool, known: frozenset[int] = frozenset(),
     beyond: Joined | None = None,
 ) -> Added:  # fmt: skip
-    """Ask the laws of all that is added to the elements of an array.
+    """Check the laws for everything that is added to the elements of an array.
 
     Args:
-        terms: What they are sums of.
+        terms: The terms of their sums.
         record: Knows the arrays.
         result: The array.
-        stated: Whether somebody said what is computed: a vector is added to each row then, as NumPy does.
-        known: Arrays of scales that were asked already.
-        beyond: What joins results of products that are no sums, of which the same is asked instead.
+        stated: Whether the user declared what is computed: then a vector is added to each row, as in NumPy.
+        known: Arrays of scales that have been judged.
+        beyond: Elements joined to results of products that are not sums, which are judged instead.
     """
     judged = np.ones(len(terms.whole), np.bool_)
     found: list[tuple[TracedArray, Wrong]] = []
@@ -99,7 +99,7 @@ def added(
 def _wanted(
     array: TracedArray, result: TracedArray, places: Integers, elements: Integers, *, stated: bool
 ) -> Integers | None:
-    """Which element should be added to each place, by the shapes; None if these, or most of what is, do not say."""
+    """Which element should be added to each place, by the shapes; None if neither these nor most elements decide."""
     index = np.unravel_index(places, result.shape)
     if len(result.shape) != 2 or not len(places):
         return None

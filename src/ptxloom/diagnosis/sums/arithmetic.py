@@ -26,9 +26,9 @@ class Role(NamedTuple):
     """What an instruction does with the sources of its nodes.
 
     Attributes:
-        kind: `SUM`: it adds them all; `MULTIPLY`: the first two, and adds the third; `PASS`: it is its source;
-            `BEND`: a function of it, such as what is kept from below 0.
-        slots: Of factors and addend the number of the source; -1: it has no origin, as literals and counters.
+        kind: `SUM`: it adds them all; `MULTIPLY`: the first two, and adds the third; `PASS`: it is its source; `BEND`:
+            a function of it, such as one that cuts off values below 0.
+        slots: The number of the source of factors and addend; -1: it has no origin, as literals and counters.
         packed: Elements of a word that are multiplied at once.
     """
 

@@ -1,4 +1,4 @@
-"""Which axes the arrays of a sum of products share: what is said, or what most terms have in common."""
+"""Which axes the arrays of a sum of products share: by the declaration, or by most of the terms."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ if TYPE_CHECKING:
     from ptxloom.machine.results.provenance import TracedArray
 
 _SAMPLES: Final = 20_000
-_LIKELY: Final = 0.6  # of what terms say of shared axes, that must agree where nobody says what is computed
+_LIKELY: Final = 0.6  # the share of terms that must agree on shared axes, if it is not declared what is computed
 
 Shape = tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Axes:
-    """How a sum of products reads its arrays: letters of their axes, as of `einsum`.
+    """How a sum of products reads its arrays: letters of their axes, as in `einsum`.
 
     Attributes:
-        letters: Of the first factor, of the second, and of the result.
+        letters: Those of the first factor, the second, and the result.
         shapes: Likewise their extents.
-        stated: Whether somebody said so.
+        stated: Whether the user declared it.
     """
 
     letters: tuple[str, str, str]
@@ -67,12 +67,12 @@ class Axes:
 
 
 def axes_of(terms: Terms, arrays: Sequence[TracedArray], expected: Expectation | None) -> Axes | None:
-    """The axes of a sum: those that are said, or that nearly all terms agree on; None if they do on none.
+    """The axes of a sum: the declared ones, or those that nearly all terms agree on; None if there are none.
 
     Args:
-        terms: Its terms; all factors of one side are of one array.
+        terms: Its terms; all factors of one side come from one array.
         arrays: The first factor's, the second's, and the result's.
-        expected: What is said.
+        expected: The declaration.
     """
     if expected is not None and expected.is_product:
         return _stated(arrays, expected)
@@ -89,7 +89,7 @@ def axes_of(terms: Terms, arrays: Sequence[TracedArray], expected: Expectation |
 
 
 def _stated(arrays: Sequence[TracedArray], expected: Expectation) -> Axes | None:
-    """As it is said; axes in front of the two that are multiplied are batches, which all have in common."""
+    """As declared; axes in front of the two that are multiplied are batches, shared by all."""
     own: list[str] = []
     shapes: list[Shape] = []
     for array in arrays:

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from ptxloom.machine.results.provenance import Contents, ProvenanceRecord, TracedArray
 
 _PLAIN_STEPS: Final = 2
-_WITHIN: Final = "transposed"  # what is done within a tile, whose copy is right
+_WITHIN: Final = "transposed"  # mistakes within a tile, whose copy is right
 _MOST: Final = 0.5  # of the terms that are wrong
 
 
@@ -49,11 +49,11 @@ class Summed(NamedTuple):
 
     Attributes:
         array: Its number.
-        judged: (elements,) which of them were asked.
-        terms: How many products of two elements were.
+        judged: (elements,) which of them were judged.
+        terms: The number of products of two elements that were judged.
         found: What is wrong.
-        mended: (elements,) of those that hold matrix products, whether all that is added to them was asked.
-        factors: The numbers of the arrays whose elements are multiplied, if they were asked.
+        mended: (elements,) for those that hold matrix products, whether all that is added to them was judged.
+        factors: The numbers of the arrays whose elements are multiplied, if they were judged.
     """
 
     array: int
@@ -134,7 +134,7 @@ class _Read(NamedTuple):
 def _read(
     sided: Terms, arrays: list[TracedArray], expected: Expectation | None, record: ProvenanceRecord, *, complete: bool
 ) -> _Read | None:
-    """The first reading under which nothing is wrong; else that of which the least is, if it is to be believed."""
+    """The first reading without errors; else that with the fewest, if it is credible."""
     given = numbers_of(record)
     found: list[_Read] = []
     for matrices in matrices_of(sided, arrays):
@@ -150,7 +150,7 @@ def _read(
 
 
 def _is_believed(wrong: tuple[Broken, ...], axes: Axes, *, has_rows: bool) -> bool:
-    """Whether what is wrong is worth telling: plain changes, or of one side, if nobody said what is meant."""
+    """Whether the errors are worth reporting: simple changes, or only on one side, if the intention is not declared."""
     return axes.stated or all(
         one.named.steps <= _PLAIN_STEPS or (one.sure and one.named.cause != "unknown" and has_rows) for one in wrong
     )
@@ -227,7 +227,7 @@ def _diagnosis(one: Broken, sum_: _Sum, record: ProvenanceRecord) -> Diagnosis:
 
 
 def _sites(one: Broken, terms: Terms) -> list[int]:
-    """The instructions that multiplied what is wrong; of what comes again first the one of which all does."""
+    """The instructions that multiplied wrong elements; for repeated ones, first the one that only repeats."""
     sites, counts = np.unique(terms.site[one.wrong], return_counts=True)
     if one.law != "once":
         return [int(site) for site in sites]

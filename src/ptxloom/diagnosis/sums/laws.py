@@ -48,12 +48,12 @@ class Broken(NamedTuple):
 
 
 def broken(terms: Terms, axes: Axes, given: frozenset[int], *, complete: bool) -> tuple[Broken, ...]:
-    """What is wrong with a sum, nothing if every term is where it should be and every one stands once.
+    """The errors of a sum, empty if every term is in its place and occurs once.
 
     Args:
         terms: Its terms.
-        axes: How they are read.
-        given: The numbers that the kernel is given.
+        axes: Their axes.
+        given: The numbers that the kernel gets.
         complete: Whether every element of the result was stored.
     """
     held = [axes.indices(number, one) for number, one in enumerate(_elements(terms))]
@@ -162,7 +162,7 @@ def _turned(held: dict[str, Integers], wanted: dict[str, Integers], letters: str
 
 
 def _of_pitch(flat: Integers, slow: Integers, fast: Integers, pitch: int) -> Iterator[Named]:
-    """Lines that are taken to lie another number of elements apart."""
+    """Lines that are read with a wrong pitch, in elements."""
     lines = slow > 0
     if not lines.any():
         return
@@ -173,7 +173,7 @@ def _of_pitch(flat: Integers, slow: Integers, fast: Integers, pitch: int) -> Ite
 
 
 def _of_stride(axes: Axes, side: int, held: dict[str, Integers], wanted: dict[str, Integers]) -> Iterator[Named]:
-    """Indices along one of several axes that are taken to lie another number of elements apart."""
+    """Indices along one of several axes that are read with a wrong pitch, in elements."""
     shape, letters = axes.shapes[side], axes.letters[side]
     strides = dict(zip(letters, np.cumprod((1, *shape[:0:-1]))[::-1].tolist(), strict=True))
     apart = sum((held[letter] - wanted[letter]) * strides[letter] for letter in letters)
@@ -216,7 +216,7 @@ def _of_axis(
 
 
 def _once(terms: Terms, axes: Axes, held: list[dict[str, Integers]], given: frozenset[int]) -> Iterator[Broken]:
-    """Every product once: those that are missing from sums, or stand in them twice."""
+    """Every product must occur once: those that are missing from sums, or occur twice."""
     extent = 1
     key = terms.result.astype(np.int64)
     for letter in axes.summed:
@@ -249,9 +249,9 @@ def ends_early(terms: Terms, axes: Axes, given: frozenset[int]) -> bool:
 
 
 def is_padded(present: Integers, extent: int, given: frozenset[int]) -> bool:
-    """Whether the k that are there follow one another from the first on, and rows may be padded.
+    """Whether the existing k are consecutive from the first on, and rows may be padded.
 
-    They may be if the kernel is given both numbers, or not the rows' length, so that nobody can tell.
+    They may be if the kernel gets both numbers, or does not get the rows' length.
     """
     found = np.unique(present)
     is_tail = len(found) < extent and bool((found == np.arange(len(found))).all())

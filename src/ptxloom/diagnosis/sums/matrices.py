@@ -31,7 +31,7 @@ class Matrices(NamedTuple):
     Attributes:
         terms: Its terms.
         arrays: The first factor's, the second's, and the result's.
-        is_open: Whether nobody says that packed elements lie so.
+        is_open: Whether the order of packed elements is not declared.
     """
 
     terms: Terms

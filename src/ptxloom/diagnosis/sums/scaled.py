@@ -41,7 +41,7 @@ class ScaledTerms(NamedTuple):
 
 
 def scaled(terms: Terms, axes: Axes, record: ProvenanceRecord, nodes: NDArray[Any]) -> ScaledTerms:
-    """Ask of each array of scales that differ within a sum whether they are those of the terms' blocks.
+    """Check for each array of scales that differ within a sum whether they are those of the terms' blocks.
 
     Args:
         terms: Its terms, whose factors break no law.
@@ -83,13 +83,13 @@ def _as_wrong(one: Asked, path: Integers) -> Wrong:
 
 
 def _asked(terms: Terms, axes: Axes, side: int, held: Integers, array: TracedArray) -> Asked:
-    """What blocks of the matrix of one side say of scales."""
+    """The verdict on scales by blocks of the matrix of one side."""
     words, index, extents = _matrix(terms, axes, side)
     return asked(held, index, Matrix(extents, words), Scales(array.shape, prod(array.shape)))
 
 
 def _matrix(terms: Terms, axes: Axes, side: int) -> tuple[tuple[str, str], tuple[Integers, Integers], tuple[int, int]]:
-    """What the axes of a factor are called, k last of the first factor, and where its elements stand."""
+    """The names of a factor's axes, k last for the first factor, and the places of its elements."""
     letters, shape = axes.letters[side], axes.shapes[side]
     order = sorted(range(_MATRIX), key=lambda n: (letters[n] in axes.summed) == (side == 0))
     index = axes.indices(side, terms.factors["element"][:, side])

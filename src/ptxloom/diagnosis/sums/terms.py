@@ -33,17 +33,16 @@ class Terms(NamedTuple):
         result: (terms,) the flat number of the element that they are added to.
         factors: (terms, 2) of `ORIGIN`.
         site: (terms,) the instruction that multiplies.
-        depth: (terms,) how many are added behind it.
-        whole: (elements,) whether all that an element was computed from is among the terms and what is added, or
-            scales them.
+        depth: (terms,) the number of later additions.
+        whole: (elements,) whether all sources of an element are terms, addends, or scales of them.
         multiplied: (elements,) whether a product, of two elements or of matrices, is among what each was computed from.
-        added: (added,) the elements that something is added to which is no product of two.
-        addends: (added,) of `ORIGIN`: what is.
-        scaled: (scaled,) the elements of which something that is added was multiplied by an element.
-        scales: (scaled,) of `ORIGIN`: by which.
-        by: (terms, 2) the elements by which each term was multiplied, too: array and element in one number; -1: none.
-        ways: (terms, 2) how these came.
-        nodes: (terms, 2) what the factors were computed from; 0 of those that were not.
+        added: (added,) the elements to which something other than a product of two is added.
+        addends: (added,) of `ORIGIN`: the addends.
+        scaled: (scaled,) the elements with an addend that was multiplied by an element.
+        scales: (scaled,) of `ORIGIN`: the multipliers.
+        by: (terms, 2) further elements by which each term was multiplied: array and element in one number; -1: none.
+        ways: (terms, 2) the paths of these.
+        nodes: (terms, 2) what the factors were computed from; 0 for those that were not.
     """
 
     result: Integers
@@ -78,9 +77,9 @@ class Terms(NamedTuple):
 
 
 class _Front(NamedTuple):
-    """Values that are yet to be taken apart, and the elements that they are added to.
+    """Values still to be decomposed, and the elements to which they are added.
 
-    Beside them stands by what they are multiplied on the way, and of which value's function they are part (0: of none).
+    With each are its multipliers on the way, and the value whose function it is part of (0: none).
     """
 
     result: Integers
@@ -94,11 +93,11 @@ class _Front(NamedTuple):
         return _Front(*(values[which] for values in self))
 
     def made_of(self, origins: NDArray[Any]) -> _Front:
-        """What the values were computed from, instead of them."""
+        """Replace the values by their sources."""
         return self._replace(origins=origins)
 
     def scaled(self, scales: NDArray[Any]) -> _Front:
-        """The same, multiplied by elements, too; as they are, where these are none."""
+        """The same, also multiplied by elements; unchanged, where there are none."""
         element = np.isin(scales["kind"], _ELEMENT)
         code = (scales["array"].astype(np.int64) << ARRAY_BITS) + scales["element"]
         by = np.where(element[:, None], np.stack((code, self.by[:, 0]), axis=1), self.by)
@@ -218,7 +217,7 @@ class Unfolding:
         unnamed = (element & (factors["array"] < 0)).any(axis=1)
         packed = self._packed[nodes["site"]]
         bytes_ = self._sizes[factors["array"]] == 1
-        unlike = (packed > 1) & (bytes_[:, 0] != bytes_[:, 1])  # words on one side: which of their bytes no tag says
+        unlike = (packed > 1) & (bytes_[:, 0] != bytes_[:, 1])  # words on one side: no tag identifies their bytes
         whole[front.result[unnamed | unlike]] = False
         packed = np.where(bytes_.all(axis=1), packed, 1)
         both = element.all(axis=1) & ~unnamed & ~unlike

@@ -1,5 +1,4 @@
-"""How arrays correspond to a result declared as an expression over them: `Y = relu(X + b)`, `Y = sum(X,
-axis=1)`."""
+"""How arrays correspond to a result that is an expression over them: `Y = relu(X + b)`, `Y = sum(X, axis=1)`."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ MARGIN: Final = 4
 """How many times the error to be expected is allowed."""
 UNKNOWN_TERMS: Final = 4096
 """The length of sums of which nothing is known."""
-_TF32: Final = 2.0 ** -FLOAT_FORMATS["tf32"].fraction  # it lies in a float32
+_TF32: Final = 2.0 ** -FLOAT_FORMATS["tf32"].fraction  # it is stored in a float32
 
 
 @dataclass(frozen=True, slots=True)

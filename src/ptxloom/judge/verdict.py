@@ -167,7 +167,7 @@ def verdict_in(said: object) -> dict[str, Any]:
     if not isinstance(said, dict) or "digest" not in found:
         raise ValueError("no verdict")
     if digest_of(found) != found["digest"]:
-        raise NoVerdict("the verdict was changed: its digest is not of what it says")
+        raise NoVerdict("the verdict was changed: its digest does not match its contents")
     if not fits(found, form_of(VerdictRecord)):
         raise ValueError("no verdict")
     return found

@@ -73,7 +73,7 @@ class Making:
     """A process that makes hot code.
 
     Attributes:
-        content: What it has made, as it is kept; None if it has failed, or has not ended.
+        content: The code that it has made, in the form of the cache; None if it has failed, or has not ended.
         is_over: Whether it has ended, or could not be started.
     """
 

@@ -76,10 +76,10 @@ class Heat:
     def __init__(
         self, request: Callable[[frozenset[str]], HotRequest | None], kept: Callable[[frozenset[str]], bytes | None]
     ) -> None:
-        """Nothing has run.
+        """Initialise without runs.
 
         Args:
-            request: What a process is asked for, by the tools that watch; None where it cannot be asked.
+            request: Makes the request to a process, by the tools that watch; None if that is impossible.
             kept: The hot code that is kept by now, since another process may have had it made: nothing if the kernel
                 has none, None if that is not known.
         """
@@ -99,7 +99,10 @@ class Heat:
         self._making.pop(checks, None)
 
     def made(self, checks: frozenset[str], instructions: int) -> bytes | None:
-        """Take in that instructions have run; the hot code as it is kept, once it is there: it may be none."""
+        """Record that instructions have run.
+
+        Returns the hot code in the form of the cache once it is ready, perhaps empty.
+        """
         left = self._left.get(checks)
         if left is None:
             return None

@@ -1,7 +1,7 @@
-"""Names that look like those of CuTe's copy atoms but are not: why there is no such atom, and which one does that job.
+"""Names that look like CuTe copy atoms but are not: why there is no such atom, and which one to use instead.
 
-A name that transposes counts the elements that a thread gets: each register brings together what lies in several rows.
-One that does not counts whole registers, as they lie in memory.
+A name that transposes counts the elements that a thread gets: each register combines elements of several rows. A name
+that does not transpose counts whole registers, as they are in memory.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Absent:
 
 
 def absent(name: str) -> Absent | None:
-    """What there is to say of a name that is not an atom's; None if it is one, or does not look like one.
+    """Explain a name that is not an atom's; None if it is one, or does not look like one.
 
     Example:
         >>> print(absent("SM75_U32x1_LDSM_T").instead)
@@ -76,7 +76,7 @@ def _letters(asked: re.Match[str]) -> Iterator[str]:
         if asked["letter"] == "N":
             yield "`movmatrix` always transposes: that is what it is for."
         elif asked["bits"] != "32":
-            yield "An atom of `movmatrix` is named by the whole register of 32 bits that a thread gives and gets."
+            yield "An atom of `movmatrix` is named by the whole register of 32 bits that a thread passes and receives."
         return
     if asked["letter"] == "T" and asked["bits"] == "32":
         yield (
@@ -86,7 +86,7 @@ def _letters(asked: re.Match[str]) -> Iterator[str]:
     elif asked["letter"] == "N" and asked["bits"] != "32":
         yield (
             "An atom that does not transpose (`_N`) is named by whole registers of 32 bits that a thread holds, not "
-            "by elements: each register is as it lies in memory, whatever its elements are."
+            "by elements: each register is as in memory, whatever its elements are."
         )
 
 

@@ -75,17 +75,17 @@ class Advice:
 def advise(
     mma: MmaAtom | str, operand: str, major: str, target: Target | str = "sm_90", element: str | None = None
 ) -> Advice:
-    """The copy atom for an operand that lies in shared memory.
+    """The copy atom for an operand in shared memory.
 
     Args:
-        mma: The mma atom, or what it is called.
+        mma: The mma atom, or its name.
         operand: "a", "b", "c" or "d".
         major: The coordinate along which elements are contiguous: "k", or "m" for A, "n" for B; "m" or "n" for D.
         target: The architecture, such as "sm_90".
         element: The element's type in memory; the mma's own if left out. For D, the type after conversion.
 
     Returns:
-        The atom, others that fit, and what must follow; or why there is no such atom.
+        The atom, alternatives, and what must follow; or why there is no such atom.
 
     Raises:
         UsageError: There is no such operand, or it has no such coordinate.
@@ -111,9 +111,9 @@ def usage_of(mma: MmaAtom, operand: str, major: str, element: str | None = None)
 
     Raises:
         UnsupportedForm: The product is that of a warpgroup.
-        UsageError: One of them is not what it should be.
+        UsageError: One of them is illegal.
     """
-    must_be(MmaAtom, "mma", mma, "an mma atom, as `mma_atom` gives it")
+    must_be(MmaAtom, "mma", mma, "an mma atom, as `mma_atom` returns it")
     must_be(str, "operand", operand, "a, b, c or d")
     must_be(str, "major", major, "k, m or n")
     if mma.instruction.opcode == "wgmma":
@@ -148,7 +148,7 @@ def blas_majors(letters: str) -> tuple[str, str]:
 
 def available(atom: CopyAtom, target: Target) -> bool:
     """Whether the newest PTX lets a target use an atom's instruction."""
-    must_be(CopyAtom, "atom", atom, "a copy atom, as `copy_atom` gives one")
+    must_be(CopyAtom, "atom", atom, "a copy atom, as `copy_atom` returns one")
     return all(feature.available(NEWEST, target) for feature in _features(atom))
 
 
@@ -179,13 +179,11 @@ def _instead(usage: Usage) -> str:
         text = "let each lane load its own elements, with ld.shared"
     elif usage.bits == 8:
         text = (
-            "transpose while filling shared memory, so that it lies K-major; or load pairs with .m8n8.trans.b16, each "
+            "transpose while filling shared memory, so that it is K-major; or load pairs with .m8n8.trans.b16, each "
             "pair two neighbours along the contiguous coordinate, and exchange bytes between registers with prmt"
         )
     else:
-        text = (
-            "transpose while filling shared memory, so that it lies K-major; or load element by element with ld.shared"
-        )
+        text = "transpose while filling shared memory, so that it is K-major; or load element by element with ld.shared"
     return text
 
 

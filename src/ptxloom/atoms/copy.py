@@ -35,14 +35,14 @@ _PERMUTATION: Final = (0, 2, 1, 3)  # bytes of a pair of registers, in pairs: {t
 
 @dataclass(frozen=True, slots=True)
 class CopyAtom:
-    """A matrix move as CuTe sees it.
+    """A matrix move in CuTe's terms.
 
     Attributes:
         instruction: The PTX instruction.
         permuted: Whether the atom exchanges bytes between registers after the load, so that what the threads hold is
             what `stmatrix.m16n8.trans` stores: of each pair of registers t0 and t1, the first becomes
-            {t0.0, t0.1, t1.0, t1.1}, the second {t0.2, t0.3, t1.2, t1.3}. CuTe then also deals out the addresses in
-            another order, as `src_layout` says.
+            {t0.0, t0.1, t1.0, t1.1}, the second {t0.2, t0.3, t1.2, t1.3}. CuTe then also distributes the addresses in
+            another order, as in `src_layout`.
         src_layout: (thread, bit) of the source to the tile's bits.
         dst_layout: (thread, bit) of the destination to the tile's bits. For movmatrix, in the frame of the
             transposed matrix: CuTe's traits leave the transposition out, and so do these.

@@ -1,4 +1,4 @@
-"""From a fragment's digits to CuTe layouts: (thread, value) to a number, each digit worth so much."""
+"""From a fragment's digits to CuTe layouts: (thread, value) to a number, each digit with a weight."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def mode_of(worths: Iterable[int], last: int = 2) -> Layout:
-    """The coalesced layout of digits that are worth so much each, the lowest digit first; binary, but for the last."""
+    """The coalesced layout of digits with weights, the lowest digit first; binary, except the last."""
     strides = tuple(worths)
     shape = [2] * len(strides)
     shape[-1:] = [last] * len(shape[-1:])
@@ -21,11 +21,11 @@ def mode_of(worths: Iterable[int], last: int = 2) -> Layout:
 
 
 def thread_value_layout(lanes: Iterable[int], values: Iterable[int], last: int = 2) -> Layout:
-    """The layout (thread, value) of lane digits and value digits that are worth so much each.
+    """The layout (thread, value) of lane digits and value digits with weights.
 
     Args:
-        lanes: What the digits of a thread's number are worth.
-        values: What those of a value's number are.
+        lanes: The weights of the digits of a thread's number.
+        values: The weights of those of a value's number.
         last: The radix of the highest of these.
 
     Example:

@@ -38,12 +38,12 @@ class Coordinates(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """An operand of an mma as it lies in shared memory.
+    """An operand of an mma in shared memory.
 
     Attributes:
         mma: The mma.
         operand: a, b or c; c also stands for D.
-        major: The coordinate along which neighbouring elements lie next to each other.
+        major: The coordinate along which elements are contiguous.
         element: The element's type in memory, such as `f16` or `e2m1`.
     """
 
@@ -84,9 +84,9 @@ class Fit:
 
     Attributes:
         atom: The copy atom.
-        usage: What it is to serve.
+        usage: The use of an operand.
         reason: Why it does not fit, as a sentence; empty if it does.
-        rows: For each lane that names an address, the element at which its row starts; it may lie in the next tile.
+        rows: For each lane that names an address, the element at which its row starts; it may be in the next tile.
         registers: For each register of the copy, the place of its first element in the operand, or in the next tile.
     """
 
@@ -125,8 +125,8 @@ def fit(atom: CopyAtom, usage: Usage) -> Fit:
         >>> print(fit(copy_atom("SM75_U32x4_LDSM_N"), usage).reason.partition(": ")[2])
         lane 0 would hold m=1, k=0 where the mma takes m=0, k=1
     """
-    must_be(CopyAtom, "atom", atom, "a copy atom, as `copy_atom` gives one")
-    must_be(Usage, "usage", usage, "the use of an operand, as `usage_of` gives it")
+    must_be(CopyAtom, "atom", atom, "a copy atom, as `copy_atom` returns one")
+    must_be(Usage, "usage", usage, "the use of an operand, as `usage_of` returns it")
     held = None
     reason = _obstacle(atom, usage)
     if not reason:
@@ -216,7 +216,7 @@ def _placed(atom: CopyAtom, usage: Usage, held: Layout) -> Fit:
         shifts[matrix] = shift
         target = Coordinates(origin.first + shift.first, origin.second + shift.second)
         if target not in free:
-            return Fit(atom, usage, f"{atom} does not fit {usage}: its registers belong to tiles that lie apart")
+            return Fit(atom, usage, f"{atom} does not fit {usage}: its registers belong to tiles that are apart")
         free.remove(target)
         registers.append(target)
     rows = tuple(_start(atom, lane, usage, shifts, rows_of_matrix) for lane in range(atom.instruction.address_lanes))

@@ -37,7 +37,7 @@ _FIELDS: Final = ("transpose", "num_matrices", "unpack_bits")  # of the DSL's ma
 
 
 def atom(what: str | MatrixMove | MatrixForm) -> CopyAtom | MmaAtom | TensorCopyAtom | TensorMmaAtom:
-    """The atom that a name or an instruction stands for.
+    """The atom of a name or an instruction.
 
     Args:
         what: A CuTe C++ name (`SM75_U16x8_LDSM_T`, `SM90_64x128x16_F32F16F16_RS`, `SM100_MMA_TF32_SS`), a CuTe DSL
@@ -47,7 +47,7 @@ def atom(what: str | MatrixMove | MatrixForm) -> CopyAtom | MmaAtom | TensorCopy
         A copy atom, or an mma's; for names with `TMEM`, `UTCCP` and `SM100_MMA` those of tensor memory.
 
     Raises:
-        UnsupportedForm: Nothing is called that; near names are given.
+        UnsupportedForm: There is no such name; the message lists similar ones.
         UsageError: `what` is neither a name nor a form.
 
     Example:

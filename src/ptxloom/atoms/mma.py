@@ -1,7 +1,7 @@
 """Mma atoms: an `mma.sync` or `wgmma` with CuTe's layouts from (thread, value) to the elements of A, B and C.
 
-CuTe counts the elements of a sparse A as if none were left out: each that is stored stands for two of its row, in
-metadata each group of bits for all of its chunk. What lies in shared memory, every thread has all of.
+CuTe counts the elements of a sparse A as if none were left out: each stored element counts for two of its row, each
+group of bits in metadata for all of its chunk. Every thread has all of an operand in shared memory.
 """
 
 from __future__ import annotations
@@ -121,7 +121,7 @@ def mma_atom_of(form: MatrixForm, a_source: Source | None = None) -> MmaAtom:
     Raises:
         UnsupportedForm: Atoms of the form are not known here, or it cannot take A from there.
     """
-    must_be(MatrixForm, "form", form, "a form, as `isa.matrix_form` gives it")
+    must_be(MatrixForm, "form", form, "a form, as `isa.matrix_form` returns it")
     warpgroup = form.opcode == "wgmma"
     source: Source = a_source or ("shared" if warpgroup else "registers")
     if form.opcode == "wmma" or (form.sparse and not warpgroup):

@@ -1,7 +1,7 @@
 """How CuTe names matrix moves and mma instructions: the rules from a PTX form to its C++ and Python names.
 
-C++: `SM75_U32x4_LDSM_N` says since when (sm_75), what a thread holds (four whole 32-bit registers, or for the
-transposing forms a number of 16- or 8-bit elements), what is done (LDSM, STSM, MOVM) and whether it transposes (N, T).
+C++: `SM75_U32x4_LDSM_N` encodes the first target (sm_75), what a thread holds (four whole 32-bit registers, or for the
+transposing forms a number of 16- or 8-bit elements), the operation (LDSM, STSM, MOVM) and whether it transposes (N, T).
 `SUs_DUd` names elements of s bits in memory that arrive as d bits.
 """
 
@@ -75,7 +75,7 @@ def mma_names(form: MatrixForm, a_source: str = "registers") -> tuple[str, ...]:
 
 
 def _of_warpgroup(form: MatrixForm, a_source: str) -> tuple[str, ...]:
-    """Without the arguments of the template: how A and B lie, their signs, the selector."""
+    """Without the arguments of the template: the layouts of A and B, their signs, the selector."""
     if form.bit_operation:
         return ()
     types = "".join(_type_name(form.type_of(operand)) for operand in "dab")
@@ -147,7 +147,7 @@ def mma_operation(form: MatrixForm, a_source: str = "registers") -> str:
 
 
 def _warpgroup_operation(form: MatrixForm, a_source: str) -> str:
-    """Factors lie along k in shared memory, which all types can."""
+    """Factors are contiguous along k in shared memory, which all types support."""
     if form.sparse or form.satfinite or form.bit_operation:
         return ""
     a, b, d = (_PYTHON_TYPES.get(name, "") for name in (form.a_type, form.b_type, form.d_type))

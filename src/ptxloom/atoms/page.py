@@ -1,4 +1,4 @@
-"""The page of an atom: what its name says, what it does, and where to see and paste it."""
+"""The page of an atom: the meaning of its name, what it does, and where to see and paste it."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ _READS: Final = {
 
 
 def atom_page(name: str) -> str:
-    """The page of a CuTe C++ name; if no atom has it, why, and the page of the one that does its job.
+    """The page of a CuTe C++ name; if no atom has it, why, and the page of the one to use instead.
 
     Args:
-        name: As CuTe writes it.
+        name: The name, as in CuTe.
 
     Returns:
         Markdown; empty if this does not look like the name of an atom.
 
     Raises:
-        UnsupportedForm: It looks like one, and nothing is called that.
+        UnsupportedForm: It looks like one, but there is no such name.
     """
     if not _LOOKS_SO.fullmatch(name):
         return ""
@@ -68,7 +68,7 @@ def _of_tensor_memory(one: TensorCopyAtom | TensorMmaAtom) -> str:
     """The page of an atom of tensor memory."""
     if isinstance(one, TensorCopyAtom):
         layouts = (("ValID", one.val_id), ("SrcLayout", one.src_layout), ("DstLayout", one.dst_layout))
-        what = "(thread, bit) -> bit of what is moved; ValID says where in tensor memory that is"
+        what = "(thread, bit) -> bit of the moved data; ValID maps it to tensor memory"
         of = ""
     else:
         layouts = (("ALayout", one.a_layout), ("BLayout", one.b_layout), ("CLayout", one.c_layout))
@@ -80,7 +80,7 @@ def _of_tensor_memory(one: TensorCopyAtom | TensorMmaAtom) -> str:
 
 
 def _reading(name: str) -> list[str]:
-    """What each part of a copy atom's name says."""
+    """The meaning of each part of a copy atom's name."""
     since, *parts = name.split("_")
     lines = [f"- `{since}`: from sm_{since.removeprefix('SM')} on"]
     for part in parts:

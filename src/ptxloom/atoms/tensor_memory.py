@@ -1,6 +1,6 @@
 """CuTe's atoms of tensor memory: copies between it, registers and shared memory, and the products into it (sm_100).
 
-Layouts of copies are (thread, bit) -> bit of what is moved; ValID says where in tensor memory each such bit is: 32
+Layouts of copies are (thread, bit) -> bit of the moved data; ValID maps each such bit to tensor memory: 32
 times the column, and `DP_BITS` a lane. Those of products are (CTA, element) -> m + M*k, n + N*k, m + M*n.
 """
 

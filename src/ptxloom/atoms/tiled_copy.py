@@ -83,10 +83,10 @@ class TiledCopy:
         return make_layout(dealt.threads, dealt.values[0])
 
     def partition_s(self, tensor: Tensor, thread: int) -> Tensor:
-        """What a thread names of the source: (values, repetitions along each axis).
+        """The part of the source that a thread addresses: (values, repetitions along each axis).
 
         Args:
-            tensor: Where its elements lie.
+            tensor: Where its elements are.
             thread: The thread.
 
         Returns:
@@ -95,10 +95,10 @@ class TiledCopy:
         return self._partition(tensor, thread, self.atom.src_layout)
 
     def partition_d(self, tensor: Tensor, thread: int) -> Tensor:
-        """What a thread has of the destination: (values, repetitions along each axis).
+        """The part of the destination that a thread holds: (values, repetitions along each axis).
 
         Args:
-            tensor: Where its elements lie.
+            tensor: Where its elements are.
             thread: The thread.
 
         Returns:
@@ -146,8 +146,8 @@ class TiledCopy:
     def _order(self, values: int) -> tuple[tuple[int, ...], Layout]:
         """How often an mma atom of `values` values repeats in the tile, and the copy's values as (value, repetition).
 
-        For the operand of an mma the copy's values are in the mma's own order. Otherwise repetitions are taken to
-        follow each other as they lie in the tile. CUTLASS 4.2 takes that always, and errs where a tile is permuted.
+        For the operand of an mma the copy's values are in the mma's own order. Otherwise repetitions are assumed to
+        follow each other as in the tile. CUTLASS 4.2 always assumes that, and is wrong for a permuted tile.
         """
         if self.repeats:
             return self.repeats, Layout(values * product(self.repeats))
@@ -160,19 +160,19 @@ class TiledCopy:
 
 
 def make_tiled_copy(atom: CopyAtom | str, threads: Layout, values: Layout, bits: int) -> TiledCopy:
-    """Repeat a copy atom so that each thread has a block of `values`, and the threads stand side by side.
+    """Repeat a copy atom so that each thread has a block of `values`, and the threads are side by side.
 
     Args:
-        atom: The atom, or what it is called.
+        atom: The atom, or its name.
         threads: (m, n) -> thread.
         values: (m, n) -> value.
         bits: The width of an element.
 
     Returns:
-        The tiled copy, which deals a tile out to the threads.
+        The tiled copy, which distributes a tile over the threads.
 
     Raises:
-        LayoutError: The two layouts make no tile, or the atom does not divide it.
+        LayoutError: The two layouts do not form a tile, or the atom does not divide it.
 
     Example:
         >>> print(make_tiled_copy("SM75_U32x4_LDSM_N", Layout.row_major((16, 2)), Layout.row_major((1, 8)), 16))
@@ -185,7 +185,7 @@ def make_tiled_copy(atom: CopyAtom | str, threads: Layout, values: Layout, bits:
 
 def _for_operand(atom: CopyAtom | str, mma: TiledMma, operand: Operand, bits: int | None) -> TiledCopy:
     must_be(CopyAtom | str, "atom", atom, "a copy atom, or what it is called")
-    must_be(TiledMma, "mma", mma, "a tiled mma, as `make_tiled_mma` gives it")
+    must_be(TiledMma, "mma", mma, "a tiled mma, as `make_tiled_mma` returns it")
     first, second = AXES[operand]
     width = bits or mma.atom.instruction.container_bits(operand)
     tiler = (mma.tile_mnk[first], mma.tile_mnk[second])
@@ -241,7 +241,7 @@ def make_tiled_copy_c(atom: CopyAtom | str, mma: TiledMma, bits: int | None = No
     """The copy that fills or stores operand C of a tiled mma.
 
     Args:
-        atom: The atom, or what it is called.
+        atom: The atom, or its name.
         mma: The tiled mma.
         bits: The width of the elements, where they were converted; the accumulator's if left out.
 

@@ -164,11 +164,11 @@ class TiledMma:
         return composition(Layout((threads.size, left_out.size), (1, 0)), number)
 
     def partition(self, operand: Operand, tensor: Tensor, thread: int) -> Tensor:
-        """What a thread has of an operand: (values of an atom, repetitions along one axis, along the other).
+        """The part of an operand that a thread holds: (values of an atom, repetitions along one axis, along the other).
 
         Args:
             operand: `a`, `b` or `c`.
-            tensor: Where its elements lie.
+            tensor: Where its elements are.
             thread: The thread.
 
         Returns:
@@ -214,9 +214,9 @@ def make_tiled_mma(
     """Repeat an mma atom over threads.
 
     Args:
-        atom: The atom, or what it is called.
+        atom: The atom, or its name.
         atom_layout: How many atoms along M, N and K, M fastest; or a layout of them.
-        permutation: The tile along M, N and K, where it is larger than the atoms cover or reordered.
+        permutation: The tile along M, N and K, if it is larger than the atoms cover or reordered.
 
     Returns:
         The tiled mma.

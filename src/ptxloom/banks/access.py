@@ -1,10 +1,10 @@
-"""What an instruction asks of shared memory: how many bytes each lane names, and which lanes are served together.
+"""An instruction's access to shared memory: the bytes that each lane addresses, and which lanes are served together.
 
 Lanes are served in phases of at most 128 bytes: 8 rows of 16 bytes of ldmatrix or stmatrix (one 8x8 matrix), 16 rows
-of 8 bytes; 32 lanes of 4 bytes or less, 16 of 8, 8 of 16. Lanes that want the same word share it, but those of an
-atomic operation do not. Measured on an H200: shared memory itself does 32-bit integer operations and exchanges; a
-compare-and-swap takes its wavefronts twice; all other operations are loops around a compare-and-swap (their loads,
-which are not part of the PTX, are not counted).
+of 8 bytes; 32 lanes of 4 bytes or less, 16 of 8, 8 of 16. Lanes that access the same word share it, except in an atomic
+operation. Measured on an H200: shared memory itself does 32-bit integer operations and exchanges; a compare-and-swap
+takes its wavefronts twice; all other operations are loops around a compare-and-swap (their loads, which are not part of
+the PTX, are not counted).
 """
 
 from __future__ import annotations
@@ -29,17 +29,17 @@ _WIDE: Final = 8
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """How an instruction reaches into shared memory.
+    """How an instruction accesses shared memory.
 
     Attributes:
         spelling: The instruction.
-        lane_bytes: Bytes that each lane's address names, and must be a multiple of.
-        lanes: How many lanes name an address, from lane 0 on.
+        lane_bytes: Bytes at each lane's address, which must be a multiple of them.
+        lanes: The number of lanes with an address, from lane 0 on.
         phase_lanes: How many neighbouring lanes are served together.
         is_matrix: Whether it is ldmatrix or stmatrix.
         is_load: Whether it reads.
-        is_atomic: Whether it is an atomic operation, of which every lane is served by itself.
-        rounds: How often its wavefronts are taken: 2 for a compare-and-swap and what is made of it, else 1.
+        is_atomic: Whether it is an atomic operation, in which every lane is served separately.
+        rounds: How often its wavefronts are taken: 2 for a compare-and-swap and operations built on it, else 1.
     """
 
     spelling: str
@@ -99,7 +99,7 @@ def _of_move(move: MatrixMove) -> Access:
 
 def _of_plain(text: str, opcode: str, qualifiers: list[str]) -> Access:
     if not any(word in ("shared", "shared::cta") for word in qualifiers):
-        raise UnsupportedForm(f"`{text}` does not say `.shared`; only shared memory has banks")
+        raise UnsupportedForm(f"`{text}` lacks `.shared`; only shared memory has banks")
     types = [word for word in qualifiers if is_type(word)]
     if len(types) != 1:
         raise UnsupportedForm(f"`{text}` must name one type, as in `ld.shared.v4.b32`")

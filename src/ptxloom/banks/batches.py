@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Batch:
-    """What the warps of a batch ask, and what it costs.
+    """The accesses of the warps of a batch, and their cost.
 
     Attributes:
-        access: By which instruction.
+        access: The instruction's access.
         addresses: (..., 32) int64, in bytes; those of lanes that name no address, or are off, are 0.
         active: (..., 32) bool, which lanes take part.
         by_phase: (..., phases) int64, the wavefronts of each phase of each warp; 0 for one that is served together
@@ -82,7 +82,7 @@ def _count(of: Access, addresses: Counts, active: npt.NDArray[np.bool_]) -> Coun
 
 
 def _unit(of: Access) -> int:
-    """Bytes that are wanted whole or not at all: aligned accesses of one size are the same or lie apart."""
+    """Bytes that are accessed whole or not at all: aligned accesses of one size are equal or disjoint."""
     return max(BANK_BYTES, of.lane_bytes)
 
 
@@ -96,7 +96,7 @@ def _merged(of: Access, wanted: Counts) -> npt.NDArray[np.bool_]:
 
 
 def _distinct(of: Access, wanted: Counts, lanes: int) -> Counts:
-    """(..., groups of `lanes` lanes): the most distinct units that lie in one and the same banks."""
+    """(..., groups of `lanes` lanes): the most distinct units in the same banks."""
     unit_banks = BANKS * BANK_BYTES // _unit(of)
     groups = of.lanes // lanes
     rows = int(np.prod(wanted.shape[:-1], dtype=np.int64)) * groups

@@ -1,4 +1,4 @@
-"""What an access to shared memory costs: one warp by itself, or every warp of a NumPy array."""
+"""The cost of an access to shared memory: for one warp, or for every warp of a NumPy array."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BankReport:
-    """What one instruction costs, over all warps of the batch.
+    """The cost of one instruction, over all warps of the batch.
 
     Attributes:
-        access: What the instruction asks of shared memory.
-        wavefronts: How many passes all warps take together.
-        ideal: How many they would take without conflicts: one for each phase that has an active lane.
+        access: The instruction's access to shared memory.
+        wavefronts: The number of passes of all warps together.
+        ideal: The passes without conflicts: one for each phase that has an active lane.
         ways: The most passes that any phase takes; 1 is free of conflicts.
         worst_warp: The index of the warp that takes the most passes, the first of them; () for a single warp.
 
@@ -80,7 +80,7 @@ class BankReport:
 
     @property
     def addresses(self) -> Counts:
-        """(..., 32) int64, in bytes; those of lanes that name no address, or are off, mean nothing."""
+        """(..., 32) int64, in bytes; those of lanes that name no address, or are off, are ignored."""
         return self._arrays.addresses
 
     @property

@@ -62,10 +62,10 @@ class Found:
 
     Attributes:
         tile: The tile.
-        plain: What the accesses cost as the tile is.
+        plain: The cost of the accesses with the tile as it is.
         choices: Every swizzle of the fewest bits, and the smallest padding, that leave no conflict; best first.
-        best: What costs least, where every choice leaves conflicts.
-        by_tma: What costs least of what a tensor map can write; None if the rows fit no mode of it.
+        best: The cheapest choice, if every choice leaves conflicts.
+        by_tma: The cheapest choice that a tensor map can write; None if the rows fit none of its modes.
     """
 
     tile: Tile
@@ -87,9 +87,9 @@ def find_swizzles(tile: Tile, accesses: Sequence[str]) -> Found:
 
     Args:
         tile: The tile.
-        accesses: `cp.async` (16 bytes a thread), `ldmatrix`, `stmatrix` (any form; its matrices may stand at any
-            multiple of 8 rows and 16 bytes), `ld.shared.v4.b32` and its like, neighbouring lanes along the rows, or
-            down a column with `@column`; `tma` for a tile that TMA writes or reads, which allows its own swizzles only.
+        accesses: `cp.async` (16 bytes a thread), `ldmatrix`, `stmatrix` (any form; its matrices may be at any multiple
+            of 8 rows and 16 bytes), `ld.shared.v4.b32` and its like, neighbouring lanes along the rows, or down a
+            column with `@column`; `tma` for a tile that TMA writes or reads, which allows its own swizzles only.
 
     Returns:
         The arrangements, proven by counting every warp of every access.
@@ -104,7 +104,7 @@ def find_swizzles(tile: Tile, accesses: Sequence[str]) -> Found:
         >>> print(found.choices[0].arrangement, found.choices[0].arrangement.expression)
         Swizzle<3,3,3> (i = row * 64 + column, i ^ ((i >> 6 & 7) << 3))
     """
-    must_be(Tile, "tile", tile, "a tile, as `make_tile` gives it")
+    must_be(Tile, "tile", tile, "a tile, as `make_tile` returns it")
     must_be_several("accesses", accesses, "accesses, such as ldmatrix.x4")
     if not accesses:
         raise UsageError("accesses", accesses, "at least one, such as ldmatrix.x4")
@@ -177,7 +177,7 @@ def _alike(traffic: Traffic, arrangement: Arrangement) -> tuple[tuple[Lanes, int
 
 
 def _boxed(tile: Tile) -> Iterator[Arrangement]:
-    """What a tensor map can write: boxes as wide as the span of its mode, nothing between their rows."""
+    """Layouts that a tensor map can write: boxes as wide as its mode's span, without gaps between their rows."""
     for mode in TMA_MODES:
         if tile.pitch_bytes == tile.row_bytes and tile.row_bytes % mode.span_bytes == 0:
             boxed = tile.row_bytes > mode.span_bytes

@@ -1,4 +1,4 @@
-"""A tile in shared memory, and how it may lie there: rows padded, offsets swizzled, or in boxes as TMA writes them."""
+"""A tile in shared memory, and its possible layouts: rows padded, offsets swizzled, or in boxes as TMA writes them."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Tile:
 
     @property
     def element_bits(self) -> int:
-        """How wide an element lies in memory."""
+        """The width of an element in memory."""
         return element_type(self.element).container_bits
 
     @property
@@ -53,7 +53,7 @@ def make_tile(rows: int, columns: int, element: str, pitch_bytes: int | None = N
 
     Args:
         rows: How many rows.
-        columns: How many elements a row has; they lie side by side.
+        columns: The number of elements in a row; they are contiguous.
         element: Their type, such as `f16`.
         pitch_bytes: From one row to the next.
 
@@ -81,13 +81,13 @@ def make_tile(rows: int, columns: int, element: str, pitch_bytes: int | None = N
 
 @dataclass(frozen=True, slots=True)
 class Arrangement:
-    """How a tile may lie in memory: its rows padded, then its offsets swizzled.
+    """A layout of a tile in memory: its rows padded, then its offsets swizzled.
 
     Attributes:
         tile: The tile.
         padding_bytes: Added to each row's pitch.
         swizzle: On byte offsets; None without one.
-        box_bytes: This many bytes of every row make a box, and the boxes lie one behind the other, as TMA writes them;
+        box_bytes: This many bytes of every row make a box, and the boxes are consecutive, as TMA writes them;
             None for whole rows.
     """
 
@@ -103,7 +103,7 @@ class Arrangement:
 
     @property
     def boxes(self) -> int:
-        """How many boxes lie side by side in the tile."""
+        """The number of boxes side by side in the tile."""
         return self.tile.row_bytes // self.box_bytes if self.box_bytes else 1
 
     @property
@@ -121,7 +121,7 @@ class Arrangement:
         return next(fits, None)
 
     def offset(self, row: int, byte_column: int) -> int:
-        """The byte at which something lies, before the swizzle."""
+        """The byte offset of an element, before the swizzle."""
         box, within = divmod(byte_column, self.box_bytes) if self.box_bytes else (0, byte_column)
         return (box * self.tile.rows + row) * self.pitch_bytes + within
 

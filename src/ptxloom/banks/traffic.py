@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     Lanes = tuple[int, ...]
 
 
-class NoTile(PtxloomError):  # noqa: N818 - reads as what it says
+class NoTile(PtxloomError):  # noqa: N818 - reads as its message
     """A tile or an access does not fit the other."""
 
 

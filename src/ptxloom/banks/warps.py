@@ -1,10 +1,10 @@
 """Bank conflicts of one warp: wavefronts = for each phase the most distinct words that any one bank must serve.
 
-32 banks of 4 bytes; word w lies in bank w % 32. Lanes that want the same word share it, but those of an atomic
-operation do not: it takes a wavefront for each lane that wants anything of one bank. Phases merge in one case only:
-a plain load of 8 or 16 bytes a lane serves its phases in neighbouring pairs if every active lane's partner is inactive
-or wants the same, where the partner is lane XOR 1 for the whole warp, or lane XOR 2 for the whole warp. Measured on an
-H200 with ncu. `ptxloom.banks.batches` counts many warps at once by the same rules.
+32 banks of 4 bytes; word w is in bank w % 32. Lanes that access the same word share it, except in an atomic operation:
+it takes a wavefront for each lane that accesses one bank. Phases merge in one case only: a plain load of 8 or 16 bytes
+a lane serves its phases in neighbouring pairs if every active lane's partner is inactive or accesses the same, where
+the partner is lane XOR 1 for the whole warp, or lane XOR 2 for the whole warp. Measured on an H200 with ncu.
+`ptxloom.banks.batches` counts many warps at once by the same rules.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ class Warp:
         return tuple(self._passes(lanes, unit) for lanes in self.served_together())
 
     def _passes(self, lanes: range, unit: int) -> int:
-        """The most distinct units in one and the same banks; aligned accesses of one size are the same or lie apart."""
+        """The most distinct units in the same banks; aligned accesses of one size are equal or disjoint."""
         wanted = [self.addresses[lane] // unit for lane in lanes if self.active >> lane & 1]
         by_banks: dict[int, int] = {}
         for one in wanted if self.access.is_atomic else set(wanted):

@@ -1,4 +1,4 @@
-"""Which registers an instruction reads and writes, by what the ISA data says of its operands (PTX ISA 9.7)."""
+"""Which registers an instruction reads and writes, by the ISA data of its operands (PTX ISA 9.7)."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def updates(instruction: Instruction) -> bool:
 
 
 class Effects(NamedTuple):
-    """What the ISA data says of all forms of an opcode.
+    """The ISA data common to all forms of an opcode.
 
     Attributes:
         updates: Whether some form reads what it writes.
@@ -89,7 +89,7 @@ _LEARNED: Final[dict[str, Effects]] = {}
 
 
 def effects_of(opcode: str) -> Effects:
-    """What the ISA data says of an opcode; reading it takes a millisecond, so callers may keep the result."""
+    """The ISA data of an opcode; reading it takes a millisecond, so callers may keep the result."""
     found = _LEARNED.get(opcode)
     if found is None:
         found = _LEARNED[opcode] = _read(opcode)

@@ -1,7 +1,7 @@
 """Which declaration a name means: nested braces, series of registers and labels (PTX ISA 4.3.3, 5.2, 5.5).
 
-As ptxas 13 has it: a name means what the innermost braces declare before it. A label is seen in all of its braces, also
-before it stands there; of two labels the inner one counts. Needless zeros do not make another member of a series: of
+As in ptxas 13: a name means what the innermost braces declare before it. A label is visible in all of its braces, even
+before its own position; of two labels the inner one counts. Leading zeros do not make another member of a series: of
 `.reg .b32 %r<8>`, `%r01` is `%r1`.
 """
 
@@ -59,22 +59,22 @@ def has_needless_zeros(name: str) -> bool:
 
 
 class Series(NamedTuple, Generic[Thing]):
-    """Names that are declared together: their count, from 0 on, and what they stand for."""
+    """Names that are declared together: their count, from 0 on, and their meaning."""
 
     length: int
     thing: Thing
 
 
 class Scope(Generic[Thing, Mark]):
-    """What a pair of braces, or a module, declares; behind it, what surrounds it.
+    """The declarations of a pair of braces, or of a module, linked to the surrounding ones.
 
-    A caller that walks over the statements notes here what names stand for, in its own terms.
+    A caller that walks over the statements records the meanings of names here, in its own terms.
 
     Attributes:
-        outer: What surrounds it; None for a module.
-        names: What is declared by a name of its own; members of a series that a caller keeps apart are here, too.
-        series: What is declared as a series, by the stem.
-        labels: What labels stand for.
+        outer: The surrounding scope; None for a module.
+        names: The meanings of single names; members of a series that a caller treats separately are here, too.
+        series: The series, by their stems.
+        labels: The meanings of labels.
 
     Example:
         >>> module = Scope[str, str]()
@@ -105,7 +105,7 @@ class Scope(Generic[Thing, Mark]):
                 self._lowest[stem] = name
 
     def find(self, name: str) -> Thing | None:
-        """What a name means: what the innermost braces say; None if nothing is declared."""
+        """The meaning of a name, from the innermost braces; None if it is not declared."""
         found = self.names.get(name)
         if found is not None:  # as most are
             return found
@@ -153,7 +153,7 @@ class Scope(Generic[Thing, Mark]):
         return None if seen is None else seen[1]
 
     def labelled(self, name: str) -> tuple[Scope[Thing, Mark], Mark] | None:
-        """What a branch to a name means, and the braces in which that label stands."""
+        """The meaning of a label as the target of a branch, and the braces that hold the label."""
         scope: Scope[Thing, Mark] | None = self
         while scope is not None:
             found = scope.labels.get(name)
@@ -189,7 +189,7 @@ class Scope(Generic[Thing, Mark]):
 
 
 def labelled(statements: Iterable[Statement]) -> Iterator[tuple[str, Statement | None]]:
-    """The labels among the statements of a pair of braces, each with what it stands before; None at their end."""
+    """The labels among the statements of a pair of braces, each with the statement after it; None at their end."""
     last: Statement | None = None
     for one in (*statements, None):
         if type(last) is Label:

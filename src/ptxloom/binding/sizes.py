@@ -1,6 +1,6 @@
 """How many bytes declarations take, and where parameters lie (PTX ISA 5.4, 7.1).
 
-As ptxas 13 has it: an alignment that is stated can only raise that of the type.
+As in ptxas 13: a stated alignment can only raise that of the type.
 """
 
 from __future__ import annotations

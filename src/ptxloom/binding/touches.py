@@ -1,4 +1,4 @@
-"""What an instruction does to memory, at which of its operands, by what the ISA data says of them (PTX ISA 9.7)."""
+"""What an instruction does to memory, at which of its operands, by the ISA data of these (PTX ISA 9.7)."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Touch(NamedTuple):
 
 
 def touches(instruction: Instruction) -> tuple[Touch, ...]:
-    """What an instruction does at each of its addresses; nothing if its qualifiers name no form.
+    """What an instruction does at each of its addresses; empty if its qualifiers name no form.
 
     Example:
         >>> from ptxloom.syntax import parse
@@ -67,7 +67,7 @@ def done_at(instruction: Instruction, place: int) -> str:
 
 
 def stores_to(instruction: Instruction, space: str) -> bool:
-    """Whether an instruction writes to a state space, or to `generic` addresses; one of those may lie in any space."""
+    """Whether an instruction writes to a state space, or to `generic` addresses; one of those may be in any space."""
     return any(touch.stores and (touch.space in {space, ""} or space == "generic") for touch in touches(instruction))
 
 

@@ -1,7 +1,7 @@
 """A campaign: shares with ids, each a pure function's argument, carried out in any order, each counted once.
 
-A worker that dies takes with it what it was doing, and with processes of one pool what all others were doing, too.
-These shares are done again one at a time; one that then takes its worker along is told as `Killed`, and it alone.
+A worker that dies loses its share, and in a pool of processes also the shares of all others. These shares are done
+again one at a time; only a share that then kills its worker is reported as `Killed`.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ class Share(Generic[P]):
     """A part of a campaign.
 
     Attributes:
-        id: What names it, in this campaign and in those that go on with it.
-        payload: What the work is given.
+        id: Its name, in this campaign and in those that continue it.
+        payload: The argument of the work.
     """
 
     id: str
@@ -50,9 +50,9 @@ def carried_out(
     """The results of shares, as they come.
 
     Args:
-        work: A function of a module, so that other processes find it. What it raises is raised here.
-        shares: What is to be done; taken no faster than it is done.
-        workers: By whom.
+        work: A function of a module, so that other processes find it. Its exceptions are raised here.
+        shares: The shares; taken no faster than they are done.
+        workers: The workers.
     """
     waiting = iter(shares)
     suspects: deque[Share[P]] = deque()
@@ -119,6 +119,6 @@ def _alone(work: Callable[[P], R], share: Share[P], executor: Executor, workers:
 
 
 def _words(error: BaseException) -> str:
-    """The first sentence of what an executor says of a worker's death."""
+    """The first sentence of an executor's message about a worker's death."""
     said: Any = str(error).partition("\n")[0]
     return said or type(error).__name__

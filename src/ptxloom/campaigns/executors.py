@@ -23,9 +23,9 @@ class Workers:
 
     Attributes:
         make: Makes an executor of `concurrent.futures`' interface.
-        count: How many shares it carries out side by side.
-        broken: What its futures raise when a worker died; the share of it is tried again alone.
-        lasts: Whether an executor goes on when a worker of its has died.
+        count: The number of shares that it carries out in parallel.
+        broken: The exceptions of its futures when a worker died; its share is tried again alone.
+        lasts: Whether an executor continues after one of its workers died.
     """
 
     make: Callable[[], Executor]
@@ -34,7 +34,7 @@ class Workers:
     lasts: bool = False
 
     def end(self, executor: Executor) -> None:
-        """End an executor, and what it has not begun."""
+        """End an executor, and cancel what it has not started."""
         if self.lasts:
             executor.shutdown(wait=False)
         else:
@@ -42,13 +42,13 @@ class Workers:
 
 
 def of_processes(count: int) -> Workers:
-    """So many processes of this machine, each started afresh: what a GPU's driver holds is not inherited."""
+    """`count` processes of this machine, each started afresh: the state of a GPU's driver is not inherited."""
     context = multiprocessing.get_context("spawn")
     return Workers(lambda: ProcessPoolExecutor(count, context, initializer=_end_with_parent), count)
 
 
 def _end_with_parent() -> None:
-    """A worker ends when its parent does, however that ended: nobody else tells it."""
+    """End a worker when its parent ends, however that happens: nothing else would stop it."""
     parent = multiprocessing.parent_process()
     if parent is not None:
         threading.Thread(target=_wait_and_end, args=(parent,), daemon=True).start()
@@ -66,7 +66,7 @@ def _local(library: Any) -> Any:
 def of_mpi() -> Workers:
     """The processes of an MPI job, by mpi4py: `mpiexec -n 9 python -m mpi4py.futures -m ptxloom ...` has eight workers.
 
-    Where one of them dies, MPI ends the job: what a campaign has kept in its folder is there for the next one.
+    If one of them dies, MPI ends the job: the results in a campaign's folder remain for the next one.
 
     Raises:
         MissingPart: mpi4py is not installed.

@@ -14,7 +14,7 @@ def fits(value: object, form: Any) -> bool:
     """Whether a value has a form.
 
     Args:
-        value: Of JSON.
+        value: A value of JSON.
         form: A type, or some of them (`int | float`); a list of one form, which each element has; a tuple of forms, one
             an element; a dictionary of forms, one a key.
 

@@ -1,8 +1,8 @@
 """Results of a campaign as files: JSON lines, each with a digest, appended by one writer and merged when they are read.
 
-A line is a digest and what it is of: the id and the result. What an interruption cut off, or anything else damaged, is
-no line: its work is done again, as it is where somebody else has put pipes, lines without an end or other results.
-Several shards may hold one id, from campaigns that went on at different places; results are pure functions of their
+A line is a digest, and the id and result that it covers. Lines that an interruption cut off, or that are otherwise
+damaged, are ignored: their work is done again, as it is for pipes, endless lines or foreign results in the folder.
+Several shards may hold one id, from campaigns that continued at different places; results are pure functions of their
 ids, so the first one counts.
 """
 
@@ -56,11 +56,11 @@ class Shards:
         self._file = None
 
     def done(self, read: Callable[[str, Any], R]) -> dict[str, R]:
-        """What is there, by id: damaged lines and what is no result left out, of two with one id the first.
+        """The results, by id, without damaged lines and foreign data; of two with one id, the first.
 
         Args:
-            read: Makes a result of an id and what JSON held; where that is none, it raises AttributeError, LookupError,
-                TypeError, ValueError or PtxloomError.
+            read: Makes a result from an id and the JSON value; if it is not a result, raises AttributeError,
+                LookupError, TypeError, ValueError or PtxloomError.
         """
         found: dict[str, R] = {}
         for shard in sorted(self._folder.glob(f"*{_ENDING}")):
@@ -86,7 +86,7 @@ class Shards:
 
 
 def _new_shard(folder: Path) -> Any:
-    """A shard that nobody else writes: the next number that is free."""
+    """A shard that no other process writes: the next free number."""
     number = len(list(folder.glob(f"*{_ENDING}")))
     while True:
         try:

@@ -31,7 +31,7 @@ class Assembler:
 
 
 def assemblers(named: Sequence[str] = ()) -> tuple[Assembler, ...]:
-    """The ptxas named, or all that are found, each version once.
+    """The named ptxas, or all that are found, each version once.
 
     Raises:
         PtxloomError: One that is named does not run, or none is found.

@@ -1,4 +1,4 @@
-"""Asking a judge about paths, over the workers that there are; and asking this machine about what a judge said."""
+"""Run paths on a judge, over the available workers; and compute a judge's results on this machine."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ def asked(
     """The verdicts on paths, as they come.
 
     Args:
-        question: What is asked of each.
+        question: The question for each.
         paths: The paths.
-        workers: By whom.
-        shards: Where results are kept, and found again; what is there is not asked again.
+        workers: The workers.
+        shards: Where results are kept, and found again; results there are not computed again.
     """
     found = shards.done(_kept) if shards is not None else {}
     yield from (found[path.name] for path in paths if path.name in found)
@@ -49,7 +49,7 @@ def asked(
 
 
 def _kept(path: str, row: Any) -> Verdict:
-    """A verdict that a campaign's folder holds; raises ValueError, among others, if it is none on this path."""
+    """Read a verdict from a campaign's folder; raises ValueError, among others, if it is not one on this path."""
     verdict = verdict_of(row)
     if verdict.path != path:
         raise ValueError(path)
@@ -57,7 +57,7 @@ def _kept(path: str, row: Any) -> Verdict:
 
 
 def _one_by_one(task: Task, workers: Workers) -> Iterator[Verdict]:
-    """The paths of a share that took its worker along, each alone, so that only the guilty one is told so."""
+    """The paths of a share that killed its worker, each alone, so that only the guilty one is reported."""
     shares = (Share(name, Task(task.question, (name,))) for name in task.names)
     for share, result in carried_out(done, shares, workers):
         if isinstance(result, Killed):
@@ -103,7 +103,7 @@ def verified(report: Report, paths: Sequence[Subject], workers: Workers) -> Veri
 
 
 def _is_waived(report: Report, verdict: Verdict) -> bool:
-    """Whether all that a report says of a path is waived: by a waiver that is believed here, of all cases it shows."""
+    """Whether all differences of a path in a report are waived, by a waiver that is accepted here."""
     waiver = waiver_of(verdict.path, report.driver, report.target, report.level)
     if report.judge != "gpu" or waiver is None or verdict.differ or verdict.waiver != waiver.id:
         return False

@@ -1,4 +1,4 @@
-"""What docs/confirmed.md says of GPUs' reports and of instructions, and what of it another report would change."""
+"""The contents of docs/confirmed.md on GPUs' reports and on instructions, and what another report would change."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ptxloom.conformance.report import Report
 
 TENSOR_CORES: Final = "Tensor cores of every architecture except sm_90."
-"""What the page says of sums that differ from architecture to architecture."""
+"""The page's words for sums that differ between architectures."""
 
 _ROWS: Final = 20
 
@@ -33,9 +33,9 @@ class EvidenceRow:
         device: The GPU.
         target: What kernels were compiled for.
         driver: The version of CUDA that its driver has.
-        forms: How many forms it ran.
-        cases: How many of each.
-        differ: How many forms gave other bits.
+        forms: The number of forms that it ran.
+        cases: The number of cases of each.
+        differ: The number of forms with other bits.
     """
 
     device: str
@@ -92,7 +92,7 @@ def standing(opcode: str, more: Collection[str] = ()) -> Standing:
 
 
 def changes(found: Verified) -> Iterator[str]:
-    """What a report would change on the page, a line each; nothing if the page says it already."""
+    """The changes that a report would make to the page, a line each; empty if the page has them already."""
     report = found.report
     if report.judge != "gpu" or report.level is not None:
         return

@@ -22,7 +22,7 @@ _CELL: Final = CELL_BYTES // 8
 
 
 def threads_of(path: Path, cases: int) -> int:
-    """How many threads so many cases take, whole blocks."""
+    """The number of threads for a number of cases, in whole blocks."""
     return -(-cases * path.lanes // BLOCK) * BLOCK
 
 

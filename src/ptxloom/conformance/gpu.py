@@ -43,12 +43,12 @@ class Lacking(PtxloomError):  # noqa: N818 - a reason, not a fault
 
 @dataclass(frozen=True, slots=True)
 class Gpu:
-    """A GPU as its driver tells of it.
+    """A GPU, by its driver's data.
 
     Attributes:
         device: Its name.
         driver: The version of CUDA that the driver has, such as "13.0".
-        target: What kernels are compiled for, such as sm_90a.
+        target: The target of kernels, such as sm_90a.
         version: The newest version of PTX that the driver's compiler reads.
     """
 
@@ -134,14 +134,14 @@ class Driver:
             image: The PTX, or the cubin.
             name: The kernel's.
             shape: CTAs, and threads of one.
-            arrays: What is copied to the GPU for its two parameters.
-            thing: What the driver makes for a third one.
+            arrays: The data copied to the GPU for its two parameters.
+            thing: The object that the driver makes for a third one.
 
         Returns:
             Why the driver did not load it; empty if the kernel ran.
 
         Raises:
-            GpuError: It did not run to its end; this driver's context is of no use any more.
+            GpuError: It did not finish; this driver's context is no longer usable.
         """
         module, log = self._load(image)
         if module is None:
@@ -177,7 +177,7 @@ class Driver:
         return memory
 
     def _load(self, content: bytes) -> tuple[ctypes.c_void_p | None, str]:
-        """A module, or what the driver's compiler says against it."""
+        """A module, or the error of the driver's compiler."""
         module, log = ctypes.c_void_p(), ctypes.create_string_buffer(_LOG_BYTES)
         given: list[tuple[int, int | None]] = [
             (_ERROR_LOG, ctypes.addressof(log)),

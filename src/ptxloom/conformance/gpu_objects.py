@@ -73,11 +73,11 @@ class _Sampler(ct.Structure):
 
 @contextmanager
 def made(ask: Ask, thing: Thing | None, out: int, given: int) -> Generator[int]:
-    """The third argument of a scene's kernel, as long as it is needed.
+    """The third argument of a scene's kernel, while it is needed.
 
     Args:
         ask: Calls a function of the driver, and raises an error if that fails.
-        thing: What is made.
+        thing: The object to make.
         out: Where `out` lies on the GPU.
         given: Where `in` does.
     """
@@ -124,7 +124,7 @@ def _numbers(kind: Any, numbers: Sequence[int]) -> Any:
 
 
 class _Objects:
-    """Objects, and what they lie in."""
+    """Objects, and their memory."""
 
     def __init__(self, ask: Ask) -> None:
         self.ask = ask

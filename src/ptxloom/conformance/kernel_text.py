@@ -37,7 +37,7 @@ def module_text(version: PtxVersion, target: Target, kernels: Iterable[str]) -> 
 
 
 def kernel_text(name: str, path: Path, threads: int) -> str:
-    """The kernel of a path for so many threads."""
+    """The kernel of a path for a number of threads."""
     body = "".join(_body(path, threads))
     return f".visible .entry {name}(.param .u64 out_, .param .u64 in_) {{\n{_OPENING}{body}ret;\n}}\n"
 
@@ -159,10 +159,10 @@ def _unseen(space: str) -> str:
 
 
 def _own(cell: Operand) -> str:
-    """The space in which a cell lies, as `ld` and `st` name it."""
+    """The space of a cell, by its name in `ld` and `st`."""
     return cell.home.removesuffix("::cta")
 
 
 def _returned(cell: Operand) -> str:
-    """What lies in the cell, to the results."""
+    """Copy the contents of the cell to the results."""
     return f"bar.warp.sync {EVERY_LANE};\n{_copied(f'{_own(cell)} mine', 'global home')}\n"

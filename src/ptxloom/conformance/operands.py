@@ -1,6 +1,6 @@
-"""The operands of a form, as a kernel of one instruction gives them: registers, cells of memory, constants.
+"""The operands of a form in a kernel of one instruction: registers, cells of memory, constants.
 
-Only forms whose result depends on their operands alone have such a list; `operands_of` says why others have none.
+Only forms whose result depends only on their operands have such a list; `operands_of` reports why others do not.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ EVERY_LANE: Final = "0xffffffff"
 SPACES: Final = ("global", "shared", "shared::cta", "local")
 """Where cells lie."""
 GENERIC: Final = ("global", "shared")
-"""Where cells lie that a generic address names: each makes a path of its own."""
+"""The places of cells with a generic address: each makes a path of its own."""
 
 
 _WORD: Final = element_type("b32")
@@ -43,16 +43,16 @@ class Operand:
     """One operand of a form.
 
     Attributes:
-        name: As the manual calls it.
+        name: Its name in the manual.
         role: Drawn: registers that get inputs. Kept: registers whose bits are a result. Cell: an address. Text: a
-            constant, as it is written.
-        type: The type of the elements in each register; for a cell that of what is moved.
+            constant, as written.
+        type: The type of the elements in each register; for a cell that of the moved data.
         registers: How many.
         register_bits: The width of each; 1 of a predicate.
-        braced: Whether it stands in braces.
+        braced: Whether it is in braces.
         space: The state space that the form names for a cell; empty: its address is generic.
-        home: Where the cell lies.
-        text: What is written.
+        home: The place of the cell.
+        text: The text of the constant.
         does: What the instruction does at a cell, a word of `isa.spec.DOES`.
         whole: Whether all lanes name one address, that of their warp's cells.
         shift: Where an element's bits begin in its container.
@@ -100,10 +100,10 @@ def operands_of(form: Form, count: int, constant: int, home: str) -> tuple[Slot,
         form: The form.
         count: How many operands it has.
         constant: A number that chooses among the constants that an operand may be.
-        home: Where a cell lies whose address is generic.
+        home: The place of a cell whose address is generic.
 
     Raises:
-        Unsuited: What it does is not told by its operands.
+        Unsuited: Its result does not depend only on its operands.
     """
     return tuple(_slot(slot, form, constant, home) for slot in form.operands(count))
 

@@ -1,8 +1,8 @@
-"""Paths: every instruction whose results can be asked of it alone, enumerated from the ISA data, each with a name.
+"""Paths: every instruction that can be tested alone, enumerated from the ISA data, each with a name.
 
-A path is a form (opcode, qualifiers, number of operands). Its name is the spelling less `.sync` and `.aligned`, such as
-`ldmatrix.m8n8.x4.trans.shared.b16`; where a form takes several numbers of operands, `/3` says which; of a generic
-address `@global` or `@shared` says where it leads.
+A path is a form (opcode, qualifiers, number of operands). Its name is the spelling without `.sync` and `.aligned`, such
+as `ldmatrix.m8n8.x4.trans.shared.b16`; if a form takes several numbers of operands, `/3` selects one; for a generic
+address, `@global` or `@shared` is the space that it points to.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from ptxloom.isa.version import PtxVersion
 
 SMOKE: Final = 4
-"""Of every syntax line so many forms are in the first tier."""
+"""The number of forms of every syntax line in the first tier."""
 
 _UNSPOKEN: Final = frozenset({"sync", "aligned"})
 _HINTS: Final = frozenset(
@@ -37,7 +37,7 @@ _HINTS: Final = frozenset(
         *("level::cache_hint", "level2::cache_hint", "mmio"),
     )
 )
-"""Slots that say how accesses are ordered or cached: no result of one thread's own memory depends on them."""
+"""Slots for the ordering or caching of accesses: results of one thread's own memory do not depend on them."""
 
 _ELSEWHERE: Final = {
     "alloca": "its result is an address",
@@ -165,7 +165,7 @@ def _paths(target: Target, version: PtxVersion) -> Iterator[Path]:
 
 
 def _told_apart(found: Iterable[Path]) -> Iterator[Path]:
-    """Paths whose names differ: of lines of one spelling the number of operands is said."""
+    """Paths with distinct names: lines with the same spelling get the number of operands."""
     several = list(found)
     times = Counter(path.name for path in several)
     for path in several:
@@ -189,7 +189,7 @@ def _slots(form: Form, count: int, home: str) -> tuple[Slot, ...]:
     """The operands of a path.
 
     Raises:
-        Unsuited: Why the form is none.
+        Unsuited: The form is not a path; the text says why.
     """
     if form.filling.get("async"):
         raise Unsuited("it ends later")

@@ -37,7 +37,7 @@ def assembled(
 
 
 def _run(ptxas: str, text: str, target: Target, level: int | None) -> str:
-    """The first line that ptxas says against a module; empty if it takes it."""
+    """The first line of ptxas's errors for a module; empty if it accepts it."""
     with tempfile.TemporaryDirectory() as folder:
         source = File(folder) / "paths.ptx"
         source.write_text(text, encoding="utf-8")

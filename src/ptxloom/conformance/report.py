@@ -1,4 +1,4 @@
-"""The one file that comes back: which judge, which suite, what it said of each path; no host, no user, no folder."""
+"""The one file that comes back: the judge, the suite, and the verdict on each path; no host, no user, no folder."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ class Unreadable(PtxloomError):  # noqa: N818 - reads as the sentence it prints
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What a judge said.
+    """The verdicts of a judge.
 
     Attributes:
         judge: `gpu`, `ptxas`, or `here`.
-        device: What the results are of: a GPU's name, or a version of ptxas.
+        device: The source of the results: a GPU's name, or a version of ptxas.
         driver: The version of CUDA that the GPU's driver has.
-        target: What kernels were compiled for.
-        version: Of PTX.
-        cases: How many a path.
+        target: The target of the kernels.
+        version: The version of PTX.
+        cases: The number of cases of a path.
         verdicts: By path, in the order of their names.
         suite: The version of the suite.
         schema: The version of this form.
@@ -91,7 +91,7 @@ def read(text: str) -> Report:
     """A report from its file.
 
     Raises:
-        Unreadable: It is none, is damaged, or is of a suite that this version does not know.
+        Unreadable: It is not a report, is damaged, or is of a suite that this version does not know.
     """
     try:
         found = json.loads(text)
@@ -115,7 +115,7 @@ def verdict_of(row: dict[str, Any]) -> Verdict:
     """A verdict from its row.
 
     Raises:
-        ValueError, KeyError, TypeError: It is none.
+        ValueError, KeyError, TypeError: It is not a verdict.
     """
     first = tuple(map(_difference_of, row.get("first", ())))
     digest, refused, waiver = (_word(row.get(name, "")) for name in ("digest", "refused", "waiver"))

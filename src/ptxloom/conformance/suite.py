@@ -57,7 +57,7 @@ def _part(found: Iterable[Subject]) -> Iterator[Subject]:
 
 
 def cases_of(one: Subject, cases: int) -> int:
-    """How many cases are asked of it where so many are asked of an instruction alone."""
+    """The number of its cases for a number of cases of a single instruction."""
     if isinstance(one, Scene):
         return max(1, cases // CASES_A_SCENE)
     return expected.threads_of(one, cases) // one.lanes
@@ -102,7 +102,10 @@ def rows_of(one: Subject, cases: int, words: Words) -> Words:
 
 
 def inputs_of(one: Subject, cases: int) -> Words:
-    """What is given, by thread; of scenes nothing: it follows from their names and cases' numbers, and is long."""
+    """The inputs, by thread.
+
+    None for scenes, whose inputs are long and follow from their names and the cases' numbers.
+    """
     if isinstance(one, Scene):
         return np.zeros((cases_of(one, cases) * one.lanes, 0), np.uint64)
     threads = expected.threads_of(one, cases)

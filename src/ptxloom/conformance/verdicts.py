@@ -1,4 +1,4 @@
-"""What a judge says of paths: how many cases differ, the first of them in hexadecimal, a digest of all results."""
+"""A judge's verdicts on paths: how many cases differ, the first ones in hexadecimal, a digest of all results."""
 
 from __future__ import annotations
 
@@ -42,17 +42,17 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What a judge says of a path.
+    """A judge's verdict on a path.
 
     Attributes:
         path: Its name.
-        cases: How many were asked.
-        differ: How many of them gave other bits than here, those waived not counted.
-        digest: Of all that the judge left, 16 hexadecimal digits; empty where it left nothing.
+        cases: The number of cases.
+        differ: The number of them with other bits than here, without waived ones.
+        digest: The digest of all of the judge's results, 16 hexadecimal digits; empty if there are none.
         refused: Why the judge did not run it; empty if it did.
-        first: The first cases that differ, those waived behind the others.
-        waived: How many cases differ in a way that is known.
-        waiver: Which way that is; empty where nothing is waived.
+        first: The first cases that differ, waived ones last.
+        waived: The number of cases that differ in a known way.
+        waiver: The known way; empty if nothing is waived.
     """
 
     path: str

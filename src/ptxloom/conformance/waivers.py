@@ -1,6 +1,7 @@
-"""Differences that are known: `waivers.toml` says of what, by whom, and shows each in a program.
+"""Known differences: `waivers.toml` lists them by judge, and shows each in a program.
 
-A waiver hides nothing: what it waives is counted apart, and it waives results alone that are NaN on both sides.
+A waiver does not hide anything: waived cases are counted separately, and only results that are NaN on both sides are
+waived.
 """
 
 from __future__ import annotations

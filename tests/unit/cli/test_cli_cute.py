@@ -88,7 +88,7 @@ def test_emit_prints_the_wrapper(run: Run, language: str) -> None:
 
 def test_emit_swizzles_addresses(run: Run) -> None:
     out = run("emit", "SM75_U32x4_LDSM_N", "--swizzle", "3,3,3").out
-    assert "// The tile lies behind Swizzle<3,3,3>, aligned to 1024 bytes." in out
+    assert "// The tile is at Swizzle<3,3,3>, aligned to 1024 bytes." in out
     assert "return tile + (offset ^ ((offset >> 7 & 7) << 4));" in out
     assert "rows are torn" in run("emit", "SM75_U32x4_LDSM_N", "--swizzle", "3,2,3").err
 

@@ -32,17 +32,16 @@ def emit(what: CopyAtom | MmaAtom | str, language: str = "cuda", swizzle: Swizzl
     """Code that issues an atom's instruction, ready to paste.
 
     Args:
-        what: The atom, or what it is called; a spelling without a state space is taken as one of shared memory.
+        what: The atom, or its name; a spelling without a state space means shared memory.
         language: One of `LANGUAGES`.
-        swizzle: How the tile is swizzled, on indices of the atom's elements; only for cuda, whose code computes
-            addresses.
+        swizzle: The tile's swizzle, on indices of the atom's elements; only for cuda, whose code computes addresses.
 
     Returns:
-        The code, with a comment that says what it needs.
+        The code, with a comment on what it requires.
 
     Raises:
         UsageError: There is no such language, or it computes no addresses to swizzle, or the swizzle tears rows.
-        UnsupportedForm: There is no such atom, or the language cannot say it.
+        UnsupportedForm: There is no such atom, or the language cannot express it.
 
     Example:
         >>> print(emit("SM75_U32x1_MOVM_T", "ptx"))

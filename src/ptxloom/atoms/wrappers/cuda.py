@@ -138,7 +138,7 @@ def _row_of_lane(atom: CopyAtom, swizzle: Swizzle | None) -> str:
         lines = [f"const int offset = {place};", f"return tile + (offset ^ ({moved}));"]
         span = 1 << (base + swizzle.shift + swizzle.bits)
         name = f"Swizzle<{swizzle.bits},{swizzle.base},{swizzle.shift}>"
-        told = f"// The tile lies behind {name}, aligned to {span} bytes.\n"
+        told = f"// The tile is at {name}, aligned to {span} bytes.\n"
     body = "".join(f"    {line}\n" for line in lines)
     extent = f"{down} rows" + (f", then {right} blocks of {move.row_bytes} bytes side by side" if right > 1 else "")
     return (

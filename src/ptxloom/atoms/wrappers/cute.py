@@ -38,7 +38,7 @@ def cute(atom: CopyAtom | MmaAtom) -> str:
 
 
 def _arguments(atom: MmaAtom) -> str:
-    """The arguments of the template of a warpgroup's product: factors that lie along k, where that can be chosen."""
+    """The arguments of the template of a warpgroup's product: factors contiguous along k, where that can be chosen."""
     if atom.instruction.opcode != "wgmma":
         return ""
     along = "cute::SM90::GMMA::Major::K"

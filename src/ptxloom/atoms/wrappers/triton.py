@@ -36,7 +36,7 @@ def triton(atom: CopyAtom | MmaAtom) -> str:
         case _:
             raise UnsupportedForm(
                 f"`{atom.ptx}` does not fit `inline_asm_elementwise`: it writes shared memory, whose addresses Triton "
-                "does not give, and Triton would not know that it changed"
+                "does not expose, and Triton would not know that it changed"
             )
 
 

@@ -1,7 +1,7 @@
-"""Scenes: kernels around instructions whose results do not depend on their operands alone; a case is a CTA.
+"""Scenes: kernels around instructions whose results do not depend only on their operands; a case is a CTA.
 
-A scene is enumerated from a form as a path of one instruction is, and has a name of the same kind; behind `@` stands
-what it sets up: where a factor lies, the type and layout of a tensor, how a texture is read.
+A scene is enumerated from a form like a path of one instruction, and has the same kind of name; `@` and the setup
+follow: where a factor is, the type and layout of a tensor, how a texture is read.
 """
 
 from ptxloom.conformance.scenes.every import scenes

@@ -17,7 +17,7 @@ ROOM: Final = 8192
 TENSOR: Final = 16384
 """Bytes of global memory for a tensor."""
 LAYOUTS: Final = ("none", "32B", "64B", "128B", "interleaved16B", "interleaved32B")
-"""How a box lies in shared memory: by its swizzle, or the slices of an interleaved tensor."""
+"""The layout of a box in shared memory: by its swizzle, or the slices of an interleaved tensor."""
 _ROWS: Final = (16, 32, 48, 64, 96, 128, 256)
 """Bytes of a row of a box."""
 _ARCHITECTURE: Final = 90

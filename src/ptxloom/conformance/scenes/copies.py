@@ -1,6 +1,7 @@
 """Copies by the async proxy: tensors of every rank, mode, type and layout, rows of bytes; loads, stores, reductions.
 
-A load leaves shared memory, a store or a reduction the memory that it goes to. Each CTA has a tensor map of its own.
+The result of a load is shared memory, that of a store or a reduction its destination. Each CTA has a tensor map of its
+own.
 """
 
 from __future__ import annotations

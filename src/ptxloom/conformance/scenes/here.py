@@ -23,7 +23,7 @@ _ALIGNMENT = 256
 
 
 def run_scene(scene: Scene, target: Target, version: PtxVersion, cases: int) -> Words:
-    """What the CTAs of so many cases leave.
+    """The results of the CTAs of a number of cases.
 
     Raises:
         PtxloomError: The machine does not run it.

@@ -1,7 +1,7 @@
 """Textures and surfaces: look-ups of every geometry, type and mode; loads, stores and reductions of surfaces.
 
-A texture and its sampler are drawn for each path. What a thread stores in a surface lies at a place of its own, and the
-same thread reads it back.
+A texture and its sampler are drawn for each path. A thread stores at a place of its own in a surface, and reads it
+back.
 """
 
 from __future__ import annotations
@@ -124,7 +124,7 @@ class LookUp(Image):
     """A look-up of a texture.
 
     Attributes:
-        mode: How what lies outside is read.
+        mode: How places outside are read.
         linear: Whether it is filtered.
     """
 
@@ -360,7 +360,7 @@ def _object(form: Form, kind: str) -> str:
 def _reads(form: Form) -> bool:
     """Whether the machine looks up such a texture.
 
-    Not those of several samples; nothing is gathered from cubes, and linear memory, which integers read, has no levels.
+    Not those with several samples; cubes have no gather, and linear memory, which is read by integers, has no levels.
     """
     geometry, integers = form.filling["geom"], form.filling.get("ctype") == "s32"
     gathered = bool(form.filling.get("comp")) and "cube" in geometry

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     Bytes = NDArray[np.uint8]
 
 CASES_A_SCENE: Final = 32
-"""A scene has one case where a path of one instruction has so many."""
+"""The number of cases of a path of one instruction for one case of a scene."""
 
 _OPENING: Final = (
     ".reg .b64 in, out, thing, at, from; .reg .b32 t, c, i, n, to; .reg .pred more, first, done;\n"
@@ -77,12 +77,12 @@ class Scene(ABC):
         """What the CTA of a case is given."""
 
     def before(self, case: int) -> Bytes:
-        """What lies where the CTA of a case leaves its results."""
+        """The initial contents of the results of a case's CTA."""
         del case
         return np.zeros(self.out_bytes, np.uint8)
 
     def thing(self, cases: int) -> Thing | None:
-        """What the host makes for a launch of so many cases."""
+        """The object that the host makes for a launch of a number of cases."""
         del cases
         return None
 
@@ -104,7 +104,7 @@ class Scene(ABC):
         return Random(f"{self.name} {case}")
 
     def elements(self, case: int, part: int, count: int, kind: str) -> Bytes:
-        """So many elements of a type, one behind the other as memory packs them: part number `part` of a case.
+        """`count` elements of a type, packed as in memory: part number `part` of a case.
 
         All have one style (`ptxloom.conformance.inputs`), as operands of one instruction do.
         """
@@ -122,7 +122,7 @@ class Scene(ABC):
 
 
 def packed(values: Words, bits: int) -> Bytes:
-    """Words as memory has elements of so many bits."""
+    """Words of packed elements with a number of bits."""
     if bits in {8, 16, 32, 64}:
         return np.ascontiguousarray(values.astype(f"<u{bits // 8}")).view(np.uint8)
     ones = (values[:, None] >> np.arange(bits, dtype=np.uint64)) & np.uint64(1)
@@ -140,17 +140,17 @@ def joined(parts: Iterable[Bytes], size: int) -> Bytes:
 
 
 def kept_pairs(kind: str) -> tuple[int, ...]:
-    """What metadata may say of four elements of a sparse row: the two that are kept; of `.tf32` one of two."""
+    """Metadata for four elements of a sparse row: the two that are kept; for `.tf32` one of two."""
     return (0b0100, 0b1110) if kind == "tf32" else (0b0100, 0b1000, 0b1100, 0b1001, 0b1101, 0b1110)
 
 
 def filled(image: str, size: int, source: str = "in") -> str:
-    """Copy so many bytes, a multiple of 2048, to a variable in shared memory."""
+    """Copy `size` bytes, a multiple of 2048, to a variable in shared memory."""
     return _copied(image, size, source, "FILL: ld.global.v4.b32 {v}, [from]; st.shared.v4.b32 [to], {v};", "f")
 
 
 def emptied(image: str, size: int, target: str = "out") -> str:
-    """Copy so many bytes, a multiple of 2048, from a variable in shared memory."""
+    """Copy `size` bytes, a multiple of 2048, from a variable in shared memory."""
     return _copied(image, size, target, "GIVE: ld.shared.v4.b32 {v}, [to]; st.global.v4.b32 [from], {v};", "g")
 
 

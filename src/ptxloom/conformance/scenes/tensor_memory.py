@@ -128,7 +128,7 @@ class TensorProductScene(InTensorMemory):
 
     @property
     def product(self) -> TensorProduct:
-        """What the qualifiers say."""
+        """The meaning of the qualifiers."""
         return product_of(self.form.words)
 
     def instruction(self) -> str:

@@ -17,7 +17,7 @@ class Maps:
 
     Attributes:
         maps: Their addresses count from where `array` begins.
-        written: Whether the tensors lie in `out`; otherwise in `in`.
+        written: Whether the tensors are in `out`; otherwise in `in`.
     """
 
     maps: tuple[TensorMap, ...]

@@ -1,8 +1,8 @@
-"""What one tensor copy fetches: each element's place in the tensor and in shared memory, and what is filled in.
+"""What one tensor copy fetches: each element's place in the tensor and in shared memory, and the filled elements.
 
-Read off an H100 and an H200 for tiled and im2col maps with every swizzle and interleave: a row in shared memory is as
-wide as the swizzle, even where the box is narrower (slices of an interleaved tensor lie without gaps), the swizzle
-looks at the absolute shared address, and a box has one slice of an interleaved tensor, whatever its extent there.
+Measured on an H100 and an H200 for tiled and im2col maps with every swizzle and interleave: a row in shared memory is
+as wide as the swizzle, even if the box is narrower (slices of an interleaved tensor are without gaps), the swizzle uses
+the absolute shared address, and a box has one slice of an interleaved tensor, whatever its extent there.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ class Place:
     Attributes:
         index: In the box: by dimension, or channel and pixel.
         coordinate: In the tensor, by dimension.
-        inside: Whether the tensor has it; if not, shared memory gets the fill.
-        global_address: In bytes, of the first one that holds bits of it; meaningless outside.
+        inside: Whether it is in the tensor; if not, shared memory gets the fill.
+        global_address: The address of the first byte that holds bits of it; meaningless outside.
         shared_address: In bytes, likewise.
     """
 
@@ -53,10 +53,10 @@ class Chunk:
     """16 bytes of a row, which a swizzle keeps together.
 
     Attributes:
-        shared_address: Where they lie.
+        shared_address: Their address in shared memory.
         coordinate: Of the first element.
-        elements: How many there are.
-        inside: How many of them the tensor has.
+        elements: The number of elements.
+        inside: The number of them inside the tensor.
     """
 
     shared_address: int
@@ -111,7 +111,7 @@ class Box:
 
     @property
     def pitch_bytes(self) -> int:
-        """From one row to the next in shared memory; slices of an interleaved tensor lie without gaps."""
+        """From one row to the next in shared memory; slices of an interleaved tensor are without gaps."""
         span = swizzle_bytes(self.map.swizzle) if self.map.interleave == "none" else 0
         return max(self.row_bytes, span)
 
@@ -142,7 +142,7 @@ class Box:
 
     @property
     def filled(self) -> int:
-        """How many elements lie outside the tensor."""
+        """The number of elements outside the tensor."""
         of, extents = self.map, self.map.global_dim
         if of.im2col is None:
             inside = prod(

@@ -15,7 +15,7 @@ LANGUAGES: Final = ("cuda", "ptx")
 
 _CUDA: Final = """\
 // The descriptor for {instruction} of {what}.
-// The tile lies in shared memory at a multiple of {align}.
+// The tile is in shared memory at a multiple of {align}.
 __device__ inline uint64_t {name}(const void* tile) {{
     uint64_t address = __cvta_generic_to_shared(tile);
     return 0x{bits:016x}ull | (address & 0x3FFFF) >> 4;
@@ -31,7 +31,7 @@ or.b64 %desc, %desc, 0x{bits:016x};
 
 
 def code(tile: SharedTile, language: str) -> str:
-    """What builds the descriptor of a tile wherever it lies, and what leads to the next products along K.
+    """Code that builds the descriptor of a tile at any address, and that advances to the next products along K.
 
     Args:
         tile: The tile; its start address is left out.

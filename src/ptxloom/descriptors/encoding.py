@@ -1,7 +1,7 @@
 """`cuTensorMapEncodeTiled`, `cuTensorMapEncodeIm2col`, `...Im2colWide`: parameters, every check of the driver on sm_90.
 
-What came with sm_100 (types of 4 and 6 bits, swizzles of more than 16 bytes at once) is judged as the driver's
-documentation says.
+What came with sm_100 (types of 4 and 6 bits, swizzles of more than 16 bytes at once) is checked by the driver's
+documentation.
 """
 
 from __future__ import annotations
@@ -178,17 +178,17 @@ def encode_im2col_wide(  # noqa: PLR0917 - likewise
 
     The driver of an H200 makes an im2col map of it whose corners are 0 in H and D, whatever the mode (465 recorded),
     with as many bits for W as there. The documentation gives the function to sm_100 alone, and W 16 bits: what the
-    driver does there was not seen.
+    driver does there is unknown.
 
     Args:
-        data_type: As of `encode_im2col`, like all that are not named here.
+        data_type: As in `encode_im2col`, like all others without a description here.
         global_address: Likewise.
         global_dim: Likewise.
         global_strides: Likewise.
         pixel_box_lower_corner_width: Where the bounding box begins in W.
         pixel_box_upper_corner_width: Where it ends, from the tensor's end.
         channels_per_pixel: Likewise.
-        pixels_per_column: How many pixels; `.im2col::w::128` takes 128.
+        pixels_per_column: The number of pixels; `.im2col::w::128` takes 128.
         element_strides: Likewise.
         interleave: Likewise.
         swizzle: Likewise.
@@ -281,7 +281,7 @@ def _common(  # noqa: PLR0917 - likewise
 
 
 def _judge_architecture(kind: str, swizzle: str, architecture: int) -> None:
-    """Refuse what came with sm_100 where a device is older."""
+    """Refuse features of sm_100 on older devices."""
     if architecture < NARROW_SINCE:
         if data_type(kind).is_narrow:
             raise UsageError("data_type", kind, f"one that sm_{architecture} has; those of 4 and 6 bits are sm_100's")

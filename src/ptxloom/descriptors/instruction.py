@@ -67,21 +67,21 @@ def words_of(kind: str) -> tuple[Word, ...]:
 
 @dataclass(frozen=True, slots=True)
 class InstructionDescriptor:
-    """What `tcgen05.mma` multiplies, as its 32 bits say it.
+    """The product of a `tcgen05.mma`, from its 32 bits.
 
     Attributes:
-        kind: `f16`, `tf32`, `f8f6f4`, `i8`, `mxf8f6f4`, `mxf4` or `mxf4nvf4`: the instruction says it.
+        kind: `f16`, `tf32`, `f8f6f4`, `i8`, `mxf8f6f4`, `mxf4` or `mxf4nvf4`: from the instruction.
         m, n: The rows of D and its columns.
         a_type, b_type, d_type: Types of elements.
         negate_a, negate_b: Whether a factor is negated.
-        transpose_a, transpose_b: Whether a factor's lines lie next to each other in shared memory, not k.
+        transpose_a, transpose_b: Whether a factor's lines are contiguous in shared memory, not k.
         sparse: Whether A is stored with metadata.
-        selector: Which metadata count, of `f16` and `tf32`.
+        selector: Which metadata are used, for `f16` and `tf32`.
         saturate: Whether integers stop at the ends of `.s32`.
-        scale_type: `ue8m0` or `ue4m3`, of block-scaled kinds.
-        a_scale, b_scale: Which byte of a word has the first scale.
+        scale_type: `ue8m0` or `ue4m3`, for block-scaled kinds.
+        a_scale, b_scale: The byte of a word with the first scale.
         shift: The largest shift of B's columns with `.ws`: 0, 8, 16 or 32.
-        k_96: Whether k is 96, of `mxf4` and `mxf4nvf4` on sm_103a.
+        k_96: Whether k is 96, for `mxf4` and `mxf4nvf4` on sm_103a.
         stray_bits: Bits that belong to no word.
 
     Example:

@@ -1,4 +1,4 @@
-"""MatrixDescriptor: the 64 bits that describe to wgmma and tcgen05.mma how a matrix lies in shared memory.
+"""MatrixDescriptor: the 64 bits that describe the layout of a matrix in shared memory to wgmma and tcgen05.mma.
 
 Realises PTX ISA 9.7.15.5.1.2.2 (wgmma) and 9.7.16.4.1 (tcgen05).
 """
@@ -47,15 +47,15 @@ LEADING_MODE: Final = Word("leading dimension stride mode", 52, 1)
 
 @dataclass(frozen=True, slots=True)
 class Generation:
-    """Whose descriptor it is.
+    """The instruction that a descriptor is for.
 
     Attributes:
         name: The instruction that reads it.
-        swizzling: Where its swizzling mode stands.
-        codes: What its modes are called there.
-        version: What the fixed constant is; 0 if it has no such constant.
+        swizzling: The bits of its swizzling mode.
+        codes: The codes of its modes.
+        version: The fixed constant; 0 if there is none.
         section: Of the manual.
-        instruction: What reads it, spelled.
+        instruction: The spelling of the instruction that reads it.
     """
 
     name: str
@@ -101,14 +101,14 @@ _UNMARKED: Final = next(one.name for one in GENERATIONS.values() if not one.vers
 
 @dataclass(frozen=True, slots=True)
 class MatrixDescriptor:
-    """How a matrix lies in shared memory, as the 64 bits say it.
+    """The layout of a matrix in shared memory, from the 64 bits.
 
-    The bits do not say the type of the elements, how many there are, or along which coordinate they are contiguous:
-    the instruction does, see `SharedOperand`.
+    The bits do not hold the type of the elements, their number, or their contiguous coordinate: these are in the
+    instruction, see `SharedOperand`.
 
     Attributes:
         start_address: Where the matrix begins in shared memory, in bytes; 18 bits, a multiple of 16.
-        leading_byte_offset: In bytes, likewise; what it leads to depends on the swizzle and the major-ness.
+        leading_byte_offset: In bytes, likewise; its meaning depends on the swizzle and the major-ness.
         stride_byte_offset: Likewise.
         swizzle: "none", "32B", "64B", "128B", for tcgen05 also "128B_ATOM_32B".
         base_offset: 0 to 7: bits 7 to 9 of the address where the swizzle's pattern begins, if not at its boundary.

@@ -1,13 +1,13 @@
 """Which shared address each element of a matrix operand comes from: the canonical layouts (PTX ISA 9.7.15.5.1.2).
 
-The matrix is made of core matrices: eight rows of 16 bytes each, the rows along the major coordinate. How far apart
-they stand is CuTe's canonical layout (T elements are 16 bytes, W times 16 bytes a row of the swizzle):
+The matrix is made of core matrices: eight rows of 16 bytes each, the rows along the major coordinate. Their distances
+are CuTe's canonical layout (T elements are 16 bytes, W times 16 bytes a row of the swizzle):
 
 - K-major: ((8,m),(T,W,n)) : ((W*16B,SBO),(1,16B,LBO)); without a swizzle W is 1; with one, a K of up to a row needs no
   leading offset.
 - MN-major: ((T,W,m),(8,n)) : ((1,16B,LBO),(W*16B,SBO)); without a swizzle LBO and SBO change places.
 
-Confirmed on an H200 for any start address and offsets; for tcgen05 it is the manual's and CUTLASS's word.
+Confirmed on an H200 for any start address and offsets; for tcgen05 it follows the manual and CUTLASS.
 """
 
 from __future__ import annotations
@@ -41,13 +41,13 @@ MOST_K_BYTES: Final = 128
 def canonical_layout(
     major: str, mode: SwizzleMode, element_bits: int, extent: tuple[int, int], offsets: tuple[int, int]
 ) -> Layout:
-    """Where elements lie before swizzling: (M or N, K) -> elements from the start address.
+    """The places of elements before swizzling: (M or N, K) -> elements from the start address.
 
     Args:
         major: "k" or "mn", the coordinate along which elements are contiguous.
         mode: The swizzle.
-        element_bits: How wide an element is in memory.
-        extent: How many elements along M or N, and along K.
+        element_bits: The width of an element in memory.
+        extent: The number of elements along M or N, and along K.
         offsets: The leading and the stride dimension byte offset.
 
     Returns:
@@ -59,7 +59,7 @@ def canonical_layout(
         ((8,8),(8,8,1)):((64,512),(1,8,8))
     """
     must_be(str, "major", major, "k or mn")
-    must_be(SwizzleMode, "mode", mode, "a mode, as `swizzle_mode` gives it")
+    must_be(SwizzleMode, "mode", mode, "a mode, as `swizzle_mode` returns it")
     must_be(int, "element_bits", element_bits, "a whole number")
     must_be(tuple, "extent", extent, "two whole numbers")
     must_be(tuple, "offsets", offsets, "two whole numbers")
@@ -82,7 +82,7 @@ class CoreMatrix:
     Attributes:
         row: M or N of its first element.
         k: K of its first element.
-        addresses: Where each of its eight rows of 16 bytes lies in shared memory.
+        addresses: The address of each of its eight rows of 16 bytes in shared memory.
     """
 
     row: int
@@ -92,12 +92,12 @@ class CoreMatrix:
 
 @dataclass(frozen=True, slots=True)
 class SharedOperand:
-    """A matrix operand in shared memory: what a descriptor and its instruction say together.
+    """A matrix operand in shared memory: a descriptor and its instruction together.
 
     Attributes:
         descriptor: The 64 bits.
-        rows: How many elements along M (of A) or N (of B).
-        columns: How many along K; of a sparse A, those that are stored.
+        rows: The number of elements along M (for A) or N (for B).
+        columns: The number along K; for a sparse A, of stored elements.
         element: Their type, such as "f16".
         major: "k" or "mn": the coordinate along which they are contiguous; "mn" is a transposed operand.
 
@@ -133,7 +133,7 @@ class SharedOperand:
 
     @property
     def element_bits(self) -> int:
-        """How wide an element is in memory."""
+        """The width of an element in memory."""
         return element_type(self.element).container_bits
 
     @property

@@ -1,4 +1,4 @@
-"""What there is to say about a descriptor or a box beside its words: what cannot be meant, and what surprises."""
+"""Remarks on a descriptor or a box: impossible and surprising settings."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Remark:
 
 
 def of_operand(operand: SharedOperand) -> tuple[Remark, ...]:
-    """What there is to say about a matrix operand in shared memory.
+    """Remarks on a matrix operand in shared memory.
 
     Example:
         >>> from ptxloom.descriptors import MatrixDescriptor, SharedOperand
@@ -62,7 +62,7 @@ def of_operand(operand: SharedOperand) -> tuple[Remark, ...]:
 
 
 def _of_words(words: MatrixDescriptor) -> Iterator[Remark]:
-    """What the bits alone say."""
+    """Remarks on the bits alone."""
     version = GENERATIONS[words.generation].version
     if words.stray_bits:
         where = ", ".join(str(bit) for bit in range(64) if words.stray_bits >> bit & 1)
@@ -75,7 +75,7 @@ def _of_words(words: MatrixDescriptor) -> Iterator[Remark]:
 
 
 def _of_places(operand: SharedOperand) -> Iterator[Remark]:
-    """Whether the core matrices lie apart, and in shared memory."""
+    """Whether the core matrices are disjoint, and in shared memory."""
     words = operand.descriptor
     shared = _overlapping(operand)
     if shared:
@@ -88,7 +88,7 @@ def _of_places(operand: SharedOperand) -> Iterator[Remark]:
             text = f"the leading and the stride offset look swapped ({offsets}): as they are, core matrices overlap"
             yield Remark("offsets-swapped", True, text, f"exchange them: 0x{swapped.bits:016x}")
         else:
-            text = f"core matrices overlap ({offsets}): {first} and {second} both lie at 0x{at:05x}"
+            text = f"core matrices overlap ({offsets}): {first} and {second} are both at 0x{at:05x}"
             yield Remark("overlap", True, text, _wanted_offsets(operand))
     last = max(at for core in operand.core_matrices for at in core.addresses) + CHUNK_BYTES
     if last > _WINDOW_BYTES:
@@ -125,7 +125,7 @@ def _of_start(operand: SharedOperand) -> Iterator[Remark]:
     row = words.start_address >> LINE_BITS & rows
     aligned = f"a multiple of {mode.alignment_bytes:,}"
     if words.base_offset & rows and not row:
-        text = f"the base offset is {words.base_offset}, but the start address lies at the beginning of a pattern"
+        text = f"the base offset is {words.base_offset}, but the start address is at the beginning of a pattern"
         yield Remark("base-offset", True, text, "set bits 49 to 51 to 0")
     elif row != words.base_offset & rows:
         text = f"the start address 0x{words.start_address:05x} is not at the beginning of a {mode} pattern ({aligned})"
@@ -164,7 +164,7 @@ def factor_types() -> frozenset[str]:
 
 
 def of_map(made: TensorMap) -> tuple[Remark, ...]:
-    """What there is to say about a tensor map."""
+    """Remarks on a tensor map."""
     return tuple(_of_map(made))
 
 
@@ -187,7 +187,7 @@ def _of_map(made: TensorMap) -> Iterator[Remark]:
 
 
 def _strides(made: TensorMap) -> Iterator[tuple[int, int, int]]:
-    """Each dimension's number, its stride and what lies within it, of those that have more than one element."""
+    """The number, stride and inner extent of each dimension with more than one element."""
     below = -(-made.global_dim[0] * made.element_bits // 8)
     for place, (stride, extent) in enumerate(zip(made.global_strides, made.global_dim[1:], strict=True), 1):
         if extent > 1:
@@ -196,7 +196,7 @@ def _strides(made: TensorMap) -> Iterator[tuple[int, int, int]]:
 
 
 def of_instruction(told: InstructionDescriptor) -> tuple[Remark, ...]:
-    """What there is to say about an instruction descriptor."""
+    """Remarks on an instruction descriptor."""
     return tuple(_of_instruction(told))
 
 
@@ -228,14 +228,14 @@ def _products(told: InstructionDescriptor) -> Iterator[TensorProduct]:
 
 
 def of_box(box: Box) -> tuple[Remark, ...]:
-    """What there is to say about a copy."""
+    """Remarks on a copy."""
     return (*of_map(box.map), *_of_box(box))
 
 
 def _of_box(box: Box) -> Iterator[Remark]:
     columns = box.map.im2col
     if columns is not None and outside_corners(box.map, columns, box.coordinate):
-        text = f"the first pixel {box.coordinate} lies outside the bounding box: an illegal instruction"
+        text = f"the first pixel {box.coordinate} is outside the bounding box: an illegal instruction"
         yield Remark(
             "pixel-outside", True, text, "begin between the lower corner and the tensor's end plus the upper one"
         )

@@ -69,11 +69,11 @@ class SwizzleMode:
         return self.pattern_bytes if self.swizzle.bits else CHUNK_BYTES
 
     def __call__(self, address: Any, base_offset: int = 0) -> Any:
-        """Where the byte lies that stands at `address` before swizzling; arrays work as integers do.
+        """The address after swizzling of the byte at `address`; arrays work like integers.
 
         Args:
             address: In shared memory, in bytes.
-            base_offset: In units of 128 bytes, what a matrix descriptor takes off before it looks at an address.
+            base_offset: In units of 128 bytes, what a matrix descriptor subtracts before it uses an address.
         """
         shifted = address - (base_offset << LINE_BITS)
         moved = address ^ self.swizzle(shifted) ^ shifted

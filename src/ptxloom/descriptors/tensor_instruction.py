@@ -22,18 +22,18 @@ TILE_ROWS, TILE_COLUMNS = 16, 8
 _ROW_BYTES: Final = 32  # of A, whatever its type
 _WIDE_ROW_BYTES: Final = 48  # where K is 96
 _WIDE_K: Final = "96"
-_COLUMNS: Final = 128  # of D where nothing is said
+_COLUMNS: Final = 128  # of D by default
 _SHAPE: Final = re.compile(r"m(\d{1,4})(?:n(\d{1,4}))?(?:k(\d{1,4}))?")
 _TYPES: Final = {name for table in (*TYPES.values(), *RESULTS.values(), SCALE_TYPES) for name in table}
 
 
 @dataclass(frozen=True, slots=True)
 class TensorInstruction:
-    """All that a `tcgen05.mma` multiplies.
+    """The whole product of a `tcgen05.mma`.
 
     Attributes:
-        product: What the qualifiers say.
-        told: What the descriptor says.
+        product: The part from the qualifiers.
+        told: The part from the descriptor.
         words: The qualifiers, in the manual's order.
 
     Example:
@@ -48,7 +48,7 @@ class TensorInstruction:
 
     @property
     def spelling(self) -> str:
-        """The instruction, and behind its qualifiers what its descriptor says."""
+        """The instruction, with its descriptor's facts after its qualifiers."""
         told = self.told
         said = (f"m{told.m}n{told.n}k{self.form.k}", told.d_type, told.a_type, told.b_type)
         return ".".join(("tcgen05", *self.words, *said, *((told.scale_type,) * told.is_scaled)))
@@ -84,7 +84,7 @@ class TensorInstruction:
 
     @property
     def across(self) -> tuple[int, int]:
-        """Bytes of an element of A and of B where their lines lie next to each other in shared memory, else 0."""
+        """Bytes of an element of A and of B if their lines are contiguous in shared memory, else 0."""
         told = self.told
         sides = (("a", told.transpose_a), ("b", told.transpose_b))
         a, b = (self.container_bits(side) // 8 if turned else 0 for side, turned in sides)
@@ -126,7 +126,7 @@ def tensor_instruction(text: str, descriptor: InstructionDescriptor | int | None
         raise UnsupportedForm(f"`{text}` is not a form of `tcgen05`: {reasons('tcgen05', tuple(plain))}")
     product = product_of(found.words)
     if descriptor is not None and (shapes or types):
-        raise UnsupportedForm(f"`{text}` says a shape or types, and so does the descriptor; leave out one of them")
+        raise UnsupportedForm(f"`{text}` has a shape or types, and so has the descriptor; leave out one of them")
     if isinstance(descriptor, int):
         descriptor = InstructionDescriptor.from_bits(product.kind, descriptor)
     told = descriptor or _told(text, product, shapes, types)
@@ -171,7 +171,7 @@ def _told(text: str, product: TensorProduct, shapes: list[re.Match[str]], types:
     scales = [name for name in types if name in SCALE_TYPES]
     plain = [name for name in types if name not in SCALE_TYPES]
     if len(shapes) > 1 or len(scales) > 1 or len(plain) > 3:
-        raise UnsupportedForm(f"`{text}` says more than one shape, or types of more than D, A and B")
+        raise UnsupportedForm(f"`{text}` has more than one shape, or types of more than D, A and B")
     factors = [name for name in plain if name in TYPES[kind]] or [next(iter(TYPES[kind]))]
     results = RESULTS.get(kind, {"f32": 1})
     if strange := [name for name in plain if name not in TYPES[kind] and name not in results]:

@@ -1,7 +1,7 @@
-"""TensorMap: what the 128 bytes of a `CUtensorMap` say, and how they are made.
+"""TensorMap: the meaning of the 128 bytes of a `CUtensorMap`, and how they are made.
 
-The parameters are those of `cuTensorMapEncodeTiled` and `cuTensorMapEncodeIm2col`; so are the checks. Where each word
-stands in the 128 bytes was read off an H200 (driver 580); of what came with sm_100, off what ptxas makes of
+The parameters are those of `cuTensorMapEncodeTiled` and `cuTensorMapEncodeIm2col`; so are the checks. The position of
+each word in the 128 bytes was found on an H200 (driver 580); for features of sm_100, in ptxas's code for
 `tensormap.replace`.
 """
 
@@ -61,16 +61,16 @@ class TensorMap:
 
     Attributes:
         data_type: Such as "FLOAT16".
-        global_address: Where the tensor begins.
-        global_dim: How many elements, by dimension.
-        global_strides: From one to the next, in bytes, of all dimensions but the first.
-        box_dim: How many elements a copy spans, by dimension; empty for im2col.
-        element_strides: Of how many elements one is taken, by dimension.
+        global_address: The address of the tensor.
+        global_dim: The number of elements, by dimension.
+        global_strides: The strides in bytes, of all dimensions but the first.
+        box_dim: The elements that a copy spans, by dimension; empty for im2col.
+        element_strides: The step between the elements that a copy takes, by dimension.
         interleave: "none", "16B" or "32B".
         swizzle: "none", "32B", "64B", "128B", "128B_ATOM_32B", "128B_ATOM_32B_FLIP_8B", "128B_ATOM_64B" or "96B".
         l2_promotion: "none", "64B", "128B" or "256B".
-        oob_fill: What is filled in outside the tensor: "none" (zeros) or "nan".
-        im2col: In place of a box; None for a tiled map.
+        oob_fill: The fill outside the tensor: "none" (zeros) or "nan".
+        im2col: The parameters in place of a box; None for a tiled map.
 
     Example:
         >>> from ptxloom.descriptors import encode_tiled
@@ -127,7 +127,7 @@ class TensorMap:
             return channels, self.im2col.pixels_per_column
         counts = [-(-extent // step) for extent, step in zip(self.box_dim, self.steps, strict=True)]
         if self.interleave != "none":
-            counts[self.slice_dimension] = 1  # whatever the box says: recorded on an H100
+            counts[self.slice_dimension] = 1  # whatever the box is: recorded on an H100
         return tuple(counts)
 
     @property
@@ -203,7 +203,7 @@ class TensorMap:
 
     @classmethod
     def from_bytes(cls, data: bytes) -> TensorMap:
-        """Read 128 bytes, as the hardware does: what it does not look at is not looked at here.
+        """Read 128 bytes, as the hardware does: bits that it ignores are ignored here.
 
         Args:
             data: The bytes of a `CUtensorMap`.
@@ -212,7 +212,7 @@ class TensorMap:
             The map; if the driver made it, its `to_bytes` are these again.
 
         Raises:
-            UsageError: They are not 128, or say what no map can.
+            UsageError: They are not 128, or hold values that no map can have.
         """
         if len(data) != MAP_BYTES:
             raise UsageError("data", f"{len(data)} bytes", f"the {MAP_BYTES} bytes of a CUtensorMap")

@@ -11,15 +11,15 @@ from ptxloom.diagnostics import UsageError
 
 @dataclass(frozen=True, slots=True)
 class DataType:
-    """What a tensor's elements are.
+    """A type of a tensor's elements.
 
     Attributes:
         name: Without `CU_TENSOR_MAP_DATA_TYPE_`, such as "FLOAT16".
         code: In the map.
-        bits: How wide an element is in the tensor.
-        is_float: Whether what is outside can be filled with NaN.
-        rounds: Whether what is loaded is rounded to tf32.
-        is_padded: Whether 16 elements fill 16 bytes of shared memory, whose last bytes hold nothing.
+        bits: The width of an element in the tensor.
+        is_float: Whether elements outside can be filled with NaN.
+        rounds: Whether loads are rounded to tf32.
+        is_padded: Whether 16 elements take 16 bytes of shared memory, whose last bytes are unused.
     """
 
     name: str
@@ -83,7 +83,7 @@ SWIZZLE_BITS: Final[dict[str, int]] = {
     **{name: 3 << 13 | code << 19 for code, name in enumerate(SWIZZLES[4:], 1)},
     "96B": 1 << 22,
 }
-"""The bits of word 2 that say it; of those that came after sm_90, as ptxas sets them for `tensormap.replace`."""
+"""The bits of word 2 for it; for those that came after sm_90, as ptxas sets them for `tensormap.replace`."""
 NARROW_SINCE: Final = 100
 """The first architecture with types of 4 and 6 bits, and with swizzles that keep more than 16 bytes together."""
 PADDED_ELEMENTS: Final = 128

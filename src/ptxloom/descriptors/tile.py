@@ -1,6 +1,6 @@
-"""From a tile to its descriptors: how it lies in shared memory, and the 64 bits for each step along K.
+"""From a tile to its descriptors: its layout in shared memory, and the 64 bits for each step along K.
 
-A tile is laid out as TMA brings it, in boxes as wide as the swizzle, one box after the other: swizzle atoms follow
+A tile is laid out as by TMA, in consecutive boxes as wide as the swizzle: swizzle atoms follow
 each other first across the contiguous coordinate, then along it. CUTLASS's collectives do the same.
 """
 
@@ -27,7 +27,7 @@ def widest_swizzle(row_bytes: int) -> str:
     """The widest mode whose rows fill `row_bytes` bytes.
 
     Args:
-        row_bytes: What a tile has along its contiguous coordinate.
+        row_bytes: The bytes of a tile along its contiguous coordinate.
 
     Example:
         >>> widest_swizzle(64), widest_swizzle(80)

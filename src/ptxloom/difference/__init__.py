@@ -1,4 +1,4 @@
-"""Two modules beside each other, as two compilers wrote them: what they say differently, and what matters of it."""
+"""Two modules compared, as two compilers wrote them: their differences, and which of them matter."""
 
 from ptxloom.difference.comparing import compare
 from ptxloom.difference.model import Change, Count, FunctionDifference, Hunk, ModuleDifference, Row

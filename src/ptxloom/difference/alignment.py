@@ -109,7 +109,7 @@ def _increasing(pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 def _between(anchors: Sequence[tuple[int, int]], part: Range) -> Iterator[Range]:
-    """What lies before, between and behind anchors."""
+    """The parts before, between and after anchors."""
     i, j = part.a, part.b
     for i_next, j_next in (*anchors, (part.a_end, part.b_end)):
         yield Range(i, i_next, j, j_next)
@@ -119,7 +119,7 @@ def _between(anchors: Sequence[tuple[int, int]], part: Range) -> Iterator[Range]
 def longest_common(a: Sequence[Hashable], b: Sequence[Hashable], part: Range) -> Iterator[tuple[int, int]]:
     """The longest common subsequence, a row of bits an element of `a` (Hyyrö 2004).
 
-    In a row, a bit that is 0 says that the common part of all before is longer with that element of `b` than without.
+    In a row, a bit of 0 means that the common part so far is longer with that element of `b` than without.
     """
     count = part.b_end - part.b
     places: dict[Hashable, int] = {}

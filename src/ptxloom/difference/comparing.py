@@ -25,9 +25,9 @@ _LOOKED_AT: Final = 16  # lines of the same shape among which one is looked for 
 
 
 def compare(a: Module, b: Module) -> ModuleDifference:
-    """What two modules say differently, whatever their registers, labels and variables are called.
+    """The differences of two modules, whatever the names of their registers, labels and variables.
 
-    Comments, `.loc`, `.version`, debugging sections and how many registers are declared say nothing.
+    Comments, `.loc`, `.version`, debugging sections and the number of declared registers do not count.
 
     Example:
         >>> from ptxloom.syntax import parse
@@ -107,7 +107,7 @@ def _renaming(pairs: Sequence[tuple[Line, Line]]) -> dict[LocalName, LocalName]:
 
 
 def _agree(one: Line, other: Line, renamed: Mapping[LocalName, LocalName]) -> bool:
-    """Whether two lines of the same shape say the same."""
+    """Whether two lines of the same shape are equal."""
     return one.literals == other.literals and all(
         renamed.get(name) == meant for name, meant in zip(one.names, other.names, strict=True)
     )
@@ -119,7 +119,7 @@ def _rows(
     pairs: Sequence[tuple[int, int]],
     renamed: Mapping[LocalName, LocalName],
 ) -> Iterator[Row]:
-    """All lines of both in their places: between two that belong together those of the first stand first."""
+    """All lines of both in their places: between two that belong together, those of the first come first."""
     i = j = 0
     for i_next, j_next in (*pairs, (len(a), len(b))):
         yield from (Row(Change.REMOVED, line, None) for line in a[i:i_next])

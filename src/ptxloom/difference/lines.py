@@ -1,4 +1,4 @@
-"""A function's statements with all that says nothing taken out: spaces, `.loc`, and what things happen to be called."""
+"""A function's statements without everything that does not matter: spaces, `.loc`, and arbitrary names."""
 
 from __future__ import annotations
 
@@ -82,11 +82,11 @@ class _Known(NamedTuple):
 
 
 def lines_of(function: Function, outside: Mapping[str, str]) -> tuple[Line, ...]:
-    """The lines of a function that say something.
+    """The significant lines of a function.
 
     Args:
-        function: With a body.
-        outside: What variables and functions of the module are called in both of those that are compared.
+        function: A function with a body.
+        outside: The names of the module's variables and functions that are common to both modules.
     """
     return tuple(_Reader(function, outside).read()) if function.body is not None else ()
 
@@ -127,7 +127,7 @@ def _of_kind(word: str, kind: str) -> str:
 
 
 class _Reader:
-    """Reads the statements of one function, with what its names mean where they stand."""
+    """Reads the statements of one function, with the meanings of its names at each place."""
 
     def __init__(self, function: Function, outside: Mapping[str, str]) -> None:
         self.function = function
@@ -178,7 +178,7 @@ class _Reader:
             scope.declare(one.name, _Known(kind, bits), one.count)
 
     def _declaration(self, one: Declaration, scope: Scope[_Known, None]) -> Line:
-        """A variable: what it is called says nothing, all else does."""
+        """A variable: its name does not matter, everything else does."""
         texts = [f"{self._name(each.name, scope)}{_rest(each)}" for each in one.declarators]
         head = f".{one.space} align {one.alignment} .v{one.vector} .{one.type}"
         return self._made(one, "", f"{head} {', '.join(texts)}")
@@ -268,7 +268,7 @@ class _Reader:
 
 
 def _rest(one: Declarator) -> str:
-    """What a declarator says but for its name."""
+    """The contents of a declarator, except its name."""
     value = "" if one.initializer is None else f" = {print_operand(one.initializer)}"
     return "".join(f"[{each}]" for each in one.dimensions) + value
 

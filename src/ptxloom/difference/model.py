@@ -88,7 +88,7 @@ class FunctionDifference:
 
     @property
     def same(self) -> bool:
-        """Whether they say the same, whatever their registers are called."""
+        """Whether they are equal, whatever the names of their registers."""
         return not self.hunks and not self.facts and self.whole
 
 
@@ -112,7 +112,7 @@ class ModuleDifference:
 
     @property
     def same(self) -> bool:
-        """Whether they say the same."""
+        """Whether they are equal."""
         return not (self.facts or self.removed or self.added) and all(one.same for one in self.functions)
 
 

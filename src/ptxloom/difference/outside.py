@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 
 def paired_functions(a: Sequence[FunctionSurvey], b: Sequence[FunctionSurvey]) -> dict[str, str]:
-    """Which function of the first is which of the second: by name; those without a namesake by what they are.
+    """Which function of the first corresponds to which of the second: by name, or else by kind and parameters.
 
-    Functions of the same kind with the same parameters are taken in order, as long as both have as many of them; then
-    the only kernel that is left of each.
+    Functions of the same kind with the same parameters are taken in order, as long as both have the same number of
+    them; then the only remaining kernel of each.
     """
     names = {one.function.name for one in a} & {one.function.name for one in b}
     rest: defaultdict[tuple[str, tuple[str, ...]], tuple[list[str], list[str]]] = defaultdict(lambda: ([], []))
@@ -73,7 +73,7 @@ def _declared(one: Declaration) -> str:
 
 
 def module_facts(a: Module, b: Module, names: Mapping[str, str]) -> tuple[tuple[str, str, str], ...]:
-    """What modules say outside their functions, where it differs; a variable that one has not is "" there."""
+    """The differences of modules outside their functions; a variable that one lacks is "" there."""
     pairs = [
         ("target", ", ".join(a.target), ", ".join(b.target)),
         ("address size", str(a.address_size), str(b.address_size)),

@@ -26,7 +26,7 @@ _FIRST: Final = (
     "texture and surface",
     "control flow",
 )
-"""Classes of instructions, those first whose number says most about a kernel."""
+"""Classes of instructions, the most telling about a kernel first."""
 _LIGHT: Final = frozenset(("control flow",))
 
 

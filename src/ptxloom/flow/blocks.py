@@ -55,8 +55,8 @@ class _Table:
 def cut(function: Function, noreturn: Collection[str], *, marks: bool) -> tuple[list[OpenBlock], list[Instruction]]:
     """The blocks of a function's body, and the branches whose target is not found.
 
-    A list of labels that several branches go by is a block of its own, behind those of the text: each edge to a label
-    of the list is there once, however many branches share it.
+    A list of labels that several branches use is a block of its own, after those of the text: each edge to a label of
+    the list exists once, however many branches share it.
     """
     cutter = _Cutter(noreturn, None if marks else _mentioned(function))
     if function.body is not None:
@@ -210,7 +210,7 @@ class _Cutter:
                 number += 1
 
     def _table_of(self, node: Instruction, scope: _Scope) -> _Table | None:
-        """The list that a branch goes by. Its labels are those seen where the list stands."""
+        """The list that a branch uses. Its labels are those visible at the list."""
         match node.operands:
             case (_, Name(text), *_) if (
                 Branch(listed=True) in deeds_of(node) and (seen := scope.labelled(text)) is not None

@@ -31,7 +31,7 @@ class Values(Protocol[Node]):
         ...
 
     def operand(self, node: Write, name: str) -> Node | None:
-        """What a name stands for at an instruction; None if no instruction writes it."""
+        """The meaning of a name at an instruction; None if no instruction writes it."""
         ...
 
     def is_shared(self, node: Node) -> bool:
@@ -88,7 +88,7 @@ class Differences(Generic[Node]):
         for sign, operand in zip(counts, instruction.operands[1:], strict=True):
             terms = self._operand(node, operand, depth + 1)
             if terms is None and isinstance(operand, Name):
-                return None  # a special register, which stands for itself
+                return None  # a special register, which is its own value
             for one, count in (terms or Counter[Node]()).items():
                 total[one] += sign * count
         return Counter({one: count for one, count in total.items() if count})

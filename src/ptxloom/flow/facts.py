@@ -30,11 +30,11 @@ if TYPE_CHECKING:
 _PATIENCE: Final = 10
 """How often a value may change before only its coarse outline is kept."""
 _NESTED: Final = 64
-"""How many loops around each other are told apart where a value leaves them."""
+"""How many nested loops are distinguished where a value leaves them."""
 
 
 class FlowFacts:
-    """What is known of each value; what follows from a value is looked at again when more is known of it."""
+    """The facts of each value; dependent values are computed again when the facts of a value change."""
 
     def __init__(self, graph: FlowGraph) -> None:
         self.graph = graph
@@ -51,7 +51,7 @@ class FlowFacts:
         self._numbers: dict[FlowNode, int] = {}  # when something was first known of a node, and when it was first used
         self._use_numbers: dict[FlowNode, int] = {}
         self._asked: set[FlowNode] = set()
-        self._open: set[FlowNode] = set()  # of these, what nothing is known of yet
+        self._open: set[FlowNode] = set()  # of these, the values without facts yet
         self._changes: dict[FlowNode, int] = {}
         self._waiting: dict[FlowNode, None] = {}
         self._meeting = OrderedDict[FlowNode, None]()  # looked at when nothing else waits: much may come to each
@@ -180,11 +180,11 @@ class FlowFacts:
         return bits.opaque(32, *known) if len(known) > 1 else known[0] if known else fixed(0)
 
     def _leads_to_table(self, block: int) -> bool:
-        """Whether a branch goes by a list that others share, which is a block of its own."""
+        """Whether a branch uses a shared list, which is a block of its own."""
         return self.graph.blocks[self.graph.successors[block][0]].is_table
 
     def _index(self, block: int) -> tuple[FlowNode | Operand | str, Bits | None]:
-        """Where the index of the branch at a block's end comes from, and what is known of it."""
+        """The source of the index of the branch at a block's end, and its facts."""
         inside = self.graph.blocks[block].instructions
         position, last = len(inside) - 1, inside[-1]
         index = last.operands[0]
@@ -193,7 +193,7 @@ class FlowFacts:
         return origin, self._operand(last, block, position, index, 32)
 
     def _shared_index(self, table: int) -> Bits | None:
-        """What is known of the index by which lanes leave a list of targets, from wherever they came."""
+        """The facts of the index by which lanes leave a list of targets, for all branches to it."""
         before = [one for one in self.graph.predecessors[table] if one not in self.graph.unreachable]
         node = BranchCondition(table)
         if node not in self._changes:
@@ -341,7 +341,7 @@ class FlowFacts:
         return self._unwritten(instruction, text) if isinstance(node, str) else self._known(node)
 
     def _unwritten(self, instruction: Instruction, name: str) -> Bits:
-        """What a name stands for that no instruction writes."""
+        """The meaning of a name that no instruction writes."""
         if name in self._given:
             return various(64, Level.UNKNOWN)
         if name == "WARP_SZ":
@@ -366,7 +366,7 @@ class FlowFacts:
         return bits.opaque(64, *known) if len(known) == len(found) else None
 
     def _node(self, block: int, position: int, key: str) -> FlowNode | str:
-        """What a name stands for just before an instruction; the name itself if no instruction writes it."""
+        """The meaning of a name just before an instruction; the name itself if no instruction writes it."""
         if not self._registers.written(key):
             return key
         return self._seen_from(self._registers.origin(block, position, key), block)

@@ -50,13 +50,13 @@ class Edge:
 
 @dataclass(frozen=True, slots=True)
 class BasicBlock:
-    """Instructions that run one after the other; only the last may lead elsewhere.
+    """Consecutive instructions; only the last may lead elsewhere.
 
     Attributes:
         number: Its place among the function's blocks; 0 is where the function starts.
         labels: The labels in front of it.
         instructions: May be empty: a label at the end of a body, or a list of targets.
-        successors: The edges that leave it, the one of a branch before the one that goes on.
+        successors: The edges that leave it, that of a branch before the one to the next block.
         leaves: How the function may end here: "ret", "exit", "trap", "call" (of a function that never returns), "end"
             (the body's end), or "" if it does not.
     """
@@ -98,7 +98,7 @@ class FlowGraph:
     Attributes:
         function: The function.
         blocks: At least one; block 0 is where it starts.
-        unresolved: The branches that name no label of theirs; no edge stands for them.
+        unresolved: The branches to undefined labels; they have no edge.
 
     Example:
         >>> from ptxloom.syntax import parse
@@ -195,7 +195,7 @@ class FlowGraph:
         return enter[first] <= enter[second] and leave[second] <= leave[first]
 
     def block_at(self, offset: int) -> BasicBlock | None:
-        """The block whose instruction stands at an offset of the source; None in front of the first.
+        """The block with the instruction at an offset of the source; None before the first.
 
         Args:
             offset: A character of the source, from 0.
@@ -249,7 +249,7 @@ def flow_graph(function: Function, *, noreturn: Collection[str] = (), marks: boo
     """The control-flow graph of a function; a prototype's has one empty block.
 
     Args:
-        function: As the parser gave it.
+        function: As the parser returned it.
         noreturn: The functions that never return to where they are called.
         marks: Whether labels that nothing names, such as those of debug information, start blocks too.
 
@@ -285,7 +285,7 @@ def flow_graphs(module: Module, *, marks: bool = True) -> tuple[FlowGraph, ...]:
     """The graphs of all functions with a body, in the order of the text; calls that never return end a block.
 
     Args:
-        module: As the parser gave it.
+        module: As the parser returned it.
         marks: Whether labels that nothing names, such as those of debug information, start blocks too.
     """
     must_be(Module, "module", module, A_MODULE)

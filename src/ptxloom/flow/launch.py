@@ -1,4 +1,4 @@
-"""What special registers say about a warp: which of their bits its lanes share (PTX ISA 10, 2.2)."""
+"""Special registers within a warp: which of their bits its lanes share (PTX ISA 10, 2.2)."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ _READ_LATE: Final = ("clock", "globaltimer", "pm")
 
 
 class LaunchShape:
-    """The threads of a kernel's CTA, as far as the text says.
+    """The threads of a kernel's CTA, as far as the text defines them.
 
-    `.reqntid` says all. Without it the first dimension is taken for a multiple of 32, so that a warp is 32 threads
-    with consecutive `%tid.x` and equal `%tid.y` and `%tid.z`; kernels that are launched otherwise are seldom.
+    `.reqntid` defines all. Without it the first dimension is assumed to be a multiple of 32, so that a warp is 32
+    threads with consecutive `%tid.x` and equal `%tid.y` and `%tid.z`; other launches are rare.
     """
 
     def __init__(self, function: Function) -> None:

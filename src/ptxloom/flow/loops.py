@@ -19,7 +19,7 @@ class Blocks(AbstractSet[int]):
 
     Args:
         row: The blocks of all loops.
-        places: Where each stands in it.
+        places: The place of each in it.
         start: Where those of this loop begin.
         stop: Where they end.
     """

@@ -199,7 +199,7 @@ class RegisterWrites:
 
     @property
     def is_deep(self) -> bool:
-        """Whether loops nest so deep that nothing is said of where values meet."""
+        """Whether loops nest so deep that merged values are not followed."""
         return not self._frontiers
 
     @cached_property

@@ -1,7 +1,7 @@
-"""The one worklist: what holds at each node of a graph, joined from all that comes to it.
+"""The worklist solver: the facts at each node of a graph, joined over all incoming edges.
 
-A problem is a lattice (`join`), a transfer (`step`) and a direction, which is what `step` takes for the nodes that come
-next. Values may only rise, and only a bounded number of times: then there is one least answer, whatever the order.
+A problem is a lattice (`join`), a transfer (`step`) and a direction, decided by the next nodes of `step`. Values may
+only rise, and only a bounded number of times: then there is one least solution, whatever the order.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ def solve(
     step: Callable[[Node, Value], Iterable[tuple[Node, Value]]],
     join: Callable[[Value, Value], Value],
 ) -> dict[Node, Value]:
-    """What holds at each node that anything comes to.
+    """The facts at each reachable node.
 
     Args:
-        starts: What holds at some nodes to begin with.
-        step: From a node and what holds there: the nodes that come next, and what comes to each.
-        join: Of two values that come to a node.
+        starts: The initial facts of some nodes.
+        step: From a node and its facts: the next nodes, and the facts for each.
+        join: Joins two values at a node.
 
     Example:
         >>> ways = {"a": "bc", "b": "d", "c": "d", "d": "b"}

@@ -1,9 +1,8 @@
-"""Which values the lanes of a warp share, and which branches part them (PTX ISA 9.7.13.1, 9.7.14: `.aligned`).
+"""Which values the lanes of a warp share, and which branches make them diverge (PTX ISA 9.7.13.1, 9.7.14: `.aligned`).
 
-A value is looked at only when it is asked for, and then what it follows from. Lanes that part at a branch are taken to
-come together again where all its ways do: at its immediate postdominator. Nothing is run, and nothing is known of what
-memory holds, so that a value comes out as shared, as differing because of something that differs for certain
-(`%tid.x`), or as unknown.
+Values are computed on demand, with the values that they depend on. Lanes that diverge at a branch are assumed to
+reconverge at its immediate postdominator. Nothing is run, and the contents of memory are unknown, so a value is shared,
+differs because of something that certainly differs (`%tid.x`), or is unknown.
 """
 
 from __future__ import annotations
@@ -71,11 +70,11 @@ class Uniformity(FlowFacts):
         return bits.inverted(held, 1) if predicate.negated else held
 
     def branch(self, block: int) -> Bits:
-        """What is known of where control goes after a block."""
+        """The facts about control flow after a block."""
         return self._settled(BranchCondition(block)) if self.control.forks(block) else fixed(0)
 
     def parting(self, block: int) -> int | None:
-        """The nearest block at whose end lanes part for certain, and which decides who comes by this block."""
+        """The nearest block at whose end lanes certainly diverge, and which decides who reaches this block."""
         self._ask_above(block)
         self._settle()
         passed: dict[int, None] = {}
@@ -92,7 +91,7 @@ class Uniformity(FlowFacts):
         return found
 
     def _ask_above(self, block: int) -> None:
-        """Ask how the branches go that decide who comes by a block."""
+        """Evaluate the branches that decide who reaches a block."""
         waiting = [block]
         while waiting:
             for one in self.control.directly_above(waiting.pop()):
@@ -127,7 +126,7 @@ class Uniformity(FlowFacts):
         return Differences(self, block).keeps_apart(node, *compared.operands[1:])
 
     def chooser(self, block: int) -> int:
-        """The block whose last instruction parts lanes after a block: of a list of targets, one that leads to it."""
+        """The block whose last instruction makes lanes diverge after a block; for a list of targets, one before it."""
         if not self.graph.blocks[block].is_table:
             return block
         before = [one for one in self.graph.predecessors[block] if one not in self.graph.unreachable]
@@ -199,7 +198,7 @@ class Uniformity(FlowFacts):
         return self._registers.instruction(node)
 
     def operand(self, node: Write, name: str) -> FlowNode | None:
-        """What a name stands for at an instruction; None if no instruction writes it."""
+        """The meaning of a name at an instruction; None if no instruction writes it."""
         found = self._node(node.block, node.position, self._registers.key(self.instruction(node), name))
         return None if isinstance(found, str) else found
 

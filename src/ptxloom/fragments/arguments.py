@@ -117,7 +117,7 @@ def batch_of(fragment: Fragment, memory: Memory, addresses: Integers, *leading: 
 
 
 def prove_rows(batch: Batch, fragment: Fragment, row_bytes: int) -> None:
-    """Prove that every used address is a multiple of its row's size and every row lies in memory.
+    """Prove that every used address is a multiple of its row's size and every row is in memory.
 
     Raises:
         UndefinedBehavior: One is not; the first by warp and lane is named.

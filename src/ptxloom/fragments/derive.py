@@ -8,8 +8,8 @@ tile does not cover is covered by repeating it: first over the lines, then along
 repetition takes the next word of the lane's registers.
 
 A line of ldmatrix and stmatrix is an addressed row of 16 bytes. `.trans` exchanges the roles: lines are the columns
-of what the rows hold. What else is made of core tiles says so where it stands: warpgroups and metadata (`products`),
-the fragments of `wmma` (`wmma`), tensor memory (`tensor_memory`, `tensor_operands`).
+of what the rows hold. Other fragments of core tiles are described in their modules: warpgroups and metadata
+(`products`), the fragments of `wmma` (`wmma`), tensor memory (`tensor_memory`, `tensor_operands`).
 
 One form is older than this rule: `.m8n8k4` with f16 multiplicands, made for Volta, computes four products, each by
 one pair of quads: lanes 4q to 4q+3 and 16+4q to 19+4q. Within a pair each lane holds as many elements of one line as
@@ -59,7 +59,7 @@ def fragment(
         instruction: A spelling, full or short (`m8n8.x4.b16` is an ldmatrix, `m16n8.x4.trans.b8` a
             stmatrix, `m16n8k16...` an mma, `m64n8k16...` a wgmma), an instruction
             of a parsed module, or a form. D's shape and the types of a `tcgen05.mma` follow its qualifiers, as in
-            `tcgen05.mma.cta_group::2.kind::f16.m256n128k16.f32.f16.f16`, or its descriptor says them.
+            `tcgen05.mma.cta_group::2.kind::f16.m256n128k16.f32.f16.f16`, or come from its descriptor.
         operand: "a", "b", "c" or "d" of mma and wmma.mma, "a" (if it lies in registers) or "d" of wgmma, "e" for the
             metadata of sparse ones; "d", "a", "e", "sfa" and "sfb" (scales) of tcgen05.mma; "a" or "d" of movmatrix
             (d if left out); empty for an instruction with a single one.
@@ -137,7 +137,7 @@ def _form(
         text = spelling_of(instruction)
         if is_tensor_product(text):
             if descriptor is None and not isinstance(instruction, str):
-                raise UnsupportedForm(f"`{text}`: its instruction descriptor says what it multiplies; pass it")
+                raise UnsupportedForm(f"`{text}`: its instruction descriptor defines the product; pass it")
             return tensor_instruction(text, descriptor)
         found = _read(text)
     if descriptor is not None:

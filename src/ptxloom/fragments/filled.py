@@ -23,7 +23,7 @@ class Filled:
     """A fragment and the value of each of its elements.
 
     Attributes:
-        fragment: Who holds what.
+        fragment: The fragment.
         type: What the bits are read as.
         values: (matrices, rows, columns); a type narrower than an element makes more columns, a wider one fewer.
         first_row: Which row the first one is of a matrix that several warps hold together.
@@ -43,15 +43,15 @@ class Filled:
 
 
 def fill(fragment: Fragment, registers: NDArray[Any], type_: str = "") -> Filled:
-    """Put the registers of a warp where the fragment says.
+    """Put the registers of a warp in the places of a fragment.
 
     Args:
-        fragment: Who holds what.
+        fragment: The fragment.
         registers: (lanes, registers) unsigned integers.
         type_: What to read the bits as: f16, bf16, s8, e4m3, b16, ...; plain bits of the element's width if left out.
 
     Raises:
-        UsageError: The registers are not as many, or the type does not fit the rows.
+        UsageError: The number of registers is wrong, or the type does not fit the rows.
 
     Example:
         >>> from ptxloom.fragments import fragment

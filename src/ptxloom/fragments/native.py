@@ -85,7 +85,7 @@ class CompiledMove:
     function: Callable[..., int]
 
     def __call__(self, *arguments: object) -> int:
-        """Run it; `_SIGNATURE` says on what."""
+        """Run it on the arguments of `_SIGNATURE`."""
         return self.function(*arguments)
 
 
@@ -114,7 +114,7 @@ def source(move: MatrixMove) -> str:
 
 
 class Together(StrEnum):
-    """What lies side by side where registers are kept: the registers of one lane, or the lanes of one register."""
+    """What is contiguous in the storage of registers: the registers of one lane, or the lanes of one register."""
 
     REGISTERS = "registers"
     LANES = "lanes"

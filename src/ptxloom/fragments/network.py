@@ -1,7 +1,7 @@
 """A rearrangement of elements between 16-byte vectors, in as few interleavings as its digits allow.
 
 Both sides of a matrix move are vectors of 16 bytes: addressed rows on one, neighbouring registers of a warp on the
-other. On each side the digits of a fragment say which vector an element is in and which place of it. Interleaving two
+other. On each side the digits of a fragment give the vector of an element and its place there. Interleaving two
 vectors that differ in one digit brings that digit inside, as the lowest, and puts the highest inner digit outside. So
 the inner digits of the target are brought in one after the other, except the first of them that are inside already. If
 need be each vector is first put in such an order that those stay, and those that are brought in later leave in time.
@@ -25,8 +25,8 @@ class Side:
     """One side of a rearrangement.
 
     Attributes:
-        outer: The digits that say which vector, highest first.
-        inner: The digits that say which place of it, highest first.
+        outer: The digits of the vector's number, highest first.
+        inner: The digits of the place in it, highest first.
     """
 
     outer: tuple[Digit, ...]

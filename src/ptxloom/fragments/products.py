@@ -1,11 +1,11 @@
 """The fragments of `mma`, `mma.sp` and `wgmma`, and of their metadata, PTX ISA 9.7.14.5, 9.7.14.6.2 and 9.7.15.5.
 
-The four warps of a `wgmma` lie above each other: warp w has rows 16w to 16w + 15 of A, of D and of the metadata, as
+The four warps of a `wgmma` are stacked: warp w has rows 16w to 16w + 15 of A, of D and of the metadata, as
 `mma` would have them; columns go on for as many as D has.
 
 Metadata are groups of four bits, one for each chunk of a row of A. A word has eight of them: where A's elements have 16
 bits or more, four of row g and four of row g + 8, in fewer lanes of the quad than there are; narrower ones have eight
-of one row, the lane's lowest bit saying which of the two. Which lanes of a quad are read is the selector's choice: the
+of one row, selected by the lane's lowest bit. Which lanes of a quad are read is the selector's choice: the
 matrix of a place is the selector that reads it.
 """
 
@@ -42,7 +42,7 @@ def product_fragment(form: MatrixForm, operand: str | None) -> Fragment:
     legal = operands_held(form)
     if operand not in legal:
         *most, last = (f"'{name}'" for name in legal)
-        shared = "; B lies in shared memory: `ptxloom descriptor` draws how" if form.opcode == "wgmma" else ""
+        shared = "; B is in shared memory: `ptxloom descriptor` draws how" if form.opcode == "wgmma" else ""
         raise UsageError("operand", operand, f"{', '.join(most)} or {last} for this {form.opcode}{shared}")
     lanes, values = _metadata(form) if operand == "e" else _elements(form, operand)
     evidence = Evidence.DOCUMENTS if form.kind else Evidence.SILICON

@@ -65,7 +65,7 @@ def _wider(held: Digits) -> Digits:
     return tuple(d._replace(weight=2 * d.weight) if d.axis is Axis.COLUMN else d for d in held)
 
 
-# What the seven digits of the lane's number stand for, by what the qualifiers say of the row's copies.
+# The meaning of the seven digits of the lane's number, by the qualifiers for the row's copies.
 _ALONE: Final = digits(Axis.ROW, 1, 128)
 _WAYS: Final[dict[str, Digits]] = {
     "warpx2::02_13": (*digits(Axis.ROW, 1, 64), Digit(Axis.COPY, 1)),
@@ -94,7 +94,7 @@ _SHIFTED_COLUMNS: Final = 8
 
 
 def shift_fragment(form: Form) -> Fragment:
-    """Which lanes and columns a `tcgen05.shift.down` moves: rows as they lie before, each but row 0 one lane down."""
+    """Which lanes and columns a `tcgen05.shift.down` moves: rows as before it, each but row 0 one lane down."""
     lanes = (*_SHIFTED, Digit(Axis.MATRIX, 1)) if "cta_group::2" in form.words else _SHIFTED
     values = _columns(1, _SHIFTED_COLUMNS)
     width = WORD_BITS

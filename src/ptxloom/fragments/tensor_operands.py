@@ -1,16 +1,16 @@
 """The operands of `tcgen05.mma` that tensor memory holds: D, A, metadata, scales (PTX ISA 9.7.16.10.5 to 9.7.16.10.8).
 
-D is spread as its layout says (`tensor_layouts`); A and its metadata are in the lanes of D's rows. Where D's columns
+D is spread by its layout (`tensor_layouts`); A and its metadata are in the lanes of D's rows. Where D's columns
 are cut in parts (layouts B, E and G), each part's lanes have a copy of A.
 
 Metadata are groups of four bits, one for each chunk of a row of A. Of types of 16 bits or more a column has those of
 rows r and r + 8, in its low and its high half: the first four chunks in eight lanes, the others in the next eight; the
-selector says how many columns further they are. Of narrower types a lane has all chunks of its row.
+selector gives their distance in columns. Of narrower types a lane has all chunks of its row.
 
-Scales of 32 rows of A, or columns of B, lie in 32 lanes, those of the next 32 in the next column; each quarter of the
-lanes has a copy. Of a column's four bytes the descriptor says which is the first that counts: the matrix of a place is
-the number that it says, its *scale factor id*. Where K is 96 a row's scales can run on into the next four bytes, which
-are as many columns further as rows take, those of 128 or the next multiple of it: a column is a byte of these eight.
+Scales of 32 rows of A, or columns of B, are in 32 lanes, those of the next 32 in the next column; each quarter of the
+lanes has a copy. The descriptor selects the first used byte of a column's four: the matrix of a place is that number,
+its *scale factor id*. Where K is 96 a row's scales can run on into the next four bytes, which are as many columns
+further as rows take, those of 128 or the next multiple of it: a column is a byte of these eight.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def tensor_fragment(one: TensorInstruction, operand: str | None) -> Fragment:
     legal = tensor_operands(one)
     if operand not in legal:
         *most, last = (f"'{name}'" for name in legal)
-        shared = "; B lies in shared memory: `ptxloom descriptor` draws how" if operand == "b" else ""
+        shared = "; B is in shared memory: `ptxloom descriptor` draws how" if operand == "b" else ""
         raise UsageError("operand", operand, f"{', '.join(most)} or {last} for this tcgen05.mma{shared}")
     told, layout, form = one.told, layout_of(one), one.form
     match operand:
@@ -109,7 +109,8 @@ def _scales(one: TensorInstruction, operand: str) -> tuple[Digits, Digits]:
     unit = TENSOR_LANES if told.k_96 else 2 * _QUARTER
     if split and own % unit:
         raise UnsupportedForm(
-            f"`{one.spelling}`: the scales of the two halves of B are told apart here where N is a multiple of {unit}"
+            f"`{one.spelling}`: the scales of the two halves of B are distinguished here only if N is a multiple of "
+            f"{unit}"
         )
     if told.k_96 and operand == "sfa" and own < TENSOR_LANES:
         raise UnsupportedForm(

@@ -1,7 +1,7 @@
-"""How `wmma` stands on `mma`: which `mma`s a `wmma.mma` is, and so where each element of its fragments is.
+"""How `wmma` is built on `mma`: the `mma`s of a `wmma.mma`, and so the place of each element of its fragments.
 
-The manual leaves the layout open (PTX ISA 9.7.14.4.1). This one was read off an H200 with `wmma.load` and `wmma.store`,
-and is the same for `.row` and `.col`, which only say how memory lies.
+The manual leaves the layout open (PTX ISA 9.7.14.4.1). This one was found on an H200 with `wmma.load` and `wmma.store`,
+and is the same for `.row` and `.col`, which only describe memory.
 """
 
 from __future__ import annotations

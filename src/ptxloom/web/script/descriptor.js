@@ -266,7 +266,7 @@ function placeRemarks(facts, operand) {
         remark(
           "overlap",
           true,
-          `core matrices overlap (${offsets}): ${first} and ${second} both lie at ${hex(at, 5)}`,
+          `core matrices overlap (${offsets}): ${first} and ${second} are both at ${hex(at, 5)}`,
           wantedOffsets(facts, operand),
         ),
       );
@@ -307,7 +307,7 @@ function startRemarks(facts, operand) {
       remark(
         "base-offset",
         true,
-        `the base offset is ${descriptor.base}, but the start address lies at the beginning of a pattern`,
+        `the base offset is ${descriptor.base}, but the start address is at the beginning of a pattern`,
         "set bits 49 to 51 to 0",
       ),
     );

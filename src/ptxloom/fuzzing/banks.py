@@ -1,8 +1,8 @@
-"""The registers and the memory that every program of a fuzzer has, and where each lies in a thread's frame.
+"""The registers and the memory of every program of the fuzzer, and their places in a thread's frame.
 
-A thread's frame holds what its registers and cells begin with, and takes what they hold in the end. Registers that hold
-floats and those that hold integers are banks of their own: bits go from one to the other by `mov` alone, as compilers
-write it. A cell is 32 bytes of memory that a thread has for itself.
+A thread's frame holds the initial contents of its registers and cells, and receives the final ones. Registers for
+floats and for integers are separate banks: bits pass between them only by `mov`, as compilers write it. A cell is 32
+bytes of memory private to a thread.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ CELL_BYTES: Final = 32
 EXCHANGE: Final = BLOCK * CELL_BYTES
 """Where, behind the cells in shared memory, threads exchange words: 32 bytes a thread."""
 OBJECTS: Final = 2 * BLOCK * CELL_BYTES
-"""Where counters and mbarriers lie in shared memory."""
+"""The addresses of counters and mbarriers in shared memory."""
 SHARED_BYTES: Final = OBJECTS + 256
 
 
@@ -37,9 +37,9 @@ class Bank:
     Attributes:
         letter: Its registers are `%w0`, `%w1`, ... for the letter w.
         bits: Of a register; 1 of a predicate.
-        count: How many there are.
-        offset: Where the first lies in a frame, one behind the other; predicates take 32 bits each.
-        style: What its inputs look like: a type's name.
+        count: The number of registers.
+        offset: The place of the first in a frame; the others follow. Predicates take 32 bits each.
+        style: The kind of its inputs: a type's name.
     """
 
     letter: str
@@ -76,7 +76,7 @@ BANKS: Final = {
     )
 }
 CELLS: Final = {"ag": 128, "as": 160, "al": 192}
-"""Where the cells of a thread lie in its frame, by the register with their address: global, shared, local memory."""
+"""The places of a thread's cells in its frame, by the register with their address: global, shared, local memory."""
 GENERIC: Final = {"gg": "ag", "gs": "as"}
 """Registers with generic addresses of the same cells."""
 
@@ -109,5 +109,5 @@ def named_in(text: str) -> set[str]:
 
 
 def cells_in(text: str) -> set[str]:
-    """The registers with addresses that a text names: functions have none."""
+    """The registers with addresses that a text mentions: functions have none."""
     return named_in(text) - set(BANKS)

@@ -1,4 +1,4 @@
-"""A campaign: so many programs from a number on, kernel by kernel, over the workers that there are."""
+"""A campaign: programs from a number on, kernel by kernel, over the available workers."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def tasks(asked: Task) -> Iterator[Task]:
 
 
 def said(asked: Task) -> dict[str, Any]:
-    """What makes a campaign the same, in JSON's values: all of it but how many programs, and where a ptxas lies."""
+    """What identifies a campaign, as JSON: everything except the number of programs and the path of ptxas."""
     jury = {name: value for name, value in asdict(asked.jury).items() if name != "ptxas"}
     shape = asdict(asked.shape)
     return {"seed": asked.seed, "shape": shape, "jury": jury, "idioms": sorted(asked.idioms), "only": asked.only}
@@ -35,13 +35,13 @@ def said(asked: Task) -> dict[str, Any]:
 def fuzzed(
     asked: Task, workers: Workers, shards: Shards | None = None, seconds: float | None = None
 ) -> Iterator[Result]:
-    """The results of a campaign's kernels, as they come; what is kept already is not done again.
+    """The results of a campaign's kernels, as they come; kept ones are not computed again.
 
     Args:
         asked: The campaign.
-        workers: By whom.
+        workers: The workers.
         shards: Where results are kept, and found again.
-        seconds: After so many no more kernels are begun.
+        seconds: After this time no more kernels are started.
     """
     ends = inf if seconds is None else monotonic() + seconds
     kept = shards.done(lambda _, row: result_of(row)) if shards is not None else {}

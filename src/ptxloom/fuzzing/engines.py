@@ -33,7 +33,7 @@ _BARRIER: Final = f"[%o+{OBJECTS + 64}]"
 _SLOT: Final = f"%o+{OBJECTS + 128}"
 _SWIZZLES: Final = ("none", "32B", "64B", "128B")
 _PLAIN: Final = (16, 32, 64, 96)
-"""Bytes of a row of a box where none is swizzled."""
+"""Bytes of a row of a box without a swizzle."""
 _COLUMNS: Final = 32
 _FACTORS: Final = MatrixDescriptor(0, 128, 256, generation="tcgen05").bits
 """A descriptor of rows of 32 bytes in core matrices, none swizzled."""

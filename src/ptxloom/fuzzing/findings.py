@@ -100,10 +100,10 @@ def found(programs: Sequence[Program], at: int, opinion: str, *, jury: Jury, giv
 
 
 def suspected(said: dict[str, str]) -> str:
-    """Who is alone with an opinion: this machine, a compiler at some levels, or nobody in particular.
+    """The judge that disagrees with all others: this machine, a compiler at some levels, or no single one.
 
-    Of opinions on ptxloom's own side all have to agree. Beside a GPU three are asked at least: this machine, code that
-    was not optimised, code that was; two agree.
+    All opinions of ptxloom's own must agree. With a GPU, at least three are compared: this machine, unoptimised code,
+    and optimised code; two must agree.
     """
     machine = said[MACHINE]
     compiled = {name: one for name, one in said.items() if ":" in name}

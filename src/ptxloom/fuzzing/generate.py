@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 A_KERNEL: Final = 32
 """Programs of one kernel: cases from a multiple of it on; all of them run on clusters, or none."""
 _CLUSTERED: Final = 16
-"""Of so many kernels one runs on clusters."""
+"""One of this many kernels runs on clusters."""
 _DEPTH: Final = 3
 
 

@@ -50,7 +50,7 @@ class Fork:
 
 @dataclass(frozen=True, slots=True)
 class Repeat:
-    """A loop: `times`, or as often as the low bits of a register say."""
+    """A loop: `times` iterations, or as many as the low bits of a register give."""
 
     times: int
     counted_by: str

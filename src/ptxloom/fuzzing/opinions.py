@@ -1,8 +1,8 @@
 """Opinions on programs: what each judge leaves in the frames of their threads.
 
-`machine` is ptxloom as it is. Others of this machine must say the same: `threads`, `order`, `tools`, `cache`, `alone`,
-`hot` and `interpreter`. `gpu:N` is the GPU, its driver's compiler at level N; `ptxas:N` the GPU, code by a ptxas at
-level N.
+`machine` is ptxloom as it is. Other ways to run it on this machine must agree: `threads`, `order`, `tools`, `cache`,
+`alone`, `hot` and `interpreter`. `gpu:N` is the GPU, its driver's compiler at level N; `ptxas:N` the GPU, code by a
+ptxas at level N.
 """
 
 from __future__ import annotations
@@ -163,7 +163,7 @@ def _hot(jury: Jury, programs: Sequence[Program], out: Frames, given: Frames) ->
 
 
 def _interpreted(programs: Sequence[Program], asked: int, given: Frames, out: Frames) -> Frames | Refused:
-    """The first programs read; all of them say what is left."""
+    """The first programs to run; they report the results."""
     used = {name for one in programs for name in names_of(one)}
     try:
         for at, program in enumerate(programs[:asked]):

@@ -37,7 +37,7 @@ _APPROXIMATE: Final = frozenset({"approx", "full"})
 
 
 def step(chance: Random, words: Vocabulary, reach: Reach) -> Step:
-    """A random instruction that may stand where so many run together."""
+    """A random instruction that is legal where `together` threads run as one."""
     if chance.random() < _A_MOVE:
         return Step(_move(chance))
     path = chance.choice(words.paths[chance.choice(words.opcodes[reach])])
@@ -45,7 +45,7 @@ def step(chance: Random, words: Vocabulary, reach: Reach) -> Step:
 
 
 def constant(chance: Random, bits: int) -> int:
-    """An integer of so many bits: small, extreme, a power of two, a mask, or random."""
+    """An integer with a number of bits: small, extreme, a power of two, a mask, or random."""
     every = (1 << bits) - 1
     at = chance.randrange(bits)
     match chance.randrange(6):
@@ -64,7 +64,7 @@ def constant(chance: Random, bits: int) -> int:
 
 
 def _move(chance: Random) -> str:
-    """Bits from a bank to another, or something that the launch says."""
+    """Bits moved from one bank to another, or a value of the launch."""
     if chance.random() < 0.2:
         return f"mov.u32 {register(chance, 'w')}, {chance.choice(_SPECIAL)};"
     pair = chance.choice(_BETWEEN)

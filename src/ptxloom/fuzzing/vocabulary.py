@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 ENGINES: Final = ("tensor", "mma_async", "kind::f16")
-"""Qualifiers that tell of engines a CTA asks together: copies of tensors, products of four warps, of tensor memory."""
+"""Qualifiers of operations that a whole CTA issues: copies of tensors, products of four warps, of tensor memory."""
 
 
 @dataclass(frozen=True, slots=True)

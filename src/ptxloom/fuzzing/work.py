@@ -80,18 +80,18 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What came of the programs of one kernel.
+    """The outcome of the programs of one kernel.
 
     Attributes:
-        programs: How many the machine ran.
+        programs: The number of programs that the machine ran.
         steps: Their nodes.
         words: Words of 32 bits that threads left and that were compared, each once a judge.
         comparisons: Programs times judges.
-        differ: How many programs differ from some judge.
-        unread: How many programs the interpreter does not read.
-        refused: What judges said that did not run one.
+        differ: The number of programs that differ from some judge.
+        unread: The number of programs that the interpreter cannot run.
+        refused: The messages of judges that did not run a program.
         findings: The first programs that differ.
-        digest: Of all that the machine left.
+        digest: The digest of all results of the machine.
     """
 
     programs: int
@@ -113,7 +113,7 @@ def result_of(row: dict[str, Any]) -> Result:
     """A result from its record.
 
     Raises:
-        ValueError: It is none.
+        ValueError: It is not such a record.
     """
     in_form(_FORM)("a result", row)
     named: dict[str, Any] = row | {"refused": tuple(row["refused"]), "findings": tuple(row["findings"])}

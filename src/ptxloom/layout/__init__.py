@@ -1,4 +1,4 @@
-"""CuTe's layout algebra over integers: correct, or an error that says why there is no result."""
+"""CuTe's layout algebra over integers: correct, or an error that explains why there is no result."""
 
 from ptxloom.layout.algebra import (
     coalesce,

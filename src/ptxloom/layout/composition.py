@@ -1,4 +1,4 @@
-"""Composition: the layout R with R(i) = A(B(i)) for every i, or an error that says why there is no such layout.
+"""Composition: the layout R with R(i) = A(B(i)) for every i, or an error that explains why there is no such layout.
 
 If there is a layout R compatible with B, each of its modes is what A does along one mode of B, so R is unique up to
 coalescing. Two things can go wrong: A along a mode of B is not a layout (the strides and shapes do not divide), or two

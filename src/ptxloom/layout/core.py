@@ -67,7 +67,7 @@ class Layout:
 
     @classmethod
     def parse(cls, text: str) -> Layout:
-        """The layout that a string such as `(8,4):(1,8)` or `(_8,_4):(_1,_8)` writes; `str` writes it again.
+        """Parse a layout such as `(8,4):(1,8)` or `(_8,_4):(_1,_8)`; `str` writes it again.
 
         Args:
             text: A shape, and a stride behind a colon.
@@ -76,7 +76,7 @@ class Layout:
             The layout.
 
         Raises:
-            LayoutError: It is not a layout; the message says where.
+            LayoutError: It is not a layout; the message shows where.
             UsageError: It is not text.
         """
         must_be(str, "text", text, "a text such as (8,4):(1,8)")

@@ -1,4 +1,4 @@
-"""The one way in which layout algebra refuses: there is no result, and the message says why."""
+"""The error of layout algebra: there is no result, and the message explains why."""
 
 from __future__ import annotations
 

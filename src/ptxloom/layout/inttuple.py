@@ -128,7 +128,7 @@ def checked_modes(shape: object, stride: object, modes: list[Mode]) -> tuple[Int
     """
     nested = isinstance(shape, (tuple, list)), isinstance(stride, (tuple, list))
     if all(nested):
-        return _checked_tuples(tuple(shape), tuple(stride), modes)  # pyright: ignore[reportArgumentType, reportUnknownArgumentType] - nested says so
+        return _checked_tuples(tuple(shape), tuple(stride), modes)  # pyright: ignore[reportArgumentType, reportUnknownArgumentType] - checked by nested
     if any(nested):
         raise LayoutError(f"shape {shape} and stride {stride} are not congruent: only one of the two is a tuple")
     extent, step = whole(shape, "a shape"), whole(stride, "a stride")

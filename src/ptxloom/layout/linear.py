@@ -87,14 +87,14 @@ def to_linear(layout: Layout | ComposedLayout, *names: str) -> LinearLayout:
     """A layout as a linear map over F2, its top-level modes named.
 
     Args:
-        layout: Every size is a power of two; a swizzle may stand in front, at offset 0.
+        layout: Every size is a power of two; a swizzle may come first, at offset 0.
         names: One name for each top-level mode; a single name covers all of them.
 
     Returns:
         The map, which `.to_layout()` turns back.
 
     Raises:
-        LayoutError: The layout is not linear over F2; the message says where adding is not XORing.
+        LayoutError: The layout is not linear over F2; the message shows where adding is not XORing.
 
     Example:
         >>> print(to_linear(Layout((8, 4), (4, 1)), "row", "column"))

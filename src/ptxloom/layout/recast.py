@@ -49,7 +49,7 @@ def downcast(layout: Layout, count: int) -> Layout:
 
 
 def upcast(layout: Layout, count: int) -> Layout:
-    """Groups of `count` elements that lie together become one larger element.
+    """Merge groups of `count` contiguous elements into one larger element.
 
     Args:
         layout: The layout.

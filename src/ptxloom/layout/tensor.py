@@ -20,7 +20,7 @@ class Tensor:
 
     Attributes:
         offset: Where the first element is.
-        layout: How the others lie from there.
+        layout: The layout of the others from there.
 
     Example:
         >>> row = Tensor(100, Layout((8, 4), (1, 8))).slice(3, None)

@@ -46,8 +46,8 @@ def logical_product(layout: Layout, tiler: Tiler) -> Layout:
     """Repeat a layout: (layout, how the repetitions are laid out), in the order of `tiler`.
 
     Args:
-        layout: What is repeated.
-        tiler: How the repetitions lie, for all of it or for each mode.
+        layout: The layout to repeat.
+        tiler: The layout of the repetitions, for all of it or for each mode.
 
     Returns:
         (layout, repetitions).
@@ -134,8 +134,8 @@ def zipped_product(layout: Layout, tiler: Tiler) -> Layout:
     """`logical_product`, gathered as ((block of each mode), (repetition of each mode, modes left alone)).
 
     Args:
-        layout: What is repeated.
-        tiler: How the repetitions lie, for all of it or for each mode.
+        layout: The layout to repeat.
+        tiler: The layout of the repetitions, for all of it or for each mode.
 
     Returns:
         The layout and its repetitions.
@@ -154,8 +154,8 @@ def tiled_product(layout: Layout, tiler: Tiler) -> Layout:
     """`logical_product`, gathered as ((block of each mode), repetition, repetition, ...).
 
     Args:
-        layout: What is repeated.
-        tiler: How the repetitions lie, for all of it or for each mode.
+        layout: The layout to repeat.
+        tiler: The layout of the repetitions, for all of it or for each mode.
 
     Returns:
         The layout and its repetitions.
@@ -174,8 +174,8 @@ def flat_product(layout: Layout, tiler: Tiler) -> Layout:
     """`logical_product`, gathered as (block, block, ..., repetition, repetition, ...).
 
     Args:
-        layout: What is repeated.
-        tiler: How the repetitions lie, for all of it or for each mode.
+        layout: The layout to repeat.
+        tiler: The layout of the repetitions, for all of it or for each mode.
 
     Returns:
         The layout and its repetitions.
@@ -195,7 +195,7 @@ def blocked_product(block: Layout, tiler: Layout) -> Layout:
     """Repeat a block over a tiler of the same rank, block elements side by side: mode i is (block i, tiler i).
 
     Args:
-        block: What is repeated.
+        block: The layout to repeat.
         tiler: How often along each mode, and in which order.
 
     Returns:
@@ -220,7 +220,7 @@ def raked_product(block: Layout, tiler: Layout) -> Layout:
     """Repeat a block over a tiler of the same rank, block elements dealt out: mode i is (tiler i, block i).
 
     Args:
-        block: What is repeated.
+        block: The layout to repeat.
         tiler: How often along each mode, and in which order.
 
     Returns:

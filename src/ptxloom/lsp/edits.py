@@ -40,13 +40,13 @@ class Edit:
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """Something that an editor can offer to do.
+    """An action that an editor can offer.
 
     Attributes:
         title: What it does, as an imperative.
         edits: How.
         finding: The finding that it is about; None if it is about several.
-        preferred: Whether it repairs what the finding says, and is not a guess that takes something away.
+        preferred: Whether it repairs the finding, and is not a guess that removes something.
     """
 
     title: str

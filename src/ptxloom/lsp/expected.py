@@ -37,7 +37,7 @@ class Expected:
     wanted: ExpectedOperand | None
 
     def fits(self, symbol: Declared) -> bool:
-        """Whether a register or variable may stand here, as far as its type says."""
+        """Whether a register or variable is legal here, as far as its type shows."""
         declaration = symbol.declaration
         if declaration is None or self.wanted is None:
             return False

@@ -45,7 +45,7 @@ LEGEND: Final = types.SemanticTokensLegend(
 
 
 def serve(settings: Settings) -> int:
-    """Speak the protocol on standard input and output until the client says goodbye; returns the exit code it wants."""
+    """Speak the protocol on standard input and output until the client exits; returns the exit code that it wants."""
     logging.getLogger("pygls.protocol.json_rpc").addFilter(_is_fault)
     gc.freeze()  # what is imported stays
     gc.set_threshold(*RARELY)
@@ -56,7 +56,7 @@ def serve(settings: Settings) -> int:
 
 
 def _is_fault(record: logging.LogRecord) -> bool:
-    """Whether something went wrong with us: a refused request gets its answer, and that is all."""
+    """Whether it is an error of ours: a refused request only gets its response."""
     error = record.exc_info[1] if record.exc_info else sys.exc_info()[1]
     return not isinstance(error, JsonRpcInvalidParams) and "deserialize" not in str(record.msg)
 

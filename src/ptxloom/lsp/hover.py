@@ -31,7 +31,7 @@ class Hover:
 
 
 def hover(document: Document, offset: int) -> Hover | None:
-    """What stands at an offset; None where there is nothing to say."""
+    """The hover text at an offset; None if there is none."""
     name = document.names.at(offset)
     if name is not None and name.symbol is not None:
         return Hover(symbol_page(document, name), name.start, name.end)

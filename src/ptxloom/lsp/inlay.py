@@ -22,7 +22,7 @@ def hints(document: Document, start: int, end: int) -> Iterator[Hint]:
     """The hints in a stretch of text, if the settings ask for them."""
     if not document.settings.inlay_hints:
         return
-    words: dict[tuple[str, str, int], tuple[str, str]] = {}  # a program says the same instructions over and over
+    words: dict[tuple[str, str, int], tuple[str, str]] = {}  # a program repeats the same instructions
     for one in document.names.between(start, end):
         if isinstance(one.statement, Instruction) and _has_matrices(one.statement.opcode):
             found = held_in(one)

@@ -31,7 +31,7 @@ WIDEST: Final = 16
 
 
 def opcode_page(words: tuple[str, ...]) -> str:
-    """The page of an opcode, as far as the qualifiers behind it say which form is meant."""
+    """The page of an opcode, narrowed by the qualifiers after it."""
     opcode, *qualifiers = words
     spec = instruction_spec(opcode)
     form = resolve(opcode, tuple(filter(None, qualifiers))).form

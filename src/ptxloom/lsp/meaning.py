@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def operand_rule(instruction: Instruction, place: int) -> OperandRule | None:
-    """What the ISA data says of the operand at a place; None if no form says it."""
+    """The ISA data of the operand at a place; None if no form has it."""
     if place < 0 or not known(instruction.opcode):
         return None
     bound = bind(instruction)

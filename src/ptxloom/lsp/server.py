@@ -60,7 +60,7 @@ class Protocol(LanguageServerProtocol):
         return (yield from super().lsp_initialize(params))
 
     def structure_message(self, data: dict[str, Any]) -> Any:
-        """A message from its JSON; a request of what the protocol does not have is answered here: pygls has none."""
+        """A message from its JSON; requests unknown to the protocol get their response here, not in pygls."""
         try:
             return super().structure_message(data)
         except (JsonRpcInvalidParams, JsonRpcInternalError) as error:
@@ -73,7 +73,7 @@ class Protocol(LanguageServerProtocol):
             return None
 
     def handle_message(self, message: Any) -> None:
-        """Have a message's handler called; there is none for what was refused."""
+        """Call a message's handler; refused messages have none."""
         if message is not None:
             super().handle_message(message)
 
@@ -103,8 +103,8 @@ class Server(LanguageServer):
     """The open documents and how they are judged.
 
     Attributes:
-        defaults: How, as the command line says.
-        settings: How, as the client says.
+        defaults: The command line's settings.
+        settings: The client's settings.
         documents: By URI.
         dismissed: Whether the client has asked for the end.
     """
@@ -181,7 +181,7 @@ class Server(LanguageServer):
         self._waiting[uri] = asyncio.get_running_loop().call_later(delay, self.judge, uri)
 
     def close(self, uri: str) -> None:
-        """Forget a document and what was said about it."""
+        """Forget a document and its diagnostics."""
         self._cancel(uri)
         self.documents.pop(uri, None)
         self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, []))

@@ -59,11 +59,11 @@ def read_settings(options: object, default: Settings) -> Settings:
 
 
 def above_project(asked: Settings, project: project_settings.Settings, file: Path) -> Settings:
-    """How one file is judged: as was asked, and for the rest as its project says.
+    """How one file is checked: by the request, and otherwise by its project.
 
     Args:
-        asked: What the command line and the client say; rules that they choose take the place of the project's.
-        project: What counts for the file.
+        asked: The settings of the command line and the client; rules that they select replace the project's.
+        project: The project's settings for the file.
         file: The file.
     """
     chosen = asked.selection if asked.selection != Selection() else project.selection

@@ -38,7 +38,7 @@ class Colour(StrEnum):
 
 
 class Trait(StrEnum):
-    """What may be said of a word beside its kind, by the protocol's names."""
+    """Modifiers of a word besides its kind, by the protocol's names."""
 
     DECLARATION = "declaration"
     READONLY = "readonly"

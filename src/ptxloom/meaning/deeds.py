@@ -1,6 +1,6 @@
 """What every instruction does besides computing values: its effects, a row an opcode (PTX ISA 9.7.9 to 9.7.16).
 
-Memory is touched as the ISA data says (`binding.touches`); what has no row here does nothing besides.
+Accesses to memory follow the ISA data (`binding.touches`); an opcode without a row here has no other effects.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def effects_of(instruction: Instruction) -> tuple[Effect, ...]:
 
 
 def deeds_of(instruction: Instruction) -> tuple[Effect, ...]:
-    """The effects of an instruction, but for its accesses to memory: how it is spelled says them."""
+    """The effects of an instruction, except its accesses to memory, from its spelling."""
     opcode = instruction.opcode
     return _deeds(opcode, instruction.qualifiers, len(instruction.operands)) if opcode in _ROWS else ()
 

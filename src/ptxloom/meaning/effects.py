@@ -1,8 +1,8 @@
 """The effects of instructions: what they do besides computing values (PTX ISA 9.7.9 to 9.7.16).
 
 What an instruction computes is a row of words (`meaning.words`); what it does to the rest of the world is a tuple of
-effects, each a value of a closed set, which `meaning.deeds` says of every instruction. Who watches a run, draws it or
-judges it matches effects and names no opcode. Registers are read and written as `binding.effects` says.
+effects, each a value of a closed set; `meaning.deeds` has them for every instruction. Code that watches, draws or
+judges a run matches effects and names no opcode. Registers are read and written as in `binding.effects`.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ OTHER: Final = "other"  # proxies that the machine does not have
 
 @dataclass(frozen=True, slots=True)
 class Issue:
-    """An operation begins that goes on behind the instruction.
+    """An operation starts that continues after the instruction.
 
     Attributes:
         what: COPIES, BULK, STORES, PRODUCTS, TENSOR or REQUESTS.
@@ -70,12 +70,12 @@ class Commit:
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """The thread waits for what it has issued.
+    """The thread waits for operations that it has issued.
 
     Attributes:
         what: The kind that is waited for.
-        keeps: Which operand says how many groups may go on; None if all are waited for.
-        only_reads: Until sources have been read, no longer; of TENSOR memory, for loads, and else for stores.
+        keeps: The operand with the number of groups that may continue; None if all are waited for.
+        only_reads: Only until sources have been read; for TENSOR memory, only for loads, and else for stores.
     """
 
     what: str

@@ -31,7 +31,7 @@ def divide(b: Arithmetic[W], name: str, x: W, y: W) -> W:
 
 
 def _quotient(b: Arithmetic[W], x: W, y: W, *, signed: bool) -> W:
-    """X / y, y not zero; up to 32 bits exact in double precision: no quotient lies so near the next integer."""
+    """X / y, y not zero; up to 32 bits exact in double precision: no quotient is that close to the next integer."""
     if x.bits > 32:
         return b.apply("sdiv" if signed else "udiv", x, y)
     letter = "s" if signed else "u"

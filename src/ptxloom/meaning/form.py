@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ptxloom.syntax import tree
 
 
-class Unreadable(Exception):  # noqa: N818 - says what was met
+class Unreadable(Exception):  # noqa: N818 - names what was met
     """A word, or a form, that a reading does not know."""
 
 

@@ -25,7 +25,7 @@ def mov_predicate(b: Words[W], op: Op) -> None:
 
 @family("mov", when=lambda op: any(isinstance(o, tree.Vector) for o in op.operands), lanewise=True)
 def mov_packed(b: Words[W], op: Op) -> None:
-    """Pack elements into a register, or take it apart; element 0 lies in the low bits."""
+    """Pack elements into a register, or take it apart; element 0 is in the low bits."""
     target, source = op.operands
     if isinstance(source, tree.Vector):
         if isinstance(target, tree.Vector):
@@ -99,7 +99,7 @@ def cvta(b: Words[W], op: Op) -> None:
 
 @family("isspacep")
 def isspacep(b: Words[W], op: Op) -> None:
-    """Whether a generic address lies in a space's window."""
+    """Whether a generic address is in a space's window."""
     target, source = op.operands
     at = b.read(source, "u64")
     space = _space(op)
@@ -151,7 +151,7 @@ def mapa(b: Words[W], op: Op) -> None:
 
 @family("getctarank")
 def getctarank(b: Words[W], op: Op) -> None:
-    """The rank in its cluster of the CTA whose shared memory an address lies in."""
+    """The rank in its cluster of the CTA whose shared memory holds an address."""
     at = b.read(op.operands[1], op.type)
     named = b.apply("lshr", at, b.constant(at.type, CLUSTER_SHIFT))
     member = b.resize(b.apply("and", named, b.constant(at.type, 0xFF)), 32)

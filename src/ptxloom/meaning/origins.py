@@ -1,4 +1,4 @@
-"""Where a result comes from that does not follow from an instruction's operands alone: what no row of words says."""
+"""The sources of results that do not depend only on an instruction's operands, and so have no row of words."""
 
 from __future__ import annotations
 
@@ -34,4 +34,4 @@ ORIGINS: Final[dict[str, Origin]] = {
         Origin.ELSEWHERE,
     ),
 }
-"""By opcode; any other result that has no row follows from its operands in a way that nothing says."""
+"""By opcode; any other result without a row depends on its operands in an unspecified way."""

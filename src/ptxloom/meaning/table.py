@@ -50,5 +50,5 @@ ROWS: Final[dict[str, tuple[PureRow, ...]]] = {
 
 
 def find(op: Op) -> PureRow | None:
-    """The row that says what an instruction computes; None if it does more than that, or is not known."""
+    """The row of what an instruction computes; None if it does more than that, or is not known."""
     return next((row for row in ROWS.get(op.opcode, ()) if row.fits(op)), None)

@@ -1,4 +1,4 @@
-"""The words in which instructions have their meaning: what a row may say of values, whoever reads it.
+"""The words in which instructions have their meaning: what a row may do with values, for any reader.
 
 A row is a function of a reader and an instruction. One reader makes LLVM IR of the words (`machine.codegen`), another
 computes with plain numbers (`readings.interpreter`); each is a class with a method a word. Types are spelled as LLVM's
@@ -39,7 +39,7 @@ W = TypeVar("W", bound=Word)
 
 
 class Op(Protocol):
-    """An instruction as rows see it; `machine.program.model.Op` says what each of these is."""
+    """An instruction as rows see it; `machine.program.model.Op` describes each member."""
 
     @property
     def opcode(self) -> str:
@@ -120,7 +120,7 @@ class Arithmetic(Protocol[W]):
 
 
 class Words(Arithmetic[W], Protocol[W]):
-    """What a row says of an instruction whose results follow from its operands alone."""
+    """The body of a row for an instruction whose results depend only on its operands."""
 
     def divide(self, name: str, left: W, right: W) -> W:
         """`sdiv`, `udiv`, `srem` or `urem` of any integers: by zero all ones, the most negative by -1 wraps."""

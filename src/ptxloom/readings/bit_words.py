@@ -19,7 +19,10 @@ _MAGIC_BITS: Final = 14
 
 
 def _times(a: Bits, b: Bits, width: int) -> Bits:
-    """A product; one by a number that only divisions by multiplication use says nothing of what lanes share."""
+    """A product.
+
+    The result of multiplying by a number that only divisions by multiplication use counts as not shared.
+    """
     found = bits.multiplied(a, b, width)
     for one in (a, b):
         if one.exact is not None and _MAGIC_BITS < (one.exact >> one.even).bit_length() < width - _MAGIC_BITS // 2:

@@ -15,7 +15,7 @@ class Level(IntEnum):
 
     UNIFORM = 0  # it does not
     DIVERGENT = 1  # it follows from something that is known to differ, such as `%tid.x`
-    UNKNOWN = 2  # it may differ, or not: nothing here says
+    UNKNOWN = 2  # it may differ, or not: unknown here
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +85,7 @@ def shared(width: int) -> Bits:
 
 
 def various(width: int, level: Level) -> Bits:
-    """Any value, in any lane if `level` says so."""
+    """Any value, perhaps different in each lane by `level`."""
     if level is Level.UNIFORM:
         return shared(width)
     return made(FULL & ~mask(width), 0, mask(width), level)
@@ -125,7 +125,7 @@ def either(a: Bits, b: Bits) -> Bits:
 
 
 def mixed(a: Bits, b: Bits, level: Level) -> Bits:
-    """One of two values, chosen lane by lane if `level` says so."""
+    """One of two values, perhaps chosen lane by lane, by `level`."""
     joined = either(a, b)
     if level is Level.UNIFORM:
         return joined

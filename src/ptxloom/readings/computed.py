@@ -57,7 +57,7 @@ def source(instruction: tree.Instruction) -> int | None:
 
 
 def converts(instruction: tree.Instruction) -> bool:
-    """Whether an instruction gives one operand as it is, or as another type."""
+    """Whether an instruction returns one operand unchanged, or as another type."""
     found = meaning_of(instruction)
     if found is None:
         return False
@@ -82,7 +82,7 @@ def moves_bits(instruction: tree.Instruction) -> bool:
 
 
 def chooses(instruction: tree.Instruction) -> bool:
-    """Whether a result is one of two operands, as a predicate says."""
+    """Whether a result is one of two operands, selected by a predicate."""
     return words(instruction) == frozenset(("lanes", "select"))
 
 
@@ -174,7 +174,10 @@ def multiplies_operands(instruction: tree.Instruction) -> bool:
 
 
 def products_of_parts(instruction: tree.Instruction) -> int:
-    """How many parts of a word are multiplied with the same parts of another, as four bytes are; 0 if none is."""
+    """The number of parts of a word that are multiplied with the same parts of another, such as four bytes.
+
+    0 if none.
+    """
     term = _only(instruction)
     factors = [] if term is None else [[_part(each) for each in one.of] for one in parts_of(term) if one.word == "mul"]
     return sum(left is not None and left == right for left, right in factors)

@@ -138,7 +138,7 @@ class Interpreter:
         return Numbers(like(value.type, scalar), found)
 
     def bitcast(self, value: Numbers, type_: str) -> Numbers:
-        """The same bits as another type: the first element lies lowest."""
+        """The same bits as another type: the first element is lowest."""
         whole = sum(one << at * value.bits for at, one in enumerate(value.values))
         bits = width(element(type_))
         return Numbers(type_, tuple(whole >> at * bits & mask(bits) for at in range(count(type_) or 1)))

@@ -1,7 +1,8 @@
-"""Rows read with bits that are known: what an instruction makes of what is known of its operands.
+"""Rows read with known bits.
 
-One lane stands for all of a warp: a value's bits say what holds in every lane, and in which bits lanes may differ.
-Masks are one bit, the lane's. What is floating point is a function of its operands, not looked into.
+The known bits of results, from those of operands. One lane represents all of a warp: a value's bits record what holds
+in every lane, and in which bits lanes may differ. Masks are one bit, the lane's. Floating-point results are opaque
+functions of their operands.
 """
 
 from __future__ import annotations
@@ -154,7 +155,7 @@ class KnownBits:
                 return _unknown(type_, value.level)
 
     def bitcast(self, value: Known, type_: str) -> Known:
-        """The same bits as another type: the first element lies lowest."""
+        """The same bits as another type: the first element is lowest."""
         shape = _shape(type_)
         if len(value.parts) == shape.parts:
             return Known(type_, shape.element, shape.bits, value.parts, value.above)

@@ -73,7 +73,8 @@ def _opaque(asked: Query) -> Bits:
     return bits.opaque(64, *(asked.read(one, 64) for one in asked.instruction.operands[1:]))
 
 
-# ------------------------------------------------------------------------------------- what no row says, by its origin
+# ------------------------------------------------------------------------------------- results without a row, by their
+# origin
 
 
 def _memory(asked: Query, form: Form) -> Bits:

@@ -1,7 +1,7 @@
-"""Rows read with what values point to: what an instruction makes of the places that its operands are addresses of.
+"""Rows read with what values point to: the places of results, from those of operands.
 
-An address stays one of the same place by adding, subtracting, aligning, copying and choosing. How much is known where
-several meet, and of what else is made of an address, says a `Lattice`: what surely points somewhere, or what may.
+An address stays one of the same place by adding, subtracting, aligning, copying and choosing. A `Lattice` decides what
+is known where several meet, and about other results from an address: definite or possible targets.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _ELSEWHERE: Final = frozenset((Origin.MEMORY, Origin.BEFORE, Origin.ELSEWHERE))
 
 
 class Lattice(Protocol[P]):
-    """What is said of a value."""
+    """The facts about a value."""
 
     @property
     def data(self) -> P:

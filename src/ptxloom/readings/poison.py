@@ -302,7 +302,7 @@ class PoisonWords(PoisonRules[W]):
     def mask_of(self, lanes: Shadowed[W]) -> Shadowed[W]:
         """`i1` elements as a mask."""
         found = None if lanes.poison is None else self._below.mask_of(lanes.poison)
-        make = lambda: self._below.mask_of(lanes.value)  # noqa: E731 - a value that is said later
+        make = lambda: self._below.mask_of(lanes.value)  # noqa: E731 - a value that is set later
         return Shadowed(f"i{self.width}", make, found, lanes.done, lanes.steered)
 
     def carry(self) -> Shadowed[W]:

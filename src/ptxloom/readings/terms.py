@@ -32,10 +32,10 @@ class Term:
     """A value.
 
     Attributes:
-        type: As rows spell it, of one lane.
-        word: What it is: a word of `meaning.words`, or the operation that one names; CONSTANT or OPERAND.
-        of: What it is made of.
-        what: The number of a constant; the place of an operand, and of an element of it; what else its word says.
+        type: As in rows, for one lane.
+        word: Its kind: a word of `meaning.words`, or the operation that one names; CONSTANT or OPERAND.
+        of: The terms that it is made of.
+        what: The number of a constant; the place of an operand, and of an element in it; other arguments of its word.
     """
 
     type: str
@@ -66,8 +66,8 @@ class Meaning(NamedTuple):
     """What an instruction computes.
 
     Attributes:
-        results: What it writes, in the order in which its row does.
-        words: Everything that the row says: words, and the operations that they name.
+        results: The results, in the order in which its row writes them.
+        words: Everything in the row: words, and the operations that they name.
         converts: Each element of a result is one of an operand, in another format.
         operands: The places of the operands that results are made of.
     """
@@ -102,7 +102,7 @@ def _all(term: Term) -> tuple[Term, ...]:
 
 
 def parts_of(term: Term, into: Callable[[Term], tuple[Term, ...]] = _all) -> Iterator[Term]:
-    """A term, and all that it is made of, each once; `into` says of what, where not all of that is asked."""
+    """A term, and all that it is made of, each once; `into` limits the terms that are followed."""
     waiting, seen = [term], set[int]()
     while waiting:
         one = waiting.pop()

@@ -1,7 +1,7 @@
-"""What is printed as JSON: classes that say its members, and `record`, which turns any value into JSON's terms.
+"""What is printed as JSON: classes that declare its members, and `record`, which turns any value into JSON's terms.
 
 A class derived from `Record` is an object of JSON, its annotations are the members in their order. From the same
-annotations `ptxloom.records.schemas` makes the JSON Schema, so that no member is told twice.
+annotations `ptxloom.records.schemas` makes the JSON Schema, so that no member is declared twice.
 
 Example:
     >>> class Point(Record):
@@ -127,7 +127,7 @@ def taken(kind: type[_R], value: object, /, **others: object) -> _R:
 
 @runtime_checkable
 class Recordable(Protocol):
-    """What says itself what its members are."""
+    """A value that defines its own members."""
 
     def members(self) -> Iterator[tuple[str, object]]:
         """The members of its object, in their order."""

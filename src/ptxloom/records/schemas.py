@@ -30,7 +30,7 @@ _PLAIN: Final[dict[Any, str]] = {
 
 
 class Shape(NamedTuple):
-    """What is said of an object: its members by type, its name among the definitions, what it is."""
+    """The schema of an object: its members by type, its name among the definitions, its description."""
 
     members: Mapping[str, Any]
     define: str = ""

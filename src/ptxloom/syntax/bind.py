@@ -34,7 +34,7 @@ class Bound:
 
     @property
     def form(self) -> Form | None:
-        """The form, or None if the qualifiers name no form; then `problems` says why."""
+        """The form, or None if the qualifiers name no form; then `problems` explains why."""
         return _meant(self.resolution, looks_of(self.instruction))
 
     @property
@@ -84,7 +84,7 @@ class Bound:
 
 
 def looks_of(instruction: Instruction) -> str:
-    """How the operands of an instruction look, a letter each, as `isa.vectors.looks` says of a form's."""
+    """The shapes of the operands of an instruction, a letter each, as in `isa.vectors.looks` for a form."""
     return "".join(map(_look, instruction.operands))
 
 
@@ -124,10 +124,10 @@ def _likeness(expected: str, written: str) -> int:
 
 
 def bind(instruction: Instruction) -> Bound:
-    """What the ISA data makes of an instruction.
+    """Bind an instruction to the ISA data.
 
     Raises:
-        UnsupportedForm: The data does not describe the opcode; `isa.known(opcode)` says beforehand.
+        UnsupportedForm: The data does not describe the opcode; `isa.known(opcode)` tests that beforehand.
     """
     return Bound(instruction, resolve(instruction.opcode, instruction.qualifiers, len(instruction.operands)))
 

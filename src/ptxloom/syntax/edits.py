@@ -324,7 +324,7 @@ class Editor:
         return _LISTED.search(before) is not None and _CLOSED.match(self._text, end) is not None
 
     def _kept(self, start: int, end: int, shown: str, indent: str) -> str:
-        """The comments inside of what is replaced, unless the new text says them too."""
+        """The comments inside replaced text, unless the new text has them too."""
         comments = self._module.comments
         kept = ""
         for first, last in comments[bisect_left(comments, (start, 0)) : bisect_left(comments, (end, 0))]:

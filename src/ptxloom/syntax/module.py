@@ -1,4 +1,4 @@
-"""A whole PTX module: its statements, what was wrong with the text, and what its directives say."""
+"""A whole PTX module: its statements, the errors in the text, and the values of its directives."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ A_MODULE: Final = "a module, as `ptxloom.parse(text)` and `ptxloom.load(path)` g
 
 
 class Module:
-    """What a PTX text says. Two modules are equal if their statements are.
+    """A parsed PTX text. Two modules are equal if their statements are.
 
     Attributes:
         source: The text it was read from.
         statements: Its statements in order.
-        diagnostics: What could not be read, in the order of the text.
+        diagnostics: The parts that could not be read, in the order of the text.
         is_as_read: Whether the statements are those of the text, as the parser read them.
 
     Example:
@@ -67,7 +67,7 @@ class Module:
 
     @property
     def address_size(self) -> int:
-        """The bits of an address: 32 unless `.address_size` says otherwise (PTX ISA 11.1.3)."""
+        """The bits of an address: 32 unless set by `.address_size` (PTX ISA 11.1.3)."""
         found = next((one for one in self.statements if isinstance(one, AddressSize)), None)
         return 32 if found is None else found.bits
 

@@ -53,7 +53,7 @@ else:
 
 
 def position(*, default: Any, kw_only: bool = True) -> Any:
-    """Declares a field that says where a node stands: given by keyword, ignored by `==` and `hash`."""
+    """Declares a field for the place of a node: set by keyword, ignored by `==` and `hash`."""
     return _Position(default) if kw_only else default
 
 
@@ -209,7 +209,7 @@ class Node(_Record, metaclass=NodeType):
 
 
 class StatementNode(Node):
-    """A node that also knows its source, so that it can say where it stands by itself."""
+    """A node that also knows its source, so that it knows its place."""
 
     source: Source = position(default=NOWHERE)
 

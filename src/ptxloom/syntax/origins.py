@@ -80,10 +80,10 @@ class _Place(NamedTuple):
 class Origins:
     """The source line of every place in a module that has one; each `.loc` holds until the next of its function.
 
-    Inline assembly is one statement of the source: a `.loc` between its instructions, which LLVM has ready for what
-    follows, holds behind it.
+    Inline assembly is one statement of the source: a `.loc` between its instructions, which LLVM wrote for the next
+    statement, takes effect after it.
 
-    The place at which a `.loc` says that its code was inlined is that of the nearest `.loc` before it in its function:
+    The call site of a `.loc` with inlined code is that of the nearest `.loc` before it in its function:
     the same line may be inlined at many places.
     """
 
@@ -120,7 +120,7 @@ class Origins:
         self._places.append(place)
 
     def at(self, offset: int) -> SourceLine | None:
-        """Where the PTX at an offset comes from; None if the module does not say."""
+        """The source of the PTX at an offset; None if the module does not record it."""
         index = bisect_right(self._starts, offset) - 1
         place = self._places[index] if index >= 0 else None
         chain: list[_Place] = []

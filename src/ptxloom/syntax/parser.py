@@ -41,11 +41,11 @@ program froze a million objects, that takes longer than to parse a few lines."""
 
 
 def parse(text: str, name: str = "<string>", *, fast: bool = True) -> Module:
-    """Read PTX. Nothing the text says raises: the module's diagnostics say what could not be read.
+    """Read PTX. No text raises an error: the module's diagnostics report what could not be read.
 
     Args:
         text: A whole module, or any sequence of statements.
-        name: What diagnostics call the text, usually its path.
+        name: The name of the text in diagnostics, usually its path.
         fast: Take the short way through ordinary statements; the result is the same.
 
     Returns:
@@ -264,7 +264,7 @@ class Parser(Scopes):
         )
 
     def _semicolon(self, what: str) -> None:
-        """Go past the semicolon of a statement that is already kept; say so if it is missing."""
+        """Skip the semicolon of a statement that is already kept; report it if it is missing."""
         cursor = self.cursor
         if cursor.here == ";":
             cursor.advance()

@@ -1,6 +1,6 @@
-"""Where a reader looks first: the line of the program that was compiled, where PTX says so, the PTX itself elsewhere.
+"""The place to show first: the line of the compiled program if the PTX records it, otherwise the PTX itself.
 
-This is the one place that decides it. Every report, for people and for programs, asks `place_of`.
+This is decided only here: every report, for people and for programs, uses `place_of`.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def place_of(span: Span) -> Place:
 def place_at(span: Span, origin: SourceLine | None) -> Place:
     """The place of something in PTX whose line in the program that was compiled is known; None if it has no place."""
     home = None if origin is None else origin.home
-    if home is None or home.line < 1:  # compilers say 0 of what they made themselves
+    if home is None or home.line < 1:  # compilers use 0 for code that they made themselves
         return Place(span.source.name, span.line, span.column, span.end_line, span.end_column, span, None)
     written = None if span.source.written is None else span.source.written(home.file)
     exact = None if written is None else _on_line(written, home)
@@ -90,7 +90,7 @@ def _origins_of(source: Source) -> Origins | None:
 
 
 def _on_line(written: Source, line: SourceLine) -> Span | None:
-    """What a line table means of a line: from its column on what the program says there; None if it has no such line.
+    """The part of a line that a line table means: the text from its column on; None if there is no such line.
 
     Columns of compilers count bytes or characters, from 0 or 1: one that is not on the line means its first word.
     """

@@ -1,4 +1,4 @@
-"""The tree of a PTX module: one class for each thing the grammar of PTX ISA chapters 4, 5, 7 and 11 can say.
+"""The tree of a PTX module: one class for each construct of the grammar in PTX ISA chapters 4, 5, 7 and 11.
 
 Instructions are opcode-agnostic: an unknown opcode is a node like any other. Qualifiers carry no leading dot.
 """
@@ -34,7 +34,7 @@ class Component(Node):
 
 
 class Integer(Node):
-    """An integer literal; a sign in front of it belongs to it. `unsigned` says that it carries `U`."""
+    """An integer literal; a sign in front of it belongs to it. `unsigned`: it carries `U`."""
 
     value: int
     radix: int = 10
@@ -103,8 +103,8 @@ class Vector(Node):
 class Address(Node):
     """An address: `[a]`, `[a+4]`, `[a+-4]` (offset -4), `[a-4]` (minus, offset 4), `[4]`.
 
-    `extra` holds what follows a comma inside the brackets: coordinates, a sampler, an mbarrier. `zero` says that an
-    offset of 0 is written, `[a+0]`: without optimisation, ptxas computes that sum.
+    `extra` holds what follows a comma inside the brackets: coordinates, a sampler, an mbarrier. `zero`: an offset of 0
+    is written, `[a+0]`: without optimisation, ptxas computes that sum.
     """
 
     base: Operand
@@ -362,7 +362,7 @@ class Section(StatementNode):
 
 
 class Malformed(StatementNode):
-    """What could not be read; a diagnostic at its place says why."""
+    """Text that could not be read; a diagnostic at its place explains why."""
 
     text: str
 

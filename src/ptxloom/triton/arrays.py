@@ -1,4 +1,4 @@
-"""NumPy arrays as arguments of Triton kernels, which ask a tensor where it lies and what its elements are."""
+"""NumPy arrays as arguments of Triton kernels, which need a tensor's address and element type."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class ArrayArgument:
         self.shape = array.shape
 
     def data_ptr(self) -> int:
-        """Where its first element lies."""
+        """The address of its first element."""
         return int(self.array.ctypes.data)
 
     def stride(self, dimension: int | None = None) -> Any:
@@ -53,20 +53,21 @@ def from_numpy(array: NDArray[Any]) -> ArrayArgument:
     Raises:
         UsageError: It is not an array of numbers in this machine's byte order.
     """
-    if not isinstance(array, np.ndarray) or array.dtype.hasobject or not array.dtype.isnative:  # pyright: ignore[reportUnnecessaryIsInstance] - users may give anything
+    if not isinstance(array, np.ndarray) or array.dtype.hasobject or not array.dtype.isnative:  # pyright: ignore[reportUnnecessaryIsInstance] - users may pass anything
         raise UsageError("array", array, "a NumPy array of numbers, in this machine's byte order")
     return ArrayArgument(array)
 
 
 def said_bounds(array: Any, element_bytes: int) -> tuple[int, int] | None:
-    """Where an object with `data_ptr()` begins and ends, by what it says: shape and strides, `nbytes`, or shape alone.
+    """The memory of an object with `data_ptr()`, from its shape and strides, its `nbytes`, or its shape alone.
 
     Args:
-        array: Strides are elements if they come from `stride()`, as PyTorch has them, and bytes as `strides`, as NumPy.
-        element_bytes: Of what the kernel takes it for.
+        array: The object; strides are in elements from `stride()`, as in PyTorch, and in bytes from `strides`, as in
+            NumPy.
+        element_bytes: The size of an element for the kernel.
 
     Returns:
-        The addresses; None if it says nothing of the kind.
+        The addresses; None if it has none of these.
     """
     start = int(array.data_ptr())
     shape: Any = getattr(array, "shape", None)

@@ -41,7 +41,7 @@ class Scratch:
         self.array = self._bytes[start : start + size]
 
     def data_ptr(self) -> int:
-        """Where it lies."""
+        """Its address."""
         return int(self.array.ctypes.data)
 
 

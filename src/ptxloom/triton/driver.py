@@ -63,7 +63,7 @@ class PtxloomDriver(base.DriverBase):
         return 0
 
     def get_active_torch_device(self) -> Any:
-        """Where tensors lie: on the CPU, which PyTorch may call its device "cuda"."""
+        """The place of tensors: the CPU, which PyTorch may call its device "cuda"."""
         import torch  # noqa: PLC0415 - who asks has it
 
         return torch.device("cuda:0") if awaited.is_wanted() else torch.device("cpu")

@@ -1,4 +1,4 @@
-"""One launch of a Triton kernel: judged once for all like it, run, and what the tools say of it."""
+"""One launch of a Triton kernel: checked once for all equal ones, run, and reported by the tools."""
 
 from __future__ import annotations
 
@@ -125,10 +125,10 @@ class Launcher:
 
 
 def tell(name: str, result: LaunchResult) -> None:
-    """Print what the kernel printed, and say what it did wrong.
+    """Print the kernel's output, and report its hazards.
 
     Raises:
-        HazardError: It did, and `PTXLOOM_ON_HAZARD` is `raise`.
+        HazardError: There are some, and `PTXLOOM_ON_HAZARD` is `raise`.
         UsageError: `PTXLOOM_ON_HAZARD` is something else.
     """
     sys.stdout.write(result.output)
@@ -148,7 +148,7 @@ def tell(name: str, result: LaunchResult) -> None:
 
 
 def examined(name: str, result: LaunchResult) -> None:
-    """With `PTXLOOM_WHY`, say on standard error what the tools and the laws find, the same of a kernel once."""
+    """With `PTXLOOM_WHY`, report on standard error what the tools and the laws find, equal reports of a kernel once."""
     from ptxloom.diagnosis.watched import asked_for  # noqa: PLC0415 - only where it is asked for
 
     watcher = asked_for()

@@ -72,17 +72,16 @@ class Parameters:
 def pointer(name: str, element_bytes: int, value: Any, lent: list[Lent]) -> bytes:
     """The address of a tensor; kernels reach its storage while the launch lasts.
 
-    Of an object that does not say how large it is, and of a number, there is the address alone: kernels reach what the
-    device has there already.
+    An object without a size, and a number, only have an address: kernels reach what the device already has there.
 
     Args:
-        name: What reports call it.
-        element_bytes: What an element has, as the kernel takes it.
+        name: Its name in reports.
+        element_bytes: The size of an element for the kernel.
         value: The tensor.
-        lent: Comes to hold its memory. Its owner lives as long as who launches holds the argument.
+        lent: Receives its memory. Its owner lives as long as the caller holds the argument.
 
     Raises:
-        UsageError: It lies elsewhere, or it is neither.
+        UsageError: It is elsewhere, or it is neither.
     """
     if value is None:
         return bytes(8)
@@ -105,10 +104,10 @@ def _lent(low: int, high: int, name: str) -> Lent:
 
 
 def _storage(tensor: Any, name: str, element_bytes: int) -> tuple[int, int] | None:
-    """Where the memory begins and ends that a tensor is a view of; None if it does not say.
+    """The bounds of the memory that a tensor is a view of; None if unknown.
 
     Raises:
-        UsageError: It lies elsewhere.
+        UsageError: It is elsewhere.
     """
     if isinstance(tensor, ArrayArgument | Scratch):
         return byte_bounds(tensor.array)

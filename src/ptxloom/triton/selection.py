@@ -19,10 +19,10 @@ _state: Final[dict[str, bool]] = {"selected": False}
 
 
 def is_wanted() -> bool:
-    """Whether no GPU is there, nor another back end that runs: else ptxloom must be asked for by its name.
+    """Whether there is no GPU, and no other back end that runs: else ptxloom must be selected by name.
 
-    Nor does it step forward where it could not run: without what the extra `run` brings, or in an older Triton. A
-    program that asks for it by its name gets an error that says what is missing.
+    Also False where it could not run: without the extra `run`, or in an older Triton. A program that selects it by name
+    gets an error that names what is missing.
     """
     asked = os.environ.get("TRITON_DEFAULT_BACKEND")
     if asked:

@@ -43,7 +43,7 @@ def put_in_place() -> None:
 
 
 def _device_properties(*_: object, **__: object) -> SimpleNamespace:
-    """What `torch.cuda.get_device_properties` says."""
+    """The result of `torch.cuda.get_device_properties`."""
     number = properties.capability()
     known = properties.properties()
     return SimpleNamespace(

@@ -25,8 +25,8 @@ def refusal(version: str, toolkit: str) -> str:
         toolkit: What it was built with, such as `CUDA 13.0`.
     """
     return (
-        f"PyTorch {version} is built with {toolkit} and needs a GPU's own driver; ptxloom gives a device to its build "
-        f"for the CPU: {install(version)}"
+        f"PyTorch {version} is built with {toolkit} and needs a GPU's own driver; ptxloom provides a device for its "
+        f"CPU build: {install(version)}"
     )
 
 

@@ -1,4 +1,4 @@
-"""What of PyTorch compiles: `torch.compile` by Triton; what cannot where there is no GPU says so, and what to do."""
+"""The compilers of PyTorch: `torch.compile` by Triton; those that need a GPU report it, and what to do."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _KERNELS: Final = "torch._inductor.runtime.triton_helpers"
 
 
 def put_in_place() -> None:
-    """Let `torch.compile` write kernels in Triton, and extensions say that they are not built."""
+    """Let `torch.compile` write kernels in Triton, and extensions report that they are not built."""
     torch.compile = _for_triton(torch.compile)
     follow(_KERNELS, _keep_driver)
     follow(_EXTENSIONS, _refuse)

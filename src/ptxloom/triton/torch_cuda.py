@@ -1,8 +1,8 @@
-"""PyTorch's "cuda" where there is no GPU: tensors that lie on the CPU and say that they are on the device.
+"""PyTorch's "cuda" without a GPU: tensors that are on the CPU but report that they are on the device.
 
 For programs that ask for `device="cuda"`. Tensors are marked on their storage, so that views, parameters
 and gradients are where their memory is, and moving one to the other side is a copy, as it is with a GPU. PyTorch's own
-functions run on the CPU. What asks for PyTorch's CUDA library itself (streams that overlap, NCCL) is not there.
+functions run on the CPU. Features that need PyTorch's CUDA library itself (overlapping streams, NCCL) do not exist.
 """
 
 from __future__ import annotations
@@ -129,7 +129,7 @@ def _on_cpu(func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, A
 
 
 def _is_made_by_default(func: Callable[..., Any], kwargs: dict[str, Any]) -> bool:
-    """Whether a function makes a tensor where `torch.set_default_device` says, and that is the device."""
+    """Whether a function makes a tensor on the default device of `torch.set_default_device`, and that is this one."""
     there = default.CURRENT_DEVICE
     return (
         there is not None
@@ -236,7 +236,7 @@ _ANSWERS: Final[dict[Any, Any]] = {
     torch.Tensor.device.__get__: _CUDA,
     torch.Tensor.get_device: 0,
 }
-"""What a tensor on the device says of itself."""
+"""The attributes of a tensor on the device."""
 
 _PLAIN: Final = frozenset(
     (
@@ -256,7 +256,7 @@ _PLAIN: Final = frozenset(
         torch.Tensor.requires_grad.__get__,
     )
 )
-"""What says the same of a tensor wherever it lies, and makes none: it is asked as it stands, several times a launch."""
+"""Attributes that do not depend on the device and make no tensor: they are used directly, several times a launch."""
 
 _SPECIAL: Final[dict[Any, Callable[..., Any]]] = {
     torch.Tensor.cuda: torch_tensors.to_cuda,

@@ -1,6 +1,6 @@
-"""Where PyTorch's tensors of the device lie: in memory that kernels reach by its address, wherever they have it from.
+"""The memory of PyTorch's tensors on the device: kernels reach it by its address, wherever they got that from.
 
-If there is a CUDA driver of ours, it allocates it, and launches by the driver reach it, too; else it is the
+If ptxloom's CUDA driver is loaded, it allocates it, and launches by the driver reach it, too; else it is the
 host's, with an unused gap before and behind each piece. A piece is freed some time after its last tensor:
 not when that goes, as garbage is collected at any moment, but when the next one is made.
 """
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 DLPACK_CUDA: Final = 2
 _DEVICE_AT: Final = {b"dltensor": 8, b"dltensor_versioned": 40}
-"""Where a tensor of DLPack says which device it is on (`DLDevice`: a kind, a number), by the name of its capsule."""
+"""The place of the device in a tensor of DLPack (`DLDevice`: a kind, a number), by the name of its capsule."""
 
 _DRIVER: Final = "PTXLOOM_DRIVER"  # set for programs that `ptxloom exec` runs
 _GAP: Final = 1 << 15
@@ -93,12 +93,12 @@ def mark_pinned(tensor: Any) -> None:
 
 
 def contents() -> list[tuple[int, _Piece, bytes]]:
-    """What lies in the device's memory."""
+    """The contents of the device's memory."""
     return [(address, piece, ctypes.string_at(address, piece.size)) for address, piece in _held.items()]
 
 
 def restore(before: list[tuple[int, _Piece, bytes]]) -> None:
-    """Let each piece that is still there have what lay in it."""
+    """Restore the contents of each piece that still exists."""
     for address, piece, data in before:
         if _held.get(address) is piece:
             ctypes.memmove(address, data, piece.size)

@@ -108,7 +108,7 @@ def _left(autocast: Any) -> Callable[..., Any]:
 
 
 def _tag(storage: Storage) -> str | None:
-    """Where a saved storage was; None for PyTorch to say."""
+    """The device of a saved storage; None to let PyTorch decide."""
     return "cuda:0" if torch_memory.is_storage_marked(storage) else None
 
 

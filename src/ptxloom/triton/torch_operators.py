@@ -1,8 +1,8 @@
-"""Operators that programs register for CUDA: they are what runs for tensors of the device.
+"""Operators that programs register for CUDA: these run for tensors of the device.
 
-The tensors lie on the CPU, so PyTorch looks for an operator's CPU kernel. An operator without one gets the
-program's. Where there are two (a program replaces one of PyTorch's own for CUDA), the program's is called if a tensor
-of the device is among the arguments, or if the call makes a tensor there.
+The tensors are on the CPU, so PyTorch looks for an operator's CPU kernel. An operator without one gets the program's.
+If there are two (a program replaces one of PyTorch's own for CUDA), the program's is called if a tensor of the device
+is among the arguments, or if the call makes a tensor there.
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ class _Redirecting(dispatch.TorchDispatchMode):  # pyright: ignore[reportUntyped
 
 
 def _replacement(name: str) -> Callable[..., Any] | None:
-    """What runs for an operator on the device, if a program has said so and has not taken it back."""
+    """The function for an operator on the device, if a program has registered one and not removed it."""
     found = _replaced.get(name, [])
     while found:
         library, function = found[-1]

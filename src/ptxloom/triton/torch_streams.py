@@ -1,4 +1,4 @@
-"""What `torch.cuda` says of streams where there is no GPU: orders of work that is done when a call returns."""
+"""The streams of `torch.cuda` without a GPU: orders of work that is done when a call returns."""
 
 from __future__ import annotations
 

@@ -68,7 +68,7 @@ def to_cpu(tensor: Tensor, *_: Any, **__: Any) -> Tensor:
 
 
 def pinned(tensor: Tensor, *_: Any, **__: Any) -> Tensor:
-    """A copy that says so, if it does not yet."""
+    """A copy that is marked so, if it is not yet."""
     if torch_memory.is_pinned(tensor):
         return tensor
     copy = tensor.clone()
@@ -90,7 +90,7 @@ def type_of(tensor: Tensor, *args: Any, **kwargs: Any) -> Any:
 
 
 def numpy(tensor: Tensor, *args: Any, **kwargs: Any) -> Any:
-    """What lies on the host is an array."""
+    """A tensor on the host is an array."""
     if torch_memory.is_marked(tensor):
         raise TypeError(
             "can't convert cuda:0 device type tensor to numpy: use Tensor.cpu() to copy it to the host first"

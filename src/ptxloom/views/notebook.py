@@ -1,4 +1,4 @@
-"""What a notebook shows for each value: text always, HTML or SVG where a picture says more."""
+"""What a notebook shows for each value: always text, HTML or SVG if a picture shows more."""
 
 from __future__ import annotations
 
@@ -149,12 +149,12 @@ def matrix_descriptor(value: MatrixDescriptor) -> dict[str, str]:
 
 
 def shared_operand(value: SharedOperand) -> dict[str, str]:
-    """An operand in shared memory: its descriptor's words, and where each row lies."""
+    """An operand in shared memory: its descriptor's words, and the address of each row."""
     return _pictured(descriptor_pages.full(value), value)
 
 
 def shared_tile(value: SharedTile) -> dict[str, str]:
-    """A tile in shared memory: its descriptors, and where the first one's operand lies."""
+    """A tile in shared memory: its descriptors, and the places of the first one's operand."""
     return _pictured(descriptor_pages.full_tile(value), value)
 
 
@@ -211,7 +211,7 @@ def advice(value: Advice) -> dict[str, str]:
 
 
 def swizzles(value: Found) -> dict[str, str]:
-    """How a tile may lie."""
+    """The layouts of a tile."""
     return _preformatted(swizzle_choices.full(value))
 
 

@@ -56,7 +56,7 @@ def draw(
 
 
 def figure_of(value: object, colour_by: str = "") -> Figure | Scene:
-    """What a picture of a value says.
+    """The contents of a value's picture.
 
     Raises:
         UsageError: The value cannot be drawn, or not in these colours.

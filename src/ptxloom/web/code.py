@@ -13,9 +13,10 @@ _OPCODES: Final = ("mma", "wgmma")
 
 
 def code_facts() -> dict[str, object]:
-    """`texts` are distinct answers; `of` gives each form the places of its answers, a language each.
+    """`texts` are distinct wrappers.
 
-    An answer that begins with `!` is the sentence why the language cannot say it.
+    `of` maps each form to the places of its wrappers, one per language. A text that begins with `!` explains why the
+    language cannot express it.
     """
     texts: dict[str, int] = {}
     spellings = [move.spelling for move in variants()]

@@ -51,7 +51,7 @@ def fragment_facts() -> dict[str, object]:
     """Every form with matrix operands, and the fragment of each.
 
     `fragments` are [lanes, values, width, stride, shift, register bits, addressed, confirmed, in tensor memory];
-    `forms` are [spelling, operands, the place of each one's fragment, the places of the lines that say how to read it].
+    `forms` are [spelling, operands, the place of each one's fragment, the places of the lines on how to read it].
     """
     shapes: dict[tuple[object, ...], int] = {}
     notes: dict[str, int] = {}
@@ -108,7 +108,7 @@ def _digit(digit: Digit) -> tuple[int, int, int]:
 
 
 def _reading(of: Fragment) -> list[str]:
-    """How to read the map, less the example and the evidence, which the page says in its own place."""
+    """How to read the map, without the example and the evidence, which the page shows elsewhere."""
     lines = preface(of)
     return [lines[0], *lines[2 if of.in_tensor_memory else 3 : -1]]
 

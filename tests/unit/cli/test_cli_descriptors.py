@@ -58,7 +58,7 @@ def test_a_map_is_made_written_and_read_again(run: Run, tmp_path: Path) -> None:
     shown = [run("tensormap", given, "--coordinate", "16,26").out for given in (made, str(raw), str(text))]
     assert len(set(shown)) == 1
     assert "A copy takes 64 x 8 (elements, dimension 0 first): 1,024 bytes, which its mbarrier counts." in shown[0]
-    assert "336 elements lie outside and are filled with zeros" in shown[0]
+    assert "336 elements are outside and are filled with zeros" in shown[0]
     found = json.loads(run("tensormap", made, "--coordinate", "16,26", "--output-format", "json").out)
     assert found["parameters"]["box_dim"] == [64, 8]
     assert found["copy"]["chunks"][8] == {"coordinate": [16, 27], "shared_address": 144, "elements": 8, "inside": 8}

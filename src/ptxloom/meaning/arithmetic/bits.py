@@ -26,7 +26,7 @@ def popc(b: Words[W], op: Op) -> None:
 
 @family("clz", types="b32 b64", lanewise=True)
 def clz(b: Words[W], op: Op) -> None:
-    """How many zeros lie above the highest set bit."""
+    """The number of zeros above the highest set bit."""
     b.write(op.operands[0], b.resize(_leading_zeros(b, b.read(op.operands[1], op.type)), 32))
 
 
@@ -71,7 +71,7 @@ def _shift(b: Words[W], name: str, value: W, by: W) -> W:
 
 @family("bfe", types=_BIG, lanewise=True)
 def bfe(b: Words[W], op: Op) -> None:
-    """The field of `len` bits from `pos` up; what lies beyond the value reads as its sign."""
+    """The field of `len` bits from `pos` up; bits beyond the value read as its sign."""
     target, source, position, length = op.operands
     bits = op.type.bits
     value = b.read(source, op.type)
@@ -164,7 +164,7 @@ def bmsk(b: Words[W], op: Op) -> None:
 
 @family("lop3", types="b32", lanewise=True)
 def lop3(b: Words[W], op: Op) -> None:
-    """Any function of three bits, by its truth table; the Boolean form also says whether a bit came out."""
+    """Any function of three bits, by its truth table; the Boolean form also returns whether any bit is set."""
     target, first, second, third, table, *rest = op.operands
     code = constant(table)
     if code is None:

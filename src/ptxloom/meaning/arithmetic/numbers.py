@@ -1,7 +1,7 @@
 """Floating-point formats on vectors: widening, narrowing with any rounding, flushing, saturating, the one NaN.
 
 A value of a narrow format travels as its bits (`<n x i16>`) and is computed with as f32 or f64. Rounding twice is
-avoided by rounding to odd first: a result whose last bit says "inexact" cannot be mistaken for a tie.
+avoided by rounding to odd first: a result whose last bit means "inexact" cannot be mistaken for a tie.
 """
 
 from __future__ import annotations

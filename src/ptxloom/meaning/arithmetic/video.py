@@ -59,7 +59,7 @@ def _clamp(b: Words[W], value: W, bits: int, *, signed: bool) -> W:
 def _finish(b: Words[W], op: Op, value: W, type_: Type, *, saturate: bool, word_only: bool = False) -> None:
     """Saturate; then put the part into c, or combine it with c, and write it.
 
-    `word_only` says that an extreme with c sees no more of the value than its low word, sign-extended.
+    `word_only`: an extreme with c uses only the low word of the value, sign-extended.
     """
     target, selector = _selected(op.operands[0])
     bits = _bits(selector)

@@ -54,7 +54,7 @@ def _of_warpgroup(atom: MmaAtom) -> list[str]:
     if atom.instruction.opcode != "wgmma":
         return []
     shared = "A and B lie" if atom.a_source == "shared" else "B lies"
-    lines = [f"{shared} in shared memory, of which every thread has all; a matrix descriptor says how"]
+    lines = [f"{shared} in shared memory, which every thread has as a whole; see its matrix descriptor"]
     if atom.e_layout is not None:
         lines.append("k counts the elements that are left out, too; E is the metadata of A")
     return lines
@@ -86,7 +86,7 @@ def _needs_of_tensor(atom: TensorCopyAtom | TensorMmaAtom) -> str:
 
 
 def _facts(atom: CopyAtom | MmaAtom) -> list[tuple[str, str]]:
-    """The atom's facts by name; what CuTe does not have is said."""
+    """The atom's facts by name, including what CuTe lacks."""
     names = ", ".join(atom.names) if isinstance(atom, MmaAtom) else atom.name
     shared = [
         ("PTX", atom.ptx),

@@ -90,7 +90,7 @@ class CostRecord(Record):
 
 
 class ChoiceRecord(Record, define="arrangement"):
-    """One way in which a tile may lie."""
+    """A layout of a tile."""
 
     swizzle: tuple[int, int, int] | None
     padding: Natural
@@ -104,7 +104,7 @@ class ChoiceRecord(Record, define="arrangement"):
 
 
 class ChoicesRecord(Record):
-    """How a tile may lie."""
+    """The layouts of a tile."""
 
     tile: TileRecord
     free: bool

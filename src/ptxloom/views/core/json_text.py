@@ -19,5 +19,5 @@ def to_text(value: object) -> str:
 
 
 def _escaped(found: re.Match[str]) -> str:
-    """A character as JSON can say it, if it must not be printed as it is."""
+    """A character as a JSON escape, if it must not be printed as it is."""
     return found[0] if visible(found[0]) == found[0] else json.dumps(found[0])[1:-1]

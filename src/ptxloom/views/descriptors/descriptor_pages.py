@@ -25,9 +25,9 @@ def full(operand: SharedOperand, style: Style = PLAIN, *, assumed: bool = False)
     """The words, the remarks, and both views of the operand.
 
     Args:
-        operand: What the descriptor and its instruction say.
+        operand: The operand, from the descriptor and its instruction.
         style: How to paint.
-        assumed: Whether what the instruction says was not given.
+        assumed: Whether the instruction's part was not given.
     """
     found = remark_lines.lines(remarks.of_operand(operand), style)
     words = operand.descriptor
@@ -70,7 +70,7 @@ def _words(operand: SharedOperand, style: Style) -> list[str]:
 
 
 def _meaning(operand: SharedOperand, word: Word) -> str:
-    """What one word says."""
+    """The meaning of one word."""
     words, mode = operand.descriptor, operand.descriptor.mode
     along, across = ("K", "M or N") if operand.major == "k" else ("M or N", "K")
     which = along if operand.major == "mn" and mode.chunks == 1 else across
@@ -104,7 +104,7 @@ def _drawn_as(operand: SharedOperand, *, assumed: bool) -> list[str]:
     """Of which operand the picture is."""
     how = f"{operand.rows}x{operand.columns} {operand.element}, {operand.major.upper()}-major"
     mode = operand.descriptor.mode
-    guess = " (assumed: the bits do not say it; --tile, --type and --major do)" if assumed else ""
+    guess = " (assumed: not in the bits; set it by --tile, --type and --major)" if assumed else ""
     layout = f"{mode.swizzle} on bytes o {operand.layout}" if mode.swizzle.bits else str(operand.layout)
     return [f"Operand, MN x K: {how}{guess}", f"layout in elements: {layout}"]
 
@@ -112,7 +112,7 @@ def _drawn_as(operand: SharedOperand, *, assumed: bool) -> list[str]:
 def _views(operand: SharedOperand, style: Style) -> list[str]:
     drawn = picture(operand)
     return [
-        "Where each row of 16 bytes lies (MN is M of A or N of B); eight of a column are a core matrix:",
+        "The address of each row of 16 bytes (MN is M of A or N of B); eight of a column are a core matrix:",
         *shared_memory.tile_table(drawn, style),
         "",
         "Shared memory, 128 bytes a line: the MN,K that begins at each 16 bytes:",
@@ -130,7 +130,7 @@ def picture(operand: SharedOperand) -> Picture:
             m, k = (core.row + step, core.k) if k_major else (core.row, core.k + step)
             if m < operand.rows and k < operand.columns:
                 at_row, at_column = (m, k // per) if k_major else (k, m // per)
-                tip = f"({m}, {k}) lies at 0x{address:05x}, in core matrix {number}"
+                tip = f"({m}, {k}) is at 0x{address:05x}, in core matrix {number}"
                 pieces.append(Piece(at_row, at_column, address, f"{m},{k}", number, tip))
     down, across = (operand.rows, operand.columns) if k_major else (operand.columns, operand.rows)
     names = ("MN", "K") if k_major else ("K", "MN")
@@ -152,7 +152,7 @@ def figure(operand: SharedOperand) -> Figure:
 
 
 def of_tile(tile: SharedTile) -> Figure:
-    """Where the operand of a tile's first descriptor lies."""
+    """The places of the operand of a tile's first descriptor."""
     return figure(tile.operand)
 
 
@@ -181,7 +181,7 @@ class TileRecord(Record):
 
 
 class CoreRecord(Record):
-    """A core matrix: its first element, and where its rows lie."""
+    """A core matrix: its first element, and the addresses of its rows."""
 
     row: Natural
     k: Natural
@@ -189,7 +189,7 @@ class CoreRecord(Record):
 
 
 class OperandRecord(Record, define="operand"):
-    """A matrix descriptor, and what it says of a tile."""
+    """A matrix descriptor, and its meaning for a tile."""
 
     bits: str
     generation: str
@@ -249,7 +249,7 @@ def _record(operand: SharedOperand) -> OperandRecord:
 
 
 def full_tile(tile: SharedTile, style: Style = PLAIN) -> str:
-    """A tile's descriptors: one for each product along K, what they say, and the code that builds them."""
+    """A tile's descriptors: one for each product along K, their meaning, and the code that builds them."""
     head = f"{emission.described(tile)}, for {tile.generation}: {tile.tile_bytes:,} bytes of shared memory"
     rows = tuple(
         row(f"{step.column} to {step.column + tile.step_columns - 1}", f"+{step.offset_bytes:,}", step.descriptor)

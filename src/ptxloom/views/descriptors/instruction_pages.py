@@ -47,7 +47,7 @@ def title(told: InstructionDescriptor) -> str:
 
 
 def full(told: InstructionDescriptor, found: Sequence[Remark] = (), style: Style = PLAIN) -> str:
-    """The words as a table, what there is to say of them, and the code."""
+    """The words as a table, remarks on them, and the code."""
     rows = tuple(row(bits_of(word), word.name, f"0x{held:x}", meaning(told, word)) for word, held in told.words)
     notes = remark_lines.lines(found, style)
     lines = [
@@ -114,7 +114,7 @@ def bits_of(word: Word) -> str:
 
 
 def meaning(told: InstructionDescriptor, word: Word) -> str:
-    """What a word says.
+    """The meaning of a word.
 
     Example:
         >>> from ptxloom.descriptors import InstructionDescriptor

@@ -31,11 +31,11 @@ class Piece:
     """16 bytes of a tile.
 
     Attributes:
-        row: In which row of the tile's table.
-        column: In which column.
+        row: The row in the tile's table.
+        column: The column.
         address: In shared memory.
-        label: What lies there, for the picture of memory.
-        group: What it belongs to, for its colour; None for what is filled in.
+        label: Its label in the picture of memory.
+        group: Its group, for the colour; None for filled elements.
         tip: The same as a sentence.
     """
 
@@ -49,17 +49,17 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A tile and the shared memory that it lies in.
+    """A tile and the shared memory that holds it.
 
     Attributes:
-        title: What a screen reader says.
-        corner: What the rows of the tile are.
-        labels: What the labels in memory are.
+        title: The text for screen readers.
+        corner: The meaning of the tile's rows.
+        labels: The meaning of the labels in memory.
         rows: The names of the tile's rows, as far as there are pieces.
         columns: The names of its columns.
         pieces: The pieces of these rows.
-        rows_in_all: How many rows the tile has.
-        lines_in_all: How many lines of shared memory it takes.
+        rows_in_all: The number of rows of the tile.
+        lines_in_all: The number of lines of shared memory that it takes.
     """
 
     title: str
@@ -78,7 +78,7 @@ class Picture:
 
 
 def lines_of(addresses: Iterable[int]) -> tuple[int, ...]:
-    """The lines of shared memory that addresses lie in, in order."""
+    """The lines of shared memory that hold addresses, in order."""
     return tuple(sorted({address // LINE_BYTES * LINE_BYTES for address in addresses}))
 
 
@@ -99,7 +99,7 @@ def _address(piece: Piece | None) -> Cell:
 
 
 def memory_table(picture: Picture, style: Style = PLAIN) -> list[str]:
-    """Shared memory, 128 bytes a line, and what lies in each piece of it."""
+    """Shared memory, 128 bytes a line, and the contents of each piece."""
     by_address = {piece.address: piece for piece in picture.pieces}
     shown = picture.lines[:TEXT_LINES]
     rows = tuple(
@@ -136,11 +136,11 @@ def _tile(picture: Picture) -> Grid:
         for piece in picture.pieces
         if piece.row < MOST_LINES
     }
-    return Grid("where each row lies", picture.rows[:MOST_LINES], picture.columns, cells, picture.corner)
+    return Grid("the address of each row", picture.rows[:MOST_LINES], picture.columns, cells, picture.corner)
 
 
 def memory_grid(pieces: Sequence[Piece], labels: str, title: str = "shared memory, 128 bytes a line") -> Grid:
-    """Lines of shared memory, what lies in each piece of them."""
+    """Lines of shared memory, with the contents of each piece."""
     lines = lines_of(piece.address for piece in pieces)[:MOST_LINES]
     by_address = {piece.address: piece for piece in pieces}
     cells: dict[tuple[int, int], Drawn] = {}

@@ -90,11 +90,11 @@ def _summary(box: Box) -> list[str]:
     shape = " x ".join(map(str, box.counts))
     what = "channels x pixels" if made.im2col is not None else "elements, dimension 0 first"
     at = f"At coordinate ({_listed(box.coordinate)})" + f", offsets ({_listed(box.offsets)})" * bool(box.offsets)
-    filled = f"{box.filled:,} elements lie outside and are filled with {'NaN' if made.oob_fill == 'nan' else 'zeros'}"
+    filled = f"{box.filled:,} elements are outside and are filled with {'NaN' if made.oob_fill == 'nan' else 'zeros'}"
     return [
         f"A copy takes {shape} ({what}): {made.transaction_bytes:,} bytes, which its mbarrier counts.",
         f"In shared memory rows of {box.row_bytes:,} bytes are {box.pitch_bytes:,} apart: {box.shared_bytes:,} bytes.",
-        f"{at}, to shared 0x{box.shared_address:05x}: {filled if box.filled else 'all of it lies in the tensor'}.",
+        f"{at}, to shared 0x{box.shared_address:05x}: {filled if box.filled else 'all of it is in the tensor'}.",
     ]
 
 

@@ -1,4 +1,7 @@
-"""What a picture says: grids of cells with names for rows, columns and axes, a legend, a title; no place yet."""
+"""The contents of a picture: grids of cells with names for rows, columns and axes, a legend, a title.
+
+Without positions.
+"""
 
 from __future__ import annotations
 

@@ -22,9 +22,9 @@ def as_bytes(drawing: Figure | Scene, form: str, look: Appearance | None = None)
     """A picture as a file.
 
     Args:
-        drawing: What it shows.
+        drawing: The drawing.
         form: One of `FORMATS`.
-        look: On which ground; light if nothing is said.
+        look: The theme; light by default.
 
     Raises:
         UsageError: There is no such format.

@@ -1,4 +1,4 @@
-"""From a figure to a scene: how wide cells are, what lies beside and under what."""
+"""From a figure to a scene: the widths of cells, and what goes beside and below what."""
 
 from __future__ import annotations
 
@@ -172,7 +172,7 @@ def _grid(grid: Grid, size: _Sizes, x: float, y: float) -> list[Mark]:
         _cell(cell, lefts[column], y + size.height * row, size.widths[column], size.height)
         for (row, column), cell in grid.cells.items()
     ]
-    boxes.sort(key=attrgetter("weight"))  # heavy edges lie above those of their neighbours
+    boxes.sort(key=attrgetter("weight"))  # heavy edges are drawn above those of their neighbours
     marks += map(_listed, boxes) if grid.listing else boxes
     for row, cell in (grid.margin or {}).items():
         marks.append(_cell(cell, x - size.left, y + size.height * row, _margin_width(grid), size.height))

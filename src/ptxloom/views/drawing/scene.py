@@ -14,7 +14,7 @@ Point: TypeAlias = "tuple[float, float]"
 Curve: TypeAlias = "tuple[float, float, float, float, float, float]"
 
 SIZE: Final = 11
-"""Of text, in pixels, where nothing else is said."""
+"""The default size of text, in pixels."""
 ADVANCE: Final = 0.602
 """The width of a character as a part of its size: all fonts here have one width."""
 LEADING: Final = 13
@@ -100,11 +100,11 @@ class Scene:
     """A page.
 
     Attributes:
-        title: What a screen reader says.
+        title: The text for screen readers.
         width: Of the page.
         height: Of the page.
-        marks: What is drawn, in order.
-        tables: The same for those who do not see it.
+        marks: The marks, in drawing order.
+        tables: The same as tables, for screen readers.
     """
 
     title: str

@@ -94,7 +94,7 @@ def _plain(text: str) -> str:
 
 
 def _text(text: str) -> str:
-    """A text of one line as TeX says it; characters that the font lacks become a question mark."""
+    """A text of one line as TeX; characters that the font lacks become a question mark."""
     shown = re.sub(r"  +", lambda blanks: "\N{NO-BREAK SPACE}" * len(blanks[0]), harmless(text))
     return "".join(_SPECIAL.get(c, c if c < "\x7f" or c in "äöüÄÖÜßéèáàñç" else "?") for c in shown)
 

@@ -1,4 +1,4 @@
-"""Findings that say the same of several places, reported once: the first in full, the lines of the others below it."""
+"""Equal findings at several places, reported once: the first in full, the lines of the others below it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _MOST_RUNS: Final = 12
 
 
 class Alike(NamedTuple):
-    """A finding, and those that say the same elsewhere in its text.
+    """A finding, and equal ones elsewhere in its text.
 
     Attributes:
         first: The first of them.
@@ -26,7 +26,7 @@ class Alike(NamedTuple):
 
 
 def folded(findings: Iterable[Diagnostic]) -> tuple[Alike, ...]:
-    """The findings by what they say, in the order of the first of each; those with a second place stay alone."""
+    """Group equal findings, in the order of the first of each; those with a second place stay alone."""
     groups: dict[object, list[Diagnostic]] = {}
     for number, one in enumerate(findings):
         fix = one.fix.description if one.fix is not None else ""

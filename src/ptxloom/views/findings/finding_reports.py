@@ -21,7 +21,7 @@ WORD_LIMIT: Final = 100  # characters of repaired text that a help line shows
 
 
 def full(diagnostics: Sequence[Diagnostic], style: Style = PLAIN) -> str:
-    """Every finding with its place, carets, reason and repair; those that say the same are listed at the first."""
+    """Every finding with its place, carets, reason and repair; equal ones are listed with the first."""
     return "".join(_finding(one.first, style, one.others) + "\n" for one in folded(diagnostics))
 
 
@@ -42,7 +42,7 @@ def _at(span: Span) -> str:
 
 
 def _finding(diagnostic: Diagnostic, style: Style, others: Sequence[Diagnostic] = ()) -> str:
-    """One finding in full, ending in a line feed, and where others say the same."""
+    """One finding in full, ending in a line feed, and the places of equal ones."""
     ink = SEVERITY_INK[diagnostic.severity]
     head = style.paint(f"{diagnostic.severity}[{diagnostic.rule}]", ink)
     marks = [Mark(diagnostic.span, diagnostic.label, ink)]

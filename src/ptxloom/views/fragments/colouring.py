@@ -41,7 +41,7 @@ def group_of(fragment: Fragment, element: Element, by: str) -> int:
 
 
 def bank(fragment: Fragment, element: Element) -> int:
-    """The bank that an element would lie in, were the matrices dense in shared memory, row after row."""
+    """The bank of an element if the matrices were dense in shared memory, row by row."""
     place = (element.matrix * fragment.rows + element.row) * fragment.columns + element.column
     return place * fragment.width // (8 * BANK_BYTES) % BANKS
 

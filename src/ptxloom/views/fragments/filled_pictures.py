@@ -92,9 +92,9 @@ def figure(
     """The picture: a value in each cell, its holder under it, the address beside each row.
 
     Args:
-        fills: Operands of one instruction; A, B and C or D of a product stand as everybody draws them.
-        addresses: The lanes' own.
-        notes: What is said of them.
+        fills: Operands of one instruction; A, B and C or D of a product in their usual arrangement.
+        addresses: The lanes' addresses.
+        notes: Remarks on them.
         colour_by: What a colour stands for.
     """
     grids = {(one.fragment.operand, m): _grid(one, m, addresses, colour_by) for one in fills for m in _matrices(one)}

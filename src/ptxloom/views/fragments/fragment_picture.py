@@ -27,12 +27,12 @@ PER_LINE: Final = 2  # matrices beside each other
 
 
 def figure(fragment: Fragment, colour_by: str = "lane", only: Collection[Element] | None = None) -> Figure:
-    """The picture, with a tip on every cell that says it in words.
+    """The picture, with a tooltip on every cell that describes it.
 
     Args:
-        fragment: What is drawn.
+        fragment: The fragment.
         colour_by: What a colour stands for.
-        only: The elements that are shown to be meant; the others have no colour.
+        only: The highlighted elements; the others have no colour.
     """
     block = block_of(fragment) if only is None else Block(fragment.rows, fragment.columns, ())
     grids = [matrix_grid(fragment, matrix, block, colour_by, only=only) for matrix in range(fragment.matrices)]

@@ -114,7 +114,7 @@ def axis_names(fragment: Fragment) -> tuple[str, str]:
 
 
 def _has_two_words(fragment: Fragment) -> bool:
-    """Whether a row's scales can lie in two words: where K is 96."""
+    """Whether a row's scales can be in two words: if K is 96."""
     return fragment.operand in _SCALES and tensor_instruction(fragment.spelling).told.k_96
 
 
@@ -133,9 +133,12 @@ def _meaning(fragment: Fragment) -> Iterator[str]:
         case "tcgen05":
             yield from _tensor_memory(fragment)
         case "wmma":
-            yield "The manual leaves open who holds what; `.row` and `.col` say only how memory lies."
+            yield (
+                "The manual does not define which lane holds what; `.row` and `.col` only describe the layout in "
+                "memory."
+            )
         case "wgmma":
-            yield "B, and A where no registers are given, lie in shared memory; `ptxloom descriptor` draws how."
+            yield "B, and A without registers, are in shared memory; `ptxloom descriptor` draws how."
         case _:
             pass
     if fragment.operand == "e":
@@ -156,7 +159,7 @@ def _in_tensor_memory(fragment: Fragment) -> Iterator[str]:
         if fragment.matrices > 1:
             yield "Each CTA of the pair moves its own."
     elif fragment.operand == "r":
-        yield "Rows are those of the matrix descriptor in shared memory; `ptxloom descriptor` draws where they lie."
+        yield "Rows are those of the matrix descriptor in shared memory; `ptxloom descriptor` draws their places."
         if fragment.matrices > 1:
             yield "Each CTA of the pair copies from its own shared memory to its own tensor memory."
     else:
@@ -164,7 +167,7 @@ def _in_tensor_memory(fragment: Fragment) -> Iterator[str]:
     if fragment.copies > 1:
         yield f"Each element is there {fragment.copies} times; the table names the first place, the picture all."
     if any(digit.axis is Axis.ADDRESS for digit in fragment.lanes):
-        yield "An address that names another lane moves all of it by so many lanes, into lanes that are free here."
+        yield "An address with another lane moves all of it by that many lanes, into lanes that are free here."
     yield "Warp w of a CTA reaches lanes 32 * (w % 4) to 32 * (w % 4) + 31 with `tcgen05.ld` and `tcgen05.st`."
 
 
@@ -185,13 +188,16 @@ def _of_product(fragment: Fragment) -> Iterator[str]:
         case "sfa" | "sfb":
             yield (
                 f"A row has {one.form.scales} scale{'s' * (one.form.scales > 1)} for the K of one instruction; "
-                "the scale factor id in the instruction descriptor says at which byte they begin."
+                "the scale factor id in the instruction descriptor selects the first byte."
             )
             if one.told.k_96:
                 yield "Of K = 96 they can run on into the next four bytes: a column here is a byte of both words."
         case _:
-            yield "A lies so if its operand is an address of tensor memory; else `ptxloom descriptor` draws it."
-    yield f"M, N and types are no part of the spelling: the instruction descriptor says them, here {one.told}."
+            yield (
+                "A is laid out like this if its operand is an address of tensor memory; else `ptxloom descriptor` "
+                "draws it."
+            )
+    yield f"M, N and types are not part of the spelling but of the instruction descriptor, here {one.told}."
 
 
 def _memory(move: MatrixMove) -> Iterator[str]:
@@ -207,21 +213,21 @@ def _tensor_memory(fragment: Fragment) -> Iterator[str]:
     """What rows and columns are in tensor memory."""
     yield "Rows are lanes of tensor memory and columns its columns of 32 bits, counted from where the address points."
     if fragment.matrices > 1:
-        yield "The columns of half 1 begin as many further as the operand after the address says."
+        yield "The columns of half 1 begin further by the operand after the address."
     if fragment.width < fragment.register_bits:
         yield "Of each column it is the low half that is moved."
     yield "Warp w of a CTA reaches lanes 32 * (w % 4) to 32 * (w % 4) + 31 of tensor memory."
 
 
 def _metadata(fragment: Fragment) -> Iterator[str]:
-    """What a group of metadata says."""
+    """The meaning of a group of metadata."""
     yield from _metadata_of(matrix_form(fragment.spelling))
     if fragment.matrices > 1:
         yield "A selector chooses the lanes whose registers are read; those of the others do not matter."
 
 
 def _metadata_of(form: MatrixForm) -> Iterator[str]:
-    """What a group of metadata says, of the chunk that it is about."""
+    """The meaning of a group of metadata, for its chunk."""
     chunk = form.chunk
     stored = {
         2: "which one of them is stored: 0100 the first, 1110 the second",

@@ -25,7 +25,7 @@ def drawable(spelling: str) -> bool:
 
 
 def figure(spelling: str, colour_by: str = "lane") -> Figure:
-    """The picture of a product whose operands lie in registers.
+    """The picture of a product whose operands are in registers.
 
     Raises:
         UnsupportedForm: It is not such a product.

@@ -27,7 +27,7 @@ class SideRecord(Record):
 
 
 class FactRecord(Record):
-    """What the two say differently of the same thing."""
+    """The two versions of the same thing."""
 
     what: str
     a: str

@@ -44,13 +44,13 @@ def full(
     every: bool = False,
     sources: tuple[SourceOf, SourceOf] = (no_source, no_source),
 ) -> str:
-    """What modules say, then each function that differs; in the end those that do not.
+    """The differences of the modules, then each function that differs; finally those that do not.
 
     Args:
-        found: What was compared.
-        style: How it is painted.
-        every: Every line that differs is shown.
-        sources: Of each module, the text that it was compiled from.
+        found: The comparison.
+        style: The style of the output.
+        every: Whether to show every line that differs.
+        sources: The source text of each module.
     """
     lines = [
         style.paint(f"{mark} {harmless(headline(one))}", Ink.BOLD) for mark, one in (("a:", found.a), ("b:", found.b))

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def formatted(module: Module) -> str | None:
-    """The module's text in the one layout; None if it could not be made without changing what it says."""
+    """The module's text in the one layout; None if that would change its meaning."""
     text = laid_out(module)
     again = parse(text, module.source.name)
     same = again == module and not again.diagnostics and _comments(again) == _comments(module)
@@ -20,5 +20,5 @@ def formatted(module: Module) -> str | None:
 
 
 def _comments(module: Module) -> list[str]:
-    """What the comments say."""
+    """The texts of the comments."""
     return [module.source.text[start:end].rstrip() for start, end in module.comments]

@@ -161,7 +161,7 @@ def concise(inspection: Inspection) -> str:
 
 
 class FragmentRecord(Record):
-    """What a move says of one operand."""
+    """The data of a move's operand."""
 
     operand: str
     matrices: Natural

@@ -1,4 +1,4 @@
-"""Syntax trees as text and as JSON, whatever the nodes: what a class says its fields are is what is shown."""
+"""Syntax trees as text and as JSON, for any node: the fields that its class declares are shown."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def headline(module: Module) -> str:
 
 
 class Heading(Record):
-    """What the first directives of a module say."""
+    """The values of a module's first directives."""
 
     ptx_version: Annotated[str | None, Keywords(pattern=r"^\d+\.\d+$")]
     target: tuple[str, ...]

@@ -31,12 +31,12 @@ def listing(
 
     Args:
         source: The text.
-        lines: The numbers of those that are drawn.
-        title: What they show.
+        lines: The numbers of the lines to draw.
+        title: The title.
         marked: By number, the colour of a line.
-        notes: What is said above them.
-        margins: By number, what stands between a line and its number.
-        heads: What the columns of the margin are called.
+        notes: The text above them.
+        margins: By number, the text between a line and its number.
+        heads: The names of the margin's columns.
     """
     texts = source.text.splitlines()
     cells: dict[tuple[int, int], Cell] = {}

@@ -34,11 +34,11 @@ def full(found: Comparison, style: Style = PLAIN) -> str:
 
 
 def downgrade(found: Downgrade) -> str:
-    """What a coarser type of sums would explain, and what to say if it is meant."""
+    """What a coarser type of sums would explain, and how to declare it if it is intended."""
     allowed = few_digits(found.allowed, 3)
     return (
         f"its sums are in {found.sums}, not in {found.wanted}: that explains it ({allowed} would be allowed of the "
-        f'largest); if it is meant, say `accumulate = "{found.sums}"`, or rtol and atol'
+        f'largest); if it is intended, write `accumulate = "{found.sums}"`, or rtol and atol'
     )
 
 

@@ -30,10 +30,10 @@ class ReportedRun:
     """A run as it is reported.
 
     Attributes:
-        examined: What the laws say of it.
+        examined: The verdict of the laws.
         comparisons: Its arrays against what they should be.
         hazards: What the four tools found; they come before any law.
-        ended: Why the kernel was ended; empty if it came to its end.
+        ended: Why the kernel was ended; empty if it finished.
     """
 
     examined: Examination
@@ -48,7 +48,10 @@ class ReportedRun:
 
     @property
     def verdict(self) -> Verdict:
-        """That of the examination; never clean where an array is wrong or a tool found something, whatever laws say."""
+        """That of the examination.
+
+        Never clean if an array is wrong or a tool found something, whatever the laws say.
+        """
         verdict = self.examined.verdict
         return "unjudged" if (self.wrong or self.hazards) and verdict == "clean" else verdict
 

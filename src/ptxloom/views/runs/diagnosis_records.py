@@ -62,7 +62,7 @@ class JudgedRecord(Record):
 
 
 class ToldRecord(Record):
-    """What is said of a run."""
+    """The report of a run."""
 
     hazards: tuple[HazardRecord, ...]
     ended: str

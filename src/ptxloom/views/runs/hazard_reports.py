@@ -34,10 +34,10 @@ _HEAD: Final = re.compile(r"(@!?\S+\s+)?[^\s;]+")
 
 
 def full(hazards: Sequence[Hazard], style: Style = PLAIN) -> str:
-    """Every hazard with its lines, who was there, what lies there and what to do; a blank line between two.
+    """Every hazard with its lines, its lanes, its address and what to do; with blank lines between.
 
-    Of those that are alike in rule and lines of the program that was compiled (an unrolled loop) the first stands for
-    all, and names the PTX lines of the others.
+    Hazards with the same rule and source lines (of an unrolled loop) are reported once, by the first, with the PTX
+    lines of the others.
     """
     alike: dict[object, list[Hazard]] = {}
     for hazard in hazards:
@@ -73,7 +73,7 @@ def _doing(party: Party) -> str:
 
 
 def _notes(hazard: Hazard, rest: Sequence[Hazard]) -> list[tuple[str, str]]:
-    """What stands below the lines: a word, and what it says."""
+    """The notes below the lines: a word, and its text."""
     notes: list[tuple[str, str]] = []
     if hazard.origin is not None:
         ends = [
@@ -95,7 +95,7 @@ def _notes(hazard: Hazard, rest: Sequence[Hazard]) -> list[tuple[str, str]]:
 
 
 def _untold(party: Party) -> bool:
-    """Whether the place of a party does not say all of its source line."""
+    """Whether the place of a party does not show all of its source line."""
     return party.origin is not None and (party.origin.into is not None or place_of(party.span).ptx is None)
 
 

@@ -106,7 +106,7 @@ def _argument(number: int, use: ParameterUse, name: str, products: tuple[str, st
     aligned = f", aligned to {alignment}" if alignment > 1 else ""
     head = [f"[[args]]    # .{declared.type}{f'[{use.size}]' if use.is_array else ''}", f"name = {_text(name)}"]
     if use.is_array:
-        of_map = "a tensor map: say an array, and beside it tensor_map = { box_dim = [64, 64] }"
+        of_map = "a tensor map: give an array, and next to it tensor_map = { box_dim = [64, 64] }"
         what = of_map if use.is_map else "the bytes of a structure"
         return [*head, f'zeros = {{ shape = [{use.size}], dtype = "u8" }}    # ? {what}']
     if use.pointer and not (use.loaded or use.stored):

@@ -1,4 +1,4 @@
-"""A kernel as the machine has planned it: where its parameters and registers lie, its blocks and instructions."""
+"""A kernel as the machine has planned it: the places of its parameters and registers, its blocks and instructions."""
 
 from __future__ import annotations
 

@@ -161,7 +161,7 @@ def as_json(profile: Profile) -> str:
 
 
 def _said(meaning: str) -> Keywords:
-    """What a schema says of a count."""
+    """The schema of a count."""
     return Keywords(minimum=0, description=meaning)
 
 
@@ -175,7 +175,7 @@ class CountsRecord(Record, define="counts"):
     ideal_wavefronts: Annotated[int, _said("what these would be without bank conflicts")]
     conflicts: Annotated[int, _said("wavefronts beyond the ideal")]
     sectors: Annotated[int, _said("32-byte sectors of global memory asked for")]
-    ideal_sectors: Annotated[int, _said("what these would be if the lanes' bytes lay side by side")]
+    ideal_sectors: Annotated[int, _said("the sectors if the lanes' bytes were contiguous")]
     divergent: Annotated[int, _said("branches that sent the lanes of a warp to different places")]
     bulk_global_bytes: Annotated[
         int, _said("bytes of global memory that bulk copies read or wrote; of a box, those inside of the tensor")

@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 class Run:
     """A launch and its outcome; `error` is set if the kernel was ended.
 
-    `watched` are the tools that did, `next_command` says what to type where an array is wrong, `left_open` names the
-    numbers that its launch file has not been given.
+    `watched` are the tools that watched, `next_command` is what to type if an array is wrong, `left_open` names the
+    numbers that the launch file lacks.
     """
 
     kernel: str
@@ -113,7 +113,7 @@ def _traced(trace: Traced, style: Style) -> str:
 
 
 def _open(left_open: Sequence[str]) -> str:
-    """What is said of a run over no elements, because its sizes are left open; empty where they are not."""
+    """The remark on a run over no elements, because its sizes are left open; empty if they are not."""
     if not left_open:
         return ""
     names = ", ".join(f"`{harmless(name)}`" for name in left_open)

@@ -36,12 +36,12 @@ _WORDS: Final = {Kind.COMPUTED: "computed", Kind.PRODUCT: "product", Kind.MIXED:
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """What of a map is shown.
+    """The part of a map to show.
 
     Attributes:
         rows: The number of lines of 128 bytes.
-        values: What the bytes hold, beside what they are.
-        by_chunk: The colour says which 16 bytes of its row something is; else, which row.
+        values: Whether to show values, besides elements.
+        by_chunk: Whether the colour shows which 16 bytes of its row an element is in; else, which row.
     """
 
     rows: int = 64

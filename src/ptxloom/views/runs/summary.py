@@ -23,10 +23,10 @@ class CostChange:
     """A kernel's costs beside those of its snapshot.
 
     Attributes:
-        kernel: Which one.
-        name: What the snapshot is called.
-        before: What the snapshot says; None without a snapshot.
-        now: What it costs.
+        kernel: The kernel.
+        name: The name of the snapshot.
+        before: The costs in the snapshot; None without one.
+        now: The current costs.
     """
 
     kernel: str
@@ -76,5 +76,5 @@ def _differences(held: CostChange) -> list[str]:
 
 
 def _change(was: int, now: int) -> str:
-    """By how much something has grown, in per cent where that can be said."""
+    """The growth, in per cent if defined."""
     return f"{100 * (now - was) / was:+.1f} %" if was else f"{now - was:+,}"

@@ -28,7 +28,7 @@ def table(names: Sequence[str], rows: Sequence[dict[str, Any]]) -> Table:
     """The table.
 
     Args:
-        names: What varied.
+        names: The names of what varied.
         rows: Each point: `values`, `outcome`, `said`, `costs`.
     """
     return Table((*names, "outcome", *_COSTS.values(), "said"), tuple(_row(names, one) for one in rows))

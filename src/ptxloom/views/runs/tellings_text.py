@@ -1,4 +1,4 @@
-"""All that the code says of an opcode, as text."""
+"""All that the code knows of an opcode, as text."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 VERSION: Final = 1
 SHOWN: Final = 32  # records, as text
 _OTHERS: Final = 4  # warps that saw the same and are named
-_HOST: Final = 1 << 32  # addresses from here on are the host's, and say nothing
+_HOST: Final = 1 << 32  # addresses from here on are the host's, and are not shown
 
 
 def full(

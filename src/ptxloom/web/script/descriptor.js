@@ -1,4 +1,4 @@
-// Matrix descriptors: 64 bits, what they say, where each row lies, and remarks. See ptxloom.descriptors.
+// Matrix descriptors: 64 bits, what they say, the address of each row, and remarks. See ptxloom.descriptors.
 
 import { swizzled } from "./banks.js";
 

@@ -1,4 +1,4 @@
-// A matrix descriptor as moving parts: its 64 bits, its words, where each row lies, and what is odd about it.
+// A matrix descriptor as moving parts: its 64 bits, its words, the address of each row, and what is odd about it.
 
 import {
   addressOf,

@@ -52,6 +52,6 @@ def test_a_build_for_a_gpu_is_told_which_one_is_needed(
     done = subprocess.run(command, env={"PTXLOOM_TORCH_CUDA": "1"}, capture_output=True, text=True, check=False)
     assert done.stdout == "['ptxloom.triton.torch_build']\n"
     assert done.stderr == (
-        f"ptxloom: PyTorch 2.13.0+gpu is built with {built} and needs a GPU's own driver; ptxloom gives a device to "
-        "its build for the CPU: pip install torch==2.13.0+cpu --index-url https://download.pytorch.org/whl/cpu\n"
+        f"ptxloom: PyTorch 2.13.0+gpu is built with {built} and needs a GPU's own driver; ptxloom provides a device "
+        "for its CPU build: pip install torch==2.13.0+cpu --index-url https://download.pytorch.org/whl/cpu\n"
     )

@@ -1,4 +1,4 @@
-"""Every question gets an answer: what it asks for, or the error that stands for whatever went wrong."""
+"""Every request gets a response: its result, or the error for whatever went wrong."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ class Ending(Exception):  # noqa: N818 - says what happens
 def one_answer(
     answered: Callable[[int, bytes], tuple[CudaError, bytes]], operation: int, data: bytes, report: Report
 ) -> tuple[CudaError, bytes]:
-    """The answer to a question, whatever is asked and whatever happens.
+    """The response to a request, whatever is requested and whatever happens.
 
     Args:
-        answered: Answers a question that is known and as long as it must be.
-        operation: What is asked.
-        data: With what.
-        report: Learns why something is refused.
+        answered: Carries out a known request of the right length.
+        operation: The operation.
+        data: Its data.
+        report: Receives the reasons of refusals.
 
     Raises:
-        Ending: The program shall end.
+        Ending: The program must end.
     """
     try:
         _must_be_whole(operation, data)
@@ -55,10 +55,10 @@ def one_answer(
 
 
 def _must_be_whole(operation: int, data: bytes) -> None:
-    """Let a question be one that can be answered.
+    """Check that a request can be carried out.
 
     Raises:
-        Refused: There is no such question, or it has another length.
+        Refused: There is no such request, or its length is wrong.
     """
     if not is_known(operation):
         raise Refused(CudaError.NOT_SUPPORTED)

@@ -39,7 +39,7 @@ _COMPILERS: Final = ("cc", "gcc", "clang")
 
 
 class NoDriver(PtxloomError):  # noqa: N818 - says what there is not
-    """The driver cannot be had here; the message says what is missing."""
+    """The driver cannot be built here; the message names what is missing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,11 +47,11 @@ class Library:
     """A shared library.
 
     Attributes:
-        soname: What programs are linked with.
-        folder: Of its C files, which may be in folders of their own.
-        generated: C files, and scripts for the linker, that are made, by name.
+        soname: The name that programs are linked with.
+        folder: The folder of its C files, which may be in subfolders.
+        generated: Generated C files and linker scripts, by name.
         names: Further names under which programs look for it.
-        flags: For the compiler, beside those of all.
+        flags: Flags for the compiler, besides the common ones.
         neighbours: Libraries of this package that it is linked with, by soname.
     """
 
@@ -310,6 +310,6 @@ def _run(library: Library, command: list[str]) -> None:
     """
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
-        lines = done.stderr.strip().splitlines() or ["it says nothing"]
+        lines = done.stderr.strip().splitlines() or ["it printed no message"]
         first = next((line for line in lines if "error" in line), lines[0])
         raise NoDriver(f"{command[0]} could not compile {library.soname}: {first}")

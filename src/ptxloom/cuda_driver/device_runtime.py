@@ -49,7 +49,7 @@ def is_of_device_runtime(name: str) -> bool:
 
 
 def _plain(name: str) -> str:
-    """What a function is called in C; the name itself where it is not one of the library's."""
+    """The name of a function in C; the name itself if it is not one of the library's."""
     found = _VARIANT.fullmatch(name)
     return f"cuda{found[1]}" if found else name
 
@@ -80,7 +80,7 @@ def _for_launches(names: tuple[str, ...]) -> tuple[Module, ...]:
 
 @cache
 def _errors() -> Mapping[str, Mapping[int, str]]:
-    """What each function says of an error."""
+    """The text of each function for an error."""
     names = runtime_names().errors
     texts = {number: words(number, spelled(name)) for number, name in names.items()}
     return {"cudaGetErrorString": texts, "cudaGetErrorName": names}

@@ -1,4 +1,4 @@
-"""What a program's environment says so that it finds this driver, and the server behind it."""
+"""The environment with which a program finds this driver and its server."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def environment(folder: Path, socket: str, given: Mapping[str, str] | None = Non
 
 
 def _for_cute_dsl(folder: Path) -> dict[str, str]:
-    """What the CuTe DSL's documented settings have to say, if the program says nothing else.
+    """The CuTe DSL's documented settings, unless the program sets others.
 
     Its own runtime library holds NVIDIA's CUDA runtime, which asks if the driver is NVIDIA's. With line information its
     machine code carries the PTX.

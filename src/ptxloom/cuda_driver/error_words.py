@@ -54,7 +54,7 @@ WORDS: Final = {
     908: "attempt to terminate a thread-local capture sequence from another thread",
     999: "unknown error",
 }
-"""By number; the others are not returned or looked up here, and their names say what they are."""
+"""By number; other errors are not returned or looked up here, and their names are clear."""
 
 
 def words(number: int, name: str) -> str:

@@ -35,10 +35,10 @@ class CudaError(IntEnum):
 
 
 class Refused(Exception):  # noqa: N818 - says what happened
-    """A question gets an error as its answer.
+    """A request fails with an error of CUDA.
 
     Attributes:
-        error: Which one.
+        error: The error.
         text: Why, for a log; may be empty.
     """
 

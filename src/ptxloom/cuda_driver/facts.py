@@ -1,4 +1,4 @@
-"""What the device says of itself: one table for every compute capability."""
+"""The attributes of the device: one table for every compute capability."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _IMAGE_LIMITS: Final = {
     "MAXIMUM_SURFACECUBEMAP_WIDTH": 32_768, "MAXIMUM_SURFACECUBEMAP_LAYERED_WIDTH": 32_768,
     "MAXIMUM_SURFACECUBEMAP_LAYERED_LAYERS": 2_046,
 }  # fmt: skip
-"""Of textures and surfaces: what an H100 returns, and the Programming Guide says of all compute capabilities."""
+"""For textures and surfaces: the values of an H100, which the Programming Guide has for all compute capabilities."""
 
 
 def attributes(number: int) -> dict[str, int]:

@@ -82,7 +82,9 @@ def driver(
         said, told = cast("BinaryIO", server.stdout), cast("BinaryIO", server.stdin)
         path = said.readline().decode().strip()
         if not path:
-            raise build.NoDriver("the process in which kernels run could not be started: it says why on standard error")
+            raise build.NoDriver(
+                "the process in which kernels run could not be started: the reason is on standard error"
+            )
         os.environ[SOCKET] = path
         try:
             ctypes.CDLL(str(library), ctypes.RTLD_GLOBAL)

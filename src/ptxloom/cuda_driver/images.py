@@ -30,12 +30,12 @@ def module_of(image: bytes, path: str, capability: int) -> Module:
     """The module in an image, parsed.
 
     Args:
-        image: What the program passed.
-        path: Where it read it, if it came from a file.
-        capability: The device's, times ten.
+        image: The bytes that the program passed.
+        path: The file that it was read from, if any.
+        capability: The device's compute capability, times ten.
 
     Raises:
-        Refused: There is no PTX in it, or no PTX for this device, or it is not legal.
+        Refused: It holds no PTX, or no PTX for this device, or illegal PTX.
     """
     source = _source(image, path, capability)
     if ".version" not in source.text:
@@ -92,7 +92,7 @@ def made_for_of(module: Module) -> Target:
 
 
 def _target(arch: str) -> Target | None:
-    """The target that a header names; None where what it says is not an architecture."""
+    """The target that a header names; None if it is not an architecture."""
     try:
         return Target.parse(arch)
     except UsageError:

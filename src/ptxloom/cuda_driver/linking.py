@@ -28,7 +28,7 @@ def linked_inputs(inputs: Iterable[tuple[int, bytes]], capability: int, register
     Args:
         inputs: Of each its kind, a `CUjitInputType`, and its bytes. A library may be machine code alone.
         capability: The device's compute capability, times ten.
-        registers: What a thread of any kernel may have, if it is not 0.
+        registers: The most registers of a thread of any kernel, if it is not 0.
 
     Raises:
         Refused: An input cannot be linked, or machine code alone holds something that is needed.
@@ -52,14 +52,14 @@ def linked_inputs(inputs: Iterable[tuple[int, bytes]], capability: int, register
 
 
 def linked(modules: Sequence[Module], registers: int = 0) -> str:
-    """One PTX text of all of them.
+    """Link modules into one PTX text.
 
     Args:
-        modules: Parsed, each without errors.
-        registers: What a thread of any kernel may have, if it is not 0.
+        modules: The parsed modules, each without errors.
+        registers: The most registers of a thread of any kernel, if it is not 0.
 
     Returns:
-        The text: that of the only one as it is.
+        The text; that of a single module unchanged.
 
     Raises:
         Refused: Two define the same name, or there are no modules.
@@ -112,7 +112,7 @@ def _declared(modules: Sequence[Module]) -> set[str]:
 
 
 def _limited(one: Statement, text: str, registers: int) -> str:
-    """The text of a statement; that of a kernel says how many registers it may have."""
+    """The text of a statement; that of a kernel with its limit of registers."""
     match one:
         case Function(kind="entry", body=Block() as body) if registers and not _limits_registers(one):
             return f"{text[one.start : body.start]}\n.maxnreg {registers}\n{text[body.start : one.end]}"
@@ -181,7 +181,7 @@ def _ordered(modules: Sequence[Module]) -> list[Module]:
 
 
 def _free(modules: Sequence[Module], kinds: type | tuple[type, ...]) -> list[int]:
-    """The places of those that use nothing of these kinds that another one defines."""
+    """The places of those that use nothing of these kinds from another module."""
     missing = [_all(module, kinds, defined=False) for module in modules]
     given = [_all(module, kinds, defined=True) for module in modules]
     return [n for n in range(len(modules)) if not any(missing[n] & given[m] for m in range(len(modules)) if m != n)]
@@ -193,7 +193,7 @@ def _all(module: Module, kinds: type | tuple[type, ...], *, defined: bool) -> se
 
 
 def _renumbered(text: str, by: int, most: int) -> tuple[str, int]:
-    """A piece whose numbers of source files come after those of the modules before it; and the largest so far."""
+    """A piece with its source files numbered after those of earlier modules; and the largest number so far."""
 
     def moved(found: re.Match[str]) -> str:
         nonlocal most

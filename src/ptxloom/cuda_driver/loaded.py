@@ -1,4 +1,4 @@
-"""A module that a program has loaded: where its variables lie, and what is said of its kernels."""
+"""A module that a program has loaded: the addresses of its variables, and the attributes of its kernels."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ _MOST: Final = (1 << 31) - 1  # of a C int, which an attribute is
 
 
 class Loaded:
-    """A module of the program's: variables of its own, and its kernels as far as they were asked for.
+    """A module of the program: its variables, and its kernels as far as they were requested.
 
     Args:
-        module: What was parsed.
-        memory: Where the variables go.
-        registers: That a thread is said to have at most.
+        module: The parsed module.
+        memory: The memory for the variables.
+        registers: The declared limit of registers per thread.
     """
 
     def __init__(self, module: Module, memory: DeviceMemory, registers: int) -> None:

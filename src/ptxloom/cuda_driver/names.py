@@ -11,14 +11,14 @@ from ptxloom.cuda_driver.error_words import words
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """What `names.txt` lists.
+    """The contents of `names.txt`.
 
     Attributes:
-        version: Of CUDA, such as 13050.
-        functions: By name, the versions that there are and their symbols, the oldest first.
-        aliases: Symbols, each with the one that it stands for.
+        version: The version of CUDA, such as 13050.
+        functions: By name, the versions and their symbols, the oldest first.
+        aliases: Symbols, each with the one that it is an alias of.
         errors: Numbers and names.
-        attributes: Of a device, names by number, without their prefix.
+        attributes: The attributes of a device: names by number, without their prefix.
     """
 
     version: int

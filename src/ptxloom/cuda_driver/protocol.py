@@ -1,7 +1,7 @@
-"""What a program's driver and the server say to each other (`libcuda/base/connection.h` says the same in C).
+"""The messages between a program's driver and the server (`libcuda/base/connection.h` has them in C).
 
-A question is an operation, a size and as many bytes; an answer an error, the exit status of a program that shall end
-(else 0), a size and bytes.
+A request is an operation, a size and that many bytes; a response is an error, the exit status of a program that must
+end (else 0), a size and bytes.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Operation(IntEnum):
 
 
 class PlaceStep(IntEnum):
-    """What is asked of memory whose place is kept (`Operation.PLACE`); `enum place_step`."""
+    """Steps for memory with a reserved address (`Operation.PLACE`); `enum place_step`."""
 
     REST = 1
     RESTORE = 2
@@ -62,7 +62,7 @@ TENSOR_MAP: Final = Struct("<10q")
 IMAGE: Final = Struct("<QIIiIIIii3i4f3fII")
 """What a texture or a surface is over, without its levels."""
 ENDING: Final = Struct("<I")
-"""How a launch went: done, refused, or ended by an error; then what the kernel printed."""
+"""The outcome of a launch: done, refused, or ended by an error; then what the kernel printed."""
 DONE, REFUSED, ENDED = 0, 1, 2
 LIBRARY_KIND: Final = 4
 """Of an input of a linker: a library, of which a program takes what it needs."""
@@ -85,17 +85,17 @@ _HEADS: Final[dict[int, tuple[Struct, bool]]] = {
     Operation.PLACE: (PAIR, False),
     Operation.VIRTUAL: (VIRTUAL, True),
 }
-"""The numbers of each question that a device answers, and whether more may follow."""
+"""The numbers in each request that a device carries out, and whether more may follow."""
 HOST_KINDS: Final = frozenset({1, 2})
 """Kinds of memory that the host writes unseen: its own, and managed memory."""
 PLACED_KINDS: Final = frozenset({0, 1, 2})
-"""Kinds of memory whose addresses are multiples of more where there is more of it: a device's, and `HOST_KINDS`."""
+"""Kinds of memory whose alignment grows with the size: a device's, and `HOST_KINDS`."""
 MOST_BYTES: Final = 1 << 31
 """Of a question."""
 
 
 def is_known(operation: int) -> bool:
-    """Whether a device answers such questions."""
+    """Whether a device carries out such requests."""
     return operation in _HEADS
 
 

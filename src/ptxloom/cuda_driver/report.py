@@ -1,4 +1,4 @@
-"""What is said of the kernels that a program ran: hazards as they happen, a summary at the end."""
+"""The report on the kernels that a program ran: hazards as they happen, a summary at the end."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 ON_HAZARD: Final = ("report", "end", "stop", "ignore")
 """What becomes of a hazard: it is reported as it happens, reported at the end, ends the program, or is ignored."""
 DESTROYS: Final = ("context", "kernel")
-"""What a kernel that is ended takes with it: the context, every later call of which returns its error, or nothing."""
+"""What fails with a kernel that is ended: its context, in which every later call returns its error, or nothing."""
 MOST_TOLD: Final = 10
 """Reports of one kernel."""
 _NO_LINES: Final = (
@@ -29,18 +29,18 @@ STOPPED: Final = 86
 
 
 class Report:
-    """What was seen, by however many processes of a program.
+    """The findings in all processes of a program.
 
     Args:
         on_hazard: One of `ON_HAZARD`.
         destroys: One of `DESTROYS`.
-        checks: The tools that watch, if the summary shall say when races are not looked for.
+        checks: The tools that watch, if the summary must mention races that are not looked for.
 
     Attributes:
         on_hazard: The same.
         destroys: The same.
-        launches: How many there were.
-        hazards: How many launches had any.
+        launches: The number of launches.
+        hazards: The number of launches with hazards.
     """
 
     def __init__(
@@ -69,20 +69,20 @@ class Report:
             self._missing[name] = self._missing.get(name, 0) + 1
 
     def refused(self, text: str) -> None:
-        """The driver could not do something, for a reason that CUDA's errors do not say."""
+        """Report that the driver could not do something, for a reason that CUDA's errors do not express."""
         if self.on_hazard != "ignore":
             say(text)
 
     def found(self, kernel: str, what: str, *, has_lines: bool = True) -> bool:
-        """Something is wrong with a kernel; the same again, and more than a few of one kernel, are only counted.
+        """Report a hazard of a kernel; repeated ones, and more than a few of one kernel, are only counted.
 
         Args:
-            kernel: Its name.
+            kernel: The kernel's name.
             what: The report.
-            has_lines: Whether its PTX says which lines of the source it comes from.
+            has_lines: Whether its PTX records the source lines that it comes from.
 
         Returns:
-            Whether the program shall end.
+            Whether the program must end.
         """
         text = f"ptxloom: kernel {demangled(kernel)}:\n{what}"
         with self._lock:
@@ -100,7 +100,7 @@ class Report:
         return self.on_hazard == "stop"
 
     def summary(self) -> str:
-        """What is said when the program has ended; empty if there is nothing to say."""
+        """The summary after the program has ended; may be empty."""
         lines = list(self._kept)
         if self.hazards and self.on_hazard != "ignore":
             left_out = f"; {self._left_out:,} reports were left out" if self._left_out else ""
@@ -118,7 +118,7 @@ class Report:
 
 
 def _unwatched(checks: Sequence[str] | None) -> str:
-    """A sentence that says which races no tool looked for; empty if all were looked for, or `checks` is None."""
+    """A sentence on the races that no tool looked for; empty if all were looked for, or `checks` is None."""
     missing = [space for space, tool in _RACES.items() if checks is not None and tool not in checks]
     if not missing:
         return ""

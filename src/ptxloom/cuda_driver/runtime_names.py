@@ -1,4 +1,4 @@
-"""The CUDA runtime's names as C: a stub for each function, names of errors, where the properties of a device lie."""
+"""The CUDA runtime's names as C: a stub for each function, names of errors, the layout of a device's properties."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from ptxloom.cuda_driver.error_words import words
 
 @dataclass(frozen=True, slots=True)
 class RuntimeNames:
-    """What `libcudart/names.txt` lists.
+    """The contents of `libcudart/names.txt`.
 
     Attributes:
-        version: Of CUDA, such as 13050.
-        functions: All that are documented, and those that compilers call.
-        aliases: Symbols, each with the one that it stands for.
+        version: The version of CUDA, such as 13050.
+        functions: The documented functions, and those that compilers call.
+        aliases: Symbols, each with the one that it is an alias of.
         errors: Numbers and names.
-        members: Of the structure of properties, offset and bytes by name; `all` is the structure.
+        members: The members of the structure of properties: offset and bytes by name; `all` is the structure.
         properties: Offset, bytes and the number of the attribute, by name and element.
     """
 

@@ -46,10 +46,10 @@ class Server:
     """Devices for all processes that connect.
 
     Args:
-        arch: Whose tensor cores compute.
+        arch: The architecture whose tensor cores compute.
         checks: The tools that watch.
-        memory_bytes: What may be allocated on each device.
-        report: What the kernels' reports go to.
+        memory_bytes: The bytes that may be allocated on each device.
+        report: Receives the reports on kernels.
 
     Attributes:
         path: The socket's path.
@@ -101,7 +101,7 @@ class Server:
                 self._drop(number)
 
     def _goes_on(self, connection: socket.socket, number: int, operation: int, data: bytes) -> bool:
-        """Answer one question; False if it is the last one."""
+        """Handle one request; returns False if it is the last one."""
         if operation == Operation.HELLO:
             return self._welcome(connection, number)
         session = self._sessions.get(number)
@@ -169,7 +169,7 @@ class _Asked(RawIOBase):
 
 
 def _answered(connection: socket.socket, answer: bytes) -> bool:
-    """Answer a question; False if the asking process has ended since."""
+    """Handle a request; returns False if the requesting process has ended since."""
     try:
         connection.sendall(answer)
     except OSError:
@@ -203,7 +203,7 @@ def _received(asked: BinaryIO, size: int) -> bytes | None:
 
 @contextmanager
 def watched() -> Generator[None]:
-    """With `PTXLOOM_WHY`, say of every kernel why its result is wrong, the same once."""
+    """With `PTXLOOM_WHY`, report for every kernel why its result is wrong, equal reports once."""
     if not os.environ.get("PTXLOOM_WHY"):
         yield
         return

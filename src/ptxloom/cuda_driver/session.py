@@ -65,20 +65,20 @@ _HEAP_BYTES: Final = 8 << 20  # what cuCtxGetLimit returns for malloc's heap bef
 
 
 class Session:
-    """What one process of the program has of the device.
+    """The device's state for one process of the program.
 
     Args:
-        number: Of the session.
-        arch: Whose tensor cores compute.
+        number: The number of the session.
+        arch: The architecture whose tensor cores compute.
         checks: The tools that watch.
-        memory_bytes: What may be allocated.
-        report: What its kernels' reports go to.
-        others: Returns the session of a number, whose memory this one may ask for.
+        memory_bytes: The bytes that may be allocated.
+        report: Receives the reports on its kernels.
+        others: Returns the session with a number, whose memory this one may request.
 
     Attributes:
         memory: Its device memory, which the process sees at the same addresses.
         checks: The tools.
-        regions: What the process maps: its memory, and its marks if it is watched.
+        regions: The memory that the process maps: its own, and its marks if it is watched.
     """
 
     def __init__(
@@ -145,10 +145,10 @@ class Session:
         )  # fmt: skip
 
     def answer(self, operation: int, data: bytes) -> tuple[CudaError, bytes]:
-        """What a question comes to.
+        """Carry out a request.
 
         Raises:
-            Ending: The program shall end.
+            Ending: The program must end.
         """
         return one_answer(self._answered, operation, data, self._report)
 

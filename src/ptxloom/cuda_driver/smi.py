@@ -1,4 +1,4 @@
-"""What programs ask `nvidia-smi`: the device that they have, as the driver says it is.
+"""The output of `nvidia-smi` for programs: their device, by the driver's data.
 
 `ptxloom exec` puts a script of this name first on the program's path; it runs `python -m ptxloom.cuda_driver.smi`.
 """
@@ -44,11 +44,11 @@ class DeviceState:
 
     Attributes:
         name: Its name.
-        uuid: As `nvidia-smi` writes it.
-        bus: Its place.
-        memory_bytes: All of its memory; each process has a device of its own, so that another one's is not used.
+        uuid: The UUID, in the format of `nvidia-smi`.
+        bus: Its address on the bus.
+        memory_bytes: All of its memory; each process has a device of its own, so no memory of others is used.
         capability: The compute capability, such as 9.0.
-        cuda: The version of CUDA that the driver has, such as 13.5.
+        cuda: The driver's version of CUDA, such as 13.5.
     """
 
     name: str
@@ -110,7 +110,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("-i", "--id", help="of this device alone")
     parser.add_argument("--query-gpu", metavar="FIELDS", help="fields, with commas between; see --format")
     parser.add_argument("--query-compute-apps", metavar="FIELDS", help="of processes: there is no row of any")
-    parser.add_argument("--format", metavar="csv[,noheader][,nounits]", help="how a query is told")
+    parser.add_argument("--format", metavar="csv[,noheader][,nounits]", help="how to write a query")
     return parser
 
 

@@ -69,7 +69,7 @@ class Images:
         return NUMBER.pack(handle)
 
     def drop(self, data: bytes) -> bytes:
-        """A number stands for nothing any more."""
+        """Forget the object with a number."""
         self._shown.pop(NUMBER.unpack(data)[0], None)
         return b""
 

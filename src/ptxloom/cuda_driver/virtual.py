@@ -72,7 +72,7 @@ class VirtualMemory:
         self._reached: list[int] = []  # where runs of mappings start that kernels may reach
 
     def answer(self, data: bytes) -> bytes:
-        """What a question comes to.
+        """Carry out a request.
 
         Raises:
             Refused: It cannot be done.

@@ -52,7 +52,7 @@ class _Loader(Loader):
 
 
 def _bind(functions: dict[str, Any]) -> None:
-    """Let `_cudaMalloc` and so on be those of the library; what it lacks stays."""
+    """Replace `_cudaMalloc` and so on by those of the library; functions that it lacks stay."""
     python = ctypes.pythonapi
     python.PyCapsule_GetName.restype = ctypes.c_char_p
     python.PyCapsule_GetName.argtypes = [ctypes.py_object]

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ptxloom.machine.program.model import Op
 
 SPACES: Final = {word: space.number for word, space in QUALIFIERS.items()} | {"param::func": state.LOCAL}
-"""By qualifier: what is passed by calls lies in frames."""
+"""By qualifier: parameters of calls are in frames."""
 _WINDOWED: Final = frozenset((state.SHARED, state.LOCAL, state.PARAM))
 _NARROW: Final = 32
 """Bits of an address within shared memory."""

@@ -1,7 +1,7 @@
 """Multiplicands unpacked once: what the code has prepared of registers, for as long as these stay as they are.
 
 Blocks follow one another, so an image may serve the next block too, unless that can be branched to. A warp may also
-be sent to any block by the scheduler: every image has a flag that says, at run time, that it has been made since.
+be sent to any block by the scheduler: every image has a run-time flag for whether it has been made since.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""What becomes of tags where an instruction exchanges, shifts or masks the bits of registers.
+"""The tags of results where an instruction exchanges, shifts or masks the bits of registers.
 
-Each rule says whether it knew the form; what it does not know is computed of what it reads.
+Each rule returns whether it knew the form; results of other forms are computed from what they read.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ class _By(NamedTuple):
     """By how many bits a shift moves.
 
     Attributes:
-        amount: The operand that says it.
-        start: The bit that comes first if it says 0.
-        most: The most that it says; with `_MASK` what it is masked with.
-        back: Whether it goes back from `start`.
+        amount: The operand with the amount.
+        start: The bit that comes first for an amount of 0.
+        most: The largest amount; with `_MASK`, the mask of the amount.
+        back: Whether it shifts back from `start`.
     """
 
     amount: tree.Operand

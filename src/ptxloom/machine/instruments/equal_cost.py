@@ -19,7 +19,7 @@ _STEPS: Final = {state.SHARED: 4, state.GLOBAL: 32}  # bytes: what moves by as m
 
 
 class Twin(NamedTuple):
-    """The instruction that is counted instead, and how far it lies behind."""
+    """The instruction that is counted instead, and its distance."""
 
     site: int
     bytes: int

@@ -30,7 +30,7 @@ _TRANSPOSABLE: Final = ("f16", "bf16")  # in shared memory
 def lane_map(spelling: str) -> tuple[int, ...]:
     """For each byte of the registers of a matrix move, by register and lane, which of the staged tags it takes.
 
-    Of an element of fewer than 8 bits it says so, and the bit at which it starts in its byte.
+    For an element of fewer than 8 bits, also that, and the bit at which it starts in its byte.
 
     Rows are staged 16 tags each, in the order of the lanes that name them; the register of `movmatrix` by lane.
     """
@@ -72,12 +72,12 @@ def element_bytes(form: MatrixForm, operand: str) -> int:
 
 
 class Factor(NamedTuple):
-    """A factor of `wgmma` that lies in shared memory, as a warp reads it: its core matrices.
+    """A factor of `wgmma` in shared memory, as a warp reads it: its core matrices.
 
     Attributes:
         lines: Along M or N, 8 rows each.
-        parts: Along K, 16 bytes each, or 8 rows where it is stored along M or N.
-        across: Whether it is.
+        parts: Along K, 16 bytes each, or 8 rows if it is stored along M or N.
+        across: Whether it is stored along M or N.
     """
 
     lines: int
@@ -86,7 +86,7 @@ class Factor(NamedTuple):
 
 
 def factors_of(op: Op, form: MatrixForm) -> tuple[Factor | None, Factor | None]:
-    """A and B of a product as they lie in shared memory; None if in registers."""
+    """A and B of a product in shared memory; None if in registers."""
     if form.warps == 1:
         return None, None
     in_registers = isinstance(op.operands[1], tree.Vector)

@@ -1,14 +1,14 @@
 """Poison: unwritten bits of registers, followed from where they are loaded to where they are used.
 
-Real kernels load what is unwritten and throw it away: the fourth word of a vector of three, an item behind the end of
-an array, what a `selp` does not choose. So a load of it is not a hazard. As MemorySanitizer does, its register keeps
-which bits are poison, every instruction computes what is poison in its results, stores take poison to shared and local
-memory, and initcheck speaks where it is used: where it steers control, is an address, leaves the CTA, or goes where
-lanes are not kept apart (`mma`, votes, atomics).
+Real kernels load unwritten data and discard them: the fourth word of a vector of three, an item beyond the end of an
+array, what a `selp` does not choose. So a load of it is not a hazard. As MemorySanitizer does, its register keeps which
+bits are poison, every instruction computes the poison of its results, stores copy poison to shared and local memory,
+and initcheck reports where it is used: where it decides a branch, is an address, leaves the CTA, or is mixed with other
+lanes' data (`mma`, votes, atomics).
 
-Warps without poison run the plain code, which only looks at what loads find. The first that finds something unwritten
-goes on in a variant of the kernel, compiled when it is needed, in which this instrument follows poison instruction by
-instruction, until no poison is left.
+Warps without poison run the plain code, which only checks loads. The first that loads something unwritten continues in
+a variant of the kernel, compiled when needed, in which this instrument follows poison instruction by instruction, until
+there is no poison left.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from ptxloom.meaning.types import Type
     from ptxloom.readings.shadowed import Shadowed
 
-GUARD, ADDRESS, VALUE = range(3)  # how a register is used: reports say it
+GUARD, ADDRESS, VALUE = range(3)  # how a register is used: for reports
 
 
 class Poisoning(Instrument):
@@ -114,7 +114,7 @@ class Poisoning(Instrument):
         self._clear(b, results)
 
     def _product(self, b: Builder, values: list[Register], results: list[Register]) -> None:
-        """Factors are used, and what was in D where `scale-d` says so."""
+        """Factors are used, and so is the former D depending on `scale-d`."""
         op = b.op
         held = {register.poison for register in self._results(op)}
         self._use(b, [value for value in values if value.poison not in held], VALUE, b.active_mask)

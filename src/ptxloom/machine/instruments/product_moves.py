@@ -38,7 +38,7 @@ def product(f: TagPlaces, b: Builder, op: Op) -> bool:
 
 
 def warpgroup(f: TagPlaces, b: Builder, op: Op) -> bool:
-    """`wgmma`: D is made of A and B, which may lie in shared memory, and of D if `scale-d` says so."""
+    """`wgmma`: D is computed from A and B, which may be in shared memory, and depending on `scale-d` from D."""
     if not op.has("mma_async"):
         return True
     form = matrix_form(op.spelling)

@@ -58,7 +58,7 @@ class Counters:
         self._slots = {key: self.start + number * SLOT.itemsize for number, key in enumerate(self.keys)}
 
     def whole(self, block: int) -> int:
-        """Where it says how often whole warps ran a block."""
+        """The counters of blocks run by whole warps."""
         return 8 * block
 
     def part(self, block: int) -> int:
@@ -79,7 +79,7 @@ class Counters:
 
     @property
     def moved(self) -> int:
-        """Where it says, site after site, how many bytes of global and of shared memory bulk copies moved."""
+        """The counters, by site, of the bytes of global and of shared memory that bulk copies moved."""
         return 8 * (3 * self.blocks + 2 * self.sites)
 
     def slot(self, op: Op, space: int) -> int | None:

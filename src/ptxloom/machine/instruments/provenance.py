@@ -2,7 +2,7 @@
 
 Instructions that move bytes take the tags along; a conversion of one element stays that element, converted; a matrix
 product is noted with where its operands come from; all else is computed from what it reads. Control is not followed:
-what a branch or a predicate chooses comes from what was chosen.
+the origin of a chosen value is that of the value itself.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ class Following(TagPlaces, Instrument):
             if held is not None:
                 b.runtime(tensor_tags.take_words, W, b.op.site, b.active_mask, number, *held)
 
-    # -- rules: each says whether it knew the form
+    # -- rules: each returns whether it knew the form
 
     def load(self, b: Builder, op: Op) -> bool:
         """Bytes of memory come to registers."""
@@ -137,7 +137,7 @@ class Following(TagPlaces, Instrument):
         return True
 
     def move(self, b: Builder, op: Op) -> bool:
-        """Bytes of registers come to lie in others, side by side or apart."""
+        """Bytes of registers move to others, side by side or apart."""
         if op.type.kind == "p":
             return True
         targets, sources = tree.elements_of(op.operands[0]), tree.elements_of(op.operands[1])

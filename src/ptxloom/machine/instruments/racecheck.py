@@ -251,7 +251,7 @@ def _held(b: Builder, places: tuple[Value, ...]) -> Value:
 
 
 def _wide_addresses(b: Builder, access: Access, by: int = 0) -> Value:
-    """The 64-bit addresses of an access, or of what lies `by` bytes behind it."""
+    """The 64-bit addresses of an access, or of the data `by` bytes after it."""
     if access.address_bits == 64 and not access.offset and not by:
         return access.addresses
     at = b.resize(b.load(vector(f"i{access.address_bits}"), access.addresses, 4), 64)

@@ -1,4 +1,4 @@
-"""Where the tags of registers lie, and how results are kept from overwriting what is yet to be read."""
+"""Where the tags of registers lie, and how results do not overwrite tags that are still to be read."""
 
 from __future__ import annotations
 

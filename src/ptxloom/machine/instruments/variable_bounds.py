@@ -1,10 +1,10 @@
-"""Which variable an address was made from, as far as the text of a program says it.
+"""Which variable an address was made from, as far as the text of a program shows it.
 
 A register that a `mov` or `cvta` sets to a variable's address points into it, and so does what is made of it by adding,
 subtracting, aligning, copying and selecting. What comes from memory, from another CTA (`mapa`) or from differences of
 addresses may point anywhere, and what is joined with it, too. In programs for pairs of CTAs a mask may exchange the CTA
-that a shared address names: the variable is then that CTA's. An address that points into variables by all that is
-written to its registers must not leave them: no compiler relies on what lies beside a variable.
+that a shared address names: the variable is then that CTA's. An address that points into variables by all writes to its
+registers must not leave them: no compiler relies on the memory next to a variable.
 """
 
 from __future__ import annotations

@@ -41,7 +41,7 @@ def is_watched(checks: frozenset[str]) -> bool:
 
 
 def words_of(sites: Iterable[int]) -> frozenset[str]:
-    """The words among a variant's checks that say that it follows tags, and where shared memory is kept."""
+    """The words among a variant's checks for following tags, and for where shared memory is kept."""
     return frozenset({PROVENANCE, *(f"{PROVENANCE}:{site}" for site in sites)})
 
 
@@ -51,12 +51,12 @@ def moments_in(checks: frozenset[str]) -> tuple[int, ...]:
 
 
 def keys_of(sites: Iterable[int]) -> frozenset[str]:
-    """The words among a variant's checks that say which instructions are traced."""
+    """The words among a variant's checks for the traced instructions."""
     return frozenset(f"{_TRACE}{site}" for site in sites)
 
 
 def sites_in(checks: frozenset[str]) -> tuple[int, ...]:
-    """The instructions that a variant's checks say are traced, in order."""
+    """The traced instructions by a variant's checks, in order."""
     return _sites(_TRACE, checks)
 
 

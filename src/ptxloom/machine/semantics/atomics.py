@@ -176,7 +176,7 @@ def combiner(b: Builder, op: Op, space: int) -> str:
 
 
 def tensor_combiner(b: Builder, op: Op) -> str:
-    """The symbol of the same for tensors, whose map says of which type their elements are.
+    """The symbol of the same for tensors, whose map holds the type of their elements.
 
     It takes a pointer to (target, source, bytes, number of the type), and returns 1 for a type that it does not know.
     """
@@ -254,7 +254,7 @@ def _step(
 ) -> Value:
     """One lane's operation on (place, operand, second operand); returns the old value.
 
-    `flushes` says that subnormal f32 count as zero.
+    `flushes`: subnormal f32 count as zero.
     """
     place, value, second = operands
     align = f"align {type_.bits // 8}"

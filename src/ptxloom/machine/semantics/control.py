@@ -66,7 +66,7 @@ def _must_be_below(b: Builder, index: Value, count: int) -> None:
 
 
 def scattered(b: Builder, blocks: Value, following: int) -> Value:
-    """Place the active lanes where a vector of block numbers says, the other running lanes at `following`."""
+    """Send the active lanes to the blocks of a vector of numbers, the other running lanes to `following`."""
     if b.active is not None:
         blocks = b.select(b.lanes(b.active), blocks, b.constant(blocks.type, following))
     b.store(blocks, b.scratch(), 64)

@@ -186,7 +186,7 @@ def _rows(b: Builder, move: MatrixMove, operand: tree.Operand, places: Sequence[
 
 
 def _rows_of(b: Builder, move: MatrixMove, places: Sequence[Value]) -> Value:
-    """Where the rows lie that are about to be stored, one after the other: those of equal bytes do not race."""
+    """The rows that are about to be stored, in order: those of equal bytes do not race."""
     rows = b.scratch(scratch.VALUES + move.registers * LANES * 4)
     name = matrices.name_of_rows(move)
     b.helper(name, matrices.function_of_rows(move))
@@ -209,7 +209,7 @@ def _write(b: Builder, operand: tree.Operand, places: Sequence[Value], bits: int
 
 
 def _sources(b: Builder, operands: Sequence[tree.Operand], bits: int, at: int) -> tuple[Value, ...]:
-    """Where the registers of operands lie, 32 lanes each; what is not a register is put into the scratch."""
+    """Where the registers of operands lie, 32 lanes each; other operands are put into the scratch."""
     places: list[Value] = []
     for operand in operands:
         for element in tree.elements_of(operand):

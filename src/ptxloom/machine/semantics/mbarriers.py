@@ -57,7 +57,7 @@ def act_in_ctas(b: Builder, address: tree.Operand, operation: int, value: Value,
 
 @family("mbarrier", when=lambda op: op.has("init", "inval", "expect_tx", "complete_tx") and not _arrives(op))
 def change(b: Builder, op: Op) -> None:
-    """Set an mbarrier up, give it up, or change the bytes its phase waits for."""
+    """Initialise or invalidate an mbarrier, or change the bytes that its phase waits for."""
     word = op.one_of(("init", "inval", "expect_tx", "complete_tx"))
     operation = {
         "init": mbarriers.INIT_V1 if op.has("layout::v1") else mbarriers.INIT,
@@ -78,7 +78,7 @@ def _arrives(op: Op) -> bool:
 
 @family("mbarrier", when=_arrives)
 def arrive(b: Builder, op: Op) -> None:
-    """Arrive: once, or as often as a count says; `.expect_tx` first adds bytes, `arrive_drop` stays away henceforth."""
+    """Arrive: once, or `count` times; `.expect_tx` first adds bytes, `arrive_drop` stays away henceforth."""
     first, *others = op.operands
     target = None if isinstance(first, tree.Address) else first
     address, *rest = op.operands if target is None else others
@@ -100,7 +100,7 @@ def arrive(b: Builder, op: Op) -> None:
 def test_wait(b: Builder, op: Op) -> None:
     """Whether a phase has completed: that of a token, or the one of a parity. Lanes that must wait let others run.
 
-    A primary phase also has a report, which says nothing; without one the conditional phase advances, too.
+    A primary phase also has a report, which is empty; without one the conditional phase advances, too.
     """
     target, *others = op.operands
     at = next(n for n, operand in enumerate(others) if isinstance(operand, (tree.Address, tree.Indexed)))

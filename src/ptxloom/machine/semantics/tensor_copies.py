@@ -76,7 +76,7 @@ def _store(b: Builder, op: Op, form: int) -> None:
 
 
 def _touch(b: Builder, kind: str, box: Value, maps: Value, form: int, *, operand: int) -> None:
-    """Report the side in shared memory, where a box takes as much as the map says."""
+    """Report the side in shared memory, where the map decides the size of a box."""
 
     def stretches() -> Value:
         sizes = b.scratch(_SIZES)

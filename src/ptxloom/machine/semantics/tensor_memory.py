@@ -1,7 +1,7 @@
 """Tensor memory: who has it, what moves between it and registers, and what is waited for (PTX ISA 9.7.16).
 
-A warp does all of it when it comes to the instruction: what is asynchronous about it shows in programs that are wrong
-only, and the tools say which these are.
+A warp does all of it when it reaches the instruction: its asynchrony is visible only in wrong programs, which the tools
+report.
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ _DISABLED_WORDS: Final = 8
 
 @family("tcgen05", when=lambda op: op.has("mma"), starts=True)
 def mma(b: Builder, op: Op) -> None:
-    """D = A * B, plus D if `enable-input-d` says so, with the tensor cores' own rounding."""
+    """D = A * B, plus D by `enable-input-d`, with the tensor cores' own rounding."""
     arrive(b)
     product = product_of(op.qualifiers)
     target, left, right, *rest = op.operands
@@ -88,7 +88,7 @@ def _ask(b: Builder, room: Value, facts: int) -> None:
 
 
 def _disabled(b: Builder, operand: tree.Operand | None) -> Value:
-    """Where the words lie that say which lanes are not written; nowhere if all are."""
+    """The address of the words for lanes that are not written; null if all are written."""
     if operand is None:
         return Value("ptr", "null")
     words = b.read_all(operand, "b32")

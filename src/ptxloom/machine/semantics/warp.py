@@ -50,7 +50,7 @@ def shfl(b: Builder, op: Op) -> None:
 
 
 def shuffle_source(mode: str, lane: int, distance: int, clamp: int) -> tuple[int, bool]:
-    """The lane that a lane reads, and whether it lies in range (PTX ISA 9.7.9, `shfl.sync`)."""
+    """The lane that a lane reads, and whether it is in range (PTX ISA 9.7.9, `shfl.sync`)."""
     segment = clamp >> 8 & 31
     low, high = lane & segment, lane & segment | clamp & ~segment & 31
     by = distance & 31

@@ -1,7 +1,7 @@
 """`wgmma`: products of the four warps of a warpgroup (PTX ISA 9.7.15).
 
-Each warp computes its own rows when it comes to the instruction: what is asynchronous about it shows in programs that
-are wrong only, and the tools say which these are.
+Each warp computes its own rows when it reaches the instruction: the asynchrony is visible only in wrong programs, which
+the tools report.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def wait_group(b: Builder, op: Op) -> None:
 
 @family("wgmma", when=lambda op: op.has("mma_async"), starts=True)
 def mma_async(b: Builder, op: Op) -> None:
-    """D = A * B, plus D if `scale-d` says so, with the tensor cores' own rounding."""
+    """D = A * B, plus D by `scale-d`, with the tensor cores' own rounding."""
     try:
         product = _Product(b, op, matrix_form(op.spelling))
     except UnsupportedForm as why:
@@ -151,7 +151,7 @@ class _Product:
     # -- factors
 
     def _a(self) -> Registers:
-        """Where the registers of A lie, the sign turned where `imm-scale` says so."""
+        """Where the registers of A lie, negated by `imm-scale`."""
         b = self.b
         if self.in_registers:
             places = self._registers(self.a)

@@ -2,5 +2,5 @@
 
 `batch.mma` works on NumPy arrays. `emit.function(form, target, selector)` returns the IR of a function for one warp:
 pointers to registers, each 32 lanes side by side, those of D first, then A, B, C and a sparse form's metadata.
-`recipe` says how each architecture adds, `form` which forms there are.
+`recipe` defines how each architecture adds, `form` the forms.
 """

@@ -38,8 +38,8 @@ def mma(
 ) -> NDArray[Any]:
     """Multiply and accumulate matrices that are spread over the registers of warps, bit for bit as the hardware.
 
-    Realises PTX ISA 9.7.14.4 (`wmma.mma`), 9.7.14.5 (`mma`) and 9.7.14.6 (`mma.sp`); `ptxloom.fragment` says which
-    element is where, `machine.tensor.recipe` how sums are formed and what that rests on.
+    Realises PTX ISA 9.7.14.4 (`wmma.mma`), 9.7.14.5 (`mma`) and 9.7.14.6 (`mma.sp`); `ptxloom.fragment` has the place
+    of each element, `machine.tensor.recipe` the rules of sums and their evidence.
 
     Args:
         instruction: The spelling, full or from the shape on: `m16n8k16.row.col.f32.f16.f16.f32`.
@@ -50,7 +50,8 @@ def mma(
         selector: For sparse forms, which lanes' metadata count.
         scales: For block-scaled forms, the registers with the scales of A and of B, each `(..., 32)`.
         scale_selectors: For block-scaled forms, byte and thread of A's scales, then of B's.
-        target: `sm_75` to `sm_121`: whose arithmetic. Only `sm_90` has been checked against silicon by us.
+        target: `sm_75` to `sm_121`: the architecture of the arithmetic. Only `sm_90` has been checked against silicon
+            by us.
 
     Returns:
         The registers of D, `(..., 32, registers)`, `uint32` (`uint64` for `.f64`).

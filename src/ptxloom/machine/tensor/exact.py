@@ -116,7 +116,7 @@ class _Chain:
         b.declarations.setdefault("llvm.set.rounding", "declare void @llvm.set.rounding(i32)")
 
     def set_mode(self) -> None:
-        """From here on, round as the form says."""
+        """From here on, round by the form."""
         if self._mode != _MODES["rn"]:
             self.b.do(f"call void @llvm.set.rounding(i32 {self._mode}) strictfp")
 

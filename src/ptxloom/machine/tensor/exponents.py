@@ -29,7 +29,7 @@ class Range(NamedTuple):
 class Exponents:
     """The exponents of both multiplicands as bytes, whether all of them suit the narrow way, and how far they reach.
 
-    They lie behind the floats of `factors`: first how far these reach; the bytes not before they are needed.
+    They are stored after the floats of `factors`: first their range; the bytes only when needed.
     """
 
     def __init__(self, b: TensorBuilder, factors: Factors, least: tuple[int, int], *, ranged: bool = False) -> None:

@@ -50,8 +50,8 @@ def _row_vector(b: TensorBuilder, base: Value, position: int | Value, shape: tup
 class Factors:
     """`a` as columns of `rows` floats, `b` as planes: the same place in the register of every lane.
 
-    Column n of row k of `b` is float `4n + step` of its plane. Both lie on the stack, or where `arrays` says; there is
-    room behind the floats for what `Exponents` finds in them.
+    Column n of row k of `b` is float `4n + step` of its plane. Both are on the stack, or in `arrays`; after the floats
+    there is room for the results of `Exponents`.
     """
 
     def __init__(
@@ -182,7 +182,7 @@ class _DenseWindow:
 class SparseFactors(Factors):
     """`a` with metadata: each row picks, for each stored element, one of four (or two) rows of `b`.
 
-    Where the metadata of a chunk are, the fragment of `e` says.
+    The fragment of `e` has the places of the metadata.
     """
 
     def __init__(

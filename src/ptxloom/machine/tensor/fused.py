@@ -89,7 +89,7 @@ class FusedSum:
         b.store(Value("i32", "1"), left, 4)
         one, other = self._exponents.ranges()
         unit = b.apply("add", one.last, other.last)
-        # sums of products lie below 2^top
+        # sums of products are below 2^top
         carried = 2 + (self.window.depth - 1).bit_length()
         added = Value("i32", str(carried))
         top = b.apply("add", b.apply("add", one.first, other.first), added)

@@ -47,7 +47,7 @@ class _Kind:
     Attributes:
         form: A tile of it, as the `mma` of that shape.
         rule: How it adds up.
-        across: Bytes of an element of A and of B whose lines lie next to each other; 0 where k does.
+        across: Bytes of an element of A and of B whose lines are contiguous; 0 where k does.
     """
 
     form: MatrixForm
@@ -70,7 +70,7 @@ def function(form: MatrixForm, across: tuple[int, int] = (0, 0), target: str = "
 
     Args:
         form: A tile of it: `tcgen05`, m 16, n 8.
-        across: Bytes of an element of A and of B whose lines lie next to each other in shared memory; else 0.
+        across: Bytes of an element of A and of B whose lines are contiguous in shared memory; else 0.
         target: Whose arithmetic.
     """
     name = ".".join(

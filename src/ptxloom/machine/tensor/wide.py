@@ -47,7 +47,7 @@ class Rule:
 
     @property
     def floor(self) -> int:
-        """The least exponent that terms are aligned by: smaller ones lose what lies too far under it."""
+        """The least exponent that terms are aligned by: smaller ones lose bits too far below it."""
         return self.least_c - self.floor_depth
 
     @property

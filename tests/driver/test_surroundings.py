@@ -82,7 +82,7 @@ def test_a_limit_that_leaves_enough_is_kept(line: str) -> None:
             "100",
             [
                 "this machine refuses 67,108,864 bytes for the memory of a device: ask for less (`--memory-limit`,",
-                "the process in which kernels run gives this program no device",
+                "the process in which kernels run refuses this program a device",
             ],
         ),
         ('ulimit -n 20; exec "$@"', PIECES, "{0, 2}", []),

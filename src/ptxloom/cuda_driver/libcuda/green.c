@@ -1,4 +1,4 @@
-/* Parts of the device, and contexts that have one. Kernels run on all of it all the same: nothing is done at a time. */
+/* Parts of the device, and contexts that have one. Kernels run on the whole device anyway: nothing runs concurrently. */
 #include <string.h>
 
 #include "base/contexts.h"
@@ -79,7 +79,7 @@ EXPORTED int cuDevSmResourceSplitByCount(struct resource *parts, unsigned *count
     return SUCCESS;
 }
 
-/* -- groups of any size: as the manual says it, confirmed on no device ---------------------------------------------- */
+/* -- groups of any size: by the manual, not confirmed on a device ---------------------------------------------- */
 
 enum { FILLED_UP = 1, IN_A_DOMAIN = 6 }; /* flags; there is only one domain, which has no number */
 

@@ -4,7 +4,7 @@
 
 #include "base/exported.h"
 
-/* A function that nobody has written answers CUDA_ERROR_NOT_SUPPORTED, and is told of in the report. */
+/* A missing function returns CUDA_ERROR_NOT_SUPPORTED, and is listed in the report. */
 int function_missing(const char *name);
 #define STUB(symbol, name)                           \
     EXPORTED __attribute__((weak)) int symbol(void); \

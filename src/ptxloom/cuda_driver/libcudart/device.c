@@ -1,4 +1,4 @@
-/* What a device is: the structure of its properties, filled from the attributes that the driver tells. */
+/* The structure of a device's properties, filled from the attributes of the driver. */
 #include <string.h>
 
 #include "tables.h"

@@ -90,7 +90,7 @@ EXPORTED int cudaExecutionCtxDestroy(handle context) {
     return told(green ? cuGreenCtxDestroy(green) : INVALID_VALUE); /* a primary one stays */
 }
 
-/* Where the driver takes no context for the current one, there is none here. */
+/* Where the driver takes no context for the current one, the runtime has none either. */
 #define GIVEN(context)                          \
     if (!(context)) return told(INVALID_VALUE); \
     START()

@@ -56,7 +56,7 @@ FORWARD(6, cudaDevSmResourceSplitByCount, cuDevSmResourceSplitByCount)
 FORWARD(3, cudaDevResourceGenerateDesc, cuDevResourceGenerateDesc)
 FORWARD(3, cudaStreamGetDevResource, cuStreamGetDevResource)
 
-/* what the driver has to tell */
+/* the driver's data */
 FORWARD(2, cudaLogsCurrent, cuLogsCurrent)
 FORWARD(3, cudaLogsDumpToFile, cuLogsDumpToFile)
 FORWARD(4, cudaLogsDumpToMemory, cuLogsDumpToMemory)

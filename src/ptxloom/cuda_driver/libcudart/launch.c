@@ -47,7 +47,7 @@ EXPORTED int __cudaPopCallConfiguration(struct dim3 *grid, struct dim3 *block, s
     return SUCCESS;
 }
 
-/* The runtime tells a shape that no device takes from other values that are wrong. */
+/* The runtime distinguishes a shape that no device takes from other wrong values. */
 static int launchable(struct dim3 grid, struct dim3 block) {
     enum { MAX_THREADS = 1, MAX_BLOCK_X = 2 }; /* those of the grid follow those of the block */
     const unsigned asked[] = {block.x, block.y, block.z, grid.x, grid.y, grid.z};

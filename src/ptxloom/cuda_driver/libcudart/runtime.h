@@ -44,7 +44,7 @@ int reset(void (*first)(void));              /* of the current device, if it was
 
 /* code.c */
 int kernel_of(const void *function, handle *kernel);
-const void *function_of(handle kernel); /* the host address of a kernel, or its handle where it has none */
+const void *function_of(handle kernel); /* the host address of a kernel, or its handle if it has none */
 int variable_of(const void *symbol, char **address, size_t *bytes);
 int part_of(const void *symbol, size_t offset, size_t bytes, char **address);
 

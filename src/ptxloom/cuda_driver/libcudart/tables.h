@@ -1,4 +1,4 @@
-/* What is generated from names.txt: errors by number, and where a property of a device lies in its structure. */
+/* What is generated from names.txt: errors by number, and the place of a device's property in its structure. */
 #ifndef PTXLOOM_TABLES_H
 #define PTXLOOM_TABLES_H
 

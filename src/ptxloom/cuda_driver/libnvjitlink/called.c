@@ -1,7 +1,7 @@
 /* Functions of LTO-IR that only PTX calls.
 
    nvJitLink makes PTX of LTO-IR alone, and leaves out what no LTO-IR of the link calls. So there is one more input, which
-   takes the addresses of all that PTX declares `.extern`: C++ of a few lines, compiled by the NVRTC that lies beside
+   takes the addresses of all that PTX declares `.extern`: C++ of a few lines, compiled by the NVRTC next to
    nvJitLink. In what comes out these functions are local, and what nobody defines is declared without parameters. */
 #define _GNU_SOURCE
 #include "called.h"
@@ -140,7 +140,7 @@ void *called_root(const char *text, unsigned target, const void *linker, size_t 
     return made;
 }
 
-/* -- what came of it ----------------------------------------------------------------------------------------------- */
+/* -- results ----------------------------------------------------------------------------------------------- */
 
 /* Whether the declaration of a function has no parameters. */
 static int takes_nothing(struct name name) {
@@ -160,7 +160,7 @@ static const char *show_line(FILE *out, const char *at, const char *text) {
     if (*end) end++;
     if (!strncmp(start, EXTERN, strlen(EXTERN))) {
         struct name name = name_behind(start + strlen(EXTERN));
-        if (takes_nothing(name) && calls(text, name)) return behind_statement(name.start); /* the text says more */
+        if (takes_nothing(name) && calls(text, name)) return behind_statement(name.start); /* the text has details */
     }
     if (!strncmp(start, LOCAL, strlen(LOCAL)) && calls(text, name_behind(start + strlen(LOCAL)))) fputs(".visible ", out);
     const char *table = strncmp(start, "//", 2) ? memmem(at, (size_t)(end - at), TABLE, strlen(TABLE)) : NULL;

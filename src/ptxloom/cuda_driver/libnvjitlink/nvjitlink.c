@@ -158,7 +158,7 @@ static int join(struct link *link, const struct input *inputs, size_t count, voi
 /* Kinds of what a fatbin holds. */
 enum { PTX_IMAGE = 1, LTO_IMAGE = 8 };
 
-/* Whether the fatbins of a file, wherever they lie in it, hold images of a kind. */
+/* Whether the fatbins anywhere in a file hold images of a kind. */
 static int holds(const unsigned char *data, size_t size, int wanted) {
     static const unsigned char MAGIC[] = {0x50, 0xed, 0x55, 0xba};
     const unsigned char *const end = data + size;
@@ -257,7 +257,7 @@ EXPORTED int nvJitLinkComplete(struct link *link) {
     return join(link, link->inputs, link->count, &link->made, &link->size);
 }
 
-/* -- what came of it ----------------------------------------------------------------------------------------------- */
+/* -- results ----------------------------------------------------------------------------------------------- */
 
 EXPORTED int nvJitLinkGetLinkedCubinSize(struct link *link, size_t *size) {
     if (!link || !size) return NULL_INPUT;

@@ -27,7 +27,7 @@ static inline function *theirs(const char *name) {
     return found;
 }
 
-/* A function whose arguments are passed on as they came; `missing` is what it answers where there is no such function. */
+/* A function whose arguments are passed on as they came; `missing` is the result if there is no such function. */
 #define FORWARD(name, missing)                                           \
     EXPORTED function name;                                              \
     EXPORTED word name(word a, word b, word c, word d, word e, word f) { \

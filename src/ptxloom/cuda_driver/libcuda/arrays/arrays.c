@@ -1,4 +1,4 @@
-/* Arrays and mipmapped arrays: which there are, and where they lie. */
+/* Arrays and mipmapped arrays: their kinds, and their memory. */
 #include "arrays/arrays.h"
 
 #include <string.h>
@@ -159,7 +159,7 @@ EXPORTED int cuArrayCreate_v2(void **handle, const struct flat_description *flat
     return cuArray3DCreate_v2(handle, &about);
 }
 
-/* What is said of a handle that is no array: of one that has been destroyed, as a driver does. */
+/* The error for a handle that is not an array: for a destroyed one, as in a driver. */
 static int no_array(const void *handle) { return handle ? CONTEXT_IS_DESTROYED : INVALID_HANDLE; }
 
 EXPORTED int cuArray3DGetDescriptor_v2(struct array_description *found, void *handle) {

@@ -28,7 +28,7 @@ struct array {
     unsigned level;
 };
 
-/* Its levels lie behind each other in one allocation. */
+/* Its levels are consecutive in one allocation. */
 struct mipmap {
     struct array_description about;
     device_pointer start;
@@ -36,11 +36,11 @@ struct mipmap {
     void *levels[MOST_LEVELS]; /* handles of those that were asked for */
 };
 
-/* Bytes of an element; 0 if there is no such format with so many channels. */
+/* Bytes of an element; 0 if no such format has that many channels. */
 unsigned element_bytes(int format, unsigned channels);
 /* The most elements of linear memory that a texture has. */
 size_t linear_texels(unsigned bytes);
-/* A level as it lies, in bytes from the start of its mipmapped array; level 0 is an array by itself. */
+/* A level, in bytes from the start of its mipmapped array; level 0 is an array by itself. */
 struct array array_level(const struct array_description *about, unsigned level, uint64_t *offset);
 uint64_t array_rows(const struct array *array);
 uint64_t array_slices(const struct array *array);

@@ -1,4 +1,4 @@
-/* Textures and surfaces as the server is told of them: which there are, and where their elements lie. */
+/* Textures and surfaces as sent to the server: their kinds, and the addresses of their elements. */
 #include <string.h>
 
 #include "arrays/textures.h"

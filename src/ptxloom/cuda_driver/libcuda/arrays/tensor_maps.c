@@ -50,7 +50,7 @@ EXPORTED int cuTensorMapEncodeIm2col(unsigned char *map, int type, uint32_t rank
     return encode(map, &q);
 }
 
-/* Its corners are those of the width; the mode says nothing that the map holds. */
+/* Its corners are those of the width; the mode is not part of the map. */
 EXPORTED int cuTensorMapEncodeIm2colWide(unsigned char *map, int type, uint32_t rank, void *address, const uint64_t *sizes,
                                          const uint64_t *strides, int lower, int upper, uint32_t channels, uint32_t pixels,
                                          const uint32_t *steps, int interleave, int mode, int swizzle, int promotion, int fill) {

@@ -37,7 +37,7 @@ struct view { /* CUDA_RESOURCE_VIEW_DESC */
     unsigned first_level, last_level, first_layer, last_layer, reserved[16];
 };
 
-/* What a server is told of one (cuda_driver/textures.py says the same). */
+/* What the server receives for one (as in cuda_driver/textures.py). */
 struct image_level {
     uint64_t start, pitch, plane;
     uint32_t width, height, depth, unused;

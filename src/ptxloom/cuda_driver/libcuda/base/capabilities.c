@@ -1,4 +1,4 @@
-/* What a device says that it can do with others, of which there are none, and with the host. */
+/* What a device can do with other devices, of which there are none, and with the host. */
 #include "base/contexts.h"
 #include "base/handles.h"
 
@@ -48,7 +48,7 @@ EXPORTED int cuCtxGetExecAffinity(int *affinity, int type) {
     return SUCCESS;
 }
 
-/* Functions that both the host and kernels call: PTX has none. */
+/* Functions that both the host and kernels call: PTX does not have any. */
 EXPORTED int cuLibraryGetUnifiedFunction(void **function, void *library, const char *name) {
     DRIVER;
     GIVEN(function && name);
@@ -56,7 +56,7 @@ EXPORTED int cuLibraryGetUnifiedFunction(void **function, void *library, const c
     return INVALID_VALUE;
 }
 
-/* -- notifications, of which none comes: nobody takes memory away ----------------------------------------------------- */
+/* -- notifications, which never come: memory is never taken away ----------------------------------------------------- */
 
 EXPORTED int cuDeviceRegisterAsyncNotification(int which, void (*function)(void *, void *, void *), void *data, void **handle) {
     DRIVER;

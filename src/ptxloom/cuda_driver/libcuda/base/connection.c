@@ -1,6 +1,6 @@
 /* The socket to the server, and what happens at a fork.
 
-   One connection a process: whoever asks holds the lock until the answer has come. A child process has no driver
+   One connection per process: a caller holds the lock until the response has arrived. A child process has no driver
    (CUDA_ERROR_NOT_INITIALIZED), as with a GPU, if its parent had called cuInit; else it has its own. */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -61,8 +61,8 @@ static int send_all(const void *data, size_t size) {
 
 enum { LOOKS = 100, FEW = 4, NOW_AND_THEN = 32 };
 
-/* Look whether the answer is there, before this thread sleeps: to wake takes longer than most launches. Where that has been
-   in vain a few times (kernels are long, or the machine is busy), only now and then. */
+/* Poll for the response before this thread sleeps: waking takes longer than most launches. If that was in vain a few
+   times (kernels are long, or the machine is busy), only now and then. */
 static void look(void) {
     static unsigned in_vain;
     char first;
@@ -147,7 +147,7 @@ int ask(enum operation operation, const struct part *parts, int count, struct an
     return head.status;
 }
 
-/* The answer to HELLO comes with the files of the device's memory; what is wrong, in words, or NULL. */
+/* The response to HELLO comes with the files of the device's memory; returns the error in words, or NULL. */
 static const char *greet(int *files, int *count) {
     static const char *other = "the process in which kernels run is of another version";
     uint64_t question[2] = {HELLO, sizeof(uint64_t)};
@@ -158,7 +158,7 @@ static const char *greet(int *files, int *count) {
     if (!send_all(question, sizeof question) || !send_all(&process, sizeof process)) return other;
     ssize_t got = recvmsg(server, &message, MSG_WAITALL | MSG_CMSG_CLOEXEC);
     struct cmsghdr *told = CMSG_FIRSTHDR(&message);
-    if (got == 0) return "the process in which kernels run gives this program no device"; /* and has said why */
+    if (got == 0) return "the process in which kernels run refuses this program a device"; /* and has reported why */
     if (got != (ssize_t)sizeof device || !told || told->cmsg_type != SCM_RIGHTS) return other;
     *count = (int)((told->cmsg_len - CMSG_LEN(0)) / sizeof(int));
     memcpy(files, CMSG_DATA(told), (size_t)*count * sizeof(int));

@@ -44,7 +44,7 @@ struct part {
     size_t size;
 };
 
-/* What the server answered: bytes that are there until the next question. */
+/* The server's response: bytes that are valid until the next request. */
 struct answer {
     const unsigned char *data;
     size_t size;

@@ -1,4 +1,4 @@
-/* Contexts: the current one, and what it may be told. */
+/* Contexts: the current one, and its settings. */
 #ifndef PTXLOOM_CONTEXTS_H
 #define PTXLOOM_CONTEXTS_H
 

@@ -1,4 +1,4 @@
-/* Devices: there is one, and what it is the server says. */
+/* Devices: there is one, which the server describes. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdio.h>

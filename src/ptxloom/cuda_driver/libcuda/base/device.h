@@ -1,4 +1,4 @@
-/* The device that the server gives this process. */
+/* The device that the server provides for this process. */
 #ifndef PTXLOOM_DEVICE_H
 #define PTXLOOM_DEVICE_H
 
@@ -25,7 +25,7 @@ enum device_attribute {
 };
 struct device {
     uint64_t start, size; /* of the addresses that are the device's */
-    uint64_t marks;       /* where a byte tells of each byte whether it has been written; 0 if nobody asks */
+    uint64_t marks;       /* one byte for each byte, whether it has been written; 0 if no tool needs it */
     uint64_t capacity;
     int32_t session;
     int32_t attributes[ATTRIBUTES];

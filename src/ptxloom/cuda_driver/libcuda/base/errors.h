@@ -1,4 +1,4 @@
-/* What the functions of the driver return, and the words in which they say it. */
+/* The errors that the functions of the driver return, and their texts. */
 #ifndef PTXLOOM_ERRORS_H
 #define PTXLOOM_ERRORS_H
 

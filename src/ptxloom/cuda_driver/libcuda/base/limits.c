@@ -1,4 +1,4 @@
-/* What a context may be told of: how deep kernels call, what they may print and allocate, caches and shared memory. */
+/* Settings of a context: the call depth of kernels, what they may print and allocate, caches and shared memory. */
 #include "base/contexts.h"
 #include "base/limits.h"
 

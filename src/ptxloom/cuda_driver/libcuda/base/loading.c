@@ -68,7 +68,7 @@ static int keep_path_of_nvrtc(struct dl_phdr_info *library, size_t size, void *p
 
 typedef int nvrtc_question(void *program, void *answer);
 
-/* A function of the NVRTC that is loaded, by whatever path the loader went; NULL if there is none. */
+/* A function of the loaded NVRTC, by whatever path it was loaded; NULL if there is none. */
 static nvrtc_question *nvrtcs(const char *name) {
     nvrtc_question *found = NULL;
     char path[PATH_BYTES];

@@ -1,4 +1,4 @@
-/* What the driver writes down: functions that are missing, and kernels that were ended. Wrong calls are told by their answers. */
+/* The driver's log: missing functions, and kernels that were ended. Wrong calls return an error instead. */
 #include <stdio.h>
 #include <string.h>
 

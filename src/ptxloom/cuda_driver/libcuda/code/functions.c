@@ -1,4 +1,4 @@
-/* Functions and kernels: what is said of them, how many of them fit. */
+/* Functions and kernels: their attributes, and their occupancy. */
 #include <stdlib.h>
 #include <string.h>
 

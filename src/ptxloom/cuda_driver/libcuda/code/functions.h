@@ -5,7 +5,7 @@
 #include "base/contexts.h"
 
 enum { PARAMETERS = 4096, FUNCTION_ATTRIBUTES = 32 };
-/* Those that are asked for here, of CUfunction_attribute, and what the server tells beside them. */
+/* The attributes used here, of CUfunction_attribute, and further data from the server. */
 enum function_attribute {
     MAX_THREADS = 0,
     STATIC_SHARED = 1,

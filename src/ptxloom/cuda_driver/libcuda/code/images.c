@@ -1,4 +1,4 @@
-/* Images of modules, whose size is nowhere said: their headers tell it, and nothing is read that the program does not have;
+/* Images of modules, which come without a size: it is in their headers, and no memory is read that the program does not have;
    files; the logs of compilers. */
 #include "code/images.h"
 
@@ -27,7 +27,7 @@ static int copied(void *into, const void *image, uint64_t at, size_t size) {
     return 1;
 }
 
-/* These say how long an image is; 0 if it is none. */
+/* These return the length of an image; 0 if it is not one. */
 
 static uint64_t elf_size(const void *image) {
     unsigned char header[ELF_HEADER_BYTES], section[SECTION_BYTES];
@@ -91,7 +91,7 @@ EXPORTED int ptxloom_image_bytes(const void *image, size_t *bytes) {
     return SUCCESS;
 }
 
-/* -- options of compilers: who asks for what was wrong is told ---------------------------------------------------- */
+/* -- options of compilers: errors are returned on request ---------------------------------------------------- */
 
 enum { LAST_OPTION = 35 };
 

@@ -1,15 +1,15 @@
-/* Images of modules, and what compilers say of them. */
+/* Images of modules, and the messages of compilers about them. */
 #ifndef PTXLOOM_IMAGES_H
 #define PTXLOOM_IMAGES_H
 
 #include "base/connection.h"
 
-/* Where a program wants to read what a compiler said. */
+/* The buffer for a compiler's messages. */
 struct logs {
     char *text[2]; /* information, errors */
     size_t room[2];
-    void **sizes[2]; /* where it is said how much there was */
-    uint64_t registers; /* that a thread may have at most; 0: it is not said */
+    void **sizes[2]; /* receives the length */
+    uint64_t registers; /* the limit per thread; 0: not set */
     uint64_t target;    /* CUjit_target; 0: the device */
 };
 int logs_of(unsigned count, const int *options, void **values, struct logs *logs);

@@ -167,7 +167,7 @@ static int apply(struct launch *launch, const struct launch_attribute *one) {
     }
 }
 
-/* Events that a launch tells of are recorded behind it. */
+/* Events that a launch signals are recorded after it. */
 static int record_events(const struct configuration *c) {
     for (uint32_t i = 0; i < c->count; i++)
         if (c->attributes[i].id == PROGRAMMATIC_EVENT || c->attributes[i].id == COMPLETION_EVENT)

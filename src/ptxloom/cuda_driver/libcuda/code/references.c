@@ -142,7 +142,7 @@ EXPORTED int cuSurfRefSetArray(void *handle, void *array, unsigned flags) {
     return bind_array(one, ARRAY_RESOURCE, array, flags, 0);
 }
 
-/* An address that is not aligned is told how far it lies from one that is. */
+/* For an unaligned address, returns the distance from the aligned one. */
 EXPORTED int cuTexRefSetAddress_v2(size_t *offset, void *handle, device_pointer address, size_t bytes) {
     FIND_REFERENCE(one, handle, 0);
     const size_t beyond = address % (unsigned)device.attributes[TEXTURE_ALIGNMENT];

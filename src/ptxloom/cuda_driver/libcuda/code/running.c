@@ -9,7 +9,7 @@
 #include "memory/host_memory.h"
 #include "streams/work.h"
 
-enum { LAUNCHED, REFUSED, ENDED }; /* how the server says that it went */
+enum { LAUNCHED, REFUSED, ENDED }; /* the outcome from the server */
 
 static int ended(int error, const struct answer *answer) {
     uint32_t how;
@@ -20,7 +20,7 @@ static int ended(int error, const struct answer *answer) {
         fflush(stdout);
     }
     if (how != ENDED) return error;
-    failed = error; /* the next call tells of it, as where kernels run beside the program */
+    failed = error; /* the next call returns it, as on a device that runs asynchronously */
     write_down("a kernel was ended", error_name(error));
     return SUCCESS;
 }

@@ -8,7 +8,7 @@
 
 enum { FIRST_ORDER = 1, LAST_ORDER = 3, KNOWN_FLAGS = 3 };
 
-/* Which stream: not the legacy one, as what is in it cannot be told apart. */
+/* Which stream: not the legacy one, whose work cannot be distinguished. */
 static int stream_for(void *handle) {
     struct stream *stream;
     return (uintptr_t)handle < 2 ? INVALID_VALUE : stream_of(handle, &stream);
@@ -47,7 +47,7 @@ EXPORTED int cuMemcpyBatchAsync_v2(const device_pointer *to, const device_pointe
     TRY(stream_for(stream));
     TRY(indices_legal(first, attribute_count, count));
     for (size_t i = 0; i < attribute_count; i++) TRY(order_legal(attributes[i].order, attributes[i].flags));
-    for (size_t turn = 0; turn < 2; turn++) /* none is done before all are known to be legal */
+    for (size_t turn = 0; turn < 2; turn++) /* nothing is done before all are known to be legal */
         for (size_t i = 0; i < count; i++) {
             struct copy copy = {.to = to[i], .from = from[i], .width = sizes[i], .height = 1, .depth = 1};
             if (!sizes[i] || copy_legal(&copy, when_of(stream))) return INVALID_VALUE;
@@ -98,7 +98,7 @@ struct box {
     unsigned flags;
 };
 
-/* What an element has of bytes, as far as an operand says so. */
+/* The bytes of an element, as far as an operand gives them. */
 static int unit_of(const struct operand *o, size_t *unit) {
     if (o->kind != IN_ARRAY) return o->kind == POINTER ? SUCCESS : INVALID_VALUE;
     const struct array *array = object_of(AN_ARRAY, o->in.array);

@@ -151,7 +151,7 @@ int copy_of_box(const struct copy3d *p, struct copy *copy, enum when when) {
     return copy_legal(copy, when);
 }
 
-/* What a node tells of itself; a recorded copy was no box at first, or between addresses. */
+/* What a node returns about itself; a recorded copy was no box at first, or between addresses. */
 struct copy3d copy_as_given(const struct copy *c) {
     if (c->given.width) return c->given;
     struct copy3d told = {.from_pitch = c->from_pitch, .to_pitch = c->to_pitch, .width = c->width, .height = c->height, .depth = c->depth};

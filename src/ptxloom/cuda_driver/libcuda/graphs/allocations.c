@@ -4,7 +4,7 @@
 #include "memory/graph_memory.h"
 #include "memory/memory.h"
 
-enum { UNIT = 32 << 20 }; /* in which a device says that it has set memory aside for graphs */
+enum { UNIT = 32 << 20 }; /* in which a device reserves memory for graphs */
 
 static uint64_t reserved, used_high, reserved_high;
 
@@ -101,7 +101,7 @@ void executable_reserve(struct executable *which) {
     if (reserved > used_high) used_high = reserved;
 }
 
-/* -- what the device tells of it ---------------------------------------------------------------------------------------- */
+/* -- what the device reports of it ---------------------------------------------------------------------------------------- */
 
 enum { USED, USED_HIGH, RESERVED, RESERVED_HIGH };
 

@@ -155,7 +155,7 @@ EXPORTED int cuGraphExecNodeSetParams(void *exec, void *node, const struct any_n
     return set_any(NULL, work_in(exec, node), p);
 }
 
-/* -- what such a node tells ------------------------------------------------------------------------------------------- */
+/* -- what such a node returns ------------------------------------------------------------------------------------------- */
 
 static int tell(void *node, struct any_node *p) {
     const struct work *work = work_of_node(node);

@@ -1,6 +1,5 @@
-/* Nodes of graphs that decide: a value in the device's memory, and the graphs that are run, or not, or again.
-
-   The handle of a condition is where its value lies, so that `cudaGraphSetConditional` is a store. */
+/* Nodes of graphs that decide: a value in the device's memory, and the graphs that are run, or not, or again. The
+   handle of a condition is the address of its value, so that `cudaGraphSetConditional` is a store. */
 #include <string.h>
 
 #include "base/handles.h"
@@ -102,7 +101,7 @@ static int run(const struct work *work) {
     if (one->kind == IF) return value ? graph_run(one->bodies[0]) : one->size > 1 ? graph_run(one->bodies[1]) : SUCCESS;
     while (value_of(one)) {
         TRY(graph_run(one->bodies[0]));
-        if (failed) return SUCCESS; /* the next call tells of it */
+        if (failed) return SUCCESS; /* the next call returns it */
     }
     return SUCCESS;
 }

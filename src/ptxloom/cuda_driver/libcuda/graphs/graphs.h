@@ -27,7 +27,7 @@ struct node {
     struct work work;
     void *cloned_from;
     uint64_t mark; /* of `graph_order` */
-    void **parameters; /* what the kernel's node tells of its parameters */
+    void **parameters; /* what the kernel's node returns of its parameters */
 };
 
 /* What a graph was when it was made ready; `nodes` are those of the graph, for changes. */
@@ -42,7 +42,7 @@ struct executable {
     size_t *edges; /* how many of them each node waits for */
 };
 
-enum { AUTO_FREE = 1 }; /* of the flags: what a launch has allocated and nobody freed, the next one frees */
+enum { AUTO_FREE = 1 }; /* of the flags: the next launch frees what the last one allocated and did not free */
 int graph_allocates(void *graph);                        /* or frees; it is not copied, nor are its nodes taken away */
 int executable_memory(struct executable *one);           /* counts what it allocates */
 int executable_prepare(const struct executable *one);    /* for a launch: an error if memory is not as it has to be */
@@ -51,7 +51,7 @@ void executable_reserve(struct executable *one);         /* tells the device tha
 int user_objects_keep(struct list *to, const struct list *from);
 void user_objects_drop(struct list *kept);
 
-/* As programs give them, but for what they get. */
+/* As programs pass them, except outputs. */
 struct condition_params {
     uint64_t handle;
     int kind;
@@ -63,7 +63,7 @@ int condition_make(const struct condition_params *p, struct work *work);
 void **condition_bodies(void *handle);
 int condition_tell(void *handle, struct condition_params *p);
 int condition_legal(void *handle);
-int condition_value_is(device_pointer place); /* whether the value of a condition lies there */
+int condition_value_is(device_pointer place); /* whether the value of a condition is there */
 void conditions_begin(const struct list *values);
 int condition_values_keep(struct list *to, const struct list *from); /* graphs, and what was made ready of them, hold them */
 void condition_values_drop(struct list *values);

@@ -59,7 +59,7 @@ EXPORTED int cuGraphExecKernelNodeSetParams_v2(void *exec, void *node, const str
     return set_kernel(exec, node, p, 2);
 }
 
-/* The parameters as a program may give them back: pointers into the node. */
+/* The parameters as a program may pass them back: pointers into the node. */
 static int tell_kernel(void *handle, struct kernel_node *p, int version) {
     GIVEN(handle && p);
     DRIVER;

@@ -1,4 +1,4 @@
-/* What a node that allocates is told, and tells. */
+/* The inputs and outputs of a node that allocates. */
 #ifndef PTXLOOM_MEMORY_NODES_H
 #define PTXLOOM_MEMORY_NODES_H
 

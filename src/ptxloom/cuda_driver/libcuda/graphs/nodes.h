@@ -1,4 +1,4 @@
-/* What a node of each kind is made of, as programs give it. */
+/* The contents of a node of each kind, as programs pass them. */
 #ifndef PTXLOOM_NODES_H
 #define PTXLOOM_NODES_H
 

@@ -1,4 +1,4 @@
-/* User objects: what graphs keep alive of a program's, and the function that is called when nobody does. */
+/* User objects: objects of a program that graphs keep alive, and the function that is called when none does. */
 #include <stdlib.h>
 
 #include "base/handles.h"

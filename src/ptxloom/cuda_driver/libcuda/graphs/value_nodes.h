@@ -1,4 +1,4 @@
-/* What a node of values is told, and tells. */
+/* The inputs and outputs of a node of values. */
 #ifndef PTXLOOM_VALUE_NODES_H
 #define PTXLOOM_VALUE_NODES_H
 

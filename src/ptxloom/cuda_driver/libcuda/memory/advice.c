@@ -1,4 +1,4 @@
-/* What programs say of managed memory, and where it was moved last: told again, and nothing else. */
+/* Programs' advice on managed memory, and where it was moved last: returned on request, without any other effect. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@ enum { PAGE = 4096 };
 enum attribute { READ_MOSTLY = 1, PREFERRED, ACCESSED_BY, PREFETCHED, PREFERRED_TYPE, PREFERRED_ID, PREFETCHED_TYPE, PREFETCHED_ID };
 enum { THE_HOST = -1, NOBODY = -2 };
 
-/* Pages that lie side by side, of which the same was said. */
+/* Consecutive pages with the same advice. */
 struct pages {
     device_pointer start, end;
     int is_read_mostly, by_device, by_host;
@@ -93,7 +93,7 @@ int advice_keep(device_pointer start, uint64_t size, enum advice advice, struct 
     return SUCCESS;
 }
 
-/* -- what is told: what is said of all pages alike -------------------------------------------------------------------- */
+/* -- what is returned: the advice common to all pages -------------------------------------------------------------------- */
 
 static int number_of(struct location where) { return where.type == NOWHERE ? NOBODY : where.id; }
 

@@ -1,4 +1,4 @@
-/* What programs say of managed memory. */
+/* Programs' advice on managed memory. */
 #ifndef PTXLOOM_ADVICE_H
 #define PTXLOOM_ADVICE_H
 

@@ -13,7 +13,7 @@ struct allocation {
     uint64_t id;
     void *context, *pool, *graph_memory;
     uint64_t owner; /* a module, for its variables */
-    enum { NOT_TOLD, MAY_OVERLAP, WAIT } copies; /* as a program has said of them: all wait here */
+    enum { NOT_TOLD, MAY_OVERLAP, WAIT } copies; /* as set by a program: all wait here */
     unsigned opened; /* how often more than once */
 };
 enum { NOWHERE, ON_DEVICE, ON_HOST, ON_HOST_NODE, ON_HOST_NODE_NEAR };

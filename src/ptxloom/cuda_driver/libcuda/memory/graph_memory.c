@@ -1,6 +1,6 @@
-/* Memory of graphs: made with the node that allocates it, there from a launch on until it is freed, always at one place.
-
-   Every work that allocates or frees it uses it. When there is none any more, and it is not there, its place is given up. */
+/* Memory of graphs: created with the node that allocates it, allocated from a launch until it is freed, always at one
+   address. All work that allocates or frees it holds a reference. When there is none left, and it is not allocated, its
+   address is released. */
 #include "memory/graph_memory.h"
 
 #include "base/handles.h"

@@ -17,7 +17,7 @@ static int is_own(device_pointer address) { return address - device.start < devi
 
 int in_device(device_pointer address) { return is_own(address) || virtual_holds(address) || allocation_at(address); }
 
-/* Whether there is memory at addresses of the host: msync says so, and does nothing else when asked like this. */
+/* Whether there is memory at addresses of the host: msync reports it, and does nothing else when called like this. */
 static int is_mapped(device_pointer address, uint64_t size) {
     uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), start = address / page * page;
     return msync((void *)(uintptr_t)start, size + (address - start), MS_ASYNC) == 0;

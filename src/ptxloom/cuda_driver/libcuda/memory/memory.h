@@ -5,7 +5,7 @@
 #include "memory/allocations.h"
 
 int memory_new(uint64_t size, enum memory_kind kind, uint32_t flags, device_pointer *start);
-int memory_free(device_pointer start, int kinds); /* what a pool gave is POOL_MEMORY, wherever it lies */
+int memory_free(device_pointer start, int kinds); /* memory of a pool is POOL_MEMORY, wherever it is */
 int in_device(device_pointer address);            /* this one's, or what another process shares */
 enum when { NOW, LATER }; /* later: in a graph, where memory is that its launches allocate */
 int reachable(device_pointer address, uint64_t size); /* whether these bytes may be copied now, */

@@ -97,7 +97,7 @@ EXPORTED int cuPointerGetAttribute(void *into, int attribute, device_pointer add
     return into && one ? answer_for(into, attribute, one, address) : INVALID_VALUE;
 }
 
-/* What is not known of an address is answered with zeros, or not at all. */
+/* Unknown attributes of an address are zeros, or not written. */
 static void put_nothing(void *into, int attribute, device_pointer address) {
     switch (attribute) {
     case RANGE_START:

@@ -1,4 +1,4 @@
-/* Memory pools: where they lie, how they move, who may touch their memory. */
+/* Memory pools: where they are, how they are shared, who may access their memory. */
 #include <string.h>
 
 #include "base/contexts.h"
@@ -48,7 +48,7 @@ EXPORTED int cuDeviceSetMemPool(int which, void *pool) {
     return is_device(which) ? take_current(POOL_MEMORY, pool) : INVALID_VALUE;
 }
 
-/* -- by where memory lies and how it moves -------------------------------------------------------------------------- */
+/* -- by where memory is and how it is shared -------------------------------------------------------------------------- */
 
 static int is_on_host(const struct location *where) {
     return where->type == ON_HOST || where->type == ON_HOST_NODE || where->type == ON_HOST_NODE_NEAR;
@@ -84,7 +84,7 @@ EXPORTED int cuMemSetMemPool(struct location *where, int type, void *pool) {
     return take_current(kind, pool);
 }
 
-/* What goes to other processes lies somewhere in particular, and stays there. */
+/* Memory shared with other processes has a fixed place. */
 static int may_go(const struct pool_properties *wanted) {
     int is_placed = wanted->where.type == ON_DEVICE || (wanted->where.type == ON_HOST_NODE && wanted->where.id == 0);
     return wanted->type == PINNED && is_placed;

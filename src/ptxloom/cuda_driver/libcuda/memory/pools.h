@@ -1,4 +1,4 @@
-/* What pools, and nodes that allocate, are told. */
+/* The settings of pools, and of nodes that allocate. */
 #ifndef PTXLOOM_POOLS_H
 #define PTXLOOM_POOLS_H
 

@@ -1,4 +1,4 @@
-/* Pools that go to other processes of the program: a file says which pool it is, and bytes which of its memory. */
+/* Pools that go to other processes of the program: a file identifies the pool, and bytes its memory. */
 #define _GNU_SOURCE
 #include <string.h>
 #include <sys/mman.h>

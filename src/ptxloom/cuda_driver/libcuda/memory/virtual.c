@@ -1,6 +1,5 @@
-/* Memory that programs map where they want: addresses set aside, pieces of memory, what lies where.
-
-   Addresses are given out here, of a range that both processes keep for it. Pieces of memory are files of the server's,
+/* Memory that programs map where they want: reserved addresses, pieces of memory, mappings. Addresses are assigned
+   here, from a range that both processes reserve. Pieces of memory are files of the server's,
    which both map at the same place. */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -34,7 +33,7 @@ struct physical {
     uint64_t size;
     struct properties properties;
     uint64_t handles, mappings; /* that there are; it goes with the last of them */
-    int file;                   /* of the server's process, */
+    int file; /* of the server's process, */
     int process;
 };
 
@@ -122,7 +121,7 @@ static int open_range(void) {
 
 /* -- addresses ------------------------------------------------------------------------------------------------------- */
 
-/* Where so many bytes are free: behind all others, or else in the first gap. */
+/* An address with that many free bytes: after all others, or else in the first gap. */
 static int find_free(uint64_t size, uint64_t alignment, device_pointer *start) {
     uint64_t at = (range.next + alignment - 1) / alignment * alignment;
     if (virtual_holds(at) && size <= range.start + range.size - at) {
@@ -229,7 +228,7 @@ EXPORTED int cuMemGetAllocationPropertiesFromHandle(struct properties *p, void *
     return SUCCESS;
 }
 
-/* -- which lies where ---------------------------------------------------------------------------------------------------- */
+/* -- mappings ---------------------------------------------------------------------------------------------------- */
 
 static int open_file(int process, int file) {
     char path[64];

@@ -54,7 +54,7 @@ static int recordable(const struct event *event, const struct stream *stream) {
     return stream->capture && event->flags & INTERPROCESS ? capture_invalidate(stream->capture) : SUCCESS;
 }
 
-/* The event and the stream of a call whose flags say whether its node, in a graph, is one for the event itself. */
+/* The event and the stream of a call whose flags decide whether its node, in a graph, is one for the event itself. */
 static int both_of(void *handle, void *where, unsigned flags, struct event **event, struct stream **stream) {
     *event = object_of(AN_EVENT, handle);
     if (!*event) return unknown_event(handle);

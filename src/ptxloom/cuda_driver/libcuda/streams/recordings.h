@@ -8,12 +8,12 @@
 /* What a graph begins with: whether streams are recorded in it. */
 struct recording {
     int is_recorded, is_invalid; /* by a stream; no longer, as something was asked that does not go with it */
-    int mode, is_own;            /* as it was made by the recording, and goes if nobody takes it */
+    int mode, is_own;            /* as made by the recording; destroyed if it is not taken */
     const void *thread;          /* that began to record it */
 };
 struct recording *recording_of(const void *graph); /* NULL if it is no graph */
 
-/* What is done with the nodes of a graph; graphs/capture.c says how. */
+/* Operations on the nodes of a graph; implemented in graphs/capture.c. */
 struct recorder {
     int (*append)(void *graph, const struct work *work, void *const *after, size_t count, void **node);
     void (*destroy)(void *graph);

@@ -19,7 +19,7 @@ EXPORTED int cuStreamDestroy_v2(void *handle) {
     struct stream *stream = object_of(A_STREAM, handle);
     if (!stream) return handle_gone(handle) ? INVALID_CONTEXT : INVALID_HANDLE;
     TRY(failed);
-    if (stream->capture && stream->origin == handle) capture_drop(stream->capture); /* nobody else can */
+    if (stream->capture && stream->origin == handle) capture_drop(stream->capture); /* no other code can */
     free(stream->last);
     handle_free(handle);
     return SUCCESS;

@@ -1,4 +1,4 @@
-/* Work as such: how each kind is done, its files say. */
+/* Work in general: each kind is implemented in its own file. */
 #include "streams/recordings.h"
 
 static int nothing(const struct work *work) {

@@ -48,7 +48,7 @@ struct fill {
     uint32_t value, element_bytes;
 };
 
-/* As programs give them. */
+/* As programs pass them. */
 struct copy2d {
     size_t from_x, from_y;
     int from_type;
@@ -83,7 +83,7 @@ struct copy {
     struct copy3d given; /* as a node of a graph was given it; empty where it was made from another call */
 };
 
-/* Values that are written or waited for, as programs give them. */
+/* Values that are written or waited for, as programs pass them. */
 struct value {
     int kind;
     device_pointer address; /* of a barrier, its flags */
@@ -121,7 +121,7 @@ struct way {
     void (*dropped)(struct work *work);
 };
 void work_way(enum work_kind kind, const struct way *way);
-/* WORK(kind, way): the file that has this kind of work says how it is done, before anything is called. */
+/* WORK(kind, way): the file of this kind of work registers its function, before anything is called. */
 #define WORK(kind, way) \
     __attribute__((constructor)) static void way_of_##kind(void) { work_way(kind, &(way)); }
 

@@ -122,7 +122,7 @@ def test_where_answers_both_questions_alike(run: Run, fmt: str) -> None:
         (["map", "ldmatrx.m8n8.x4.b16"], "there is no `ldmatrx`; did you mean `ldmatrix`?"),
         (["map", "wmma.mma"], "`wmma` requires"),
         (["map", "mma.m16n8k16.row.col.f32.f16.f16.f32"], "select one with `--operand a|b|c|d`"),
-        (["map", "wgmma.m64n8k16.f32.f16.f16", "--operand", "b"], "B lies in shared memory"),
+        (["map", "wgmma.m64n8k16.f32.f16.f16", "--operand", "b"], "B is in shared memory"),
         (["map", "ldmatrix.m8n8.x1.b16", "--operand", "a"], "operand is 'a'; it must be left out"),
         (["where", "ldmatrix.m8n8.x1.b16"], "give either `--lane`"),
         (["where", "ldmatrix.m8n8.x1.b16", "--column", "1"], "give either `--lane`"),

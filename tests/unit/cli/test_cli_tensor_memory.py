@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 SAID = {
     "map tcgen05.mma": "select one with `--operand d|a`",
-    "map tcgen05.mma --operand b": "B lies in shared memory",
+    "map tcgen05.mma --operand b": "B is in shared memory",
     "map tcgen05.mma --operand d --idesc 0x0": "M is 0",
     "where tcgen05.mma.m64n8 --operand d --lane 16": "one that the operand reaches",
     "where tcgen05.mma.m64n8 --operand d --lane 128": "from 0 to 127",

@@ -63,7 +63,7 @@ def test_the_descriptor_says_what_the_spelling_does_not() -> None:
     )
     [node] = instructions(module)
     assert fragment(node, "d", descriptor=told).rows == 64
-    with pytest.raises(UnsupportedForm, match="its instruction descriptor says what it multiplies"):
+    with pytest.raises(UnsupportedForm, match="its instruction descriptor defines the product"):
         fragment(node, "d")
     with pytest.raises(UsageError, match=r"only a tcgen05\.mma"):
         fragment("ldmatrix.x4", descriptor=told)
@@ -91,7 +91,7 @@ def test_what_cannot_be_multiplied_is_refused(text: str, operand: str, why: str)
 
 def test_operands_are_those_that_tensor_memory_can_hold() -> None:
     assert fragment_operands("tcgen05.mma.sp.e4m3.ue8m0") == ("d", "a", "e", "sfa", "sfb")
-    with pytest.raises(UsageError, match="B lies in shared memory"):
+    with pytest.raises(UsageError, match="B is in shared memory"):
         fragment("tcgen05.mma", "b")
     with pytest.raises(UsageError, match="'d' or 'a'"):
         fragment("tcgen05.mma", "e")

@@ -83,7 +83,7 @@ def test_operands_are_those_that_registers_hold() -> None:
     assert (
         fragment_operands("wmma.store.d.row.m16n16k16.f16") == fragment_operands("tcgen05.ld.32x32b.x1.b32") == (None,)
     )
-    with pytest.raises(UsageError, match="B lies in shared memory"):
+    with pytest.raises(UsageError, match="B is in shared memory"):
         fragment("wgmma.m64n8k16.f32.f16.f16", "b")
     with pytest.raises(UsageError, match="for this mma"):
         fragment("m16n8k16.row.col.f32.f16.f16.f32", "e")

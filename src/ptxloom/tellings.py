@@ -48,7 +48,7 @@ class Telling:
 
 @dataclass(frozen=True, slots=True)
 class OpcodeTellings:
-    """All that the code says of an opcode.
+    """All that the code knows of an opcode.
 
     Attributes:
         forms: Its syntax lines.
@@ -67,7 +67,7 @@ class OpcodeTellings:
 
 
 def told(opcode: str) -> OpcodeTellings:
-    """Everything that the code says of an opcode.
+    """Collect everything that the code knows of an opcode.
 
     Raises:
         UsageError: There is no such opcode.

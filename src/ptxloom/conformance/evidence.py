@@ -27,7 +27,7 @@ _ROWS: Final = 20
 
 @dataclass(frozen=True, slots=True)
 class EvidenceRow:
-    """What a GPU was asked, as the page says it.
+    """The cases of a GPU, in the page's terms.
 
     Attributes:
         device: The GPU.
@@ -73,7 +73,7 @@ class Standing:
 
 
 def asked_of(report: Report, forms: int | None = None, differ: int = 0) -> EvidenceRow:
-    """What a report says; of its results so many were computed here (None: all), and so many differ."""
+    """Summarise a report, with the number of its results that were computed here (None: all), and that differ."""
     ran = sum(bool(one.digest) for one in report.verdicts) if forms is None else forms
     return EvidenceRow(report.device, report.target, report.driver, ran, report.cases, differ)
 

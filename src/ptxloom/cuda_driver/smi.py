@@ -40,7 +40,7 @@ _OTHERWISE: Final = {
 
 @dataclass(frozen=True, slots=True)
 class DeviceState:
-    """What the driver says of its device.
+    """The driver's data on its device.
 
     Attributes:
         name: Its name.
@@ -139,7 +139,7 @@ def _queried(asked: argparse.Namespace, seen: DeviceState) -> tuple[str, int]:
 
 
 def _table(seen: DeviceState) -> list[str]:
-    """What is printed where nothing is asked."""
+    """The output without a query."""
     mib = f"0MiB / {seen.memory_bytes // _MIB}MiB"
     lines = [
         f"NVIDIA-SMI of ptxloom: there is no GPU    Driver Version: {seen.cuda}    CUDA Version: {seen.cuda}",

@@ -30,7 +30,7 @@ _REACHES: Final = tuple(
 
 
 def judged(problem: Problem, made: Callable[[], CallableKernel], verdict: Verdict, *, on_host: bool = False) -> Verdict:
-    """Ask a kernel every case.
+    """Run a kernel on every case.
 
     Args:
         problem: What it must compute.

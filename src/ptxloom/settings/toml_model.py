@@ -201,7 +201,7 @@ class Key:
 
 
 def complaint(table: Mapping[str, Any], model: TomlTable, where: str) -> tuple[str, str] | None:
-    """What is wrong with a table: where, and the rest of the sentence; None if it says nothing that it may not."""
+    """The first error in a table: where, and the rest of the sentence; None if the table is legal."""
     from ptxloom.isa.spelling import near_misses  # noqa: PLC0415 - the command line reads the model, too
 
     known = {key.name: key for key in model.keys}

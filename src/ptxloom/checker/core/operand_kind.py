@@ -55,7 +55,7 @@ class OperandKind:
 
 @cache
 def seen(what: What, type: str = "", length: int = 0, space: str = "", owner: str = "") -> OperandKind:  # noqa: A002 - the field's own name
-    """The one object that says this."""
+    """The shared object with these values."""
     return OperandKind(what, type, length, space, owner)
 
 

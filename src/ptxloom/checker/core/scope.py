@@ -112,7 +112,7 @@ class VisibleNames:
         return self._known[-1]
 
     def remember(self, name: str, seen: OperandKind) -> OperandKind:
-        """Keep what a name was found to be, for those who ask again."""
+        """Cache the meaning of a name for later look-ups."""
         self._known[-1][name] = seen
         return seen
 

@@ -75,7 +75,7 @@ def _element(site: Site, wanted: ExpectedOperand, operand: Indexed) -> Iterator[
 
 
 def _misshapen(site: Site, operand: Address, wanted: ExpectedOperand) -> str | None:
-    """What is wrong with the form of an address; None if nothing is."""
+    """The error in the form of an address; None if it is right."""
     if operand.minus:
         return "PTX has no subtraction in an address; add a negative offset: `+-`"
     base = operand.base
@@ -156,7 +156,7 @@ _OWNERS = {"param::entry": "entry", "param::func": "func"}
 
 
 def _parameter(site: Site, wanted: ExpectedOperand, operand: Address | Indexed, received: str) -> Iterator[Diagnostic]:
-    """Whose a parameter is: the kernel's own, or one of a function; what is received is not written."""
+    """Check the owner of a parameter, the kernel or a function, and that received parameters are not written."""
     span = site.span(operand.base)
     owner = received if received in {"entry", "func"} else "func"
     if wanted.has("result") and received in {"entry", "func"}:

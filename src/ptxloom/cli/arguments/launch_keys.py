@@ -48,7 +48,7 @@ TILED: Final = ("box_dim",)
 COLUMNS: Final = (
     "pixel_box_lower_corner", "pixel_box_upper_corner", "channels_per_pixel", "pixels_per_column",
 )  # fmt: skip
-_AS_DRIVER: Final = "as the driver's parameter of this name"
+_AS_DRIVER: Final = "as the driver's parameter with this name"
 TENSOR_MAP: Final = TomlTable(
     (
         Key("of", Text(), "the argument whose array it maps; left out if the argument has an array itself"),
@@ -67,7 +67,7 @@ TENSOR_MAP: Final = TomlTable(
 
 ARGUMENT: Final = TomlTable(
     (
-        Key("name", Text(), "what expressions and reports call it; its number if left out", example='"A"'),
+        Key("name", Text(), "its name in expressions and reports; its number if left out", example='"A"'),
         *(Key(name, TomlTable(keys), _MEANINGS[name]) for name, keys in FILLS.items()),
         Key("npy", Text(), "a file that `numpy.save` wrote", example='"a.npy"'),
         Key("value", Number(), "a number, by value"),
@@ -81,7 +81,7 @@ ARGUMENT: Final = TomlTable(
     several=True,
 )
 ACCUMULATE: Final = ("f16", "bf16", "f32", "f64")
-"""What sums may be said to be rounded to."""
+"""The types that sums may be rounded to."""
 COMPARE: Final = TomlTable(
     (
         Key(

@@ -79,7 +79,7 @@ class Argument:
 
 @dataclass(frozen=True, slots=True)
 class ExpectedArray:
-    """What an array must be after the run: a file's array, or what an expression over the arguments comes to."""
+    """What an array must be after the run: a file's array, or the value of an expression over the arguments."""
 
     array: str
     wanted: Path | Expectation

@@ -102,7 +102,7 @@ def _tried(repair: Repair, options: Options) -> diagnoses.ReportedRun:
 
 
 def _held_to(told: diagnoses.ReportedRun, tried: diagnoses.ReportedRun, repair: Repair) -> diagnoses.ReportedRun:
-    """What was said of a run; a diagnosis whose repair does not mend the result is not certain."""
+    """The report of a run; a diagnosis whose repair does not mend the result is not certain."""
     if not (tried.ended or tried.wrong or tried.examined.found):
         return told
     found = tuple(replace(one, certain=False) if one.repair is repair else one for one in told.examined.found)
@@ -110,7 +110,7 @@ def _held_to(told: diagnoses.ReportedRun, tried: diagnoses.ReportedRun, repair: 
 
 
 def _told(module: Module, options: Options) -> diagnoses.ReportedRun:
-    """What the tools and the laws say of a run, and what its arrays were compared with."""
+    """What the tools and the laws report of a run, and what its arrays were compared with."""
     launch = fitted(read_launch(options.file, Budget(options.memory_limit), options), module)  # arrays as they were
     compiled = kernel(module, launch.kernel, launch.target)
     expected = references(launch, compiled)

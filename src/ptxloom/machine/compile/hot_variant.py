@@ -37,7 +37,7 @@ def hot_variant(program: Program, checks: frozenset[str]) -> Variant:
 
 
 def hot_plan(program: Program, checks: frozenset[str]) -> str:
-    """What hot code does with a kernel's registers and accesses, or why the kernel has none."""
+    """Describe what hot code does with a kernel's registers and accesses, or why the kernel has no hot code."""
     if not lets_be_hot(checks):
         return "no hot code: a tool that watches has code of its own\n"
     try:

@@ -38,7 +38,7 @@ def _text(text: str) -> str:
 
 
 def _table(grid: Grid, look: Appearance) -> str:
-    """A grid; heads say which row and column a cell is in."""
+    """A grid; heads name the row and column of a cell."""
     margin, named = grid.margin, any(grid.rows)
     caption = ". ".join(filter(None, (grid.title, *grid.notes, grid.column_axis and f"across: {grid.column_axis}")))
     lines = ["<table>", f"<caption>{_text(caption)}</caption>"]

@@ -27,7 +27,7 @@ _MOST_GAPS = 12  # things not judged that are listed
 
 @dataclass(frozen=True, slots=True)
 class ReportedRun:
-    """A run as it is reported.
+    """The report of a run.
 
     Attributes:
         examined: The verdict of the laws.
@@ -87,7 +87,7 @@ def _tools(told: ReportedRun) -> str:
 
 
 def _verdict(told: ReportedRun) -> list[str]:
-    """What is to be said where no law is broken: that of what was not judged, too."""
+    """The summary if no law is broken, including what was not judged."""
     examined, wrong = told.examined, told.wrong
     if told.ended:
         return []

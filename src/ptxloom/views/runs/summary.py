@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class CostChange:
-    """A kernel's costs beside those of its snapshot.
+    """A kernel's costs compared with its snapshot.
 
     Attributes:
         kernel: The kernel.

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from ptxloom.machine.launch.launch_state import LEAKS
 from ptxloom.machine.launch.worker import Worker
 from ptxloom.machine.native import interrupts
-from ptxloom.machine.results.hazard import Hazards
-from ptxloom.machine.results.joining import joined
+from ptxloom.machine.results.hazard import Hazards, joined
 from ptxloom.machine.results.outcome import LaunchError, LaunchResult
 from ptxloom.machine.runtime import turns
 

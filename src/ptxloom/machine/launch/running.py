@@ -14,8 +14,7 @@ from ptxloom.machine.launch.watching import may_run
 from ptxloom.machine.memory.arguments import pack
 from ptxloom.machine.native import interrupts
 from ptxloom.machine.program.signatures import LAUNCHES
-from ptxloom.machine.results.hazard import Hazards
-from ptxloom.machine.results.joining import joined
+from ptxloom.machine.results.hazard import Hazards, joined
 from ptxloom.machine.results.outcome import LaunchError, LaunchResult
 
 if TYPE_CHECKING:

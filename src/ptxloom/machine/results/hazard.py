@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ptxloom.diagnostics import Severity
@@ -12,6 +12,8 @@ from ptxloom.names.demangling import demangled
 from ptxloom.syntax.places import place_at
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from ptxloom.source import Span
     from ptxloom.syntax.origins import SourceLine
 
@@ -199,3 +201,28 @@ def _also(first: Hazard, rest: list[Hazard]) -> str:
 def _at(party: Party) -> str:
     place = place_at(party.span, party.origin)
     return f"line {party.line}" if place.ptx is None else f"{place}, PTX line {party.line}"
+
+
+def joined(hazards: Iterable[Hazard]) -> Hazards:
+    """Hazards in the order of the text; those of one kind at one pair of places made one, their counts added.
+
+    Of two lines that race across warps, a missing order within a warp too is not worth a second finding.
+    """
+    found: dict[tuple[str, int, int], Hazard] = {}
+    for hazard in hazards:
+        key = (hazard.rule, hazard.span.start, -1 if hazard.other is None else hazard.other.span.start)
+        seen = found.get(key)
+        if seen is not None:
+            first = min(seen, hazard, key=lambda h: _rank(h.party))
+            hazard = replace(first, count=seen.count + hazard.count)  # noqa: PLW2901 - the two made one
+        found[key] = hazard
+    if not found:
+        return Hazards()
+    races = {key[1:] for key, h in found.items() if h.tool == "racecheck" and h.kind != "warp-order"}
+    told = (h for key, h in found.items() if h.kind != "warp-order" or key[1:] not in races)
+    return Hazards(sorted(told, key=lambda h: (h.span.start, h.rule, h.other is None or h.other.span.start)))
+
+
+def _rank(party: Party) -> tuple[tuple[int, ...], int, tuple[int, ...]]:
+    """Blocks in the order of z, y, x; then warps, then lanes."""
+    return party.block[::-1], party.warp, party.lanes

@@ -9,10 +9,8 @@ its own, no two lanes are neighbours.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
-from ptxloom.machine.native.ir import Emitter
-from ptxloom.machine.runtime.access_code import AccessCode, parameters
 from ptxloom.machine.runtime.memory import move_lanes
 
 if TYPE_CHECKING:
@@ -31,41 +29,18 @@ def access_function(name: str) -> tuple[str, tuple[Callable[..., object], ...]]:
 
     The usual case is a function of its own, which needs few registers and saves no others; it jumps to the rest.
     """
+    from ptxloom.machine.native.ir import Emitter  # noqa: PLC0415 - a launch of kept code asks for names alone
+    from ptxloom.machine.runtime.access_code import PARTS, AccessCode, parameters  # noqa: PLC0415 - likewise
+
     found = NAME.fullmatch(name)
     assert found is not None
     heads = parameters(int(found[4]))
     declarations: dict[str, str] = {}
     functions: list[str] = []
-    for part in _PARTS[found[2]]:
+    for part in PARTS[found[2]]:
         access = AccessCode(found[1] == "store", found[2], int(found[3]), int(found[4]), Emitter())
         part.build(access)
         declarations |= access.e.declarations
         functions.append("\n".join((part.head.format(name=name, parameters=heads), "{", *access.e.lines, "}")))
     ir = "\n".join((*declarations.values(), *functions))
     return ir, (move_lanes,)
-
-
-class _Part(NamedTuple):
-    """One of the functions of an access, jumped to by those before it."""
-
-    head: str
-    build: Callable[[AccessCode], None]
-
-
-_INNER: Final = "({parameters}) nounwind noinline"
-_SLOW: Final = _Part(f"define internal i32 @slow{_INNER} cold", AccessCode.slow)
-_ROWS: Final = (
-    _Part("define i32 @{name}({parameters}) #0", AccessCode.build),
-    _Part(f"define internal i32 @part{_INNER}", AccessCode.part),
-    _Part(f"define internal i32 @apart{_INNER}", AccessCode.apart),
-    _SLOW,
-)
-_PARTS: Final = {
-    "global": _ROWS,
-    "shared": _ROWS,
-    "local": (
-        _Part("define i32 @{name}({parameters}) #0", AccessCode.local),
-        _Part(f"define internal i32 @part{_INNER}", AccessCode.local_part),
-        _SLOW,
-    ),
-}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from ptxloom.isa.limits import LANES
 from ptxloom.machine.native.ir import Emitter, Value, constant_vector, vector
@@ -11,6 +11,9 @@ from ptxloom.machine.native.language import record
 from ptxloom.machine.runtime.bounds import inside
 from ptxloom.machine.runtime.spans import LastSpan
 from ptxloom.machine.runtime.state import Warp
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 HALF: Final = LANES // 2
 W: Final = Value("ptr", "%w")
@@ -336,3 +339,30 @@ class AccessCode:
             for part, step in enumerate(steps):
                 e.store(e.load(type_, step, 16), self._value(part), 16)
         e.do(f"ret {got}")
+
+
+class Part(NamedTuple):
+    """One of the functions of an access, jumped to by those before it."""
+
+    head: str
+    build: Callable[[AccessCode], None]
+
+
+_INNER: Final = "({parameters}) nounwind noinline"
+_SLOW: Final = Part(f"define internal i32 @slow{_INNER} cold", AccessCode.slow)
+_ROWS: Final = (
+    Part("define i32 @{name}({parameters}) #0", AccessCode.build),
+    Part(f"define internal i32 @part{_INNER}", AccessCode.part),
+    Part(f"define internal i32 @apart{_INNER}", AccessCode.apart),
+    _SLOW,
+)
+PARTS: Final = {
+    "global": _ROWS,
+    "shared": _ROWS,
+    "local": (
+        Part("define i32 @{name}({parameters}) #0", AccessCode.local),
+        Part(f"define internal i32 @part{_INNER}", AccessCode.local_part),
+        _SLOW,
+    ),
+}
+"""By window, the functions of an access: the one that is called, and those that it goes on to."""

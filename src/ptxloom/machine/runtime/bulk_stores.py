@@ -13,7 +13,6 @@ from ptxloom.machine.runtime.memory import fault, refuse, shared_place
 from ptxloom.machine.runtime.provenance.memory_tags import write_tags
 from ptxloom.machine.runtime.racecheck.happens_before import stamp_of
 from ptxloom.machine.runtime.racecheck.slow_path import store_stretch
-from ptxloom.machine.runtime.spending import spend
 from ptxloom.machine.runtime.state import (
     INVALID,
     OUT_OF_BOUNDS,
@@ -23,6 +22,7 @@ from ptxloom.machine.runtime.state import (
     WRONG_SPACE,
     Warp,
 )
+from ptxloom.machine.runtime.turns import spend
 
 if TYPE_CHECKING:
     from ptxloom.machine.native.language import Ptr

@@ -1,8 +1,17 @@
-"""Whose turn it is: how warps hand control back, and how long they run before others do."""
+"""Whose turn it is: how warps hand control back, and how long they run before others do.
+
+Compiled code takes from the budget of its warp whenever it goes back. What a tool does for a single instruction may
+take as long as a thousand ways back: it spends in its loops, by steps of about ten nanoseconds, and the warp yields at
+its next way back. Where even one instruction of each warp would take too long, the scheduler does not wait for all.
+"""
 
 from __future__ import annotations
 
 from typing import Final
+
+from ptxloom.machine.native.language import i32, u32
+from ptxloom.machine.native.standalone import standalone
+from ptxloom.machine.runtime.state import Warp
 
 # How compiled code hands control back to the scheduler, and the scheduler to Python.
 DONE: Final = 0  # the warp has exited; the grid is finished
@@ -31,8 +40,29 @@ PATIENCE: Final = 64  # `worker.spins` before more CTAs are admitted
 LOOP_COST: Final = 1 << 12
 CALL_COST: Final = LOOP_COST >> 6
 DISPATCH_COST: Final = 1
-STEP_COST: Final = LOOP_COST >> 4  # of a loop that a tool makes for one instruction (`spending`)
+STEP_COST: Final = LOOP_COST >> 4  # of a loop that a tool makes for one instruction (`spend`)
 ROUND_STEPS: Final = 1 << 20  # after which a round over the warps of a CTA is cut short
 BUDGET: Final = LOOP_COST << 12  # before a warp lets others run
 STARVED: Final = 1 << 12  # budgets that other lanes may spend while some wait at an `.aligned` instruction
 ROTATION: Final = LOOP_COST << 9  # before waiting lanes of a diverged warp get their turn
+
+# Elements of loops that are done in a step, as powers of two.
+PLAIN: Final = 3  # looked at one by one
+QUICK: Final = 6  # joined as vectors
+
+
+def spend(w: Warp, steps: u32) -> None:
+    """Take some steps of a loop from the budget of the warp for which it goes."""
+    cost = i32(STEP_COST * min(steps, BUDGET // STEP_COST))
+    if w.budget > cost:
+        w.budget = w.budget - cost
+    else:
+        overspend(w, steps)
+
+
+@standalone
+def overspend(w: Warp, steps: u32) -> None:
+    """The budget of a warp is spent: let its worker know of what that took, and of all steps beyond."""
+    w.worker.paused = 1  # this is not spinning
+    w.worker.steps = w.worker.steps + (min(steps, BUDGET) if w.budget == 0 else BUDGET // STEP_COST)
+    w.budget = 0

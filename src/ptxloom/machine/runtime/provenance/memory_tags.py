@@ -11,7 +11,6 @@ from ptxloom.machine.runtime.memory import find_span, holds, space_at
 from ptxloom.machine.runtime.places import registers, warp_at
 from ptxloom.machine.runtime.provenance.paths import LONG, element_tag, of_one_path, path_after, step_run
 from ptxloom.machine.runtime.spans import Span
-from ptxloom.machine.runtime.spending import spend
 from ptxloom.machine.runtime.state import (
     CLUSTER_SHIFT,
     CONST,
@@ -25,6 +24,7 @@ from ptxloom.machine.runtime.state import (
     Warp,
 )
 from ptxloom.machine.runtime.trail import BIT_SHIFT, EXACT, KIND, PATH_FIELD, STAGE, TWICE, UNPACKED, WRITTEN, Trail
+from ptxloom.machine.runtime.turns import spend
 
 if TYPE_CHECKING:
     from ptxloom.machine.native.language import Ptr, Slice

@@ -11,7 +11,6 @@ from ptxloom.machine.runtime.provenance.memory_tags import read_tags
 from ptxloom.machine.runtime.provenance.paths import put_value
 from ptxloom.machine.runtime.provenance.product_tags import begin_event, note_descriptor, note_values
 from ptxloom.machine.runtime.provenance.tensor_tags import ROW_TAGS, piece_tags
-from ptxloom.machine.runtime.spending import spend
 from ptxloom.machine.runtime.state import CLUSTER_SHIFT, SHARED, Cta, Warp
 from ptxloom.machine.runtime.tensor_cores.model import (
     A_SCALES,
@@ -29,6 +28,7 @@ from ptxloom.machine.runtime.tensor_cores.model import (
 )
 from ptxloom.machine.runtime.tensor_cores.places import is_cleared, scale_pitch, scale_word, split_of
 from ptxloom.machine.runtime.trail import BYTE_BITS, COMPUTED, PRODUCT, SLOT_BITS, WORD_TAGS
+from ptxloom.machine.runtime.turns import spend
 
 if TYPE_CHECKING:
     from ptxloom.machine.native.language import Slice

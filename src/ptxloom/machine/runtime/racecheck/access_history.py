@@ -26,8 +26,8 @@ from ptxloom.machine.runtime.shadow import (
     CurrentAccess,
     Order,
 )
-from ptxloom.machine.runtime.spending import spend
 from ptxloom.machine.runtime.state import Warp
+from ptxloom.machine.runtime.turns import spend
 
 
 def covers(w: Warp, stamp: u32, does: u32, t: AccessTrace) -> u32:

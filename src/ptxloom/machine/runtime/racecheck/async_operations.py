@@ -39,11 +39,11 @@ from ptxloom.machine.runtime.shadow import (
     WRITES,
     Operation,
 )
-from ptxloom.machine.runtime.spending import spend
 from ptxloom.machine.runtime.state import CLUSTER_SHIFT, GLOBAL, NONE, SHARED, Warp
 from ptxloom.machine.runtime.tensor_boxes.model import TENSOR_COPY_BYTES, TensorCopy
 from ptxloom.machine.runtime.tensor_boxes.swizzle import row_place, row_room, take_row
 from ptxloom.machine.runtime.tensor_boxes.walk import is_inside, next_row, restart, row_address, rows_of, stored_bytes
+from ptxloom.machine.runtime.turns import spend
 
 if TYPE_CHECKING:
     from ptxloom.machine.native.language import Ptr, Slice

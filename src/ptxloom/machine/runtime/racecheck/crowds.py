@@ -46,8 +46,8 @@ from ptxloom.machine.runtime.shadow import (
     Order,
     Shadow,
 )
-from ptxloom.machine.runtime.spending import spend
 from ptxloom.machine.runtime.state import CLUSTER_SHIFT, SHARED, Warp
+from ptxloom.machine.runtime.turns import spend
 
 if TYPE_CHECKING:
     from ptxloom.machine.native.language import Slice

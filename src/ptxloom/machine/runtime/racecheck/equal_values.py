@@ -9,8 +9,8 @@ from ptxloom.machine.runtime.places import span_bytes, stored_byte
 from ptxloom.machine.runtime.racecheck.global_order import is_near
 from ptxloom.machine.runtime.shadow import AccessTrace, CurrentAccess
 from ptxloom.machine.runtime.spans import Span
-from ptxloom.machine.runtime.spending import spend
 from ptxloom.machine.runtime.state import Warp
+from ptxloom.machine.runtime.turns import spend
 
 
 def copies_same(access: CurrentAccess, span: Span, at: u64, end: u64) -> u32:

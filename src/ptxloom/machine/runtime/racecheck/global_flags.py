@@ -38,8 +38,8 @@ from ptxloom.machine.runtime.shadow import (
     Lesson,
     Order,
 )
-from ptxloom.machine.runtime.spending import PLAIN, QUICK, spend
 from ptxloom.machine.runtime.state import GENERIC, GLOBAL, SHARED_WINDOW, Warp
+from ptxloom.machine.runtime.turns import PLAIN, QUICK, spend
 
 if TYPE_CHECKING:
     from ptxloom.machine.native.language import Ptr, Slice

@@ -44,12 +44,12 @@ from ptxloom.machine.runtime.shadow import (
     HistoryCell,
 )
 from ptxloom.machine.runtime.spans import Span
-from ptxloom.machine.runtime.spending import spend
 from ptxloom.machine.runtime.state import (
     GLOBAL,
     SHARED_WINDOW,
     Warp,
 )
+from ptxloom.machine.runtime.turns import spend
 
 if TYPE_CHECKING:
     from ptxloom.machine.native.language import Ptr, Slice

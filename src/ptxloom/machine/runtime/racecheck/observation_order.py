@@ -13,8 +13,8 @@ from __future__ import annotations
 from ptxloom.machine.native.language import address, popcount, trailing_zeros, u32
 from ptxloom.machine.runtime.racecheck.happens_before import are_morally_strong, first_of, me
 from ptxloom.machine.runtime.shadow import SITE, SIZES, WRITES, AccessTrace, CurrentAccess
-from ptxloom.machine.runtime.spending import spend
 from ptxloom.machine.runtime.state import Warp
+from ptxloom.machine.runtime.turns import spend
 
 
 def last_number(t: AccessTrace) -> u32:

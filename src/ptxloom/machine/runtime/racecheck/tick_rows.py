@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from ptxloom.machine.native.language import length, part, u32, u64
 from ptxloom.machine.runtime.shadow import Order
-from ptxloom.machine.runtime.spending import QUICK, spend
 from ptxloom.machine.runtime.state import Warp
+from ptxloom.machine.runtime.turns import QUICK, spend
 
 if TYPE_CHECKING:
     from ptxloom.machine.native.language import Slice

@@ -9,8 +9,8 @@ from ptxloom.machine.runtime.racecheck.async_operations import replace
 from ptxloom.machine.runtime.racecheck.happens_before import operation_at
 from ptxloom.machine.runtime.racecheck.pending_products import drop_products
 from ptxloom.machine.runtime.racecheck.vector_clocks import begin, forget_touches
-from ptxloom.machine.runtime.spending import spend
 from ptxloom.machine.runtime.state import SHARED, Cta
+from ptxloom.machine.runtime.turns import spend
 
 
 @watching

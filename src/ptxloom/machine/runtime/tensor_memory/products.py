@@ -24,7 +24,6 @@ from ptxloom.machine.runtime.racecheck.tensor_accesses import (
     touch_tensor,
 )
 from ptxloom.machine.runtime.reconvergence import choose, place_lanes
-from ptxloom.machine.runtime.spending import spend
 from ptxloom.machine.runtime.state import EMPTY_COLLECTOR, OUT_OF_BOUNDS, TENSOR, UNWRITTEN, Cta, Warp
 from ptxloom.machine.runtime.tensor_cores.marks import mark_lanes, missing_lanes_of
 from ptxloom.machine.runtime.tensor_cores.model import (
@@ -62,6 +61,7 @@ from ptxloom.machine.runtime.tensor_memory.factors import (
     turn_signs,
     unpack,
 )
+from ptxloom.machine.runtime.turns import spend
 
 if TYPE_CHECKING:
     from ptxloom.machine.native.language import Ptr, Slice

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ptxloom.diagnosis.tiles import Plane, Tile, Wanted
+from ptxloom.diagnosis.origins.tiles import Plane, Tile, Wanted
 from ptxloom.fragments import fragment
 
 if TYPE_CHECKING:
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from ptxloom.diagnosis.permutations import Order
-    from ptxloom.diagnosis.tiles import Integers
+    from ptxloom.diagnosis.origins.permutations import Order
+    from ptxloom.diagnosis.origins.tiles import Integers
     from ptxloom.isa.products import MatrixForm
 
 PITCH = 480

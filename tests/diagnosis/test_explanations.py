@@ -10,15 +10,15 @@ import pytest
 
 from diagnosis.made_tiles import LINES, PITCH, moved, pitched, reordered, right_tile
 from ptxloom.diagnosis.explanations import explanations
-from ptxloom.diagnosis.permutations import named_orders
-from ptxloom.diagnosis.tiles import whole
+from ptxloom.diagnosis.origins.permutations import named_orders
+from ptxloom.diagnosis.origins.tiles import whole
 from ptxloom.glossary import CAUSES
 from ptxloom.isa.products import MatrixForm, mma_forms
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ptxloom.diagnosis.tiles import Integers
+    from ptxloom.diagnosis.origins.tiles import Integers
 
 FORMS = tuple({(f.shape, f.container_bits("a")): f for f in mma_forms() if not f.quad_pairs}.values())
 SMALL = tuple(f for f in FORMS if f.k <= 32)  # of which a tile of 64 rows holds several

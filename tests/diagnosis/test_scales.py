@@ -10,7 +10,7 @@ import pytest
 
 import ptxloom as pl
 from ptxloom.diagnosis import examine
-from ptxloom.diagnosis.blocks import Matrix, Scales, asked
+from ptxloom.diagnosis.arrays.blocks import Matrix, Scales, asked
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

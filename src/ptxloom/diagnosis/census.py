@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ptxloom.diagnosis.evidence import unfollowed
 from ptxloom.diagnosis.examination import ELEMENTS, PRODUCTS, Unjudged
 from ptxloom.diagnosis.laws import SHARED
+from ptxloom.diagnosis.origins.evidence import unfollowed
 from ptxloom.diagnosis.unread import Uses, never_read, never_summed
 from ptxloom.machine.results.provenance import Kind
 from ptxloom.syntax.places import origins_in
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from ptxloom.diagnosis.chains import Places
+    from ptxloom.diagnosis.arrays.readings import Reading
     from ptxloom.diagnosis.copies import Copied
-    from ptxloom.diagnosis.evidence import SiteEvidence
-    from ptxloom.diagnosis.readings import Reading
+    from ptxloom.diagnosis.origins.chains import Places
+    from ptxloom.diagnosis.origins.evidence import SiteEvidence
+    from ptxloom.diagnosis.origins.tiles import Truth
     from ptxloom.diagnosis.relations.examined import Related
     from ptxloom.diagnosis.sums.examined import Summed
-    from ptxloom.diagnosis.tiles import Truth
     from ptxloom.machine.program.model import Op
     from ptxloom.machine.results.provenance import Contents, ProvenanceRecord, TracedArray
 

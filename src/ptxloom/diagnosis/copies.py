@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 
 from ptxloom.diagnosis.explanations import explanations
-from ptxloom.diagnosis.permutations import COPIED, SQUARES
-from ptxloom.diagnosis.tiles import Plane, Tile, Wanted, all_of, counted, whole
+from ptxloom.diagnosis.origins.permutations import COPIED, SQUARES
+from ptxloom.diagnosis.origins.tiles import Plane, Tile, Wanted, all_of, counted, whole
 from ptxloom.machine.results.provenance import Kind
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from ptxloom.diagnosis.expectation import Expectation
     from ptxloom.diagnosis.explanations import Explanation
-    from ptxloom.diagnosis.tiles import Integers
+    from ptxloom.diagnosis.origins.tiles import Integers
     from ptxloom.machine.results.provenance import Contents, ProvenanceRecord, TracedArray
 
 _MOST_ELSEWHERE: Final = 0.5  # of a copy: elements that are not of its source

@@ -13,10 +13,10 @@ import numpy as np
 
 from ptxloom.binding.effects import destinations
 from ptxloom.binding.touches import touches
-from ptxloom.diagnosis.bases import way
 from ptxloom.diagnosis.lines.fillers import of_caller
 from ptxloom.diagnosis.lines.swizzles import unswizzled
 from ptxloom.diagnosis.model import Repair
+from ptxloom.diagnosis.origins.bases import way
 from ptxloom.diagnostics import UnsupportedForm
 from ptxloom.isa.matrix import MOVES, matrix_move
 from ptxloom.readings.effects import copies, loads, stores
@@ -27,8 +27,8 @@ from ptxloom.syntax.places import origins_in
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from ptxloom.diagnosis.permutations import Named
-    from ptxloom.diagnosis.tiles import Integers
+    from ptxloom.diagnosis.origins.permutations import Named
+    from ptxloom.diagnosis.origins.tiles import Integers
     from ptxloom.machine.program.model import Op, Program
     from ptxloom.machine.results.provenance import ProvenanceRecord
     from ptxloom.syntax.module import Module

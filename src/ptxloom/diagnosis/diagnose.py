@@ -8,24 +8,25 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ptxloom.diagnosis.bases import Bases
+from ptxloom.diagnosis.arrays.coverage import Coverage
+from ptxloom.diagnosis.arrays.images import image_of
+from ptxloom.diagnosis.arrays.left_open import k_left_open
+from ptxloom.diagnosis.arrays.readings import blocked_readings_of, readings_of
+from ptxloom.diagnosis.arrays.relaid import is_relaid
 from ptxloom.diagnosis.census import Asked, Judged, census, unread
 from ptxloom.diagnosis.copies import copied
-from ptxloom.diagnosis.coverage import Coverage
 from ptxloom.diagnosis.described.block_scales import block_scales_of
 from ptxloom.diagnosis.described.causes import described
 from ptxloom.diagnosis.described.echoes import without_echoes
 from ptxloom.diagnosis.described.uncopied import not_copied
-from ptxloom.diagnosis.evidence import gather, with_nibbles
 from ptxloom.diagnosis.examination import Examination
 from ptxloom.diagnosis.expectation import understood
 from ptxloom.diagnosis.factors import Unstored, with_factor
 from ptxloom.diagnosis.findings import Run, first_of, is_right_turned, merged, of_copy, of_total
-from ptxloom.diagnosis.images import image_of
 from ptxloom.diagnosis.laws import PLACE, Suspect, suspects
-from ptxloom.diagnosis.left_open import k_left_open
-from ptxloom.diagnosis.readings import blocked_readings_of, readings_of
-from ptxloom.diagnosis.relaid import is_relaid
+from ptxloom.diagnosis.origins.bases import Bases
+from ptxloom.diagnosis.origins.evidence import gather, with_nibbles
+from ptxloom.diagnosis.origins.typed import typed
 from ptxloom.diagnosis.relations.blame import of_unstored
 from ptxloom.diagnosis.relations.examined import related
 from ptxloom.diagnosis.relations.source import Result
@@ -41,7 +42,6 @@ from ptxloom.diagnosis.totals import (
     stored_twice,
     tail_not_masked,
 )
-from ptxloom.diagnosis.typed import typed
 from ptxloom.diagnostics import must_be
 from ptxloom.machine.results.provenance import ProvenanceRecord
 
@@ -50,12 +50,12 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from ptxloom.diagnosis.arrays.readings import Reading
     from ptxloom.diagnosis.copies import Copied
-    from ptxloom.diagnosis.evidence import SiteEvidence
     from ptxloom.diagnosis.model import Diagnosis
-    from ptxloom.diagnosis.readings import Reading
+    from ptxloom.diagnosis.origins.evidence import SiteEvidence
+    from ptxloom.diagnosis.origins.tiles import Plane
     from ptxloom.diagnosis.sums.examined import Summed
-    from ptxloom.diagnosis.tiles import Plane
 
 _PLAIN_STEPS = 3
 _MOST_UNEXPLAINED = 0.5  # of elements: where more break a law for no reason that is found, the law may not apply

@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from ptxloom.diagnosis.moves import moves, rotation
-from ptxloom.diagnosis.permutations import Named, named_orders
-from ptxloom.diagnosis.tiles import Target, common_columns, common_rows, counted, whole
+from ptxloom.diagnosis.origins.permutations import Named, named_orders
+from ptxloom.diagnosis.origins.tiles import Target, common_columns, common_rows, counted, whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ptxloom.diagnosis.culprits import Culprit
-    from ptxloom.diagnosis.permutations import Order
-    from ptxloom.diagnosis.tiles import Integers, Tile, Wanted
+    from ptxloom.diagnosis.origins.permutations import Order
+    from ptxloom.diagnosis.origins.tiles import Integers, Tile, Wanted
 
 _ROW_BITS: Final = 32  # of a key of row and column, those of the column
 

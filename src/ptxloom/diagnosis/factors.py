@@ -14,18 +14,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ptxloom.diagnosis.coverage import tiles_of
-from ptxloom.diagnosis.stacks import Stack
-from ptxloom.diagnosis.tiles import common_columns, common_rows
+from ptxloom.diagnosis.arrays.coverage import tiles_of
+from ptxloom.diagnosis.origins.stacks import Stack
+from ptxloom.diagnosis.origins.tiles import common_columns, common_rows
 from ptxloom.machine.results.provenance import TracedArray
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ptxloom.diagnosis.evidence import SiteEvidence
-    from ptxloom.diagnosis.readings import Reading
-    from ptxloom.diagnosis.stacks import Made
-    from ptxloom.diagnosis.tiles import Integers, Plane
+    from ptxloom.diagnosis.arrays.readings import Reading
+    from ptxloom.diagnosis.origins.evidence import SiteEvidence
+    from ptxloom.diagnosis.origins.stacks import Made
+    from ptxloom.diagnosis.origins.tiles import Integers, Plane
 
 _UNIT: np.dtype[np.uint8] = np.dtype(np.uint8)
 

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ptxloom.binding.touches import touches
-from ptxloom.diagnosis.bases import way
 from ptxloom.diagnosis.culprits import Culprit, copies_of, culprit, moves_rows, ways_of
 from ptxloom.diagnosis.described.copies import by_copy
 from ptxloom.diagnosis.described.in_tensor import by_address
@@ -25,9 +24,10 @@ from ptxloom.diagnosis.mending.addresses import of_address
 from ptxloom.diagnosis.mending.swizzles import of_swizzle
 from ptxloom.diagnosis.mending.vectors import of_vectors
 from ptxloom.diagnosis.model import Diagnosis
-from ptxloom.diagnosis.permutations import Named
+from ptxloom.diagnosis.origins.bases import way
+from ptxloom.diagnosis.origins.permutations import Named
+from ptxloom.diagnosis.origins.tiles import whole
 from ptxloom.diagnosis.pictures import PLACES, Picture, about_of, of_tile
-from ptxloom.diagnosis.tiles import whole
 from ptxloom.diagnosis.totals import COPY, STEP
 from ptxloom.readings.effects import copies, loads, moves_matrix, stores, updates_memory
 from ptxloom.syntax.places import origins_in
@@ -42,8 +42,8 @@ if TYPE_CHECKING:
     from ptxloom.diagnosis.factors import Unstored
     from ptxloom.diagnosis.laws import Suspect
     from ptxloom.diagnosis.model import Repair
-    from ptxloom.diagnosis.stacks import Stack
-    from ptxloom.diagnosis.tiles import Integers, Truth
+    from ptxloom.diagnosis.origins.stacks import Stack
+    from ptxloom.diagnosis.origins.tiles import Integers, Truth
     from ptxloom.diagnosis.totals import Total
     from ptxloom.machine.program.model import Op
     from ptxloom.machine.results.provenance import ProvenanceRecord, TracedArray

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from ptxloom.diagnosis.bases import Bases
-from ptxloom.diagnosis.tiles import whole
+from ptxloom.diagnosis.origins.bases import Bases
+from ptxloom.diagnosis.origins.tiles import whole
 from ptxloom.machine.results.provenance import Kind
 
 if TYPE_CHECKING:
     from ptxloom.diagnosis.laws import Suspect
-    from ptxloom.diagnosis.tiles import Integers, Plane, Tile, Truth
+    from ptxloom.diagnosis.origins.tiles import Integers, Plane, Tile, Truth
     from ptxloom.machine.results.provenance import ProvenanceRecord
 
 _REPEATED: Final = ("rows-repeated", "columns-repeated")

@@ -15,18 +15,18 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from ptxloom.diagnosis.coverage import tiles_of
+from ptxloom.diagnosis.arrays.coverage import tiles_of
 from ptxloom.diagnosis.explanations import explanations
-from ptxloom.diagnosis.tiles import Wanted, all_of, common_columns, common_rows, counted, whole
+from ptxloom.diagnosis.origins.tiles import Wanted, all_of, common_columns, common_rows, counted, whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ptxloom.diagnosis.coverage import Coverage
-    from ptxloom.diagnosis.evidence import SiteEvidence
+    from ptxloom.diagnosis.arrays.coverage import Coverage
+    from ptxloom.diagnosis.arrays.readings import Reading
     from ptxloom.diagnosis.explanations import Explanation
-    from ptxloom.diagnosis.readings import Reading
-    from ptxloom.diagnosis.tiles import Integers, Tile, Truth
+    from ptxloom.diagnosis.origins.evidence import SiteEvidence
+    from ptxloom.diagnosis.origins.tiles import Integers, Tile, Truth
 
 ROWS: Final = "rows"
 K: Final = "k"

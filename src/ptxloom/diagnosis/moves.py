@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from ptxloom.diagnosis.permutations import Named, Swizzle, registers_of
+from ptxloom.diagnosis.origins.permutations import Named, Swizzle, registers_of
 from ptxloom.diagnosis.pitches import pitches
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ptxloom.diagnosis.tiles import Integers, Target, Tile, Truth
+    from ptxloom.diagnosis.origins.tiles import Integers, Target, Tile, Truth
 
 _MATRIX: Final = 8  # rows of the matrices that moves move
 _EXTENTS: Final = (16, 32, 64, 128, 256)  # of tiles in shared memory, within which rows or columns may be rotated

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ptxloom.diagnosis.tiles import common_columns, common_rows, whole
+from ptxloom.diagnosis.origins.tiles import common_columns, common_rows, whole
 
 if TYPE_CHECKING:
-    from ptxloom.diagnosis.tiles import Integers, Tile, Truth, Wanted
+    from ptxloom.diagnosis.origins.tiles import Integers, Tile, Truth, Wanted
     from ptxloom.machine.results.provenance import ProvenanceRecord
 
 PLACES = "row,column as it is | as it should be"

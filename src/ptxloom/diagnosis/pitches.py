@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from ptxloom.diagnosis.permutations import Named
+from ptxloom.diagnosis.origins.permutations import Named
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ptxloom.diagnosis.tiles import Integers, Tile
+    from ptxloom.diagnosis.origins.tiles import Integers, Tile
 
 _MOST_PADDING_BITS: Final = 256  # that people add to rows in shared memory
 

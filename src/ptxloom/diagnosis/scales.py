@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
-from ptxloom.diagnosis.beside import beside
-from ptxloom.diagnosis.blocks import Matrix, Scales, asked
-from ptxloom.diagnosis.coverage import tiles_of
+from ptxloom.diagnosis.arrays.blocks import Matrix, Scales, asked
+from ptxloom.diagnosis.arrays.coverage import tiles_of
 from ptxloom.diagnosis.lines.extractions import extraction
+from ptxloom.diagnosis.origins.beside import beside
 from ptxloom.diagnosis.tallies import by_place
 from ptxloom.diagnosis.totals import Total
 
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from ptxloom.diagnosis.beside import Beside
-    from ptxloom.diagnosis.blocks import Asked
-    from ptxloom.diagnosis.evidence import SiteEvidence
+    from ptxloom.diagnosis.arrays.blocks import Asked
+    from ptxloom.diagnosis.arrays.readings import Reading
+    from ptxloom.diagnosis.origins.beside import Beside
+    from ptxloom.diagnosis.origins.evidence import SiteEvidence
+    from ptxloom.diagnosis.origins.tiles import Integers
     from ptxloom.diagnosis.pictures import Picture
-    from ptxloom.diagnosis.readings import Reading
-    from ptxloom.diagnosis.tiles import Integers
     from ptxloom.machine.results.provenance import ProvenanceRecord
 
 _WORDS: Final = {"a": ("m", "k"), "b": ("k", "n")}

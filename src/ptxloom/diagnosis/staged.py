@@ -13,9 +13,9 @@ import numpy as np
 
 from ptxloom.binding.touches import stores_to
 from ptxloom.diagnosis.culprits import Culprit, ways_of
-from ptxloom.diagnosis.permutations import Named
-from ptxloom.diagnosis.roots import NO_ROOT, Roots
-from ptxloom.diagnosis.tiles import whole
+from ptxloom.diagnosis.origins.permutations import Named
+from ptxloom.diagnosis.origins.roots import NO_ROOT, Roots
+from ptxloom.diagnosis.origins.tiles import whole
 from ptxloom.syntax.places import origins_in
 
 if TYPE_CHECKING:
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
     from ptxloom.diagnosis.explanations import Explanation
     from ptxloom.diagnosis.laws import Suspect
-    from ptxloom.diagnosis.stacks import Stack
-    from ptxloom.diagnosis.tiles import Integers
+    from ptxloom.diagnosis.origins.stacks import Stack
+    from ptxloom.diagnosis.origins.tiles import Integers
     from ptxloom.machine.program.model import Op
     from ptxloom.machine.results.provenance import ProvenanceRecord
     from ptxloom.syntax.origins import SourceLine

@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ptxloom.diagnosis.coverage import tiles_of
+from ptxloom.diagnosis.arrays.coverage import tiles_of
+from ptxloom.diagnosis.origins.tiles import common_columns, common_rows
 from ptxloom.diagnosis.pictures import Picture, about_of, of_runs
-from ptxloom.diagnosis.tiles import common_columns, common_rows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ptxloom.diagnosis.evidence import SiteEvidence
-    from ptxloom.diagnosis.readings import Reading
-    from ptxloom.diagnosis.tiles import Integers, Tile, Truth
+    from ptxloom.diagnosis.arrays.readings import Reading
+    from ptxloom.diagnosis.origins.evidence import SiteEvidence
+    from ptxloom.diagnosis.origins.tiles import Integers, Tile, Truth
     from ptxloom.machine.results.provenance import Contents, ProvenanceRecord
 
 _BITS = 8  # of a byte

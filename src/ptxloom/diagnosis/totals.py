@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ptxloom.binding.touches import touches
-from ptxloom.diagnosis.bases import way
-from ptxloom.diagnosis.coverage import tiles_of
+from ptxloom.diagnosis.arrays.coverage import tiles_of
+from ptxloom.diagnosis.arrays.left_open import has_computed_factor
 from ptxloom.diagnosis.kept import was_copied
-from ptxloom.diagnosis.left_open import has_computed_factor
 from ptxloom.diagnosis.lines.ctas import ctas_of, deciding
-from ptxloom.diagnosis.permutations import Named
+from ptxloom.diagnosis.origins.bases import way
+from ptxloom.diagnosis.origins.permutations import Named
+from ptxloom.diagnosis.origins.tiles import common_columns, common_rows
 from ptxloom.diagnosis.staged import through_shared
 from ptxloom.diagnosis.tallies import arrays_of_operands, bits_of_nibbles, k_of_a_sum, lines_beyond, stores_of
-from ptxloom.diagnosis.tiles import common_columns, common_rows
 from ptxloom.readings.computed import source
 from ptxloom.readings.terms import words
 from ptxloom.syntax import tree
@@ -23,14 +23,14 @@ from ptxloom.syntax import tree
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from ptxloom.diagnosis.coverage import Coverage
-    from ptxloom.diagnosis.evidence import SiteEvidence
+    from ptxloom.diagnosis.arrays.coverage import Coverage
+    from ptxloom.diagnosis.arrays.readings import Reading
     from ptxloom.diagnosis.expectation import Expectation
     from ptxloom.diagnosis.laws import Suspect
+    from ptxloom.diagnosis.origins.evidence import SiteEvidence
+    from ptxloom.diagnosis.origins.stacks import Stack
+    from ptxloom.diagnosis.origins.tiles import Integers
     from ptxloom.diagnosis.pictures import Picture
-    from ptxloom.diagnosis.readings import Reading
-    from ptxloom.diagnosis.stacks import Stack
-    from ptxloom.diagnosis.tiles import Integers
     from ptxloom.machine.program.model import Op
     from ptxloom.machine.results.provenance import ProvenanceRecord
 

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from ptxloom.diagnosis.evidence import SiteEvidence
-    from ptxloom.diagnosis.readings import Reading
-    from ptxloom.diagnosis.tiles import Integers, Plane, Truth
+    from ptxloom.diagnosis.arrays.readings import Reading
+    from ptxloom.diagnosis.origins.evidence import SiteEvidence
+    from ptxloom.diagnosis.origins.tiles import Integers, Plane, Truth
     from ptxloom.machine.results.provenance import Contents, ProvenanceRecord
 
 _ELEMENT: Final = (Kind.EXACT, Kind.CONVERTED)

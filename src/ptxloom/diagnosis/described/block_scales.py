@@ -10,20 +10,20 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from ptxloom.diagnosis.blocks import Matrix, Scales, asked, pitched
-from ptxloom.diagnosis.coverage import tiles_of
+from ptxloom.diagnosis.arrays.blocks import Matrix, Scales, asked, pitched
+from ptxloom.diagnosis.arrays.coverage import tiles_of
 from ptxloom.diagnosis.described.scale_lines import Held, Taken, product_of, reader_of
-from ptxloom.diagnosis.permutations import Named
-from ptxloom.diagnosis.tiles import common_columns, common_rows
+from ptxloom.diagnosis.origins.permutations import Named
+from ptxloom.diagnosis.origins.tiles import common_columns, common_rows
 from ptxloom.diagnosis.totals import Total
 from ptxloom.machine.results.provenance import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ptxloom.diagnosis.evidence import SiteEvidence
-    from ptxloom.diagnosis.readings import Reading
-    from ptxloom.diagnosis.tiles import Integers
+    from ptxloom.diagnosis.arrays.readings import Reading
+    from ptxloom.diagnosis.origins.evidence import SiteEvidence
+    from ptxloom.diagnosis.origins.tiles import Integers
     from ptxloom.machine.results.provenance import ProvenanceRecord, TracedArray
 
 TILE_ROWS: Final = 128

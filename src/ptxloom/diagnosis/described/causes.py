@@ -15,8 +15,8 @@ from ptxloom.diagnosis.described.lines import Used, described_fields, found_for
 from ptxloom.diagnosis.described.solving import Question, solved, swizzled_by_writer
 from ptxloom.diagnosis.explanations import Explanation, restored, should_be
 from ptxloom.diagnosis.model import Repair
-from ptxloom.diagnosis.permutations import Named
-from ptxloom.diagnosis.tiles import Target
+from ptxloom.diagnosis.origins.permutations import Named
+from ptxloom.diagnosis.origins.tiles import Target
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ptxloom.diagnosis.described.held import Held
     from ptxloom.diagnosis.described.solving import Solved
     from ptxloom.diagnosis.laws import Suspect
-    from ptxloom.diagnosis.tiles import Integers
+    from ptxloom.diagnosis.origins.tiles import Integers
     from ptxloom.machine.results.provenance import ProvenanceRecord
 
 

@@ -11,8 +11,8 @@ from ptxloom.syntax import print_statements, tree
 
 if TYPE_CHECKING:
     from ptxloom.diagnosis.laws import Suspect
-    from ptxloom.diagnosis.permutations import Named
-    from ptxloom.diagnosis.stacks import Stack
+    from ptxloom.diagnosis.origins.permutations import Named
+    from ptxloom.diagnosis.origins.stacks import Stack
     from ptxloom.machine.program.model import Op
     from ptxloom.machine.results.provenance import ProvenanceRecord
 

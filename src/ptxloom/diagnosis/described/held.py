@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ptxloom.descriptors.matrix import MatrixDescriptor
-    from ptxloom.diagnosis.evidence import SiteEvidence
-    from ptxloom.diagnosis.stacks import Stack
-    from ptxloom.diagnosis.tiles import Integers
+    from ptxloom.diagnosis.origins.evidence import SiteEvidence
+    from ptxloom.diagnosis.origins.stacks import Stack
+    from ptxloom.diagnosis.origins.tiles import Integers
     from ptxloom.machine.results.provenance import ProvenanceRecord
 
 MAJORS: Final = ("k", "mn")

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from ptxloom.diagnosis.described.makers import Part
     from ptxloom.diagnosis.laws import Suspect
-    from ptxloom.diagnosis.permutations import Named
+    from ptxloom.diagnosis.origins.permutations import Named
     from ptxloom.machine.program.model import Op
     from ptxloom.machine.results.provenance import ProvenanceRecord
 

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from ptxloom.diagnosis.permutations import Named
-    from ptxloom.diagnosis.tiles import Integers, Truth
+    from ptxloom.diagnosis.origins.permutations import Named
+    from ptxloom.diagnosis.origins.tiles import Integers, Truth
     from ptxloom.machine.program.model import Op
     from ptxloom.machine.results.provenance import ProvenanceRecord
 

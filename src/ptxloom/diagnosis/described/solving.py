@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from ptxloom.descriptors.swizzling import SwizzleMode
-    from ptxloom.diagnosis.tiles import Integers
+    from ptxloom.diagnosis.origins.tiles import Integers
 
 _HALF_BITS: Final = 16  # of elements that may be contiguous along M or N
 _OFFSET_LIMIT: Final = 1 << 18

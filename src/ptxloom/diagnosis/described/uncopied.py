@@ -6,18 +6,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ptxloom.diagnosis.coverage import tiles_of
-from ptxloom.diagnosis.permutations import Named
+from ptxloom.diagnosis.arrays.coverage import tiles_of
+from ptxloom.diagnosis.origins.permutations import Named
+from ptxloom.diagnosis.origins.tiles import common_columns, common_rows
 from ptxloom.diagnosis.tallies import elements_absent
-from ptxloom.diagnosis.tiles import common_columns, common_rows
 from ptxloom.diagnosis.totals import Total
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from ptxloom.diagnosis.evidence import SiteEvidence
+    from ptxloom.diagnosis.arrays.readings import Reading
+    from ptxloom.diagnosis.origins.evidence import SiteEvidence
     from ptxloom.diagnosis.pictures import Picture
-    from ptxloom.diagnosis.readings import Reading
     from ptxloom.machine.results.provenance import ProvenanceRecord
 
 

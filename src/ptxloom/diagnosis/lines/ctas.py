@@ -14,7 +14,7 @@ from ptxloom.readings.computed import converts, scales
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ptxloom.diagnosis.tiles import Integers, Truth
+    from ptxloom.diagnosis.origins.tiles import Integers, Truth
     from ptxloom.machine.program.model import Op, Program
     from ptxloom.machine.results.provenance import ProvenanceRecord
 

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 
 from ptxloom.binding.touches import touches
-from ptxloom.diagnosis.bases import way
+from ptxloom.diagnosis.origins.bases import way
 from ptxloom.readings.effects import copies, exchanges, loads
 
 if TYPE_CHECKING:
-    from ptxloom.diagnosis.tiles import Integers, Truth
+    from ptxloom.diagnosis.origins.tiles import Integers, Truth
     from ptxloom.machine.program.model import Op
     from ptxloom.machine.results.provenance import ProvenanceRecord
 

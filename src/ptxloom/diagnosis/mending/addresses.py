@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
     from ptxloom.diagnosis.culprits import Culprit
     from ptxloom.diagnosis.mending.coefficients import Addend
-    from ptxloom.diagnosis.permutations import Named
-    from ptxloom.diagnosis.tiles import Plane
+    from ptxloom.diagnosis.origins.permutations import Named
+    from ptxloom.diagnosis.origins.tiles import Plane
     from ptxloom.machine.program.model import Op, Program
 
 _BYTE_BITS: Final = 8

@@ -18,7 +18,7 @@ from ptxloom.syntax.constants import constant
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from ptxloom.diagnosis.permutations import Swizzle
+    from ptxloom.diagnosis.origins.permutations import Swizzle
     from ptxloom.machine.program.model import Op, Program
 
 _MOST: Final = 200  # instructions that are looked at

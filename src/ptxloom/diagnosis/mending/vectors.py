@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from ptxloom.diagnosis.bases import way
 from ptxloom.diagnosis.model import Repair
+from ptxloom.diagnosis.origins.bases import way
 from ptxloom.fragments import fragment
 from ptxloom.isa.matrix import MOVES
 from ptxloom.readings.effects import loads

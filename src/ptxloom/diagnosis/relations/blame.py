@@ -15,16 +15,16 @@ from ptxloom.diagnosis.lines.loops import ends_of
 from ptxloom.diagnosis.lines.reached import kept_from
 from ptxloom.diagnosis.lines.terms import Line, line_of
 from ptxloom.diagnosis.model import Diagnosis
-from ptxloom.diagnosis.permutations import Named
+from ptxloom.diagnosis.origins.permutations import Named
 from ptxloom.diagnosis.relations.names import of_moved, ranges
 
 if TYPE_CHECKING:
+    from ptxloom.diagnosis.origins.tiles import Integers, Truth
     from ptxloom.diagnosis.relations.each_way import Odd
     from ptxloom.diagnosis.relations.leaves import Leaves
     from ptxloom.diagnosis.relations.links import Links
     from ptxloom.diagnosis.relations.patterns import Deviation
     from ptxloom.diagnosis.relations.source import Result, Source
-    from ptxloom.diagnosis.tiles import Integers, Truth
     from ptxloom.machine.program.model import Op
     from ptxloom.machine.results.provenance import ProvenanceRecord, TracedArray
 

@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from ptxloom.diagnosis.permutations import Named
+from ptxloom.diagnosis.origins.permutations import Named
 from ptxloom.diagnosis.relations.names import pitched
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from ptxloom.diagnosis.origins.tiles import Integers, Truth
     from ptxloom.diagnosis.relations.leaves import Leaves
     from ptxloom.diagnosis.relations.links import Links
-    from ptxloom.diagnosis.tiles import Integers, Truth
 
 _LIKELY: Final = 0.6  # of the elements of a load, that stand alike
 _MOST_WAYS: Final = 64

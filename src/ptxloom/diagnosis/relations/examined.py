@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
     from ptxloom.comparison.expression import Expectation
     from ptxloom.diagnosis.model import Diagnosis
+    from ptxloom.diagnosis.origins.tiles import Truth
     from ptxloom.diagnosis.relations.leaves import Leaves
     from ptxloom.diagnosis.relations.links import Links
     from ptxloom.diagnosis.relations.patterns import Deviation
-    from ptxloom.diagnosis.tiles import Truth
     from ptxloom.machine.results.provenance import ProvenanceRecord, TracedArray
 
 _MOST_TIMES: Final = 1 << 16

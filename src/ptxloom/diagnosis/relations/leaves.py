@@ -11,7 +11,7 @@ from ptxloom.machine.results.provenance import Kind
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from ptxloom.diagnosis.tiles import Integers, Truth
+    from ptxloom.diagnosis.origins.tiles import Integers, Truth
     from ptxloom.machine.results.provenance import Contents
 
 _DEEPEST: Final = 4096  # instructions between an element and the result

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 
 if TYPE_CHECKING:
-    from ptxloom.diagnosis.tiles import Integers
+    from ptxloom.diagnosis.origins.tiles import Integers
 
 _SAMPLES: Final = 512  # results by which links are chosen
 _LIKELY: Final = 0.6

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from ptxloom.diagnosis.permutations import Named
+from ptxloom.diagnosis.origins.permutations import Named
 from ptxloom.diagnosis.sums.einsum import Axes
 from ptxloom.diagnosis.sums.laws import changes_of
 
 if TYPE_CHECKING:
+    from ptxloom.diagnosis.origins.tiles import Integers, Truth
     from ptxloom.diagnosis.relations.leaves import Leaves
     from ptxloom.diagnosis.relations.links import Links
-    from ptxloom.diagnosis.tiles import Integers, Truth
 
 _UNKNOWN: Final = Named("unknown", "no single change explains it", 9)
 _MANY: Final = 3  # the least results for which a pitch is named

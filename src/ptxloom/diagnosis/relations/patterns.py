@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 
 if TYPE_CHECKING:
+    from ptxloom.diagnosis.origins.tiles import Integers, Truth
     from ptxloom.diagnosis.relations.leaves import Leaves
     from ptxloom.diagnosis.relations.links import Links
-    from ptxloom.diagnosis.tiles import Integers, Truth
 
 _MOST: Final = 1 << 23  # elements of all results that are looked for
 _LIKELY: Final = 0.6  # of the results, that must be alike

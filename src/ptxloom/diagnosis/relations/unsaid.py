@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from ptxloom.diagnosis.left_open import numbers_of
-from ptxloom.diagnosis.permutations import Named
+from ptxloom.diagnosis.arrays.left_open import numbers_of
+from ptxloom.diagnosis.origins.permutations import Named
 from ptxloom.diagnosis.relations.blame import Accused, of_missing, of_odd, of_places, of_strangers
 from ptxloom.diagnosis.relations.each_way import odd_ways
 from ptxloom.diagnosis.relations.leaves import once
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ptxloom.diagnosis.model import Diagnosis
+    from ptxloom.diagnosis.origins.tiles import Integers
     from ptxloom.diagnosis.relations.leaves import Leaves
     from ptxloom.diagnosis.relations.source import Result
-    from ptxloom.diagnosis.tiles import Integers
     from ptxloom.machine.results.provenance import ProvenanceRecord, TracedArray
 
 _TELLING: Final = ("leading-dimension", "order-exchanged")  # what is no coincidence

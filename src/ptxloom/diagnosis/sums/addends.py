@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from ptxloom.diagnosis.permutations import Named
+from ptxloom.diagnosis.origins.permutations import Named
 from ptxloom.diagnosis.tallies import by_place
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from ptxloom.diagnosis.origins.tiles import Integers, Truth
     from ptxloom.diagnosis.pictures import Picture
     from ptxloom.diagnosis.sums.joined import Joined
     from ptxloom.diagnosis.sums.terms import Terms
-    from ptxloom.diagnosis.tiles import Integers, Truth
     from ptxloom.machine.results.provenance import ProvenanceRecord, TracedArray
 
 _LIKELY: Final = 0.5  # the share of added elements that must be in the right place

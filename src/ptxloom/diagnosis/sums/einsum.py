@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from ptxloom.diagnosis.expectation import Expectation
+    from ptxloom.diagnosis.origins.tiles import Integers
     from ptxloom.diagnosis.sums.terms import Terms
-    from ptxloom.diagnosis.tiles import Integers
     from ptxloom.machine.results.provenance import TracedArray
 
 _SAMPLES: Final = 20_000

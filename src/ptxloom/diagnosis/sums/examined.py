@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
+from ptxloom.diagnosis.arrays.left_open import numbers_of
 from ptxloom.diagnosis.culprits import copies_of, culprit
 from ptxloom.diagnosis.findings import source_of
 from ptxloom.diagnosis.kept import holds
-from ptxloom.diagnosis.left_open import numbers_of
 from ptxloom.diagnosis.lines.deadends import thrown_away
 from ptxloom.diagnosis.lines.loops import ends_of
 from ptxloom.diagnosis.lines.reached import kept_from
@@ -30,13 +30,13 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from ptxloom.diagnosis.bases import Bases
     from ptxloom.diagnosis.expectation import Expectation
+    from ptxloom.diagnosis.origins.bases import Bases
+    from ptxloom.diagnosis.origins.tiles import Integers, Truth
     from ptxloom.diagnosis.sums.addends import Wrong
     from ptxloom.diagnosis.sums.einsum import Axes
     from ptxloom.diagnosis.sums.matrices import Matrices
     from ptxloom.diagnosis.sums.terms import Terms
-    from ptxloom.diagnosis.tiles import Integers, Truth
     from ptxloom.machine.results.provenance import Contents, ProvenanceRecord, TracedArray
 
 _PLAIN_STEPS: Final = 2

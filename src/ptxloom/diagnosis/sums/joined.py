@@ -11,7 +11,7 @@ from ptxloom.machine.results.provenance import Kind
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from ptxloom.diagnosis.tiles import Integers, Truth
+    from ptxloom.diagnosis.origins.tiles import Integers, Truth
 
 _DEEPEST: Final = 64  # instructions between a product and the result
 _MOST: Final = 1 << 22  # values that are looked at

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 
 from ptxloom.diagnosis.explanations import moves_of
-from ptxloom.diagnosis.permutations import COPIED, Named
-from ptxloom.diagnosis.tiles import Plane, Target, Tile, whole
+from ptxloom.diagnosis.origins.permutations import COPIED, Named
+from ptxloom.diagnosis.origins.tiles import Plane, Target, Tile, whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from ptxloom.diagnosis.origins.tiles import Integers, Truth
     from ptxloom.diagnosis.sums.einsum import Axes
     from ptxloom.diagnosis.sums.terms import Terms
-    from ptxloom.diagnosis.tiles import Integers, Truth
 
 ROLES: Final = "abd"
 _UNKNOWN: Final = Named("unknown", "no single change explains it", 9)

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
-from ptxloom.diagnosis.blocked import planes_of
+from ptxloom.diagnosis.arrays.blocked import planes_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
+    from ptxloom.diagnosis.origins.tiles import Integers
     from ptxloom.diagnosis.sums.terms import Terms
-    from ptxloom.diagnosis.tiles import Integers
     from ptxloom.machine.results.provenance import TracedArray
 
 _SEVERAL: Final = 3  # axes, of which a matrix has two

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
-from ptxloom.diagnosis.blocks import Matrix, Scales, asked
-from ptxloom.diagnosis.permutations import Named
+from ptxloom.diagnosis.arrays.blocks import Matrix, Scales, asked
+from ptxloom.diagnosis.origins.permutations import Named
 from ptxloom.diagnosis.scales import Computed, beside_of
 from ptxloom.diagnosis.sums.addends import Wrong
 from ptxloom.diagnosis.sums.terms import ARRAY_BITS
@@ -16,10 +16,10 @@ from ptxloom.diagnosis.sums.terms import ARRAY_BITS
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from ptxloom.diagnosis.blocks import Asked
+    from ptxloom.diagnosis.arrays.blocks import Asked
+    from ptxloom.diagnosis.origins.tiles import Integers
     from ptxloom.diagnosis.sums.einsum import Axes
     from ptxloom.diagnosis.sums.terms import Terms
-    from ptxloom.diagnosis.tiles import Integers
     from ptxloom.diagnosis.totals import Total
     from ptxloom.machine.results.provenance import ProvenanceRecord, TracedArray
 

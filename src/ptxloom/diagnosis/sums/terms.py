@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from ptxloom.diagnosis.bases import Bases
-    from ptxloom.diagnosis.tiles import Integers, Truth
+    from ptxloom.diagnosis.origins.bases import Bases
+    from ptxloom.diagnosis.origins.tiles import Integers, Truth
     from ptxloom.machine.results.provenance import Contents, ProvenanceRecord
 
 _DEEPEST: Final = 4096  # instructions that add to one element

@@ -9,7 +9,7 @@ from ptxloom.views.drawing.figure import Cell, Figure, Grid
 
 if TYPE_CHECKING:
     from ptxloom.diagnosis import Diagnosis, Picture
-    from ptxloom.diagnosis.tiles import Integers
+    from ptxloom.diagnosis.origins.tiles import Integers
 
 _MOST: Final = 16  # rows and columns of a picture
 _NAMES: Final = {"a": ("m", "k"), "b": ("k", "n")}

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from ptxloom.diagnosis.chains import Places
-from ptxloom.diagnosis.products import products_of_sites
-from ptxloom.diagnosis.stacks import Made, Stack
+from ptxloom.diagnosis.origins.chains import Places
+from ptxloom.diagnosis.origins.products import products_of_sites
+from ptxloom.diagnosis.origins.stacks import Made, Stack
 from ptxloom.isa.types import element_type
 from ptxloom.machine.results.provenance import Kind
 
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from ptxloom.diagnosis.bases import Bases
-    from ptxloom.diagnosis.tiles import Integers
+    from ptxloom.diagnosis.origins.bases import Bases
+    from ptxloom.diagnosis.origins.tiles import Integers
     from ptxloom.isa.products import MatrixForm
     from ptxloom.machine.results.provenance import ProvenanceRecord, TracedArray
 

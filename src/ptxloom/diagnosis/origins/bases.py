@@ -12,7 +12,7 @@ from ptxloom.machine.runtime.trail import PATH_LIMIT
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from ptxloom.diagnosis.tiles import Integers, Truth
+    from ptxloom.diagnosis.origins.tiles import Integers, Truth
     from ptxloom.machine.results.provenance import ProvenanceRecord
 
 _DEEPEST: Final = 8  # instructions that compute one element from another

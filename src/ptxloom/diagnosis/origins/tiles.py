@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from ptxloom.diagnosis.permutations import Square
+    from ptxloom.diagnosis.origins.permutations import Square
     from ptxloom.isa.products import MatrixForm
 
 Integers: TypeAlias = NDArray[np.int64]

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from ptxloom.diagnosis.permutations import Named
+from ptxloom.diagnosis.origins.permutations import Named
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from ptxloom.diagnosis.tiles import Integers, Truth
+    from ptxloom.diagnosis.origins.tiles import Integers, Truth
 
 _LIKELY: Final = 0.5  # of the elements, that must be of their own block where an array may be read in several ways
 _CAUSE: Final = "block-mismatch"

@@ -14,16 +14,16 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from ptxloom.diagnosis.readings import Reading, tile_of
-from ptxloom.diagnosis.tiles import Plane, all_of, common_rows
+from ptxloom.diagnosis.arrays.readings import Reading, tile_of
+from ptxloom.diagnosis.origins.tiles import Plane, all_of, common_rows
 from ptxloom.machine.results.provenance import TracedArray
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ptxloom.diagnosis.evidence import SiteEvidence
-    from ptxloom.diagnosis.stacks import Stack
-    from ptxloom.diagnosis.tiles import Integers, Truth
+    from ptxloom.diagnosis.origins.evidence import SiteEvidence
+    from ptxloom.diagnosis.origins.stacks import Stack
+    from ptxloom.diagnosis.origins.tiles import Integers, Truth
 
 _STRIDES: Final = (1, 2)
 _LIKELY: Final = 0.05  # of elements, that must be where they should

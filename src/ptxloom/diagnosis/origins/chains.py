@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ptxloom.diagnosis.roots import Roots
-from ptxloom.diagnosis.stacks import Stack
+from ptxloom.diagnosis.origins.roots import Roots
+from ptxloom.diagnosis.origins.stacks import Stack
 
 if TYPE_CHECKING:
     from typing import Any
 
     from numpy.typing import NDArray
 
-    from ptxloom.diagnosis.products import SiteProducts
-    from ptxloom.diagnosis.tiles import Integers
+    from ptxloom.diagnosis.origins.products import SiteProducts
+    from ptxloom.diagnosis.origins.tiles import Integers
     from ptxloom.machine.results.provenance import ProvenanceRecord
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from ptxloom.diagnosis.tiles import Integers
+    from ptxloom.diagnosis.origins.tiles import Integers
     from ptxloom.machine.program.model import Op
     from ptxloom.machine.results.provenance import ProvenanceRecord
 

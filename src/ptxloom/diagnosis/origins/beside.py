@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from ptxloom.diagnosis.tiles import Integers
+    from ptxloom.diagnosis.origins.tiles import Integers
     from ptxloom.machine.results.provenance import TracedArray
 
 _DEEPEST: Final = 8  # instructions between an element and what is computed from it

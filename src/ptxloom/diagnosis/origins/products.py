@@ -10,7 +10,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from ptxloom.diagnosis.tiles import Integers
+    from ptxloom.diagnosis.origins.tiles import Integers
     from ptxloom.isa.products import MatrixForm
     from ptxloom.machine.results.provenance import ProvenanceRecord
 

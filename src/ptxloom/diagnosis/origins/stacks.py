@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from ptxloom.diagnosis.tiles import Integers, Truth
+    from ptxloom.diagnosis.origins.tiles import Integers, Truth
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from ptxloom.diagnosis.coverage import Coverage
-    from ptxloom.diagnosis.readings import Reading
+    from ptxloom.diagnosis.arrays.coverage import Coverage
+    from ptxloom.diagnosis.arrays.readings import Reading
     from ptxloom.machine.results.provenance import ProvenanceRecord
 
 _FACTORS = (("a", 1), ("b", 0))  # and the axis that is k

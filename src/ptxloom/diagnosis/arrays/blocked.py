@@ -13,7 +13,7 @@ from itertools import pairwise, permutations, product
 from math import prod
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from ptxloom.diagnosis.tiles import Plane
+from ptxloom.diagnosis.origins.tiles import Plane
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ptxloom.diagnosis.readings import tile_of
-from ptxloom.diagnosis.tiles import common_columns, common_rows
+from ptxloom.diagnosis.arrays.readings import tile_of
+from ptxloom.diagnosis.origins.tiles import common_columns, common_rows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ptxloom.diagnosis.evidence import SiteEvidence
-    from ptxloom.diagnosis.readings import Reading
-    from ptxloom.diagnosis.tiles import Integers, Tile
+    from ptxloom.diagnosis.arrays.readings import Reading
+    from ptxloom.diagnosis.origins.evidence import SiteEvidence
+    from ptxloom.diagnosis.origins.tiles import Integers, Tile
 
 
 def tiles_of(evidence: SiteEvidence, reading: Reading) -> dict[str, Tile]:

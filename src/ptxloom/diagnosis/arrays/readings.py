@@ -14,16 +14,16 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
 
-from ptxloom.diagnosis.blocked import planes_of
-from ptxloom.diagnosis.tiles import Plane, Tile, common_columns, common_rows, whole
+from ptxloom.diagnosis.arrays.blocked import planes_of
+from ptxloom.diagnosis.origins.tiles import Plane, Tile, common_columns, common_rows, whole
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ptxloom.diagnosis.evidence import SiteEvidence
     from ptxloom.diagnosis.expectation import Expectation
-    from ptxloom.diagnosis.stacks import Stack
-    from ptxloom.diagnosis.tiles import Integers
+    from ptxloom.diagnosis.origins.evidence import SiteEvidence
+    from ptxloom.diagnosis.origins.stacks import Stack
+    from ptxloom.diagnosis.origins.tiles import Integers
     from ptxloom.machine.results.provenance import TracedArray
 
 _SAMPLES: Final = 48  # products that a reading is chosen by

@@ -1,0 +1,1 @@
+"""Where the elements of products and results come from, put together instruction by instruction."""

@@ -1,4 +1,4 @@
-"""What provenance costs: `python bench/provenance.py [--repeat 7]`, one thread, ratios of medians.
+"""What provenance costs: `python bench/provenance.py [--repeat 7]`, one thread, CPU time, ratios of medians.
 
 Each kernel runs without it and with it in turn, so that a busy host slows all alike. At most 10 times is wanted.
 """
@@ -53,9 +53,9 @@ def report(name: str, run: Callable[..., object]) -> None:
     seconds: dict[bool, list[float]] = {False: [], True: []}
     for _ in range(REPEAT + 1):
         for provenance, times in seconds.items():
-            start = time.perf_counter()
+            start = time.process_time()
             run(provenance=provenance)
-            times.append(time.perf_counter() - start)
+            times.append(time.process_time() - start)
     plain, followed = (median(times[1:]) for times in seconds.values())
     print(f"{name:18s} {plain * 1e3:8.2f} ms {followed * 1e3:9.2f} ms {followed / plain:6.1f} x   at most {FIGURE}")
 

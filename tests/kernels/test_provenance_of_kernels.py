@@ -1,4 +1,7 @@
-"""Provenance looks on and changes nothing: real kernels leave what hardware left, and what moves keeps its value."""
+"""Provenance looks on and changes nothing: real kernels leave what hardware left, and what moves keeps its value.
+
+What it says of each is what it said when that was recorded.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ import pytest
 from kernels.case import KernelCase, differs
 from kernels.catalog import cases
 from kernels.launching import launch
+from kernels.provenance_digests import digests, recorded
 from kernels.tiles import array_of
 from ptxloom.machine import Kind
 
@@ -25,6 +29,7 @@ def test_a_kernel_that_is_followed_leaves_what_hardware_left(case: KernelCase, a
     assert result.hazards == ()
     record = result.provenance
     assert record is not None
+    assert digests(record) == recorded()[f"{case.name}-{architecture}"]
     inputs = {a.number: a.parameter for a in record.arrays if a.parameter is not None}
     for known in record.arrays:
         if known.parameter not in case.outputs:

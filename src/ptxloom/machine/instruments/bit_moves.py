@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ptxloom.machine.codegen import scratch
 from ptxloom.machine.codegen.warp import W
-from ptxloom.machine.runtime.provenance import bit_tags, register_tags
+from ptxloom.machine.runtime.provenance import bit_tags, register_heads, register_tags
 from ptxloom.readings.computed import truth
 from ptxloom.readings.terms import words
 from ptxloom.syntax import tree
@@ -97,7 +97,7 @@ def insert(f: TagPlaces, b: Builder, op: Op) -> bool:
             facts = (*into[0], at, *sources[0], 0, count)
             b.runtime(register_tags.move_tags, W, op.site, b.active_mask, *facts)
         else:
-            b.runtime(register_tags.clear_tags, W, b.active_mask, *into[0], at, count)
+            b.runtime(register_heads.clear_tags, W, b.active_mask, *into[0], at, count)
     f.settle(b, op, (target,), into)
     return True
 

@@ -27,7 +27,14 @@ from ptxloom.machine.instruments.wanted import moments_in
 from ptxloom.machine.native.ir import constant_vector
 from ptxloom.machine.program.parts import LOADS, is_sink, is_store, parts_of
 from ptxloom.machine.runtime import lanes, state
-from ptxloom.machine.runtime.provenance import memory_tags, moments, register_tags, tensor_tags, update_tags
+from ptxloom.machine.runtime.provenance import (
+    memory_tags,
+    moments,
+    register_heads,
+    register_tags,
+    tensor_tags,
+    update_tags,
+)
 from ptxloom.meaning.effects import PRODUCTS
 from ptxloom.readings.computed import (
     adds,
@@ -76,7 +83,7 @@ class Following(TagPlaces, Instrument):
         back = b.block.after
         for kept in () if back is None else self.program.calls[back.site].kept:
             if kept.size:
-                b.runtime(register_tags.clear_tags, W, b.mask, kept.place, kept.size, 0, kept.size)
+                b.runtime(register_heads.clear_tags, W, b.mask, kept.place, kept.size, 0, kept.size)
 
     def before(self, b: Builder) -> None:
         """The instruction is about to run: move the tags as it will move the bytes."""

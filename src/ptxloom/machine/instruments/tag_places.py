@@ -8,7 +8,7 @@ from ptxloom.isa.limits import LANES
 from ptxloom.machine.analysis.carriers import carried
 from ptxloom.machine.codegen.places import COMPONENTS
 from ptxloom.machine.codegen.warp import W
-from ptxloom.machine.runtime.provenance import register_tags
+from ptxloom.machine.runtime.provenance import register_heads, register_tags
 from ptxloom.syntax import tree
 
 if TYPE_CHECKING:
@@ -86,11 +86,11 @@ class TagPlaces:
         if source is not None:
             b.runtime(register_tags.move_tags, W, op.site, lanes_, *held, 0, *source, 0, count)
         if count < held.size:
-            b.runtime(register_tags.clear_tags, W, lanes_, *held, count, held.size - count)
+            b.runtime(register_heads.clear_tags, W, lanes_, *held, count, held.size - count)
 
     def clear(self, b: Builder, held: TagPlace) -> None:
         """A register holds nothing of an origin."""
-        b.runtime(register_tags.clear_tags, W, b.active_mask, *held, 0, held.size)
+        b.runtime(register_heads.clear_tags, W, b.active_mask, *held, 0, held.size)
 
 
 def spare_place(program: Program) -> int:

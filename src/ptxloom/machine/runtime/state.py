@@ -150,16 +150,16 @@ class Launch(language.Sealed):
     first_frame: u32  # bytes of the entry's frame
     sites: u32  # the instructions of the kernel
     watches_global: u32  # 1: some global memory came unwritten
-    strengths: Annotated[
-        Slice[u8], "sites"
-    ]  # by instruction: the scope of a strong access and the size of its values; null if unwatched
+    # By instruction: the scope of a strong access and the size of its values; null if unwatched.
+    strengths: Annotated[Slice[u8], "sites"]
     images: Annotated[Slice[Image], "image_count"]  # textures and surfaces, by their handles
     image_count: u64
     srgb: Annotated[Slice[u32], "srgb_count"]  # what sRGB components come to; null if no texture has any
     srgb_count: u64
     trail: Trail  # null unless provenance is followed, and so for all tags
     tags: u32  # where a warp keeps the tags of its registers, after its start
-    tag_bytes: u32
+    tag_forms: u32  # and their forms (`register_heads`), a byte for each byte of a lane
+    tag_form_bytes: u32
     plans: Annotated[Slice[TensorPlan], "plan_room"]  # of products into tensor memory, in the order they were met
     plan_room: u64
     plan_count: u32
@@ -207,7 +207,8 @@ class Cta:
     written: Annotated[Slice[u8], "launch.shared_bytes"]  # initcheck's marks of shared memory; null unless it watches
     computed_from: u32  # where in shared memory poison has been stored that was computed with,
     computed_to: u32  # and where that ends
-    tags: Annotated[Slice[u64], "launch.shared_bytes"]  # provenance's, of shared memory
+    tags: Annotated[Slice[u64], "launch.shared_bytes"]  # provenance's, of bytes of shared memory
+    word_tags: Annotated[Slice[u64], "launch.shared_bytes // 4"]  # and of its words (`shared_words`)
     tensor: TensorMemory  # null unless the kernel uses any
     tensor_tags: TensorTags  # provenance's, of tensor memory; null unless it follows such a kernel
 
@@ -320,9 +321,8 @@ class Warp:
     symbols: u64
     waiting: u32  # barrier the whole warp waits at + 1
     profile: u64  # where its worker counts; 0 if it does not
-    moved: Annotated[
-        Slice[u64], "moved_counters"
-    ]  # there, by site: bytes of global, then of shared memory (`counting`)
+    # There, by site: bytes of global, then of shared memory (`counting`).
+    moved: Annotated[Slice[u64], "moved_counters"]
     moved_counters: u64
     trace: Annotated[Slice[TracedSite], "trace_sites"]  # the instructions that are recorded
     trace_sites: u64

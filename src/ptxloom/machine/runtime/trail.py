@@ -44,6 +44,7 @@ PLACE_LIMIT: Final = 1 << 41 - PLACE_SHIFT  # bytes of global memory
 EVENT_LIMIT: Final = 1 << 41 - BYTE_BITS - SLOT_BITS
 
 PATH_STEPS: Final = 24  # of a path at most: what comes after is not reported
+PAGE_SHIFT: Final = 12  # of what `Trail.changed` counts, by the numbers of bytes: larger than what is stored at once
 WORD_TAGS: Final = 4  # of a word of tensor memory
 MOST_WORDS: Final = 128  # registers that an instruction moves to or from tensor memory
 STAGE: Final = 2048  # tags that an instruction can put aside
@@ -70,7 +71,7 @@ class Node:
     """A value made from others."""
 
     site: u32
-    next: u32  # another node of the same bucket; 0: no other
+    spare: u32
     sources: Annotated[Array[u64], 3]  # their tags; 0 for no origin
 
 
@@ -89,6 +90,8 @@ class ProductEvent:
 class Trail:
     """What a launch with provenance keeps, beside the tags."""
 
+    stage: Annotated[Array[u64], STAGE]  # first, so that it is aligned
+    zeros: Annotated[Array[u64], 32]  # never written
     paths: Annotated[Slice[PathStep], "path_limit"]  # number 0 is that of no step at all
     path_limit: u64
     path_count: u64
@@ -98,8 +101,9 @@ class Trail:
     nodes: Annotated[Slice[Node], "node_limit"]  # number 0 stands for all that there was no room for
     node_limit: u64
     node_count: u64
-    buckets: Annotated[Slice[u32], "bucket_count"]
-    bucket_count: u64  # a power of two
+    slots: Annotated[Slice[u64], "slot_count"]  # where nodes are found (`nodes`): upper half of a hash, number; 0: free
+    slot_count: u64  # a power of two
+    slots_used: u64  # the first of them: likewise
     events: Annotated[Slice[ProductEvent], "event_limit"]
     event_limit: u64
     event_count: u64
@@ -110,6 +114,8 @@ class Trail:
     recording: u64  # 1 + the event whose operands are being noted; 0: no event
     last_step: u64  # as in `KnownStep`: the step that was made last,
     last_path: u64  # and where it led
+    changed: Annotated[Slice[u8], "page_count"]  # 1: some byte of a page of global memory has a tag
+    page_count: u64
     warps: u32  # whose products are recorded, a bit each
     spare: u32
     ctas: Annotated[Slice[u64], "cta_count"]  # whose products are recorded, by their numbers, in order
@@ -123,7 +129,6 @@ class Trail:
     taken: Annotated[Slice[u8], "kept_count * moments"]  # [CTA][moment] 1: it has come
     pictures: Annotated[Slice[u64], "kept_count * moments * shared_bytes"]  # [CTA][moment][byte] tags
     contents: Annotated[Slice[u8], "kept_count * moments * shared_bytes"]  # [CTA][moment][byte] the bytes themselves
-    stage: Annotated[Array[u64], STAGE]
 
 
 class TensorTags:

@@ -24,6 +24,7 @@ from ptxloom.machine.results.raw_provenance import ProductSite, RawProvenance
 from ptxloom.machine.results.trace_choice import chosen_blocks
 from ptxloom.machine.runtime import state
 from ptxloom.machine.runtime import trail as model
+from ptxloom.machine.runtime.provenance.shared_words import WORD
 from ptxloom.machine.runtime.spans import Span
 
 if TYPE_CHECKING:
@@ -70,7 +71,9 @@ class ProvenanceShadow(ShadowMaker):
         self._grid: tuple[int, int, int] = shape.grid
         self._registers = state.REGISTERS + -(-(program.register_bytes + before) // 64) * 64
         self._register_tags = _TAG * (spare_place(program) + LANES * SPARE_LANE_BYTES)
-        self.warp_bytes = self._registers + self._register_tags - (state.REGISTERS + program.register_bytes + before)
+        self._forms = self._registers + self._register_tags
+        self._form_bytes = -(-self._register_tags // (_TAG * LANES) // 64) * 64
+        self.warp_bytes = self._forms + self._form_bytes - (state.REGISTERS + program.register_bytes + before)
         self._pieces: list[tuple[int, int, int, NDArray[np.uint64] | None]] = []  # start, end, origin, tags
         self._trail: Any = language.structure(model.Trail).from_address(arena.take(model.TRAIL_BYTES))
         self._kept: dict[str, NDArray[Any]] = {}
@@ -90,15 +93,18 @@ class ProvenanceShadow(ShadowMaker):
         self._trail.ctas, self._trail.cta_count = self._arena.put(blocks) if len(blocks) else 0, len(blocks)
 
     def _make_room(self, budget_bytes: int) -> None:
-        """Tables of fixed size for paths, the budget for the rest: one part in 8 for nodes, in 8 for events."""
+        """Tables of fixed size for paths, the budget for the rest.
+
+        One part in 9 is for nodes, one in 16 for what finds them, one in 8 for events.
+        """
         trail = self._trail
-        nodes = budget_bytes // 8 // (model.NODE_BYTES + 4)
+        nodes = budget_bytes // 9 // model.NODE_BYTES
         events = budget_bytes // 8 // model.EVENT_BYTES
-        buckets = 1 << nodes.bit_length() - 1
+        slots = 1 << (budget_bytes // 16 // _TAG).bit_length() - 1
         rest = budget_bytes * 11 // 16 // _TAG
         for name, count, size in (
             ("path", _PATHS, model.PATH_BYTES), ("known", 4 * _PATHS, model.KNOWN_BYTES),
-            ("node", nodes, model.NODE_BYTES), ("bucket", buckets, 4), ("event", min(events, model.EVENT_LIMIT),
+            ("node", nodes, model.NODE_BYTES), ("slot", slots, _TAG), ("event", min(events, model.EVENT_LIMIT),
             model.EVENT_BYTES), ("pool", rest, _TAG),
         ):  # fmt: skip
             room = self._take(count * size, _KEPT)
@@ -128,7 +134,8 @@ class ProvenanceShadow(ShadowMaker):
         trail.contents = self._contents.ctypes.data
         launch.trail = ctypes.addressof(self._trail)
         self._launch = launch
-        launch.tags, launch.tag_bytes = self._registers, self._register_tags
+        launch.tags = self._registers
+        launch.tag_forms, launch.tag_form_bytes = self._forms, self._form_bytes
 
     def mark(self, spans: NDArray[np.uint64]) -> None:
         """Number the bytes of global memory; those that may be written get tags."""
@@ -146,6 +153,9 @@ class ProvenanceShadow(ShadowMaker):
             at += end - start
         if at > model.PLACE_LIMIT:
             raise UsageError("args", f"{at:,} bytes", f"{model.PLACE_LIMIT:,} at most with `provenance`")
+        changed = self._take((at >> model.PAGE_SHIFT) + 1, _GLOBAL)
+        self._kept["changed"] = changed
+        self._trail.changed, self._trail.page_count = changed.ctypes.data, len(changed)
 
     def renew(self, address: int, size: int) -> None:
         """They are as if never written."""
@@ -159,6 +169,7 @@ class ProvenanceShadow(ShadowMaker):
         for at in ctas:
             cta: Any = language.structure(state.Cta).from_address(at)
             cta.tags = take(_TAG * launch.shared_bytes or _TAG)
+            cta.word_tags = take(_TAG * (launch.shared_bytes // WORD) or _TAG)
             if launch.plan_room:
                 cta.tensor_tags = take(model.TENSOR_TAG_BYTES)
             for warp in warps_of(launch, cta):
@@ -183,7 +194,8 @@ class ProvenanceShadow(ShadowMaker):
         """What it has found."""
         trail, arrays = self._trail, tuple(self._arrays())
         events = self._kept["event"].view(_EVENT)[: int(trail.event_count)]
-        alike, kinds = np.unique(events[["site", "plan"]], return_inverse=True)
+        keys, kinds = np.unique(events["site"].astype(np.uint64) << np.uint64(32) | events["plan"], return_inverse=True)
+        alike = [(int(key) >> 32, int(key) & 0xFFFFFFFF) for key in keys]
         raw = RawProvenance(
             places=np.array([self._place(address) for address, _ in arrays], np.uint64),
             pieces=tuple((at, tags) for _, _, at, tags in self._pieces if tags is not None),
@@ -198,7 +210,7 @@ class ProvenanceShadow(ShadowMaker):
             kept=self._kept_ctas,
             moments=self._moments,
             kinds=kinds.reshape(-1),
-            sites=tuple(self._site(int(site), int(plan)) for site, plan in alike.tolist()),
+            sites=tuple(self._site(site, plan) for site, plan in alike),
             grid=self._grid,
             parameters=self._params,
         )
@@ -245,12 +257,12 @@ _POINTER_BYTES: Final = 8
 _ARGUMENT: Final = re.compile(r"args\[(\d+)\](?:\.array)?")  # an array, or the one under a tensor map
 _FIELDS: Final = {
     "path": ("paths", "path_limit"), "known": ("known", "known_slots"), "node": ("nodes", "node_limit"),
-    "bucket": ("buckets", "bucket_count"), "event": ("events", "event_limit"), "pool": ("pool", "pool_limit"),
+    "slot": ("slots", "slot_count"), "event": ("events", "event_limit"), "pool": ("pool", "pool_limit"),
 }  # fmt: skip
 _EVENT: Final = np.dtype([
     ("site", "u4"), ("warp", "u4"), ("cta", "u8"), ("lanes", "u4"), ("plan", "u4"), ("start", "u8"), ("tags", "u8"),
 ])  # fmt: skip
-_NODE: Final = np.dtype([("site", "u4"), ("next", "u4"), ("sources", "u8", 3)])
+_NODE: Final = np.dtype([("site", "u4"), ("spare", "u4"), ("sources", "u8", 3)])
 
 
 def budget_of(asked: Provenance) -> int:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ptxloom.machine.native.language import trailing_zeros, u32, u64
-from ptxloom.machine.runtime.provenance.memory_tags import tags_of
-from ptxloom.machine.runtime.provenance.paths import bits_tag, moved_tag, node_tag, shifted_tag
+from ptxloom.machine.runtime.provenance.nodes import node_tag
+from ptxloom.machine.runtime.provenance.paths import bits_tag, moved_tag, shifted_tag
+from ptxloom.machine.runtime.provenance.register_heads import byte_after, bytes_after_head, heads_of, tags_of
 from ptxloom.machine.runtime.state import Warp
 from ptxloom.machine.runtime.trail import COMPUTED
 
@@ -18,6 +19,9 @@ def byte_tag(w: Warp, lane: u32, place: u32, size: u32, byte: u32) -> u64:
     """The tag of a byte of a register of a lane; 0 if the register (of size 0) or the byte is not there."""
     if byte >= size:
         return 0
+    known = bytes_after_head(w, place, size)
+    if known != 0:
+        return byte_after(heads_of(w, place)[lane], byte, known)
     return tags_of(w, place, size)[lane * size + byte]
 
 

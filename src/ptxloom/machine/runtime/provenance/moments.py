@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from ptxloom.machine.native.language import copy, length, part, u32, u64
 from ptxloom.machine.native.watching import watching
+from ptxloom.machine.runtime.provenance.shared_words import copy_words
 from ptxloom.machine.runtime.state import Cta, Warp
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ def keep_shared(cta: Cta, moment: u32) -> None:
         return
     trail.taken[at] = 1
     size = u64(trail.shared_bytes)
-    copy(part(trail.pictures, at * size, size), cta.tags, 8 * size)
+    copy_words(cta, part(trail.pictures, at * size, size))
     copy(part(trail.contents, at * size, size), cta.shared, size)
 
 

@@ -1,10 +1,11 @@
-"""Paths: through which instructions a byte came, each path a number; and nodes: what values were made from."""
+"""Paths: through which instructions a byte came, each path a number; and what tags become as values are changed."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from ptxloom.machine.native.language import length, part, u32, u64
+from ptxloom.machine.runtime.provenance.nodes import node_tag, tag_hash
 from ptxloom.machine.runtime.trail import (
     BITS,
     BYTE_BITS,
@@ -120,39 +121,6 @@ def make_path(trail: Trail, before: u32, site: u32) -> u32:
     trail.paths[path].before = before
     trail.paths[path].site = site
     return u32(path)
-
-
-def tag_hash(key: u64) -> u64:
-    """A hash."""
-    once = (key ^ key >> 32) * 0x9E3779B97F4A7C15
-    return once ^ once >> 29
-
-
-def node_tag(trail: Trail, kind: u64, site: u32, first: u64, second: u64, third: u64) -> u64:
-    """The tag of a value computed from up to three values (COMPUTED), or of the contents of one (MIXED)."""
-    nodes = trail.nodes
-    if trail.node_count >= length(nodes):
-        return kind
-    bucket = tag_hash(tag_hash(tag_hash(u64(site) ^ first) ^ second) ^ third) & length(trail.buckets) - 1
-    at = trail.buckets[bucket]
-    looked: u64 = 0
-    while at != 0 and looked < length(nodes):
-        known = nodes[at]
-        same = known.site == site and known.sources[0] == first
-        if same and known.sources[1] == second and known.sources[2] == third:
-            return kind | u64(at) << BYTE_BITS
-        at = known.next
-        looked = looked + 1
-    number = trail.node_count
-    trail.node_count = number + 1
-    new = nodes[number]
-    new.site = site
-    new.next = trail.buckets[bucket]
-    new.sources[0] = first
-    new.sources[1] = second
-    new.sources[2] = third
-    trail.buckets[bucket] = u32(number)
-    return kind | number << BYTE_BITS
 
 
 def value_tag(trail: Trail, site: u32, tags: Slice[u64], at: u32, count: u32) -> u64:

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 from ptxloom.machine.native.language import copy, part, u32, u64
 from ptxloom.machine.runtime.matrix_layout import row_at
-from ptxloom.machine.runtime.provenance.memory_tags import read_tags, tags_of
+from ptxloom.machine.runtime.provenance.memory_tags import read_tags
 from ptxloom.machine.runtime.provenance.moments import cta_number, place_among
 from ptxloom.machine.runtime.provenance.paths import put_value, value_tag
+from ptxloom.machine.runtime.provenance.register_heads import byte_after, bytes_after_head, heads_of, may_give, tags_of
 from ptxloom.machine.runtime.state import SHARED, Cta, Warp
 from ptxloom.machine.runtime.trail import BYTE_BITS, COMPUTED, PATH_FIELD, PRODUCT, SLOT_BITS, Trail
 
@@ -53,7 +54,24 @@ def note_operand(w: Warp, site: u32, place: u32, room: u32, each: u32) -> None:
     trail.pool_count = trail.pool_count + u64(count)
     event = trail.events[trail.recording - 1]
     event.tags = event.tags + u64(count)
+    known = bytes_after_head(w, place, room)
+    if known != 0:
+        note_heads(into, heads_of(w, place), room, known, each)
+        return
     note_values(trail, site, into, tags_of(w, place, room), count, each)
+
+
+def note_heads(tags: Slice[u64], heads: Slice[u64], room: u32, known: u32, each: u32) -> None:
+    """The same of values of which `known` bytes of each lane follow from its head."""
+    parts = room // each
+    into = part(tags, 0, 32 * parts)
+    out = part(heads, 0, 32)
+    if parts == 1:
+        copy(into, out, 256)
+        return
+    for lane in range(32):
+        for n in range(parts):
+            into[lane * parts + n] = byte_after(out[lane], n * each, known)
 
 
 def note_values(trail: Trail, site: u32, tags: Slice[u64], out: Slice[u64], count: u32, each: u32) -> None:
@@ -120,9 +138,19 @@ def note_descriptor(w: Warp, descriptor: u64) -> None:
 def give_product(w: Warp, lanes: u32, place: u32, room: u32, each: u32, slot: u32) -> None:
     """A register takes elements of the product, the first of lane 0 with this number."""
     trail = w.launch.trail
-    into = tags_of(w, place, room)
     parts = room // each
     assert parts <= 32
+    if parts == 1 and may_give(w, lanes, place, room, room) != 0:
+        heads = heads_of(w, place)
+        base: u64 = COMPUTED
+        step: u64 = 0
+        if trail.recording != 0:
+            base = PRODUCT | (trail.recording - 1 << SLOT_BITS | u64(slot)) << BYTE_BITS
+            step = 1 << BYTE_BITS
+        for lane in range(32):
+            heads[lane] = base + u64(lane) * step if lanes >> lane & 1 != 0 else heads[lane]
+        return
+    into = tags_of(w, place, room)
     for lane in range(32):
         if lanes >> lane & 1 != 0:
             for n in range(lane * parts, lane * parts + parts):

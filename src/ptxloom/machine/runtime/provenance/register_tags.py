@@ -4,9 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ptxloom.machine.native.language import copy, fill, part, u32, u64
-from ptxloom.machine.runtime.provenance.memory_tags import tags_of
-from ptxloom.machine.runtime.provenance.paths import converted_tag, is_part, move_run, node_tag, put_value, value_tag
+from ptxloom.machine.native.language import copy, part, u32, u64
+from ptxloom.machine.runtime.provenance.nodes import fetch_slots, hashed_tag, node_hash, node_tag
+from ptxloom.machine.runtime.provenance.paths import converted_tag, is_part, move_run, put_value, value_tag
+from ptxloom.machine.runtime.provenance.register_heads import (
+    FULL,
+    bytes_after_head,
+    give_heads,
+    heads_of,
+    may_give,
+    may_give_part,
+    step_heads,
+    tags_of,
+)
 from ptxloom.machine.runtime.state import Warp
 from ptxloom.machine.runtime.trail import BITS, COMPUTED, KIND
 
@@ -14,25 +24,26 @@ if TYPE_CHECKING:
     from ptxloom.machine.native.language import Ptr, Slice
 
 
-def clear_tags(w: Warp, lanes: u32, place: u32, room: u32, at: u32, count: u32) -> None:
-    """Bytes of a register are of no origin."""
-    into = tags_of(w, place, room)
-    if lanes == 0xFFFFFFFF and count == room:
-        fill(into, 0)
-        return
-    for lane in range(32):
-        if lanes >> lane & 1 != 0:
-            fill(part(into, lane * room + at, count), 0)
-
-
 def move_tags(
     w: Warp, site: u32, lanes: u32, place: u32, room: u32, at: u32, source: u32, size: u32, first: u32, count: u32
 ) -> None:
     """Move `count` bytes of a register, from `first` on, to another register."""
+    trail = w.launch.trail
+    known = min(bytes_after_head(w, source, size), count)
+    if at + first == 0 and known != 0:
+        may: u32 = 0
+        if count == room:  # noqa: SIM108 - native code would do both
+            may = may_give(w, lanes, place, room, known)
+        else:
+            may = may_give_part(w, lanes, place, room, known)
+        if may != 0:
+            stage = part(trail.stage, 0, 32)
+            step_heads(trail, site, lanes, heads_of(w, source), stage)
+            give_heads(w, lanes, place, stage)
+            return
     into = tags_of(w, place, room)
     out = tags_of(w, source, size)
-    trail = w.launch.trail
-    if lanes == 0xFFFFFFFF and room == size and count == size:
+    if lanes == FULL and room == size and count == size:
         move_run(trail, site, into, out, 32 * size)
         return
     for lane in range(32):
@@ -44,6 +55,15 @@ def move_tags(
 def shuffle_tags(w: Warp, site: u32, lanes: u32, place: u32, source: u32, from_: Ptr[u32]) -> None:
     """Each lane takes the register of another one, 4 bytes."""
     trail = w.launch.trail
+    known = bytes_after_head(w, source, 4)
+    if known != 0 and may_give(w, lanes, place, 4, known) != 0:
+        moved = part(trail.stage, 0, 32)
+        given = part(trail.stage, 32, 32)
+        step_heads(trail, site, FULL, heads_of(w, source), moved)
+        for lane in range(32):
+            given[lane] = moved[from_[lane] & 31]
+        give_heads(w, lanes, place, given)
+        return
     stage = part(trail.stage, 0, 128)
     move_run(trail, site, stage, tags_of(w, source, 4), 128)
     into = tags_of(w, place, 4)
@@ -73,9 +93,18 @@ def convert_tags(
     bit: u32,
 ) -> None:
     """A value of `used` bytes of a register, from a bit on, is converted to one of `count` bytes of another."""
+    trail = w.launch.trail
+    has = u32(at + first == 0 and bytes_after_head(w, source, size) != 0)
+    if has != 0 and may_give_part(w, lanes, place, room, count) != 0:
+        heads = heads_of(w, source)
+        given = part(trail.stage, 0, 32)
+        for lane in range(32):
+            if lanes >> lane & 1 != 0:
+                given[lane] = converted_tag(trail, site, heads[lane], bit)
+        give_heads(w, lanes, place, given)
+        return
     into = tags_of(w, place, room)
     out = tags_of(w, source, size)
-    trail = w.launch.trail
     for lane in range(32):
         if lanes >> lane & 1 != 0:
             tag = value_tag(trail, site, out, lane * size + first, used)
@@ -101,8 +130,12 @@ def compute_tags(
 
     What `unpacks` turns bits of an element into an element, among bits of no origin: `(x & 15 | 0x6400) - 1024.0`.
     """
-    into = tags_of(w, place, room)
     trail = w.launch.trail
+    has = has_heads(w, a, a_size) & has_heads(w, b, b_size) & has_heads(w, c, c_size)
+    if parts == 1 and has != 0 and may_give(w, lanes, place, room, room) != 0:
+        compute_heads(w, site, lanes, place, unpacks, a, a_size, b, b_size, c, c_size)
+        return
+    into = tags_of(w, place, room)
     if trail.node_count >= trail.node_limit:
         compute_roughly(w, lanes, place, room, parts, a, a_size, b, b_size, c, c_size)
         return
@@ -129,6 +162,62 @@ def compute_tags(
                 put_value(into, n * each, each, tag)
 
 
+def has_heads(w: Warp, place: u32, size: u32) -> u32:
+    """1 if a register has heads, or is not there."""
+    if size == 0:
+        return 1
+    return u32(bytes_after_head(w, place, size) != 0)
+
+
+def heads_or_nothing(w: Warp, place: u32, size: u32) -> Slice[u64]:
+    """The heads of a register; zeros if it is not there."""
+    if size == 0:
+        return part(w.launch.trail.zeros, 0, 32)
+    return heads_of(w, place)
+
+
+def compute_heads(
+    w: Warp,
+    site: u32,
+    lanes: u32,
+    place: u32,
+    unpacks: u32,
+    a: u32,
+    a_size: u32,
+    b: u32,
+    b_size: u32,
+    c: u32,
+    c_size: u32,
+) -> None:
+    """The same of registers that have heads, one value a lane."""
+    trail = w.launch.trail
+    xs = heads_or_nothing(w, a, a_size)
+    ys = heads_or_nothing(w, b, b_size)
+    zs = heads_or_nothing(w, c, c_size)
+    into = heads_of(w, place)
+    if trail.node_count >= trail.node_limit:
+        for lane in range(32):
+            some = 0 - min(xs[lane] | ys[lane] | zs[lane], 1) & COMPUTED
+            into[lane] = some if lanes >> lane & 1 != 0 else into[lane]
+        return
+    hashes = part(trail.stage, 0, 32)
+    for lane in range(32):
+        hashes[lane] = node_hash(site, xs[lane], ys[lane], zs[lane])
+    fetch_slots(trail, hashes, part(trail.stage, 32, 32))
+    partial = u32(a_size != 0 and bytes_after_head(w, a, a_size) < a_size)
+    for lane in range(32):
+        if lanes >> lane & 1 != 0:
+            first = xs[lane]
+            others = ys[lane] | zs[lane]
+            tag: u64 = 0
+            single = unpacks != 0 and others == 0 and first != 0
+            if single and (partial != 0 or first & KIND == BITS):
+                tag = converted_tag(trail, site, first, 0)
+            elif first | others != 0:
+                tag = hashed_tag(trail, COMPUTED, site, first, ys[lane], zs[lane], hashes[lane])
+            into[lane] = tag
+
+
 def compute_roughly(
     w: Warp,
     lanes: u32,
@@ -145,7 +234,7 @@ def compute_roughly(
     """The same when there is no room for what values are made of: only that they are."""
     into = tags_of(w, place, room)
     each = room // parts
-    if lanes == 0xFFFFFFFF and each == 4 and a_size == 4 and b_size == 4 and c_size == 4:
+    if lanes == FULL and each == 4 and a_size == 4 and b_size == 4 and c_size == 4:
         compute_words(part(into, 0, 128), tags_of(w, a, 4), tags_of(w, b, 4), tags_of(w, c, 4))
         return
     for lane in range(32):

@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING
 
 from ptxloom.machine.native.language import copy, fill, part, u32, u64
 from ptxloom.machine.native.watching import watching
-from ptxloom.machine.runtime.provenance.memory_tags import copy_tags, read_tags, tags_of, write_tags
-from ptxloom.machine.runtime.provenance.paths import moved_tag, node_tag, put_value, value_tag
+from ptxloom.machine.runtime.provenance.memory_tags import copy_tags, read_tags, write_tags
+from ptxloom.machine.runtime.provenance.nodes import node_tag
+from ptxloom.machine.runtime.provenance.paths import moved_tag, put_value, value_tag
+from ptxloom.machine.runtime.provenance.register_heads import tags_of
 from ptxloom.machine.runtime.state import GLOBAL, SHARED, Warp
 from ptxloom.machine.runtime.tensor_boxes.model import SHIFTS, TensorCopy
 from ptxloom.machine.runtime.tensor_boxes.swizzle import chunk_place, pieces_of

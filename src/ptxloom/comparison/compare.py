@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from math import isfinite
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -70,6 +70,22 @@ def compare(
     return found if found.passed or own == wanted_in else replace(found, downgrade=_downgrade(judge, own))
 
 
+def differing(got: Array, reference: Reference, *, precision: Precision | None = None) -> NDArray[np.bool_]:
+    """Which elements of an array `compare` calls wrong: the same judgement, with no report.
+
+    Args:
+        got: The array.
+        reference: What it should be, of the same shape.
+        precision: As `compare` has it.
+
+    Example:
+        >>> differing(np.array([1, 2]), Reference(np.array([1, 3]))).tolist()
+        [False, True]
+    """
+    wanted_in = (precision or rounding.assumed(got.dtype)).behind(got.dtype, reference.accumulate)
+    return _Judge(got, reference, _tolerance(got.dtype, reference, wanted_in), wanted_in).held().wrong
+
+
 def _downgrade(judge: _Judge, own: Precision) -> Downgrade | None:
     """The sums of a kernel that are coarser than they should be, if that alone explains what differs."""
     wanted = judge.reference
@@ -108,6 +124,16 @@ def _tolerance(dtype: np.dtype[Any], reference: Reference, precision: Precision)
     return Tolerance(sums=precision.sums, terms=terms)
 
 
+class _Held(NamedTuple):
+    """Each element as it is and as it should be, how far these are apart and may be, and whether it is wrong."""
+
+    got: Array
+    wanted: Array
+    error: Array
+    allowed: Array
+    wrong: NDArray[np.bool_]
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class _Judge:
     got: Array
@@ -115,15 +141,20 @@ class _Judge:
     tolerance: Tolerance
     precision: Precision
 
-    def comparison(self, name: str, grid: tuple[int, ...]) -> Comparison:
+    def held(self) -> _Held:
+        """The elements held against what they should be."""
         wanted = self.reference.array
-        exact = self.tolerance.is_exact
         got = wide(self.got)
         values = wide(wanted) if is_number(wanted.dtype) else got
         with np.errstate(all="ignore"):  # of infinities
             error = np.abs(got - values)
             allowed = self._allowed(values)
+            exact = self.tolerance.is_exact
             wrong = self._differs_in_bits() if exact else _differs(got, values, error, allowed)
+        return _Held(got, values, error, allowed, wrong)
+
+    def comparison(self, name: str, grid: tuple[int, ...]) -> Comparison:
+        got, values, error, allowed, wrong = self.held()
         lost = wrong & np.isnan(got) & ~np.isnan(values)
         infinite = wrong & np.isinf(got) & ~np.isinf(values)
         return Comparison(

@@ -46,7 +46,8 @@ class Diagnosis:
     """One reason why a result is wrong.
 
     Attributes:
-        law: The law that is broken: "rows", "k", "place", "once" or "copy".
+        law: The law that is broken: "rows", "k", "place", "once" or "copy"; or "reference", where a change was
+            found that makes an array as it should be.
         operand: "a", "b", "c" or "d" of the product; for a copy, the array's name.
         array: The array's name.
         cause: Its id, one of `CAUSES`.

@@ -252,6 +252,36 @@ _CAUSES: Final = (
         "Use the pointer of the right array in the load that is named.",
     ),
     Cause(
+        "wrong-comparison",
+        "A comparison lets in what it should not, or keeps out what it should not",
+        "Elements at an edge, of some lanes or of a step are wrong, and with another comparison all are right.",
+        "Change the comparison that is named: `<` for `<=`, `>=` for `>`.",
+    ),
+    Cause(
+        "wrong-constant",
+        "A number is another than it should be",
+        "With another number at the line that is named, the whole result is right.",
+        "Change the number at the line that is named; where loops are unrolled, it stands in several instructions.",
+    ),
+    Cause(
+        "wrong-operation",
+        "An instruction does something else than it should",
+        "With another operation of the same operands at the line that is named, the whole result is right.",
+        "Change the operation at the line that is named, or the order of its operands.",
+    ),
+    Cause(
+        "wrong-operand",
+        "An instruction takes another value than it should",
+        "With another register at the line that is named, the whole result is right.",
+        "Use the other variable, index or stride at the line that is named.",
+    ),
+    Cause(
+        "missing-term",
+        "A term or a factor is missing",
+        "With one more value added, taken away or multiplied at the line that is named, the whole result is right.",
+        "Join the value that is named at that line.",
+    ),
+    Cause(
         "unknown",
         "No single change explains it",
         "A law is broken, and none of the changes that are known mends all elements.",

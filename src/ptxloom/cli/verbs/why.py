@@ -17,6 +17,7 @@ from ptxloom.cli.launch_files.fitted import fitted
 from ptxloom.cli.launch_files.launch_file import read_launch
 from ptxloom.cli.output import CLEAN, COULD_NOT_RUN, FINDINGS, Outcome, style_for, talk, told_progress
 from ptxloom.cli.pictures import drawn, wanted
+from ptxloom.cli.suspected import with_suspects
 from ptxloom.cli.verbs import exec as programs
 from ptxloom.comparison.expression import Expectation
 from ptxloom.diagnosis import Examination, examine
@@ -58,7 +59,7 @@ def run(options: Options) -> Outcome:
     errors = [d for d in check(module) if d.severity is Severity.ERROR]
     if errors:
         return Outcome(render(errors, options), COULD_NOT_RUN)
-    told = _told(module, options)
+    told = with_suspects(_told(module, options), module, options)
     if wanted(options):
         return _picture(told, options)
     found, tried = told.examined.found, None

@@ -171,6 +171,8 @@ def _what(diagnosis: Diagnosis) -> str:
     if diagnosis.array:
         whose = f", {'stored in' if operand == 'd' else 'from'} {diagnosis.array}"
     named = f"operand {operand}{whose}" if operand else f"the products{whose}"
+    if diagnosis.law == "reference":
+        named = diagnosis.array
     return f"{named}: {diagnosis.wrong:,} of {diagnosis.total:,} elements wrong"
 
 

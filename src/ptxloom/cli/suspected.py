@@ -1,0 +1,54 @@
+"""`why` where a reference says that a result is wrong and no law says why: single changes of the kernel are tried."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from ptxloom.cli.arguments.limit_arguments import limits
+from ptxloom.cli.launch_files.expectations import references
+from ptxloom.cli.launch_files.fitted import fitted
+from ptxloom.cli.launch_files.launch_file import read_launch
+from ptxloom.diagnosis.suspects import Trials, diagnoses, search
+from ptxloom.machine.kernels import kernel
+from ptxloom.machine.launch.options import AS_WRITTEN
+from ptxloom.machine.memory.arena import Budget
+
+if TYPE_CHECKING:
+    from ptxloom.cli.command_line import Options
+    from ptxloom.cli.launch_files.launch_file import LaunchFile
+    from ptxloom.machine import Kernel, LaunchResult
+    from ptxloom.syntax import Module
+    from ptxloom.views.runs.diagnoses import ReportedRun
+
+
+def with_suspects(told: ReportedRun, module: Module, options: Options) -> ReportedRun:
+    """What was said of a run, and the lines whose change would make its result right, first.
+
+    Where a tool found something, or a law is certain of a cause, nothing is tried; nor where sums are fused.
+    """
+    launch = fitted(read_launch(options.file, Budget(options.memory_limit), options), module)
+    downgraded = any(one.downgrade is not None for one in told.comparisons)
+    known = told.hazards or told.ended or any(one.certain for one in told.examined.found)
+    if not told.wrong or known or downgraded or launch.contract != AS_WRITTEN:
+        return told
+    compiled = kernel(module, launch.kernel, launch.target)
+
+    def again(changed: Kernel, **more: Any) -> LaunchResult:
+        return launch.launch(changed, threads=1, **{**limits(options), **more})
+
+    passed = [one.passed for one in launch.arguments]
+    trials = Trials(again, passed, references(launch, compiled), compiled, _numbers(launch))
+    found = diagnoses(search(trials), trials)
+    lines = {one.origin or one.line for one in found}
+    laws = told.examined.found
+    agreed = [one for one in laws if (one.origin or one.line) in lines]
+    rest = [one for one in laws if (one.origin or one.line) not in lines]
+    return replace(told, examined=replace(told.examined, found=(*agreed, *found, *rest)))
+
+
+def _numbers(launch: LaunchFile) -> tuple[int, ...]:
+    """The integers of a launch: those that it passes, and those of its grid and its CTAs."""
+    passed = [one.value for one in launch.arguments if isinstance(one.value, int)]
+    extents = [n for one in (launch.grid, launch.block) for n in ([one] if isinstance(one, int) else one)]
+    return tuple(dict.fromkeys((*passed, *extents)))

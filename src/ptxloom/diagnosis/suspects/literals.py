@@ -1,0 +1,113 @@
+"""Literals that are another number than was meant."""
+
+from __future__ import annotations
+
+import struct
+from typing import TYPE_CHECKING, Final
+
+from ptxloom.diagnosis.suspects.changes import Change, with_operand
+from ptxloom.machine.program.symbols import Register, Variable
+from ptxloom.meaning import table
+from ptxloom.meaning.moves import is_copy
+from ptxloom.readings.effects import exchanges, stores, updates_memory
+from ptxloom.syntax import tree
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator
+
+    from ptxloom.machine.program.model import Op, Program
+
+CAUSE: Final = "wrong-constant"
+_MOST_SOURCES: Final = 4  # a fourth source is a table, which is no number
+_STEPS: Final = (1, -1, 2, -2, 4, -4, 8, -8, 16, -16, 32, -32, 64, -64)
+_FLOATS: Final = (0.0, 1.0, -1.0, 2.0, 0.5, float("-inf"), float("inf"), 1.44269504, 0.69314718, -1e30, -3.4028235e38)
+_BITS: Final = (0xFF800000, 0x3F800000, 0x7F800000, 0xFF7FFFFF)  # of a float that a word holds
+
+
+def literals(op: Op, program: Program) -> Iterator[Change]:
+    """An instruction with a literal, or the offset of an address, larger, smaller, doubled, halved or negated."""
+    if _takes_numbers(op):
+        for place, operand in enumerate(op.operands[1:], 1):
+            value = _integer(operand, op, program)
+            if value is not None and place < _MOST_SOURCES:
+                yield from _numbers(op, place, value)
+            if isinstance(operand, tree.Float):
+                yield from _floats(op, place, operand)
+    for place, operand in enumerate(op.operands):
+        if isinstance(operand, tree.Address) and not operand.extra and _is_held(operand.base, op):
+            here = -operand.offset if operand.minus else operand.offset
+            for step in _STEPS:
+                yield _with(op, place, operand.replace(offset=here + step, minus=False), f"offset {step:+}")
+
+
+def _takes_numbers(op: Op) -> bool:
+    """Whether the literals of an instruction are numbers that it computes with, moves or stores."""
+    if stores(op.node) or updates_memory(op.node) or exchanges(op.node):
+        return True
+    return table.find(op) is not None
+
+
+def _is_held(operand: tree.Operand, op: Op) -> bool:
+    """Whether an address is in a register, or is that of a variable that threads share."""
+    found = op.scope.find(operand.text) if isinstance(operand, tree.Name) else None
+    return isinstance(found, Register) or (isinstance(found, Variable) and found.space in {"shared", "global"})
+
+
+def _with(op: Op, place: int, operand: tree.Operand, what: str, rank: int = 1) -> Change:
+    return Change(CAUSE, what, ((op, with_operand(op, place, operand)),), rank)
+
+
+def _integer(operand: tree.Operand, op: Op, program: Program) -> int | None:
+    """The integer that an operand is, itself or by a register that holds nothing else."""
+    if isinstance(operand, tree.Integer):
+        return operand.value
+    if isinstance(operand, tree.Name):
+        found = op.scope.find(operand.text)
+        if isinstance(found, Register) and found.type.kind in "sub":
+            return program.knowledge.literals.get(found.offset)
+    return None
+
+
+def _numbers(op: Op, place: int, value: int) -> Iterator[Change]:
+    steps = {value + step: f"{step:+}" for step in _STEPS[:4]}
+    others = {2 * value: "doubled", value // 2: "halved", -value: "negated", 0: "0", 1: "1", 4 * value: "times 4"}
+    others |= {value // 4: "a quarter", 8 * value: "times 8", value // 8: "an eighth"}
+    others |= {value + step: f"{step:+}" for step in _STEPS[4:]}
+    seen = {value}
+    for rank, several in enumerate((steps, others), 1):
+        for number, what in several.items():
+            if number not in seen:
+                seen.add(number)
+                yield _with(op, place, tree.Integer(number), what, rank)
+    if is_copy(op) and not 0 < value < 1 << 23:
+        for bits in _BITS:
+            if bits != value:
+                yield _with(op, place, tree.Integer(bits), f"{struct.unpack('<f', struct.pack('<I', bits))[0]:g}", 2)
+
+
+def _floats(op: Op, place: int, literal: tree.Float) -> Iterator[Change]:
+    value = literal.value
+    others = {2 * value: "doubled", value / 2: "halved", -value: "negated", value + 1: "+1", value - 1: "-1"}
+    others |= {value * value: "squared"} | ({1 / value: "inverted"} if value else {})
+    for number in _FLOATS:
+        others.setdefault(number, f"{number:g}")
+    for number, what in others.items():
+        try:
+            packed = struct.pack("<f" if literal.width == 32 else "<d", number)
+        except OverflowError:
+            continue
+        bits = int.from_bytes(packed, "little")
+        if bits != literal.bits:
+            yield _with(op, place, literal.replace(bits=bits), what)
+
+
+def of_pool(op: Op, pool: Collection[int], program: Program) -> Iterator[Change]:
+    """An instruction with another number of the program or of the launch in the place of a literal or a register."""
+    if not _takes_numbers(op):
+        return
+    for place, operand in enumerate(op.operands[1:], 1):
+        value = _integer(operand, op, program)
+        if value is not None and place < _MOST_SOURCES:
+            for number in pool:
+                if number != value:
+                    yield _with(op, place, tree.Integer(number), f"{number}", 2)

@@ -1,0 +1,197 @@
+"""The search: changes from the likeliest on, many in one kernel, until one mends the whole result."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from time import monotonic
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from ptxloom.diagnosis.suspects.changes import together
+from ptxloom.diagnosis.suspects.confusions import confusions
+from ptxloom.diagnosis.suspects.literals import literals, of_pool
+from ptxloom.diagnosis.suspects.operands import Operands
+from ptxloom.diagnosis.suspects.terms import missing_terms
+from ptxloom.diagnosis.suspects.variants import with_all
+from ptxloom.machine.kernel import Kernel
+from ptxloom.machine.launch.options import DEFAULT_CHECKS
+from ptxloom.machine.program.unsupported import UnsupportedInstruction
+from ptxloom.readings.effects import stops
+from ptxloom.syntax import tree
+from ptxloom.syntax.places import origins_in
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ptxloom.diagnosis.suspects.changes import Change
+    from ptxloom.diagnosis.suspects.trials import Judged, Trials
+
+_AT_ONCE: Final = 256  # changes that are compiled together
+_COMPILE: Final = 0.4e-3  # seconds that an instruction takes to be compiled, for whole warps and for parts of them
+_PARTS: Final = 6  # instructions that a rewrite takes, with its tests
+_TRIAL: Final = 1.5e-3  # seconds that a launch takes, beside its instructions
+_RUN: Final = 50e-9  # seconds that an instruction of a warp takes
+_PATIENCE: Final = (
+    8.0  # of such seconds: what the search may cost. It is counted, not measured, so that each search is the same
+)
+_LARGEST: Final = 1 << 16  # of the numbers of a program that may stand for another
+_MOST_NUMBERS: Final = 40
+_LEAST_TIMEOUT: Final = 0.25  # seconds
+_TIMES: Final = 50  # what the kernel takes by itself
+
+
+@dataclass(eq=False)
+class Found:
+    """What the search has found.
+
+    Attributes:
+        mends: The changes that mend everything.
+        nearly: Those that make some elements right and none wrong, and how many; the best first.
+        tried: How many changes were tried.
+        is_complete: Whether all changes were tried that were to be.
+        before: Which elements are wrong with no change.
+    """
+
+    before: Judged
+    mends: list[Change] = field(default_factory=list)
+    nearly: list[tuple[int, Change]] = field(default_factory=list)
+    tried: int = 0
+    is_complete: bool = True
+
+
+def search(trials: Trials, *, patience: float = _PATIENCE) -> Found:
+    """Try changes of a kernel whose result is wrong.
+
+    Args:
+        trials: The launch and what it must result in.
+        patience: Seconds, as they are counted.
+    """
+    return _Search(trials, patience).found()
+
+
+class _Search:
+    def __init__(self, trials: Trials, patience: float) -> None:
+        self._trials = trials
+        self._left = patience
+        program = trials.kernel.program
+        self._program = program
+        origins = origins_in(program.module)
+        self._line_of: dict[int, object] = {}
+        for op in program.ops:
+            origin = origins.at(op.node.start)
+            self._line_of[op.site] = origin and (origin.home.file, origin.home.line)
+        source = program.module.source
+        self._ops = [
+            op for op in program.ops if op.node.source is source and op.node.start < op.node.end and not stops(op.node)
+        ]
+        self._operands = Operands(program, self._line_of)
+
+    def found(self) -> Found:
+        """What the search finds."""
+        trials = self._trials
+        unchanged = self._compiled([])
+        if unchanged is None:
+            return Found(trials.run(trials.kernel))
+        trials.run(unchanged)
+        start = monotonic()
+        found = Found(trials.run(unchanged))
+        self._timeout = max(_LEAST_TIMEOUT, _TIMES * (monotonic() - start))
+        if not (found.before.ran and found.before.wrong.any()):
+            return found
+        for tier in ((self._likeliest, self._registers), (self._numbers, self._terms)):
+            self._try_all(together((one for several in tier for one in several()), self._line_of), found)
+            if found.mends or not found.is_complete:
+                break
+        found.nearly.sort(key=lambda one: -one[0])
+        return found
+
+    # --- what is tried ---
+
+    def _likeliest(self) -> Iterator[Change]:
+        for op in self._ops:
+            yield from confusions(op)
+            yield from literals(op, self._program)
+
+    def _registers(self) -> Iterator[Change]:
+        for op in self._ops:
+            yield from self._operands.others(op)
+
+    def _numbers(self) -> Iterator[Change]:
+        own = {one.value for op in self._ops for one in op.operands if isinstance(one, tree.Integer)}
+        given = {number + step for number in self._trials.numbers for step in (0, 1, -1)}
+        pool = sorted(given)[:_MOST_NUMBERS] + sorted(n for n in own - given if abs(n) < _LARGEST)[:_MOST_NUMBERS]
+        for op in self._ops:
+            yield from of_pool(op, pool, self._program)
+
+    def _terms(self) -> Iterator[Change]:
+        for op in self._ops:
+            yield from missing_terms(op, self._operands)
+
+    # --- how ---
+
+    def _try_all(self, changes: list[Change], found: Found) -> None:
+        waiting = list(_batches(changes))
+        while waiting:
+            if self._left < 0:
+                found.is_complete = False
+                return
+            batch = waiting.pop(0)
+            kernel = self._compiled(batch)
+            if kernel is not None:
+                self._try(batch, kernel, found)
+            elif len(batch) > 1:
+                half = len(batch) // 2
+                waiting[:0] = [batch[:half], batch[half:]]
+
+    def _compiled(self, batch: list[Change]) -> Kernel | None:
+        """A kernel with all of them; None if the machine cannot run one."""
+        own = self._trials.kernel
+        self._left -= _COMPILE * (len(self._program.ops) + _PARTS * sum(len(one.rewrites) for one in batch))
+        try:
+            made = Kernel(with_all(self._program.module, batch), own.name, own.needs.target, unchecked=True)
+            for whole in (True, False):  # before the time of a trial is measured
+                made.code.address(whole=whole, checks=frozenset(DEFAULT_CHECKS))
+        except UnsupportedInstruction:
+            return None
+        return made
+
+    def _try(self, batch: list[Change], kernel: Kernel, found: Found) -> None:
+        for number, change in enumerate(batch, 1):
+            self._try_one(change, kernel, (number, 0), found)
+            if len(change.rewrites) > 1:
+                for single in change.singles:
+                    self._try_one(single, kernel, (number, single.op.site + 1), found)
+
+    def _try_one(self, change: Change, kernel: Kernel, choice: tuple[int, int], found: Found) -> None:
+        if self._left < 0:
+            found.is_complete = False
+            return
+        before = found.before.wrong
+        start = monotonic()
+        after = self._trials.run(kernel, choice, timeout=self._timeout)
+        hung = not after.instructions and monotonic() - start > self._timeout
+        self._left -= self._timeout / 4 if hung else _TRIAL + _RUN * after.instructions
+        found.tried += 1
+        if not after.ran:
+            return
+        if not after.wrong.any():
+            found.mends.append(change)
+        elif not (after.wrong & ~before).any():
+            mended = int(np.count_nonzero(before & ~after.wrong))
+            if mended:
+                found.nearly.append((mended, change))
+
+
+def _batches(changes: list[Change]) -> Iterator[list[Change]]:
+    """Changes that are compiled together."""
+    batch: list[Change] = []
+    count = 0
+    for one in changes:
+        batch.append(one)
+        count += len(one.rewrites)
+        if count >= _AT_ONCE:
+            yield batch
+            batch, count = [], 0
+    if batch:
+        yield batch

@@ -1,0 +1,36 @@
+"""Terms and factors that are missing: one more register added to, taken from or multiplied with what is computed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from ptxloom.diagnosis.suspects.changes import Change, Rewrite, of_node
+from ptxloom.diagnosis.suspects.confusions import joined
+from ptxloom.machine.analysis.uniform_values import written
+from ptxloom.readings.effects import loads
+from ptxloom.syntax import tree
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ptxloom.diagnosis.suspects.operands import Operands
+    from ptxloom.machine.program.model import Op
+
+_NEAREST: Final = 10  # registers that are tried
+
+
+def missing_terms(op: Op, operands: Operands) -> Iterator[Change]:
+    """An instruction whose result is joined with another register that is there."""
+    if len(op.operands) < 2 or not isinstance(op.operands[0], tree.Name) or not op.types:
+        return
+    kind = {"f": "f", "s": "s", "u": "s"}.get(op.type.kind)
+    results = written(op)
+    if kind is None or len(results) != 1 or results[0].type.bits != op.type.bits or op.type.bits < 32:
+        return
+    if kind == "s" and not loads(op.node):
+        return
+    result, type_ = op.operands[0].text, f"{kind}{op.type.bits}"
+    for name in operands.near(op, result)[:_NEAREST]:
+        for word in joined(kind):
+            lines = (*of_node(op.node).lines, f"{word}.{type_} {result}, {result}, {name};")
+            yield Change("missing-term", f"`{word}` with `{name}`", ((op, Rewrite(lines)),), 3)

@@ -1,0 +1,121 @@
+"""A launch that is made again and again, each time from the same arrays, and held against the same references."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import numpy as np
+
+from ptxloom.comparison.compare import differing, wide
+from ptxloom.diagnosis.suspects.variants import CHOICE
+from ptxloom.machine.analysis.precision import precision_of
+from ptxloom.machine.launch.expected import references_of
+from ptxloom.machine.memory.tensor_map import MappedArray
+from ptxloom.machine.results.outcome import LaunchError
+from ptxloom.syntax.tree import Declaration
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from ptxloom.comparison import Reference
+    from ptxloom.comparison.rounding import Precision
+    from ptxloom.machine.kernel import Kernel
+    from ptxloom.machine.launch.expected import Expected
+    from ptxloom.machine.results.outcome import LaunchResult
+
+    Launch = Callable[..., LaunchResult]
+
+
+_NUMBERS: Final = frozenset(f"{kind}{bits}" for kind in "bsuf" for bits in (8, 16, 32, 64))
+
+
+class Judged(NamedTuple):
+    """What a trial left of the compared arrays.
+
+    Attributes:
+        wrong: (elements of all compared arrays,) which are wrong.
+        ran: Whether the kernel came to its end, and no tool found anything.
+        instructions: Of warps that were executed.
+        values: (elements of all compared arrays,) what they are.
+    """
+
+    wrong: NDArray[np.bool_]
+    ran: bool
+    instructions: int
+    values: NDArray[Any]
+
+
+@dataclass(eq=False)
+class Trials:
+    """A launch with its arrays as they were before it, and what they must be afterwards.
+
+    Attributes:
+        launch: Launches a kernel on the arrays: it takes the kernel and options.
+        arguments: What the launch passes, the arrays among it.
+        references: What arrays must be, by their places among the arguments.
+        numbers: The integers that the launch passes, and those of its grid and its CTAs.
+    """
+
+    launch: Launch
+    arguments: Sequence[object]
+    references: Mapping[str | int, Reference]
+    kernel: Kernel
+    numbers: tuple[int, ...] = ()
+    _before: list[tuple[NDArray[Any], NDArray[Any]]] = field(init=False)
+    _expected: list[tuple[Expected, Precision | None]] = field(init=False)
+    _of: tuple[Kernel, list[tuple[NDArray[Any], NDArray[Any]]]] | None = field(init=False, default=None)
+
+    def __post_init__(self) -> None:
+        arrays = [one.array if isinstance(one, MappedArray) else one for one in self.arguments]
+        self._before = [(one, one.copy()) for one in arrays if isinstance(one, np.ndarray)]
+        expected = references_of(self.references, self.kernel.needs.parameters, self.arguments)
+        precision = precision_of(self.kernel.program)
+        self._expected = [(one, precision and precision.given(one.others)) for one in expected]
+
+    def run(self, kernel: Kernel, choice: tuple[int, int] | None = None, **options: Any) -> Judged:
+        """Run a kernel; of one with variants, with the one that is chosen."""
+        for array, before in self._before:
+            array[...] = before
+        self._variables_as_before(kernel)
+        if choice is not None:
+            kernel.global_array(CHOICE)[...] = choice
+        instructions, ran = 0, False
+        try:
+            result = self.launch(kernel, **options)
+            instructions, ran = result.instructions, not result.hazards
+        except LaunchError:
+            pass
+        wrong = [differing(one.array, one.reference, precision=known).ravel() for one, known in self._expected]
+        values = np.concatenate([wide(one.array).ravel() for one, _ in self._expected])
+        return Judged(np.concatenate(wrong), ran, instructions, values)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What the compared arrays are called."""
+        return tuple(one.name for one, _ in self._expected)
+
+    @property
+    def compared(self) -> list[tuple[str, NDArray[Any], NDArray[Any]]]:
+        """The compared arrays: their names, they themselves, and what they must be."""
+        return [(one.name, one.array, one.reference.array) for one, _ in self._expected]
+
+    def _variables_as_before(self, kernel: Kernel) -> None:
+        """Give the variables of a kernel's module the values that they had when it was first run here."""
+        if self._of is None or self._of[0] is not kernel:
+            own = [kernel.global_array(name) for name in _variables(kernel)]
+            self._of = kernel, [(one, one.copy()) for one in own]
+        for array, before in self._of[1]:
+            array[...] = before
+
+
+def _variables(kernel: Kernel) -> list[str]:
+    """The variables of a kernel's module that it may write, and whose size is known."""
+    return [
+        declarator.name
+        for one in kernel.module.statements
+        if isinstance(one, Declaration) and one.space == "global" and one.linkage != "extern" and one.type in _NUMBERS
+        for declarator in one.declarators
+    ]

@@ -1,0 +1,133 @@
+"""What the search has found, as diagnoses: the lines whose change makes the whole result right."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from ptxloom.diagnosis.model import Diagnosis, Repair
+from ptxloom.diagnosis.pictures import Picture
+from ptxloom.diagnosis.suspects.changes import guard_of
+from ptxloom.diagnosis.suspects.literals import CAUSE
+from ptxloom.syntax.places import origins_in
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ptxloom.diagnosis.suspects.changes import Change
+    from ptxloom.diagnosis.suspects.search import Found
+    from ptxloom.diagnosis.suspects.trials import Trials
+    from ptxloom.machine.program.model import Program
+
+LAW: Final = "reference"
+_MOST_LINES: Final = 3  # of the source, that are named
+_SHOWN: Final = 16  # rows and columns of a picture
+_LEAST: Final = 4  # elements that a change must mend for its line to be suspected
+
+
+def diagnoses(found: Found, trials: Trials) -> list[Diagnosis]:
+    """A diagnosis for each line whose change mends the whole result; else one for that whose change mends the most.
+
+    None is certain: that one change mends all shows where the result can be mended, and not what was meant.
+
+    Args:
+        found: What the search has found.
+        trials: What it was made with.
+    """
+    program = trials.kernel.program
+    several: defaultdict[object, list[Change]] = defaultdict(list)
+    for one in found.mends:
+        several[_line(one, program)].append(one)
+    ordered = sorted(several.values(), key=_likelihood)
+    wrong = int(np.count_nonzero(found.before.wrong))
+    if ordered:
+        return [
+            _diagnosis(group[0], _mended(group, found, alone=len(ordered) == 1), found, trials, first=n == 0)
+            for n, group in enumerate(ordered[:_MOST_LINES])
+        ]
+    for mended, change in found.nearly[:1]:
+        if mended >= _LEAST and 2 * mended >= wrong:
+            detail = f"with {_words(change)} {mended:,} of the {wrong:,} wrong elements would be right, and none wrong"
+            return [_diagnosis(change, detail, found, trials, first=True)]
+    return []
+
+
+def _likelihood(group: list[Change]) -> tuple[int, int, int]:
+    """The nearest to what people mistake comes first, then that which most changes speak for, then the last."""
+    group.sort(key=lambda one: (one.rank, -len(one.rewrites)))
+    return group[0].rank, -len(group), -group[0].op.site
+
+
+def _line(change: Change, program: Program) -> object:
+    origin = origins_in(program.module).at(change.op.node.start)
+    return change.op.line if origin is None else origin.home
+
+
+def _mended(group: list[Change], found: Found, *, alone: bool) -> str:
+    change = group[0]
+    count = f" in {len(change.rewrites)} instructions" if len(change.rewrites) > 1 else ""
+    others = "no other line would do" if alone else "so it would be with a change of another line"
+    tried = f"{found.tried:,} changes were tried" + ("" if found.is_complete else ", but not all")
+    return f"with {_words(change)}{count} the whole result is right; {others} ({tried})"
+
+
+def _words(change: Change) -> str:
+    return f"another number ({change.what})" if change.cause == CAUSE else change.what
+
+
+def _diagnosis(change: Change, detail: str, found: Found, trials: Trials, *, first: bool) -> Diagnosis:
+    program = trials.kernel.program
+    edits = tuple((op.node, " ".join(new.guarded(guard_of(op.node)))) for op, new in change.rewrites)
+    return Diagnosis(
+        law=LAW,
+        operand="",
+        array=" and ".join(trials.names),
+        cause=change.cause,
+        detail=detail,
+        certain=False,
+        others=(),
+        line=change.op.line,
+        instruction=change.op.text,
+        origin=origins_in(program.module).at(change.op.node.start),
+        lines=tuple(dict.fromkeys(op.line for op, _ in change.rewrites)),
+        wrong=int(np.count_nonzero(found.before.wrong)),
+        total=found.before.wrong.size,
+        repair=Repair(program.module, edits),
+        picture=_picture(found, trials) if first else None,
+        alternative=not first,
+    )
+
+
+def _picture(found: Found, trials: Trials) -> Picture | None:
+    """The part of the first wrong array that holds the most wrong elements, with its values."""
+    at = 0
+    for name, array, wanted in trials.compared:
+        wrong = found.before.wrong[at : at + array.size].reshape(array.shape)
+        at += array.size
+        if wrong.any() and array.ndim:
+            return _of_array(name, found.before.values[at - array.size : at].reshape(array.shape), wanted, wrong)
+    return None
+
+
+def _of_array(name: str, got: NDArray[Any], wanted: NDArray[Any], wrong: NDArray[np.bool_]) -> Picture:
+    flat = [one.reshape(-1, one.shape[-1]) for one in (got, wanted, wrong)]
+    rows, columns = flat[2].shape
+    worst = int(np.argmax(flat[2].sum(axis=1)))
+    top = max(min(worst, rows - _SHOWN), 0)
+    first = int(np.argmax(flat[2][worst]))
+    left = max(min(first, columns - _SHOWN), 0)
+    part = [one[top : top + _SHOWN, left : left + _SHOWN] for one in flat]
+    words: list[str] = []
+    held, meant = np.zeros((*part[0].shape, 1), np.int64), np.zeros((*part[0].shape, 1), np.int64)
+    for index in np.ndindex(part[0].shape):
+        words.append(f"{part[0][index]:.5g}")
+        held[index] = meant[index] = len(words) - 1
+        if part[2][index]:
+            words.append(f"{part[1][index]:.5g}")
+            meant[index] = len(words) - 1
+    named = [tuple(str(start + n) for n in range(size)) for start, size in zip((top, left), part[0].shape, strict=True)]
+    return Picture(
+        f"{name}: as it is | as it should be", held, meant, named[0], named[1], tuple(words), ("row", "column")
+    )

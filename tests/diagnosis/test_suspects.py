@@ -1,0 +1,51 @@
+"""Where a reference says that a result is wrong: the line whose change mends it is named, and nothing is certain."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from diagnosis.planted.launching import outcome
+from diagnosis.suspected import BUGS, ROWS, suspected, trials_of
+from ptxloom.checker import check
+from ptxloom.diagnosis.suspects import search
+
+if TYPE_CHECKING:
+    from diagnosis.planted.model import PlantedBug
+
+
+@pytest.mark.parametrize("bug", BUGS, ids=lambda bug: bug.name)
+def test_the_line_is_named_first_and_its_repair_mends(bug: PlantedBug) -> None:
+    first, *others = suspected(ROWS, bug.text)
+    assert (first.cause, first.line in bug.lines) == (bug.cause, True)
+    assert not any(one.certain for one in (first, *others))
+    assert first.repair is not None
+    mended = first.repair.apply()
+    assert [one for one in check(mended) if one.severity.name == "ERROR"] == []
+    found, wanted = outcome(ROWS, mended.source.text, ROWS.make())
+    assert np.array_equal(found, wanted)
+
+
+def test_a_right_kernel_is_left_in_peace() -> None:
+    assert suspected(ROWS, ROWS.text) == []
+
+
+def test_a_change_that_is_not_chosen_changes_nothing() -> None:
+    found = search(trials_of(ROWS, BUGS[0].text), patience=0.1)
+    first = trials_of(ROWS, BUGS[0].text)
+    assert np.array_equal(found.before.wrong, first.run(first.kernel).wrong)
+    assert int(found.before.wrong.sum()) == 1
+
+
+def test_variables_are_as_they_were_for_each_trial() -> None:
+    text = ROWS.text.replace(".visible", ".global .u32 runs = 0;\n.visible").replace(
+        "  mov.u32 %cta, %ctaid.x;",
+        "  atom.global.add.u32 %cta, [runs], 0;\n  st.global.u32 [runs], 5;\n  mov.u32 %cta, %ctaid.x;",
+    )
+    trials = trials_of(ROWS, text)
+    made = trials.kernel
+    for _ in range(2):
+        assert not trials.run(made).wrong.any()
+        assert made.global_array("runs") == 5

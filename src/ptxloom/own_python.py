@@ -50,7 +50,7 @@ def ended() -> NoReturn:
 
 
 def _end_with_input() -> None:
-    """End once the process that asks is gone, or does not want to know any more."""
+    """End once the process that asks is gone, or has lost interest."""
     while os.read(sys.stdin.fileno(), 1):
         pass
     os._exit(1)

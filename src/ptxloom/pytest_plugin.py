@@ -126,7 +126,7 @@ class Watched:
             self.watcher.tell(kernel, result)
 
     def take_hazards(self) -> tuple[Hazard, ...]:
-        """All hazards so far, which do not fail the test any more."""
+        """All hazards so far, which no longer fail the test."""
         taken, self.hazards = tuple(self.hazards), []
         return taken
 

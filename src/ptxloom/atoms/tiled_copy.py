@@ -112,7 +112,7 @@ class TiledCopy:
         return self._deal(inner_layout(tensor), side).of(tensor, thread)
 
     def _deal(self, tensor: Layout, side: Layout) -> ThreadValues:
-        """Deal a tensor out as one side of the atom has it."""
+        """Distribute a tensor like one side of the atom."""
         reference = self._reference
         atoms = zipped_divide(self.layout_tv, (Layout(reference[0].size), Layout(reference[1].size)))
         to_side = composition(right_inverse(reference), recast(side, 1, self.bits))

@@ -45,7 +45,7 @@ class BadExpression(PtxloomError):  # noqa: N818 - reads as the sentence it prin
 
 @dataclass(frozen=True, slots=True)
 class Expectation:
-    """An expression, read: which array it speaks of, and what that should be."""
+    """A parsed expression: the array that it is about, and what that should be."""
 
     text: str
     name: str

@@ -65,7 +65,7 @@ class Verdict:
     waiver: str = ""
 
     def record(self) -> dict[str, Any]:
-        """It as JSON has it; what is empty is left out."""
+        """The verdict as JSON; empty members are left out."""
         return {name: value for name, value in asdict(self).items() if value or name in {"path", "cases", "differ"}}
 
 

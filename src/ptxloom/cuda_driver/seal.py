@@ -1,4 +1,4 @@
-"""The seal of a folder of libraries: what they were made of and the digest of each, as entries of the cache have it."""
+"""The seal of a folder of libraries: what they were made of and the digest of each, as in entries of the cache."""
 
 from __future__ import annotations
 

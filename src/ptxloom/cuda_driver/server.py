@@ -129,7 +129,7 @@ class Server:
         return True
 
     def _drop(self, number: int) -> None:
-        """A process has no device any more."""
+        """Remove the device of a process."""
         session = self._sessions.pop(number, None)
         if session is not None:
             session.close()

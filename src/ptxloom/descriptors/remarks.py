@@ -255,7 +255,7 @@ def _of_box(box: Box) -> Iterator[Remark]:
     elif box.begins_within_pattern:
         align = f"{box.mode.alignment_bytes:,}"
         text = f"{box.mode} patterns begin at multiples of {align}, not at shared address 0x{box.shared_address:05x}"
-        advice = f"align the buffer to {align} bytes, as matrix descriptors want it"
+        advice = f"align the buffer to {align} bytes, as matrix descriptors require"
         yield Remark("pattern-start", False, text, advice)
     if box.shared_bytes > SHARED_BYTES:
         text = f"the copy reaches over {box.shared_bytes:,} bytes of shared memory, and a CTA has {SHARED_BYTES:,}"

@@ -93,7 +93,7 @@ def _without_name(parameter: str) -> str:
 
 
 def _renaming(pairs: Sequence[tuple[Line, Line]]) -> dict[LocalName, LocalName]:
-    """What names of the first function are called in the second: one for one, as most lines have it."""
+    """What names of the first function are called in the second: one for one, by most lines."""
     votes: Counter[tuple[LocalName, LocalName]] = Counter()
     for one, other in pairs:
         votes.update(zip(one.names, other.names, strict=True))

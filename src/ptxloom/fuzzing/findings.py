@@ -54,7 +54,7 @@ class Finding:
     verified: bool = True
 
     def record(self) -> dict[str, Any]:
-        """It as JSON has it."""
+        """The finding as JSON."""
         return asdict(self)
 
 

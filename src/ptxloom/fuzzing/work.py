@@ -105,7 +105,7 @@ class Result:
     digest: str = ""
 
     def record(self) -> dict[str, Any]:
-        """It as JSON has it."""
+        """The result as JSON."""
         return asdict(self)
 
 

@@ -38,7 +38,7 @@ class HazardKind:
     def markdown(self) -> str:
         """Its page."""
         what = f"{self.tool} finds it while a kernel runs (`ptxloom run --checks {self.tool}`)."
-        grave = "A warning: the results can be right all the same." if self.severity is Severity.WARNING else ""
+        grave = "A warning: the results can be right anyway." if self.severity is Severity.WARNING else ""
         section = f"PTX ISA {self.section}" if self.section else "That of the instruction at fault."
         parts = [
             f"# {self.rule}",

@@ -26,9 +26,9 @@ class DirectiveWords:
         about: What it says.
         needs: The PTX version and the targets that have it.
         syntax: How it is written.
-        example: A piece of a module that has it; empty where no use is legal any more.
+        example: A piece of a module that has it; empty if no use is legal now.
         of: In whose header it stands: "kernels", "functions" or "all"; empty if it is not a header's.
-        numbers: How many numbers it takes there, from and to; None if their number is not all there is to say.
+        numbers: How many numbers it takes there, from and to; None if more than their number matters.
         least: What each of them is at the least.
         gone: The version from which ptxas refuses it; None if it takes it.
     """

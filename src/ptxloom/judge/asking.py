@@ -134,7 +134,7 @@ class Rooms:
 
 
 def said_of(call: Call) -> dict[str, Any]:
-    """A call but for its arrays, as JSON has it."""
+    """A call without its arrays, as JSON."""
     return {
         "shape": list(call.shape), "outputs": list(call.outputs), "unwritten": sorted(call.unwritten),
         "poison": call.poison, "schedule": call.schedule, "idle": call.idle, "late": sorted(call.late or ()),

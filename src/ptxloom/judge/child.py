@@ -68,7 +68,7 @@ class _Watched:
         self._hazards += [f"{one.rule}: {one.message} ({name}, line {one.line})" for one in result.hazards]
 
     def said(self) -> dict[str, Any]:
-        """All of that, as JSON has it."""
+        """All of that, as JSON."""
         return {
             "launches": self._launches,
             "instructions": self._instructions,

@@ -139,7 +139,7 @@ def inlay_hint(document: Document, hint: Hint) -> types.InlayHint:
 
 
 def document_symbol(document: Document, entry: Entry) -> types.DocumentSymbol:
-    """An entry of the outline; the name lies within the whole, as the protocol wants it."""
+    """An entry of the outline; the name is within the whole, as the protocol requires."""
     name_end = entry.name_start + len(entry.name)
     return types.DocumentSymbol(
         name=entry.name or "(no name)",

@@ -64,7 +64,7 @@ class Protocol(LanguageServerProtocol):
         try:
             return super().structure_message(data)
         except (JsonRpcInvalidParams, JsonRpcInternalError) as error:
-            said = f"{title(str(data.get('method')))} is not as the protocol has it: {title(wrong_in(error))}"
+            said = f"{title(str(data.get('method')))} violates the protocol: {title(wrong_in(error))}"
             if "method" in data and isinstance(data.get("id"), int | str):
                 self._send_response(data["id"], error=JsonRpcInvalidParams(said).to_response_error())
             else:

@@ -99,7 +99,7 @@ class PointingWords(Generic[P]):
         return self._made(type_, self._lattice.data)
 
     def apply(self, name: str, *operands: Pointing[P]) -> Pointing[P]:
-        """A step from an address, or what is not an address any more."""
+        """A step from an address, or a value that is no longer an address."""
         places = _STEPS.get(name)
         if places is None:
             return self._opaque(operands[0].type, *operands)
@@ -140,24 +140,24 @@ class PointingWords(Generic[P]):
     def intrinsic(
         self, name: str, *operands: Pointing[P], result: str | None = None, overload: str | None = None
     ) -> Pointing[P]:
-        """The smaller or the larger; of other intrinsics, what is not an address any more."""
+        """The smaller or the larger; of other intrinsics, a value that is no longer an address."""
         del overload
         if name in _CHOICES:
             return operands[0]._replace(to=self._lattice.either(operands[0].to, operands[1].to))
         return self._opaque(result or operands[0].type, *operands)
 
     def divide(self, name: str, left: Pointing[P], right: Pointing[P]) -> Pointing[P]:
-        """No address any more."""
+        """No longer an address."""
         del name
         return self._opaque(left.type, left, right)
 
     def lookup(self, table: int, first: Pointing[P], second: Pointing[P], third: Pointing[P]) -> Pointing[P]:
-        """No address any more."""
+        """No longer an address."""
         del table
         return self._opaque(first.type, first, second, third)
 
     def permute(self, first: Pointing[P], second: Pointing[P], selector: Pointing[P] | int, mode: str) -> Pointing[P]:
-        """No address any more."""
+        """No longer an address."""
         del selector, mode
         return self._opaque(first.type, first, second)
 
@@ -237,17 +237,17 @@ class PointingWords(Generic[P]):
         """Nothing."""
 
     def rounded(self, name: str, direction: str, *operands: Pointing[P]) -> Pointing[P]:
-        """No address any more."""
+        """No longer an address."""
         del name, direction
         return self._opaque(operands[0].type, *operands)
 
     def fixed_point(self, name: str, value: Pointing[P], bits: int) -> Pointing[P]:
-        """No address any more."""
+        """No longer an address."""
         del name
         return self._opaque(like(value.type, f"i{bits}"), value)
 
     def approximated(self, name: str, bits: Pointing[P]) -> Pointing[P]:
-        """No address any more."""
+        """No longer an address."""
         del name
         return self._opaque(bits.type, bits)
 

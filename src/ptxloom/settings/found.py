@@ -70,7 +70,7 @@ class Settings:
         return tuple(rule for patterns, rules in self.per_file if patterns.cover(relative) for rule in rules)
 
     def relative(self, path: Path) -> str | None:
-        """A path as the patterns here speak of it; None if it is not below the settings."""
+        """A path as the patterns here name it; None if it is not below the settings."""
         if self.path is None:
             return None
         full, folder = whole(path), self.path.parent

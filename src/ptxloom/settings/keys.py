@@ -21,7 +21,7 @@ SETTINGS: Final = TomlTable(
         Key(
             "exclude",
             Texts(),
-            "what is left out when a folder is searched, as `.gitignore` has it",
+            "what is left out when a folder is searched, as in `.gitignore`",
         ),
         CUDA,
         Key("respect-gitignore", Flag(), "whether what git ignores is left out, too; true if left out"),

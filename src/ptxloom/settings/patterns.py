@@ -1,4 +1,4 @@
-"""Patterns of files as `.gitignore` has them (gitignore(5)); settings speak of files in the same way."""
+"""Patterns of files as `.gitignore` has them (gitignore(5)); settings name files in the same way."""
 
 from __future__ import annotations
 

@@ -68,7 +68,7 @@ class Cursor:
         end: Where it ends.
         behind: Where the token before it ended.
         tokens: The pattern that separates tokens.
-        problems: What was wrong with pieces of statements that are kept all the same.
+        problems: What was wrong with pieces of statements that are kept anyway.
     """
 
     text: str

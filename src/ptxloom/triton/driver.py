@@ -48,7 +48,7 @@ class PtxloomDriver(base.DriverBase):
         return GPUTarget("cuda", properties.capability(), 32)
 
     def get_device_capability(self, _device: object = None) -> tuple[int, int]:
-        """The same as CUDA has it: (8, 0)."""
+        """The same in CUDA's form: (8, 0)."""
         return divmod(properties.capability(), 10)
 
     def get_current_device(self) -> int:

@@ -214,7 +214,7 @@ def test_every_request_of_what_the_protocol_does_not_have_is_answered() -> None:
     errors = {one["id"]: one["error"] for one in answers if "error" in one}
     assert set(errors) == {*(10 + at for at in range(len(NOWHERE))), *(one["id"] for one in wrong)}
     assert {one["code"] for one in errors.values()} == {-32602}
-    assert errors[10]["message"].startswith("textDocument/hover is not as the protocol has it: Position.line should")
+    assert errors[10]["message"].startswith("textDocument/hover violates the protocol: Position.line should")
     logged = [one["params"]["message"] for one in answers if one.get("method") == "window/logMessage"]
     assert len(logged) == len(unasked)
     assert {4, 2} <= {one["id"] for one in answers if "result" in one}

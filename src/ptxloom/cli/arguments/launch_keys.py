@@ -122,9 +122,7 @@ LAUNCH: Final = TomlTable(
         Key("cluster", Numbers(3, low=None), "CTAs of a cluster in x, y, z"),
         Key("shared_bytes", Number(whole=True), "bytes of dynamic shared memory; 0 if left out"),
         Key("target", Text(), "the architecture whose tensor cores compute, sm_75 to sm_121; the module's if left out"),
-        Key(
-            "contract", Text(), "`as written`, or `fused`: mul and add without a rounding are one fma, as ptxas has it"
-        ),
+        Key("contract", Text(), "`as written`, or `fused`: mul and add without a rounding are one fma, as in ptxas"),
         CUDA,
         Key("args", ARGUMENT, "one table per parameter, in order"),
         Key("compare", COMPARE, "what arrays must be after the run, one table per array"),

@@ -2,7 +2,7 @@
 
    nvJitLink makes PTX of LTO-IR alone, and leaves out what no LTO-IR of the link calls. So there is one more input, which
    takes the addresses of all that PTX declares `.extern`: C++ of a few lines, compiled by the NVRTC next to
-   nvJitLink. In what comes out these functions are local, and what nobody defines is declared without parameters. */
+   nvJitLink. In what comes out these functions are local, and undefined ones are declared without parameters. */
 #define _GNU_SOURCE
 #include "called.h"
 

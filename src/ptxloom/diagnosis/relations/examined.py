@@ -169,7 +169,7 @@ def _source(array: TracedArray, leaves: Leaves, result: TracedArray, said: Mappi
     each = once(ways)
     if said:
         if array.name not in said:
-            return f"{array.name} is not in what is said, or not once"
+            return f"{array.name} is not in the declared expression, or not once"
         links = said[array.name]
         pattern = whole_axes(links)
         times = int(np.bincount(np.minimum(each.times, _MOST_TIMES)).argmax())

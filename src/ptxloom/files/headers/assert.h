@@ -1,2 +1,2 @@
-// Under NVRTC: `assert`, as kernels have it.
+// Under NVRTC: `assert` for kernels.
 #include <cuda/std/cassert>

@@ -89,7 +89,7 @@ class Heat:
         self._making: dict[frozenset[str], Making] = {}
 
     def watch(self, checks: frozenset[str], sites: int) -> None:
-        """Begin to count for code of so many instructions, watched by these tools; too long code is never hot."""
+        """Begin to count for code with a number of instructions, watched by these tools; too long code is never hot."""
         if sites <= LONGEST:
             self._left.setdefault(checks, (START + sites) * LONG)
 

@@ -1,4 +1,4 @@
-"""A module as ptxas has it once products and sums are fused: PTX again, each `fma` where the sum stood."""
+"""A module with products and sums fused as in ptxas: PTX again, each `fma` where the sum stood."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 
 class Facts(NamedTuple):
-    """What the code does not say.
+    """Facts that the code does not contain.
 
     Attributes:
         shared: Where registers lie that lanes read of each other: these are always kept.

@@ -98,7 +98,7 @@ def _or(several: Iterable[int]) -> int:
 
 
 def followers(code: Code, program: Program) -> dict[int, frozenset[int]]:
-    """Where lanes may be after each block of the program: in the block itself, too, where a call is told its number."""
+    """Where lanes may be after each block of the program: also in the block itself, if a call gets its number."""
     found = {block.number: _after(block) for block in program.blocks}
     for block in code.blocks.values():
         if block.part != OUTSIDE:

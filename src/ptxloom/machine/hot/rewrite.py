@@ -287,7 +287,7 @@ def _name(number: int) -> str:
 
 
 def _row(slot: Slot, size: int) -> str:
-    """The type as which so many bytes of a slot are moved."""
+    """The type as which a number of bytes of a slot is moved."""
     if slot.size == size:
         return slot.type
     return f"<{size // 4} x i32>" if size % 4 == 0 else f"<{size} x i8>"

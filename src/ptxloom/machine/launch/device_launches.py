@@ -1,4 +1,4 @@
-"""What kernels launch (CUDA's dynamic parallelism, as CUDA 12 has it): collected while a grid runs.
+"""What kernels launch (CUDA's dynamic parallelism, as in CUDA 12): collected while a grid runs.
 
 A kernel asks for a buffer, stores the parameters there, and launches it into a stream. What it launches runs once the
 grid has ended (`running`), as hardware may do, too: a grid sees no effects of what it launched. Launches that go

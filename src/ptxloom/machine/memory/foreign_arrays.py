@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _IN_HOST_MEMORY: Final = {1, 3, 11, 13}  # DLDeviceType: the CPU, pinned for CUDA, pinned for ROCm, managed
 _READ_ONLY: Final = 1  # a flag of versioned capsules
 _IMMUTABLE: Final = ("jax", "jaxlib")  # whose arrays must not change, which capsules before DLPack 1.0 cannot express
-_LETTERS: Final = {0: "i", 1: "u", 2: "f", 5: "c", 6: "b"}  # DLDataTypeCode, as typestr of the array interface has it
+_LETTERS: Final = {0: "i", 1: "u", 2: "f", 5: "c", 6: "b"}  # DLDataTypeCode, as in typestr of the array interface
 _FLOATS: Final = {
     (4, 16): ml_dtypes.bfloat16,
     (7, 8): ml_dtypes.float8_e3m4,

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from ptxloom.machine.program.model import Op
 
-DEFAULT_BYTES: Final = 8 << 20  # as cudaLimitMallocHeapSize has it
+DEFAULT_BYTES: Final = 8 << 20  # as in cudaLimitMallocHeapSize
 HEAP: Final = "the device heap"  # as budgets and refusals name it
 MOST_BYTES: Final = 1 << 32
 _GRANULE: Final = 16

@@ -49,7 +49,7 @@ def compile_here(ir: str, level: int) -> bytes:
 
 
 def assembly(ir: str, level: int) -> str:
-    """The host's assembly for a module of IR, as `compile_here` would have it.
+    """The host's assembly for a module of IR, as from `compile_here`.
 
     Raises:
         RuntimeError: The IR is wrong (a fault of ours).

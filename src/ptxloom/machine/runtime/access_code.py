@@ -35,7 +35,7 @@ def field(name: str) -> int:
 
 @dataclass(frozen=True, slots=True)
 class AccessCode:
-    """Writes the functions of one access: of values of so many bits, `parts` a lane."""
+    """Writes the functions of one access: of values of `bits` bits, `parts` per lane."""
 
     store: bool
     window: str

@@ -65,7 +65,7 @@ def copy_in_frames(w: Warp, lanes: u32, target: u32, source: u32, size: u32) -> 
         if lanes >> lane & 1 != 0:
             own = part(local, u64(lane) * room, room)
             into = part(own, u64(w.sp[lane]) + u64(target), size)
-            if size == 4 or size == 8:  # noqa: PLR1714 - as the native language has it
+            if size == 4 or size == 8:  # noqa: PLR1714 - as in the native language
                 move(into, part(own, u64(w.sp[lane]) + u64(source), size), size)
             else:
                 copy(into, part(own, u64(w.sp[lane]) + u64(source), size), u64(size))

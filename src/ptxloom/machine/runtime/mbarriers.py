@@ -179,7 +179,7 @@ def describe(value: int) -> str:
     arrivals, lacking = missing(value)
     lacks = [f"{arrivals} of {value & LIMIT} arrivals"] * bool(arrivals)
     lacks += [f"{lacking:,} bytes"] * bool(lacking)
-    return f"its phase {value >> 63} lacks {' and '.join(lacks)}" if value & VALID else "it is not initialised any more"
+    return f"its phase {value >> 63} lacks {' and '.join(lacks)}" if value & VALID else "it is no longer initialised"
 
 
 def missing(value: int) -> tuple[int, int]:

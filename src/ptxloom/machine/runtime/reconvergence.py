@@ -238,7 +238,7 @@ def force(w: Warp) -> u32:
 
 
 def place_of(w: Warp, lane: u32) -> u32:
-    """Where a lane is, as an event's `place` says it: 0 if it has exited."""
+    """Where a lane is, as in an event's `place`: 0 if it has exited."""
     if w.live >> lane & 1 == 0:
         return 0
     if w.blocked & ~w.sync_blocked & 1 << lane != 0 and w.pcs[lane] != 0:

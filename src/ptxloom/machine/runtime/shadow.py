@@ -125,7 +125,7 @@ class CurrentAccess:
     number: u32  # of the last write before it; where it reads:
     seen: u32  # the number of the first write that it comes behind in observation order, or 0
     ends: u32  # 1: the end of a copy, which has met all accesses of its own cluster before
-    over: u32  # by class, a bit: the chain holds a trace that nothing can come after any more,
+    over: u32  # by class, a bit: the chain holds a trace that no later access can come after,
     stamps: Annotated[Array[u32], CLASSES]  # with this stamp
     kept: AccessTrace  # the last strong write among these
 
@@ -147,7 +147,7 @@ class GridHistory:
     share: u32  # how many for one
     shift: u32  # log2 of how many threads share a column
     limit: u32  # flags
-    lost: u32  # 1: there were more flags than can be kept; nothing is reported between clusters any more
+    lost: u32  # 1: there were more flags than can be kept; reports between clusters stop
     limits: u32  # what there was no room for
     traces: Annotated[Slice[AccessTrace], "trace_limit"]  # further ones
     trace_limit: u64
@@ -190,7 +190,7 @@ class Order:
     ceiling: u32  # the tick at which everything is forgotten
     threads: u32  # of the cluster, whole warps
     columns: u32
-    lost: u32  # 1: there were more sync places than can be kept; nothing is reported any more
+    lost: u32  # 1: there were more sync places than can be kept; reports stop
     known: Annotated[
         Slice[u32], "threads * columns"
     ]  # [thread][column]; null if the program has nothing finer than barriers of a CTA

@@ -139,7 +139,7 @@ def _byte_place(b: Builder, at: int) -> Value:
 
 
 def _access_partly(b: Builder, op: Op, verb: str, operand: tree.Operand) -> tuple[Part, ...]:
-    """Move some of the bytes of a vector, each part by itself; the address is aligned to the whole all the same."""
+    """Move some of the bytes of a vector, each part by itself; the address is aligned to the whole anyway."""
     space = resolved_space(b, base_and_offset(op, operand)[0], space_of(op))
     size = op.type.bits // 8
     addresses_at(b, operand, space, size * parts_of(op))

@@ -115,7 +115,7 @@ def ld(b: Builder, op: Op) -> None:
 
 
 def _extreme(b: Builder, op: Op, values: tuple[Value, ...]) -> Value:
-    """The smallest or the largest of some values, as `min` and `max` have it."""
+    """The smallest or the largest of some values, as in `min` and `max`."""
     word = op.one_of(("min", "max"))
     if op.type.name != "f32":
         name = f"llvm.{'s' if op.type.signed else 'u'}{word}"

@@ -185,7 +185,7 @@ class _Product:
         return places
 
     def _word(self, descriptor: tree.Operand) -> Value:
-        """A descriptor as the first lane has it."""
+        """The descriptor of the first lane."""
         b = self.b
         named = b.read(descriptor, "b64")
         mask = b.active_mask

@@ -1,1 +1,1 @@
-"""Matrix descriptors and tensor maps: their words, and pictures of the shared memory that they speak of."""
+"""Matrix descriptors and tensor maps: their words, and pictures of the shared memory that they describe."""

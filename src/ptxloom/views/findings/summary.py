@@ -23,7 +23,7 @@ def summary(head: str, found: Sequence[Diagnostic], remark: str) -> str:
     Args:
         head: What was done.
         found: What came of it.
-        remark: The same in a sentence, as standard error has it.
+        remark: The same in a sentence, as on standard error.
     """
     lines = [f"### {cell(head)}", "", cell(remark[:1].upper() + remark[1:]) or "Nothing was found."]
     if found:

@@ -301,7 +301,7 @@ function copyRemarks(facts, box, say) {
       "pattern-start",
       false,
       `${mode.name} patterns begin at multiples of ${align}, not at shared address ${hex(sharedAddress, 5)}`,
-      `align the buffer to ${align} bytes, as matrix descriptors want it`,
+      `align the buffer to ${align} bytes, as matrix descriptors require`,
     );
   }
   const shared = sharedBytesOf(facts, map);

@@ -21,7 +21,7 @@ struct recorder {
 void recorded_by(const struct recorder *recorder);
 
 void recording_begin(struct stream *stream, void *origin, void *graph, int is_own, int mode);
-int recording_stop(void *graph); /* no stream is recorded in it any more; whether a recording made it */
+int recording_stop(void *graph); /* no stream is recorded in it from now on; whether a recording made it */
 int record_work(struct stream *stream, const struct work *work); /* as a node behind its last ones */
 int stream_follows(struct stream *stream, void *const *nodes, size_t count); /* its next node depends on these */
 int capture_join(struct stream *stream, void *graph, void *origin, void *node); /* a stream that waits for a recorded event */

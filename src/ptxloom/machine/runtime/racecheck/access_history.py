@@ -54,7 +54,7 @@ def class_of(t: AccessTrace) -> u32:
 
 
 def drop_alike(w: Warp, access: CurrentAccess, t: AccessTrace) -> None:
-    """Of traces that nothing can come behind any more one of a class is enough; of strong writes the last one.
+    """Of traces that no later access can be ordered behind, one per class is enough; of strong writes the last one.
 
     Who has observed that has observed those of its chain before it.
     """

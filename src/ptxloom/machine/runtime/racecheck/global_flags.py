@@ -245,7 +245,7 @@ def last_base(w: Warp, lane: u32, host: u64, does: u32) -> u32:
 
 
 def forget_row(grid: GridHistory, number: u32) -> None:
-    """A flag publishes nothing any more."""
+    """A flag no longer publishes anything."""
     fill(row_of_flag(grid, number), 0)
     grid.flags[number].pure = 1
 

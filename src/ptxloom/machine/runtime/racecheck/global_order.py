@@ -34,7 +34,7 @@ def unordered_lanes(w: Warp, lane: u32, t: AccessTrace) -> u32:
 
 
 def is_over(w: Warp, t: AccessTrace) -> u32:
-    """1 if the cluster that left a trace is over, and no thread can learn of it any more."""
+    """1 if the cluster that left a trace is over, and no thread can still learn of it."""
     order = w.shadow.order
     grid = order.grid
     if grid.over[t.owner - 1] == 0:

@@ -201,7 +201,7 @@ def has_released(order: Order, thread: u32, host: u64, scope: u32) -> u32:
 
 
 def clear_flag(order: Order, number: u32) -> None:
-    """A flag says nothing any more."""
+    """A flag no longer publishes anything."""
     fill(at_row(order.complete, order, number), 0)
     fill(at_row(order.inside, order, number), 0)
 

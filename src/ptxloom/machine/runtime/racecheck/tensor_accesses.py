@@ -273,7 +273,7 @@ def wait_tensor(w: Warp, does: u32) -> None:
             t.done = s.order.clock
 
 
-# -- what is said
+# -- reports
 
 
 def judge(w: Warp, s: Shadow, t: TensorAccess, a: TensorAccess) -> None:
@@ -311,7 +311,7 @@ def common_word(t: TensorAccess, a: TensorAccess) -> u64:
 
 @watching
 def forget_columns(w: Warp, cta: Cta, first: u32, columns: u32) -> None:
-    """Columns are free: what was done to them does not matter any more."""
+    """Columns are free: what was done to them no longer matters."""
     if address(w.shadow) == 0 or address(cta.shadow.touches) == 0:
         return
     for number in range(TENSOR_ACCESSES):

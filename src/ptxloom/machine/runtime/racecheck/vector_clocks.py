@@ -59,7 +59,7 @@ def released(w: Warp) -> None:
 
 
 def begin(cta: Cta) -> None:
-    """A CTA starts: nothing of those before it matters any more."""
+    """A CTA starts: earlier ones no longer matter."""
     s = cta.shadow
     advance(cta)
     if cta.rank == 0 and address(s.order.known) != 0:

@@ -1,4 +1,4 @@
-"""A CTA starts under racecheck: nothing of those before it matters any more."""
+"""A CTA starts under racecheck: earlier ones no longer matter."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ptxloom.machine.runtime.turns import spend
 
 @watching
 def start_watch(cta: Cta) -> None:
-    """A CTA starts: nothing of the ones before it matters any more."""
+    """A CTA starts: earlier ones no longer matter."""
     drop_operations(cta)
     drop_products(cta)
     forget_touches(cta.shadow)

@@ -1,1 +1,1 @@
-"""What a tensor map says of a box, and which bytes its rows are: numbers alone, no memory is touched."""
+"""The box of a tensor map, and which bytes its rows are: only numbers, no memory is touched."""

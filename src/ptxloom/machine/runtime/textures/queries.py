@@ -42,7 +42,7 @@ def ask(
 
 
 def answer(image: Image, level: u32, asked: u32) -> u32:
-    """What an object says of itself; an array's layers stand in the dimension behind its own."""
+    """The attributes of an object; an array's layers are in the dimension after its own."""
     if asked == LEVELS:
         return image.level_count
     if asked == LAYERS:

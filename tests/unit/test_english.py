@@ -1,0 +1,75 @@
+"""Plain English in docstrings, comments, messages and pages: phrases that are never right, each with what to write."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+ROOT: Final = Path(__file__).parents[2]
+TEXTS: Final = tuple(
+    sorted(
+        [
+            path
+            for path in (ROOT / "src" / "ptxloom").rglob("*")
+            if path.suffix in {".py", ".toml", ".md", ".c", ".h"} and path.is_file()
+        ]
+        + list((ROOT / "docs").rglob("*.md"))
+        + [ROOT / f"{name}.md" for name in ("README", "ARCHITECTURE", "CONTRIBUTING", "CHANGELOG")]
+    )
+)
+NEVER: Final = {
+    r"(?<!here )\b(?:is|are|was|were) none\b(?! of\b)": "`none` is not a noun: `does not exist`, `has no ...`",
+    r"\b[Ss]o many\b(?! that\b| as\b| more\b)": "name the number: `count`, `n`, or `a number of`",
+    r"\b[Nn]obody\b": "there is no person: `no other code`, `unwritten`, `never read`",
+    r"\bas [\w`'. ]{1,30} (?:has|have|wants?) it\b": "`as in ...`, or `in the form of ...`",
+    r"\b(?:is|are|was|were) told\b(?! apart\b)": "name who reports or passes it: `is reported`, `receives`",
+    r"\b[Ww]hat (?:is|are|was) (?:said|told)\b": "name it: `the report`, `the declaration`",
+    r"\btold apart\b": "`distinguished`",
+    r"\ball the same\b": "`anyway`",
+    r"\bany more\b": "`no longer`",
+    r"\bgives? back\b": "functions return; memory is released",
+    r"\bspeaks? of\b": "`describes`",
+    r"\bof whom\b|\bthereof\b|\bwhereby\b": "two sentences",
+}
+
+
+def found(text: str) -> list[tuple[str, str]]:
+    """The phrases of a text that are never right, with what to write instead."""
+    flat = re.sub(r"\s+(?:(?:#|//|\*) )?", " ", text)
+    return [(match.group(), instead) for phrase, instead in NEVER.items() for match in re.finditer(phrase, flat)]
+
+
+def test_no_text_has_a_phrase_that_is_never_right() -> None:
+    """Sources and pages."""
+    wrong = [
+        f"{path.relative_to(ROOT)}: {phrase!r}: {instead}"
+        for path in TEXTS
+        for phrase, instead in found(path.read_text("utf-8"))
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "A matrix that is none.",
+        "Copies so\n    # many bytes.",
+        "Memory that nobody wrote.",
+        "The box as a tensor map has it.",
+        "The server is told of it.",
+    ],
+)
+def test_such_a_phrase_is_found(text: str) -> None:
+    """Also across lines of a comment."""
+    assert found(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["None if there is none.", "is None", "so many that it ends", "Arrays are none of the inputs."]
+)
+def test_a_phrase_that_is_right_is_not(text: str) -> None:
+    """Words that only look alike."""
+    assert not found(text)

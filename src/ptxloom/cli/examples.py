@@ -9,7 +9,7 @@ DONE: Final = "0 done, 2 it could not be done"
 
 EXAMPLES: Final = {
     "inspect": (
-        ("inspect kernel.ptx", "the contents of a file: kernels and every matrix move"),
+        ("inspect kernel.ptx", "kernels and every matrix move of a file"),
         ("inspect kernel.ptx --profile launch.toml", "beside each line, what it costs in a run"),
     ),
     "check": (

@@ -146,7 +146,7 @@ def encode_im2col(  # noqa: PLR0917 - likewise
     first = 0 if interleave != "none" else 1
     for extent, low, high in zip(global_dim[first : first + rank - 2], lower, upper, strict=True):
         if _signed(extent + high - low) <= 0:
-            legal = f"of a box that has pixels: {extent:,} of them, from {low} on, to {high} behind the last, do not exist"
+            legal = f"of a box that has pixels: {extent:,} of them, from {low} on, to {high} behind the last, are zero"
             raise UsageError("pixel_box_upper_corner", upper, legal)
     _judge_architecture(data_type, swizzle, architecture)
     made = TensorMap(

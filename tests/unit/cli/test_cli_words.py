@@ -87,7 +87,7 @@ def test_other_names_of_options_lead_to_options() -> None:
 def test_a_verb_that_is_not_there_names_the_one_that_is_meant(run: Run) -> None:
     ran = run("disasm", "a.ptx")
     assert ran.code == 2
-    assert "did you mean `ptxloom inspect` (what PTX files hold" in ran.err
+    assert "did you mean `ptxloom inspect` (the contents of PTX files" in ran.err
 
 
 def test_every_verb_stands_in_one_group() -> None:
@@ -214,7 +214,7 @@ def test_a_launch_file_that_is_ptx_is_told_so(run: Run, tmp_path: Path) -> None:
     (tmp_path / "k.txt").write_text(LEGAL)
     assert "k.txt: this is PTX, not a launch file" in run("run", str(tmp_path / "k.txt")).err
     (tmp_path / "k.cu").write_text("__global__ void k() {}")
-    assert "k.cu: this is CUDA C++; say how" in run("run", str(tmp_path / "k.cu")).err
+    assert "k.cu: this is CUDA C++; describe how" in run("run", str(tmp_path / "k.cu")).err
 
 
 def test_sizes_that_are_left_open_are_no_clean_run(run: Run, tmp_path: Path) -> None:

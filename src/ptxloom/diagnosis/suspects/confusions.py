@@ -54,8 +54,7 @@ def _qualifiers(op: Op, words: list[str], cause: str) -> Iterator[Change]:
                 if other != word:
                     qualifiers = (*op.node.qualifiers[:at], other, *op.node.qualifiers[at + 1 :])
                     new = of_node(op.node.replace(qualifiers=qualifiers))
-                    rank = 0 if cause == "wrong-comparison" else 1
-                    yield Change(cause, f"`.{word}` -> `.{other}`", ((op, new),), rank)
+                    yield Change(cause, f"`.{word}` -> `.{other}`", ((op, new),))
 
 
 def _operation(op: Op, lines: list[str], type_: str) -> Change:

@@ -47,7 +47,7 @@ demo: $(VENV)/.run
 
 # Seconds of a processor that `make test` and `make quick` spend on each test file; `make full` asks all of it.
 SPEND := 0.8
-GLANCE := 0.2
+GLANCE := 0.15
 
 test: lint layers
 	@$(MAKE) --no-print-directory -j 2 types tests ASKED="--spend $(SPEND)"

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
 
 def with_suspects(told: ReportedRun, module: Module, options: Options) -> ReportedRun:
-    """What was said of a run, and the lines whose change would make its result right, first.
+    """The report of a run, and the lines whose change would make its result right, first.
 
-    Where a tool found something, or a law is certain of a cause, nothing is tried; nor where sums are fused.
+    If a tool found something, a law is certain of a cause, or sums are fused, nothing is tried.
     """
     launch = fitted(read_launch(options.file, Budget(options.memory_limit), options), module)
     downgraded = any(one.downgrade is not None for one in told.comparisons)

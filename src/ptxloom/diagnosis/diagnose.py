@@ -23,7 +23,7 @@ from ptxloom.diagnosis.examination import Examination
 from ptxloom.diagnosis.expectation import understood
 from ptxloom.diagnosis.factors import Unstored, with_factor
 from ptxloom.diagnosis.findings import Run, first_of, is_right_turned, merged, of_copy, of_total
-from ptxloom.diagnosis.laws import PLACE, Suspect, suspects
+from ptxloom.diagnosis.laws import PLACE, K, Suspect, suspects
 from ptxloom.diagnosis.origins.bases import Bases
 from ptxloom.diagnosis.origins.evidence import gather, with_nibbles
 from ptxloom.diagnosis.origins.typed import typed
@@ -62,6 +62,17 @@ _MOST_UNEXPLAINED = 0.5  # of elements: where more break a law for no reason tha
 _OWN = (
     "each element of {} is used at a place of its own, in another order than that of memory: what is meant no law says"
 )
+_OF_ORDERS = frozenset(
+    {
+        "columns-permuted",
+        "columns-rotated",
+        "k-tile-mismatch",
+        "other-layout",
+        "rows-permuted",
+        "rows-rotated",
+        "unknown",
+    }
+)  # what an array is said to suffer from that only has an order of its own
 _SEEN = frozenset({"stored-twice"})  # in memory, whichever reading of the factors holds
 _TURNED = 9  # steps, as of what no change explains
 _SAYS_MORE = frozenset({"leading-dimension", "order-exchanged", "pitch-mismatch", "swizzle-mismatch"})  # than "twice"
@@ -266,6 +277,8 @@ def _of_group(group: tuple[SiteEvidence, ...], run: Run, *, whole_chains: bool) 
     found = [*merged(broken, run), *(of_total(one, run) for one in totals)]
     if reading.reshaped or any(one.cause == "unknown" for one in found):
         found = [replace(one, certain=one.certain and one.cause in _SEEN) for one in found]
+    own = {role for role, plane in reading.planes.items() if plane.digits or _is_packed(plane, run)}
+    found = [replace(one, certain=one.certain and one.operand not in own) for one in found]
     explained = bool(totals) or not broken or any(map(_is_explained, broken))
     if run.said is None and not explained and _share(found) > _MOST_UNEXPLAINED:
         most = max(found, key=_share_of)
@@ -284,14 +297,28 @@ def _readings(group: tuple[SiteEvidence, ...], run: Run) -> tuple[tuple[SiteEvid
 def _own_order(
     group: tuple[SiteEvidence, ...], broken: Sequence[Suspect], reading: Reading, record: ProvenanceRecord
 ) -> str:
-    """Why packed elements, which only stand in another order than they would by themselves, were not judged."""
+    """Why elements, which only stand in another order than they would by themselves, were not judged.
+
+    Which of two factors is blamed for k that are not the same tells nothing of whose order it is.
+    """
     roles = {suspect.tile.role for suspect in broken}
-    role = roles.pop() if len(roles) == 1 else ""
-    plane = reading.planes.get(role)
-    if plane is None or plane.array >= len(record.arrays) or not _is_packed(plane, record):
-        return ""
-    plain = all(first_of(suspect).cause == "halves-exchanged" for suspect in broken)
-    return "" if plain or not is_relaid(group, reading, role) else _OWN.format(record.arrays[plane.array].name)
+    along_k = all(suspect.law == K for suspect in broken)
+    for role in "ab":
+        plane = reading.planes.get(role)
+        if plane is None or plane.array >= len(record.arrays) or not (roles == {role} or (broken and along_k)):
+            continue
+        causes = {first_of(suspect).cause for suspect in broken}
+        packed = _is_packed(plane, record)
+        plain = causes == {"halves-exchanged"} if packed else not causes <= _OF_ORDERS
+        if not plain and (packed or not _is_plain(plane, record)) and is_relaid(group, reading, role):
+            return _OWN.format(record.arrays[plane.array].name)
+    return ""
+
+
+def _is_plain(plane: Plane, record: ProvenanceRecord) -> bool:
+    """Whether an array was given as the matrix that it is read as."""
+    shape = record.arrays[plane.array].shape
+    return len(shape) == 2 and shape[1] == plane.pitch and not plane.digits
 
 
 def _own_axes(reading: Reading, record: ProvenanceRecord) -> str:
@@ -304,9 +331,9 @@ def _own_axes(reading: Reading, record: ProvenanceRecord) -> str:
     return "; ".join(_OWN.format(record.arrays[plane.array].name) for plane in open_)
 
 
-def _is_packed(plane: Plane, record: ProvenanceRecord) -> bool:
+def _is_packed(plane: Plane, run: Run | ProvenanceRecord) -> bool:
     """Whether several elements of an operand are in one element of its array."""
-    return plane.unit_bits < 8 * record.arrays[plane.array].dtype.itemsize
+    return plane.unit_bits < 8 * run.arrays[plane.array].dtype.itemsize
 
 
 def _is_explained(suspect: Suspect) -> bool:

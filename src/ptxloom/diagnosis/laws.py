@@ -11,7 +11,7 @@ An operand that breaks one is a `Suspect`, with its contents by the others, and 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
@@ -76,11 +76,23 @@ def suspects(evidence: SiteEvidence, reading: Reading, coverage: Coverage) -> tu
     one = {role: all_of(whole(tile)) for role, tile in tiles.items()}
     broken = [role for role, right in one.items() if not right.all()]
     found = [_suspect(evidence, tiles, one, role, ROWS if role != "d" else PLACE) for role in broken]
+    found = [
+        replace(s, sure=_is_alone(tiles[s.tile.role], _wanted(evidence, tiles, one, s.tile.role), coverage))
+        for s in found
+    ]
     if not found:
         found = list(_disagreeing(evidence, tiles, one, coverage))
     if not found and evidence.form.sparse:
         found = list(_unordered(evidence, tiles, one))
     return tuple(replace(suspect, lost=coverage.loses(suspect.tile.role)) for suspect in found)
+
+
+def _is_alone(tile: Tile, wanted: Wanted, coverage: Coverage) -> bool:
+    """Whether an operand, where it is whole, is what the others say; or, where it is not, these leave out nothing."""
+    apart = all_of(whole(tile)) & ~all_of(whole(tile, wanted))
+    if not apart.any():
+        return True
+    return not any(coverage.gaps(other, axis) for other, axis in SHARED[tile.role] if (other, axis) in coverage.missing)
 
 
 def _unordered(evidence: SiteEvidence, tiles: dict[str, Tile], one: dict[str, Truth]) -> Iterator[Suspect]:
@@ -144,13 +156,12 @@ def _disagreeing(
     first, second, law = apart[0]
     odd = {role: _oddness(evidence, tiles[role], _axis_of(role, first, second), coverage) for role in (first, second)}
     roles = sorted((first, second), key=lambda role: odd[role], reverse=True)
-    sure = odd[first] != odd[second]
+    likely = odd[first] != odd[second]
+    sure = likely and odd[roles[0]].proves(odd[roles[1]])
     found = [_suspect(evidence, tiles, one, role, law) for role in roles]
     if sure and found[0].explained:
         return (found[0],)
-    return tuple(
-        Suspect(s.law, s.evidence, s.tile, s.wanted, s.events, s.explained, sure and s is found[0]) for s in found
-    )
+    return tuple(replace(s, sure=sure and s is found[0], alternative=likely and s is not found[0]) for s in found)
 
 
 def _axis_of(role: str, first: str, second: str) -> int:
@@ -169,18 +180,40 @@ def _differ(tiles: dict[str, Tile], first: str, second: str) -> bool:
     return bool(((left != right) & (left >= 0) & (right >= 0)).any())
 
 
-def _oddness(evidence: SiteEvidence, tile: Tile, axis: int, coverage: Coverage) -> tuple[int, int, int, int]:
-    """How unlikely an operand is as it is: its lines not in order, not its chain's, left out or twice, going back."""
+class _Oddness(NamedTuple):
+    """How unlikely an operand is as it is.
+
+    Attributes:
+        bent: Whether its lines are not in order.
+        strays: Whether they are not those of its chain.
+        gaps: How many are left out, or taken twice.
+        turned: Whether they go back.
+    """
+
+    bent: bool
+    strays: bool
+    gaps: int
+    turned: bool
+
+    def proves(self, other: _Oddness) -> bool:
+        """Whether it is wrong, and not the other one: by its lines the result would not be whole, by the other's it is.
+
+        That lines go back is no proof: an array may have its tiles in an order of its own.
+        """
+        return self[:2] > other[:2] or (self[:2] == other[:2] and self.gaps > 0 == other.gaps)
+
+
+def _oddness(evidence: SiteEvidence, tile: Tile, axis: int, coverage: Coverage) -> _Oddness:
+    """How unlikely an operand is as it is."""
     lines = common_columns(tile) if axis else common_rows(tile)
     known = lines >= 0
     straight = counted(lines[:, 0], lines.shape[1])
     along = (tile.role, axis) in {("a", 1), ("b", 0)}
-    bent = int(((lines != straight) & known).any() or (lines[:, 0] % 8).any())
-    return (
-        bent,
-        int(not along and coverage.strays.get(tile.role, False)),
+    return _Oddness(
+        bool(((lines != straight) & known).any() or (lines[:, 0] % 8).any()),
+        not along and coverage.strays.get(tile.role, False),
         coverage.gaps(tile.role, axis),
-        int(coverage.turned.get(tile.role, False) if along else _goes_back(evidence, lines[:, 0])),
+        coverage.turned.get(tile.role, False) if along else _goes_back(evidence, lines[:, 0]),
     )
 
 

@@ -21,6 +21,7 @@ from ptxloom.readings.terms import (
     words,
 )
 from ptxloom.syntax.bind import bind
+from ptxloom.syntax.tree import Name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,6 +39,8 @@ _SHIFTS: Final = frozenset(("ashr", "lshr", "shl"))
 _MOST_TRUTH: Final = 3  # operands of a function of bits
 _AROUND_SHIFTS: Final = frozenset(("and", "compare", "llvm.umin", "or", "select", "trunc", "zext"))
 _FIELDS: Final = _SHIFTS | _AROUND_SHIFTS | {"add", "llvm.smax", "sub", "xor"}
+_LESSER: Final = frozenset(("llvm.umin", "llvm.umax", "llvm.smin", "llvm.smax"))
+_COMPARES: Final = frozenset(("and", "ashr", "bitcast", "compare", "select", "xor"))
 _SCALES: Final = _PRODUCTS | _QUOTIENTS | {"and", "ashr", "lshr", "shl"}
 
 
@@ -54,6 +57,20 @@ def source(instruction: tree.Instruction) -> int | None:
     while term is not None and term.word in _SAME_BITS and len(term.of) == 1:
         term = term.of[0]
     return term.what[0] if term is not None and isinstance(term.what, tuple) and term.word == OPERAND else None
+
+
+def is_extreme(instruction: tree.Instruction) -> bool:
+    """Whether a result is the larger, or the smaller, of two values that registers hold.
+
+    Example:
+        >>> from ptxloom.syntax import parse
+        >>> texts = "max.f32 %f1, %f2, %f3; min.s32 %r1, %r2, %r3; max.f32 %f1, %f2, 0f00000000; add.f32 %f1, %f2, %f3;"
+        >>> [is_extreme(one) for one in parse(texts).statements]
+        [True, True, False, False]
+    """
+    found = words(instruction)
+    lesser = bool(found & _LESSER) or ({"compare", "select"} <= found <= _COMPARES)
+    return lesser and all(isinstance(operand, Name) for operand in instruction.operands)
 
 
 def converts(instruction: tree.Instruction) -> bool:

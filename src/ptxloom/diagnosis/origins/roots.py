@@ -8,7 +8,7 @@ import numpy as np
 
 from ptxloom.machine.results.provenance import Kind
 from ptxloom.machine.runtime.trail import PATH_LIMIT
-from ptxloom.readings.computed import adds
+from ptxloom.readings.computed import adds, is_extreme
 from ptxloom.readings.effects import updates_memory
 
 if TYPE_CHECKING:
@@ -38,9 +38,12 @@ class Roots:
         size = len(nodes)
         self._product, self._item = np.full(size, NO_ROOT, np.int64), np.full(size, NO_ROOT, np.int64)
         adding = frozenset(op.site for op in record.program.ops if _adds(op))
+        extremes = [op.site for op in record.program.ops if is_extreme(op.node)]
         product, item = self._all_of(nodes["sources"])  # of those that are products themselves
         sources = nodes["sources"]
         inner = np.where(sources["kind"] == Kind.COMPUTED, sources["node"], 0)
+        several = np.isin(nodes["site"], extremes)  # the maximum of a row, of which all but one may be masked
+        product[several], item[several], inner[several] = NO_ROOT, NO_ROOT, 0
         self._resolve(nodes["site"].tolist(), product.tolist(), item.tolist(), inner.tolist(), adding)
 
     def _resolve(

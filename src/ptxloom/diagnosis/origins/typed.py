@@ -53,13 +53,13 @@ def _stored_bytes(record: ProvenanceRecord, array: TracedArray) -> int:
     lengths = np.diff(np.r_[np.flatnonzero(new), len(places)])
     usual = int(np.bincount(lengths).argmax())
     stores: list[int] = np.unique(contents.stored_at[places[new]]).tolist()
-    usual = min((usual, *filter(None, (_width(record.program.ops[site]) for site in stores))))  # equal ones are one run
+    usual = min((usual, *filter(None, (width(record.program.ops[site]) for site in stores))))  # equal ones are one run
     while usual > 1 and (usual not in _WHOLE or (starts % usual).any()):
         usual -= 1
     return usual
 
 
-def _width(op: Op) -> int:
+def width(op: Op) -> int:
     """The bytes of the elements that an instruction moves; 0 for instructions without a type, such as bulk copies."""
     return op.types[-1].bits // 8 if op.types else 0
 
@@ -71,7 +71,7 @@ def _read_sizes(record: ProvenanceRecord) -> dict[int, int]:
     loaded = nodes[np.isin(nodes["kind"], (Kind.EXACT, Kind.CONVERTED))]
     for number in np.unique(loaded["array"]).tolist():
         paths = np.unique(loaded["path"][loaded["array"] == number])
-        ways = [[_width(record.program.ops[site]) for site in record.path(one)] for one in paths.tolist()]
+        ways = [[width(record.program.ops[site]) for site in record.path(one)] for one in paths.tolist()]
         widths = [next(filter(None, way)) for way in ways if any(way)]
         if widths:
             found[number] = min(widths)

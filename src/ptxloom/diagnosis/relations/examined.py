@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
+from ptxloom.diagnosis.origins.typed import width
 from ptxloom.diagnosis.relations.blame import Accused, of_missing, of_strangers, of_twice, of_unstored
 from ptxloom.diagnosis.relations.leaves import Values, once
 from ptxloom.diagnosis.relations.links import fitted
@@ -124,7 +125,7 @@ def _sources(
     numbers: list[int] = np.unique(leaves.array).tolist()
     for number in numbers:
         array = result.record.arrays[number]
-        source = _source(array, leaves, result.array, said)
+        source = _source(array, leaves, result, said)
         if isinstance(source, str):
             whys.append(source)
             unread.append(array)
@@ -163,10 +164,22 @@ def _differing(sources: list[Source], whys: list[str]) -> list[tuple[Source, Dev
     return found
 
 
-def _source(array: TracedArray, leaves: Leaves, result: TracedArray, said: Mapping[str, Links]) -> Source | str:
+def _are_first_of_words(ways: Leaves, array: TracedArray, record: ProvenanceRecord) -> bool:
+    """Whether words of several elements are computed with, of which provenance notes the first alone."""
+    for number in np.unique(ways.path[ways.site >= 0]).tolist():
+        loads = record.path(number)[:1]
+        per = width(record.program.ops[loads[0]]) // array.dtype.itemsize if loads else 0
+        if per > 1 and not (ways.element[(ways.path == number) & (ways.site >= 0)] % per).any():
+            return True
+    return False
+
+
+def _source(array: TracedArray, leaves: Leaves, result: Result, said: Mapping[str, Links]) -> Source | str:
     """An array as it goes with a result; in words, if it does not."""
     ways = leaves.chosen(leaves.array == array.number)
     each = once(ways)
+    if _are_first_of_words(ways, array, result.record):
+        return f"several elements of {array.name} come in one word: which of them are computed with is not known"
     if said:
         if array.name not in said:
             return f"{array.name} is not in the declared expression, or not once"
@@ -175,7 +188,7 @@ def _source(array: TracedArray, leaves: Leaves, result: TracedArray, said: Mappi
         times = int(np.bincount(np.minimum(each.times, _MOST_TIMES)).argmax())
         counted = bool(links.free) and not links.again
         return Source(array, each, ways, links, pattern._replace(times=pattern.times * times), counted)
-    links = fitted(each.result, each.element, array.shape, result.shape)
+    links = fitted(each.result, each.element, array.shape, result.array.shape)
     if links is None:
         return f"no way in which elements of {array.name} go with them is known"
     pattern = usual(each, links)

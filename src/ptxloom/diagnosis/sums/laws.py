@@ -85,7 +85,8 @@ def _blamed(terms: Terms, axes: Axes, apart: dict[tuple[int, int], list[str]], *
     if pair != (0, 1):
         return (pair[0], True) if complete else (2, False)
     used = [_oddness(terms, axes, number) for number in pair]
-    return pair[int(used[1] > used[0])], used[0] != used[1]
+    left_out = sorted(share for share, _ in used)  # an order of its own proves nothing
+    return pair[int(used[1] > used[0])], left_out[0] == 0 < left_out[1]
 
 
 def _oddness(terms: Terms, axes: Axes, number: int) -> tuple[float, int]:

@@ -218,7 +218,7 @@ def _diagnosis(one: Broken, sum_: _Sum, record: ProvenanceRecord) -> Diagnosis:
         last = (kept_from(loads[0], record) if loads else None) or last
         line = line if last is None else Line(last, (last, *products))
     known = one.named.cause != "unknown" and not one.others
-    certain = one.sure and known and axes.stated and one.named.steps <= _PLAIN_STEPS
+    certain = one.sure and one.proved and known and axes.stated and one.named.steps <= _PLAIN_STEPS
     return Diagnosis(
         one.law, one.role, arrays[side].name if one.role else contents.array.name, one.named.cause,
         f"{one.named.detail}: {_example(one, terms, arrays)}", certain, one.others, line.op.line, line.op.text,

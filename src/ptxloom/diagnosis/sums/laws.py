@@ -33,8 +33,9 @@ class Broken(NamedTuple):
         wrong: (terms,) those that do; of `once`, those that are there too often, or all.
         wrongs: How many are wrong.
         total: Of how many.
-        sure: Whether it is this side, and no other, that is wrong.
+        sure: Whether it is this side that is likely wrong.
         others: What else explains it.
+        proved: Whether no other side can be.
     """
 
     law: str
@@ -45,6 +46,7 @@ class Broken(NamedTuple):
     total: int
     sure: bool = True
     others: tuple[str, ...] = ()
+    proved: bool = True
 
 
 def broken(terms: Terms, axes: Axes, given: frozenset[int], *, complete: bool) -> tuple[Broken, ...]:
@@ -75,18 +77,25 @@ def _elements(terms: Terms) -> tuple[Integers, Integers, Integers]:
     return first, second, terms.result
 
 
-def _blamed(terms: Terms, axes: Axes, apart: dict[tuple[int, int], list[str]], *, complete: bool) -> tuple[int, bool]:
-    """Which of the three arrays is read, or stored, at the wrong place; and whether no other can be."""
+class _Blamed(NamedTuple):
+    """Which of the three arrays is read, or stored, at the wrong place; how likely."""
+
+    number: int
+    likely: bool = True
+    proved: bool = True
+
+
+def _blamed(terms: Terms, axes: Axes, apart: dict[tuple[int, int], list[str]], *, complete: bool) -> _Blamed:
     counts = [sum(number in pair for pair in apart) for number in range(3)]
     odd = [number for number, count in enumerate(counts) if count > 1]
     if len(odd) == 1:
-        return odd[0], True
+        return _Blamed(odd[0])
     pair = next(iter(apart))
     if pair != (0, 1):
-        return (pair[0], True) if complete else (2, False)
+        return _Blamed(pair[0]) if complete else _Blamed(2, likely=False)
     used = [_oddness(terms, axes, number) for number in pair]
     left_out = sorted(share for share, _ in used)  # an order of its own proves nothing
-    return pair[int(used[1] > used[0])], left_out[0] == 0 < left_out[1]
+    return _Blamed(pair[int(used[1] > used[0])], used[0] != used[1], left_out[0] == 0 < left_out[1])
 
 
 def _oddness(terms: Terms, axes: Axes, number: int) -> tuple[float, int]:
@@ -99,9 +108,9 @@ def _oddness(terms: Terms, axes: Axes, number: int) -> tuple[float, int]:
     return 1 - len(np.unique(elements)) / float(np.prod(axes.shapes[number])), int(np.count_nonzero(steps != usual))
 
 
-def _explained(terms: Terms, axes: Axes, held: list[dict[str, Integers]], blamed: tuple[int, bool]) -> Broken:
+def _explained(terms: Terms, axes: Axes, held: list[dict[str, Integers]], blamed: _Blamed) -> Broken:
     """What change of index explains a side that is wrong."""
-    side, sure = blamed
+    side = blamed.number
     letters = axes.letters[side]
     wanted: dict[str, Integers] = {}
     for other in (number for number in (2, 0, 1) if number != side):
@@ -117,7 +126,9 @@ def _explained(terms: Terms, axes: Axes, held: list[dict[str, Integers]], blamed
     named = found[0] if found else _UNKNOWN
     others = tuple(dict.fromkeys(one.cause for one in found if one.cause != named.cause and one.steps == named.steps))
     count = int(np.count_nonzero(wrong))
-    return Broken(law, named, ROLES[side], wrong, count, len(wrong), sure and bool(found), others)
+    return Broken(
+        law, named, ROLES[side], wrong, count, len(wrong), blamed.likely and bool(found), others, blamed.proved
+    )
 
 
 def changes_of(

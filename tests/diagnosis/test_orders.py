@@ -21,6 +21,7 @@ PTX: Final = (Path(__file__).parent / "ptx" / "orders.ptx").read_text()
 M, N, K = 32, 32, 64
 BITS: Final = tuple([("k", bit) for bit in range(6)] + [("n", bit) for bit in range(5)])
 PER: Final = {"words": 8, "bytes": 1}
+_ANY: list[int] = np.random.default_rng(5).permutation(11).tolist()
 ORDERS: Final = {
     "by columns": BITS,
     "by rows": BITS[6:] + BITS[:6],
@@ -28,7 +29,7 @@ ORDERS: Final = {
     "fragments": tuple(BITS[n] for n in (3, 9, 0, 1, 2, 6, 7, 8, 4, 5, 10)),
     "columns interleaved": tuple(BITS[n] for n in (7, 8, 6, 9, 10, 0, 1, 2, 3, 4, 5)),
     "tiles of k turned": tuple(BITS[n] for n in (0, 1, 2, 3, 5, 4, 6, 7, 8, 9, 10)),
-    "any": tuple(BITS[n] for n in np.random.default_rng(5).permutation(11).tolist()),
+    "any": tuple(BITS[n] for n in _ANY),
 }
 BLAMED: Final = {1: ("A", "B"), 2: ("A",), 3: ("B",), 4: ("B",), 5: ("A", "C")}
 """By bug the arrays that may be blamed for it, of which one alone for certain."""

@@ -316,9 +316,9 @@ def _own_order(
 
 
 def _is_plain(plane: Plane, record: ProvenanceRecord) -> bool:
-    """Whether an array was given as the matrix that it is read as."""
+    """Whether an array was given as the matrix, or the matrices, that it is read as."""
     shape = record.arrays[plane.array].shape
-    return len(shape) == 2 and shape[1] == plane.pitch and not plane.digits
+    return len(shape) > 1 and shape[-1] == plane.pitch and not plane.digits
 
 
 def _own_axes(reading: Reading, record: ProvenanceRecord) -> str:

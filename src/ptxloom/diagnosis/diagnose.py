@@ -12,7 +12,6 @@ from ptxloom.diagnosis.arrays.coverage import Coverage
 from ptxloom.diagnosis.arrays.images import image_of
 from ptxloom.diagnosis.arrays.left_open import k_left_open
 from ptxloom.diagnosis.arrays.readings import blocked_readings_of, readings_of
-from ptxloom.diagnosis.arrays.relaid import is_relaid
 from ptxloom.diagnosis.census import Asked, Judged, census, unread
 from ptxloom.diagnosis.copies import copied
 from ptxloom.diagnosis.described.block_scales import block_scales_of
@@ -23,10 +22,11 @@ from ptxloom.diagnosis.examination import Examination
 from ptxloom.diagnosis.expectation import understood
 from ptxloom.diagnosis.factors import Unstored, with_factor
 from ptxloom.diagnosis.findings import Run, first_of, is_right_turned, merged, of_copy, of_total
-from ptxloom.diagnosis.laws import PLACE, K, Suspect, suspects
+from ptxloom.diagnosis.laws import PLACE, Suspect, suspects
 from ptxloom.diagnosis.origins.bases import Bases
 from ptxloom.diagnosis.origins.evidence import gather, with_nibbles
 from ptxloom.diagnosis.origins.typed import typed
+from ptxloom.diagnosis.own_orders import is_packed, own_axes, own_order
 from ptxloom.diagnosis.relations.blame import of_unstored
 from ptxloom.diagnosis.relations.examined import related
 from ptxloom.diagnosis.relations.source import Result
@@ -54,25 +54,10 @@ if TYPE_CHECKING:
     from ptxloom.diagnosis.copies import Copied
     from ptxloom.diagnosis.model import Diagnosis
     from ptxloom.diagnosis.origins.evidence import SiteEvidence
-    from ptxloom.diagnosis.origins.tiles import Plane
     from ptxloom.diagnosis.sums.examined import Summed
 
 _PLAIN_STEPS = 3
 _MOST_UNEXPLAINED = 0.5  # of elements: where more break a law for no reason that is found, the law may not apply
-_OWN = (
-    "each element of {} is used at a place of its own, in another order than that of memory: what is meant no law says"
-)
-_OF_ORDERS = frozenset(
-    {
-        "columns-permuted",
-        "columns-rotated",
-        "k-tile-mismatch",
-        "other-layout",
-        "rows-permuted",
-        "rows-rotated",
-        "unknown",
-    }
-)  # what an array is said to suffer from that only has an order of its own
 _SEEN = frozenset({"stored-twice"})  # in memory, whichever reading of the factors holds
 _TURNED = 9  # steps, as of what no change explains
 _SAYS_MORE = frozenset({"leading-dimension", "order-exchanged", "pitch-mismatch", "swizzle-mismatch"})  # than "twice"
@@ -266,18 +251,18 @@ def _of_group(group: tuple[SiteEvidence, ...], run: Run, *, whole_chains: bool) 
     if run.said is None and image is None and {suspect.tile.role for suspect in broken} >= set("abd"):
         why = "no operand obeys the laws under the likeliest reading of its arrays"
         return _Verdict([], Asked(group, None, f"{why}: it was not believed"))
-    why = _own_order(group, broken, reading, record)
+    why = own_order(group, broken, reading, record)
     if run.said is None and why:
         return _Verdict([], Asked(group, None, why))
     if not broken and not totals:
         scaled, blocks = scales_of(group, reading, record, run.nodes), block_scales_of(group, reading, record)
         totals = [*scaled.found, *blocks.found]
-        whys = (left_open, _own_axes(reading, record), scaled.left_open, blocks.left_open)
+        whys = (left_open, own_axes(reading, record), scaled.left_open, blocks.left_open)
         left_open = "; ".join(filter(None, whys))
     found = [*merged(broken, run), *(of_total(one, run) for one in totals)]
     if reading.reshaped or any(one.cause == "unknown" for one in found):
         found = [replace(one, certain=one.certain and one.cause in _SEEN) for one in found]
-    own = {role for role, plane in reading.planes.items() if plane.digits or _is_packed(plane, run)}
+    own = {role for role, plane in reading.planes.items() if plane.digits or is_packed(plane, record)}
     found = [replace(one, certain=one.certain and one.operand not in own) for one in found]
     explained = bool(totals) or not broken or any(map(_is_explained, broken))
     if run.said is None and not explained and _share(found) > _MOST_UNEXPLAINED:
@@ -292,48 +277,6 @@ def _readings(group: tuple[SiteEvidence, ...], run: Run) -> tuple[tuple[SiteEvid
     readings = readings_of(group, run.arrays, run.said)
     halved = None if readings else with_nibbles(group)
     return (group, readings) if halved is None else (halved, readings_of(halved, run.arrays, run.said))
-
-
-def _own_order(
-    group: tuple[SiteEvidence, ...], broken: Sequence[Suspect], reading: Reading, record: ProvenanceRecord
-) -> str:
-    """Why elements, which only stand in another order than they would by themselves, were not judged.
-
-    Which of two factors is blamed for k that are not the same tells nothing of whose order it is.
-    """
-    roles = {suspect.tile.role for suspect in broken}
-    along_k = all(suspect.law == K for suspect in broken)
-    for role in "ab":
-        plane = reading.planes.get(role)
-        if plane is None or plane.array >= len(record.arrays) or not (roles == {role} or (broken and along_k)):
-            continue
-        causes = {first_of(suspect).cause for suspect in broken}
-        packed = _is_packed(plane, record)
-        plain = causes == {"halves-exchanged"} if packed else not causes <= _OF_ORDERS
-        if not plain and (packed or not _is_plain(plane, record)) and is_relaid(group, reading, role):
-            return _OWN.format(record.arrays[plane.array].name)
-    return ""
-
-
-def _is_plain(plane: Plane, record: ProvenanceRecord) -> bool:
-    """Whether an array was given as the matrix, or the matrices, that it is read as."""
-    shape = record.arrays[plane.array].shape
-    return len(shape) > 1 and shape[-1] == plane.pitch and not plane.digits
-
-
-def _own_axes(reading: Reading, record: ProvenanceRecord) -> str:
-    """The open questions if a law holds only under an undeclared order of packed elements."""
-    open_ = [
-        plane
-        for plane in reading.planes.values()
-        if plane.digits and (_is_packed(plane, record) or plane.is_one_of_several)
-    ]
-    return "; ".join(_OWN.format(record.arrays[plane.array].name) for plane in open_)
-
-
-def _is_packed(plane: Plane, run: Run | ProvenanceRecord) -> bool:
-    """Whether several elements of an operand are in one element of its array."""
-    return plane.unit_bits < 8 * run.arrays[plane.array].dtype.itemsize
 
 
 def _is_explained(suspect: Suspect) -> bool:

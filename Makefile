@@ -5,7 +5,7 @@
 #   make full    what continuous integration asks: lint, types, layers and every test that needs no GPU; of sweeps a part (20 minutes)
 #   make oracles every sweep as a whole: against outside judges, with the large ones (CUTLASS, CuTe DSL, Triton) installed
 #                too, and 2^24 inputs of every instruction against sums recorded on hardware; INPUTS=32 for all (hours)
-#   make mutants do the tests see? A sample of small mistakes, each tried with the tests of its area; COUNT=300 SEED=2 for another (hours)
+#   make mutants do the tests see? A sample of small mistakes, each tried with the tests that reach it; COUNT=300 SEED=2 for another (hours)
 #   make sanitizers  the driver's libraries and all their programs, under gcc's sanitizers of addresses, undefined behaviour and threads
 #   make docs    the documentation as a site, in site/; a warning fails it
 #   make browser install Chromium where there is no browser and this may (Debian and its kin, as root); the explorer's tests use it

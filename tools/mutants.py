@@ -1,23 +1,32 @@
-"""Do the tests see? A sample of small mistakes, planted one at a time, each tried with the tests of its area.
+"""Do the tests see? A sample of small mistakes, planted one at a time, each tried with the tests that reach it.
 
 `python tools/mutants.py --count 300 --seed 1` plants 300; one whose tests all pass lived, and wants a test or a word
-why it changes nothing. Those words stand in `mutants.toml`; what has one is not tried. The tree is left alone: mistakes
-are planted in a copy of `src`.
+why it changes nothing. Those words are in `mutants.toml`; a mistake that has one is not tried. The tree is left alone:
+mistakes are planted in copies of `src`, one for each job.
+
+Which tests reach a line is measured by running the suite once under coverage (`--reach FILE` keeps that, or reads it).
+A mistake is first tried with the tests that reach its line, the quickest first, then with those that reach its file:
+tests of one process share what is computed once, so the line alone misses some.
 """
 
 from __future__ import annotations
 
 import argparse
 import ast
+import json
 import os
+import queue
 import random
+import re
 import resource
 import shutil
 import subprocess
 import sys
 import tempfile
 import tomllib
-from collections import Counter
+import xml.etree.ElementTree as ET
+from collections import Counter, defaultdict
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -25,58 +34,22 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from collections.abc import Set as AbstractSet
 
 ROOT: Final = Path(__file__).parents[1]
 WORDS: Final = Path(__file__).with_suffix(".toml")
-AREAS: Final = {
-    "machine/semantics": (
-        "tests/machine/semantics",
-        "tests/machine/plan",
-        "tests/machine/compile/test_every_form.py",
-        "tests/recorded/opcodes",
-        "tests/recorded/textures",
-    ),
-    "machine/runtime": (
-        "tests/machine",
-        "tests/unit/machine",
-        "tests/recorded/clusters",
-        "tests/recorded/tensor_maps",
-        "tests/recorded/textures",
-        "tests/attack/test_loops.py",
-        "tests/property/test_race_law.py",
-    ),
-    "machine/codegen": (
-        "tests/machine/semantics",
-        "tests/machine/plan",
-        "tests/machine/compile",
-        "tests/machine/instruments",
-        "tests/attack/test_loops.py",
-    ),
-    "machine/tensor": (
-        "tests/machine/semantics",
-        "tests/unit/machine_tensor",
-        "tests/recorded/mma",
-        "tests/recorded/matrix",
-    ),
-    "fragments": ("tests/unit/fragments", "tests/property/test_fragment_laws.py", "tests/spec/test_matrix_pages.py"),
-    "checker": ("tests/unit/checker", "tests/property/test_corpus.py", "tests/recorded/ptxas"),
-    "diagnosis": ("tests/diagnosis", "tests/unit/cli/test_cli_why.py", "tests/unit/test_dataclasses.py"),
-    "comparison": (
-        "tests/unit/comparison",
-        "tests/property/test_difference_patterns.py",
-        "tests/unit/test_dataclasses.py",
-        "tests/judge",
-        "tests/kernels/test_default_tolerance.py",
-    ),
-}
-"""By folder of the package, where its tests lie."""
+AREAS: Final = (
+    "machine/semantics", "machine/runtime", "machine/codegen", "machine/tensor",
+    "fragments", "checker", "diagnosis", "comparison",
+)  # fmt: skip
+"""Folders of the package that mistakes are planted in."""
+
 _TURNED: Final[dict[type, Any]] = {
     ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,
     ast.In: ast.NotIn, ast.NotIn: ast.In, ast.Is: ast.IsNot, ast.IsNot: ast.Is, ast.And: ast.Or, ast.Or: ast.And,
     ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.FloorDiv, ast.FloorDiv: ast.Mult, ast.Mod: ast.FloorDiv,
     ast.LShift: ast.RShift, ast.RShift: ast.LShift, ast.BitAnd: ast.BitOr, ast.BitOr: ast.BitAnd,
 }  # fmt: skip
-_PATIENCE: Final = 1200  # seconds of CPU of one process of tests
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,37 +177,150 @@ def sample(count: int, seed: int, areas: tuple[str, ...] = tuple(AREAS)) -> list
     return drawn
 
 
-def _bounded() -> None:
-    resource.setrlimit(resource.RLIMIT_CPU, (_PATIENCE, _PATIENCE))
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """Which tests reach what.
+
+    Args:
+        seconds: Every test that passes, by its node id, and how long it takes.
+        lines: By file below the package and line, the tests that run it; lines that imports alone run have no tests.
+    """
+
+    seconds: dict[str, float]
+    lines: dict[str, dict[int, list[str]]]
+
+    def tests_for(self, mutant: Mutant, patience: float) -> list[str]:
+        """The tests to try a mistake with, `patience` seconds of them at most: its line's before its file's."""
+        lines = self.lines.get(mutant.path, {})
+        near = {test for test in lines.get(mutant.line, ()) if test in self.seconds}
+        far = {test for tests in lines.values() for test in tests if test in self.seconds} - near
+        ordered = [test for tests in (near, far or self.seconds.keys() - near) for test in self._quick_first(tests)]
+        chosen: list[str] = []
+        left = patience
+        for test in ordered:
+            left -= self.seconds[test]
+            if left < 0:
+                break
+            chosen.append(test)
+        return chosen
+
+    def _quick_first(self, tests: AbstractSet[str]) -> list[str]:
+        return sorted(tests, key=lambda test: (self.seconds[test], test))
 
 
-def outcome(area: str, mutant: Mutant, copy: Path, processes: int) -> str:
-    """Try a mistake: `killed`, `lived`, or `endless` if the tests ran until their time was up."""
+def measured(copy: Path, processes: int, tests: list[str], spend: float) -> Reach:
+    """Run tests once under coverage, with a copy that has no mistake.
+
+    Of a test file, tests are run as long as `spend` seconds of a processor pay for them. Tests that fail are left out:
+    they would kill every mistake.
+    """
+    report, data = copy / "report.xml", copy / "coverage"
+    command = _pytest(copy, "-n", str(processes), "--dist", "worksteal", "-m", "not sweep", f"--junitxml={report}")
+    command += [
+        f"--cov={copy / 'src' / 'ptxloom'}",
+        "--cov-context=test",
+        "--cov-report=",
+        f"--spend={spend}",
+        *tests,
+    ]
+    subprocess.run(command, cwd=ROOT, env=_environment(copy) | {"COVERAGE_FILE": str(data)}, check=False)
+    seconds: dict[str, float] = {}
+    for case in ET.parse(report).getroot().iter("testcase"):  # noqa: S314 - pytest has just written it
+        if not any(child.tag in {"failure", "error", "skipped"} for child in case):
+            file = case.get("classname", "").replace(".", "/")
+            seconds[f"{file}.py::{case.get('name')}"] = float(case.get("time", 0))
+    import coverage  # noqa: PLC0415 - all other uses of this file do without
+
+    covered = coverage.CoverageData(str(data))
+    covered.read()
+    lines: dict[str, dict[int, list[str]]] = {}
+    for file in covered.measured_files():
+        by_line = covered.contexts_by_lineno(file)
+        lines[str(Path(file).relative_to(copy / "src" / "ptxloom"))] = {
+            line: sorted({one.partition("|")[0] for one in contexts if one}) for line, contexts in by_line.items()
+        }
+    return Reach(seconds, lines)
+
+
+def kept(reach: Reach, file: Path) -> None:
+    """Write what was measured as JSON, with tests by number."""
+    numbers: dict[str, int] = defaultdict(lambda: len(numbers))
+    lines = {
+        path: {line: [numbers[one] for one in tests] for line, tests in by.items()} for path, by in reach.lines.items()
+    }
+    file.write_text(json.dumps({"seconds": reach.seconds, "lines": lines, "tests": list(numbers)}), encoding="utf-8")
+
+
+def read(file: Path) -> Reach:
+    """What `kept` wrote."""
+    told = json.loads(file.read_text(encoding="utf-8"))
+    names = told["tests"]
+    lines = {
+        path: {int(line): [names[one] for one in tests] for line, tests in by.items()}
+        for path, by in told["lines"].items()
+    }
+    return Reach(told["seconds"], lines)
+
+
+def _environment(copy: Path) -> dict[str, str]:
+    path = os.pathsep.join([str(copy / "src"), str(ROOT / "tests")])
+    return dict(os.environ) | {
+        "PYTHONPATH": path,
+        "PTXLOOM_CACHE": str(copy / "cache"),
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }
+
+
+def _pytest(copy: Path, *arguments: str) -> list[str]:
+    plugins = ["-p", "no:cacheprovider", "-p", "no:randomly", "-p", "no:benchmark"]
+    return [sys.executable, "-m", "pytest", "-q", *plugins, "-o", f"pythonpath={copy / 'src'} tests", *arguments]
+
+
+def outcome(mutant: Mutant, copy: Path, reach: Reach, patience: float) -> Outcome:
+    """Try a mistake in a copy, which is left as it was."""
+    tests = reach.tests_for(mutant, patience)
     file = copy / "src" / "ptxloom" / mutant.path
     right = file.read_bytes()
+    arguments = copy / "tests.txt"
+    arguments.write_text("".join(f"{test}\n" for test in tests), encoding="utf-8")
+    bound = 60 + int(3 * sum(reach.seconds[test] for test in tests))
+
+    def bounded() -> None:
+        resource.setrlimit(resource.RLIMIT_CPU, (bound, bound))
+
     file.write_bytes(mutant.planted(right))
-    path = os.pathsep.join([str(copy / "src"), str(ROOT / "tests")])
-    environment = dict(os.environ)
-    environment |= {"PYTHONPATH": path, "PTXLOOM_CACHE": str(copy / "cache"), "PYTHONDONTWRITEBYTECODE": "1"}
-    command = [
-        sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "-n", str(processes),
-        "--dist", "worksteal", "-o", f"pythonpath={copy / 'src'} tests", "-m", "not sweep", *AREAS[area],
-    ]  # fmt: skip
     try:
         done = subprocess.run(
-            command,
+            _pytest(copy, "-x", "-n", "0", f"@{arguments}"),
             cwd=ROOT,
-            env=environment,
+            env=_environment(copy),
             capture_output=True,
             text=True,
+            timeout=4 * bound,  # a mistake can make tests wait for ever
             check=False,
-            preexec_fn=_bounded,
+            preexec_fn=bounded,
         )
+    except subprocess.TimeoutExpired:
+        return Outcome("endless")
     finally:
         file.write_bytes(right)
     if done.returncode < 0:
-        return "endless"
-    return "killed" if done.returncode else "lived"
+        return Outcome("endless")
+    killer = re.search(r"^(?:FAILED|ERROR) (tests/\S+?\.py::.*?)(?: - |$)", done.stdout, re.MULTILINE)
+    return Outcome("killed" if done.returncode else "lived", killer.group(1) if killer else "")
+
+
+class Outcome(NamedTuple):
+    """What became of a mistake.
+
+    Args:
+        word: `killed`, `lived`, `endless` if the tests ran until their time was up, or `nothing` if a word says that
+            it changes nothing.
+        killer: The test that failed; empty if no test did, or if its modules could not even be imported.
+    """
+
+    word: str
+    killer: str = ""
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -242,18 +328,43 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--count", type=int, default=80)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--area", action="append", choices=tuple(AREAS))
-    parser.add_argument("--processes", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--area", action="append", choices=AREAS)
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="mistakes tried side by side")
+    parser.add_argument("--reach", type=Path, help="where which tests reach what is kept; read if it is there")
+    parser.add_argument("--patience", type=float, default=240, help="seconds of tests that a mistake is tried with")
+    parser.add_argument("--spend", type=float, default=4, help="seconds of a processor to spend on each test file")
+    parser.add_argument("--tests", nargs="+", default=["tests"], help="the tests to try them with")
     options = parser.parse_args(arguments)
-    counts: Counter[str] = Counter()
     nothing = words()
     with tempfile.TemporaryDirectory() as folder:
-        shutil.copytree(ROOT / "src", Path(folder) / "src")
-        for area, mutant in sample(options.count, options.seed, tuple(options.area or AREAS)):
+        copies: queue.Queue[Path] = queue.Queue()
+        for job in range(options.jobs):
+            shutil.copytree(ROOT / "src", Path(folder) / str(job) / "src")
+            copies.put(Path(folder) / str(job))
+        if options.reach and options.reach.exists():
+            reach = read(options.reach)
+        else:
+            reach = measured(Path(folder) / "0", options.jobs, options.tests, options.spend)
+            if options.reach:
+                kept(reach, options.reach)
+
+        def tried(mutant: Mutant) -> Outcome:
             told = mutant.told((ROOT / "src" / "ptxloom" / mutant.path).read_bytes())
-            found = "nothing" if told in nothing else outcome(area, mutant, Path(folder), options.processes)
-            counts[found] += 1
-            print(f"{found:8} {mutant.path}:{mutant.line}: {mutant.before}  ->  {mutant.after}", flush=True)
+            if told in nothing:
+                return Outcome("nothing")
+            copy = copies.get()
+            try:
+                return outcome(mutant, copy, reach, options.patience)
+            finally:
+                copies.put(copy)
+
+        counts: Counter[str] = Counter()
+        drawn = [mutant for _, mutant in sample(options.count, options.seed, tuple(options.area or AREAS))]
+        with ThreadPoolExecutor(options.jobs) as pool:
+            for mutant, found in zip(drawn, pool.map(tried, drawn), strict=True):
+                counts[found.word] += 1
+                place = f"{mutant.path}:{mutant.line}: {mutant.before}  ->  {mutant.after}"
+                print(f"{found.word:8} {place}  {found.killer}".rstrip(), flush=True)
     print(", ".join(f"{count} {found}" for found, count in sorted(counts.items())))
     return int(counts["lived"] * 10 > counts.total() - counts["nothing"])
 

@@ -1,4 +1,4 @@
-"""Planted mistakes are other programs, the same ones for a seed; each area has tests, each word a mistake."""
+"""Planted mistakes are other programs, the same ones for a seed; each word is about a mistake."""
 
 import ast
 from pathlib import Path
@@ -89,14 +89,41 @@ def test_what_changes_nothing_is_not_tried(
     found = dict.fromkeys([one for _, one in drawn], "killed") | {drawn[1][1]: "lived"}
     monkeypatch.setattr(tool, "words", lambda: {told: "It changes nothing."})
 
-    def outcome(_area: str, mutant: object, _copy: Path, _processes: int) -> str:
-        return found[mutant]
+    def measured(_copy: Path, _processes: int, _tests: list[str], _spend: float) -> object:
+        return tool.Reach({}, {})
+
+    monkeypatch.setattr(tool, "measured", measured)
+
+    def outcome(mutant: object, _copy: Path, _reach: object, _patience: float) -> object:
+        return tool.Outcome(found[mutant], "tests/a.py::test_b" if found[mutant] == "killed" else "")
 
     monkeypatch.setattr(tool, "outcome", outcome)
-    assert tool.main(["--count", "9", "--seed", "3", "--area", "fragments"]) == 1, "one of eight lived"
-    said = capsys.readouterr().out
-    assert said.startswith("nothing  ")
-    assert said.endswith("7 killed, 1 lived, 1 nothing\n")
+    assert tool.main(["--count", "9", "--seed", "3", "--area", "fragments", "--jobs", "3"]) == 1, "one of eight lived"
+    said = capsys.readouterr().out.splitlines()
+    assert said[0].startswith("nothing  ")
+    assert said[1].startswith("lived  ")
+    assert said[2].endswith("  tests/a.py::test_b")
+    assert said[-1] == "7 killed, 1 lived, 1 nothing"
+
+
+def test_a_mistake_is_tried_with_the_tests_of_its_line_then_of_its_file_and_the_quickest_first(
+    tool: ModuleType,
+) -> None:
+    mutant = next(one for one in tool.mutants_of("x.py", TEXT) if one.line == 7)
+    reach = tool.Reach(
+        {"slow": 3.0, "quick": 1.0, "near": 2.0, "elsewhere": 0.5},
+        {"x.py": {7: ["slow", "near", "fails"], 8: ["quick", "near"]}, "y.py": {7: ["elsewhere"]}},
+    )
+    assert reach.tests_for(mutant, 100) == ["near", "slow", "quick"]
+    assert reach.tests_for(mutant, 5.5) == ["near", "slow"]
+    nobody = tool.Reach({"slow": 3.0, "elsewhere": 0.5}, {"y.py": {7: ["elsewhere"]}})
+    assert nobody.tests_for(mutant, 100) == ["elsewhere", "slow"], "imports alone run the file: any test may see it"
+
+
+def test_what_was_measured_is_read_as_it_was_written(tool: ModuleType, tmp_path: Path) -> None:
+    reach = tool.Reach({"a": 1.5, "b": 0.25}, {"x.py": {3: ["b", "a"], 4: []}, "y.py": {1: ["a"]}})
+    tool.kept(reach, tmp_path / "reach.json")
+    assert tool.read(tmp_path / "reach.json") == reach
 
 
 def test_a_sample_is_that_of_its_seed_and_takes_of_every_area(tool: ModuleType) -> None:
@@ -104,9 +131,3 @@ def test_a_sample_is_that_of_its_seed_and_takes_of_every_area(tool: ModuleType) 
     assert first == tool.sample(20, 1) != tool.sample(20, 2)
     assert len(set(first)) == 20
     assert {area for area, _ in first} == set(tool.AREAS)
-
-
-def test_every_area_has_tests(tool: ModuleType) -> None:
-    for tests in tool.AREAS.values():
-        for one in tests:
-            assert (tool.ROOT / one).exists(), one

@@ -9,7 +9,7 @@ import pytest
 from attack.hostile import hostile, pool
 from attack.siege import LATE, siege
 from attack.zones import Zones
-from ptxloom.machine.instruments.wanted import has_code_of_its_own
+from ptxloom.machine.instruments.wanted import lets_be_hot
 
 SWEEPS = [pytest.param(start, 300, marks=pytest.mark.sweep) for start in (0, 1_000_000)]
 
@@ -40,11 +40,7 @@ def test_programs_of_every_kind_are_drawn() -> None:
     statements = pool()
     cases = [hostile(seed, statements) for seed in range(600)]
     assert {case.threads for case in cases} == set(range(1, 9))
-    hot = [
-        case
-        for case in cases
-        if case.tier == "hot" and case.block >= 32 and not has_code_of_its_own(frozenset(case.checks))
-    ]
+    hot = [case for case in cases if case.tier == "hot" and case.block >= 32 and lets_be_hot(frozenset(case.checks))]
     assert len(hot) >= 20
     many = [case for case in cases if case.threads > 1 and case.grid > 1]
     for words in (

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeAlias
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import pytest
@@ -11,7 +12,9 @@ from hypothesis import strategies as st
 
 from mma_reference import BF16, F16, F32, Format, fused_sum
 from ptxloom import fragment
+from ptxloom.machine.tensor import batch, convert
 from ptxloom.machine.tensor.batch import mma
+from ptxloom.machine.tensor.emit import TensorFunction, function
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -122,6 +125,49 @@ def test_a_sum_that_leaves_32_bits(sign: int) -> None:
     for bits in (0x407FFFFF, 0xC07FFFFF, 0x40000001, 0x3F800000, 0x41000000, 0):
         c = filled(F32, (16, 8), bits)
         np.testing.assert_array_equal(run(F16_WIDE, a, b, c), expected(F16_WIDE, a, b, c))
+
+
+@pytest.fixture(params=["by the processor", "by hand"])
+def cut(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sums are cut by an instruction of the processor, if it has one, or as any processor can do it."""
+    if request.param == "by hand":
+        monkeypatch.setattr(convert, "has_directed_conversions", lambda: False)
+        monkeypatch.setattr(batch, "_batch", batch._batch.__wrapped__)
+        monkeypatch.setattr(batch, "function", by_hand)
+
+
+def by_hand(*form: Any) -> TensorFunction:
+    """A function under a name of its own, formed anew."""
+    made = function.__wrapped__(*form)
+    symbol = f"{made.symbol}.by.hand"
+    assert "avx512" not in made.ir
+    return replace(made, symbol=symbol, ir=made.ir.replace(made.symbol, symbol))
+
+
+@pytest.mark.usefixtures("cut")
+@pytest.mark.parametrize("sign", [0, 0x8000])
+def test_a_sum_that_would_round_out_of_32_bits(sign: int) -> None:
+    significands = [2016] * 14 + [1959, 2047], [2016] * 14 + [2002, 2047]
+    left, right = (np.array([each - 1024 + 0x3C00 for each in side], np.uint32) for side in significands)
+    products = sum(int(x) * int(y) << 5 for x, y in zip(*significands, strict=True))
+    addend = (1 << 24) - 1 << 2
+    assert (1 << 31) - 64 < products + addend < 1 << 31
+    a, b = np.tile(left | np.uint32(sign), (16, 1)), np.tile(right[:, None], (1, 8))
+    c = filled(F32, (16, 8), 0x3FFFFFFF | sign << 16)
+    np.testing.assert_array_equal(run(F16_WIDE, a, b, c), expected(F16_WIDE, a, b, c))
+
+
+@pytest.mark.usefixtures("cut")
+@pytest.mark.parametrize("form", sorted(FORMATS))
+@pytest.mark.parametrize("target", ["sm_80", "sm_90"])
+def test_both_ways_to_cut_a_sum(form: str, target: str) -> None:
+    factor, addend, _ = FORMATS[form]
+    rng = np.random.default_rng(12)
+    for _ in range(20):
+        a, b = random_bits(rng, factor, (16, 16), (-6, 2)), random_bits(rng, factor, (16, 8), (-6, 2))
+        c = random_bits(rng, addend, (16, 8), (-12, 6))
+        got = run(form, a, b, c, target)
+        np.testing.assert_array_equal(got, expected(form, a, b, c, older=target == "sm_80"))
 
 
 @pytest.mark.parametrize("form", sorted(FORMATS))

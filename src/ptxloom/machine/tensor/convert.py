@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ptxloom.float_formats import FLOAT_FORMATS
 from ptxloom.isa.types import element_type
-from ptxloom.machine.native.ir import Value, count, vector
+from ptxloom.machine.native.ir import Value, count, like, suffix, vector
 from ptxloom.machine.native.llvm import host_has
 
 if TYPE_CHECKING:
@@ -15,12 +15,19 @@ if TYPE_CHECKING:
 _F32 = FLOAT_FORMATS["f32"]
 #: What of an `.f32` a narrower type keeps.
 _KEPT = {name: -1 << _F32.fraction - FLOAT_FORMATS[name].fraction for name in ("tf32", "bf16")}
+_DIRECTED_LANES = 16
+_DIRECTED_MODE = "11"  # toward zero, and no exceptions
 CANONICAL_NAN, INFINITY = _F32.nan, _F32.infinity
 
 
 def has_half_conversions() -> bool:
     """Whether the processor converts between f16 and f32 itself; elsewhere LLVM would call a library for it."""
     return any(host_has(feature) for feature in ("f16c", "neon", "fullfp16"))
+
+
+def has_directed_conversions() -> bool:
+    """Whether the processor converts sixteen integers at once, and rounds as an instruction says."""
+    return host_has("avx512f")
 
 
 def decode(b: TensorBuilder, word: Value, bit: int, element: str) -> Value:
@@ -106,6 +113,29 @@ def _round_to_half(b: TensorBuilder, bits: Value) -> Value:
     finite = b.select(b.compare("ult", magnitude, b.like(bits, 0x38800000)), small, normal)
     huge = b.compare("uge", magnitude, b.like(bits, 0x477FF000))
     return b.apply("or", b.select(huge, b.like(bits, 0x7C00), finite), sign)
+
+
+def toward_zero(b: TensorBuilder, value: Value, *, odd: bool) -> Value:
+    """`i32` as `.f32`: cut toward zero, or rounded to odd, so that one more rounding does no harm.
+
+    Magnitudes must be below 2^31 - 64: what would be rounded up to 2^31 has no way back.
+    """
+    if has_directed_conversions() and count(value.type) == _DIRECTED_LANES:
+        kind = like(value.type, "float")
+        name = f"llvm.x86.avx512.sitofp.round.{suffix(kind)}.{suffix(value.type)}"
+        cut = b.intrinsic(name, value, Value("i32", _DIRECTED_MODE), result=kind)
+        if not odd:
+            return cut
+        inexact = b.compare("ne", b.convert("fptosi", cut, "i32"), value)
+        return b.float_of(b.apply("or", b.bits_of(cut), b.resize(inexact, 32)))
+    magnitude = b.absolute(value)
+    near = b.convert("sitofp", magnitude, "float")
+    back = b.convert("fptosi", near, "i32")
+    above = b.resize(b.compare("sgt", back, magnitude), 32, signed=True)
+    bits = b.apply("add", b.bits_of(near), above)
+    if odd:
+        bits = b.apply("or", bits, b.resize(b.compare("ne", back, magnitude), 32))
+    return b.float_of(b.apply("or", bits, b.mask(value, -0x80000000)))
 
 
 def canonical(b: TensorBuilder, value: Value) -> Value:

@@ -139,7 +139,7 @@ class Exponents:
         return self
 
     def largest(self, depth: int) -> Value:
-        """The largest sum of exponents of each row for each column: `[n][row]` of `i8`."""
+        """The largest sum of exponents of each row for each column, as an `.f32` has it: `[n][row]` of bytes."""
         b, rows = self.b, self.rows
         array = b.array(COLUMNS * rows)
         left_base, right_base = (
@@ -156,7 +156,7 @@ class Exponents:
                     for result, right in zip(results, rights, strict=True)
                 ]
             for index, result in enumerate(results):
-                b.store(result, b.offset(b.at(array, quad, 4 * rows), 32 * index), 32)
+                b.store(b.add(result, 127), b.offset(b.at(array, quad, 4 * rows), 32 * index), 32)
         return array
 
     def _rights(self, place: Value, byte: int) -> list[Value]:

@@ -19,7 +19,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ptxloom.float_formats import FLOAT_FORMATS
 from ptxloom.machine.native.ir import Value, vector
+from ptxloom.machine.tensor.convert import INFINITY, toward_zero
 from ptxloom.machine.tensor.doubles import half_value
 from ptxloom.machine.tensor.exponents import FLOOR
 from ptxloom.machine.tensor.factors import COLUMNS, Window
@@ -34,6 +36,7 @@ _EXACT_BITS = 22  # of the sum of all products where sums are exact anyway; C ta
 _NARROW_SUM = 1 << 31  # of as many products as there may be
 _BLOCK = 4  # columns whose sums are formed side by side
 _LEAST_F32 = -126
+_FRACTION = FLOAT_FORMATS["f32"].fraction
 _MODEST = 60  # exponents with which nothing leaves the range of `.f32`
 
 
@@ -161,54 +164,52 @@ class FusedSum:
     def _narrow(self, exponents: Exponents, c: Value, d: Value) -> Value:
         """The fast way; returns whether a sum came too close to the end of 32 bits."""
         b, rows = self.b, self.rows
+        # leave room for C, and as much again: by hand, a sum is rounded up before it is cut
+        limit = _NARROW_SUM - (4 << self.rule.fraction_bits)
         largest = exponents.largest(self.window.depth)
-        overflow = b.array(rows * 4)
-        b.store(b.number(rows, "i32", 0), overflow, 32)
+        seen = None if self.window.depth << self.rule.fraction_bits + 2 <= limit else b.array(rows * 4)
+        if seen:
+            b.store(b.number(rows, "i32", 0), seen, 32)
         with b.loop(COLUMNS) as n:
             most = b.load(vector("i8", rows), b.at(largest, n, rows), rows)
-            self._narrow_column(n, b.resize(most, 32, signed=True), (c, d, overflow))
-        near = b.load(vector("i32", rows), overflow, 32)
-        return b.any(b.compare("sge", near, b.like(near, 0x7FFFFFFF - (1 << 26))))
+            self._narrow_column(n, b.shift_left(b.resize(most, 32), _FRACTION), (c, d, seen))
+        if seen is None:
+            return Value("i1", "false")
+        near = b.load(vector("i32", rows), seen, 32)
+        return b.any(b.compare("sge", near, b.like(near, limit)))
 
-    def _narrow_column(self, n: Value, exponents: Value, arrays: tuple[Value, Value, Value]) -> None:
+    def _narrow_column(self, n: Value, fields: Value, arrays: tuple[Value, Value, Value | None]) -> None:
+        """One column of D, and the largest sum of products seen; `fields` are exponents where an `.f32` has them."""
         b, rows, fraction = self.b, self.rows, self.rule.fraction_bits
-        c, d, overflow = arrays
+        c, d, seen = arrays
         addend = b.load(vector("float", rows), b.at(c, n, rows * 4), 4 * rows)
-        field = b.shift_right(b.shift_left(b.bits_of(addend), 1), 24)
-        own = b.add(field, -127)
+        own = b.mask(b.bits_of(addend), INFINITY)
         if self.rule.least_c > _LEAST_F32:  # a subnormal of a narrower type
-            zero = b.compare("eq", field, b.like(field, 0))
-            own = b.select(zero, own, b.both("smax", own, b.like(own, self.rule.least_c)))
-        most = b.both("smax", exponents, own)
+            zero = b.compare("eq", own, b.like(own, 0))
+            own = b.select(zero, own, b.both("umax", own, b.like(own, _field(self.rule.least_c))))
+        most = b.both("umax", fields, own)
         if self.rule.floor > FLOOR:
-            most = b.both("smax", most, b.like(most, self.rule.floor))
-        shift = b.shift_left(most, 23)
-        scale = b.float_of(b.apply("sub", b.like(shift, (127 + fraction) << 23), shift))
+            most = b.both("umax", most, b.like(most, _field(self.rule.floor)))
+        scale = b.float_of(b.apply("sub", b.like(most, _field(127 + fraction)), most))
         total = b.number(rows, "i32", 0)
         for position in range(self.window.depth):
             product = b.apply("fmul", self.window.a(position), self.window.multiplier(position, n))
             total = b.apply("add", total, b.convert("fptosi", b.apply("fmul", product, scale), "i32"))
-        seen = b.load(vector("i32", rows), overflow, 32)
-        b.store(b.both("smax", seen, b.absolute(total)), overflow, 32)
+        if seen:
+            before = b.load(vector("i32", rows), seen, 32)
+            b.store(b.both("smax", before, b.absolute(total)), seen, 32)
         total = b.apply("add", total, b.convert("fptosi", b.apply("fmul", addend, scale), "i32"))
-        unit = b.float_of(b.add(shift, (127 - fraction) << 23))
-        result = shortened(b, self.rule, b.apply("fmul", self._toward_zero(total), unit))
+        unit = b.float_of(b.add(most, -(fraction << _FRACTION)))
+        cut = toward_zero(b, total, odd=not self.rule.wide)
+        result = shortened(b, self.rule, b.apply("fmul", cut, unit))
         b.store(result if self.rule.wide else half_value(b, result), b.at(d, n, rows * 4), 4 * rows)
-
-    def _toward_zero(self, total: Value) -> Value:
-        """Integers as `.f32`, cut toward zero; rounded to odd where a rounding to `.f16` follows."""
-        b = self.b
-        magnitude = b.absolute(total)
-        near = b.convert("sitofp", magnitude, "float")
-        back = b.convert("fptosi", near, "i32")
-        above = b.resize(b.compare("sgt", back, magnitude), 32, signed=True)
-        bits = b.apply("add", b.bits_of(near), above)
-        if not self.rule.wide:
-            inexact = b.compare("ne", back, magnitude)
-            bits = b.apply("or", bits, b.resize(inexact, 32))
-        return b.float_of(b.apply("or", bits, b.mask(total, -0x80000000)))
 
     # -------------------------------------------------------------------------------------------------------- wide
 
     def _wide(self, c: Value, d: Value) -> None:
         WideSum(self.b, self.rule, self.window).add(c, d)
+
+
+def _field(exponent: int) -> int:
+    """An exponent where an `.f32` has it: also the bits of a power of two."""
+    return exponent + 127 << _FRACTION

@@ -150,7 +150,7 @@ def test_what_nobody_can_check_does_not_translate(function: FunctionType) -> Non
 
 
 def test_a_table_of_a_struct_says_how_many_elements_it_has() -> None:
-    with pytest.raises(TypeError, match=r"Loose\.entries does not say how many"):
+    with pytest.raises(TypeError, match=r"Loose\.entries does not declare the number of"):
         language.record(type("Loose", (), {"__annotations__": {"entries": "Slice[u32]"}, "__module__": __name__}))
 
 

@@ -55,7 +55,7 @@ EXAMPLES: Final = {
     ),
     "where": (
         ("where ldmatrix.m8n8.x4.b16 --lane 5", "what lane 5 holds"),
-        ("where ldmatrix.m8n8.x4.b16 --matrix 2 --row 5", "which lanes hold it, which lane gives its address"),
+        ("where ldmatrix.m8n8.x4.b16 --matrix 2 --row 5", "its lanes, and the lane of its address"),
         ("where stmatrix.m8n8.x1.b16 --row 3 --column 1", "which lane holds that element"),
     ),
     "banks": (
@@ -122,7 +122,7 @@ EXAMPLES: Final = {
     "debug": (
         ("debug plan kernel.ptx", "blocks, and what is known before anything runs"),
         ("debug ir kernel.ptx --checks racecheck", "the input of LLVM"),
-        ("debug opcode ldmatrix", "its forms, row, words, effects, modules that name it"),
+        ("debug opcode ldmatrix", "its forms, row, words, effects and modules"),
     ),
     "fuzz": (
         ("fuzz --programs 64 --size 4:12", "run in several ways here"),
@@ -139,7 +139,7 @@ EXAMPLES: Final = {
     ),
     "judge": (
         ("judge saxpy.ptx --against saxpy.py", "is it right for any input?"),
-        ("judge saxpy.ptx --against saxpy.py --first-seed 4711", "with seeds that were not known before"),
+        ("judge saxpy.ptx --against saxpy.py --first-seed 4711", "with other seeds"),
         ("judge saxpy.ptx --against saxpy.py --output-format json", "all of it"),
         ("judge saxpy.ptx --against saxpy.py --verify v.json", "is this its verdict?"),
     ),

@@ -132,7 +132,7 @@ def test_a_halo_that_stays_in_the_last_image_lies_behind_its_pixels(rank: int, w
     ("mode", "swizzle", "walk", "said"),
     [
         ("im2col::w", "128B", Walk(halo=3), "its halo extends past an image"),
-        ("im2col::w::128", "128B", Walk(halo=1), "after every 32 pixels"),
+        ("im2col::w::128", "128B", Walk(halo=1), "past every 32 pixels"),
         ("im2col::w", "128B", Walk(halo=512), "more than 511 pixels"),
         ("im2col::w", "none", Walk(), "a copy along the width has a swizzle"),
         ("im2col::w", "128B", Walk(at=(9, 0, 0)), "outside the bounding box"),

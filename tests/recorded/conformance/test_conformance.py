@@ -127,7 +127,7 @@ def test_what_is_no_report_is_told(tmp_path: Path, capsys: pytest.CaptureFixture
         "is damaged": text.replace('"digest":"', '"digest":"0', 1),
         "is not a report": text.replace('"cases":1024', '"cases":-1'),
         "this is suite": text.replace('"suite": 1', '"suite": 2'),
-        "no report": "[]",
+        "the file is not a report": "[]",
     }
     for said, content in broken.items():
         with pytest.raises(Unreadable, match=said):

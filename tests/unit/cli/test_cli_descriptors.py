@@ -129,5 +129,5 @@ def test_pictures_are_well_formed_and_fit_their_frame(run: Run, command: tuple[s
     boxes = list(root.iter("{http://www.w3.org/2000/svg}rect"))
     assert len(boxes) > 64
     for box in boxes:
-        assert int(box.get("x", "0")) + int(box.get("width", "0")) <= width
-        assert int(box.get("y", "0")) + int(box.get("height", "0")) <= height
+        assert float(box.get("x", "0")) + float(box.get("width", "0")) <= width
+        assert float(box.get("y", "0")) + float(box.get("height", "0")) <= height

@@ -41,7 +41,7 @@ _LEAST_TIMEOUT: Final = 0.25  # seconds
 _TIMES: Final = 50  # what the kernel takes by itself
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, slots=True)
 class Found:
     """What the search has found.
 

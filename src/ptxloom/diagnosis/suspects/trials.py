@@ -48,7 +48,7 @@ class Judged(NamedTuple):
     values: NDArray[Any]
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, slots=True)
 class Trials:
     """A launch with its arrays as they were before it, and what they must be afterwards.
 

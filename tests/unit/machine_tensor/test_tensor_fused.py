@@ -180,6 +180,23 @@ def test_nothing_but_zeros_and_small_addends(form: str) -> None:
         np.testing.assert_array_equal(run(form, a, b, c), expected(form, a, b, c))
 
 
+@pytest.mark.parametrize("exponent", [-149, -127, -126, -121, -98, -97, -96, -95, -70, 90, 127])
+@pytest.mark.parametrize("form", [F16_WIDE, BF16_WIDE])
+@pytest.mark.parametrize("target", ["sm_80", "sm_90"])
+def test_small_and_large_addends_where_some_sums_have_no_products(form: str, exponent: int, target: str) -> None:
+    rng = np.random.default_rng(exponent + 700)
+    factor = FORMATS[form][0]
+    a, b = random_bits(rng, factor, (16, 16), (-3, 3)), random_bits(rng, factor, (16, 8), (-3, 3))
+    a[3], a[6, 8:], b[:, 5], b[:8, 2] = 0, 0, 0, 0
+    every = random_bits(rng, F32, (16, 8), (exponent, exponent))
+    single = np.zeros_like(every)
+    single[3, 7] = every[3, 7] | 1
+    for c in (every, single):
+        got = run(form, a, b, c, target)
+        np.testing.assert_array_equal(got, expected(form, a, b, c, older=target == "sm_80"))
+        np.testing.assert_array_equal(got[3, 3], fused_sum([], int(c[3, 3]), FORMATS[form], 25))
+
+
 @pytest.mark.parametrize("form", sorted(FORMATS))
 def test_infinities_and_nans_keep_to_their_row_and_column(form: str) -> None:
     factor, addend, _ = FORMATS[form]
@@ -191,6 +208,20 @@ def test_infinities_and_nans_keep_to_their_row_and_column(form: str) -> None:
     a[7, 4] = 0
     c[11, 3] = (1 << addend.exponent_bits) - 1 << addend.mantissa_bits
     np.testing.assert_array_equal(run(form, a, b, c), expected(form, a, b, c))
+
+
+@pytest.mark.parametrize("form", sorted(FORMATS))
+@pytest.mark.parametrize("target", ["sm_80", "sm_90"])
+def test_an_addend_that_is_no_number_beside_numbers(form: str, target: str) -> None:
+    factor, addend, _ = FORMATS[form]
+    rng = np.random.default_rng(8)
+    a, b = random_bits(rng, factor, (16, 16), (-2, 2)), random_bits(rng, factor, (16, 8), (-2, 2))
+    infinity = (1 << addend.exponent_bits) - 1 << addend.mantissa_bits
+    for bits in (infinity, infinity | 1, infinity | 1 << BITS[addend] - 1):
+        c = random_bits(rng, addend, (16, 8), (-2, 2))
+        c[9, 5] = bits
+        got = run(form, a, b, c, target)
+        np.testing.assert_array_equal(got, expected(form, a, b, c, older=target == "sm_80"))
 
 
 @pytest.mark.parametrize("form", sorted(FORMATS))

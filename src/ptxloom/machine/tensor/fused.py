@@ -7,10 +7,10 @@ of them cut to integers in units of 2^(E - fraction bits), their exact sum, and 
 multiple of some 2^u below 2^(u + 22), and C is one too, nothing is cut and `.f32` holds every partial sum. Small
 integers are like this, and what has been quantised.
 
-*Narrow* is fast and takes finite operands with exponents from -30 to 31 (every finite `.f16`) and C of 0 or from
-2^-96 to 2^96: a product is exact in `.f32`, `fptosi` of the scaled product cuts toward zero, and the sum of up to 16
-products fits in 32 bits: 16 * (2 - 2^-10)^2 * 2^25 = 2^31 - 2^21. C can push it over; that is noticed, and the step
-done again the other way. Exponents are added and compared as bytes, 32 at a time.
+*Narrow* is fast and takes finite operands with exponents from -30 to 31 (every finite `.f16`) and a finite C (0, or at
+least 2^-96, where all products of a sum are zeros): a product is exact in `.f32`, `fptosi` of the scaled product cuts
+toward zero, and the sum of up to 16 products fits in 32 bits: 16 * (2 - 2^-10)^2 * 2^25 = 2^31 - 2^21. C can push it
+over; that is noticed, and the step done again the other way. Exponents are added and compared as bytes, 32 at a time.
 
 *Wide* (`wide.py`) takes anything.
 """
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from ptxloom.machine.tensor.builder import TensorBuilder
     from ptxloom.machine.tensor.exponents import Exponents
 
-_C_LIMIT, _C_LEAST = (127 + 96) << 23, (127 - 96) << 23
 _EXACT_BITS = 22  # of the sum of all products where sums are exact anyway; C takes as many, and the sum of both 24
 _NARROW_SUM = 1 << 31  # of as many products as there may be
 _BLOCK = 4  # columns whose sums are formed side by side
@@ -73,8 +72,7 @@ class FusedSum:
             return
         left = b.array(4)  # nonzero: the sum is still to be formed
         b.store(Value("i32", "1"), left, 4)
-        unfit = b.apply("or", exponents.unfit, self._outside(c))
-        with b.when(b.compare("eq", unfit, Value("i1", "false"))):
+        with b.when(b.compare("eq", exponents.unfit, Value("i1", "false"))):
             b.store(b.resize(self._narrow(exponents, c, d), 32), left, 4)
         with b.when(self._is_left(left)):
             self._wide(c, d)
@@ -145,45 +143,57 @@ class FusedSum:
         bad = b.apply("or", changed, b.mask(moved, -(1 << 23)))
         return b.compare("eq", b.reduce("or", bad), Value("i32", "0"))
 
-    def _outside(self, c: Value) -> Value:
-        """Whether some C is too large or too small for the narrow way, or is not a number."""
+    def _tiny(self, c: Value) -> Value:
+        """Whether some C is too small to be taken in the units of a sum without products."""
         b = self.b
-        largest = b.number(self.rows, "i32", 0)
         least = b.number(self.rows, "i32", -1)
         for column in range(COLUMNS):
-            bits = b.load(largest.type, b.offset(c, column * self.rows * 4), 4 * self.rows)
-            magnitude = b.mask(bits, 0x7FFFFFFF)
-            largest = b.both("umax", largest, magnitude)
-            least = b.both("umin", least, b.add(magnitude, -1))  # zero comes out largest
-        above = b.compare("uge", largest, b.like(largest, _C_LIMIT))
-        below = b.compare("ult", least, b.like(least, _C_LEAST - 1))
-        return b.any(b.apply("or", above, below))
+            bits = b.load(least.type, b.offset(c, column * self.rows * 4), 4 * self.rows)
+            least = b.both("umin", least, b.add(b.mask(bits, 0x7FFFFFFF), -1))  # zero comes out largest
+        return b.any(b.compare("ult", least, b.like(least, _field(FLOOR) - 1)))
 
     # ------------------------------------------------------------------------------------------------------ narrow
 
     def _narrow(self, exponents: Exponents, c: Value, d: Value) -> Value:
-        """The fast way; returns whether a sum came too close to the end of 32 bits."""
+        """The fast way; returns whether the step is to be done again, as C was unfit or a sum came near 2^31."""
         b, rows = self.b, self.rows
         # leave room for C, and as much again: by hand, a sum is rounded up before it is cut
         limit = _NARROW_SUM - (4 << self.rule.fraction_bits)
+        watched = self.window.depth << self.rule.fraction_bits + 2 > limit
+        addends, sums, again = b.array(rows * 4), b.array(rows * 4) if watched else None, b.array(4)
+        for place in (addends, sums) if sums else (addends,):
+            b.store(b.number(rows, "i32", 0), place, 4 * rows)
+        b.store(Value("i32", "0"), again, 4)
         largest = exponents.largest(self.window.depth)
-        seen = None if self.window.depth << self.rule.fraction_bits + 2 <= limit else b.array(rows * 4)
-        if seen:
-            b.store(b.number(rows, "i32", 0), seen, 32)
+        if self.rule.floor <= FLOOR:
+            every = b.load(vector("i8", COLUMNS * rows), largest, 64)
+            with b.when(b.any(b.compare("eq", every, b.like(every, FLOOR + 127)))):
+                b.store(b.resize(self._tiny(c), 32), again, 4)
         with b.loop(COLUMNS) as n:
             most = b.load(vector("i8", rows), b.at(largest, n, rows), rows)
-            self._narrow_column(n, b.shift_left(b.resize(most, 32), _FRACTION), (c, d, seen))
-        if seen is None:
-            return Value("i1", "false")
-        near = b.load(vector("i32", rows), seen, 32)
-        return b.any(b.compare("sge", near, b.like(near, limit)))
+            self._narrow_column(n, b.shift_left(b.resize(most, 32), _FRACTION), (c, d, addends, sums))
+        unfit = self._some(addends, INFINITY)
+        if sums:
+            unfit = b.apply("or", unfit, self._some(sums, limit))
+        return b.apply("or", unfit, self._is_left(again))
 
-    def _narrow_column(self, n: Value, fields: Value, arrays: tuple[Value, Value, Value | None]) -> None:
-        """One column of D, and the largest sum of products seen; `fields` are exponents where an `.f32` has them."""
+    def _some(self, place: Value, limit: int) -> Value:
+        """Whether a number in a column is not below a limit."""
+        found = self.b.load(vector("i32", self.rows), place, 4 * self.rows)
+        return self.b.any(self.b.compare("sge", found, self.b.like(found, limit)))
+
+    def _note(self, place: Value, value: Value) -> None:
+        """Keep what is largest of a column."""
+        found = self.b.load(value.type, place, 4 * self.rows)
+        self.b.store(self.b.both("smax", found, value), place, 4 * self.rows)
+
+    def _narrow_column(self, n: Value, fields: Value, arrays: tuple[Value, Value, Value, Value | None]) -> None:
+        """One column of D, and the largest C and sum seen; exponents are where an `.f32` has them."""
         b, rows, fraction = self.b, self.rows, self.rule.fraction_bits
-        c, d, seen = arrays
+        c, d, addends, sums = arrays
         addend = b.load(vector("float", rows), b.at(c, n, rows * 4), 4 * rows)
         own = b.mask(b.bits_of(addend), INFINITY)
+        self._note(addends, own)
         if self.rule.least_c > _LEAST_F32:  # a subnormal of a narrower type
             zero = b.compare("eq", own, b.like(own, 0))
             own = b.select(zero, own, b.both("umax", own, b.like(own, _field(self.rule.least_c))))
@@ -195,9 +205,8 @@ class FusedSum:
         for position in range(self.window.depth):
             product = b.apply("fmul", self.window.a(position), self.window.multiplier(position, n))
             total = b.apply("add", total, b.convert("fptosi", b.apply("fmul", product, scale), "i32"))
-        if seen:
-            before = b.load(vector("i32", rows), seen, 32)
-            b.store(b.both("smax", before, b.absolute(total)), seen, 32)
+        if sums:
+            self._note(sums, b.absolute(total))
         total = b.apply("add", total, b.convert("fptosi", b.apply("fmul", addend, scale), "i32"))
         unit = b.float_of(b.add(most, -(fraction << _FRACTION)))
         cut = toward_zero(b, total, odd=not self.rule.wide)

@@ -158,6 +158,21 @@ def test_a_sum_that_would_round_out_of_32_bits(sign: int) -> None:
 
 
 @pytest.mark.usefixtures("cut")
+@pytest.mark.parametrize("sign", [0, 0x8000])
+@pytest.mark.parametrize(("target", "last"), [("sm_80", -24), ("sm_90", -25)])
+def test_a_half_is_rounded_once(target: str, last: int, sign: int) -> None:
+    a, b, c = np.zeros((16, 16), np.uint32), np.zeros((16, 8), np.uint32), np.zeros((16, 8), np.uint32)
+    for k, (left, right) in enumerate(((0, 0), (-5, -6), (-12, last + 12))):  # 1 + 2^-11, a tie, and the last bit kept
+        a[:, k], b[k] = left + 15 << 10 | sign, right + 15 << 10
+    a[8:, 2] = 0
+    above, tie = 0x3C01 | sign, 0x3C00 | sign
+    got = run(F16_NARROW, a, b, c, target)
+    np.testing.assert_array_equal(got, expected(F16_NARROW, a, b, c, older=target == "sm_80"))
+    assert (got[:8] == above).all()
+    assert (got[8:] == tie).all()
+
+
+@pytest.mark.usefixtures("cut")
 @pytest.mark.parametrize("form", sorted(FORMATS))
 @pytest.mark.parametrize("target", ["sm_80", "sm_90"])
 def test_both_ways_to_cut_a_sum(form: str, target: str) -> None:

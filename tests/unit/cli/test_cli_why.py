@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from ptxloom.cli import main
 from ptxloom.cli.arguments import machine_arguments
+from ptxloom.cli.launch_files.launch_file import LaunchFile
 from ptxloom.cli.verb_parser import VerbParser
 from ptxloom.diagnosis import CAUSES
+from ptxloom.machine.results.outcome import NotReadyError
 
 ROOT = Path(__file__).resolve().parents[3]
 EXAMPLES = ROOT / "examples"
@@ -177,6 +180,23 @@ def test_what_is_said_judges_where_elements_come_from_and_acquits_no_wrong_resul
     )
     assert main(["why", *ADD, "--expect", "C = A * 3 + B / 7"]) == 1
     assert "what is computed with them was not" in capsys.readouterr().out
+
+
+def test_a_kernel_that_others_left_no_time_to_make_ready_is_made_so_anew(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    launched, real = list[object](), LaunchFile.launch
+
+    def launch(self: LaunchFile, *arguments: Any, **options: Any) -> Any:
+        launched.append(options["timeout"])
+        if len(launched) < 3:
+            raise NotReadyError("the time limit came")
+        return real(self, *arguments, **options)
+
+    monkeypatch.setattr(LaunchFile, "launch", launch)
+    assert main(["why", *ADD, "--expect", "C = A + B"]) == 0
+    assert launched == [20.0] * 3
+    assert capsys.readouterr().out.startswith("no law is broken")
 
 
 def test_a_product_without_tensor_cores_is_judged_term_by_term(capsys: pytest.CaptureFixture[str]) -> None:

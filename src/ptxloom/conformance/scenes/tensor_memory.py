@@ -221,8 +221,8 @@ def _matrix(chance: Random, groups: int, steps: int, start: int) -> int:
 
 
 def _scales(chance: Random, kind: str, size: int) -> Bytes:
-    """Bytes of scales: near one, now and then any."""
-    one = FLOAT_FORMATS[kind].one
+    """Bytes of scales: near one, now and then any; also where a product has none, and nothing reads them."""
+    one = FLOAT_FORMATS[kind or "ue8m0"].one
     drawn = [one + chance.randint(-6, 6) if chance.random() < 0.97 else chance.getrandbits(8) for _ in range(size)]
     made = np.array(drawn, np.uint8)
     return made & np.uint8(0x7F) if kind == "ue4m3" else made

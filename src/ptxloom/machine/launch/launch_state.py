@@ -25,7 +25,7 @@ from ptxloom.machine.memory.address_map import AddressMap
 from ptxloom.machine.memory.arena import Arena
 from ptxloom.machine.native import interrupts, language
 from ptxloom.machine.program.signatures import FRAME_HEAD
-from ptxloom.machine.results.outcome import LaunchError
+from ptxloom.machine.results.outcome import NotReadyError
 from ptxloom.machine.runtime import state, turns
 from ptxloom.machine.runtime.calls import HEAD_CELLS
 from ptxloom.machine.runtime.spans import SPANS_HEAD, LastSpan, Span
@@ -295,12 +295,12 @@ def compile_first(kernel: Runnable, checks: frozenset[str], threads: int) -> Non
     """Compile the code that a launch with `threads` threads a CTA starts with.
 
     Raises:
-        LaunchError: The time limit came first.
+        NotReadyError: The time limit was reached first.
     """
     try:
         kernel.code.address(whole=threads >= LANES, checks=compiled_checks(checks))
     except interrupts.TimeIsUp as error:
-        raise LaunchError(str(error)) from None
+        raise NotReadyError(str(error)) from None
 
 
 @lru_cache(64)

@@ -88,3 +88,7 @@ class LaunchError(PtxloomError):
 
     def __str__(self) -> str:
         return "\n".join([self.reason, str(self.hazards)] if self.hazards else [self.reason])
+
+
+class NotReadyError(LaunchError):
+    """The time limit was reached while the kernel was translated and compiled: nothing has run."""

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ctypes
+import re
 from typing import TYPE_CHECKING
 
-from ptxloom.machine.native import jit, together
+from ptxloom.machine.native import emission, jit, together, translation
 from ptxloom.machine.native.language import u32
-from ptxloom.machine.runtime import barriers, reconvergence, scheduler
+from ptxloom.machine.runtime import barriers, memory, reconvergence, scheduler
 
 if TYPE_CHECKING:
     import pytest
@@ -29,6 +30,15 @@ def test_whoever_asks_for_one_has_loaded_all() -> None:
     assert len({code.library for code in codes}) == 1
     assert len({code.address for code in codes}) == len(codes) >= 12
     assert set(addresses) <= {code.address for code in codes}
+
+
+def test_what_seldom_runs_is_not_optimised_nor_copied() -> None:
+    ir = jit.closed(translation.translate(memory.place).ir, jit._callees(memory.place), watched=False)
+    numbers = re.findall(r"^define internal [^@]*@ptxloom_(\w+)\(.* #(\d) \{", ir, re.MULTILINE)
+    assert {name for name, number in numbers if number == "1"} == {"fault", "refuse"}
+    module = emission.emitted(ir, 2, lambda _, module: str(module))
+    assert re.search(r"call .*@ptxloom_refuse\(", module)
+    assert re.search(r"call .*@ptxloom_fault\(", module)
 
 
 def test_where_a_tool_watches_each_is_compiled_for_it() -> None:

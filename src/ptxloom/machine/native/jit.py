@@ -16,7 +16,8 @@ from ptxloom.machine.native.watching import absent, is_watching
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping
 
-ATTRIBUTES: Final = "\nattributes #0 = { nounwind }\n"
+#: Of functions: #1 those that run seldom (`native/standalone.py`), #0 all others.
+ATTRIBUTES: Final = "\nattributes #0 = { nounwind }\nattributes #1 = { nounwind noinline optnone }\n"
 _LARGE: Final = 3 << 20  # characters of IR that take LLVM about a second without optimisation
 Parts: TypeAlias = "tuple[str, Iterable[Callable[..., object]]]"  # the IR of a function, the native ones that it calls
 _DEFINED: Final = re.compile(r"^define [^@]*@([\w.]+)", re.MULTILINE)

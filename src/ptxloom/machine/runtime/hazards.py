@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ptxloom.machine.native.language import u32, u64
-from ptxloom.machine.native.standalone import standalone
+from ptxloom.machine.native.standalone import seldom, standalone
 from ptxloom.machine.native.together import together
 from ptxloom.machine.runtime.state import MISCOUNT, MISSED_BITS, NONE, Event, Warp, Worker
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from ptxloom.machine.native.language import Slice
 
 
+@seldom
 def note(w: Warp, kind: u32, site: u32, lanes: u32, at: u64, other: u32) -> None:
     """Note a hazard of the lanes in `lanes` at an address (0: no address).
 
@@ -25,6 +26,7 @@ def note(w: Warp, kind: u32, site: u32, lanes: u32, at: u64, other: u32) -> None
     note_elsewhere(w, kind, site, lanes, at, other, 0)
 
 
+@seldom
 def note_elsewhere(w: Warp, kind: u32, site: u32, lanes: u32, at: u64, other: u32, where: u32) -> None:
     """The same, where the lanes in `other` are at a place known (`Event.place`)."""
     index = entry(w, kind, site, NONE)
@@ -73,6 +75,7 @@ def note_pair(
         event.second_block[axis] = second_block[axis]
 
 
+@seldom
 def note_count(w: Warp, site: u32, lanes: u32, number: u32, threads: u32, first_site: u32, expected: u32) -> None:
     """Note that lanes come to a barrier with another count of threads (0: all) than the first instruction there."""
     index = entry(w, MISCOUNT, site, first_site)
@@ -96,6 +99,7 @@ def fill_access(event: Event, lane: u32, at: u64, space: u32, size: u32, other: 
     event.place = 0
 
 
+@seldom
 def entry(w: Warp, kind: u32, site: u32, second_site: u32) -> u32:
     """Count a hazard of a warp; returns the index of its record if the caller is to fill it in, else NONE."""
     return entry_of_party(w.worker, kind, site, second_site, w.index, w.cta.ctaid)

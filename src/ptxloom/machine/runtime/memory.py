@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated
 
 from ptxloom.machine.native.language import address, copy, length, nothing, part, u8, u32, u64, view
-from ptxloom.machine.native.standalone import standalone
+from ptxloom.machine.native.standalone import seldom, standalone
 from ptxloom.machine.native.together import together
 from ptxloom.machine.runtime.bounds import within
 from ptxloom.machine.runtime.places import (
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from ptxloom.machine.native.language import Ptr, Slice
 
 
+@seldom
 def fault(w: Warp, kind: u32, site: u32, lane: u32, at: u64, space: u32, size: u32, write: u32) -> None:
     """Note why the kernel must end here. Further lanes at fault in the same way are added to the first."""
     note = w.worker.fault[0]
@@ -65,6 +66,7 @@ def fault(w: Warp, kind: u32, site: u32, lane: u32, at: u64, space: u32, size: u
     note.block[2] = w.cta.ctaid[2]
 
 
+@seldom
 def refuse(w: Warp, kind: u32, site: u32, lane: u32, at: u64, space: u32, size: u32, write: u32) -> Slice[u8]:
     """Note the same; returns no bytes."""
     fault(w, kind, site, lane, at, space, size, write)
@@ -190,6 +192,8 @@ def const_place(w: Warp, at: u64, size: u64, site: u32) -> Slice[u8]:
     return part(launch.constants, offset, size)
 
 
+@standalone
+@together
 def place(w: Warp, lane: u32, at: u64, space: u32, size: u32, write: u32, site: u32) -> Slice[u8]:
     """The bytes of one lane's access, or nothing (at address 0) after noting the fault."""
     long = u64(size)

@@ -14,6 +14,7 @@ from ptxloom.machine.native.language import (
     u32,
     view,
 )
+from ptxloom.machine.native.standalone import seldom
 from ptxloom.machine.native.together import together
 from ptxloom.machine.runtime.arrivals import settle_all
 from ptxloom.machine.runtime.hazards import note, note_elsewhere
@@ -217,6 +218,7 @@ def go_on(w: Warp, members: u32, site: u32, kind: u32) -> None:
     w.waited = w.waited & ~w.mask
 
 
+@seldom
 def force(w: Warp) -> u32:
     """Nothing in the warp can run: let lanes go on that only wait for each other; returns them.
 
@@ -237,6 +239,7 @@ def force(w: Warp) -> u32:
     return stuck
 
 
+@seldom
 def place_of(w: Warp, lane: u32) -> u32:
     """Where a lane is, as in an event's `place`: 0 if it has exited."""
     if w.live >> lane & 1 == 0:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Final
 
 from ptxloom.machine.native.language import address, u32, u64
+from ptxloom.machine.native.standalone import seldom
 from ptxloom.machine.runtime.hazards import note
 from ptxloom.machine.runtime.places import warp_at
 from ptxloom.machine.runtime.racecheck.pending_products import learn_products
@@ -27,6 +28,7 @@ def keep_step(w: Warp, site: u32, operands: u64) -> None:
     w.group_trail = (w.group_trail ^ u32(operands >> 32)) * _FACTOR
 
 
+@seldom
 def compare_steps(cta: Cta) -> None:
     """A CTA has ended: note warpgroups whose warps have not all executed the same."""
     if cta.uniform_steps == 0:
@@ -53,6 +55,7 @@ def commit_products(w: Warp) -> None:
     wake_group(w)
 
 
+@seldom
 def lags(w: Warp, groups: u32) -> u32:
     """1 if a living warp of the warpgroup has not committed `groups` groups of products."""
     first = w.index // WARPGROUP * WARPGROUP
@@ -63,6 +66,7 @@ def lags(w: Warp, groups: u32) -> u32:
     return 0
 
 
+@seldom
 def wake_group(w: Warp) -> None:
     """Let the warps of a warpgroup go on that wait for products which are complete now."""
     first = w.index // WARPGROUP * WARPGROUP

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ptxloom.machine.native.language import fill, u32
+from ptxloom.machine.native.standalone import seldom
 from ptxloom.machine.runtime.tensor_cores.model import BLOCK_COLUMNS, BLOCKS, TENSOR_COLUMNS, TensorMemory
 
 NOWHERE = 0xFFFFFFFF
@@ -85,6 +86,7 @@ def holds_columns(memory: TensorMemory, first: u32, columns: u32) -> u32:
     return 1
 
 
+@seldom
 def first_held(memory: TensorMemory) -> u32:
     """The first column that is allocated; NOWHERE if all are free."""
     for block in range(BLOCKS):

@@ -139,7 +139,7 @@ class Exponents:
         return self
 
     def largest(self, depth: int) -> Value:
-        """The largest sum of exponents of each row for each column, as an `.f32` has it: `[n][row]` of bytes."""
+        """The largest sum of exponents of each row for each column, in the form of an `.f32`: `[n][row]` of bytes."""
         b, rows = self.b, self.rows
         array = b.array(COLUMNS * rows)
         left_base, right_base = (

@@ -105,7 +105,9 @@ def _reordered(tile: Tile, target: Target) -> Iterator[Explanation]:
     yield from (Explanation(name, tile.permuted(full)) for name, full in named)
     if named or not known.all() or len(set(order.tolist())) < len(order):
         return
-    yield Explanation(_unnamed(order, *tile.shape), tile.permuted(order))
+    unnamed = _unnamed(order, *tile.shape)
+    # Of which shape or operand such a layout is stays open: exchanged registers and transposed lanes are linear, too.
+    yield Explanation(unnamed, tile.permuted(order), proved=unnamed.cause != "other-layout")
 
 
 def common_order(tile: Tile, target: Target) -> Order | None:

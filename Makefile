@@ -1,8 +1,8 @@
 # Everything a fresh machine needs is Python 3.11 or later and make: each target sets itself up.
 #   make demo    run a tensor-core kernel, compare it with NumPy, say why another one is wrong, inspect, draw the map of a move
-#   make test    lint, types, layers and of every test file as much as 0.8 s of a processor pay for (under 5 minutes; tests/README.md)
-#   make quick   what a change breaks first: lint, layers, and of unit tests, golden files, documents and laws a first look (45 s)
-#   make full    what continuous integration asks: lint, types, layers and every test that needs no GPU; of sweeps a part (20 minutes)
+#   make test    lint, types, layers and of every test file as much as 0.8 s of a processor pay for (4 minutes; tests/README.md)
+#   make quick   what a change breaks first: lint, layers, and of unit tests, golden files, documents and laws a first look (30 s)
+#   make full    what continuous integration asks: lint, types, layers and every test that needs no GPU; of sweeps a part (11 minutes)
 #   make oracles every sweep as a whole: against outside judges, with the large ones (CUTLASS, CuTe DSL, Triton) installed
 #                too, and 2^24 inputs of every instruction against sums recorded on hardware; INPUTS=32 for all (hours)
 #   make mutants do the tests see? A sample of small mistakes, each tried with the tests that reach it; COUNT=300 SEED=2 for another (hours)

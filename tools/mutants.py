@@ -166,8 +166,8 @@ def mutants_in(area: str) -> tuple[Mutant, ...]:
     return tuple(one for file in files for one in mutants_of(str(file.relative_to(package)), file.read_bytes()))
 
 
-def sample(count: int, seed: int, areas: tuple[str, ...] = tuple(AREAS)) -> list[tuple[str, Mutant]]:
-    """So many mistakes, spread evenly over areas: the same ones for a seed, as long as the sources are the same."""
+def sample(count: int, seed: int, areas: tuple[str, ...] = AREAS) -> list[tuple[str, Mutant]]:
+    """`count` mistakes, spread evenly over areas: the same ones for a seed, as long as the sources are the same."""
     chance = random.Random(seed)
     drawn: list[tuple[str, Mutant]] = []
     for number, area in enumerate(areas):

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import ptxloom as pl
+from late import launched_late
 from oracle.ptxas import assemble, find_ptxas
 from ptxloom.checker import check
 from ptxloom.diagnostics import Severity
@@ -115,7 +116,8 @@ def hazards(case: Case, **more: int) -> set[tuple[int, str]]:
     options["checks"] = [c for c in options["checks"] if c in CHECKS]
     grid, block = options.pop("grid"), options.pop("block")
     try:
-        result = kernel(parse(case.text), "k").launch(grid, block, arguments_of(case), **options)
+        ready, limit = kernel(parse(case.text), "k"), options.pop("timeout")
+        result = launched_late(lambda t: ready.launch(grid, block, arguments_of(case), timeout=t, **options), limit)
     except LaunchError as error:
         return {(h.line, h.rule) for h in error.hazards}
     return {(h.line, h.rule) for h in result.hazards}

@@ -9,6 +9,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
+from late import launched_late
 from machine.small_kernels import HEAD, entry
 from ptxloom.diagnostics import UsageError
 from ptxloom.machine import LaunchError, kernel
@@ -95,8 +96,9 @@ def test_a_read_only_array_stays_so_beside_a_writable_part_of_it(overlap: slice)
 @pytest.mark.parametrize(("grid", "threads"), [(1, 1), (8, 2)])
 def test_an_endless_loop_leaves_what_it_wrote_and_a_usable_process(grid: int, threads: int) -> None:
     out, whole = guarded()
+    loop = entry(f"{MARK}LOOP:\nadd.u32 %r1, %r1, 1;\nbra LOOP;")
     with pytest.raises(LaunchError, match="time limit") as caught:
-        entry(f"{MARK}LOOP:\nadd.u32 %r1, %r1, 1;\nbra LOOP;").launch(grid, 32, [out], threads=threads, timeout=0.1)
+        launched_late(lambda limit: loop.launch(grid, 32, [out], threads=threads, timeout=limit), 0.1)
     assert caught.value.hazards[0].line in {13, 14}
     assert out[0] == 77
     assert (whole[:64] == GUARD).all()

@@ -12,9 +12,10 @@ import time
 import numpy as np
 import pytest
 
+from late import launched_late
 from machine.small_kernels import HEAD, entry
 from ptxloom.diagnostics import UsageError
-from ptxloom.machine import Kernel, LaunchError, kernel
+from ptxloom.machine import Kernel, LaunchError, LaunchResult, kernel
 from ptxloom.machine.launch import host_calls
 from ptxloom.machine.native import interrupts, jit
 from ptxloom.machine.native.interrupts import TimeIsUp
@@ -190,3 +191,17 @@ assert found == [0]
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
 def test_a_child_of_another_thread_hears_ctrl_c() -> None:
     subprocess.run([sys.executable, "-W", "ignore", "-c", GUARDED], check=True, timeout=60)
+
+
+@pytest.mark.usefixtures("no_cache")
+def test_a_launch_that_is_to_end_late_is_given_the_time_to_begin() -> None:
+    asked: list[float] = []
+
+    def launch(limit: float) -> LaunchResult:
+        asked.append(limit)
+        body = "add.u32 %r1, %r1, %r0;" * 400 + "L: bra L;"
+        return entry(body).launch(1, 32, [np.zeros(32, np.uint32)], timeout=0.0 if len(asked) == 1 else limit)
+
+    with pytest.raises(LaunchError, match="did not end within its time limit") as raised:
+        launched_late(launch, 0.5)
+    assert (asked[:2], len(raised.value.hazards)) == ([0.5, 2.0], 1)

@@ -9,6 +9,7 @@ import time
 import numpy as np
 import pytest
 
+from late import launched_late
 from machine.small_kernels import entry
 from ptxloom.machine import LaunchError
 
@@ -122,8 +123,9 @@ def test_a_spinning_loop_that_diverges_inside_still_gives_the_others_their_turn(
 
 
 def test_a_loop_that_diverges_inside_ends_at_the_time_limit() -> None:
+    branchy = entry("add.u64 %rd0, %rd0, 4;" + BRANCHY.format(first=""))
     with pytest.raises(LaunchError, match="time limit"):
-        entry("add.u64 %rd0, %rd0, 4;" + BRANCHY.format(first="")).launch(1, 64, [np.zeros(64, np.uint32)], timeout=0.3)
+        launched_late(lambda limit: branchy.launch(1, 64, [np.zeros(64, np.uint32)], timeout=limit), 0.3)
 
 
 @pytest.mark.parametrize("threads", [1, 3])
@@ -157,7 +159,7 @@ def test_threads_that_exit_early_do_not_hold_a_barrier_up() -> None:
 def test_an_endless_loop_ends_at_the_time_limit_and_says_where_it_was() -> None:
     started = time.monotonic()
     with pytest.raises(LaunchError, match="time limit") as caught:
-        entry("L: bra L;").launch(6, 64, [np.zeros(64, np.uint32)], timeout=0.3)
+        launched_late(lambda limit: entry("L: bra L;").launch(6, 64, [np.zeros(64, np.uint32)], timeout=limit), 0.3)
     assert time.monotonic() - started < 20
     assert caught.value.hazards[0].instruction == "bra L;"
 

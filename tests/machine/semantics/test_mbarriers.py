@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from late import launched_late
 from machine.small_kernels import entry
 from ptxloom.machine import LaunchError
 from ptxloom.machine.launch.options import CHECKS
@@ -147,7 +148,7 @@ def test_who_waits_at_an_mbarrier_to_the_end_is_told_what_it_lacks(start: str, l
     body = f"setp.eq.u32 %p1, %r0, 0; @!%p1 bra GO; {start} GO: bar.sync 0;\n"
     body += "mbarrier.arrive.shared.b64 _, [bar];\nW: mbarrier.try_wait.parity.shared.b64 %p2, [bar], 0;\n@!%p2 bra W;"
     with pytest.raises(LaunchError) as raised:
-        entry(body, before=BAR).launch(1, 32, [np.zeros(1, np.uint32)], timeout=0.2)
+        launched_late(lambda limit: entry(body, before=BAR).launch(1, 32, [np.zeros(1, np.uint32)], timeout=limit), 0.2)
     (hazard,) = raised.value.hazards
     told = f"waiting at the mbarrier bar: its phase 0 lacks {lacks.format(hazard.line - 1)}, no other is left"
     assert hazard.message == f"at the time limit 32 threads run, {told}"
@@ -162,7 +163,7 @@ def test_a_wait_is_told_of_wherever_the_loop_around_it_is() -> None:
     @%p2 bra D; setp.gt.u32 %p3, %r1, 16; @%p3 bra S; add.u32 %r1, %r1, 1; bra W; S: nanosleep.u32 8; bra W;
     D:"""
     with pytest.raises(LaunchError) as raised:
-        entry(body, before=BAR).launch(1, 64, [np.zeros(1, np.uint32)], timeout=0.2)
+        launched_late(lambda limit: entry(body, before=BAR).launch(1, 64, [np.zeros(1, np.uint32)], timeout=limit), 0.2)
     first, second = raised.value.hazards
     assert first.instruction.startswith("@%p4 bar.sync 1")
     assert first.message.startswith("at the time limit 32 threads wait: barrier 1 has 32 of 64 threads, others are at")

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import ptxloom as pl
+from late import launched_late
 from ptxloom.descriptors import Box, TensorMap, encode_tiled
 from ptxloom.machine.launch.options import CHECKS
 
@@ -294,8 +295,9 @@ def test_a_barrier_of_its_own_is_not_told_what_the_pair_s_is() -> None:
     made = replace(encode_tiled("UINT8", 0, (128, 32), (128,), (128, 8)), global_address=tensor.ctypes.data)
     text = _PAIRS.format(copy=_COPIES["each its own"], parity=0, name="")
     out = np.zeros(4096, np.uint8)
+    pairs, arguments = pl.kernel(pl.parse(text), "k"), [out, made.to_bytes(), tensor]
     with pytest.raises(pl.LaunchError) as caught:
-        pl.kernel(pl.parse(text), "k").launch(4, 32, [out, made.to_bytes(), tensor], cluster=4, timeout=4)
+        launched_late(lambda limit: pairs.launch(4, 32, arguments, cluster=4, timeout=limit), 0.5)
     assert "mbarrier" in str(caught.value)
 
 

@@ -18,6 +18,7 @@ from diagnosis.planted.catalogue import BUGS, KERNELS
 from diagnosis.planted.launching import launch as launch_planted
 from kernels.catalog import cases
 from kernels.launching import launch as launch_real
+from late import launched_late
 from ptxloom.machine import LaunchError, kernel
 from ptxloom.machine.launch.options import CHECKS
 from ptxloom.syntax import parse
@@ -91,7 +92,8 @@ def _judge_page(page: Any) -> Callable[[], Verdict]:
         options = {"grid": 1, "block": 32, "timeout": 300.0} | page.options
         grid, block = options.pop("grid"), options.pop("block")
         options["checks"] = [check for check in options.get("checks", TOOLS) if check in CHECKS]
-        return kernel(parse(page.text), "k").launch(grid, block, arguments_of(page), **options)
+        ready, limit = kernel(parse(page.text), "k"), options.pop("timeout")
+        return launched_late(lambda t: ready.launch(grid, block, arguments_of(page), timeout=t, **options), limit)
 
     return lambda: verdict_of(run)
 

@@ -36,6 +36,22 @@ def test_words_say_what_the_launch_file_says(run: Run, tmp_path: Path) -> None:
     assert np.load(saved).shape == (192, 128)
 
 
+def test_an_array_may_be_expected_to_equal_a_file(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    words = ("run", HGEMM, *SHAPES, *ARRAYS, *NUMBERS)
+    assert run(*words, "--save", "C=right.npy").code == 0
+    right = np.load("right.npy")
+    same = run(*words, "--expect", "C = right.npy", "--rtol", "0", "--atol", "0")
+    assert (same.code, "right.npy: equal in every bit" in same.out) == (0, True), same
+    right[3, 5] += 1
+    np.save("other.npy", right)
+    other = run(*words, "--expect", "C=other.npy")
+    assert (other.code, "1 of 24,576 elements" in other.out) == (1, True), other
+    assert other.out.splitlines()[-1].endswith("--expect C=other.npy")
+    lacking = run(*words, "--expect", "C=none.npy")
+    assert (lacking.code, "none.npy" in lacking.err) == (2, True), lacking
+
+
 @pytest.mark.parametrize("shape", ["f16[192,96]", "f16[192x96]", "f16[192, 96]:seed=1", "float16[ 192,96 ]"])
 def test_a_shape_may_stand_in_brackets(run: Run, shape: str) -> None:
     others = ("--arg", f"A=normal:{shape}", *ARRAYS[2:])

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
 _NAME: Final = re.compile(r"([A-Za-z_]\w{0,99})=(.*)", re.DOTALL)
+_ARRAY_FILE: Final = re.compile(r"\s*(\w{1,100})\s*=\s*(\S.*\.npy)\s*", re.DOTALL)
 _EXTENTS: Final = re.compile(r"\d{1,18}([x,]\d{1,18})*")
 _BRACKETED: Final = re.compile(r"([^:\[\]]{1,100})\[ *([\dx, ]{1,200}?) *\](?=:|$)")
 _INTEGER: Final = re.compile(r"[+-]?(0[xX][0-9a-fA-F]{1,16}|\d{1,20})")
@@ -51,7 +52,8 @@ def declare(parser: ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="'C = A @ B'",
-        help="what an array must hold afterwards, computed from the others with + - * / @ .T, sum, softmax and more",
+        help="what an array must hold afterwards, computed from the others with + - * / @ .T, sum, softmax and more; "
+        "or the file that holds it: C=right.npy",
     )
     allowed = "difference that --expect allows for each element (default: what rounding can explain)"
     own.add_argument("--rtol", type=float, metavar="R", help=f"relative {allowed}")
@@ -162,8 +164,21 @@ def merged(table: dict[str, Any], options: Namespace) -> dict[str, Any]:
         whole["args"] = entries
     if options.expect:
         tolerances = {name: given for name in _TOLERANCES if (given := getattr(options, name)) is not None}
-        whole["compare"] = [*table.get("compare", []), *({"expect": text, **tolerances} for text in options.expect)]
+        whole["compare"] = [*table.get("compare", []), *({**compared(text), **tolerances} for text in options.expect)]
     return whole
+
+
+def compared(text: str) -> dict[str, str]:
+    """The table of a launch file that says the same of an array: an expression, or the file that it equals.
+
+    Example:
+        >>> compared("C = A @ B")
+        {'expect': 'C = A @ B'}
+        >>> compared("C=/tmp/right.npy")
+        {'array': 'C', 'equals': '/tmp/right.npy'}
+    """
+    file = _ARRAY_FILE.fullmatch(text)
+    return {"array": file[1], "equals": str(Path(file[2]).absolute())} if file else {"expect": text}
 
 
 def _replace(entries: list[dict[str, Any]], names: list[str | None], word: dict[str, Any]) -> None:

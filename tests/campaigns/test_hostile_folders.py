@@ -16,7 +16,7 @@ import ptxloom as pl
 from ptxloom.campaigns import Shards, Share, fits, in_form
 from ptxloom.campaigns.shards import OtherCampaign
 from ptxloom.cli import judging, sweeping
-from ptxloom.cli.verbs import judge
+from ptxloom.cli.verbs.agreement import judge
 from ptxloom.conformance import conform
 from ptxloom.diagnostics import PtxloomError
 from ptxloom.fuzzing.work import Result, result_of

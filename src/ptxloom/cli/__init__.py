@@ -9,7 +9,7 @@ import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Final, Protocol, cast
 
-from ptxloom.cli.command_line import read_arguments
+from ptxloom.cli.command_line import GROUPS, read_arguments
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -58,7 +58,7 @@ def _carried_out(options: Options) -> int:
 
     try:
         with needed(), warnings_told():
-            verb = cast("Verb", import_module(f"ptxloom.cli.verbs.{options.verb}"))
+            verb = cast("Verb", import_module(_module_of(options.verb)))
             outcome = verb.run(options)
         deliver(outcome, options)
     except PtxloomError as error:
@@ -69,6 +69,12 @@ def _carried_out(options: Options) -> int:
         return COULD_NOT_RUN
     _tell_of_names()
     return outcome.code
+
+
+def _module_of(verb: str) -> str:
+    """The name of the module that carries out a verb."""
+    folder = next(folder for folder, (_, verbs) in GROUPS.items() if verb in verbs)
+    return f"ptxloom.cli.verbs.{folder}.{verb}"
 
 
 def _tell_of_names() -> None:

@@ -211,7 +211,7 @@ def read_arguments(arguments: Sequence[str]) -> Options:
 def build_parser(verb: str | None = None) -> VerbParser:
     """The whole command line, or as much of it as one verb needs."""
     parser = VerbParser(prog="ptxloom", description=INTRODUCTION, epilog=examples.of_all())
-    parser.formatter_class = partial(Overview, groups=GROUPS)
+    parser.formatter_class = partial(Overview, groups=dict(GROUPS.values()))
     parser.add_argument("--version", action="version", version=f"ptxloom {__version__}")
     parser.add_argument(
         "--print-completion",
@@ -242,15 +242,16 @@ def build_parser(verb: str | None = None) -> VerbParser:
 
 
 GROUPS: Final = {
-    "read": ("inspect", "check", "parse", "query", "graph", "fmt", "diff", "explain"),
-    "lanes, banks and tiles": (
-        "map", "where", "banks", "swizzle", "atom", "descriptor", "tensormap", "emit", "web",
+    "reading": ("read", ("inspect", "check", "parse", "query", "graph", "fmt", "diff", "explain")),
+    "tiles": (
+        "lanes, banks and tiles",
+        ("map", "where", "banks", "swizzle", "atom", "descriptor", "tensormap", "emit", "web"),
     ),
-    "run": ("run", "exec", "sweep", "shared", "why", "debug"),
-    "agreement": ("conform", "fuzz", "judge"),
-    "for editors and scripts": ("schema", "examples", "lsp", "mcp", "doctor"),
-}  # fmt: skip
-"""The order of the verbs in `--help`; verbs in no group come last."""
+    "running": ("run", ("run", "exec", "sweep", "shared", "why", "debug")),
+    "agreement": ("agreement", ("conform", "fuzz", "judge")),
+    "tooling": ("for editors and scripts", ("schema", "examples", "lsp", "mcp", "doctor")),
+}
+"""The folders of `cli.verbs`, each with its head in `--help` and its verbs, in the order of both."""
 
 COMPILING: Final = frozenset(
     {"inspect", "check", "parse", "query", "graph", "diff", "debug", "run", "why", "shared", "judge", "sweep"}

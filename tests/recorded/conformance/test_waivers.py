@@ -148,9 +148,9 @@ class Unoptimised:
 def test_they_are_counted_apart(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ptxloom.cli.verbs.conform.Driver", Unoptimised)
+    monkeypatch.setattr("ptxloom.cli.verbs.agreement.conform.Driver", Unoptimised)
     monkeypatch.setattr("ptxloom.conformance.work._driver", Unoptimised)
-    monkeypatch.setattr("ptxloom.cli.verbs.conform.workers_of", serial)
+    monkeypatch.setattr("ptxloom.cli.verbs.agreement.conform.workers_of", serial)
     file = tmp_path / "report.json"
     words = ["conform", "cvt.f32.f32", "abs.f32", "--full", "--cases", str(CASES), "--report", str(file)]
     assert main([*words, "--level", "0"]) == 0

@@ -162,7 +162,7 @@ def work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "folder").mkdir()
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("ptxloom.lsp.features.serve", serve_nobody)
-    monkeypatch.setattr("ptxloom.cli.verbs.mcp.serve", serve_nobody)
+    monkeypatch.setattr("ptxloom.cli.verbs.tooling.mcp.serve", serve_nobody)
     monkeypatch.setattr("ptxloom.cli.spreading.of_processes", of_threads)
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(PTX.encode())))
     return tmp_path

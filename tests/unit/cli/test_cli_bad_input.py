@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from ptxloom.cli import main, mistakes, output
-from ptxloom.cli.verbs import check, doctor
+from ptxloom.cli.verbs.reading import check
+from ptxloom.cli.verbs.tooling import doctor
 from ptxloom.diagnostics import PtxloomError
 
 Run = Callable[..., Any]

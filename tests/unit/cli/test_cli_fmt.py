@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from ptxloom.cli.verbs.fmt import canonical
+from ptxloom.cli.verbs.reading.fmt import canonical
 from ptxloom.source import Source
 from ptxloom.syntax import parse
 from ptxloom.views.modules.formatted import formatted

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import io
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from ptxloom.cli import command_line, meant, progress
+from ptxloom.cli import command_line, meant, progress, verbs
 from ptxloom.cli.arguments.type_names import type_name
 from ptxloom.files.kinds import other_than_ptx
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     Run = Callable[..., Any]
 
@@ -91,13 +91,19 @@ def test_a_verb_that_is_not_there_names_the_one_that_is_meant(run: Run) -> None:
 
 
 def test_every_verb_stands_in_one_group() -> None:
-    grouped = [verb for verbs in command_line.GROUPS.values() for verb in verbs]
+    grouped = [verb for _, named in command_line.GROUPS.values() for verb in named]
     assert sorted(grouped) == sorted(command_line.VERBS)
+
+
+def test_the_modules_of_verbs_are_in_the_folders_of_their_groups() -> None:
+    folders = Path(verbs.__file__).parent
+    found = {one.name: {m.stem for m in one.glob("[!_]*.py")} for one in folders.iterdir() if one.name[0] != "_"}
+    assert found == {folder: set(named) for folder, (_, named) in command_line.GROUPS.items()}
 
 
 def test_help_shows_the_groups_in_their_order() -> None:
     text = command_line.build_parser("--help").format_help()
-    heads = [text.index(f"\n  {head}:\n") for head in command_line.GROUPS]
+    heads = [text.index(f"\n  {head}:\n") for head, _ in command_line.GROUPS.values()]
     assert heads == sorted(heads)
     assert all(f"\n    {verb} " in text for verb in VERBS)
 

@@ -19,7 +19,7 @@ from ptxloom.cli.launch_files.launch_file import read_launch
 from ptxloom.cli.output import CLEAN, COULD_NOT_RUN, FINDINGS, Outcome, style_for, talk, told_progress
 from ptxloom.cli.pictures import drawn, wanted
 from ptxloom.cli.suspected import with_suspects
-from ptxloom.cli.verbs import exec as programs
+from ptxloom.cli.verbs.running import exec as programs
 from ptxloom.comparison.expression import Expectation
 from ptxloom.diagnosis import Examination, examine
 from ptxloom.diagnostics import TOOLS, PtxloomError, Severity, UsageError

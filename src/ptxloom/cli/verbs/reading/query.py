@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from ptxloom.cli.kernels import selection
 from ptxloom.cli.output import COULD_NOT_RUN, Outcome, style_for
-from ptxloom.cli.verbs.parse import read_modules
+from ptxloom.cli.verbs.reading.parse import read_modules
 from ptxloom.isa import opcodes
 from ptxloom.isa.spelling import near_misses
 from ptxloom.source import title

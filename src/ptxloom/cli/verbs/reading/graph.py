@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ptxloom.cli.output import CLEAN, COULD_NOT_RUN, Outcome, style_for
 from ptxloom.cli.pictures import drawn, wanted
-from ptxloom.cli.verbs.parse import read_modules
+from ptxloom.cli.verbs.reading.parse import read_modules
 from ptxloom.diagnostics import PtxloomError, UsageError
 from ptxloom.flow import flow_graphs
 from ptxloom.names.resolving import listed, named

@@ -1,0 +1,1 @@
+"""Verbs that run kernels and programs, and look into the run."""

@@ -1,0 +1,1 @@
+"""Verbs about what lanes hold and where: fragments, bank conflicts, atoms, descriptors."""

@@ -1,0 +1,1 @@
+"""Verbs for editors and scripts, and the state of the installation."""

@@ -35,6 +35,7 @@ _SMALL: Final = 1 << 12
 _INTRINSICS: Final = {
     "llvm.memcpy": (0, 1, 2),
     "llvm.memset": (0, 2),
+    "llvm.prefetch": (0,),
     "llvm.masked.load": (0,),
     "llvm.masked.gather": (0,),
     "llvm.masked.store": (1,),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
-from attack.access_audit import Audit
+from attack.access_audit import Audit, called
 from attack.edges import kernel_of, statements
 from attack.ir_text import Function, functions, thawed
 from attack.kernel_audit import broken_rules
@@ -173,6 +173,13 @@ def test_what_hot_code_does_in_line_goes_through_checked_addresses_only() -> Non
     for name in filter(quick_access.has_quick, ACCESSES):
         assert judged(inlined(name), 6) == [], name
         assert judged(unbound(inlined(name)), 6), name
+
+
+def test_rows_of_global_memory_bring_the_next_ones_near_in_both_tiers() -> None:
+    for name in ACCESSES:
+        tiers = [made(name), *([inlined(name)] if quick_access.has_quick(name) else [])]
+        fetched = [any(called(one).startswith("llvm.prefetch") for f in code for one in f.code) for code in tiers]
+        assert set(fetched) == {name.startswith("ptxloom_load_global")}, name
 
 
 @pytest.mark.parametrize(("names", "values"), [(ACCESSES, 6), (LOOKS, 5)])

@@ -19,6 +19,9 @@ HALF: Final = LANES // 2
 W: Final = Value("ptr", "%w")
 MASK: Final = Value("i32", "%mask")
 _EVERY: Final = Value(vector("i1"), "splat (i1 true)")
+#: Bytes from a row to what is fetched before the next warps ask for it: a page, so that its translation comes, too.
+AHEAD: Final = 4096
+_LINE: Final = 64  # bytes that a processor fetches at once
 LANE_BITS: Final = constant_vector("i32", (1 << lane for lane in range(LANES)))
 
 
@@ -173,6 +176,8 @@ class AccessCode:
     def _rows(self, hosts: list[Value]) -> None:
         e = self.e
         type_ = vector(self.scalar, HALF)
+        if not self.store:
+            self._fetch(hosts, Value("i64", str(AHEAD)))
         for half, host in enumerate(hosts):
             if self.store:
                 values = [e.load(type_, self._value(part, half * HALF), 16) for part in range(self.parts)]
@@ -183,6 +188,15 @@ class AccessCode:
                 values = e.shuffle(whole, range(part, HALF * self.parts, self.parts)) if self.parts > 1 else whole
                 e.store(values, self._value(part, half * HALF), 16)
         e.do("ret i32 0")
+
+    def _fetch(self, hosts: list[Value], ahead: Value) -> None:
+        """Bring what lies a distance behind rows of global memory near: warps mostly take one row after the other."""
+        e = self.e
+        size = self.bytes * HALF
+        for host in () if self.near else hosts if size >= _LINE else hosts[:1]:
+            for line in range(0, max(size, _LINE), _LINE):
+                place = e.offset(e.offset(host, ahead), line)
+                e.call("llvm.prefetch.p0", place, *(Value("i32", text) for text in ("0", "3", "1")))
 
     def _interleaved(self, values: list[Value]) -> Value:
         """Element p of lane l at l * parts + p."""

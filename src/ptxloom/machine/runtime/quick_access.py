@@ -10,7 +10,7 @@ from typing import Final
 from ptxloom.isa.limits import LANES
 from ptxloom.machine.native.ir import Emitter, Value, constant_vector, vector
 from ptxloom.machine.runtime.access import NAME
-from ptxloom.machine.runtime.access_code import HALF, MASK, AccessCode, parameters
+from ptxloom.machine.runtime.access_code import AHEAD, HALF, MASK, AccessCode, parameters
 
 _MASKED: Final = 32  # bits from which on every processor that we know loads some of a vector
 
@@ -122,6 +122,7 @@ class _Quick(AccessCode):
         first = Value(every, f"<{', '.join(f'i1 {int(not lane)}' for lane in range(HALF))}>")
         lanes = e.apply("or", first, e.splat(is_row, HALF))
         align, others = Value("i32", str(self.size_bits // 8)), e.constant(type_, 0)
+        self._fetch(hosts, e.select(is_row, Value("i64", str(AHEAD)), Value("i64", "0")))
         for half, host in enumerate(hosts):
             name = f"llvm.masked.load.v{HALF}{self.scalar}.p0"
             got = e.call(name, host, align, lanes, others, result=type_)

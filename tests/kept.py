@@ -26,7 +26,7 @@ _TESTS: Final = Path(__file__).parent
 _FOLDER: Final = _TESTS.parent / ".pytest_cache" / "kept"
 _ELSEWHERE: Final = Path(".cache") / "ptxloom-tests"
 """In a user's own folder, where the tree is somebody else's."""
-_OLD: Final = 86_400.0  # seconds since a folder was made that other sources have replaced, and no run reads any more
+_OLD: Final = 86_400.0  # seconds since a folder was made that other sources have replaced, and that is no longer read
 
 
 @cache

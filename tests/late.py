@@ -19,7 +19,7 @@ def launched_late(launch: Callable[[float], LaunchResult], seconds: float) -> La
     """Launch within a time limit, and again within a longer one where compiling alone took it.
 
     Args:
-        launch: Launches within so many seconds.
+        launch: Launches within a number of seconds.
         seconds: The limit of the first try; each further one has four times as many.
 
     Raises:

@@ -55,7 +55,7 @@ async def connected(
 
 
 async def opened(client: LanguageClient, text: str) -> list[types.Diagnostic]:
-    """Open a text and wait for what is said about it."""
+    """Open a text and wait for its diagnostics."""
     item = types.TextDocumentItem(uri=URI, language_id="ptx", version=1, text=text)
     client.text_document_did_open(types.DidOpenTextDocumentParams(item))
     await client.wait_for_notification(DIAGNOSTICS)

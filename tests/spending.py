@@ -44,7 +44,7 @@ def is_there(name: str, root: Path) -> bool:
 
 
 def write_costs(measured: Mapping[str, float], path: Path = COSTS) -> None:
-    """Put what a run measured, by the name of a case, in place of what is said of its tests, and drop those gone."""
+    """Put what a run measured, by the name of a case, in place of its tests' figures, and drop those gone."""
     cases: defaultdict[str, list[float]] = defaultdict(list)
     for case, seconds in measured.items():
         cases[_test_of(case)].append(seconds)

@@ -97,7 +97,7 @@ def words() -> dict[Told, str]:
 
 
 def _changed(node: ast.expr) -> ast.expr | None:
-    """An expression with a mistake; None if it is none that is planted."""
+    """An expression with a mistake; None if no mistake of its kind is planted."""
     changed: ast.expr | None = None
     match node:
         case ast.Compare(ops=[one, *more]) if type(one) in _TURNED:

@@ -42,7 +42,7 @@ class Table(NamedTuple):
     inside: bool
 
     def holds(self, first: int, count: int) -> bool:
-        """Whether so many elements lie in the array from one of its bytes on."""
+        """Whether `count` elements lie in the array from one of its bytes on."""
         return self.inside and first + self.stride * count <= self.bytes
 
     @property

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
     from attack.forging import Forger
 
-#: `child` writes what it is told to where it is told to, and launches itself again, in its last parameter's streams.
+#: `child` writes a given value to a given place, and launches itself again, in its last parameter's streams.
 HEAD: Final = """
 .extern .func (.param .b64 r) __cudaCDP2GetParameterBufferV2
     (.param .b64 f, .param .align 4 .b8 g[12], .param .align 4 .b8 b[12], .param .b32 s);

@@ -1,6 +1,6 @@
 """Launches that mean harm, in a process of their own, with guard zones around all memory in reach.
 
-Every array, every variable of a module and every piece of the machine's own state lies between pages that nobody may
+Every array, every variable of a module and every piece of the machine's own state lies between pages that no code may
 touch, against the one behind it; what is left of its pages holds canaries. `attack` runs launches in a child process
 and says of each how it ended: a crash costs that one launch, another child starts with the next.
 
@@ -41,13 +41,13 @@ _SECONDS: Final = 1800  # of all launches of a test: hundreds, the kernels compi
 
 
 def room(number: int, size: int = ROOM_BYTES) -> int:
-    """The address of the `number`th array of a launch if it has so many bytes: it ends where a guard page begins."""
+    """The address of the `number`th array of a launch if it has `size` bytes: it ends where a guard page begins."""
     return _AREA + (number + 1) * _APART - size
 
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """An argument: an array of so many bytes, which the kernel may (or may only read)."""
+    """An argument: an array of `size` bytes, which the kernel may (or may only read)."""
 
     size: int = ROOM_BYTES
     writable: bool = True
@@ -81,7 +81,7 @@ class Outcome:
         kind: `done`; `fault` (the kernel was ended by a report); `refused` (nothing ran); `traceback` (another
             exception: a bug of ours); `crash` (the process died); `hung`.
         hazards: Tool and kind of each hazard, such as `memcheck.out-of-bounds`.
-        words: What was said.
+        words: The message.
         broken: Guard zones whose canaries have changed.
         written: By array, the bytes that have changed: [first, end).
     """
@@ -235,7 +235,7 @@ def _run(one: Attack, zones: Zones, rooms: dict[tuple[int, int], Zone]) -> list[
         kind, words, hazards = "fault", str(error), error.hazards
     except pl.PtxloomError as error:
         kind, words = "refused", str(error)
-    except Exception as error:  # noqa: BLE001 - it is told
+    except Exception as error:  # noqa: BLE001 - it is reported
         kind, words = "traceback", repr(error)
     broken = [zone.name for zone in given if zone.is_broken()] + zones.check()
     written: list[tuple[int, int]] = []

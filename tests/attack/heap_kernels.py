@@ -84,7 +84,7 @@ ALONE: Final = ("racecheck:global", "provenance")
 
 
 def own_blocks(tool: str, threads: int) -> Attack:
-    """A launch of the first kernel: so many threads of the host, watched by a tool."""
+    """A launch of the first kernel by a number of threads of the host, watched by a tool."""
     checks, profile, trace, provenance = TOOLS[tool]
     passes = 1 if tool in ALONE else 20  # what native code takes between two calls
     return Attack(

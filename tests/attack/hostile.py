@@ -86,7 +86,7 @@ _REGISTER: Final = re.compile(r"\b((pred|[bus](?:8|16|32|64|128)|f16x2|f16|f32|f
 _VECTOR: Final = re.compile(r"\b(v([24])([bus]\d+|f\d+(?:x2)?))\b")
 _OBJECT: Final = re.compile(r"\b(texture|surface)\b")  # variables of the seeds, which modules here do not have
 _POOL: Final = "pool.json"
-_ASKED: Final = 60  # statements of an opcode, so many at most
+_ASKED: Final = 60  # statements of an opcode, at most
 
 CHECKS: Final = (
     ("memcheck", "synccheck"),

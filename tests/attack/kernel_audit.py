@@ -42,7 +42,7 @@ _ENDS: Final = frozenset(("br", "switch", "ret", "unreachable", "fence"))
 
 
 class Pointer(NamedTuple):
-    """An address: so many bytes (from `low` to `high`) behind the start of something that has `size` bytes."""
+    """An address: `low` to `high` bytes behind the start of something that has `size` bytes."""
 
     root: str
     size: int
@@ -341,7 +341,7 @@ class Audit:
         return kind.element.stride * int(eval(kind.bound, known))  # noqa: S307 - from an annotation of ours
 
     def rooms(self, name: str) -> list[int | Kind] | None:
-        """For each parameter of a function, the bytes it may touch behind a pointer (0: it is none)."""
+        """For each parameter of a function, the bytes it may touch behind a pointer (0: it is not a pointer)."""
         b = self.variant.builder
         if name in b.natives:
             return [room_of(kind) for kind in signature(b.natives[name]).arguments]

@@ -160,7 +160,7 @@ class Audit:
         return self.made[offset].removeprefix("mul i64 ").split(",")[0]
 
     def slice_of(self, place: str) -> str:
-        """The slice whose start a place is; "" if it is none."""
+        """The slice whose start a place is; "" if it does not start one."""
         made = self.made.get(place, "")
         return made.removeprefix("extractvalue { ptr, i64 } ").removesuffix(", 0") if made.endswith(", 0") else ""
 

@@ -130,7 +130,7 @@ def run(case: Hostile, zones: Zones, word: bytes = _WORDS[0]) -> str:
 
 
 def siege(seconds: float, start: int = 0, limit: int = sys.maxsize, *, keep: bool = False) -> Siege:
-    """Run cases from a number on, in processes of their own, until the time is up or so many have been run.
+    """Run cases from a number on, in processes of their own, until the time is up or `limit` have been run.
 
     Args:
         seconds: How long.
@@ -196,7 +196,7 @@ def _serve(folder: str, first: int, last: int) -> None:
         faulthandler.dump_traceback_later(_HANGS, exit=True)
         try:
             said = f"DONE {run(hostile(seed, statements), zones)}"
-        except BaseException:  # noqa: BLE001 - whatever it is, it is told
+        except BaseException:  # noqa: BLE001 - whatever it is, it is reported
             said = "FAILED " + " | ".join(traceback.format_exc().strip().splitlines()[-7:])
         sys.stdout.write(said + "\n")
         sys.stdout.flush()

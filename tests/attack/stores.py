@@ -2,7 +2,7 @@
 
 `python -m attack.stores`, from `tests`, runs launches on several threads of the host and follows every store of theirs
 into what native code reads: fields of structs, and what `ctypes` moves and fills. Prints each kind of store that
-came while workers ran, and each that nobody may make.
+came while workers ran, and each that none of them may make.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 SHARED_FIELDS: Final = frozenset({"Launch.stop", "Launch.full", "Launch.masked", "Launch.poisoned", "HeapTable.freed"})
 HEAP: Final = "the device heap"
 MARKS: Final = "initcheck's marks of global memory"
-#: Memory of the launch that Python may fill while workers run: bytes of blocks that nobody has, and their marks.
+#: Memory of the launch that Python may fill while workers run: bytes of free blocks, and their marks.
 SHARED_ROOMS: Final = frozenset({HEAP, MARKS})
 
 _HEAD: Final = ".version 8.0\n.target sm_80\n.address_size 64\n.extern .func free(.param .b64 p);\n"
@@ -69,7 +69,7 @@ _SCENES: Final[tuple[tuple[str, dict[str, Any]], ...]] = (
         _HEAD + _KERNEL.format("mov.u32 %r1, %ctaid.x; setp.eq.u32 %p1, %r1, 40; @%p1 trap; W: @!%p1 bra W;"),
         {"grid": 64, "checks": []},
     ),
-    # bits that nobody has written: the variant that follows them is compiled while others run
+    # unwritten bits: the variant that follows them is compiled while others run
     (
         _HEAD + _KERNEL.format(
             ".shared .b32 sha[32]; mov.u32 %r1, sha; ld.shared.u32 %r2, [%r1]; add.u32 %r2, %r2, 1;"
@@ -91,7 +91,7 @@ class Stores:
 
     Attributes:
         met: Kinds of stores that came while workers ran; whether others than a thread's own did is chance.
-        breaches: Those among them that nobody may make.
+        breaches: Those among them that are not allowed.
     """
 
     def __init__(self) -> None:
@@ -112,7 +112,7 @@ class Stores:
         """Memory has been taken from a launch's arena, or for a heap."""
         owner = self.worker()
         with self._lock:
-            # what lay there before, of a launch or a heap that is gone, is no room any more
+            # what lay there before, of a launch or a heap that is gone, is no longer room
             self._rooms = [one for one in self._rooms if one.start + one.size <= at or at + size <= one.start]
             insort(self._rooms, _Room(at, size, what if owner is None else owner), key=lambda one: one.start)
         if owner is not None and self._running and not self._launch_lock.locked():

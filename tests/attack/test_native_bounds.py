@@ -253,7 +253,7 @@ def test_what_lies_beyond_a_table_traps() -> None:
 
 
 class Proved(NamedTuple):
-    """A native function, and what the proof is told of it."""
+    """A native function, and what the proof knows of it."""
 
     name: str
     ir: str

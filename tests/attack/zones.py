@@ -1,4 +1,4 @@
-"""Guard zones: memory between pages that nobody may touch, with canaries; a machine that takes all of its from them."""
+"""Guard zones: memory between pages that trap, with canaries; a machine that takes all of its memory from them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _MOST_LEFT: Final = 1024  # a zone is three mappings, of which Linux allows a pr
 
 
 class Zone:
-    """Bytes that end (but for their alignment) where a page begins that nobody may touch; around them, canaries."""
+    """Bytes that end (but for their alignment) where a page begins that no code may touch; around them, canaries."""
 
     def __init__(self, size: int, alignment: int, name: str, place: int = 0) -> None:
         self.name = name

@@ -1,4 +1,4 @@
-"""What is added behind products: at which index it belongs, by its shape and by what is said to be computed."""
+"""What is added behind products: at which index it belongs, by its shape and by what is declared to be computed."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def _array(number: int, shape: tuple[int, ...]) -> TracedArray:
 
 
 def asked(shape: tuple[int, int], beside: tuple[int, ...], elements: Any, *, stated: bool) -> Added:
-    """What is said of products of this shape to each element of which one of another array is added."""
+    """The diagnoses of products of this shape to each element of which one of another array is added."""
     size = shape[0] * shape[1]
     origins = np.zeros(size, ORIGIN)
     origins["array"], origins["element"] = 1, np.broadcast_to(elements, shape).ravel()

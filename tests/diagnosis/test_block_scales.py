@@ -1,4 +1,4 @@
-"""Scales of `.block_scale`: what is said of those of other rows and blocks, and of orders that nobody knows."""
+"""Scales of `.block_scale`: the diagnoses of those of other rows and blocks, and of unknown orders."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_tiles_are_known_by_their_size_whatever_the_shape_of_the_array(shape: tu
 
 
 def test_scales_in_an_order_of_their_own_are_left_open() -> None:
-    """Rows lie the other way round: whether that is meant nobody says."""
+    """Rows lie the other way round, and nothing declares whether that is meant."""
     *others, of_a, of_b = SCALED_BY_ROWS.make()
     assert isinstance(of_a, np.ndarray)
     turned = "xor.b32 r51, r51, 255; mul.lo.u32 r51, r51, 12; // sa-pitch"

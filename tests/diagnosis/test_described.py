@@ -29,7 +29,7 @@ def test_there_are_twenty_bugs_and_more() -> None:
 @pytest.mark.sample(every=6)
 @pytest.mark.parametrize("bug", hopper_bugs.BUGS, ids=lambda bug: bug.id)
 def test_the_laws_alone_name_the_cause_and_the_line(bug: PlantedBug) -> None:
-    """Nobody says what is computed."""
+    """Nothing declares what is computed."""
     record = launch(bug.kernel, bug.text, (bug.make or bug.kernel.make)(), provenance=True).provenance
     assert record is not None
     found = diagnose(record)

@@ -21,7 +21,7 @@ NAMES = {0: "A", 1: "B", 2: "C"}
 
 
 def _hgemm(text: str, *, ones: bool = False) -> tuple[tuple[Diagnosis, ...], bool]:
-    """What is said of a text of examples/hgemm.ptx, and whether the result is right."""
+    """The diagnoses of a text of examples/hgemm.ptx, and whether the result is right."""
     rng = np.random.default_rng(3)
     a, b = (rng.standard_normal(shape, np.float32).astype(np.float16) for shape in ((128, 64), (64, 64)))
     if ones:

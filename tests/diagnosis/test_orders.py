@@ -1,4 +1,4 @@
-"""Arrays in an order of their own accuse nobody, and of two factors that may be wrong neither is so for certain."""
+"""Arrays in an order of their own are no accusation, and of two factors that may be wrong neither is called certain."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 NOT_NAMED_FIRST: Final[dict[str, str]] = {
     "ldmatrix_origin": "half of A is read where zeros were put: it comes from no array, and is not judged",
     "score_pitch": "initcheck tells of places of the tile that nothing was stored to, at the load",
-    "warpgroup_rows": "either side may be the wrong one: the factor's is told first, and the store's behind it",
+    "warpgroup_rows": "either side may be the wrong one: the factor's comes first, the store's behind it",
 }
 """By report, why something else is named first, or nothing."""
 

@@ -45,7 +45,7 @@ def test_launches_on_plain_memory_are_examined(text: str, causes: list[str]) -> 
     watcher = Watcher()
     with watching(("memcheck",), watcher.tell, provenance=True):
         _launch(text)
-        _launch(text)  # the same again, which is told once
+        _launch(text)  # the same again, which is reported once
     (seen,) = watcher.seen
     assert (watcher.launches, seen.kernel, seen.is_wrong) == (2, "sgemm", bool(causes))
     assert [one.cause for one in seen.examined.found] == causes
@@ -77,7 +77,7 @@ COPIES: Final = """.version 8.0
 
 
 def _spread() -> Watcher:
-    """What is seen of a kernel that stores one number 32 times, to memory that nobody has named."""
+    """What is seen of a kernel that stores one number 32 times, to memory that has no name."""
     device, watcher = pl.Device("sm_80"), Watcher()
     to, source = (device.alloc(size).address for size in (128, 4))
     device.write(source, np.float32(3).tobytes())

@@ -95,7 +95,7 @@ def transcript(line: str, capsys: pytest.CaptureFixture[str]) -> str:
     command, _, cut = line.removeprefix("$ ").partition(" | head -")
     program, *words = shlex.split(command)
     if program == "ptxloom":
-        os.environ.pop("COLUMNS", None)  # as wide as it is, whatever pytest's workers are told
+        os.environ.pop("COLUMNS", None)  # as wide as it is, whatever pytest's workers are given
         main(words)
         printed = capsys.readouterr().out
     else:

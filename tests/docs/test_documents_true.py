@@ -104,7 +104,7 @@ def test_the_diff_of_an_instruction_is_that_of_its_files() -> None:
 
 
 def test_the_diff_of_an_instruction_leaves_no_file_out() -> None:
-    """Files of the package that speak of the instruction, its modules or its hazards."""
+    """Files of the package that name the instruction, its modules or its hazards."""
     shown = {path for block in blocks("CONTRIBUTING.md", "diff") for path, _, _ in hunks(block)}
     words = re.compile(r"clusterlaunchcontrol|cluster_launch|try_cancel|NOT_CANCELED|not-canceled")
     package = ROOT / "src" / "ptxloom"

@@ -52,7 +52,7 @@ class Running:
         self.environment = surroundings(self.server.path)
 
     def run(self, program: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-        """A program of `programs/` to its end, or with a time limit that nobody meets."""
+        """A program of `programs/` to its end, or with a time limit that no program meets."""
         command = [sys.executable, str(PROGRAMS / program), *arguments]
         return subprocess.run(
             command, capture_output=True, text=True, check=False, env=self.environment, timeout=300, cwd=PROGRAMS

@@ -2,7 +2,7 @@
 
 Programs are not compiled with it: the sanitizer's run-time is loaded before all else. What it reports goes into files,
 and fails the test that ran the program (`make sanitizers` runs all tests that have one). `python -m driver.sanitizers`
-is the server, as such programs want it.
+is the server for such programs.
 """
 
 from __future__ import annotations

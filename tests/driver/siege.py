@@ -308,7 +308,7 @@ def _serve(first: int, last: int) -> None:
         faulthandler.dump_traceback_later(_HANGS, exit=True, file=words)
         try:
             said = f"DONE {besieged.run(seed)}"
-        except BaseException:  # noqa: BLE001 - whatever it is, it is told
+        except BaseException:  # noqa: BLE001 - whatever it is, it is reported
             said = "FAILED " + " | ".join(traceback.format_exc().strip().splitlines()[-12:])
         sys.stdout.write(said + "\n")
         sys.stdout.flush()

@@ -17,7 +17,7 @@ def test_no_image_is_read_behind_its_memory() -> None:
     told = done.stdout.splitlines()
     assert (done.returncode, told[-1:]) == (0, ["[5, 6]"]), (told[-2:], done.stderr)
     assert {*told[1:-2:2]} == {"{200}"}, [*zip(told[:-2:2], told[1:-2:2], strict=True)]
-    assert told[-2] == "{1}"  # of the linker, which is told how long an image is
+    assert told[-2] == "{1}"  # of the linker, which receives an image's length
 
 
 @pytest.mark.sweep  # it reads 2^30 bytes

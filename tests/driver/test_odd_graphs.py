@@ -1,4 +1,4 @@
-"""Graphs that are changed, destroyed or nested when and as nobody should, and whoever hears the log."""
+"""Graphs that are changed, destroyed or nested when and as no program should, and the receivers of the log."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""Programs on the driver: what they compute, what is told of them, threads, forks, a server that dies."""
+"""Programs on the driver: what they compute, what is reported of them, threads, forks, a server that dies."""
 
 import os
 import shutil

@@ -29,7 +29,7 @@ def one_input(data: bytes) -> None:
 
 
 def main() -> int:
-    """Run the fuzzer until it is told to stop."""
+    """Run the fuzzer until a signal stops it."""
     try:
         atheris: Any = importlib.import_module("atheris")
     except ImportError:

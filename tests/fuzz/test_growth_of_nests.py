@@ -1,4 +1,4 @@
-"""Loops and branches inside each other: what is said of a nest costs as much as its text, however deep it is."""
+"""Loops and branches inside each other: what is reported of a nest costs as much as its text, however deep it is."""
 
 from __future__ import annotations
 

@@ -348,7 +348,7 @@ def test_a_rendering_is_what_a_human_approved(name: str, request: pytest.Fixture
 
 
 def test_every_view_has_a_golden_file() -> None:
-    """Watched while files are rendered until each was called: a view that is not is one that nobody looks at."""
+    """Watched while files are rendered until each was called: a view that is not is one without a golden file."""
     wanted, called, before = views(), set[object](), sys.getprofile()
     for name in sorted(RENDERINGS, key=lambda name: name in COMMANDS):  # commands take longer, and call few more
         if not called.issuperset(wanted.values()):

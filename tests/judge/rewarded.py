@@ -170,7 +170,7 @@ HACKED: Final[dict[str, tuple[str, str, str]]] = {
     ),
     "waits for ever where nobody looks": ("ended", SAXPY, saxpy("$again:\n    bra $again;\n")),
 }  # fmt: skip
-"""By what it does: what it is told as, the reference, the kernel."""
+"""By what it does: how its end is reported, the reference, the kernel."""
 
 _LAUNCH: Final = f'''
 import numpy as np

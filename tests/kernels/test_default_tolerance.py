@@ -1,4 +1,4 @@
-"""What real kernels compute is right by the tolerance that nobody has to state."""
+"""What real kernels compute is right by the default tolerance."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A device: memory that lives from launch to launch, reached through any pointer; what is gone is told."""
+"""A device: memory that lives from launch to launch, reached through any pointer; what is gone is reported."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The device heap: bounded, of the module, kept from launch to launch; what is wrong with it is told."""
+"""The device heap: bounded, of the module, kept from launch to launch; what is wrong with it is reported."""
 
 from __future__ import annotations
 
@@ -149,7 +149,7 @@ def test_leaks_are_told_by_where_they_were_allocated() -> None:
     assert leak.count == 80
     (leak,) = known["drop"].launch(1, 40, [0], checks=checks).hazards
     assert (leak.size, leak.count) == (4000, 40)
-    assert tuple(known["drop"].launch(1, 1, [0]).hazards) != ()  # freed already; without the check no leak is told
+    assert tuple(known["drop"].launch(1, 1, [0]).hazards) != ()  # freed already; without the check no leak is reported
     assert tuple(known["loop"].launch(1, 32, [8]).hazards) == ()
 
 
@@ -160,7 +160,7 @@ def test_a_leak_check_needs_no_code_of_its_own() -> None:
 
 
 def test_any_order_of_calls_keeps_blocks_apart() -> None:
-    """Random allocations and frees: blocks never overlap, a freed one is nobody's, all of it comes back at the end."""
+    """Random allocations and frees: blocks never overlap, a freed one has no owner, all of it comes back at the end."""
     generator = np.random.default_rng(7)
     heap = Heap(1 << 16)
     someone = Maker(None, (0, 0, 0), 0, 0)  # pyright: ignore[reportArgumentType]

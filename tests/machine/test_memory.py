@@ -71,7 +71,7 @@ def test_an_illegal_lane_is_named_and_an_inactive_one_is_not_judged() -> None:
 
 
 def test_an_address_far_from_every_array_is_told_as_it_is() -> None:
-    """A row too far is told by the array; what lies a megabyte away from one has nothing to do with it."""
+    """A row too far is reported with the array; what lies a megabyte away from one has nothing to do with it."""
     near, far = (f"ld.global.u32 %r1, [%rd1+{distance}];" for distance in (4096, 1 << 20))
     for body, symbol in ((near, "args[0]+0x1000"), (far, "")):
         with pytest.raises(LaunchError) as caught:

@@ -36,7 +36,7 @@ _SCALES: Final = {"M2": 2.0, "M4": 4.0, "M8": 8.0, "D2": 0.5, "D4": 0.25, "D8": 
 
 
 class Strange(Exception):  # noqa: N818 - says what was met
-    """An instruction that is no arithmetic, or a way of computing that is not told apart here."""
+    """An instruction that is no arithmetic, or a way of computing that is not distinguished here."""
 
 
 @cache
@@ -96,7 +96,7 @@ def asked_programs(mixture: Mixture) -> list[str]:
 
 
 def asked_forms() -> dict[str, int]:
-    """How many sums ptxas fuses in each of `FORMS`: those that are none any more."""
+    """How many sums ptxas fuses in each of `FORMS`: those that are no longer separate."""
     apart, fused_ = (disassembled(forms_text(), "sm_90", option) for option in ("--fmad=false", "--fmad=true"))
     return {form: _sums(apart[f"k{at}"]) - _sums(fused_[f"k{at}"]) for at, form in enumerate(FORMS)}
 
@@ -163,7 +163,7 @@ class _Code:
             (value,) = struct.unpack("<f", int(name, 16).to_bytes(4, "little"))
             found = _both(number(value))
         elif re.fullmatch(r"R\d+", name):
-            found = _both(leaf("nothing"))  # a half that nobody asks for
+            found = _both(leaf("nothing"))  # a half that is not asked for
         elif re.match(r"[\d.]", name):
             found = _both(number(float(name)))
         else:

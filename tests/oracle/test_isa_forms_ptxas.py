@@ -18,7 +18,7 @@ pytestmark = [
 
 JUDGED = tuple(opcode for opcode in opcodes() if judged(opcode) and opcode not in MOVES)
 FORMS = 2  # of each syntax line
-PART = 48  # one opcode of so many is asked about in every run
+PART = 48  # one opcode in 48 is asked about in every run
 BATCH = 2000
 SHARE = 0.99  # the rest is listed, with reasons, in recorded/ptxas/isa_forms.json
 

@@ -20,7 +20,7 @@ pytestmark = [
 
 SAMPLE = "fresh"
 SHARE = 0.99
-PART = 12  # one opcode of so many is asked about in every run
+PART = 12  # one opcode in 12 is asked about in every run
 
 
 @pytest.mark.parametrize("every", part_and_whole(PART, 1))

@@ -20,7 +20,7 @@ _WIDEST: Final = 64
 
 
 class Read(Protocol):
-    """Looks up what is known of an operand, as a number of so many bits."""
+    """Looks up what is known of an operand, as a number of `width` bits."""
 
     def __call__(self, operand: Operand, width: int) -> Bits:
         """The bits of an operand."""

@@ -117,7 +117,7 @@ class Execution:
                     more = True
 
     def races(self, are_equal: Callable[[Node, Node], bool]) -> dict[tuple[int, int, str], bool]:
-        """Steps that are in a data race, and where; weak stores of equal values are none.
+        """Steps that are in a data race, and where; weak stores of equal values do not race.
 
         Whether they have to be found: not if a write has overtaken the first.
         """
@@ -143,7 +143,7 @@ class Execution:
         return found
 
     def is_overtaken(self, one: int, other: int) -> bool:
-        """Whether a write between two accesses is ordered with both, so that nobody has to name the first.
+        """Whether a write between two accesses is ordered with both, so that the first need not be named.
 
         Causality order is not transitive: of two stores of a thread only the last may have been seen.
         """

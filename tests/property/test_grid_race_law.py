@@ -73,7 +73,7 @@ class Barrier:
 
     text: str
 
-    def ptx(self, number: int) -> str:  # noqa: ARG002 - as the other steps have it
+    def ptx(self, number: int) -> str:  # noqa: ARG002 - as in the other steps
         """Everybody comes."""
         return self.text
 

@@ -21,7 +21,7 @@ FEWEST_SPELLINGS = 500
 
 
 def problem(instruction: Instruction) -> str:
-    """What is wrong with an instruction; empty if it has a form that takes so many operands."""
+    """What is wrong with an instruction; empty if it has a form that takes that number of operands."""
     form, count = bind(instruction).form, len(instruction.operands)
     if form is None:
         return f"{instruction}: no form"

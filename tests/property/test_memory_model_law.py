@@ -99,7 +99,7 @@ class Fence:
     sem: str
     scope: str
 
-    def ptx(self, number: int, space: str) -> str:  # noqa: ARG002 - as the other steps have it
+    def ptx(self, number: int, space: str) -> str:  # noqa: ARG002 - as in the other steps
         """The old spelling for some of the strongest."""
         if self.sem == "sc" and self.scope == "gpu":
             return "membar.gl;"
@@ -159,7 +159,7 @@ class Meet:
             groups.setdefault(actor // size, []).append(actor)
         return list(groups.values())
 
-    def ptx(self, number: int, space: str) -> str:  # noqa: ARG002 - as the other steps have it
+    def ptx(self, number: int, space: str) -> str:  # noqa: ARG002 - as in the other steps
         """All threads come."""
         return {
             "warp": "bar.warp.sync -1;",

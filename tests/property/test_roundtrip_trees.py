@@ -107,7 +107,7 @@ STRINGS = st.from_regex(r"[A-Za-z0-9 ./;{}]{0,8}", fullmatch=True)
 
 
 def no_pair(node: Operand) -> bool:
-    """Whether an operand, alone, cannot be taken for a pair: `a | b` is one, `(a | b)` is none and loses its marks."""
+    """Whether an operand, alone, cannot be taken for a pair: `a | b` is one, `(a | b)` is not, and loses them."""
     while isinstance(node, Binary | Ternary):
         if isinstance(node, Binary) and node.operator == "|" and isinstance(node.left, Name | Component):
             return False

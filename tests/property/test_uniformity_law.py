@@ -200,7 +200,7 @@ def test_what_is_said_to_be_shared_is_shared(program: tuple[str, tuple[int, int,
 
 
 def _compare(record: TraceRecord, lanes: Uniformity) -> None:
-    """Every register that a record read against what is said of it."""
+    """Every register that a record read against what the analysis claims of it."""
     at = lanes.graph.block_at(record.node.start)
     assert at is not None
     position = next(place for place, one in enumerate(at.instructions) if one.start == record.node.start)

@@ -51,7 +51,7 @@ def asked() -> tuple[EvidenceRow, ...]:
 
 
 def asked_data() -> str:
-    """It as the package has it."""
+    """The page in the package's form."""
     return json.dumps([asdict(one) for one in asked()], indent=1) + "\n"
 
 

@@ -1,4 +1,4 @@
-"""The table of what recordings confirm is what they confirm (`--update` writes it), and runs are told by it."""
+"""The table of what recordings confirm is what they confirm (`--update` writes it), and runs go by it."""
 
 from __future__ import annotations
 

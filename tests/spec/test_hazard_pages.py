@@ -104,7 +104,7 @@ def _maps() -> list[object]:
 
 
 def arguments_of(case: Case) -> list[object]:
-    """64 words, 62 that nobody may write, and where a page is about tensor maps a tensor with its maps."""
+    """64 words, 62 that are read-only, and where a page is about tensor maps a tensor with its maps."""
     fixed = np.zeros(62, np.uint32)
     fixed.flags.writeable = False
     return [np.zeros(64, np.uint32), fixed, *(_maps() if case.place.startswith("tensor_copies") else [])]

@@ -21,7 +21,7 @@ VERDICT = re.compile(r"//\s*(invalid|warns): \[([a-z, -]+)\](, ptxas accepts)?$"
 
 @dataclass(frozen=True)
 class Case:
-    """A line of a page: the module around it, and what is said about it."""
+    """A line of a page: the module around it, and what is reported of it."""
 
     place: str
     head: str

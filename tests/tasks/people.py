@@ -75,7 +75,7 @@ class Attempt:
     printed: str
 
     def failures(self, task: Task) -> list[str]:
-        """What is not as the task has it; nothing if it succeeded."""
+        """What differs from the task; nothing if it succeeded."""
         wrong = [f"ended with {self.code} instead of {task.code}"] if self.code != task.code else []
         wrong += [f"does not say {words!r}" for words in task.says if words not in self.printed]
         wrong += [f"says {words!r}" for words in task.lacks if words in self.printed]

@@ -21,7 +21,7 @@ SPACES: Final = (
 
 
 class Stranger:
-    """A value of a type that nobody takes."""
+    """A value of a type that no function takes."""
 
     def __repr__(self) -> str:
         return "Stranger()"

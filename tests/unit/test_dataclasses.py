@@ -1,4 +1,4 @@
-"""Every dataclass is a value that is frozen and has slots, or is told here; those with arrays are compared by identity.
+"""Every dataclass is frozen and has slots, or is listed here; those with arrays are compared by identity.
 
 Two arrays are equal element by element, so that the `==` and the hash that a dataclass is given would raise: a class
 with arrays among its fields is compared by identity (`eq=False`).

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import ast
+import io
 import re
+import tokenize
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 ROOT: Final = Path(__file__).parents[2]
 TEXTS: Final = tuple(
@@ -20,6 +26,14 @@ TEXTS: Final = tuple(
         + [ROOT / f"{name}.md" for name in ("README", "ARCHITECTURE", "CONTRIBUTING", "CHANGELOG")]
     )
 )
+#: Programs of which docstrings and comments are read: their strings are names of cases, and input.
+PROGRAMS: Final = tuple(
+    path
+    for folder in ("tests", "tools", "bench")
+    for path in sorted((ROOT / folder).rglob("*.py"))
+    if path != Path(__file__)
+)
+PAGES: Final = tuple(sorted([*(ROOT / "tests" / "spec").glob("*.md"), *(ROOT / "bench").glob("*.md")]))
 NEVER: Final = {
     r"(?<!here )\b(?:is|are|was|were) none\b(?! of\b)": "`none` is not a noun: `does not exist`, `has no ...`",
     r"\b[Ss]o many\b(?! that\b| as\b| more\b)": "name the number: `count`, `n`, or `a number of`",
@@ -42,12 +56,33 @@ def found(text: str) -> list[tuple[str, str]]:
     return [(match.group(), instead) for phrase, instead in NEVER.items() for match in re.finditer(phrase, flat)]
 
 
+def prose(text: str) -> Iterator[str]:
+    """Docstrings and comments of a program."""
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type == tokenize.COMMENT:
+            yield token.string
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
+            yield node.value.value
+
+
 def test_no_text_has_a_phrase_that_is_never_right() -> None:
     """Sources and pages."""
     wrong = [
         f"{path.relative_to(ROOT)}: {phrase!r}: {instead}"
-        for path in TEXTS
+        for path in (*TEXTS, *PAGES)
         for phrase, instead in found(path.read_text("utf-8"))
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_nor_has_what_explains_a_program() -> None:
+    """Tests, tools and benchmarks."""
+    wrong = [
+        f"{path.relative_to(ROOT)}: {phrase!r}: {instead}"
+        for path in PROGRAMS
+        for text in prose(path.read_text("utf-8"))
+        for phrase, instead in found(text)
     ]
     assert not wrong, "\n".join(wrong)
 

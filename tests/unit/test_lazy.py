@@ -1,4 +1,4 @@
-"""A value that is worked out once, by whoever asks first; nobody waits for a lock."""
+"""A value that is worked out once, by the first thread that asks; no thread waits for a lock."""
 
 import threading
 

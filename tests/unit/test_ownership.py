@@ -1,4 +1,4 @@
-"""What is run, or steers what is said, is believed if nobody else can have written it; otherwise one sentence."""
+"""Files that are run, or steer reports, are trusted if no other user can have written them; otherwise one sentence."""
 
 import os
 import stat

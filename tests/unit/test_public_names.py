@@ -155,7 +155,7 @@ def functions(kind: type[object]) -> list[Callable[..., object]]:
 
 
 def complete(function: Callable[..., object]) -> None:
-    """Whether help about a function names what it takes, gives back and raises."""
+    """Whether help about a function names what it takes, returns and raises."""
     signature = inspect.signature(function)
     parts = sections(inspect.getdoc(function) or "")
     assert parts[""].strip(), (function, "says what it does")

@@ -37,7 +37,7 @@ def named(tree: ast.Module) -> bool:
 
 
 def prose(tree: ast.Module) -> set[int]:
-    """Strings that stand as statements: docstrings, and what is said of constants."""
+    """Strings that stand as statements: docstrings, and comments on constants."""
     return {
         id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
     }

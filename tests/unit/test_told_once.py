@@ -1,4 +1,4 @@
-"""An instruction is told once: as data, as a row, as effects. Who names it besides is listed, and becomes less only."""
+"""An instruction is defined once: data, a row, effects. Other modules that name it are listed here."""
 
 from __future__ import annotations
 

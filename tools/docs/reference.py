@@ -213,7 +213,7 @@ def _cell(text: str) -> str:
 
 
 def _deeper(markdown: str, by: int) -> str:
-    """A page as a section: its headings by so many levels deeper."""
+    """A page as a section: its headings a number of levels deeper."""
     return re.sub(r"(?m)^(#+ )", "#" * by + r"\1", markdown)
 
 

@@ -55,7 +55,7 @@ def main() -> None:
 
 
 def _part(part: str, scratch: Path) -> str:
-    """What `fatbinary` is told of a part, such as `elf90of80`, whose file is made."""
+    """What `fatbinary` receives for a part, such as `elf90of80`, whose file is made."""
     kind, (arch, _, source) = part[:3], part[3:].partition("of")
     path = scratch / f"{part}.{kind}"
     made_of = path.with_suffix(".ptx")

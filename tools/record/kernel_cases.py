@@ -182,7 +182,7 @@ def _record(driver: Driver, case: KernelCase, architecture: str, out: dict[str, 
 
 
 def main(recording: str) -> int:
-    """Record; 1 if runs differ among each other or from NumPy (what was recorded is written all the same)."""
+    """Record; 1 if runs differ among each other or from NumPy (what was recorded is written anyway)."""
     driver = Driver()
     out: dict[str, Array] = {}
     complaints: list[str] = []

@@ -69,7 +69,7 @@ class Driver:
             raise RuntimeError(f"{text.value.decode() if text.value else code}")
 
     def take(self, size: int) -> ctypes.c_uint64:
-        """So many bytes of global memory."""
+        """A number of bytes of global memory."""
         at = ctypes.c_uint64()
         self("cuMemAlloc_v2", ctypes.byref(at), ctypes.c_size_t(size))
         return at

@@ -47,7 +47,7 @@ class Suite:
 
     Attributes:
         name: Of the suite.
-        package: Whose version is told.
+        package: Whose version is printed.
         tests: The package or module of its tests, of unittest's kind; or a folder of this repository, for pytest.
         device: On which they run.
     """
@@ -113,7 +113,7 @@ def _parsed(arguments: Sequence[str]) -> argparse.Namespace:
     return parser.parse_args(arguments)
 
 
-# -- what is known, and what is said -----------------------------------------------------------------------------------
+# -- what is known, and what is reported -------------------------------------------------------------------------------
 
 
 def read_known(path: Path) -> dict[str, str]:

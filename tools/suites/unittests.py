@@ -43,7 +43,7 @@ class Recorder(unittest.TextTestResult):
         super().startTest(test)
 
     def stopTest(self, test: TestCase) -> None:  # noqa: N802
-        """What was said of it last, parts and all, is what it came to."""
+        """Its last report, parts included, is its result."""
         self._tell(test.id(), *self._outcome)
         super().stopTest(test)
 

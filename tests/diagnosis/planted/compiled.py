@@ -114,7 +114,7 @@ def marked(text: str, marks: Mapping[str, Sequence[int]]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Factors:
-    """Makes the arguments of a product of row-major matrices, with so many pointers to nothing at their end."""
+    """Makes the arguments of a product of row-major matrices, with null pointers at their end."""
 
     dtype: type[np.generic]
     scratch: int = 0

@@ -23,5 +23,5 @@ def steps(operand: str, *changes: tuple[int, int]) -> tuple[Edit, ...]:
 
 
 def moved(kernel: RightKernel, name: str, cause: str, mark: str, by: int) -> PlantedBug:
-    """A coordinate of a copy that is so many elements off."""
+    """A coordinate of a copy that is a number of elements off."""
     return PlantedBug(name, kernel, cause, mark[0], (Edit(mark, ", 0;", f", {by};"),), (mark,))

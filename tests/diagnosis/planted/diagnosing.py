@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def diagnosed(case: RightKernel, text: str, arguments: Sequence[Argument]) -> tuple[Diagnosis, ...]:
-    """The diagnoses of a text of a kernel, which is told in words what is computed, as a launch file does."""
+    """The diagnoses of a kernel's text; words say what is computed, as in a launch file."""
     record = launch(case, text, arguments, provenance=True).provenance
     assert record is not None
     return diagnose(record, case.says, names=dict(enumerate(case.names)))

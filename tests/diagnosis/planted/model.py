@@ -1,6 +1,6 @@
 """What a planted bug is: a kernel that is right, and a small edit of its text that people really make by mistake.
 
-Lines that edits and expectations speak of bear a mark, a comment at their end: `... // a-load`.
+Lines that edits and expectations name bear a mark, a comment at their end: `... // a-load`.
 """
 
 from __future__ import annotations

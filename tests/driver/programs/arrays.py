@@ -1,4 +1,4 @@
-"""A texture of an array that nobody has written, or that is written, or destroyed, as argument 1 says."""
+"""A texture of an array that is unwritten, or that is written, or destroyed, as argument 1 says."""
 
 import ctypes
 import sys

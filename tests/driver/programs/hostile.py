@@ -6,7 +6,7 @@ bits. What a function is about to be called with is printed before, so that a cr
     hostile.py LIBCUDA_SOURCES [LIBCUDART_SOURCES]
 
 With two folders it is the runtime's functions. What it passes on has the arguments of the driver's function; copies
-are left out, whose host memory nobody can judge.
+are left out, whose host memory cannot be judged.
 """
 
 import ctypes

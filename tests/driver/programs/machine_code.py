@@ -53,7 +53,7 @@ def fatbin(kind: int, data: bytes) -> bytes:
 
 
 def no_library(name: str) -> bool:
-    """Whether nobody finds one."""
+    """Whether none is found."""
     try:
         ctypes.CDLL(name)
     except OSError:

@@ -1,4 +1,4 @@
-"""A kernel that has run long is compiled once more, beside: when, by whom, and that nobody sees it in results."""
+"""A kernel that has run long is compiled once more, beside: when, by which process, and that results do not show it."""
 
 from __future__ import annotations
 
@@ -251,7 +251,7 @@ def test_the_process_ends_with_its_maker_however_that_ends_and_says_nothing(tmp_
 
 
 def is_running(pid: int) -> bool:
-    """Whether there is such a process, and it is more than a name that nobody has asked about."""
+    """Whether there is such a process, and it is more than a name: its parent has not waited for it."""
     try:
         os.kill(pid, 0)
     except ProcessLookupError:

@@ -1,4 +1,4 @@
-"""Initcheck: uses of what nobody has written are found to the bit, and the same kernels with the write are silent."""
+"""Initcheck: uses of what is unwritten are found to the bit, and the same kernels with the write are silent."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def hazards(body: str, before: str = BEFORE, block: int = 32) -> tuple[Hazard, .
 
 @dataclass(frozen=True)
 class Pair:
-    """A kernel with `@` where the write belongs, that write, and what is said without it where `used` is used."""
+    """A kernel with `@` where the write belongs, that write, and what is reported without it where `used` is used."""
 
     name: str
     body: str
@@ -184,7 +184,7 @@ REGISTERS = (
         "setp.eq.u32 %q1, %r0, 1;",
         tuple(lane for lane in range(32) if lane & 8),
     ),
-    (  # the half that nobody has written
+    (  # the half that is unwritten
         "mov.b64 %rd5, {%r0,%never1};\nmov.b64 {_,%r1}, %rd5;" + use("%r1"),
         "mov.u32 %never1, 1;",
         tuple(range(32)),
@@ -422,14 +422,14 @@ def test_memory_from_malloc_holds_nothing() -> None:
     ],
 )
 def test_what_is_computed_with_is_used_where_the_host_sees_it(body: str, reported: bool) -> None:
-    """Into memory that nobody has written, too: to copy what is unwritten is no use, to compute with it is."""
+    """Into unwritten memory, too: to copy what is unwritten is no use, to compute with it is."""
     out = np.zeros(64, np.uint32)
     run = kernel_of(body).launch(1, 32, [out], checks=("initcheck", "initcheck:global"), uninitialised=[out])
     assert [h.rule for h in run.hazards] == ["initcheck.uninitialised"] * reported
 
 
 def test_memory_that_was_given_what_is_computed_counts_as_written() -> None:
-    """One use is told, not all that follow from it."""
+    """One use is reported, not all that follow from it."""
     body = "ld.global.u32 %r1, [%rd0];\nadd.u32 %r1, %r1, 1;\nst.global.u32 [%rd0], %r1;\n"
     out = np.zeros(64, np.uint32)
     run = kernel_of(body * 3).launch(1, 32, [out], checks=("initcheck", "initcheck:global"), uninitialised=[out])

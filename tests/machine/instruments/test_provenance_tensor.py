@@ -1,4 +1,4 @@
-"""Where elements come from through tensor memory: what is said to be an element has its value, wherever it goes."""
+"""Where elements come from through tensor memory: what is traced to an element has its value, wherever it goes."""
 
 from __future__ import annotations
 

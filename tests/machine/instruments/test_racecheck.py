@@ -130,7 +130,7 @@ def test_a_bulk_copy_is_seen_by_those_who_wait_for_its_mbarrier() -> None:
     for seed in (0, 1, 7):
         assert found(body.replace("GATE", "gate"), block=64, seed=seed) == set()
         kinds = {kind for kind, _, _ in found(body.replace("GATE", "gate+8"), block=64, seed=seed)}
-        # against the other threads, against the one that copies, and as nobody waits to the end
+        # against the other threads, against the one that copies, and as no thread waits to the end
         assert kinds == {"read-after-write", "not-waited", "early-exit"}
 
 

@@ -1,4 +1,4 @@
-"""What tools do for single instructions may be long: the clock and Ctrl-C are looked at meanwhile all the same."""
+"""What tools do for single instructions may be long: the clock and Ctrl-C are looked at meanwhile, too."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ WAITING = frozenset((
     "sorts.sort_bitonic", "sorts.sort_radix", "tensor.hgemm_half", "transposes.transpose_padded",
     "triton_atomics.atomics", "triton_matmul.matmul",
 ))  # fmt: skip
-REST_SHARE = 4  # of the other kernels, one in so many, by the sum of its name
+REST_SHARE = 4  # one in four of the other kernels, by the sum of its name
 
 CASES = tuple(c for c in cases() if ARCHITECTURE in c.architectures)
 RACE_FREE = tuple(c for c in CASES if "in any order" not in c.exercises)

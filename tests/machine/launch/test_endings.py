@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-# What `on_exit` was told first is called last: when LLVM's state is gone, this process stays for some seconds, as its
+# What `on_exit` received first is called last: when LLVM's state is gone, this process stays for some seconds, as its
 # status says.
 PROGRAM = """
 import ctypes, sys, threading, time

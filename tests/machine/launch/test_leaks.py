@@ -41,7 +41,7 @@ def held():
         return int(file.read().split()[1]) * 4
 
 def grown(work, before, each, spans):
-    """The least KiB that memory grows by over any of the spans of turns, once so many turns have gone before.
+    """The least KiB that memory grows by over any of the spans of turns, once a number of turns have gone before.
 
     What leaks, leaks in every span; pools of the allocator and of the compiler grow in one and rest in the next.
     """

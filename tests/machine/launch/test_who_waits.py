@@ -1,4 +1,4 @@
-"""What is said of kernels for pairs of CTAs in which one waits for what never comes."""
+"""Reports on kernels for pairs of CTAs in which one waits for what never comes."""
 
 from __future__ import annotations
 

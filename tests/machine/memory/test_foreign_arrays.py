@@ -1,4 +1,4 @@
-"""Arrays of other libraries are arguments as they come: no copy, every type; what cannot be shared is told."""
+"""Arrays of other libraries are arguments as they come: no copy, every type; a reason for each that is refused."""
 
 from __future__ import annotations
 

@@ -86,7 +86,7 @@ def test_names_mean_what_ptxas_has_them_mean(body: str) -> None:
 
 
 def steps(count: int) -> int:
-    """The calls that it takes to plan a kernel with a series of so many registers."""
+    """The calls that it takes to plan a kernel with a series of `count` registers."""
     text = (
         f".version 9.0 .target sm_90 .address_size 64 .entry k() {{ .reg .b32 %r<{count}>; .reg .v2 .f32 %v<{count}>;"
     )

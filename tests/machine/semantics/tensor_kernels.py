@@ -172,7 +172,7 @@ def stride_of(matrix: NDArray[Any]) -> int:
 
 
 def descriptor(start: str, leading: int, stride: int, into: str, mode: int = 0) -> str:
-    """Statements that make a version-1 descriptor of what starts so many bytes behind the image, in a register."""
+    """Statements that make a version-1 descriptor of what starts `start` bytes behind the image, in a register."""
     rest = (leading >> 4) << 16 | (stride >> 4) << 32 | 1 << 46 | mode << 61
     return f"""
     add.u32 %r20, %r3, {start};

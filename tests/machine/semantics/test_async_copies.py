@@ -219,7 +219,7 @@ ld.shared.u32 %r2, [%r1]; st.global.u32 [%rd0], %r2;"""
 
 
 def stretch(left: int, right: int, missing: int = 0, said: int = 32) -> Bytes:
-    """A copy of 32 bytes of which so many at the ends do not exist; of the first, it says at most `said`."""
+    """A copy of 32 bytes of which some at the ends do not exist; of the first, it says at most `said`."""
     buffer = np.arange(1, 97, dtype=np.uint8)
     start = -buffer.ctypes.data % 16 + 16 + left
     given = buffer[start : start + 32 - left - right - missing]

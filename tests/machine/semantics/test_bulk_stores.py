@@ -1,4 +1,4 @@
-"""`st.bulk` sets a region of shared memory to zero, which all tools are told (PTX ISA 9.7.9.13; not run on silicon)."""
+"""`st.bulk` sets a region of shared memory to zero, which all tools receive (PTX ISA 9.7.9.13; not run on silicon)."""
 
 from __future__ import annotations
 

@@ -251,7 +251,7 @@ def test_fixed_point(source: str, form: str, scaled: str) -> None:
 
 
 def at_random(values: NDArray[Any], chance: NDArray[Any], name: str, count: int) -> NDArray[Any]:
-    """Magnitudes rounded by `count` random bits: up where they and the first so many bits cut off carry."""
+    """Magnitudes rounded by `count` random bits: up where they and the first `count` bits cut off carry."""
     exact = np.abs(values.astype(np.float64))
     step = 2.0 ** (np.maximum(np.frexp(exact)[1] - 1, SMALLEST[name]).astype(np.float64) - FRACTION[name])
     whole = np.floor(exact / step)

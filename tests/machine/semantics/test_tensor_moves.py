@@ -72,7 +72,7 @@ def run(body: str, registers: int, before: NDArray[np.uint32], given: NDArray[np
 
 
 def vector(count: int) -> str:
-    """So many registers."""
+    """A list of `count` registers."""
     return "{" + ", ".join(f"%v{n}" for n in range(count)) + "}"
 
 

@@ -124,7 +124,7 @@ def test_stores_of_two_warps_to_one_place_of_a_surface_race() -> None:
     ],
 )
 def test_what_leaves_by_a_surface_is_used(body: str, is_used: bool) -> None:
-    """Shared memory that nobody has written is used where it is stored or combined, and where it is a coordinate."""
+    """Unwritten shared memory is used where it is stored or combined, and where it is a coordinate."""
     drawn, out = pl.surface(np.zeros(32, np.uint32), "1d"), np.zeros(32, np.uint32)
     start = ".shared .b32 tile[32]; .reg .b32 own; mov.u32 own, tile; add.u32 own, own, four; ld.shared.b32 r1, [own];"
     found = [

@@ -30,7 +30,7 @@ BY_THE_RUNTIME = {"tex", "tld4", "tcgen05"}
 
 
 class Recorder(Instrument):
-    """Keeps what it is told."""
+    """Keeps what it receives."""
 
     def __init__(self) -> None:
         self.accesses: list[Access] = []
@@ -49,7 +49,7 @@ def told(case: Case) -> tuple[Op, list[Access]] | None:
 
 
 def place_of(op: Op, access: Access) -> int:
-    """The operand that an access is told to go by."""
+    """The operand by which an access is addressed."""
     if access.is_mbarrier:
         return next(touch.place for touch in touches(op.node) if touch.does == OBJECT)
     if access.operand is not None:

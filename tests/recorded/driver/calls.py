@@ -64,7 +64,7 @@ class Calls:
     Args:
         out: Where the rows go.
         skipped: Numbers of calls that are not made, as they end the process.
-        answers: What a scenario is told that calls answer, by number, so that it goes the way of a recording.
+        answers: What calls answer to a scenario, by number, so that it goes the way of a recording.
     """
 
     def __init__(self, out: TextIO, skipped: Collection[int] = (), answers: Sequence[int] = ()) -> None:

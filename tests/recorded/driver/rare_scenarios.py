@@ -119,7 +119,7 @@ def several_devices(t: Calls) -> None:
 
 
 def messages(t: Calls) -> None:
-    """Logs of errors: who is told of them, and what is kept."""
+    """Logs of errors: who receives them, and what is kept."""
     t.begin()
     told: list[tuple[int, int, bool]] = []
 

@@ -71,7 +71,7 @@ def _attempt(name: str, path: Path, skipped: Collection[int], answers: Sequence[
         with path.open("w", encoding="utf-8") as out:
             try:
                 _ALL[name](Calls(out, skipped, answers))
-            except Exception:  # noqa: BLE001 - whatever stops a scenario is told in its rows
+            except Exception:  # noqa: BLE001 - whatever stops a scenario stands in its rows
                 out.write(json.dumps([STOPPED, traceback.format_exc()[-400:]]) + "\n")
         os._exit(0)
     end = time.monotonic() + _SECONDS

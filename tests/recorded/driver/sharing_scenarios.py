@@ -52,7 +52,7 @@ def _with_child(t: Calls, here: Callable[[Calls, Line], None], there: Callable[[
         out, line = io.StringIO(), Line(ends[1])
         try:
             there(Calls(out), line)
-        except Exception as error:  # noqa: BLE001 - whatever stops the child is told
+        except Exception as error:  # noqa: BLE001 - whatever stops the child is reported
             out.write(json.dumps(["stopped", repr(error)]) + "\n")
         line.say(out.getvalue().encode())
         os._exit(0)

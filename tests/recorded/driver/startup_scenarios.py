@@ -179,7 +179,7 @@ def devices(t: Calls) -> None:
 
 
 def attributes(t: Calls) -> None:
-    """All attributes of the device, and numbers that are none."""
+    """All attributes of the device, and numbers that are not attributes."""
     t.do("cuInit", 0)
     value = I()
     for number in (*range(-1, 152), 255, 256, 1000, 2**31 - 1):

@@ -237,7 +237,7 @@ def _status(t: Calls, stream: P | None, about: str = "") -> None:
 
 
 def capture_modes(t: Calls) -> None:
-    """How recording begins, ends, and what its state is told as."""
+    """How recording begins, ends, and how its state is reported."""
     t.begin()
     stream, graph, status, number = t.stream(), P(), I(), N()
     for where in (None, 1, 2):

@@ -129,7 +129,7 @@ def function_memory(t: Calls) -> None:
 
 
 def images_taken(t: Calls) -> None:
-    """Which of the images in a fatbin is taken, and what is said of it."""
+    """Which of the images in a fatbin is taken, and what is reported of it."""
     t.begin()
     to = t.memory(4)
     for path in sorted(IMAGES.glob("*.fatbin")):

@@ -137,7 +137,7 @@ def _merging_patterns(size: int) -> Iterator[tuple[str, Words]]:
 
 
 def _partner_patterns(size: int) -> Iterator[tuple[str, Words, int]]:
-    """Wide accesses in which each lane has a partner, so many lanes off, that wants the same or is inactive."""
+    """Wide accesses in which each lane has a partner, a number of lanes off, that wants the same or is inactive."""
     for seed in range(3):
         free = size * (draw(f"partners {size} {seed}", 32) % (1024 // size)).astype(np.int64)
         for distance in (1, 2, 3, 4, 8, 16):

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 CASES = dict(families())
 BATCH = 24  # cases a kernel
-PART = 8  # of so many cases one is run each time
+PART = 8  # one case in eight is run each time
 
 
 def run(cases: tuple[Case, ...]) -> np.ndarray:

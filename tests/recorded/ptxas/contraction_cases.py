@@ -1,4 +1,4 @@
-"""Random products and sums, and what is computed of them: expressions told apart by a digest each.
+"""Random products and sums, and what is computed of them: expressions distinguished by a digest each.
 
 `tools/record/contraction.py` asks ptxas what it makes of these programs, and keeps the digests of what its machine code
 computes; the tests hold the machine's own fusing to them.

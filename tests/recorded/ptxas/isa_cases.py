@@ -90,7 +90,7 @@ def module_text(version: str, target: str, lines: tuple[str, ...]) -> str:
 
 
 def legal(opcode: str, most: int) -> Iterator[Case]:
-    """Forms of an opcode, at most so many from each syntax line, and every number of operands they take."""
+    """Forms of an opcode, at most `most` from each syntax line, and every number of operands they take."""
     spec = instruction_spec(opcode)
     chance = random.Random(opcode)
     found = list(some_forms(spec))

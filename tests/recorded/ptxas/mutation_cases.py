@@ -308,7 +308,7 @@ MUTATIONS: Mapping[str, tuple[int, Callable[[Statement, random.Random], Statemen
 
 
 def mutants(opcode: str, most: int, sample: str = "") -> list[tuple[str, str]]:
-    """Mutations of an opcode: what was done, and the statement; at most so many, the same each time for a sample."""
+    """Mutations of an opcode: what was done, and the statement; at most `most`, the same each time for a sample."""
     chance = random.Random(f"mutations of {opcode}{sample}")
     origins = list(seeds(opcode, most // 4, chance))
     weighted = [kind for kind, (weight, _) in MUTATIONS.items() for _ in range(weight)]
@@ -323,7 +323,7 @@ def mutants(opcode: str, most: int, sample: str = "") -> list[tuple[str, str]]:
 
 
 def unmutated(opcode: str, most: int, sample: str = "") -> list[str]:
-    """Legal statements of an opcode, at most so many."""
+    """Legal statements of an opcode, at most `most`."""
     chance = random.Random(f"statements of {opcode}{sample}")
     found = list(dict.fromkeys(str(one) for one in seeds(opcode, 2 * most, chance)))
     return chance.sample(found, min(most, len(found)))

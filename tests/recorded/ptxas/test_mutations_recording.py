@@ -24,7 +24,7 @@ def recording() -> Recording:
 
 @pytest.fixture(scope="module", params=part_and_whole(6, 1))
 def ours(request: pytest.FixtureRequest) -> tuple[Judged, ...]:
-    """Our verdicts on every so many-th case."""
+    """Our verdicts on every case, or every sixth."""
     return tuple(verdicts(recording().cases[:: request.param]))
 
 

@@ -27,7 +27,7 @@ TENSOR: Final = 65536  # bytes of global memory
 THREADS: Final = 128
 TOLD, NOT_TOLD = 1, 2  # how a wait at the mbarrier ends
 CTAS: Final = 2  # that are given something, or one
-GIVEN: Final = ROOM + 4  # bytes that a CTA gives back: shared memory, and how the wait ended
+GIVEN: Final = ROOM + 4  # bytes that a CTA returns: shared memory, and how the wait ended
 MAP_BYTES: Final = 128
 TYPES: Final = (
     "UINT8", "UINT16", "UINT32", "INT32", "UINT64", "INT64", "FLOAT16", "FLOAT32", "FLOAT64", "BFLOAT16",

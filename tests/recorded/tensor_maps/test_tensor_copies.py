@@ -45,7 +45,7 @@ def kernel_of(name: str) -> pl.Kernel:
 
 
 def run(case: Case, number: int, checks: tuple[str, ...] = ("memcheck",)) -> tuple[str, bytes]:
-    """How a case ends in the machine: a digest as the recording has it, or the rule that ends it."""
+    """How a case ends in the machine: a digest as in the recording, or the rule that ends it."""
     start, tensor = (np.frombuffer(data, np.uint8).copy() for data in case.before(number))
     aligned = np.zeros(tensor.size + 256, np.uint8)
     whole = aligned[-aligned.ctypes.data % 256 :][: tensor.size]

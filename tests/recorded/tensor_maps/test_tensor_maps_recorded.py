@@ -74,7 +74,7 @@ def test_what_the_driver_refuses_is_refused_in_a_sentence(recorded: list[Case]) 
 
 
 def test_maps_along_the_width_are_the_drivers_and_hold_no_mode() -> None:
-    """The function is documented for sm_100 alone; the driver of an H200 answers all the same."""
+    """The function is documented for sm_100 alone; the driver of an H200 answers, too."""
     recording: Any = json.loads(gzip.decompress(RECORDING_WIDE.read_bytes()))
     assert (recording["gpu"], recording["driver"], len(recording["maps"])) == ("NVIDIA H200", 13000, WIDE_CASES)
     made = [case for case in recording["maps"] if case["status"] == 0]

@@ -208,7 +208,7 @@ def _block(rng: np.random.Generator, it: Instruction, case: str) -> tuple[Any, .
 
 
 def _words(rng: np.random.Generator, case: str, kind: str, count: int, name: str = "a") -> NDArray[np.uint32]:
-    """So many 32-bit words of elements of a kind."""
+    """A number of 32-bit words of elements of a kind."""
     if kind == "b1":
         return rng.integers(0, 1 << 32, count, np.uint32)
     return operand(rng, case, kind, (16, -(-count // 512), 32), name).astype(np.uint32).reshape(-1)[:count]

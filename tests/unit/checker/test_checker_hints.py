@@ -1,4 +1,4 @@
-"""Notes that are told only when they are asked for."""
+"""Notes that are reported only on request."""
 
 from __future__ import annotations
 

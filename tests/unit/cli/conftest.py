@@ -22,7 +22,7 @@ Run = Callable[..., Ran]
 
 @pytest.fixture(autouse=True)
 def _no_width(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nobody has said how wide results may be, whatever ran before."""
+    """The width of results is not set, whatever ran before."""
     monkeypatch.delenv("COLUMNS", raising=False)
 
 

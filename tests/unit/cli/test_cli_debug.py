@@ -1,4 +1,4 @@
-"""`ptxloom debug`: every stage of a kernel that nothing was prepared for, and sentences for what is none."""
+"""`ptxloom debug`: every stage of a kernel that nothing was prepared for, and sentences for what is no kernel."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ def parsers() -> dict[str, argparse.ArgumentParser]:
 
 @pytest.fixture
 def work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder with what the examples speak of."""
+    """A folder with the files that the examples name."""
     (tmp_path / "kernels").mkdir()
     shutil.copy(SHOWN / "transpose.ptx", tmp_path / "kernels")
     for name in ("saxpy.ptx", "saxpy.py"):

@@ -1,4 +1,4 @@
-"""Files that nobody has named are written through no link that leads out of their folder: a checkout may hold any."""
+"""Files that were not named are written through no link that leads out of their folder: a checkout may hold any."""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""`ptxloom check --select --ignore`: which rules are told, and what that does to the exit code."""
+"""`ptxloom check --select --ignore`: which rules are reported, and what that does to the exit code."""
 
 from collections.abc import Callable
 from pathlib import Path

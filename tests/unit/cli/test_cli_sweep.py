@@ -119,7 +119,7 @@ def test_points_are_checked_profiled_and_kept(run: Run, work: Path) -> None:
     ran = run(*words, "--jobs", "1", "--output-format", "csv")
     rows = list(csv.DictReader(io.StringIO(ran.out)))
     assert ran.code == 1
-    assert [row["outcome"] for row in rows] == ["right", "right", "wrong", "wrong"]  # C has rows that nobody writes
+    assert [row["outcome"] for row in rows] == ["right", "right", "wrong", "wrong"]  # C has rows that are never written
     assert int(rows[0]["instructions"]) == 3 * int(rows[2]["instructions"])
     kept = {path.name: path.read_bytes() for path in (work / "kept").iterdir()}
     again = run(*words, "--jobs", "1", "--output-format", "csv")

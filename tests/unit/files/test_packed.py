@@ -1,4 +1,4 @@
-"""Zstandard and LZ4 are unpacked as their own libraries would, and damaged bytes are told as that."""
+"""Zstandard and LZ4 are unpacked as their own libraries would, and damaged bytes are reported as such."""
 
 from __future__ import annotations
 

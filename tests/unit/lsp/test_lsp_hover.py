@@ -1,4 +1,4 @@
-"""What is said about the thing under the cursor."""
+"""The hover text for the thing under the cursor."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The language server judges a file as its project says, where nobody else says anything."""
+"""The language server judges a file as its project says, where no client overrides it."""
 
 from __future__ import annotations
 

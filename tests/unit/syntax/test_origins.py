@@ -9,7 +9,7 @@ HEAD = '.version 8.0\n.target sm_90\n.address_size 64\n.file 1 "a.cu"\n.file 2 "
 
 
 def lines_of(*bodies: str) -> list[str]:
-    """What is said of each `trap` of some kernels."""
+    """The origin of each `trap` of some kernels."""
     text = HEAD + "".join(f".entry k{number}()\n{{\n{body}}}\n" for number, body in enumerate(bodies))
     origins = Origins(parse(text))
     places = [at for at in range(len(text)) if text.startswith("trap", at)]

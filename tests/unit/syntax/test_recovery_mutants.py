@@ -31,7 +31,7 @@ class Mutant(NamedTuple):
 
 
 class Found(NamedTuple):
-    """What was said of a mutant."""
+    """The report on a mutant."""
 
     mutant: Mutant
     errors: int
@@ -64,7 +64,7 @@ def judged(mutant: Mutant) -> Found:
 
 @pytest.fixture(scope="module", params=part_and_whole((12, 60_000), (6, math.inf)))
 def found(request: pytest.FixtureRequest) -> list[Found]:
-    """Of every so many-th file of at most so many characters."""
+    """What was found in mutants of every `step`th file of at most `most` characters."""
     step, most = request.param
     chosen = random.Random(5)
     sample = [file for file in corpus_files()[::step] if len(file.read()) <= most]

@@ -1,4 +1,4 @@
-"""Equal findings are told once, with the lines of the others; unequal ones never."""
+"""Equal findings are reported once, with the lines of the others; unequal ones never."""
 
 from __future__ import annotations
 

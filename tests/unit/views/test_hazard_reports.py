@@ -86,7 +86,7 @@ def test_an_unrolled_loop_is_told_once_with_the_lines_of_its_copies() -> None:
     other = replace(RACE, party=replace(RACE.party, origin=SourceLine("kernel.cu", 41)))
     text = hazard_reports.full([RACE, second, other, BARE, replace(BARE)])
     assert text.count("error[") == 2
-    assert text.count("warning[") == 2  # nobody knows whether these are one
+    assert text.count("warning[") == 2  # whether these are one cannot be known
     assert "\n  = also: PTX line 2 with 1, from the same source\n" in text
     assert str(Hazards([RACE, second])).endswith("\n  also line 2, from the same source")
     many = [replace(RACE, party=replace(RACE.party, span=replace(RACE.span, start=n))) for n in (0, 27, 44)]

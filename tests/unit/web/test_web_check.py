@@ -27,7 +27,7 @@ from web_port import ask
 if TYPE_CHECKING:
     from ptxloom.diagnostics import Diagnostic
 
-ASKED = 40  # one of so many statements in every run
+ASKED = 40  # one statement in 40 in every run
 ALL_RULES = (form_exists, version_suffices, target_suffices, still_there, operand_count)
 Finding = tuple[str, str, int, int]
 

@@ -45,7 +45,7 @@ GROUPS = {
 }
 
 
-_ALONE = "arrays until none is left"  # nobody else has memory meanwhile
+_ALONE = "arrays until none is left"  # no other process has memory meanwhile
 
 
 def _recorded(name: str) -> str:

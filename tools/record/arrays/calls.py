@@ -21,7 +21,7 @@ AS_INTEGER, NORMALIZED, SRGB = 1, 2, 0x10
 
 
 class Structure(ct.Structure):
-    """A structure whose members are told in order."""
+    """A structure whose members are given in order."""
 
     def told(self) -> list[Any]:
         """What it holds, without what is reserved and without pointers."""
@@ -184,7 +184,7 @@ def begin() -> str:
 def array(
     width: int, height: int = 0, depth: int = 0, *, of: int = U32, channels: int = 1, flags: int = 0
 ) -> tuple[int, ct.c_void_p]:
-    """A new array, or what is said against it."""
+    """A new array, or the error against it."""
     made = ct.c_void_p()
     return ask("cuArray3DCreate_v2", ct.byref(made), ct.byref(Array3D(width, height, depth, of, channels, flags))), made
 
@@ -199,7 +199,7 @@ def made_array(*shape: int, of: int = U32, channels: int = 1, flags: int = 0) ->
 
 
 def description(of: ct.c_void_p) -> list[Any]:
-    """What is said of an array: an error, or what it is."""
+    """The answer on an array: an error, or what it is."""
     found = Array3D()
     status = ask("cuArray3DGetDescriptor_v2", ct.byref(found), of)
     return [status] if status else found.told()
@@ -270,7 +270,7 @@ def resource_of(of: ct.c_void_p, kind: int = 0) -> Resource:
 
 
 def texture(resource: Resource, sampler: Sampler, view: View | None = None) -> tuple[int, int]:
-    """A texture object, or what is said against it."""
+    """A texture object, or the error against it."""
     made = ct.c_uint64()
     status = ask(
         "cuTexObjectCreate",

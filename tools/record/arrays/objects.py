@@ -1,4 +1,4 @@
-"""Texture and surface objects: which there are, and what is said of them."""
+"""Texture and surface objects: which exist, and the answers on them."""
 
 from __future__ import annotations
 
@@ -318,7 +318,7 @@ def surfaces() -> None:
 
 
 def wrong() -> None:
-    """What is none, or for nobody, or gone."""
+    """Objects that never were, that have no output pointer, or that are gone."""
     good = resource_of(made_array(16, 8, of=F32))
     plain = _sampler()
     made = ct.c_uint64()

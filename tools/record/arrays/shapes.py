@@ -1,4 +1,4 @@
-"""Which arrays there are: sizes, formats, flags, levels, and what is said of them."""
+"""Which arrays there are: sizes, formats, flags, levels, and the answers on them."""
 
 from __future__ import annotations
 

@@ -19,8 +19,8 @@ from ptxloom.fragments import fragment_operands
 from ptxloom.glossary import CAUSES, concepts
 from ptxloom.hazards.kinds import BY_RULE
 from ptxloom.isa import instruction_page, instruction_spec, known, opcodes
-from ptxloom.isa.word_page import word_page
-from ptxloom.isa.words import directives, special_about, special_names
+from ptxloom.isa.pages.word_page import word_page
+from ptxloom.isa.pages.words import directives, special_about, special_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

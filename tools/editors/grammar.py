@@ -12,8 +12,8 @@ from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 from ptxloom.isa.load import instruction_classes
+from ptxloom.isa.pages.words import directives, special_names
 from ptxloom.isa.special import special_register
-from ptxloom.isa.words import directives, special_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -11,7 +11,7 @@ from ptxloom.atoms.lookup import mma_atom
 from ptxloom.atoms.mma import MmaAtom
 from ptxloom.diagnostics import UnsupportedForm, UsageError, must_be
 from ptxloom.display import mimebundle
-from ptxloom.isa.forms import resolve
+from ptxloom.isa.resolution.forms import resolve
 from ptxloom.isa.target import Target
 from ptxloom.isa.version import NEWEST
 

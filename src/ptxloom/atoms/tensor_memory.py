@@ -17,8 +17,8 @@ from ptxloom.descriptors.tensor_instruction import tensor_instruction
 from ptxloom.diagnostics import UnsupportedForm
 from ptxloom.display import mimebundle
 from ptxloom.fragments import Axis, fragment
-from ptxloom.isa.forms import forms
 from ptxloom.isa.limits import LANES
+from ptxloom.isa.resolution.forms import forms
 from ptxloom.layout import Layout
 
 if TYPE_CHECKING:

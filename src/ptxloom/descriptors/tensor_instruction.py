@@ -12,8 +12,8 @@ from typing import Final
 
 from ptxloom.descriptors.instruction import RESULTS, SCALE_TYPES, SCALED_KINDS, TYPES, InstructionDescriptor
 from ptxloom.diagnostics import UnsupportedForm, UsageError, must_be
-from ptxloom.isa.forms import resolve
 from ptxloom.isa.products import MatrixForm
+from ptxloom.isa.resolution.forms import resolve
 from ptxloom.isa.tensor_products import TENSOR_KINDS, WIDE_KINDS, TensorProduct, product_of, refusal, rows_of
 from ptxloom.isa.types import element_type
 
@@ -121,7 +121,7 @@ def tensor_instruction(text: str, descriptor: InstructionDescriptor | int | None
     plain = _completed([word for word in words if not _SHAPE.fullmatch(word) and word not in _TYPES], types)
     found = resolve("tcgen05", tuple(plain)).form
     if found is None:
-        from ptxloom.isa.phrase import reasons  # noqa: PLC0415 - only a miss needs the words
+        from ptxloom.isa.resolution.phrase import reasons  # noqa: PLC0415 - only a miss needs the words
 
         raise UnsupportedForm(f"`{text}` is not a form of `tcgen05`: {reasons('tcgen05', tuple(plain))}")
     product = product_of(found.words)

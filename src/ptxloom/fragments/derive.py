@@ -31,9 +31,9 @@ from ptxloom.fragments.tiles import QUAD, WORD_BITS, tile
 from ptxloom.fragments.wmma import wmma_fragment
 from ptxloom.isa import known
 from ptxloom.isa.form import Form
-from ptxloom.isa.forms import resolve
 from ptxloom.isa.matrix import MOVES, MatrixMove, memory_move, transpose
 from ptxloom.isa.products import PRODUCTS, MatrixForm, form_of, matrix_form
+from ptxloom.isa.resolution.forms import resolve
 from ptxloom.isa.shapes import is_shape
 from ptxloom.isa.short import HOLDERS, PARTS
 from ptxloom.isa.spelled import spelling_of
@@ -166,7 +166,7 @@ def _part(opcode: str, words: tuple[str, ...], text: str) -> Form:
         words = (*words, *(word for word in ("sync", "aligned") if word not in words))
     form = resolve(opcode, words).form
     if form is None:
-        from ptxloom.isa.phrase import reasons  # noqa: PLC0415 - only a miss needs the words
+        from ptxloom.isa.resolution.phrase import reasons  # noqa: PLC0415 - only a miss needs the words
 
         raise UnsupportedForm(f"`{text}` is not a form of `{opcode}`: {reasons(opcode, words)}")
     if ("shape" not in form.filling and "shift" not in words) or "spfactor" in form.filling:

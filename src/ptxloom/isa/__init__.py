@@ -1,12 +1,12 @@
 """The PTX instruction set as data: forms, constraints, availability, targets, types and shapes."""
 
 from ptxloom.isa.form import Form, Qualifiers
-from ptxloom.isa.forms import Resolution, forms, resolve
 from ptxloom.isa.load import instruction_classes, instruction_spec, judged, known, opcodes
 from ptxloom.isa.matrix import MatrixMove
 from ptxloom.isa.notation import OperandSlot, Slot, SyntaxLine
-from ptxloom.isa.page import instruction_page
+from ptxloom.isa.pages.page import instruction_page
 from ptxloom.isa.products import MatrixForm, matrix_form, matrix_forms
+from ptxloom.isa.resolution.forms import Resolution, forms, resolve
 from ptxloom.isa.shapes import MatrixShape, MmaShape
 from ptxloom.isa.spec import Condition, Constraint, Feature, InstructionSpec, Limits, Need, OperandRule, Tolerance
 from ptxloom.isa.spelled import Spelled

@@ -19,7 +19,7 @@ class Qualifiers:
     """The qualifiers of a form by the manual's names for them; one that is left out is an empty string.
 
     Example:
-        >>> from ptxloom.isa.forms import resolve
+        >>> from ptxloom.isa.resolution.forms import resolve
         >>> form = resolve("ldmatrix", ("sync", "aligned", "x4", "m8n8", "b16")).form
         >>> form.qualifiers.shape, form.qualifiers.num, form.qualifiers.trans
         ('m8n8', 'x4', '')

@@ -7,7 +7,7 @@ import tomllib
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from ptxloom.diagnostics import UnsupportedForm, UsageError, must_be
 from ptxloom.isa.notation import DataError, SyntaxLine, read_syntax
@@ -30,14 +30,14 @@ from ptxloom.isa.version import PtxVersion
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-_FOLDER = Path(__file__).parent / "data"
+DATA: Final = Path(__file__).parent / "data"
 _Table = dict[str, Any]
 
 
 @cache
 def opcodes() -> tuple[str, ...]:
     """The opcodes that the data describes, in alphabetical order."""
-    return tuple(sorted(path.stem for path in _FOLDER.glob("[!_]*.toml")))
+    return tuple(sorted(path.stem for path in DATA.glob("[!_]*.toml")))
 
 
 def known(opcode: str) -> bool:
@@ -63,14 +63,14 @@ def instruction_spec(opcode: str) -> InstructionSpec:
         near = near_misses(opcode, opcodes())
         hint = f"did you mean `{near[0]}`?" if near else f"it describes {len(opcodes())} others"
         raise UnsupportedForm(f"the ISA data describes no instruction `{opcode}`; {hint}")
-    path = _FOLDER / f"{opcode}.toml"
+    path = DATA / f"{opcode}.toml"
     return read_spec(path.read_text(encoding="utf-8"), path.name)
 
 
 @cache
 def instruction_classes() -> dict[str, str]:
     """Every opcode of PTX, described here or not, and what it is for."""
-    table = tomllib.loads((_FOLDER / "_opcodes.toml").read_text(encoding="utf-8"))
+    table = tomllib.loads((DATA / "_opcodes.toml").read_text(encoding="utf-8"))
     return {opcode: purpose for purpose, opcodes_ in table.items() for opcode in opcodes_}
 
 

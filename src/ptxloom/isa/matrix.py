@@ -7,8 +7,8 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from ptxloom.diagnostics import UnsupportedForm
-from ptxloom.isa.forms import forms, resolve
 from ptxloom.isa.load import instruction_spec
+from ptxloom.isa.resolution.forms import forms, resolve
 from ptxloom.isa.shapes import MatrixShape
 from ptxloom.isa.spelling import near_misses
 from ptxloom.isa.types import ElementType, element_type
@@ -126,7 +126,7 @@ def matrix_move(text: str, opcode: str | None = None) -> MatrixMove:
         words = (*(word for word in ("sync", "aligned") if word not in written), *written)
     form = resolve(name, words).form
     if form is None:
-        from ptxloom.isa.phrase import reasons  # noqa: PLC0415 - only a miss needs the words
+        from ptxloom.isa.resolution.phrase import reasons  # noqa: PLC0415 - only a miss needs the words
 
         raise UnsupportedForm(reasons(name, words))
     return of_form(form)

@@ -12,9 +12,9 @@ from graphlib import TopologicalSorter
 from typing import TYPE_CHECKING, Final, Literal, cast
 
 from ptxloom.diagnostics import UnsupportedForm, UsageError, must_be
-from ptxloom.isa.forms import forms, resolve
 from ptxloom.isa.limits import LANES
 from ptxloom.isa.load import instruction_spec
+from ptxloom.isa.resolution.forms import forms, resolve
 from ptxloom.isa.shapes import MmaShape, is_shape
 from ptxloom.isa.types import element_type
 
@@ -239,7 +239,7 @@ def matrix_form(text: str) -> MatrixForm:
     words = (*leads, *words, *rest)
     form = resolve(opcode, words).form
     if form is None:
-        from ptxloom.isa.phrase import reasons  # noqa: PLC0415 - only a miss needs the words
+        from ptxloom.isa.resolution.phrase import reasons  # noqa: PLC0415 - only a miss needs the words
 
         if written and {opcode, *LEADS[opcode], "sync", "aligned"}.issuperset(written):  # right as far as it goes
             raise UnsupportedForm(f"`{text}` is not the whole of a form: {reasons(opcode, words)}")

@@ -7,8 +7,8 @@ from math import prod
 from typing import TYPE_CHECKING
 
 from ptxloom.isa.form import Form
-from ptxloom.isa.meanings import meaning
 from ptxloom.isa.notation import DataError
+from ptxloom.isa.pages.meanings import meaning
 from ptxloom.isa.spec import Condition
 from ptxloom.isa.target import targets
 from ptxloom.isa.types import is_type

@@ -11,9 +11,9 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.diagnostics import UnsupportedForm
-from ptxloom.isa.forms import MOST_QUALIFIERS, forms, resolve
 from ptxloom.isa.matrix import MOVES
 from ptxloom.isa.products import LEADS, PRODUCTS, opcode_of
+from ptxloom.isa.resolution.forms import MOST_QUALIFIERS, forms, resolve
 from ptxloom.isa.shapes import is_shape
 from ptxloom.isa.spelling import CALLED
 from ptxloom.isa.types import is_type

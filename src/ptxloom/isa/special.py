@@ -5,12 +5,10 @@ from __future__ import annotations
 import tomllib
 from dataclasses import dataclass, replace
 from functools import cache
-from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
+from ptxloom.isa.load import DATA
 from ptxloom.isa.spec import Need
-
-_FILE: Final = Path(__file__).parent / "data" / "_special.toml"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +55,7 @@ def hidden_register(name: str, count: int | None = None) -> str:
 @cache
 def special_registers() -> dict[str, SpecialRegister]:
     """Every special register by its name, those of a series one by one."""
-    table: dict[str, dict[str, Any]] = tomllib.loads(_FILE.read_text(encoding="utf-8"))
+    table: dict[str, dict[str, Any]] = tomllib.loads((DATA / "_special.toml").read_text(encoding="utf-8"))
     found: dict[str, SpecialRegister] = {}
     for name, row in table.items():
         needs, parts = Need.parse(row["needs"]), row.get("parts", 0)

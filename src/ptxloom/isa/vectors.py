@@ -24,7 +24,7 @@ def vector_length(form: Form, operand: str) -> int:
     """How many registers the vector that an operand is has; 0 where the form does not say, or it is not a vector.
 
     Example:
-        >>> from ptxloom.isa.forms import resolve
+        >>> from ptxloom.isa.resolution.forms import resolve
         >>> words = ("sync", "aligned", "m16n8k16", "row", "col", "f32", "f16", "f16", "f32")
         >>> [vector_length(resolve("mma", words).form, operand) for operand in "dabc"]
         [4, 4, 2, 4]
@@ -78,7 +78,7 @@ def fragment_register(form: Form, operand: str) -> str:
     """The type that the registers of a fragment have; "b32" where nothing but their width matters.
 
     Example:
-        >>> from ptxloom.isa.forms import resolve
+        >>> from ptxloom.isa.resolution.forms import resolve
         >>> words = ("sync", "aligned", "m16n8k16", "row", "col", "f32", "f16", "f16", "f32")
         >>> [fragment_register(resolve("mma", words).form, operand) for operand in "dabc"]
         ['f32', 'f16x2', 'f16x2', 'f32']

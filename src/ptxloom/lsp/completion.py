@@ -8,9 +8,9 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.isa import instruction_spec, known, opcodes, targets, versions
+from ptxloom.isa.pages.words import directives, special_about, special_names
 from ptxloom.isa.special import special_register
 from ptxloom.isa.types import is_type
-from ptxloom.isa.words import directives, special_about, special_names
 from ptxloom.lsp.expected import expected
 from ptxloom.lsp.names import NameKind
 from ptxloom.lsp.qualifier_completion import qualifiers

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.isa import known
-from ptxloom.isa.word_page import word_page
+from ptxloom.isa.pages.word_page import word_page
 from ptxloom.lsp.instruction_hover import opcode_page, qualifier_page
 from ptxloom.lsp.symbol_hover import symbol_page
 

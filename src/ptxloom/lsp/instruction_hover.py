@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Final
 from ptxloom.diagnostics import PtxloomError
 from ptxloom.fragments import fragment, fragment_operands
 from ptxloom.isa import instruction_spec, resolve
-from ptxloom.isa.meanings import meaning, value_meaning
-from ptxloom.isa.operand_words import operand_words
-from ptxloom.isa.phrase import reasons
-from ptxloom.isa.rule_words import needs
+from ptxloom.isa.pages.meanings import meaning, value_meaning
+from ptxloom.isa.pages.operand_words import operand_words
+from ptxloom.isa.pages.rule_words import needs
+from ptxloom.isa.resolution.phrase import reasons
 from ptxloom.views.core.tables import markdown_table
 from ptxloom.views.fragments.folding import block_of
 from ptxloom.views.fragments.maps import grid

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 from ptxloom.checker.module.head import platform_of
 from ptxloom.isa import instruction_spec
-from ptxloom.isa.completions import following
-from ptxloom.isa.meanings import meaning, value_meaning
-from ptxloom.isa.rule_words import needs
+from ptxloom.isa.pages.meanings import meaning, value_meaning
+from ptxloom.isa.pages.rule_words import needs
+from ptxloom.isa.resolution.completions import following
 
 if TYPE_CHECKING:
     from ptxloom.checker.core.context import Platform
-    from ptxloom.isa.completions import Next
+    from ptxloom.isa.resolution.completions import Next
     from ptxloom.isa.spec import Feature
     from ptxloom.lsp.document import Document
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ptxloom.isa.form import Form, Qualifiers
-from ptxloom.isa.forms import Resolution, resolve
-from ptxloom.isa.mismatch import problems
+from ptxloom.isa.resolution.forms import Resolution, resolve
+from ptxloom.isa.resolution.mismatch import problems
 from ptxloom.isa.vectors import looks
 from ptxloom.source import Span
 from ptxloom.syntax.tree import Address, Pair, Vector
@@ -15,7 +15,7 @@ from ptxloom.syntax.tree import Address, Pair, Vector
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ptxloom.isa.problem import Problem
+    from ptxloom.isa.resolution.problem import Problem
     from ptxloom.isa.spec import Feature
     from ptxloom.syntax.tree import Instruction, Operand
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.isa import instruction_classes, instruction_spec, judged, opcodes, targets, versions
-from ptxloom.isa.mismatch import SCOPES
+from ptxloom.isa.resolution.mismatch import SCOPES
 from ptxloom.isa.spaces import MEMORY, SPACES
 from ptxloom.isa.spelling import CALLED
 from ptxloom.isa.target import RENAMED

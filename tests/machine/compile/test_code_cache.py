@@ -78,7 +78,7 @@ def test_every_source_that_anything_kept_is_made_from_belongs_to_the_key() -> No
     sources = {path for path in root.rglob("*") if path.suffix in {".py", ".toml"}}
     named = {path for path in sources if top(path) not in disk_cache._NO_PART}
     assert {Path(entry.path) for entry in disk_cache._sources()} == named
-    assert {root / "__init__.py", root / "isa/forms.py", root / "isa/data/add.toml"} < named
+    assert {root / "__init__.py", root / "isa/resolution/forms.py", root / "isa/data/add.toml"} < named
 
 
 def test_what_is_left_out_of_the_key_stands_above_all_that_keep_something() -> None:

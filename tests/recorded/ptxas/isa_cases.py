@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from ptxloom.diagnostics import UsageError
 from ptxloom.isa import Target, instruction_spec
 from ptxloom.isa.form import Form
-from ptxloom.isa.forms import resolve
 from ptxloom.isa.prove import some_forms
+from ptxloom.isa.resolution.forms import resolve
 from ptxloom.isa.types import Kind, element_type, is_type
 from ptxloom.isa.vectors import vector_length
 from ptxloom.isa.version import PtxVersion

@@ -7,7 +7,7 @@ import re
 from itertools import product
 from typing import TYPE_CHECKING, Final
 
-from ptxloom.isa.forms import forms
+from ptxloom.isa.resolution.forms import forms
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from ptxloom.checker import check
+from ptxloom.isa.pages.words import directives
 from ptxloom.isa.special import special_register, special_registers
-from ptxloom.isa.words import directives
 from ptxloom.syntax import parse
 
 NEWER = tuple(name for name, it in special_registers().items() if it.needs.version.major > 6)

@@ -11,7 +11,7 @@ from sarif_pydantic import Sarif
 
 from ptxloom.checker import rules
 from ptxloom.isa import opcodes
-from ptxloom.isa.words import directives, special_names
+from ptxloom.isa.pages.words import directives, special_names
 from ptxloom.syntax import instructions, load
 from sweeps import part_and_whole
 

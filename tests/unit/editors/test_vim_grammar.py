@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from ptxloom.isa.load import instruction_classes
-from ptxloom.isa.words import directives, special_names
+from ptxloom.isa.pages.words import directives, special_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -6,7 +6,7 @@ import pytest
 
 from ptxloom.diagnostics import UnsupportedForm, UsageError
 from ptxloom.fragments import Evidence, fragment
-from ptxloom.isa.forms import forms
+from ptxloom.isa.resolution.forms import forms
 from ptxloom.isa.vectors import vector_length
 
 MOVES = {

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from ptxloom.isa import Form, forms, instruction_spec, opcodes, resolve
-from ptxloom.isa.completions import following
+from ptxloom.isa.pages.words import directives, special_about, special_names
+from ptxloom.isa.resolution.completions import following
 from ptxloom.isa.special import special_register
-from ptxloom.isa.words import directives, special_about, special_names
 from ptxloom.syntax.declarations import STARTS
 from ptxloom.syntax.directives import CLOSED, UNCLOSED
 

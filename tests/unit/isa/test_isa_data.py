@@ -10,12 +10,12 @@ import pytest
 
 from ptxloom.diagnostics import UnsupportedForm
 from ptxloom.isa import forms, instruction_classes, instruction_page, instruction_spec, load, opcodes, resolve
-from ptxloom.isa.completions import lawful
 from ptxloom.isa.load import read_spec
-from ptxloom.isa.meanings import value_meaning, values
 from ptxloom.isa.notation import DataError, OperandSlot, read_syntax
-from ptxloom.isa.page import WIDTH
+from ptxloom.isa.pages.meanings import value_meaning, values
+from ptxloom.isa.pages.page import WIDTH
 from ptxloom.isa.prove import prove
+from ptxloom.isa.resolution.completions import lawful
 from ptxloom.isa.types import is_type
 
 DATA = Path(load.__file__).parent / "data"

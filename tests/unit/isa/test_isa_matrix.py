@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from ptxloom.diagnostics import UnsupportedForm
 from ptxloom.isa import forms, resolve, targets
 from ptxloom.isa.matrix import MatrixMove, matrix_move, spellings, variants
-from ptxloom.isa.mismatch import problems
+from ptxloom.isa.resolution.mismatch import problems
 from ptxloom.isa.shapes import MatrixShape
 from ptxloom.isa.types import is_type
 from ptxloom.isa.version import PtxVersion

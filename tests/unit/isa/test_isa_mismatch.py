@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ptxloom.isa.phrase import reasons
+from ptxloom.isa.resolution.phrase import reasons
 
 WORDS = {
     "cvt.f16.f32": "`cvt` requires `.rn`, `.rz`, `.rm` or `.rp`",

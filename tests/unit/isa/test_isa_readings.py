@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from ptxloom.checker import check
-from ptxloom.isa.forms import forms, resolve
-from ptxloom.isa.mismatch import problems
 from ptxloom.isa.notation import read_syntax
-from ptxloom.isa.problem import Broken
+from ptxloom.isa.resolution.forms import forms, resolve
+from ptxloom.isa.resolution.mismatch import problems
+from ptxloom.isa.resolution.problem import Broken
 from ptxloom.isa.vectors import split_length, vector_length
 from ptxloom.syntax import instructions, parse
 from ptxloom.syntax.bind import bind

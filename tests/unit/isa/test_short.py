@@ -9,9 +9,9 @@ import pytest
 from ptxloom.banks import bank_conflicts
 from ptxloom.diagnostics import UnsupportedForm
 from ptxloom.fragments import fragment
-from ptxloom.isa.forms import forms
 from ptxloom.isa.matrix import matrix_move
 from ptxloom.isa.products import matrix_form
+from ptxloom.isa.resolution.forms import forms
 from ptxloom.isa.short import Ambiguous, completed, whole
 from ptxloom.isa.spelling import CALLED
 

@@ -7,9 +7,9 @@ import pytest
 from oracle.ptxas import assemble, release
 from ptxloom import check, parse
 from ptxloom.diagnostics import Severity
+from ptxloom.isa.pages.word_page import word_page
+from ptxloom.isa.pages.words import directives
 from ptxloom.isa.special import special_registers
-from ptxloom.isa.word_page import word_page
-from ptxloom.isa.words import directives
 
 HEAD = ".version 9.5\n.target sm_100a\n.address_size 64\n"
 WITH_EXAMPLES = tuple(name for name, words in directives().items() if words.example)

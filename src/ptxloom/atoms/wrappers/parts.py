@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.atoms.copy import CopyAtom
-from ptxloom.isa.forms import resolve
 from ptxloom.isa.products import features_of
+from ptxloom.isa.resolution.forms import resolve
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, assert_never
 
 from ptxloom.diagnostics import Fix, Label
-from ptxloom.isa.forms import resolve
 from ptxloom.isa.matrix import MOVES
-from ptxloom.isa.phrase import listing, sentence, spell
-from ptxloom.isa.problem import (
+from ptxloom.isa.resolution.forms import resolve
+from ptxloom.isa.resolution.phrase import listing, sentence, spell
+from ptxloom.isa.resolution.problem import (
     Broken,
     Clash,
     Crowded,

@@ -9,10 +9,10 @@ from ptxloom.checker.core.context import Platform
 from ptxloom.checker.core.lacking import needs_version
 from ptxloom.checker.findings.report import error
 from ptxloom.diagnostics import Diagnostic, Fix, Severity, UsageError
+from ptxloom.isa.pages.words import directives
 from ptxloom.isa.spelling import near_misses
 from ptxloom.isa.target import OPTIONS, Target, targets
 from ptxloom.isa.version import NEWEST, PtxVersion, versions
-from ptxloom.isa.words import directives
 from ptxloom.source import Span
 from ptxloom.syntax.tree import AddressSize, Loc, LocIntermediate, Malformed, Version
 from ptxloom.syntax.tree import Target as TargetDirective

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Final
 from ptxloom.checker.core.lacking import lacking
 from ptxloom.checker.findings.report import error
 from ptxloom.diagnostics import Diagnostic, Fix, Label, Severity
+from ptxloom.isa.pages.words import directives
 from ptxloom.isa.spelling import near_misses
-from ptxloom.isa.words import directives
 from ptxloom.syntax.tree import Function, Integer, String
 
 if TYPE_CHECKING:

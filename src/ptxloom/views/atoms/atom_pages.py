@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 from ptxloom.atoms import CopyAtom, MmaAtom, TensorCopyAtom, TensorMmaAtom
 from ptxloom.atoms.wrappers.parts import needs_of, needs_of_features
 from ptxloom.fragments import fragment
-from ptxloom.isa.forms import resolve
+from ptxloom.isa.resolution.forms import resolve
 from ptxloom.records import ABSENT, Absent, Keywords, Record, taken
 from ptxloom.views.core.json_text import to_text
 from ptxloom.views.core.style import PLAIN, Ink, Style

@@ -1,4 +1,4 @@
-// The forms of an instruction, and what a written row of qualifiers means: ptxloom.isa.forms and ptxloom.isa.form.
+// The forms of an instruction, and what a written row of qualifiers means: ptxloom.isa.resolution.forms and ptxloom.isa.form.
 
 export const MOST_QUALIFIERS = 40;
 const LAYOUTS = ["row", "col"];

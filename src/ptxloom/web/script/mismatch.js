@@ -1,4 +1,4 @@
-// Why no form of an instruction fits what is written, and in which words: ptxloom.isa.mismatch and ptxloom.isa.phrase.
+// Why no form of an instruction fits what is written, and in which words: ptxloom.isa.resolution.mismatch and ptxloom.isa.resolution.phrase.
 
 import { admits, formsOf, isType, laxitiesOf, MOST_QUALIFIERS, nearbyForms, readingsOf, resolve } from "./forms.js";
 import { nearMisses } from "./spelling.js";

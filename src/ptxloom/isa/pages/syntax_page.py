@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from textwrap import wrap
 from typing import TYPE_CHECKING, Final
 
-from ptxloom.isa.completions import lawful
+from ptxloom.isa.resolution.completions import lawful
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

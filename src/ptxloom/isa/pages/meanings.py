@@ -4,25 +4,24 @@ from __future__ import annotations
 
 import tomllib
 from functools import cache
-from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
+
+from ptxloom.isa.load import DATA
 
 if TYPE_CHECKING:
     from ptxloom.isa.spec import InstructionSpec
-
-_FOLDER: Final = Path(__file__).parent / "data"
 
 
 @cache
 def glossary() -> dict[str, str]:
     """What each qualifier that many instructions share means."""
-    return tomllib.loads((_FOLDER / "_glossary.toml").read_text(encoding="utf-8"))
+    return tomllib.loads((DATA / "_glossary.toml").read_text(encoding="utf-8"))
 
 
 @cache
 def values() -> dict[str, dict[str, str]]:
     """What the values of each qualifier mean, where they do not speak for themselves."""
-    return tomllib.loads((_FOLDER / "_values.toml").read_text(encoding="utf-8"))
+    return tomllib.loads((DATA / "_values.toml").read_text(encoding="utf-8"))
 
 
 def meaning(spec: InstructionSpec, slot: str) -> str:

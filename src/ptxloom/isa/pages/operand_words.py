@@ -34,7 +34,7 @@ def operand_words(rule: OperandRule, form: Form | None = None) -> str:
     """What may stand for an operand, in a phrase; of a form with its own types and numbers.
 
     Example:
-        >>> from ptxloom.isa.forms import resolve
+        >>> from ptxloom.isa.resolution.forms import resolve
         >>> form = resolve("ldmatrix", ("sync", "aligned", "m8n8", "x4", "shared", "b16")).form
         >>> operand_words(form.spec.operands["r"]), operand_words(form.spec.operands["r"], form)
         ('written; a fragment: registers of type `.b32`', 'written; a vector of 4 registers of type `.b32`')

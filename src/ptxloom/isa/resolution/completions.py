@@ -7,8 +7,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from ptxloom.isa.form import Form
-from ptxloom.isa.forms import MOST_QUALIFIERS, place_words
 from ptxloom.isa.load import instruction_spec
+from ptxloom.isa.resolution.forms import MOST_QUALIFIERS, place_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

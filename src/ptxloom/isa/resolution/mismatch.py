@@ -11,9 +11,9 @@ from functools import cache, lru_cache
 from itertools import combinations, islice
 from typing import TYPE_CHECKING
 
-from ptxloom.isa.forms import MOST_QUALIFIERS, forms, nearby, readings_of, resolve
 from ptxloom.isa.load import instruction_spec
-from ptxloom.isa.problem import (
+from ptxloom.isa.resolution.forms import MOST_QUALIFIERS, forms, nearby, readings_of, resolve
+from ptxloom.isa.resolution.problem import (
     Broken,
     Clash,
     Crowded,
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from ptxloom.isa.form import Form
-    from ptxloom.isa.problem import Problem, Words
+    from ptxloom.isa.resolution.problem import Problem, Words
 
 _PARTS = re.compile("_|::")
 _NUMBERED = re.compile(r"[vxL]?\d+|\d+d|\w+::\d+")

@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
-from ptxloom.isa.completions import completion, lawful
-from ptxloom.isa.forms import resolve
 from ptxloom.isa.load import instruction_spec
-from ptxloom.isa.meanings import meaning, value_meaning
-from ptxloom.isa.operand_words import operand_words
-from ptxloom.isa.phrase import reasons
-from ptxloom.isa.rule_words import needs, rule_words
-from ptxloom.isa.syntax_page import WIDTH, syntax_text
+from ptxloom.isa.pages.meanings import meaning, value_meaning
+from ptxloom.isa.pages.operand_words import operand_words
+from ptxloom.isa.pages.rule_words import needs, rule_words
+from ptxloom.isa.pages.syntax_page import WIDTH, syntax_text
+from ptxloom.isa.resolution.completions import completion, lawful
+from ptxloom.isa.resolution.forms import resolve
+from ptxloom.isa.resolution.phrase import reasons
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -4,11 +4,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, assert_never
 
-from ptxloom.isa.mismatch import problems
-from ptxloom.isa.problem import Broken, Clash, Crowded, Disordered, Misread, Missing, NoForm, Repeated, TooMany, Unknown
+from ptxloom.isa.resolution.mismatch import problems
+from ptxloom.isa.resolution.problem import (
+    Broken,
+    Clash,
+    Crowded,
+    Disordered,
+    Misread,
+    Missing,
+    NoForm,
+    Repeated,
+    TooMany,
+    Unknown,
+)
 
 if TYPE_CHECKING:
-    from ptxloom.isa.problem import Problem, Words
+    from ptxloom.isa.resolution.problem import Problem, Words
 
 
 _MOST_LISTED = 12  # beyond that a few stand for all

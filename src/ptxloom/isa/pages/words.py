@@ -5,14 +5,12 @@ from __future__ import annotations
 import tomllib
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
+from ptxloom.isa.load import DATA
 from ptxloom.isa.spec import Need
 from ptxloom.isa.special import special_register, special_registers
 from ptxloom.isa.version import PtxVersion
-
-_FOLDER: Final = Path(__file__).parent / "data"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +47,7 @@ class DirectiveWords:
 @cache
 def directives() -> dict[str, DirectiveWords]:
     """Every directive by its name."""
-    table: dict[str, dict[str, Any]] = tomllib.loads((_FOLDER / "_directives.toml").read_text(encoding="utf-8"))
+    table: dict[str, dict[str, Any]] = tomllib.loads((DATA / "_directives.toml").read_text(encoding="utf-8"))
     return {name: _directive(name, row) for name, row in table.items()}
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Final
 
 from ptxloom.diagnostics import PtxloomError
+from ptxloom.isa.pages.words import directives
 from ptxloom.isa.special import special_register
 from ptxloom.isa.target import Target, targets
 from ptxloom.isa.types import is_type, type_words
-from ptxloom.isa.words import directives
 
 _PLACES: Final = {
     "module": "at module level",

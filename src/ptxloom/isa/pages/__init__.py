@@ -1,0 +1,1 @@
+"""Pages made from the data: of an instruction, of its syntax and rules, of directives and registers."""

@@ -1,10 +1,11 @@
 """The PTX instruction set as data: forms, constraints, availability, targets, types and shapes."""
 
+from typing import TYPE_CHECKING
+
 from ptxloom.isa.form import Form, Qualifiers
 from ptxloom.isa.load import instruction_classes, instruction_spec, judged, known, opcodes
 from ptxloom.isa.matrix import MatrixMove
 from ptxloom.isa.notation import OperandSlot, Slot, SyntaxLine
-from ptxloom.isa.pages.page import instruction_page
 from ptxloom.isa.products import MatrixForm, matrix_form, matrix_forms
 from ptxloom.isa.resolution.forms import Resolution, forms, resolve
 from ptxloom.isa.shapes import MatrixShape, MmaShape
@@ -14,6 +15,10 @@ from ptxloom.isa.target import Target, TargetRange, targets
 from ptxloom.isa.tensor_products import TensorProduct
 from ptxloom.isa.types import ElementType, Kind, element_type
 from ptxloom.isa.version import PtxVersion, versions
+from ptxloom.lazy import later
+
+if TYPE_CHECKING:
+    from ptxloom.isa.pages.page import instruction_page
 
 __all__ = [
     "Condition",
@@ -55,3 +60,5 @@ __all__ = [
     "targets",
     "versions",
 ]
+
+__getattr__ = later(__name__, {"ptxloom.isa.pages.page": "instruction_page"})  # only those who read need pages

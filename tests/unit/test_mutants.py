@@ -1,6 +1,9 @@
 """Planted mistakes are other programs, the same ones for a seed; each word is about a mistake."""
 
 import ast
+import signal
+import subprocess
+import sys
 from pathlib import Path
 from types import ModuleType
 
@@ -81,7 +84,7 @@ def test_every_word_is_about_a_mistake_that_can_be_planted_and_says_why(tool: Mo
 
 
 def test_what_changes_nothing_is_not_tried(
-    tool: ModuleType, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tool: ModuleType, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     drawn = tool.sample(9, 3, ("fragments",))
     first = drawn[0][1]
@@ -89,35 +92,93 @@ def test_what_changes_nothing_is_not_tried(
     found = dict.fromkeys([one for _, one in drawn], "killed") | {drawn[1][1]: "lived"}
     monkeypatch.setattr(tool, "words", lambda: {told: "It changes nothing."})
 
-    def measured(_copy: Path, _processes: int, _tests: list[str], _spend: float) -> object:
+    def copied(folder: Path, _objects: Path) -> Path:
+        return folder
+
+    def measured(*_: object) -> object:
         return tool.Reach({}, {})
 
+    monkeypatch.setattr(tool, "copied", copied)
     monkeypatch.setattr(tool, "measured", measured)
+    tries: list[object] = []
 
     def outcome(mutant: object, _copy: Path, _reach: object, _patience: float) -> object:
-        return tool.Outcome(found[mutant], "tests/a.py::test_b" if found[mutant] == "killed" else "")
+        tries.append(mutant)
+        return tool.Outcome(found[mutant], "tests/a.py::test_b" if found[mutant] == "killed" else "", 0.5)
 
     monkeypatch.setattr(tool, "outcome", outcome)
-    assert tool.main(["--count", "9", "--seed", "3", "--area", "fragments", "--jobs", "3"]) == 1, "one of eight lived"
+    command = ["--count", "9", "--seed", "3", "--area", "fragments", "--jobs", "3", "--folder", str(tmp_path)]
+    assert tool.main(command) == 1, "one of eight lived"
     said = capsys.readouterr().out.splitlines()
     assert said[0].startswith("nothing  ")
     assert said[1].startswith("lived  ")
     assert said[2].endswith("  tests/a.py::test_b")
-    assert said[-1] == "7 killed, 1 lived, 1 nothing"
+    assert said[-2:] == ["fragments          7 killed, 1 lived, 1 nothing", "7 killed, 1 lived, 1 nothing"]
+    assert len(tries) == 8
+    assert tool.main(command) == 1, "the same is known"
+    assert (capsys.readouterr().out.splitlines(), len(tries)) == (said, 8)
+    found[drawn[1][1]] = "killed"
+    assert tool.main([*command, "--again"]) == 0, "what lived is tried again"
+    assert tries[8:] == [drawn[1][1]]
+    assert tool.main(command) == 0
 
 
-def test_a_mistake_is_tried_with_the_tests_of_its_line_then_of_its_file_and_the_quickest_first(
-    tool: ModuleType,
-) -> None:
+def test_a_mistake_is_tried_with_the_tests_of_its_line_then_of_its_file_and_cheap_ones_first(tool: ModuleType) -> None:
     mutant = next(one for one in tool.mutants_of("x.py", TEXT) if one.line == 7)
     reach = tool.Reach(
-        {"slow": 3.0, "quick": 1.0, "near": 2.0, "elsewhere": 0.5},
-        {"x.py": {7: ["slow", "near", "fails"], 8: ["quick", "near"]}, "y.py": {7: ["elsewhere"]}},
+        {"a::slow": 3.0, "a::quick": 1.0, "b::near": 2.0, "b::elsewhere": 0.5},
+        {"x.py": {7: ["a::slow", "b::near", "b::fails"], 8: ["a::quick", "b::near"]}, "y.py": {7: ["b::elsewhere"]}},
     )
-    assert reach.tests_for(mutant, 100) == ["near", "slow", "quick"]
-    assert reach.tests_for(mutant, 5.5) == ["near", "slow"]
-    nobody = tool.Reach({"slow": 3.0, "elsewhere": 0.5}, {"y.py": {7: ["elsewhere"]}})
-    assert nobody.tests_for(mutant, 100) == ["elsewhere", "slow"], "imports alone run the file: any test may see it"
+    assert reach.tests_for(mutant, 100) == ["b::near", "a::slow", "a::quick"]
+    assert reach.tests_for(mutant, 5.5) == ["b::near", "a::slow"]
+    assert reach.files_for(mutant) == ["a", "b"]
+    nobody = tool.Reach({"a::slow": 3.0, "b::elsewhere": 0.5}, {"y.py": {7: ["b::elsewhere"]}})
+    assert nobody.tests_for(mutant, 100) == ["b::elsewhere", "a::slow"], "imports alone run it: any test may see it"
+
+
+def test_tests_of_files_that_are_about_a_line_come_before_those_that_happen_to_reach_it(tool: ModuleType) -> None:
+    mutant = next(one for one in tool.mutants_of("x.py", TEXT) if one.line == 7)
+    others = {f"a::{number}": 0.1 for number in range(9)}
+    reach = tool.Reach({"a::one": 0.1, **others, "b::one": 0.2, "b::two": 0.3}, {"x.py": {7: ["a::one", "b::one"]}})
+    assert reach.tests_for(mutant, 0.75) == ["b::one", "a::one"]
+
+
+def test_what_takes_the_processor_for_ever_is_endless_and_what_waits_for_ever_is_stuck(
+    tool: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def watched(code: str, bound: float) -> tuple[str, int]:
+        process = subprocess.Popen([sys.executable, "-c", code], start_new_session=True)
+        return tool._watched(process, bound)[0], process.returncode
+
+    assert watched("while True: pass", 0.5) == ("endless", -signal.SIGKILL)
+    spawning = "import subprocess, sys; subprocess.run([sys.executable, '-c', 'while True: pass'])"
+    assert watched(spawning, 0.5) == ("endless", -signal.SIGKILL)
+    assert watched("raise SystemExit(3)", 60) == ("", 3)
+    monkeypatch.setattr(tool, "_STILL", 0.5)
+    assert watched("import time; time.sleep(3600)", 60) == ("stuck", -signal.SIGKILL)
+
+
+def test_a_planted_mistake_is_what_a_copy_runs_and_is_gone_afterwards(
+    tool: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    file = tmp_path / "src" / "ptxloom" / "x.py"
+    file.parent.mkdir(parents=True)
+    file.write_bytes(TEXT)
+    before = file.stat().st_mtime_ns
+    seen: list[tuple[bytes, float]] = []
+
+    def asked(_copy: Path, _tests: list[str], _bound: float) -> object:
+        seen.append((file.read_bytes(), file.stat().st_mtime))
+        return tool.Outcome("lived", seconds=1.0)
+
+    monkeypatch.setattr(tool, "asked", asked)
+    reach = tool.Reach({"a::one": 2.0, "a::two": 20.0}, {"x.py": {7: ["a::one", "a::two"]}})
+    mutants = [one for one in tool.mutants_of("x.py", TEXT) if one.line == 7][:2]
+    for one in mutants:
+        assert tool.outcome(one, tmp_path, reach, 40) == tool.Outcome("lived", seconds=3.0)
+        assert (file.read_bytes(), file.stat().st_mtime_ns) == (TEXT, before)
+    assert [text for text, _ in seen] == [one.planted(TEXT) for one in mutants for _ in range(3)]
+    assert len({moment for _, moment in seen}) == 2, "what Python keeps of one is not taken for the other"
 
 
 def test_what_was_measured_is_read_as_it_was_written(tool: ModuleType, tmp_path: Path) -> None:

@@ -242,9 +242,10 @@ class Reach:
         return chosen
 
     def files_for(self, mutant: Mutant) -> list[str]:
-        """Test files of which some test reaches a mistake's line."""
-        tests = self.lines.get(mutant.path, {}).get(mutant.line, ())
-        return sorted({_file_of(test) for test in tests if test in self.seconds})
+        """Test files of which some test reaches a mistake's line; if there are none, its file."""
+        lines = self.lines.get(mutant.path, {})
+        near = {_file_of(test) for test in lines.get(mutant.line, ()) if test in self.seconds}
+        return sorted(near or {_file_of(test) for tests in lines.values() for test in tests if test in self.seconds})
 
     def _best_first(self, tests: AbstractSet[str]) -> list[str]:
         reaching = Counter(map(_file_of, tests))
@@ -425,7 +426,7 @@ class Outcome(NamedTuple):
 _GLANCE: Final = 6.0  # seconds of tests that see most mistakes; the others are tried with all that patience allows
 _TOO_LONG: Final = 30.0  # seconds of a processor besides three times what the tests take: their imports, LLVM's work
 _MOMENTS: Final = count(1)  # when mistakes are planted, as Python sees it: it keeps what it compiles by that, and size
-_STILL: Final = 300.0  # seconds without a tenth of a second of work, after which nothing is expected any more
+_STILL: Final = 300.0  # seconds without a tenth of a second of work, after which nothing more is expected
 
 
 def outcome(mutant: Mutant, copy: Path, reach: Reach, patience: float) -> Outcome:
@@ -437,8 +438,7 @@ def outcome(mutant: Mutant, copy: Path, reach: Reach, patience: float) -> Outcom
     right = file.read_bytes()
     glance = reach.tests_for(mutant, min(_GLANCE, patience))
     others = [test for test in reach.tests_for(mutant, patience) if test not in set(glance)]
-    files = reach.files_for(mutant)
-    whole = [f"--spend={patience / len(files)}", "-m", "not sweep", *files] if files else []
+    whole = _cases_of(reach.files_for(mutant), patience)
     spent = 0.0
     before = file.stat().st_mtime_ns
     file.write_bytes(mutant.planted(right))
@@ -447,6 +447,8 @@ def outcome(mutant: Mutant, copy: Path, reach: Reach, patience: float) -> Outcom
         for tests, cost in ((glance, _GLANCE), (others, patience), (whole, patience)):
             if tests:
                 found = asked(copy, tests, _TOO_LONG + 3 * cost)
+                if found.word == "unclear":  # as some cases have other names, or are not there
+                    found = asked(copy, _cases_of(sorted(set(map(_file_of, tests))), cost), _TOO_LONG + 3 * cost)
                 spent += found.seconds
                 if found.word != "lived":
                     return found._replace(seconds=spent)
@@ -454,6 +456,11 @@ def outcome(mutant: Mutant, copy: Path, reach: Reach, patience: float) -> Outcom
         file.write_bytes(right)
         os.utime(file, ns=(before, before))
     return Outcome("lived", seconds=spent)
+
+
+def _cases_of(files: list[str], seconds: float) -> list[str]:
+    """What to ask pytest for: cases of test files, as many as some seconds pay for."""
+    return [f"--spend={seconds / len(files)}", "-m", "not sweep", *files] if files else []
 
 
 def asked(copy: Path, tests: list[str], bound: float) -> Outcome:

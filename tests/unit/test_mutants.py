@@ -132,6 +132,8 @@ def test_a_mistake_is_tried_with_the_tests_of_its_line_then_of_its_file_and_chea
     assert reach.tests_for(mutant, 100) == ["b::near", "a::slow", "a::quick"]
     assert reach.tests_for(mutant, 5.5) == ["b::near", "a::slow"]
     assert reach.files_for(mutant) == ["a", "b"]
+    unreached = next(one for one in tool.mutants_of("y.py", TEXT) if one.line == 8)
+    assert reach.files_for(unreached) == ["b"]
     nobody = tool.Reach({"a::slow": 3.0, "b::elsewhere": 0.5}, {"y.py": {7: ["b::elsewhere"]}})
     assert nobody.tests_for(mutant, 100) == ["b::elsewhere", "a::slow"], "imports alone run it: any test may see it"
 

@@ -118,6 +118,30 @@ def test_what_is_no_number_is_counted_apart() -> None:
     assert "1 NaN and 1 infinite" in comparison_reports.full(found)
 
 
+@pytest.mark.parametrize("options", [{}, {"rtol": 0.1}, {"rtol": 0.1, "atol": 1.0}, {"rtol": 0.0, "atol": 0.0}])
+def test_an_infinity_is_right_only_where_it_is_wanted_whatever_is_allowed(options: dict[str, Any]) -> None:
+    wanted, got = np.meshgrid([np.inf, -np.inf, 1.0], [np.inf, -np.inf, 1.0])
+    found = pl.comparison.compare(got, wanted, **options)
+    assert found.wrong == 6
+    assert pl.comparison.compare(wanted, wanted.copy(), **options).passed
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.complex128])
+def test_doubles_are_not_allowed_the_rounding_of_floats(dtype: Any) -> None:
+    wanted = RNG.standard_normal(100).astype(dtype)
+    narrow = np.complex64 if dtype is np.complex128 else np.float32
+    assert pl.comparison.compare(wanted.astype(narrow).astype(dtype), wanted).wrong > 90
+    assert pl.comparison.compare(wanted * (1 + 2.0**-52), wanted).passed
+
+
+def test_what_differs_nearly_everywhere_is_counted() -> None:
+    wanted = np.ones((10, 10), np.float32)
+    got = wanted + 1
+    assert pl.comparison.compare(got, wanted).patterns[0].sentence == "every element"
+    got[np.arange(5), np.arange(5)] = 1
+    assert pl.comparison.compare(got, wanted).patterns[0].sentence == "95 of all 100 elements"
+
+
 @pytest.mark.parametrize("shape", [(), (0,), (0, 4), (3, 0, 2), (1,), (1, 1)])
 def test_arrays_of_every_shape_are_compared(shape: tuple[int, ...]) -> None:
     values = np.ones(shape, np.float32)

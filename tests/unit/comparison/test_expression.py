@@ -179,6 +179,38 @@ def test_a_function_passes_on_an_error_as_fast_as_it_changes(name: str) -> None:
     np.testing.assert_allclose(passed_on.error, error * np.abs(above - below) / (2 * step), rtol=1e-6)
 
 
+@pytest.mark.parametrize("shape", [(), (3,), (3, 4), (2, 3, 4)])
+def test_transposing_exchanges_the_errors_of_elements_as_it_does_the_elements(shape: tuple[int, ...]) -> None:
+    value, error = RNG.standard_normal(shape), RNG.random(shape)
+    found = Quantity(value, error, 0, 0.0, Precision()).transposed()
+    expected = [one.swapaxes(-1, -2) if len(shape) > 1 else one for one in (value, error)]
+    np.testing.assert_array_equal([found.value, found.error], expected)
+    shared = Quantity(value, np.asarray(0.5), 0, 0.0, Precision()).transposed()
+    np.testing.assert_array_equal(np.broadcast_to(shared.error, shared.shape), 0.5)
+
+
+@pytest.mark.parametrize(
+    ("text", "larger", "power"),
+    [
+        ("C = A @ B", "A", 1), ("C = A @ B", "B", 1), ("C = A @ B", "AB", 2), ("C = A @ B + C", "AC", 1),
+        ("D = A + D", "AD", 1), ("D = A - D / 2", "AD", 1), ("D = sum(A) - mean(A)", "A", 1),
+    ],
+)  # fmt: skip
+def test_errors_grow_with_what_they_are_errors_of(text: str, larger: str, power: int) -> None:
+    """Of numbers 2^10 times as large, exactly 2^10 times as much."""
+    values = {**VALUES, "C": np.ones((6, 5), np.float32)}
+    scaled = {name: values[name] * np.float32(1024) for name in larger}
+    (value, error), (wide_value, wide_error) = (
+        (found.array, found.error)
+        for given in (values, {**values, **scaled})
+        for found in (reference(read_expectation(text), given, Precision("f32", "f16")),)
+    )
+    assert error is not None
+    assert wide_error is not None
+    np.testing.assert_array_equal(wide_value, value * 1024.0**power)
+    np.testing.assert_allclose(wide_error, error * 1024.0**power, rtol=1e-12)
+
+
 def test_room_is_for_as_many_elements_as_are_said() -> None:
     for most in ((MOST_ELEMENTS,), (2, MOST_ELEMENTS // 2), (0, 2 * MOST_ELEMENTS)):
         must_have_room(most)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from attack.ir_text import functions
 from ptxloom.machine.native.language import record
-from ptxloom.machine.runtime.shadow import Shadow
+from ptxloom.machine.runtime.structs.shadow import Shadow
 from ptxloom.machine.runtime.tensor_cores.model import TensorJob, TensorPlan
 
 if TYPE_CHECKING:

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Final
 
 from attack.ir_text import bytes_of, split, typed
 from ptxloom.machine.native import language
-from ptxloom.machine.runtime import access, state
+from ptxloom.machine.runtime import state
 from ptxloom.machine.runtime.initcheck import fast_path as init_path
+from ptxloom.machine.runtime.memory import access
 from ptxloom.machine.runtime.racecheck import fast_path as race_path
 
 if TYPE_CHECKING:

@@ -21,8 +21,9 @@ from ptxloom.machine.hot.refusal import NotHot
 from ptxloom.machine.instruments.wanted import POISON, PROFILE, PROVENANCE, keys_of
 from ptxloom.machine.native.jit import ATTRIBUTES
 from ptxloom.machine.plan.planner import plan
-from ptxloom.machine.runtime import access, library, quick_access
+from ptxloom.machine.runtime import library
 from ptxloom.machine.runtime.initcheck import fast_path as init_path
+from ptxloom.machine.runtime.memory import access, quick_access
 from ptxloom.machine.runtime.racecheck import fast_path as race_path
 from ptxloom.syntax import parse
 

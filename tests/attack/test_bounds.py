@@ -12,7 +12,7 @@ from attack.edges import BEFORE, HEAD, REGISTERS, SHARED_BYTES, launches, statem
 from attack.guarded import ROOM_BYTES, Attack, Outcome, Room, attack, failures, room
 from ptxloom.machine.native.ir import Emitter, Value
 from ptxloom.machine.native.jit import native_address
-from ptxloom.machine.runtime.bounds import inside, within
+from ptxloom.machine.runtime.memory.bounds import inside, within
 from sweeps import part_and_whole
 
 TOOLS: Final = ((), ("racecheck",), ("initcheck",), ("racecheck:global",), ("initcheck:global",))

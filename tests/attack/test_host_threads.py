@@ -22,9 +22,9 @@ from ptxloom.machine.native import language
 from ptxloom.machine.native.language import Sealed
 from ptxloom.machine.native.writer import MAKERS
 from ptxloom.machine.runtime import state
-from ptxloom.machine.runtime.spans import Span
-from ptxloom.machine.runtime.traced_site import TracedSite
-from ptxloom.machine.runtime.trail import Trail
+from ptxloom.machine.runtime.structs.spans import Span
+from ptxloom.machine.runtime.structs.traced_site import TracedSite
+from ptxloom.machine.runtime.structs.trail import Trail
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -119,7 +119,7 @@ def test_native_code_stores_into_no_struct_that_workers_share() -> None:
     alone = structs_behind(Trail, set())  # provenance's: a launch of one thread
     shared = {TracedSite} | structs_behind(state.Launch, set()) | structs_behind(Span, set())
     shared -= alone
-    cells = {one for one in shared if one.__module__.endswith("runtime.shadow")}  # racecheck:global's: likewise
+    cells = {one for one in shared if one.__module__.endswith("structs.shadow")}  # racecheck:global's: likewise
     assert {one.__name__ for one in shared - cells if not issubclass(one, Sealed)} == set()
 
 

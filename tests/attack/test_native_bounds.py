@@ -37,9 +37,9 @@ from ptxloom.machine.native.language import (
 )
 from ptxloom.machine.native.translation import translate
 from ptxloom.machine.native.writer import MAKERS
-from ptxloom.machine.runtime.places import registers, site_bytes, span_bytes
-from ptxloom.machine.runtime.spans import LastSpan, Span
+from ptxloom.machine.runtime.memory.places import registers, site_bytes, span_bytes
 from ptxloom.machine.runtime.state import REGISTERS, Launch, Warp
+from ptxloom.machine.runtime.structs.spans import LastSpan, Span
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -18,7 +18,7 @@ from ptxloom.diagnostics import Severity
 from ptxloom.hazards.kinds import BY_RULE
 from ptxloom.machine import LaunchError, kernel
 from ptxloom.machine.launch.options import CHECKS
-from ptxloom.machine.runtime import shadow
+from ptxloom.machine.runtime.structs import shadow
 from ptxloom.syntax import parse
 
 FOLDER = Path(__file__).parent

@@ -18,7 +18,7 @@ ABOUT = {
     ),
     "what of an instruction was compared with hardware": ("conformance/operands.py", "conformance/paths.py"),
     "an instruction's way to add": (
-        "machine/results/fidelity.py", "machine/runtime/interpolation.py", "machine/runtime/matrices.py",
+        "machine/results/fidelity.py", "machine/runtime/interpolation.py", "machine/runtime/memory/matrices.py",
         "machine/tensor/batch.py", "machine/tensor/emit.py", "machine/tensor/recipe.py", "machine/tensor/wgmma.py",
     ),
     "an instruction with a grammar of its own: calls, lists of targets, handles of textures": (

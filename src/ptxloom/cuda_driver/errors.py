@@ -6,7 +6,7 @@ from enum import IntEnum
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.machine.results.event_kinds import REASONS
-from ptxloom.machine.runtime.texture import BETWEEN_ACCESSES
+from ptxloom.machine.runtime.structs.texture import BETWEEN_ACCESSES
 
 if TYPE_CHECKING:
     from ptxloom.machine.results.outcome import LaunchError

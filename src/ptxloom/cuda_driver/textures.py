@@ -10,7 +10,7 @@ from ptxloom.cuda_driver.errors import CudaError, Refused
 from ptxloom.cuda_driver.protocol import IMAGE, NUMBER, PAIR
 from ptxloom.diagnostics import UsageError
 from ptxloom.machine.memory.images import GEOMETRIES, LAYERED, MODES, NORMALIZED, Level, Sampling, Texels, image_row
-from ptxloom.machine.runtime.texture import MOST_LEVELS
+from ptxloom.machine.runtime.structs.texture import MOST_LEVELS
 
 if TYPE_CHECKING:
     from ptxloom.cuda_driver.loaded import Loaded

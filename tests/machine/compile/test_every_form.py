@@ -13,7 +13,7 @@ from ptxloom.machine import IllegalPtx, UnsupportedInstruction, semantics
 from ptxloom.machine.compile import variant
 from ptxloom.machine.plan.explaining import explained
 from ptxloom.machine.plan.planner import plan
-from ptxloom.machine.runtime import reconvergence
+from ptxloom.machine.runtime.warps import reconvergence
 from ptxloom.syntax import parse
 from recorded.ptxas.mutation_cases import HEAD, OTHERS, Statement, seeds
 

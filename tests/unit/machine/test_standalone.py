@@ -10,7 +10,7 @@ import pytest
 
 from ptxloom.machine import semantics
 from ptxloom.machine.native import jit, standalone, translation
-from ptxloom.machine.runtime import reconvergence
+from ptxloom.machine.runtime.warps import reconvergence
 
 if TYPE_CHECKING:
     from collections.abc import Callable

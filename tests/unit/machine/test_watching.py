@@ -11,7 +11,8 @@ import pytest
 from ptxloom.machine.native import jit, translation
 from ptxloom.machine.native.language import u32
 from ptxloom.machine.native.watching import watching
-from ptxloom.machine.runtime import barriers, copies, reconvergence, scheduler
+from ptxloom.machine.runtime.asynchronous import copies
+from ptxloom.machine.runtime.warps import barriers, reconvergence, scheduler
 
 if TYPE_CHECKING:
     from collections.abc import Callable

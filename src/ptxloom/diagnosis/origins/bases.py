@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from ptxloom.machine.results.provenance import Kind
-from ptxloom.machine.runtime.trail import PATH_LIMIT
+from ptxloom.machine.runtime.structs.trail import PATH_LIMIT
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

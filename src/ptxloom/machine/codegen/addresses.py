@@ -11,7 +11,8 @@ from ptxloom.machine.codegen import scratch
 from ptxloom.machine.codegen.warp import W
 from ptxloom.machine.native.ir import Value
 from ptxloom.machine.program.symbols import Register, Variable
-from ptxloom.machine.runtime import memory, state
+from ptxloom.machine.runtime import state
+from ptxloom.machine.runtime.memory import lane_access
 from ptxloom.meaning.types import ptx_type
 from ptxloom.syntax import print_operand, tree
 from ptxloom.syntax.constants import constant, wrapped
@@ -183,7 +184,7 @@ def _refuse_generic(b: Operands, operand: tree.Operand, addresses: Value, size: 
         known = size
     b.store(addresses, place, 64)
     facts = (state.GENERIC, state.WRONG_SPACE, known, write, b.op.site)
-    b.check(b.runtime(memory.fault_if_any, W, place, wrong, *facts))
+    b.check(b.runtime(lane_access.fault_if_any, W, place, wrong, *facts))
 
 
 def address_values(b: Operands, base: tree.Operand, offset: int) -> Value:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 from ptxloom.machine.codegen.llvm_words import LlvmWords
 from ptxloom.machine.codegen.warp import W
 from ptxloom.machine.native.ir import Value
-from ptxloom.machine.runtime import reconvergence, turns
+from ptxloom.machine.runtime import turns
+from ptxloom.machine.runtime.warps import reconvergence
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

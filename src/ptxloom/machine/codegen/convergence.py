@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 from ptxloom.machine.codegen.warp import ALL, W
 from ptxloom.machine.native.ir import Value, vector
-from ptxloom.machine.runtime import hazards, members, reconvergence, state, turns
-from ptxloom.machine.runtime.access_code import LANE_BITS
+from ptxloom.machine.runtime import hazards, state, turns
+from ptxloom.machine.runtime.memory.access_code import LANE_BITS
+from ptxloom.machine.runtime.warps import members, reconvergence
 
 if TYPE_CHECKING:
     from ptxloom.machine.codegen.builder import Builder

@@ -12,7 +12,7 @@ from ptxloom.machine.codegen.unpacked_operands import Images
 from ptxloom.machine.codegen.warp import ALL
 from ptxloom.machine.native.ir import Value, count, vector
 from ptxloom.machine.program.symbols import FunctionName, Register, Variable
-from ptxloom.machine.runtime.access_code import LANE_BITS
+from ptxloom.machine.runtime.memory.access_code import LANE_BITS
 from ptxloom.meaning.literals import literal_bits
 from ptxloom.meaning.types import Type, ptx_type
 from ptxloom.syntax import print_operand, tree

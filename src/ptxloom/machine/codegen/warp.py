@@ -8,8 +8,8 @@ from ptxloom.machine.codegen import scratch
 from ptxloom.machine.native import language, translation
 from ptxloom.machine.native.ir import Emitter, Value, vector
 from ptxloom.machine.runtime import state
-from ptxloom.machine.runtime.access import access_name
-from ptxloom.machine.runtime.access_code import parameters
+from ptxloom.machine.runtime.memory.access import access_name
+from ptxloom.machine.runtime.memory.access_code import parameters
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -109,7 +109,7 @@ class WarpEmitter(Emitter):
         bits: int,
         space: int,
     ) -> None:
-        """Call a warp-wide load or store of `runtime.access` and stop after a fault.
+        """Call a warp-wide load or store of `runtime.memory.access` and stop after a fault.
 
         Args:
             verb: load or store.

@@ -32,7 +32,8 @@ from ptxloom.machine.instruments.wanted import (
 )
 from ptxloom.machine.native import interrupts, jit
 from ptxloom.machine.native.ir import Value
-from ptxloom.machine.runtime import memory, turns
+from ptxloom.machine.runtime import turns
+from ptxloom.machine.runtime.memory import lane_access
 from ptxloom.machine.semantics.calls import after_call
 from ptxloom.machine.semantics.ordering import sees_others
 
@@ -252,7 +253,7 @@ def _instruction(b: Builder, op: Op, row: Row, start: int) -> None:
         b.instruments.before(b)
     row.build(b, op)
     if b.frees and sees_others(op):
-        b.runtime(memory.notice_frees, W)
+        b.runtime(lane_access.notice_frees, W)
     if not b.entered:
         _enter_late(b, start)
     if not b.ended:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from ptxloom.isa.limits import LANES
 from ptxloom.machine.hot.refusal import NotHot
 from ptxloom.machine.native.ir import count, element, width
-from ptxloom.machine.runtime import access, state
+from ptxloom.machine.runtime import state
+from ptxloom.machine.runtime.memory import access
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -45,7 +46,7 @@ class Touch(NamedTuple):
 
 
 class Warpwide(NamedTuple):
-    """A call of an access to memory of a warp (`runtime/access`).
+    """A call of an access to memory of a warp (`runtime/memory/access`).
 
     Attributes:
         result: What its result is called.

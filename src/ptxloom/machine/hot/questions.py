@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.machine.hot.accesses import Touches, warpwide
-from ptxloom.machine.runtime import quick_access
+from ptxloom.machine.runtime.memory import quick_access
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -21,7 +21,8 @@ from ptxloom.machine.hot.liveness import needs
 from ptxloom.machine.hot.nans import Nans
 from ptxloom.machine.hot.questions import questions
 from ptxloom.machine.hot.slots import slots_of
-from ptxloom.machine.runtime import quick_access, state
+from ptxloom.machine.runtime import state
+from ptxloom.machine.runtime.memory import quick_access
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator

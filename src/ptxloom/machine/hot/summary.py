@@ -9,7 +9,7 @@ from ptxloom.machine.hot.code import OUTSIDE, read
 from ptxloom.machine.hot.homes import homes
 from ptxloom.machine.hot.liveness import needs
 from ptxloom.machine.hot.slots import slots_of
-from ptxloom.machine.runtime import quick_access
+from ptxloom.machine.runtime.memory import quick_access
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from ptxloom.fragments.derive import fragment
 from ptxloom.isa.limits import LANES
 from ptxloom.isa.matrix import MOVES, matrix_move
-from ptxloom.machine.runtime.trail import BIT_SHIFT, STAGE, UNPACKED
+from ptxloom.machine.runtime.structs.trail import BIT_SHIFT, STAGE, UNPACKED
 from ptxloom.syntax import tree
 from ptxloom.syntax.constants import constant
 

@@ -26,7 +26,7 @@ from ptxloom.machine.instruments.tag_places import TagPlace, TagPlaces
 from ptxloom.machine.instruments.wanted import moments_in
 from ptxloom.machine.native.ir import constant_vector
 from ptxloom.machine.program.parts import LOADS, is_sink, is_store, parts_of
-from ptxloom.machine.runtime import lanes, state
+from ptxloom.machine.runtime import state
 from ptxloom.machine.runtime.provenance import (
     memory_tags,
     moments,
@@ -35,6 +35,7 @@ from ptxloom.machine.runtime.provenance import (
     tensor_tags,
     update_tags,
 )
+from ptxloom.machine.runtime.warps import lanes
 from ptxloom.meaning.effects import PRODUCTS
 from ptxloom.readings.computed import (
     adds,

@@ -18,7 +18,7 @@ from ptxloom.machine.codegen.builder import Instrument
 from ptxloom.machine.codegen.warp import W
 from ptxloom.machine.instruments.wanted import FAR, FENCES, NEAR
 from ptxloom.machine.native.ir import Value, vector
-from ptxloom.machine.runtime import shadow, state
+from ptxloom.machine.runtime import state
 from ptxloom.machine.runtime.racecheck import (
     async_operations,
     barrier_order,
@@ -33,6 +33,7 @@ from ptxloom.machine.runtime.racecheck import (
     tensor_accesses,
 )
 from ptxloom.machine.runtime.racecheck.fast_path import race_name, race_parameters
+from ptxloom.machine.runtime.structs import shadow
 from ptxloom.meaning import effects
 from ptxloom.meaning.deeds import deeds_of
 from ptxloom.meaning.effects import (

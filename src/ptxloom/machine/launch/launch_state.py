@@ -27,9 +27,9 @@ from ptxloom.machine.native import interrupts, language
 from ptxloom.machine.program.signatures import FRAME_HEAD
 from ptxloom.machine.results.outcome import NotReadyError
 from ptxloom.machine.runtime import state, turns
-from ptxloom.machine.runtime.calls import HEAD_CELLS
-from ptxloom.machine.runtime.spans import SPANS_HEAD, LastSpan, Span
+from ptxloom.machine.runtime.structs.spans import SPANS_HEAD, LastSpan, Span
 from ptxloom.machine.runtime.tensor_cores.model import MEMORY_BYTES, MOST_PLANS, PLAN_BYTES
+from ptxloom.machine.runtime.warps.calls import HEAD_CELLS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -11,8 +11,9 @@ from ptxloom.machine.launch.request import Request
 from ptxloom.machine.memory.arena import OverBudget
 from ptxloom.machine.native import interrupts, jit, language
 from ptxloom.machine.results.outcome import LaunchError
-from ptxloom.machine.runtime import scheduler, state, turns
+from ptxloom.machine.runtime import state, turns
 from ptxloom.machine.runtime.tensor_cores.model import JOB_BYTES, MEMORY_BYTES
+from ptxloom.machine.runtime.warps import scheduler
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

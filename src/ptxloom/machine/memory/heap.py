@@ -17,7 +17,7 @@ import numpy as np
 from ptxloom.machine.memory.arena import zeroed
 from ptxloom.machine.memory.piece import Piece
 from ptxloom.machine.native import forks, language
-from ptxloom.machine.runtime.spans import HeapTable
+from ptxloom.machine.runtime.structs.spans import HeapTable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

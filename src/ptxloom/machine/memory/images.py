@@ -10,7 +10,7 @@ import numpy as np
 
 from ptxloom.machine.memory import srgb
 from ptxloom.machine.native import language
-from ptxloom.machine.runtime import texture as native
+from ptxloom.machine.runtime.structs import texture as native
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -23,7 +23,7 @@ from ptxloom.machine.memory.images import (
     Texels,
     image_row,
 )
-from ptxloom.machine.runtime import texture as native
+from ptxloom.machine.runtime.structs import texture as native
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 LANE_COUNT: Final = 32
 _COMPARE: Final = {"ult": operator.lt, "ule": operator.le, "uge": operator.ge}
 #: The only modules of ours that may make a pointer of a number, and store into what is sealed.
-MAKERS: Final = frozenset({"ptxloom.machine.runtime.places"})
+MAKERS: Final = frozenset({"ptxloom.machine.runtime.memory.places"})
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from ptxloom.isa.spaces import MEMORY
-from ptxloom.machine.runtime import state, texture
+from ptxloom.machine.runtime import state
+from ptxloom.machine.runtime.structs import texture
 from ptxloom.machine.runtime.tensor_boxes import model as tensor_copy
 from ptxloom.machine.runtime.tensor_cores import model as tensor_memory
 

@@ -11,7 +11,7 @@ from ptxloom.diagnostics import UsageError
 from ptxloom.fragments.derive import fragment
 from ptxloom.isa.limits import LANES
 from ptxloom.machine.instruments.matrix_tags import element_bytes
-from ptxloom.machine.runtime import trail as model
+from ptxloom.machine.runtime.structs import trail as model
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from ptxloom.machine.runtime import trail as model
+from ptxloom.machine.runtime.structs import trail as model
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

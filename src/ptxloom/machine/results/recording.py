@@ -19,7 +19,7 @@ from ptxloom.machine.program.symbols import Register
 from ptxloom.machine.results.trace import Records, TraceRecord
 from ptxloom.machine.results.trace_names import values_of
 from ptxloom.machine.runtime import tracing as recorder
-from ptxloom.machine.runtime.traced_site import TracedSite
+from ptxloom.machine.runtime.structs.traced_site import TracedSite
 from ptxloom.syntax.places import origins_in
 
 if TYPE_CHECKING:

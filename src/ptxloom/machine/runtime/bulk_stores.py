@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Final
 
 from ptxloom.machine.native.language import address, fill, part, u32, u64
 from ptxloom.machine.native.watching import watching
-from ptxloom.machine.runtime.copies import FACTS
+from ptxloom.machine.runtime.asynchronous.copies import FACTS
 from ptxloom.machine.runtime.counting import count_moved
 from ptxloom.machine.runtime.initcheck.slow_path import written_lane
-from ptxloom.machine.runtime.memory import fault, refuse, shared_place
+from ptxloom.machine.runtime.memory.lane_access import fault, refuse, shared_place
 from ptxloom.machine.runtime.provenance.memory_tags import write_tags
 from ptxloom.machine.runtime.racecheck.happens_before import stamp_of
 from ptxloom.machine.runtime.racecheck.slow_path import store_stretch

@@ -12,7 +12,7 @@ from typing import Annotated, Final
 
 from ptxloom.machine.native import language
 from ptxloom.machine.native.language import Array, Ptr, address, copy, fill, length, popcount, trailing_zeros, u32, u64
-from ptxloom.machine.runtime.memory import find_span
+from ptxloom.machine.runtime.memory.lane_access import find_span
 from ptxloom.machine.runtime.state import (
     GLOBAL,
     LOCAL_WINDOW,

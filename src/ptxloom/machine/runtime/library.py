@@ -7,15 +7,17 @@ from importlib import import_module  # noqa: TID251 - code that is kept names fu
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.machine.native import jit
-from ptxloom.machine.runtime import access, barriers, hazards, memory, reconvergence, scheduler
+from ptxloom.machine.runtime import hazards
 from ptxloom.machine.runtime.initcheck import fast_path as init_path
+from ptxloom.machine.runtime.memory import access, lane_access
 from ptxloom.machine.runtime.racecheck import fast_path as race_path
+from ptxloom.machine.runtime.warps import barriers, reconvergence, scheduler
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
 #: Where the functions are that are loaded together (`native/together.py`): all of them, whatever else is imported.
-TOGETHER: Final = (barriers, hazards, memory, reconvergence, scheduler)
+TOGETHER: Final = (barriers, hazards, lane_access, reconvergence, scheduler)
 _MADE: Final = (
     (access.NAME, access.access_function),
     (race_path.NAME, race_path.race_function),

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Annotated, Final
 from ptxloom.isa import spaces
 from ptxloom.isa.spaces import SPACES
 from ptxloom.machine.native import language
-from ptxloom.machine.runtime.shadow import Shadow
-from ptxloom.machine.runtime.spans import HeapTable, LastSpan, Spans
+from ptxloom.machine.runtime.structs.shadow import Shadow
+from ptxloom.machine.runtime.structs.spans import HeapTable, LastSpan, Spans
+from ptxloom.machine.runtime.structs.texture import Image, Lookup
+from ptxloom.machine.runtime.structs.traced_site import TracedSite
+from ptxloom.machine.runtime.structs.trail import TensorTags, Trail
 from ptxloom.machine.runtime.tensor_boxes.model import TensorCopy, TensorRow
 from ptxloom.machine.runtime.tensor_cores.model import TensorJob, TensorMemory, TensorPlan
-from ptxloom.machine.runtime.texture import Image, Lookup
-from ptxloom.machine.runtime.traced_site import TracedSite
-from ptxloom.machine.runtime.trail import TensorTags, Trail
 
 if TYPE_CHECKING:
     from ptxloom.machine.native.language import Array, Code, Slice, i32, u8, u16, u32, u64

@@ -6,7 +6,7 @@ from typing import Final
 
 from ptxloom.machine.native.language import address, part, u32, u64
 from ptxloom.machine.runtime.state import Warp
-from ptxloom.machine.runtime.traced_site import TracedSite
+from ptxloom.machine.runtime.structs.traced_site import TracedSite
 
 ROOM_HEAD: Final = 64  # bytes before a room's records
 

@@ -19,14 +19,14 @@ an element (packed types: `<64 x half>` for f16x2), predicates and lane masks ar
   `b.emit(type, "code")`;
 * masks: `b.lanes(mask)` returns `<32 x i1>`, `b.mask_of(lanes)` i32; `b.active_mask` is the lanes executing (i32);
 * run-time calls, for anything with loops or lane-by-lane work: write the function in the native language
-  (`native/language.py`, see `runtime/memory.py`), then `b.runtime(function, W, b.scratch(), 7)`. Vectors go through
-  memory: `b.store(x, b.scratch(scratch.VALUES), 64)`, `b.load("<32 x i32>", b.scratch(scratch.VALUES), 64)` (what lies
-  where in the scratch: `codegen/scratch.py`); a register's own place is
+  (`native/language.py`, see `runtime/memory/lane_access.py`), then `b.runtime(function, W, b.scratch(), 7)`. Vectors
+  go through memory: `b.store(x, b.scratch(scratch.VALUES), 64)`, `b.load("<32 x i32>", b.scratch(scratch.VALUES), 64)`
+  (what lies where in the scratch: `codegen/scratch.py`); a register's own place is
   `b.register_place(*b.register(operand))`. A function that may fault returns nonzero: `b.check(result)`;
 * whole LLVM functions of your own (big bodies used many times): `b.helper("my_name", ir_text)`, then `b.call("my_name",
   ...)`: compiled optimised, once, and cached; a name stands for one text;
 * addresses: `addresses_at(b, operand, space, size)` stores the 32 addresses to the scratch (all rows go this way: it
-  refuses generic addresses in shared and local memory), and `runtime.memory.place_lanes_of` turns them into checked
+  refuses generic addresses in shared and local memory), and `lane_access.place_lanes_of` turns them into checked
   host addresses;
 * accesses to memory: `b.touch(Access(READ, state.SHARED, addresses, bits=32))` (`codegen/access.py`), once, before each
   is made: racecheck, initcheck, profile and every other instrument hear of it, and no family knows of any of them;

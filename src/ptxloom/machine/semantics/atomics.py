@@ -16,7 +16,8 @@ from ptxloom.machine.codegen.family import Family
 from ptxloom.machine.codegen.warp import W
 from ptxloom.machine.native.ir import Emitter, Value, vector
 from ptxloom.machine.program.parts import parts_of
-from ptxloom.machine.runtime import memory, state
+from ptxloom.machine.runtime import state
+from ptxloom.machine.runtime.memory import lane_access
 from ptxloom.machine.runtime.tensor_boxes import model as maps
 from ptxloom.meaning.arithmetic import numbers
 from ptxloom.meaning.types import ptx_type
@@ -92,7 +93,7 @@ def _hosts(b: Builder, op: Op, address: tree.Operand, size: int) -> tuple[Value,
         words = b.load(vector("i64", LANES), b.scratch(), 64)
         near = b.mask_of(b.compare("uge", words, b.constant(words.type, state.SHARED_WINDOW)))
     b.touch(Access(UPDATE, space, b.scratch(), 8 * size, strong=True))
-    b.check(b.runtime(memory.place_lanes_of, W, b.scratch(), b.active_mask, space, size, 1, op.site))
+    b.check(b.runtime(lane_access.place_lanes_of, W, b.scratch(), b.active_mask, space, size, 1, op.site))
     return b.scratch(), near
 
 
@@ -109,7 +110,7 @@ def combine_at(b: Builder, op: Op, name: str, value: Value, lanes: Value) -> Non
     """Combine a value with what lies at the addresses of global memory in the scratch, in some lanes."""
     size = op.type.bits // 8
     b.touch(Access(UPDATE, state.GLOBAL, b.scratch(), 8 * size, strong=True, lanes=lanes))
-    b.check(b.runtime(memory.place_lanes_of, W, b.scratch(), lanes, state.GLOBAL, size, 1, op.site))
+    b.check(b.runtime(lane_access.place_lanes_of, W, b.scratch(), lanes, state.GLOBAL, size, 1, op.site))
     places = [b.scratch(scratch.VALUES + 32 * size * n) for n in range(3)]
     b.store(value, places[0], 64)
     b.call(_function(b, op, name, in_cache=True), b.scratch(), Value("i64", "0"), *places, lanes)

@@ -9,7 +9,8 @@ from ptxloom.machine.codegen.convergence import aligned, converge
 from ptxloom.machine.codegen.family import Family
 from ptxloom.machine.codegen.warp import W
 from ptxloom.machine.native.ir import Value
-from ptxloom.machine.runtime import barriers, state, turns
+from ptxloom.machine.runtime import state, turns
+from ptxloom.machine.runtime.warps import barriers
 from ptxloom.meaning.deeds import deeds_of
 from ptxloom.meaning.effects import Meet
 from ptxloom.syntax import print_operand

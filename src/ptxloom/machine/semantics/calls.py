@@ -9,7 +9,8 @@ from ptxloom.machine.codegen.family import Family
 from ptxloom.machine.codegen.warp import W
 from ptxloom.machine.native.ir import Value, vector
 from ptxloom.machine.program.signatures import FrameSlot, Service
-from ptxloom.machine.runtime import calls, turns
+from ptxloom.machine.runtime import turns
+from ptxloom.machine.runtime.warps import calls
 from ptxloom.machine.semantics.control import exit_, if_any, scattered
 
 if TYPE_CHECKING:

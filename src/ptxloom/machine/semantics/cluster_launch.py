@@ -11,7 +11,8 @@ from ptxloom.machine.codegen.addresses import addresses_at, space_of
 from ptxloom.machine.codegen.builder import W
 from ptxloom.machine.codegen.family import Family
 from ptxloom.machine.native.ir import vector
-from ptxloom.machine.runtime import cluster_launch, state
+from ptxloom.machine.runtime import state
+from ptxloom.machine.runtime.asynchronous import cluster_launch
 from ptxloom.meaning.moves import packed
 from ptxloom.syntax import tree
 

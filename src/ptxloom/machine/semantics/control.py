@@ -8,7 +8,9 @@ from ptxloom.machine.codegen.family import Family
 from ptxloom.machine.codegen.warp import W
 from ptxloom.machine.native.ir import Emitter, Value, vector
 from ptxloom.machine.program.symbols import BlockLabel, BranchTable
-from ptxloom.machine.runtime import memory, reconvergence, state, turns
+from ptxloom.machine.runtime import state, turns
+from ptxloom.machine.runtime.memory import lane_access
+from ptxloom.machine.runtime.warps import reconvergence
 from ptxloom.syntax import print_operand, tree
 
 if TYPE_CHECKING:
@@ -62,7 +64,7 @@ def _must_be_below(b: Builder, index: Value, count: int) -> None:
     beyond = b.mask_of(b.compare("uge", index, b.constant(index.type, count)))
     bad = b.apply("and", beyond, b.active_mask)
     b.store(b.resize(index, 64), b.scratch(), 64)
-    b.check(b.runtime(memory.fault_if_any, W, b.scratch(), bad, state.GENERIC, state.BAD_BRANCH, 0, 0, b.op.site))
+    b.check(b.runtime(lane_access.fault_if_any, W, b.scratch(), bad, state.GENERIC, state.BAD_BRANCH, 0, 0, b.op.site))
 
 
 def scattered(b: Builder, blocks: Value, following: int) -> Value:
@@ -119,6 +121,6 @@ def if_any(b: Builder, following: int) -> None:
 def trap(b: Builder, op: Op) -> None:
     """Abort the kernel."""
     if_any(b, b.following)
-    b.runtime(memory.fault, W, state.TRAP, op.site, 0, 0, 0, 0, 0)
+    b.runtime(lane_access.fault, W, state.TRAP, op.site, 0, 0, 0, 0, 0)
     b.do("br label %fault")
     b.ended = True

@@ -12,8 +12,9 @@ from ptxloom.machine.codegen.family import Family
 from ptxloom.machine.codegen.warp import W
 from ptxloom.machine.native.ir import Value, vector
 from ptxloom.machine.program.symbols import Register
-from ptxloom.machine.runtime import copies, partial_copies, state
-from ptxloom.machine.runtime.memory import fault_without_clusters
+from ptxloom.machine.runtime import state
+from ptxloom.machine.runtime.asynchronous import copies, partial_copies
+from ptxloom.machine.runtime.memory.lane_access import fault_without_clusters
 from ptxloom.machine.semantics.atomics import combiner
 from ptxloom.syntax import tree
 

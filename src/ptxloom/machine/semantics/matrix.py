@@ -22,7 +22,8 @@ from ptxloom.machine.codegen.warp import W
 from ptxloom.machine.native.ir import vector
 from ptxloom.machine.native.signature import signature
 from ptxloom.machine.program.symbols import Register
-from ptxloom.machine.runtime import matrices, state
+from ptxloom.machine.runtime import state
+from ptxloom.machine.runtime.memory import matrices
 from ptxloom.machine.tensor import emit
 from ptxloom.machine.tensor.scales import ScaleSelectors
 from ptxloom.meaning.moves import packed

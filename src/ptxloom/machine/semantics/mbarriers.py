@@ -11,8 +11,9 @@ from ptxloom.machine.codegen.family import Family
 from ptxloom.machine.codegen.warp import W
 from ptxloom.machine.native.ir import Value, vector
 from ptxloom.machine.program.parts import parts_of
-from ptxloom.machine.runtime import mbarriers, state
-from ptxloom.machine.runtime.memory import fault_without_clusters
+from ptxloom.machine.runtime import state
+from ptxloom.machine.runtime.asynchronous import mbarriers
+from ptxloom.machine.runtime.memory.lane_access import fault_without_clusters
 from ptxloom.machine.semantics import atomics, memory
 from ptxloom.syntax import tree
 

@@ -19,7 +19,8 @@ from ptxloom.machine.codegen.warp import W
 from ptxloom.machine.native.ir import Value, vector
 from ptxloom.machine.program.parts import Part, is_sink, is_whole, moved, parts_of
 from ptxloom.machine.program.symbols import Register, Variable
-from ptxloom.machine.runtime import memory, state
+from ptxloom.machine.runtime import state
+from ptxloom.machine.runtime.memory import lane_access
 from ptxloom.syntax import tree
 from ptxloom.syntax.constants import wrapped
 
@@ -152,7 +153,7 @@ def _access_partly(b: Builder, op: Op, verb: str, operand: tree.Operand) -> tupl
     low = b.apply("and", at, b.constant(at.type, min(size * parts_of(op), _ALIGNED) - 1))
     wrong = b.apply("and", b.mask_of(b.compare("ne", low, b.constant(at.type, 0))), b.active_mask)
     facts = (space, state.MISALIGNED, size * parts_of(op), int(verb == "store"), op.site)
-    b.check(b.runtime(memory.fault_if_any, W, b.scratch(), wrong, *facts))
+    b.check(b.runtime(lane_access.fault_if_any, W, b.scratch(), wrong, *facts))
     for piece in pieces:
         if space in _WINDOWS and piece.bits <= 8 * _WORD:
             window, width = _WINDOWS[space]
@@ -219,4 +220,4 @@ def _lane_by_lane(
 def _move_lanes(b: Builder, op: Op, verb: str, room: Value, offset: int, *, space: int, size: int, parts: int) -> None:
     """Load or store lane by lane, `offset` bytes from the addresses in the scratch."""
     facts = (offset, b.active_mask, space, size, parts, int(verb == "store"), op.site)
-    b.check(b.runtime(memory.move_lanes, W, room, b.scratch(), *facts))
+    b.check(b.runtime(lane_access.move_lanes, W, room, b.scratch(), *facts))

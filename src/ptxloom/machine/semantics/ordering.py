@@ -10,7 +10,8 @@ from ptxloom.machine.codegen.convergence import aligned
 from ptxloom.machine.codegen.family import Family
 from ptxloom.machine.codegen.warp import W
 from ptxloom.machine.native.ir import vector
-from ptxloom.machine.runtime import reconvergence, state, warpgroups
+from ptxloom.machine.runtime import state
+from ptxloom.machine.runtime.warps import reconvergence, warpgroups
 
 if TYPE_CHECKING:
     from ptxloom.machine.codegen.builder import Builder

@@ -8,7 +8,7 @@ from ptxloom.machine.codegen import scratch
 from ptxloom.machine.codegen.family import Family
 from ptxloom.machine.codegen.warp import W
 from ptxloom.machine.native.ir import vector
-from ptxloom.machine.runtime import calls
+from ptxloom.machine.runtime.warps import calls
 
 if TYPE_CHECKING:
     from ptxloom.machine.codegen.builder import Builder

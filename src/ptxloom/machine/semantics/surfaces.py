@@ -9,7 +9,8 @@ from ptxloom.machine.codegen.access import READ, WRITE, Access
 from ptxloom.machine.codegen.family import Family
 from ptxloom.machine.codegen.warp import W
 from ptxloom.machine.native.ir import vector
-from ptxloom.machine.runtime import memory, state
+from ptxloom.machine.runtime import state
+from ptxloom.machine.runtime.memory import lane_access
 from ptxloom.machine.runtime.textures import surfaces
 from ptxloom.machine.semantics.atomics import combine_at
 from ptxloom.machine.semantics.textures import GEOMETRIES, coordinates, handles
@@ -79,5 +80,5 @@ def _reach(b: Builder, op: Op, where: tree.Operand, size: int) -> Value:
     form = GEOMETRIES[geometry] | _OUTSIDE[op.one_of(tuple(_OUTSIDE))]
     facts = (size, form, op.site)
     reached = b.runtime(surfaces.reach_surface, W, b.active_mask, at, b.scratch(scratch.VALUES), *facts)
-    b.check(b.runtime(memory.has_fault, W))
+    b.check(b.runtime(lane_access.has_fault, W))
     return reached

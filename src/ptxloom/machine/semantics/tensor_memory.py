@@ -17,7 +17,7 @@ from ptxloom.machine.codegen.convergence import aligned
 from ptxloom.machine.codegen.family import Family
 from ptxloom.machine.codegen.warp import ALL, W
 from ptxloom.machine.native.ir import Value, constant_vector, vector
-from ptxloom.machine.runtime import mbarriers
+from ptxloom.machine.runtime.asynchronous import mbarriers
 from ptxloom.machine.runtime.tensor_cores.model import REGISTER_BYTES
 from ptxloom.machine.runtime.tensor_memory import allocation, copies, moves
 from ptxloom.machine.semantics import mbarriers as barriers

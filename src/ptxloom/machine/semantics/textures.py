@@ -12,7 +12,7 @@ from ptxloom.machine.codegen.family import Family
 from ptxloom.machine.codegen.warp import W
 from ptxloom.machine.native.ir import Value, vector
 from ptxloom.machine.program.symbols import Register, Variable
-from ptxloom.machine.runtime import texture
+from ptxloom.machine.runtime.structs import texture
 from ptxloom.machine.runtime.textures import fetch, queries
 from ptxloom.meaning.arithmetic import numbers
 from ptxloom.meaning.arithmetic.approximate import unit

@@ -10,7 +10,7 @@ from ptxloom.machine.codegen.convergence import converge
 from ptxloom.machine.codegen.family import Family
 from ptxloom.machine.codegen.warp import W
 from ptxloom.machine.native.ir import Value, constant_vector, vector
-from ptxloom.machine.runtime import groups
+from ptxloom.machine.runtime.warps import groups
 from ptxloom.meaning.arithmetic import numbers
 from ptxloom.syntax import tree
 

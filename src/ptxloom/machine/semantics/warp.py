@@ -10,7 +10,7 @@ from ptxloom.machine.codegen.convergence import converge
 from ptxloom.machine.codegen.family import Family
 from ptxloom.machine.codegen.warp import W
 from ptxloom.machine.native.ir import vector
-from ptxloom.machine.runtime import lanes
+from ptxloom.machine.runtime.warps import lanes
 from ptxloom.syntax import tree
 
 if TYPE_CHECKING:

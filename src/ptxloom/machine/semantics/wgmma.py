@@ -17,7 +17,7 @@ from ptxloom.machine.codegen.family import Family
 from ptxloom.machine.codegen.warp import ALL, W
 from ptxloom.machine.native.ir import Value, vector
 from ptxloom.machine.program.symbols import Register
-from ptxloom.machine.runtime import warpgroups
+from ptxloom.machine.runtime.warps import warpgroups
 from ptxloom.machine.runtime.wgmma import operands, waiting
 from ptxloom.machine.runtime.wgmma.operands import CORE_BYTES
 from ptxloom.machine.tensor import emit

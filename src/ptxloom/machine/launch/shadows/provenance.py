@@ -23,9 +23,9 @@ from ptxloom.machine.results.provenance import ProvenanceRecord, TracedArray
 from ptxloom.machine.results.raw_provenance import ProductSite, RawProvenance
 from ptxloom.machine.results.trace_choice import chosen_blocks
 from ptxloom.machine.runtime import state
-from ptxloom.machine.runtime import trail as model
 from ptxloom.machine.runtime.provenance.shared_words import WORD
-from ptxloom.machine.runtime.spans import Span
+from ptxloom.machine.runtime.structs import trail as model
+from ptxloom.machine.runtime.structs.spans import Span
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

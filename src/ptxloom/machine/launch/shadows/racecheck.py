@@ -11,7 +11,8 @@ from ptxloom.machine.instruments import racecheck
 from ptxloom.machine.instruments.wanted import FAR, FENCES
 from ptxloom.machine.launch.shadows.shadow import ShadowMaker, warps_of
 from ptxloom.machine.native import language
-from ptxloom.machine.runtime import shadow, state
+from ptxloom.machine.runtime import state
+from ptxloom.machine.runtime.structs import shadow
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Final
 
 from ptxloom.machine.native.ir import Emitter, Value
 from ptxloom.machine.native.language import record
-from ptxloom.machine.runtime.bounds import near_lanes
 from ptxloom.machine.runtime.initcheck import slow_path
+from ptxloom.machine.runtime.memory.bounds import near_lanes
 from ptxloom.machine.runtime.state import SHARED, Warp
 
 if TYPE_CHECKING:

@@ -21,8 +21,8 @@ from ptxloom.machine.runtime.initcheck.slow_path import (
     space_behind,
     unwritten_bytes,
 )
-from ptxloom.machine.runtime.memory import find_span
-from ptxloom.machine.runtime.places import register_bytes, registers, source_at
+from ptxloom.machine.runtime.memory.lane_access import find_span
+from ptxloom.machine.runtime.memory.places import register_bytes, registers, source_at
 from ptxloom.machine.runtime.state import (
     COMPUTED,
     GLOBAL,

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 from ptxloom.machine.native.language import address, fill, length, nothing, part, u8, u32, u64
 from ptxloom.machine.native.watching import watching
-from ptxloom.machine.runtime.bounds import within
 from ptxloom.machine.runtime.hazards import note_access
-from ptxloom.machine.runtime.memory import find_span, holds, shared_place, space_at
-from ptxloom.machine.runtime.places import registers, warp_at
+from ptxloom.machine.runtime.memory.bounds import within
+from ptxloom.machine.runtime.memory.lane_access import find_span, holds, shared_place, space_at
+from ptxloom.machine.runtime.memory.places import registers, warp_at
 from ptxloom.machine.runtime.state import (
     CLUSTER_SHIFT,
     GENERIC,

@@ -9,7 +9,7 @@ from ptxloom.machine.runtime.provenance.nodes import node_tag
 from ptxloom.machine.runtime.provenance.paths import bits_tag, moved_tag, shifted_tag
 from ptxloom.machine.runtime.provenance.register_heads import byte_after, bytes_after_head, heads_of, tags_of
 from ptxloom.machine.runtime.state import Warp
-from ptxloom.machine.runtime.trail import COMPUTED
+from ptxloom.machine.runtime.structs.trail import COMPUTED
 
 if TYPE_CHECKING:
     from ptxloom.machine.native.language import Ptr

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ptxloom.machine.native.language import fill, length, nothing, part, u32, u64
-from ptxloom.machine.runtime.memory import find_span, holds
+from ptxloom.machine.runtime.memory.lane_access import find_span, holds
 from ptxloom.machine.runtime.provenance.paths import LONG, moved_tag, of_one_path, path_after, step_run
-from ptxloom.machine.runtime.spans import Span
 from ptxloom.machine.runtime.state import CONST, GENERIC, GLOBAL, SHARED_WINDOW, Warp
-from ptxloom.machine.runtime.trail import EXACT, KIND, ORIGIN, PAGE_SHIFT, PATH_FIELD, TWICE, WRITTEN, Trail
+from ptxloom.machine.runtime.structs.spans import Span
+from ptxloom.machine.runtime.structs.trail import EXACT, KIND, ORIGIN, PAGE_SHIFT, PATH_FIELD, TWICE, WRITTEN, Trail
 
 if TYPE_CHECKING:
     from ptxloom.machine.native.language import Ptr, Slice

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from ptxloom.machine.native.language import address, fill, part, u8, u32, u64
 from ptxloom.machine.native.watching import watching
-from ptxloom.machine.runtime.bounds import within
-from ptxloom.machine.runtime.memory import space_at
-from ptxloom.machine.runtime.places import registers, warp_at
+from ptxloom.machine.runtime.memory.bounds import within
+from ptxloom.machine.runtime.memory.lane_access import space_at
+from ptxloom.machine.runtime.memory.places import registers, warp_at
 from ptxloom.machine.runtime.provenance.global_tags import (
     found_run,
     give_run,
@@ -37,7 +37,7 @@ from ptxloom.machine.runtime.provenance.shared_words import (
     write_shared_tags,
 )
 from ptxloom.machine.runtime.state import CLUSTER_SHIFT, GLOBAL, LOCAL, SHARED, WINDOW_BYTES, Cta, Warp
-from ptxloom.machine.runtime.trail import BIT_SHIFT, STAGE, TWICE, UNPACKED
+from ptxloom.machine.runtime.structs.trail import BIT_SHIFT, STAGE, TWICE, UNPACKED
 from ptxloom.machine.runtime.turns import spend
 
 if TYPE_CHECKING:

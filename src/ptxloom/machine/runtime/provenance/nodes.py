@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ptxloom.machine.native.language import fill, length, part, u32, u64
-from ptxloom.machine.runtime.trail import BYTE_BITS, Trail
+from ptxloom.machine.runtime.structs.trail import BYTE_BITS, Trail
 
 if TYPE_CHECKING:
     from ptxloom.machine.native.language import Slice

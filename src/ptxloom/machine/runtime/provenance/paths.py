@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ptxloom.machine.native.language import length, part, u32, u64
 from ptxloom.machine.runtime.provenance.nodes import node_tag, tag_hash
-from ptxloom.machine.runtime.trail import (
+from ptxloom.machine.runtime.structs.trail import (
     BITS,
     BYTE_BITS,
     COMPUTED,

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ptxloom.machine.native.language import copy, part, u32, u64
-from ptxloom.machine.runtime.matrix_layout import row_at
+from ptxloom.machine.runtime.memory.matrix_layout import row_at
 from ptxloom.machine.runtime.provenance.memory_tags import read_tags
 from ptxloom.machine.runtime.provenance.moments import cta_number, place_among
 from ptxloom.machine.runtime.provenance.paths import put_value, value_tag
 from ptxloom.machine.runtime.provenance.register_heads import byte_after, bytes_after_head, heads_of, may_give, tags_of
 from ptxloom.machine.runtime.state import SHARED, Cta, Warp
-from ptxloom.machine.runtime.trail import BYTE_BITS, COMPUTED, PATH_FIELD, PRODUCT, SLOT_BITS, Trail
+from ptxloom.machine.runtime.structs.trail import BYTE_BITS, COMPUTED, PATH_FIELD, PRODUCT, SLOT_BITS, Trail
 
 if TYPE_CHECKING:
     from ptxloom.machine.native.language import Slice

@@ -9,10 +9,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ptxloom.machine.native.language import copy, fill, part, u8, u32, u64, view
-from ptxloom.machine.runtime.places import registers
+from ptxloom.machine.runtime.memory.places import registers
 from ptxloom.machine.runtime.provenance.paths import moved_tag, path_after
 from ptxloom.machine.runtime.state import Warp
-from ptxloom.machine.runtime.trail import KIND, PATH_FIELD, TWICE, WRITTEN, Trail
+from ptxloom.machine.runtime.structs.trail import KIND, PATH_FIELD, TWICE, WRITTEN, Trail
 
 if TYPE_CHECKING:
     from ptxloom.machine.native.language import Slice

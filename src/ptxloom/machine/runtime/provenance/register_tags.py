@@ -18,7 +18,7 @@ from ptxloom.machine.runtime.provenance.register_heads import (
     tags_of,
 )
 from ptxloom.machine.runtime.state import Warp
-from ptxloom.machine.runtime.trail import BITS, COMPUTED, KIND
+from ptxloom.machine.runtime.structs.trail import BITS, COMPUTED, KIND
 
 if TYPE_CHECKING:
     from ptxloom.machine.native.language import Ptr, Slice

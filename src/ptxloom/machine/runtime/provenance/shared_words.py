@@ -9,11 +9,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ptxloom.machine.native.language import copy, fill, length, part, u32, u64
-from ptxloom.machine.runtime.bounds import within
+from ptxloom.machine.runtime.memory.bounds import within
 from ptxloom.machine.runtime.provenance.paths import moved_tag
 from ptxloom.machine.runtime.provenance.register_heads import FULL, step_alike
 from ptxloom.machine.runtime.state import CLUSTER_SHIFT, WINDOW_BYTES, Cta, Warp
-from ptxloom.machine.runtime.trail import KIND, WRITTEN, Trail
+from ptxloom.machine.runtime.structs.trail import KIND, WRITTEN, Trail
 
 if TYPE_CHECKING:
     from ptxloom.machine.native.language import Ptr, Slice

@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING
 
 from ptxloom.machine.native.language import address, fill, part, u32, u64
 from ptxloom.machine.native.watching import watching
-from ptxloom.machine.runtime.matrix_layout import factor_place
+from ptxloom.machine.runtime.memory.matrix_layout import factor_place
 from ptxloom.machine.runtime.provenance.memory_tags import read_tags
 from ptxloom.machine.runtime.provenance.paths import put_value
 from ptxloom.machine.runtime.provenance.product_tags import begin_event, note_descriptor, note_values
 from ptxloom.machine.runtime.provenance.tensor_tags import ROW_TAGS, piece_tags
 from ptxloom.machine.runtime.state import CLUSTER_SHIFT, SHARED, Cta, Warp
+from ptxloom.machine.runtime.structs.trail import BYTE_BITS, COMPUTED, PRODUCT, SLOT_BITS, WORD_TAGS
 from ptxloom.machine.runtime.tensor_cores.model import (
     A_SCALES,
     B_SCALES,
@@ -27,7 +28,6 @@ from ptxloom.machine.runtime.tensor_cores.model import (
     TensorPlan,
 )
 from ptxloom.machine.runtime.tensor_cores.places import is_cleared, scale_pitch, scale_word, split_of
-from ptxloom.machine.runtime.trail import BYTE_BITS, COMPUTED, PRODUCT, SLOT_BITS, WORD_TAGS
 from ptxloom.machine.runtime.turns import spend
 
 if TYPE_CHECKING:

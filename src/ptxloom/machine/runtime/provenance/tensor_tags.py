@@ -10,8 +10,8 @@ from ptxloom.machine.runtime.provenance.memory_tags import read_tags
 from ptxloom.machine.runtime.provenance.paths import element_tag, move_run
 from ptxloom.machine.runtime.provenance.register_heads import tags_of
 from ptxloom.machine.runtime.state import CLUSTER_SHIFT, SHARED, Cta, Warp
+from ptxloom.machine.runtime.structs.trail import MOST_WORDS, WORD_TAGS
 from ptxloom.machine.runtime.tensor_cores.model import QUARTER_LANES, TENSOR_LANES
-from ptxloom.machine.runtime.trail import MOST_WORDS, WORD_TAGS
 
 if TYPE_CHECKING:
     from ptxloom.machine.native.language import Ptr, Slice

@@ -11,9 +11,9 @@ from ptxloom.machine.runtime.provenance.nodes import node_tag
 from ptxloom.machine.runtime.provenance.paths import moved_tag, put_value, value_tag
 from ptxloom.machine.runtime.provenance.register_heads import tags_of
 from ptxloom.machine.runtime.state import GLOBAL, SHARED, Warp
+from ptxloom.machine.runtime.structs.trail import COMPUTED, TWICE
 from ptxloom.machine.runtime.tensor_boxes.model import SHIFTS, TensorCopy
 from ptxloom.machine.runtime.tensor_boxes.swizzle import chunk_place, pieces_of
-from ptxloom.machine.runtime.trail import COMPUTED, TWICE
 from ptxloom.machine.runtime.turns import spend
 
 if TYPE_CHECKING:

@@ -10,7 +10,8 @@ from __future__ import annotations
 from ptxloom.machine.native.language import address, fill, nothing, u8, u32
 from ptxloom.machine.runtime.racecheck.happens_before import are_morally_strong, entry_of, owner_of
 from ptxloom.machine.runtime.racecheck.observation_order import chain_of, last_number
-from ptxloom.machine.runtime.shadow import (
+from ptxloom.machine.runtime.state import Warp
+from ptxloom.machine.runtime.structs.shadow import (
     CLASSES,
     CROWDED,
     FEW_TRACES,
@@ -26,7 +27,6 @@ from ptxloom.machine.runtime.shadow import (
     CurrentAccess,
     Order,
 )
-from ptxloom.machine.runtime.state import Warp
 from ptxloom.machine.runtime.turns import spend
 
 

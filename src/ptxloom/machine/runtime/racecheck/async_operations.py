@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Annotated
 
 from ptxloom.machine.native.language import address, copy, nothing, part, u8, u32, u64
 from ptxloom.machine.native.watching import watching
-from ptxloom.machine.runtime.memory import shared_place
-from ptxloom.machine.runtime.places import stored_byte
+from ptxloom.machine.runtime.memory.lane_access import shared_place
+from ptxloom.machine.runtime.memory.places import stored_byte
 from ptxloom.machine.runtime.racecheck.crowds import swap_writes
 from ptxloom.machine.runtime.racecheck.global_memory import look_copy, look_end
 from ptxloom.machine.runtime.racecheck.happens_before import entry_of, me, operation_at, stamp_of
@@ -29,7 +29,8 @@ from ptxloom.machine.runtime.racecheck.slow_path import check_copy, check_lane, 
 from ptxloom.machine.runtime.racecheck.sync_places import find_sync
 from ptxloom.machine.runtime.racecheck.tick_rows import at_row
 from ptxloom.machine.runtime.racecheck.vector_clocks import released
-from ptxloom.machine.runtime.shadow import (
+from ptxloom.machine.runtime.state import CLUSTER_SHIFT, GLOBAL, NONE, SHARED, Warp
+from ptxloom.machine.runtime.structs.shadow import (
     AGENT,
     OPERATION_SHIFT,
     OPERATIONS,
@@ -39,7 +40,6 @@ from ptxloom.machine.runtime.shadow import (
     WRITES,
     Operation,
 )
-from ptxloom.machine.runtime.state import CLUSTER_SHIFT, GLOBAL, NONE, SHARED, Warp
 from ptxloom.machine.runtime.tensor_boxes.model import TENSOR_COPY_BYTES, TensorCopy
 from ptxloom.machine.runtime.tensor_boxes.swizzle import row_place, row_room, take_row
 from ptxloom.machine.runtime.tensor_boxes.walk import is_inside, next_row, restart, row_address, rows_of, stored_bytes

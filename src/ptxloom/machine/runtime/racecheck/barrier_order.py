@@ -17,17 +17,17 @@ from ptxloom.machine.native.language import (
     view,
 )
 from ptxloom.machine.native.watching import watching
-from ptxloom.machine.runtime.places import warp_at
+from ptxloom.machine.runtime.memory.places import warp_at
 from ptxloom.machine.runtime.racecheck.happens_before import me
 from ptxloom.machine.runtime.racecheck.release_points import keep_points, publish_point
 from ptxloom.machine.runtime.racecheck.tick_rows import at_row, join, row_of
 from ptxloom.machine.runtime.racecheck.vector_clocks import acquire, advance, rebase, release, released
-from ptxloom.machine.runtime.shadow import (
-    CLUSTER_SCOPE,
-)
 from ptxloom.machine.runtime.state import (
     Cta,
     Warp,
+)
+from ptxloom.machine.runtime.structs.shadow import (
+    CLUSTER_SCOPE,
 )
 
 if TYPE_CHECKING:

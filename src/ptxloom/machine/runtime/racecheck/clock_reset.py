@@ -8,9 +8,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ptxloom.machine.native.language import address, length, u32, u64
-from ptxloom.machine.runtime.places import spans_of
-from ptxloom.machine.runtime.shadow import AGENT, LESSONS, PENDING, POINTS, AccessTrace, HistoryCell, Order
+from ptxloom.machine.runtime.memory.places import spans_of
 from ptxloom.machine.runtime.state import Cta
+from ptxloom.machine.runtime.structs.shadow import AGENT, LESSONS, PENDING, POINTS, AccessTrace, HistoryCell, Order
 
 if TYPE_CHECKING:
     from ptxloom.machine.native.language import Slice

@@ -11,8 +11,8 @@ from ptxloom.machine.runtime.racecheck.pending_products import thread_column
 from ptxloom.machine.runtime.racecheck.shared_flags import flag_place
 from ptxloom.machine.runtime.racecheck.sync_places import find_sync
 from ptxloom.machine.runtime.racecheck.tick_rows import at_row
-from ptxloom.machine.runtime.shadow import SYNCS
 from ptxloom.machine.runtime.state import CLUSTER_SHIFT, NONE, Warp
+from ptxloom.machine.runtime.structs.shadow import SYNCS
 
 if TYPE_CHECKING:
     from ptxloom.machine.native.language import Ptr

@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ptxloom.machine.native.language import address, length, null, part, trailing_zeros, u32, u64
-from ptxloom.machine.runtime.bounds import within
-from ptxloom.machine.runtime.memory import shared_place
-from ptxloom.machine.runtime.places import stored_byte
+from ptxloom.machine.runtime.memory.bounds import within
+from ptxloom.machine.runtime.memory.lane_access import shared_place
+from ptxloom.machine.runtime.memory.places import stored_byte
 from ptxloom.machine.runtime.racecheck.access_history import (
     copy_chain,
     covers,
@@ -33,7 +33,8 @@ from ptxloom.machine.runtime.racecheck.happens_before import (
 from ptxloom.machine.runtime.racecheck.observation_order import last_number, observe
 from ptxloom.machine.runtime.racecheck.race_report import COPYING, begun_at, report
 from ptxloom.machine.runtime.racecheck.shared_flags import forget_sync
-from ptxloom.machine.runtime.shadow import (
+from ptxloom.machine.runtime.state import CLUSTER_SHIFT, SHARED, Warp
+from ptxloom.machine.runtime.structs.shadow import (
     CROWD_BYTES,
     CROWDED,
     PENDING,
@@ -46,7 +47,6 @@ from ptxloom.machine.runtime.shadow import (
     Order,
     Shadow,
 )
-from ptxloom.machine.runtime.state import CLUSTER_SHIFT, SHARED, Warp
 from ptxloom.machine.runtime.turns import spend
 
 if TYPE_CHECKING:

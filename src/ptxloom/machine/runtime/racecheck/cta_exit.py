@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from ptxloom.machine.native.language import address, trailing_zeros, u32, u64
 from ptxloom.machine.native.watching import watching
-from ptxloom.machine.runtime.matrix_layout import ROW_BYTES, factor_place
+from ptxloom.machine.runtime.memory.matrix_layout import ROW_BYTES, factor_place
 from ptxloom.machine.runtime.racecheck.async_operations import end_writes
 from ptxloom.machine.runtime.racecheck.barrier_order import gather_knowledge
 from ptxloom.machine.runtime.racecheck.crowds import is_crowd, number_of
@@ -17,8 +17,8 @@ from ptxloom.machine.runtime.racecheck.pending_products import is_read
 from ptxloom.machine.runtime.racecheck.race_report import tell_end, warp_of
 from ptxloom.machine.runtime.racecheck.slow_path import shadow_at
 from ptxloom.machine.runtime.racecheck.tensor_accesses import end_touches
-from ptxloom.machine.runtime.shadow import AGENT, PENDING, PRODUCTS, Operation, Shadow
 from ptxloom.machine.runtime.state import CLUSTER_SHIFT, SHARED, Warp
+from ptxloom.machine.runtime.structs.shadow import AGENT, PENDING, PRODUCTS, Operation, Shadow
 from ptxloom.machine.runtime.turns import spend
 
 

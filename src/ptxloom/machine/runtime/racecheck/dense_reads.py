@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from ptxloom.machine.runtime.shadow import BLOCK_SHIFT
+from ptxloom.machine.runtime.structs.shadow import BLOCK_SHIFT
 
 
 def dense_halves(count: int) -> str:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from ptxloom.machine.native.language import address, length, u32, u64
-from ptxloom.machine.runtime.bounds import within
-from ptxloom.machine.runtime.memory import find_span, holds
-from ptxloom.machine.runtime.places import span_bytes, stored_byte
+from ptxloom.machine.runtime.memory.bounds import within
+from ptxloom.machine.runtime.memory.lane_access import find_span, holds
+from ptxloom.machine.runtime.memory.places import span_bytes, stored_byte
 from ptxloom.machine.runtime.racecheck.global_order import is_near
-from ptxloom.machine.runtime.shadow import AccessTrace, CurrentAccess
-from ptxloom.machine.runtime.spans import Span
 from ptxloom.machine.runtime.state import Warp
+from ptxloom.machine.runtime.structs.shadow import AccessTrace, CurrentAccess
+from ptxloom.machine.runtime.structs.spans import Span
 from ptxloom.machine.runtime.turns import spend
 
 

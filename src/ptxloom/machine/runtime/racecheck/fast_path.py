@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Final
 
 from ptxloom.machine.native.ir import Emitter, Value
 from ptxloom.machine.native.language import record
-from ptxloom.machine.runtime.bounds import near_lanes
+from ptxloom.machine.runtime.memory.bounds import near_lanes
 from ptxloom.machine.runtime.racecheck import fast_path_ir, happens_before, slow_path
 from ptxloom.machine.runtime.racecheck.dense_reads import dense_halves
-from ptxloom.machine.runtime.shadow import BLOCK_SHIFT, CROWDED, LOOK_BYTES, LOOKS, PENDING, Order, Shadow
 from ptxloom.machine.runtime.state import SHARED_WINDOW, Warp
+from ptxloom.machine.runtime.structs.shadow import BLOCK_SHIFT, CROWDED, LOOK_BYTES, LOOKS, PENDING, Order, Shadow
 
 if TYPE_CHECKING:
     from collections.abc import Callable

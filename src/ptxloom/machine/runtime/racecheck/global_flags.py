@@ -26,7 +26,8 @@ from ptxloom.machine.runtime.racecheck.shared_flags import (
 )
 from ptxloom.machine.runtime.racecheck.tick_rows import join
 from ptxloom.machine.runtime.racecheck.vector_clocks import release
-from ptxloom.machine.runtime.shadow import (
+from ptxloom.machine.runtime.state import GENERIC, GLOBAL, SHARED_WINDOW, Warp
+from ptxloom.machine.runtime.structs.shadow import (
     CLUSTER_SCOPE,
     FEW_FLAGS,
     FEW_LESSONS,
@@ -38,7 +39,6 @@ from ptxloom.machine.runtime.shadow import (
     Lesson,
     Order,
 )
-from ptxloom.machine.runtime.state import GENERIC, GLOBAL, SHARED_WINDOW, Warp
 from ptxloom.machine.runtime.turns import PLAIN, QUICK, spend
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from ptxloom.machine.native.language import address, length, nothing, null, trailing_zeros, u8, u32, u64
 from ptxloom.machine.native.watching import watching
-from ptxloom.machine.runtime.memory import find_span, holds
+from ptxloom.machine.runtime.memory.lane_access import find_span, holds
 from ptxloom.machine.runtime.racecheck.access_history import (
     begin_access,
     begin_trace,
@@ -31,7 +31,12 @@ from ptxloom.machine.runtime.racecheck.happens_before import (
     stamp_of,
 )
 from ptxloom.machine.runtime.racecheck.observation_order import last_number, observe
-from ptxloom.machine.runtime.shadow import (
+from ptxloom.machine.runtime.state import (
+    GLOBAL,
+    SHARED_WINDOW,
+    Warp,
+)
+from ptxloom.machine.runtime.structs.shadow import (
     FEW_TRACES,
     LOOKS_AGAIN,
     READS_ONLY,
@@ -43,12 +48,7 @@ from ptxloom.machine.runtime.shadow import (
     GridHistory,
     HistoryCell,
 )
-from ptxloom.machine.runtime.spans import Span
-from ptxloom.machine.runtime.state import (
-    GLOBAL,
-    SHARED_WINDOW,
-    Warp,
-)
+from ptxloom.machine.runtime.structs.spans import Span
 from ptxloom.machine.runtime.turns import spend
 
 if TYPE_CHECKING:

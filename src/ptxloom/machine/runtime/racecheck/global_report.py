@@ -8,7 +8,6 @@ from ptxloom.machine.native.language import u32, u64
 from ptxloom.machine.runtime.hazards import entry_of_party, fill_access
 from ptxloom.machine.runtime.racecheck.global_order import is_near
 from ptxloom.machine.runtime.racecheck.happens_before import first_of, is_same_cta
-from ptxloom.machine.runtime.shadow import READS_ONLY, SITE, STEP_SHIFT, AccessTrace
 from ptxloom.machine.runtime.state import (
     GLOBAL,
     NOT_READ_ONLY,
@@ -19,6 +18,7 @@ from ptxloom.machine.runtime.state import (
     Launch,
     Warp,
 )
+from ptxloom.machine.runtime.structs.shadow import READS_ONLY, SITE, STEP_SHIFT, AccessTrace
 from ptxloom.machine.runtime.turns import PLAIN, spend
 
 if TYPE_CHECKING:

@@ -6,7 +6,8 @@ An access is named by its thread and a tick of its cluster's clock; a copy that 
 from __future__ import annotations
 
 from ptxloom.machine.native.language import address, trailing_zeros, u32
-from ptxloom.machine.runtime.shadow import (
+from ptxloom.machine.runtime.state import SHARED, Warp
+from ptxloom.machine.runtime.structs.shadow import (
     AGENT,
     CLUSTER_SCOPE,
     GPU_SCOPE,
@@ -24,7 +25,6 @@ from ptxloom.machine.runtime.shadow import (
     AccessTrace,
     Operation,
 )
-from ptxloom.machine.runtime.state import SHARED, Warp
 
 
 def stamp_of(w: Warp, site: u32) -> u32:

@@ -13,7 +13,6 @@ from ptxloom.machine.runtime.hazards import note_pair
 from ptxloom.machine.runtime.racecheck.equal_values import stores_same
 from ptxloom.machine.runtime.racecheck.happens_before import is_done, is_known, me, operation_at
 from ptxloom.machine.runtime.racecheck.race_report import warp_of
-from ptxloom.machine.runtime.shadow import SITE, STRONG, Operation
 from ptxloom.machine.runtime.state import (
     GENERIC,
     GLOBAL,
@@ -25,6 +24,7 @@ from ptxloom.machine.runtime.state import (
     WRITE_WRITE,
     Warp,
 )
+from ptxloom.machine.runtime.structs.shadow import SITE, STRONG, Operation
 from ptxloom.machine.runtime.tensor_boxes.walk import meeting, rows_of
 from ptxloom.machine.runtime.turns import spend
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from ptxloom.machine.native.language import address, trailing_zeros, u32, u64
 from ptxloom.machine.native.watching import watching
-from ptxloom.machine.runtime.matrix_layout import ROW_BYTES, factor_place
-from ptxloom.machine.runtime.places import warp_at
+from ptxloom.machine.runtime.memory.matrix_layout import ROW_BYTES, factor_place
+from ptxloom.machine.runtime.memory.places import warp_at
 from ptxloom.machine.runtime.racecheck.happens_before import is_known, me, stamp_of
 from ptxloom.machine.runtime.racecheck.product_registers import forget_registers
 from ptxloom.machine.runtime.racecheck.race_report import READING, begun_at, report, warp_of
@@ -18,8 +18,8 @@ from ptxloom.machine.runtime.racecheck.release_points import keep_points
 from ptxloom.machine.runtime.racecheck.sync_places import find_sync
 from ptxloom.machine.runtime.racecheck.tick_rows import row_of
 from ptxloom.machine.runtime.racecheck.vector_clocks import forget_factors, released
-from ptxloom.machine.runtime.shadow import PRODUCTS, SYNCS, PendingFactor, Shadow
 from ptxloom.machine.runtime.state import NONE, SHARED, WARPGROUP, Cta, Warp
+from ptxloom.machine.runtime.structs.shadow import PRODUCTS, SYNCS, PendingFactor, Shadow
 
 
 def product_at(w: Warp, number: u32) -> PendingFactor:

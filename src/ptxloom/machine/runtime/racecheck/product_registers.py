@@ -10,8 +10,8 @@ from __future__ import annotations
 from ptxloom.machine.native.language import address, u32
 from ptxloom.machine.native.watching import watching
 from ptxloom.machine.runtime.hazards import entry
-from ptxloom.machine.runtime.shadow import ProductRegister
 from ptxloom.machine.runtime.state import IN_FLIGHT, NO_PRODUCT_FENCE, NONE, Warp
+from ptxloom.machine.runtime.structs.shadow import ProductRegister
 
 
 def fragment_at(w: Warp, number: u32) -> ProductRegister:

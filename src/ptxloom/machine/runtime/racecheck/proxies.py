@@ -11,7 +11,7 @@ from __future__ import annotations
 from ptxloom.machine.native.language import address, trailing_zeros, u32, u64
 from ptxloom.machine.native.watching import watching
 from ptxloom.machine.runtime.hazards import note_pair
-from ptxloom.machine.runtime.memory import find_span
+from ptxloom.machine.runtime.memory.lane_access import find_span
 from ptxloom.machine.runtime.racecheck.crowds import crowd_at, is_crowd
 from ptxloom.machine.runtime.racecheck.global_memory import cell_of, takes
 from ptxloom.machine.runtime.racecheck.happens_before import first_of, is_known, me, owner_of, thread_of, trace_tick
@@ -20,8 +20,8 @@ from ptxloom.machine.runtime.racecheck.release_points import keep_points
 from ptxloom.machine.runtime.racecheck.slow_path import shadow_at
 from ptxloom.machine.runtime.racecheck.tick_rows import row_of
 from ptxloom.machine.runtime.racecheck.vector_clocks import released
-from ptxloom.machine.runtime.shadow import ASYNC_PROXY, PENDING, READS, SITE, WRITES, AccessTrace
 from ptxloom.machine.runtime.state import CLUSTER_SHIFT, GLOBAL, REUSED, SHARED, STALE_MAP, UNFENCED, Warp
+from ptxloom.machine.runtime.structs.shadow import ASYNC_PROXY, PENDING, READS, SITE, WRITES, AccessTrace
 from ptxloom.machine.runtime.turns import PLAIN, spend
 
 

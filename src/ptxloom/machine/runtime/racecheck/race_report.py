@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from ptxloom.machine.native.language import address, u32, u64
 from ptxloom.machine.runtime.hazards import note_pair
-from ptxloom.machine.runtime.places import warp_at
+from ptxloom.machine.runtime.memory.places import warp_at
 from ptxloom.machine.runtime.racecheck.happens_before import me
-from ptxloom.machine.runtime.shadow import LOOKS, SITE, STEP_SHIFT, STRONG, Shadow
 from ptxloom.machine.runtime.state import (
     CLUSTER_SHIFT,
     ENDED,
@@ -22,6 +21,7 @@ from ptxloom.machine.runtime.state import (
     WRITE_WRITE,
     Warp,
 )
+from ptxloom.machine.runtime.structs.shadow import LOOKS, SITE, STEP_SHIFT, STRONG, Shadow
 
 READING, COPYING = 2, 3  # what the other side does that an asynchronous copy makes: it reads, or writes
 

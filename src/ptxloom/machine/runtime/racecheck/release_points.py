@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from ptxloom.machine.native.language import copy, u32, u64
 from ptxloom.machine.runtime.racecheck.happens_before import me
 from ptxloom.machine.runtime.racecheck.tick_rows import at_row, join, row_of
-from ptxloom.machine.runtime.shadow import FEW_ROWS, POINTS, Order, Point
 from ptxloom.machine.runtime.state import NONE, Warp
+from ptxloom.machine.runtime.structs.shadow import FEW_ROWS, POINTS, Order, Point
 
 if TYPE_CHECKING:
     from ptxloom.machine.native.language import Slice

@@ -6,20 +6,12 @@ from typing import TYPE_CHECKING
 
 from ptxloom.machine.native.language import address, fill, u32, u64
 from ptxloom.machine.native.watching import watching
-from ptxloom.machine.runtime.memory import shared_place
+from ptxloom.machine.runtime.memory.lane_access import shared_place
 from ptxloom.machine.runtime.racecheck.happens_before import me
 from ptxloom.machine.runtime.racecheck.release_points import mark_point, point_of, publish_point
 from ptxloom.machine.runtime.racecheck.sync_places import find_sync
 from ptxloom.machine.runtime.racecheck.tick_rows import at_row, join, row_of
 from ptxloom.machine.runtime.racecheck.vector_clocks import acquire, release, released
-from ptxloom.machine.runtime.shadow import (
-    CLUSTER_SCOPE,
-    CTA_SCOPE,
-    GPU_SCOPE,
-    RELEASED,
-    SYNCS,
-    Order,
-)
 from ptxloom.machine.runtime.state import (
     GENERIC,
     GLOBAL,
@@ -27,6 +19,14 @@ from ptxloom.machine.runtime.state import (
     SHARED_WINDOW,
     WINDOW_BYTES,
     Warp,
+)
+from ptxloom.machine.runtime.structs.shadow import (
+    CLUSTER_SCOPE,
+    CTA_SCOPE,
+    GPU_SCOPE,
+    RELEASED,
+    SYNCS,
+    Order,
 )
 
 if TYPE_CHECKING:

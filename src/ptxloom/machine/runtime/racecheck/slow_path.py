@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 from ptxloom.machine.native.language import address, length, nothing, part, trailing_zeros, u8, u32, u64, view
 from ptxloom.machine.native.standalone import standalone
 from ptxloom.machine.native.watching import watching
-from ptxloom.machine.runtime.memory import shared_place
+from ptxloom.machine.runtime.memory.lane_access import shared_place
 from ptxloom.machine.runtime.racecheck.access_history import begin_access
 from ptxloom.machine.runtime.racecheck.crowds import crowd_at, crowd_of, is_crowd, meet_crowd, name_own, spill
 from ptxloom.machine.runtime.racecheck.happens_before import (
@@ -26,8 +26,8 @@ from ptxloom.machine.runtime.racecheck.happens_before import (
 )
 from ptxloom.machine.runtime.racecheck.pending_products import product_readers
 from ptxloom.machine.runtime.racecheck.race_report import READING, begun_at, report, site_of_read, tell_end, warp_of
-from ptxloom.machine.runtime.shadow import BLOCK_SHIFT, LOOKS, LOOKS_AGAIN, PENDING, READS, WRITES, Shadow
 from ptxloom.machine.runtime.state import CLUSTER_SHIFT, SHARED, SHARED_WINDOW, WINDOW_BYTES, Warp
+from ptxloom.machine.runtime.structs.shadow import BLOCK_SHIFT, LOOKS, LOOKS_AGAIN, PENDING, READS, WRITES, Shadow
 from ptxloom.machine.runtime.turns import PLAIN, spend
 
 if TYPE_CHECKING:

@@ -16,16 +16,16 @@ from ptxloom.machine.runtime.racecheck.happens_before import me
 from ptxloom.machine.runtime.racecheck.release_points import publish_point
 from ptxloom.machine.runtime.racecheck.tick_rows import at_row, join, row_of
 from ptxloom.machine.runtime.racecheck.vector_clocks import acquire, release
-from ptxloom.machine.runtime.shadow import (
+from ptxloom.machine.runtime.state import (
+    Warp,
+)
+from ptxloom.machine.runtime.structs.shadow import (
     CLUSTER_SCOPE,
     COLUMNS,
     CTA_SCOPE,
     FEW_SYNCS,
     SYNCS,
     Order,
-)
-from ptxloom.machine.runtime.state import (
-    Warp,
 )
 
 if TYPE_CHECKING:

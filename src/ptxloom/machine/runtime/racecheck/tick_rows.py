@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ptxloom.machine.native.language import length, part, u32, u64
-from ptxloom.machine.runtime.shadow import Order
 from ptxloom.machine.runtime.state import Warp
+from ptxloom.machine.runtime.structs.shadow import Order
 from ptxloom.machine.runtime.turns import QUICK, spend
 
 if TYPE_CHECKING:

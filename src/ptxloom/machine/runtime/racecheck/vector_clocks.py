@@ -17,23 +17,23 @@ from ptxloom.machine.native.language import (
 )
 from ptxloom.machine.native.standalone import standalone
 from ptxloom.machine.native.watching import watching
-from ptxloom.machine.runtime.places import warp_at
+from ptxloom.machine.runtime.memory.places import warp_at
 from ptxloom.machine.runtime.racecheck.access_history import reset_crowds
 from ptxloom.machine.runtime.racecheck.clock_reset import settle_grid, settle_points
 from ptxloom.machine.runtime.racecheck.happens_before import me
 from ptxloom.machine.runtime.racecheck.release_points import keep_points
 from ptxloom.machine.runtime.racecheck.tick_rows import join, row_of
-from ptxloom.machine.runtime.shadow import (
+from ptxloom.machine.runtime.state import (
+    SHARED,
+    Cta,
+    Warp,
+)
+from ptxloom.machine.runtime.structs.shadow import (
     OPERATIONS,
     PRODUCTS,
     TENSOR_ACCESSES,
     Order,
     Shadow,
-)
-from ptxloom.machine.runtime.state import (
-    SHARED,
-    Cta,
-    Warp,
 )
 
 if TYPE_CHECKING:

@@ -23,10 +23,10 @@ from ptxloom.machine.native.language import (
     u64,
     view,
 )
-from ptxloom.machine.runtime.copies import finish, reach, told_at
+from ptxloom.machine.runtime.asynchronous.copies import finish, reach, told_at
 from ptxloom.machine.runtime.counting import count_moved
-from ptxloom.machine.runtime.memory import fault, holds_site, shared_place
-from ptxloom.machine.runtime.places import site_bytes
+from ptxloom.machine.runtime.memory.lane_access import fault, holds_site, shared_place
+from ptxloom.machine.runtime.memory.places import site_bytes
 from ptxloom.machine.runtime.provenance.update_tags import (
     blank_row_tags,
     fetch_row_tags,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated
 
 from ptxloom.machine.native.language import Slice, copy, i32, length, nothing, u8, u32, u64, view
-from ptxloom.machine.runtime.memory import find_span, holds, place_window, space_at
-from ptxloom.machine.runtime.places import span_bytes
+from ptxloom.machine.runtime.memory.lane_access import find_span, holds, place_window, space_at
+from ptxloom.machine.runtime.memory.places import span_bytes
 from ptxloom.machine.runtime.state import GENERIC, SHARED_WINDOW, Warp
 from ptxloom.machine.runtime.tensor_boxes.decode import decode
 from ptxloom.machine.runtime.tensor_boxes.model import MAP_BYTES, TensorCopy

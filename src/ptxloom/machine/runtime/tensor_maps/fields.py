@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.machine.native.language import Slice, address, copy, u8, u32, u64, view
-from ptxloom.machine.runtime.memory import place, refuse
+from ptxloom.machine.runtime.memory.lane_access import place, refuse
 from ptxloom.machine.runtime.state import GENERIC, GLOBAL, MISALIGNED, SHARED, SHARED_WINDOW, Warp
 from ptxloom.machine.runtime.tensor_boxes.model import B4, F32_FTZ, MAP_ALIGNMENT, MAP_BYTES
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated
 
 from ptxloom.machine.native.language import address, nothing, part, u8, u32, u64
-from ptxloom.machine.runtime.copies import write_told
+from ptxloom.machine.runtime.asynchronous.copies import write_told
 from ptxloom.machine.runtime.initcheck.slow_path import read_lane, written_lane
-from ptxloom.machine.runtime.memory import shared_place
+from ptxloom.machine.runtime.memory.lane_access import shared_place
 from ptxloom.machine.runtime.racecheck.async_operations import access_row, begin_operation, read_by, reader_of
 from ptxloom.machine.runtime.racecheck.global_memory import look_copy
 from ptxloom.machine.runtime.racecheck.happens_before import operation_at, stamp_of
 from ptxloom.machine.runtime.racecheck.proxies import check_map
-from ptxloom.machine.runtime.shadow import READS, STRONG
 from ptxloom.machine.runtime.state import CLUSTER_SHIFT, GENERIC, GLOBAL, NONE, SHARED, SHARED_WINDOW, Warp
+from ptxloom.machine.runtime.structs.shadow import READS, STRONG
 from ptxloom.machine.runtime.tensor_boxes.model import CHUNK_BYTES, MAP_BYTES, MOST_ROW_BYTES, TensorCopy
 from ptxloom.machine.runtime.tensor_boxes.swizzle import chunk_place, is_plain, pieces_of
 from ptxloom.machine.runtime.tensor_boxes.walk import is_inside, next_row, restart, rows_of

@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ptxloom.machine.native.language import address, trailing_zeros, u32, u64, view
-from ptxloom.machine.runtime.memory import fault, place
-from ptxloom.machine.runtime.places import warp_at
+from ptxloom.machine.runtime.memory.lane_access import fault, place
+from ptxloom.machine.runtime.memory.places import warp_at
 from ptxloom.machine.runtime.racecheck.tensor_accesses import (
     FREES,
     add_lanes,
@@ -18,7 +18,6 @@ from ptxloom.machine.runtime.racecheck.tensor_accesses import (
     forget_columns,
     touch_tensor,
 )
-from ptxloom.machine.runtime.reconvergence import choose, place_lanes
 from ptxloom.machine.runtime.state import ILLEGAL_TENSOR_MEMORY, NO_CLUSTER, SHARED, TENSOR, Cta, Warp
 from ptxloom.machine.runtime.tensor_cores.model import BAD_COLUMNS, NOT_ALLOCATED, RELINQUISHED, TENSOR_LANES
 from ptxloom.machine.runtime.tensor_cores.ownership import (
@@ -28,6 +27,7 @@ from ptxloom.machine.runtime.tensor_cores.ownership import (
     is_count,
     take_columns,
 )
+from ptxloom.machine.runtime.warps.reconvergence import choose, place_lanes
 
 if TYPE_CHECKING:
     from ptxloom.machine.native.language import Ptr

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from ptxloom.machine.native.language import address, u32, u64
 from ptxloom.machine.native.watching import watching
 from ptxloom.machine.runtime.hazards import note_access
-from ptxloom.machine.runtime.memory import fault
+from ptxloom.machine.runtime.memory.lane_access import fault
 from ptxloom.machine.runtime.racecheck.tensor_accesses import add_lanes, clear_lanes, touch_tensor
 from ptxloom.machine.runtime.state import OUT_OF_BOUNDS, TENSOR, UNWRITTEN, Cta, Warp
 from ptxloom.machine.runtime.tensor_cores.marks import missing_word

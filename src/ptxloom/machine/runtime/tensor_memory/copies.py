@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 
 from ptxloom.machine.native.language import address, copy, part, u8, u32, u64, view
 from ptxloom.machine.native.watching import watching
-from ptxloom.machine.runtime.bounds import within
-from ptxloom.machine.runtime.matrix_layout import ROW_BYTES, factor_place
-from ptxloom.machine.runtime.memory import fault
+from ptxloom.machine.runtime.memory.bounds import within
+from ptxloom.machine.runtime.memory.lane_access import fault
+from ptxloom.machine.runtime.memory.matrix_layout import ROW_BYTES, factor_place
 from ptxloom.machine.runtime.provenance.tensor_tags import put_word, shift_row_tags, stage_piece
 from ptxloom.machine.runtime.racecheck.pending_products import keep_factor
 from ptxloom.machine.runtime.racecheck.tensor_accesses import (

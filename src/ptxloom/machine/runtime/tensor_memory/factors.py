@@ -10,10 +10,16 @@ from typing import TYPE_CHECKING
 
 from ptxloom.machine.native.language import address, copy, fill, nothing, part, u8, u32, u64, view
 from ptxloom.machine.native.watching import watching
-from ptxloom.machine.runtime.bounds import within
 from ptxloom.machine.runtime.initcheck.slow_path import read_lane
-from ptxloom.machine.runtime.matrix_layout import ATOM_32B, NEXT_IS_ADDRESS, ROW_BYTES, SWIZZLE_128B, factor_place
-from ptxloom.machine.runtime.memory import fault
+from ptxloom.machine.runtime.memory.bounds import within
+from ptxloom.machine.runtime.memory.lane_access import fault
+from ptxloom.machine.runtime.memory.matrix_layout import (
+    ATOM_32B,
+    NEXT_IS_ADDRESS,
+    ROW_BYTES,
+    SWIZZLE_128B,
+    factor_place,
+)
 from ptxloom.machine.runtime.racecheck.happens_before import me, stamp_of
 from ptxloom.machine.runtime.racecheck.proxies import check_fence
 from ptxloom.machine.runtime.racecheck.race_report import tell_end

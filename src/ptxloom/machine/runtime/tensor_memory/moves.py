@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 from ptxloom.machine.native.language import address, copy, part, trailing_zeros, u8, u32, u64, view
 from ptxloom.machine.native.watching import watching
 from ptxloom.machine.runtime.hazards import note, note_access
-from ptxloom.machine.runtime.memory import fault
+from ptxloom.machine.runtime.memory.lane_access import fault
 from ptxloom.machine.runtime.provenance.tensor_tags import load_words_tags, store_words_tags
 from ptxloom.machine.runtime.racecheck.tensor_accesses import LOADS, STORES, add_lanes, begin_touch, touch_tensor
 from ptxloom.machine.runtime.state import OTHER_QUARTER, OUT_OF_BOUNDS, TENSOR, UNWRITTEN, Warp

@@ -11,8 +11,8 @@ from ptxloom.isa.tensor_products import TENSOR_KINDS
 from ptxloom.machine.native.language import address, invoke, part, u32, u64
 from ptxloom.machine.native.watching import watching
 from ptxloom.machine.runtime.hazards import note, note_access
-from ptxloom.machine.runtime.matrix_layout import ROW_BYTES
-from ptxloom.machine.runtime.memory import fault
+from ptxloom.machine.runtime.memory.lane_access import fault
+from ptxloom.machine.runtime.memory.matrix_layout import ROW_BYTES
 from ptxloom.machine.runtime.provenance.tensor_products import give_result, note_tensor_product
 from ptxloom.machine.runtime.racecheck.pending_products import keep_factor
 from ptxloom.machine.runtime.racecheck.tensor_accesses import (
@@ -23,7 +23,6 @@ from ptxloom.machine.runtime.racecheck.tensor_accesses import (
     drop_lanes,
     touch_tensor,
 )
-from ptxloom.machine.runtime.reconvergence import choose, place_lanes
 from ptxloom.machine.runtime.state import EMPTY_COLLECTOR, OUT_OF_BOUNDS, TENSOR, UNWRITTEN, Cta, Warp
 from ptxloom.machine.runtime.tensor_cores.marks import mark_lanes, missing_lanes_of
 from ptxloom.machine.runtime.tensor_cores.model import (
@@ -62,6 +61,7 @@ from ptxloom.machine.runtime.tensor_memory.factors import (
     unpack,
 )
 from ptxloom.machine.runtime.turns import spend
+from ptxloom.machine.runtime.warps.reconvergence import choose, place_lanes
 
 if TYPE_CHECKING:
     from ptxloom.machine.native.language import Ptr, Slice

@@ -6,7 +6,7 @@ An H200 is given directions whose largest coordinate is about 1: ptxas multiplie
 from __future__ import annotations
 
 from ptxloom.machine.native.language import i64, u32
-from ptxloom.machine.runtime.texture import Lookup
+from ptxloom.machine.runtime.structs.texture import Lookup
 from ptxloom.machine.runtime.textures.positions import fine_bits, fixed, position, settle_texel
 
 NOT_A_NUMBER = 0x7F800000

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from ptxloom.machine.native.language import i32, i64, leading_zeros, u32, u64
 from ptxloom.machine.runtime.state import Warp
-from ptxloom.machine.runtime.texture import Image, Lookup
+from ptxloom.machine.runtime.structs.texture import Image, Lookup
 from ptxloom.machine.runtime.textures.floats import HALF_BITS, rounded, to_single
 
 VALUE_BITS = 16  # of the table's numbers, behind the point

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from ptxloom.machine.native.language import Slice, i32, i64, length, nothing, u32, u64
 from ptxloom.machine.runtime.state import Warp
-from ptxloom.machine.runtime.texture import (
+from ptxloom.machine.runtime.structs.texture import (
     CLAMP,
     CUBE,
     HALF,

@@ -9,7 +9,7 @@ zero, to the precision of the texels: f32 without subnormals, or f16.
 from __future__ import annotations
 
 from ptxloom.machine.native.language import i32, i64, leading_zeros, u32, u64
-from ptxloom.machine.runtime.texture import Lookup
+from ptxloom.machine.runtime.structs.texture import Lookup
 
 EXTRA_BITS = 4
 HALF_BITS = 11

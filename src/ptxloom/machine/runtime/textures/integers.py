@@ -7,7 +7,7 @@ it widens the sum of the products, by a sum of shifted parts that is not always 
 from __future__ import annotations
 
 from ptxloom.machine.native.language import i8, i16, i32, i64, u8, u16, u32, u64
-from ptxloom.machine.runtime.texture import SIGNED, UNORM, Image, Lookup
+from ptxloom.machine.runtime.structs.texture import SIGNED, UNORM, Image, Lookup
 from ptxloom.machine.runtime.textures.floats import ratio
 
 LARGEST_UNSIGNED = 65535

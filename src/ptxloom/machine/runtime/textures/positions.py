@@ -7,7 +7,7 @@ rounded down; times the size, rounded to 1/256 for filters, that is where it goe
 from __future__ import annotations
 
 from ptxloom.machine.native.language import i64, u32, u64
-from ptxloom.machine.runtime.texture import BORDER, MIRROR, WRAP, Image, Lookup
+from ptxloom.machine.runtime.structs.texture import BORDER, MIRROR, WRAP, Image, Lookup
 
 FRACTION_BITS = 8
 FEW_TEXELS = 8192

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from ptxloom.machine.native.language import Slice, length, u32, u64
 from ptxloom.machine.runtime.state import Warp
-from ptxloom.machine.runtime.texture import (
+from ptxloom.machine.runtime.structs.texture import (
     LAYERED_CUBE,
     LAYERED_ONE,
     LAYERED_TWO,

@@ -9,10 +9,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated
 
 from ptxloom.machine.native.language import Slice, copy, i32, i64, length, part, u8, u32, u64
-from ptxloom.machine.runtime.memory import fault, in_global, refuse
-from ptxloom.machine.runtime.places import site_bytes
+from ptxloom.machine.runtime.memory.lane_access import fault, in_global, refuse
+from ptxloom.machine.runtime.memory.places import site_bytes
 from ptxloom.machine.runtime.state import GLOBAL, ILLEGAL_SURFACE_ACCESS, Warp
-from ptxloom.machine.runtime.texture import (
+from ptxloom.machine.runtime.structs.texture import (
     BETWEEN_ACCESSES,
     LAYER,
     OTHER_GEOMETRY,

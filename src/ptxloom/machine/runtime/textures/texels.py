@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from ptxloom.machine.native.language import address, length, nothing, part, u8, u16, u32, u64, view
 from ptxloom.machine.runtime.initcheck.slow_path import read_lane
-from ptxloom.machine.runtime.memory import fault, place
+from ptxloom.machine.runtime.memory.lane_access import fault, place
 from ptxloom.machine.runtime.state import GLOBAL, NO_TEXTURE, Warp
-from ptxloom.machine.runtime.texture import HALF, NO_OBJECT, OTHER_OBJECT, SIGNED, SNORM, UNORM, Image, Lookup
+from ptxloom.machine.runtime.structs.texture import HALF, NO_OBJECT, OTHER_OBJECT, SIGNED, SNORM, UNORM, Image, Lookup
 from ptxloom.machine.runtime.textures.encoded import decoded, is_encoded
 from ptxloom.machine.runtime.textures.floats import half_to_single
 from ptxloom.machine.runtime.textures.integers import alone

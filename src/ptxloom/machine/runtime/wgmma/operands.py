@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated, Final
 
 from ptxloom.machine.native.language import address, copy, nothing, part, u8, u32, u64
-from ptxloom.machine.runtime.bounds import within
 from ptxloom.machine.runtime.initcheck.slow_path import read_lane
-from ptxloom.machine.runtime.matrix_layout import ROW_BYTES, core_start, row_at, swizzled, width_shift
-from ptxloom.machine.runtime.memory import fault
+from ptxloom.machine.runtime.memory.bounds import within
+from ptxloom.machine.runtime.memory.lane_access import fault
+from ptxloom.machine.runtime.memory.matrix_layout import ROW_BYTES, core_start, row_at, swizzled, width_shift
 from ptxloom.machine.runtime.racecheck.happens_before import stamp_of
 from ptxloom.machine.runtime.racecheck.pending_products import keep_product
 from ptxloom.machine.runtime.racecheck.proxies import check_fence

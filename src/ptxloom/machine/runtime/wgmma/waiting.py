@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from ptxloom.machine.native.language import address, u32
 from ptxloom.machine.runtime.racecheck.pending_products import learn_products
-from ptxloom.machine.runtime.reconvergence import choose, place_lanes
 from ptxloom.machine.runtime.state import Warp
-from ptxloom.machine.runtime.warpgroups import lags
+from ptxloom.machine.runtime.warps.reconvergence import choose, place_lanes
+from ptxloom.machine.runtime.warps.warpgroups import lags
 
 
 def wait_products(w: Warp, lanes: u32, kept: u32, following: u32) -> u32:

@@ -15,8 +15,8 @@ from ptxloom.isa.limits import LANES
 from ptxloom.machine.native import language, translation
 from ptxloom.machine.native.ir import Emitter, Value
 from ptxloom.machine.native.language import Ptr, address, u32, u64
-from ptxloom.machine.runtime.bounds import inside
-from ptxloom.machine.runtime.memory import fault, place, shared_place
+from ptxloom.machine.runtime.memory.bounds import inside
+from ptxloom.machine.runtime.memory.lane_access import fault, place, shared_place
 from ptxloom.machine.runtime.state import GENERIC, SHARED, SHARED_WINDOW, WRONG_SPACE, Warp
 
 if TYPE_CHECKING:

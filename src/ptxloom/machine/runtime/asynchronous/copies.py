@@ -20,19 +20,18 @@ from ptxloom.machine.native.language import (
     view,
 )
 from ptxloom.machine.native.watching import watching
-from ptxloom.machine.runtime.bounds import within
+from ptxloom.machine.runtime.asynchronous.mbarriers import complete_at
 from ptxloom.machine.runtime.counting import count_stretch
 from ptxloom.machine.runtime.initcheck.slow_path import read_lane, written_lane
-from ptxloom.machine.runtime.mbarriers import complete_at
-from ptxloom.machine.runtime.memory import fault, holds_site, in_global, place, refuse, shared_place
-from ptxloom.machine.runtime.places import site_bytes
+from ptxloom.machine.runtime.memory.bounds import within
+from ptxloom.machine.runtime.memory.lane_access import fault, holds_site, in_global, place, refuse, shared_place
+from ptxloom.machine.runtime.memory.places import site_bytes
 from ptxloom.machine.runtime.provenance.memory_tags import copy_tags
 from ptxloom.machine.runtime.provenance.update_tags import bulk_tags
 from ptxloom.machine.runtime.racecheck.async_operations import begin_operation, read_by, write_by, write_for
 from ptxloom.machine.runtime.racecheck.happens_before import operation_at
 from ptxloom.machine.runtime.racecheck.proxies import check_fence
 from ptxloom.machine.runtime.racecheck.vector_clocks import released
-from ptxloom.machine.runtime.shadow import STRONG
 from ptxloom.machine.runtime.state import (
     CLUSTER_SHIFT,
     CODE_WINDOW,
@@ -46,6 +45,7 @@ from ptxloom.machine.runtime.state import (
     WRONG_SPACE,
     Warp,
 )
+from ptxloom.machine.runtime.structs.shadow import STRONG
 
 if TYPE_CHECKING:
     from ptxloom.machine.native.language import Ptr, Slice

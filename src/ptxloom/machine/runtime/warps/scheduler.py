@@ -14,12 +14,10 @@ from ptxloom.machine.native.language import (
 from ptxloom.machine.native.together import together
 from ptxloom.machine.runtime.initcheck.poison import is_clean
 from ptxloom.machine.runtime.initcheck.slow_path import start_marks
-from ptxloom.machine.runtime.launch_queue import draw, next_cluster, place_cluster
-from ptxloom.machine.runtime.places import forget_freed, warp_at
+from ptxloom.machine.runtime.memory.places import forget_freed, warp_at
 from ptxloom.machine.runtime.provenance.memory_tags import start_tags
 from ptxloom.machine.runtime.provenance.moments import keep_shared
 from ptxloom.machine.runtime.racecheck.watch_start import start_watch
-from ptxloom.machine.runtime.reconvergence import choose
 from ptxloom.machine.runtime.state import NONE, Cta, Warp, Worker
 from ptxloom.machine.runtime.tensor_cores.ownership import start_tensor_memory
 from ptxloom.machine.runtime.turns import (
@@ -40,6 +38,8 @@ from ptxloom.machine.runtime.turns import (
     YIELD_COST,
     YIELD_ROUNDS,
 )
+from ptxloom.machine.runtime.warps.launch_queue import draw, next_cluster, place_cluster
+from ptxloom.machine.runtime.warps.reconvergence import choose
 
 if TYPE_CHECKING:
     pass

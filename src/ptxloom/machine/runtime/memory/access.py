@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from ptxloom.machine.runtime.memory import move_lanes
+from ptxloom.machine.runtime.memory.lane_access import move_lanes
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,7 +30,7 @@ def access_function(name: str) -> tuple[str, tuple[Callable[..., object], ...]]:
     The usual case is a function of its own, which needs few registers and saves no others; it jumps to the rest.
     """
     from ptxloom.machine.native.ir import Emitter  # noqa: PLC0415 - a launch of kept code asks for names alone
-    from ptxloom.machine.runtime.access_code import PARTS, AccessCode, parameters  # noqa: PLC0415 - likewise
+    from ptxloom.machine.runtime.memory.access_code import PARTS, AccessCode, parameters  # noqa: PLC0415 - likewise
 
     found = NAME.fullmatch(name)
     assert found is not None

@@ -10,7 +10,7 @@ from typing import Final
 from ptxloom.machine.native.language import address, u32, u64
 from ptxloom.machine.native.standalone import seldom
 from ptxloom.machine.runtime.hazards import note
-from ptxloom.machine.runtime.places import warp_at
+from ptxloom.machine.runtime.memory.places import warp_at
 from ptxloom.machine.runtime.racecheck.pending_products import learn_products
 from ptxloom.machine.runtime.racecheck.vector_clocks import released
 from ptxloom.machine.runtime.state import UNEVEN, WARPGROUP, Cta, Warp

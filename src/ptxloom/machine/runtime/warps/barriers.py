@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 from ptxloom.machine.native.language import address, popcount, trailing_zeros, u32
 from ptxloom.machine.native.together import together
-from ptxloom.machine.runtime.arrivals import settle, settle_cluster
 from ptxloom.machine.runtime.hazards import note, note_count
-from ptxloom.machine.runtime.memory import fault
+from ptxloom.machine.runtime.memory.lane_access import fault
 from ptxloom.machine.runtime.racecheck.barrier_order import arrive_at_barrier, wait_in_cluster
-from ptxloom.machine.runtime.reconvergence import choose, place_lanes
 from ptxloom.machine.runtime.state import INVALID, LEFT, NONE, Warp
+from ptxloom.machine.runtime.warps.arrivals import settle, settle_cluster
+from ptxloom.machine.runtime.warps.reconvergence import choose, place_lanes
 
 if TYPE_CHECKING:
     from ptxloom.machine.native.language import Ptr

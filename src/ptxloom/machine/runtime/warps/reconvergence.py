@@ -16,10 +16,10 @@ from ptxloom.machine.native.language import (
 )
 from ptxloom.machine.native.standalone import seldom
 from ptxloom.machine.native.together import together
-from ptxloom.machine.runtime.arrivals import settle_all
 from ptxloom.machine.runtime.hazards import note, note_elsewhere
 from ptxloom.machine.runtime.state import DIVERGENT, EXITED, GONE, MISSING, NONE, Warp
 from ptxloom.machine.runtime.turns import BUDGET, ROTATION, STARVED
+from ptxloom.machine.runtime.warps.arrivals import settle_all
 
 if TYPE_CHECKING:
     from ptxloom.machine.native.language import Ptr

@@ -13,12 +13,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.machine.native.language import address, nothing, u8, u32, u64, view
-from ptxloom.machine.runtime.copies import finish, write_told
+from ptxloom.machine.runtime.asynchronous.copies import finish, write_told
+from ptxloom.machine.runtime.asynchronous.mbarriers import place_object
 from ptxloom.machine.runtime.hazards import note
 from ptxloom.machine.runtime.initcheck.slow_path import written_lane
-from ptxloom.machine.runtime.launch_queue import draw, next_cluster, place_cluster
-from ptxloom.machine.runtime.mbarriers import place_object
-from ptxloom.machine.runtime.memory import place, shared_place
+from ptxloom.machine.runtime.memory.lane_access import place, shared_place
 from ptxloom.machine.runtime.racecheck.happens_before import stamp_of
 from ptxloom.machine.runtime.racecheck.vector_clocks import released
 from ptxloom.machine.runtime.state import (
@@ -30,6 +29,7 @@ from ptxloom.machine.runtime.state import (
     WINDOW_BYTES,
     Warp,
 )
+from ptxloom.machine.runtime.warps.launch_queue import draw, next_cluster, place_cluster
 
 if TYPE_CHECKING:
     from ptxloom.machine.native.language import Ptr

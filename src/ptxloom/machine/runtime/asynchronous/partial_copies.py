@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.machine.native.language import address, copy, length, nothing, part, u8, u32, u64
-from ptxloom.machine.runtime.copies import bulk_place, finish, reach, told_at, write_bulk
+from ptxloom.machine.runtime.asynchronous.copies import bulk_place, finish, reach, told_at, write_bulk
 from ptxloom.machine.runtime.counting import count_moved
 from ptxloom.machine.runtime.initcheck.slow_path import read_lane, written_lane
-from ptxloom.machine.runtime.memory import fault
-from ptxloom.machine.runtime.places import site_bytes
+from ptxloom.machine.runtime.memory.lane_access import fault
+from ptxloom.machine.runtime.memory.places import site_bytes
 from ptxloom.machine.runtime.racecheck.async_operations import begin_operation, read_by
 from ptxloom.machine.runtime.state import GLOBAL, INVALID, MISALIGNED, SHARED, Warp
 

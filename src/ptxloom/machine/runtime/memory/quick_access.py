@@ -9,8 +9,8 @@ from typing import Final
 
 from ptxloom.isa.limits import LANES
 from ptxloom.machine.native.ir import Emitter, Value, constant_vector, vector
-from ptxloom.machine.runtime.access import NAME
-from ptxloom.machine.runtime.access_code import AHEAD, HALF, MASK, AccessCode, parameters
+from ptxloom.machine.runtime.memory.access import NAME
+from ptxloom.machine.runtime.memory.access_code import AHEAD, HALF, MASK, AccessCode, parameters
 
 _MASKED: Final = 32  # bits from which on every processor that we know loads some of a vector
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 from ptxloom.machine.native.language import address, copy, length, nothing, part, u8, u32, u64, view
 from ptxloom.machine.native.standalone import seldom, standalone
 from ptxloom.machine.native.together import together
-from ptxloom.machine.runtime.bounds import within
-from ptxloom.machine.runtime.places import (
+from ptxloom.machine.runtime.memory.bounds import within
+from ptxloom.machine.runtime.memory.places import (
     forget_freed,
     remember_block,
     remember_constants,
@@ -16,7 +16,6 @@ from ptxloom.machine.runtime.places import (
     site_bytes,
     spans_of,
 )
-from ptxloom.machine.runtime.spans import HeapTable, LastSpan, Span
 from ptxloom.machine.runtime.state import (
     CLUSTER_SHIFT,
     CODE_WINDOW,
@@ -38,6 +37,7 @@ from ptxloom.machine.runtime.state import (
     Launch,
     Warp,
 )
+from ptxloom.machine.runtime.structs.spans import HeapTable, LastSpan, Span
 
 if TYPE_CHECKING:
     from ptxloom.machine.native.language import Ptr, Slice

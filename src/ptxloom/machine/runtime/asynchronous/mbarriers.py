@@ -13,10 +13,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.machine.native.language import address, u8, u32, u64, view
-from ptxloom.machine.runtime.memory import fault, place, refuse
+from ptxloom.machine.runtime.memory.lane_access import fault, place, refuse
 from ptxloom.machine.runtime.racecheck.sync_places import arrive_at, complete_phase, start_phases, wait_at
 from ptxloom.machine.runtime.racecheck.vector_clocks import released
-from ptxloom.machine.runtime.reconvergence import pause
 from ptxloom.machine.runtime.state import (
     CLUSTER_SHIFT,
     GENERIC,
@@ -29,6 +28,7 @@ from ptxloom.machine.runtime.state import (
     WRONG_SPACE,
     Warp,
 )
+from ptxloom.machine.runtime.warps.reconvergence import pause
 
 if TYPE_CHECKING:
     from ptxloom.machine.native.language import Ptr, Slice

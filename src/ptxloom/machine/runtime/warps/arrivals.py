@@ -5,12 +5,12 @@ from __future__ import annotations
 from ptxloom.machine.native.language import address, popcount, trailing_zeros, u32, view
 from ptxloom.machine.native.standalone import seldom
 from ptxloom.machine.runtime.hazards import note, note_elsewhere
-from ptxloom.machine.runtime.places import registers, warp_at
+from ptxloom.machine.runtime.memory.places import registers, warp_at
 from ptxloom.machine.runtime.racecheck.barrier_order import complete_barrier, complete_cluster, wait_in_cluster
 from ptxloom.machine.runtime.racecheck.cta_exit import end_shared
 from ptxloom.machine.runtime.state import AND, DIVERGENT, LEFT, NOT_FREED, POPC, Barrier, Cta, Warp
 from ptxloom.machine.runtime.tensor_cores.ownership import NOWHERE, first_held
-from ptxloom.machine.runtime.warpgroups import compare_steps, wake_group
+from ptxloom.machine.runtime.warps.warpgroups import compare_steps, wake_group
 
 
 def settle(cta: Cta, number: u32) -> u32:

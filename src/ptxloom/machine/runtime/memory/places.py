@@ -9,8 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ptxloom.machine.native.language import address, fill, part, pointer, u8, u32, u64
-from ptxloom.machine.runtime.bounds import within
-from ptxloom.machine.runtime.spans import SPANS_HEAD, HeapTable, LastSpan, Span
+from ptxloom.machine.runtime.memory.bounds import within
 from ptxloom.machine.runtime.state import (
     REGISTERS,
     SOURCE_SIZE,
@@ -20,6 +19,7 @@ from ptxloom.machine.runtime.state import (
     Warp,
     Worker,
 )
+from ptxloom.machine.runtime.structs.spans import SPANS_HEAD, HeapTable, LastSpan, Span
 
 if TYPE_CHECKING:
     from ptxloom.machine.native.language import Slice

@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING
 
 from ptxloom.machine.native.language import address, copy, part, u8, u16, u32, u64, view
 from ptxloom.machine.runtime.initcheck.slow_path import carry, forget_local, mark_frame
-from ptxloom.machine.runtime.memory import fault, move
-from ptxloom.machine.runtime.places import register_bytes, registers
+from ptxloom.machine.runtime.memory.lane_access import fault, move
+from ptxloom.machine.runtime.memory.places import register_bytes, registers
 from ptxloom.machine.runtime.provenance.update_tags import frame_tags
-from ptxloom.machine.runtime.reconvergence import choose, place_lanes
 from ptxloom.machine.runtime.state import (
     BAD_CALL,
     BAD_TOKEN,
@@ -26,6 +25,7 @@ from ptxloom.machine.runtime.state import (
     STACK_OVERFLOW,
     Warp,
 )
+from ptxloom.machine.runtime.warps.reconvergence import choose, place_lanes
 
 if TYPE_CHECKING:
     from ptxloom.machine.native.language import Ptr

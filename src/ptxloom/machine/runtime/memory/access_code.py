@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from ptxloom.isa.limits import LANES
 from ptxloom.machine.native.ir import Emitter, Value, constant_vector, vector
 from ptxloom.machine.native.language import record
-from ptxloom.machine.runtime.bounds import inside
-from ptxloom.machine.runtime.spans import LastSpan
+from ptxloom.machine.runtime.memory.bounds import inside
 from ptxloom.machine.runtime.state import Warp
+from ptxloom.machine.runtime.structs.spans import LastSpan
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -13,7 +13,7 @@ import pytest
 import ptxloom as pl
 from ptxloom import extras
 from ptxloom.cli.command_line import VERBS
-from ptxloom.cli.examples import EXAMPLES
+from ptxloom.cli.usage.examples import EXAMPLES
 
 ROOT = Path(__file__).parents[2]
 BLOCKED = f"import sys; sys.modules.update(dict.fromkeys({[m for _, ms in extras.EXTRAS.values() for m in ms]}))\n"

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Final
 
 import ptxloom
 from ptxloom.cli.command_line import INTRODUCTION, VERBS, build_parser
-from ptxloom.cli.examples import EXAMPLES, EXITS
 from ptxloom.cli.json_schemas import NAMES, schema
+from ptxloom.cli.usage.examples import EXAMPLES, EXITS
 from ptxloom.diagnostics import TOOLS, PtxloomError
 from ptxloom.explanation import Topic, explain, maps_of, topics
 from ptxloom.fragments import fragment_operands

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ptxloom.cli.command_line import Options
-    from ptxloom.cli.output import Outcome
+    from ptxloom.cli.results.output import Outcome
 
 
 _NO_THREAD: Final = "can't start new thread"
@@ -34,7 +34,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; returns the exit code."""
     options = read_arguments(sys.argv[1:] if arguments is None else arguments)
 
-    from ptxloom.cli.output import COULD_NOT_RUN, talk  # noqa: PLC0415 - help needs none
+    from ptxloom.cli.results.output import COULD_NOT_RUN, talk  # noqa: PLC0415 - help needs none
 
     try:
         return _carried_out(options)
@@ -52,7 +52,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _carried_out(options: Options) -> int:
     """Run a command and deliver its result; returns the exit code."""
-    from ptxloom.cli.output import COULD_NOT_RUN, deliver, talk, warnings_told  # noqa: PLC0415 - help needs none
+    from ptxloom.cli.results.output import COULD_NOT_RUN, deliver, talk, warnings_told  # noqa: PLC0415 - help needs none
     from ptxloom.diagnostics import PtxloomError  # noqa: PLC0415 - nor findings
     from ptxloom.extras import needed  # noqa: PLC0415 - nor verbs that lack their part
 
@@ -79,7 +79,7 @@ def _module_of(verb: str) -> str:
 
 def _tell_of_names() -> None:
     """Say what C++ names take, if some were looked for; those who have looked for none need not import that."""
-    from ptxloom.cli.output import talk  # noqa: PLC0415 - help needs none
+    from ptxloom.cli.results.output import talk  # noqa: PLC0415 - help needs none
 
     demangling = sys.modules.get("ptxloom.names.demangling")
     if demangling is not None and (sentence := demangling.missed()):

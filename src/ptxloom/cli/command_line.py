@@ -8,7 +8,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from ptxloom import __version__
-from ptxloom.cli import completions, examples
 from ptxloom.cli.arguments import (
     campaign_arguments,
     cuda_arguments,
@@ -22,7 +21,8 @@ from ptxloom.cli.arguments import (
     shared_arguments,
     tool_arguments,
 )
-from ptxloom.cli.verb_parser import Overview, VerbParser
+from ptxloom.cli.usage import completions, examples
+from ptxloom.cli.usage.verb_parser import Overview, VerbParser
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 from ptxloom import __version__, disk_cache, own_python
 from ptxloom.campaigns import Killed, Share
 from ptxloom.checker.findings.packing import packed, unpacked
-from ptxloom.cli.progress import counted
+from ptxloom.cli.results.progress import counted
 from ptxloom.cli.spreading import carried_on, shards_of
 from ptxloom.diagnostics import DistrustWarning, PtxloomError
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ptxloom.checker.findings.repairs import repaired
-from ptxloom.cli.inputs import STDIN
-from ptxloom.cli.output import rewrite, talk
+from ptxloom.cli.results.output import rewrite, talk
+from ptxloom.cli.sources.inputs import STDIN
 from ptxloom.views.core.line_diffs import unified
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ptxloom.campaigns import Killed, Shards, carried_out, of_cluster, of_mpi, of_processes
-from ptxloom.cli.progress import counted
+from ptxloom.cli.results.progress import counted
 from ptxloom.diagnostics import PtxloomError
 
 if TYPE_CHECKING:

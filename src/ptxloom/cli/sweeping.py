@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ptxloom.campaigns import in_form
 from ptxloom.checker import check
-from ptxloom.cli.cuda_flags import flags_for
-from ptxloom.cli.inputs import read
 from ptxloom.cli.launch_files.expectations import references
 from ptxloom.cli.launch_files.fitted import fitted
 from ptxloom.cli.launch_files.launch_file import launch_of, table_of
 from ptxloom.cli.launch_files.variations import FLAGS, varied
+from ptxloom.cli.sources.cuda_flags import flags_for
+from ptxloom.cli.sources.inputs import read
 from ptxloom.diagnostics import PtxloomError, Severity
 from ptxloom.machine.kernels import kernel
 from ptxloom.machine.launch.options import read_checks

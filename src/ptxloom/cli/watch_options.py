@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.cli.arguments.watch_arguments import BESIDE_TRACE
-from ptxloom.cli.cuda_flags import flags_for
-from ptxloom.cli.inputs import read
 from ptxloom.cli.launch_files.fitted import fitted
 from ptxloom.cli.launch_files.launch_file import read_launch
-from ptxloom.cli.output import talk
+from ptxloom.cli.results.output import talk
+from ptxloom.cli.sources.cuda_flags import flags_for
+from ptxloom.cli.sources.inputs import read
 from ptxloom.diagnostics import PtxloomError, UsageError
 from ptxloom.isa.limits import LANES
 from ptxloom.machine.kernels import kernel

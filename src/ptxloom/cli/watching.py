@@ -6,9 +6,9 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from ptxloom.cli import project
-from ptxloom.cli.inputs import STDIN, files
-from ptxloom.cli.output import COULD_NOT_RUN, Outcome, deliver, is_terminal, talk
+from ptxloom.cli.results.output import COULD_NOT_RUN, Outcome, deliver, is_terminal, talk
+from ptxloom.cli.sources import project
+from ptxloom.cli.sources.inputs import STDIN, files
 from ptxloom.diagnostics import PtxloomError
 
 if TYPE_CHECKING:

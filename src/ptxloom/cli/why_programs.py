@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.cli.arguments import launch_words
-from ptxloom.cli.output import CLEAN, COULD_NOT_RUN, FINDINGS, Outcome, style_for
+from ptxloom.cli.results.output import CLEAN, COULD_NOT_RUN, FINDINGS, Outcome, style_for
 from ptxloom.diagnosis.watched import Watcher
 from ptxloom.diagnostics import TOOLS, UsageError
 from ptxloom.files.names import is_file

@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from ptxloom.cli import main, mistakes, output
+from ptxloom.cli import main, mistakes
+from ptxloom.cli.results import output
 from ptxloom.cli.verbs.reading import check
 from ptxloom.cli.verbs.tooling import doctor
 from ptxloom.diagnostics import PtxloomError

@@ -12,7 +12,7 @@ import pytest
 from argparse_manpage.manpage import Manpage  # pyright: ignore[reportMissingTypeStubs]
 
 from ptxloom.cli.command_line import VERBS, build_parser
-from ptxloom.cli.completions import SHELLS, completion
+from ptxloom.cli.usage.completions import SHELLS, completion
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser

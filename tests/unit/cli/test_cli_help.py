@@ -12,7 +12,7 @@ from typing import Any, cast
 import pytest
 
 from ptxloom.cli.command_line import VERBS, build_parser
-from ptxloom.cli.examples import EXAMPLES, EXITS
+from ptxloom.cli.usage.examples import EXAMPLES, EXITS
 from ptxloom.descriptors import encode_tiled
 
 Run = Callable[..., Any]

@@ -10,7 +10,7 @@ import pytest
 
 from ptxloom.cli.launch_files import arrays
 from ptxloom.cli.launch_files.reach import Saved
-from ptxloom.cli.output import CannotWrite
+from ptxloom.cli.results.output import CannotWrite
 
 Run = Callable[..., Any]
 

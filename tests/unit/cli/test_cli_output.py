@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from ptxloom.cli.command_line import read_arguments
-from ptxloom.cli.output import style_for
+from ptxloom.cli.results.output import style_for
 
 
 class Terminal(io.StringIO):

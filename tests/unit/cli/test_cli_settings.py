@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import jsonschema
 import pytest
 
-from ptxloom.cli.project import forget
+from ptxloom.cli.sources.project import forget
 from ptxloom.settings.keys import SETTINGS
 
 if TYPE_CHECKING:

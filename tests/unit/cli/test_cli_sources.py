@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from ptxloom.cli.source_texts import SourceTexts
+from ptxloom.cli.sources.source_texts import SourceTexts
 from ptxloom.syntax.origins import SourceLine
 
 Run = Callable[..., Any]

@@ -11,7 +11,7 @@ import pytest
 from ptxloom.cli import main
 from ptxloom.cli.arguments import machine_arguments
 from ptxloom.cli.launch_files.launch_file import LaunchFile
-from ptxloom.cli.verb_parser import VerbParser
+from ptxloom.cli.usage.verb_parser import VerbParser
 from ptxloom.diagnosis import CAUSES
 from ptxloom.machine.results.outcome import NotReadyError
 

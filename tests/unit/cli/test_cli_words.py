@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from ptxloom.cli import command_line, meant, progress, verbs
+from ptxloom.cli import command_line, verbs
 from ptxloom.cli.arguments.type_names import type_name
+from ptxloom.cli.results import progress
+from ptxloom.cli.usage import meant
 from ptxloom.files.kinds import other_than_ptx
 
 if TYPE_CHECKING:

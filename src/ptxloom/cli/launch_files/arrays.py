@@ -14,7 +14,7 @@ import ml_dtypes
 import numpy as np
 
 from ptxloom.cli.arguments.launch_keys import MOST_DIMENSIONS
-from ptxloom.cli.output import CannotWrite, reason
+from ptxloom.cli.results.output import CannotWrite, reason
 from ptxloom.diagnostics import PtxloomError
 from ptxloom.files.errors import OutOfReach
 from ptxloom.files.regular import opened

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from ptxloom.cli.arguments import launch_words
 from ptxloom.cli.arguments.launch_keys import ACCUMULATE, LAUNCH, SOURCES
-from ptxloom.cli.cuda_flags import flags_for
-from ptxloom.cli.inputs import read
-from ptxloom.cli.kernels import chosen_kernel
 from ptxloom.cli.launch_files import arrays, reach, tensor_maps
 from ptxloom.cli.launch_files.fills import NoFill, filled
-from ptxloom.cli.output import reason
+from ptxloom.cli.results.output import reason
+from ptxloom.cli.sources.cuda_flags import flags_for
+from ptxloom.cli.sources.inputs import read
+from ptxloom.cli.sources.kernels import chosen_kernel
 from ptxloom.comparison.expression import BadExpression, read_expectation
 from ptxloom.diagnostics import PtxloomError, UsageError
 from ptxloom.files.compiler_flags import NO_FLAGS, Flags, RefusedFlag

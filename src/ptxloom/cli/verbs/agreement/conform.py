@@ -9,8 +9,8 @@ from fnmatch import fnmatchcase
 from pathlib import Path as File
 from typing import TYPE_CHECKING, Final
 
-from ptxloom.cli.output import CLEAN, FINDINGS, Outcome, write_whole
-from ptxloom.cli.progress import counted
+from ptxloom.cli.results.output import CLEAN, FINDINGS, Outcome, write_whole
+from ptxloom.cli.results.progress import counted
 from ptxloom.cli.spreading import shards_of, workers_of
 from ptxloom.conformance import Driver, Question, Report, asked, read, suite, verified
 from ptxloom.conformance.assemblers import assemblers

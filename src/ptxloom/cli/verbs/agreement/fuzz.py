@@ -10,8 +10,8 @@ from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Final
 
-from ptxloom.cli.output import CLEAN, FINDINGS, Outcome, write_whole
-from ptxloom.cli.progress import counted
+from ptxloom.cli.results.output import CLEAN, FINDINGS, Outcome, write_whole
+from ptxloom.cli.results.progress import counted
 from ptxloom.cli.spreading import shards_of, workers_of
 from ptxloom.conformance import Driver
 from ptxloom.conformance.assemblers import assemblers

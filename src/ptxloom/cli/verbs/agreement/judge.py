@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from ptxloom import __version__
 from ptxloom.campaigns import Killed, Share, in_form
-from ptxloom.cli.cuda_flags import flags_for
-from ptxloom.cli.output import CLEAN, FINDINGS, Outcome, reason, style_for, talk
+from ptxloom.cli.results.output import CLEAN, FINDINGS, Outcome, reason, style_for, talk
+from ptxloom.cli.sources.cuda_flags import flags_for
 from ptxloom.cli.spreading import carried_on, shards_of
 from ptxloom.diagnostics import PtxloomError, UsageError
 from ptxloom.files.errors import OutOfReach

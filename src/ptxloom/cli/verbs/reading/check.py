@@ -5,15 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from ptxloom.cli.cuda_flags import flags_for
-from ptxloom.cli.findings import render, statistics, verdict
-from ptxloom.cli.inputs import STDIN, files, sources
 from ptxloom.cli.judging import Question, findings
 from ptxloom.cli.mistakes import strangers
-from ptxloom.cli.output import CLEAN, COULD_NOT_RUN, FINDINGS, Outcome, talk
-from ptxloom.cli.progress import counted
-from ptxloom.cli.project import Project
 from ptxloom.cli.repairs import Repairs
+from ptxloom.cli.results.findings import render, statistics, verdict
+from ptxloom.cli.results.output import CLEAN, COULD_NOT_RUN, FINDINGS, Outcome, talk
+from ptxloom.cli.results.progress import counted
+from ptxloom.cli.sources.cuda_flags import flags_for
+from ptxloom.cli.sources.inputs import STDIN, files, sources
+from ptxloom.cli.sources.project import Project
 from ptxloom.diagnostics import PtxloomError, UsageError
 from ptxloom.source import Source
 from ptxloom.views.findings.summary import summary
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from ptxloom.cli.command_line import Options
-    from ptxloom.cli.project import Terms
+    from ptxloom.cli.sources.project import Terms
     from ptxloom.diagnostics import Diagnostic
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ptxloom.cli.cuda_flags import flags_for
-from ptxloom.cli.inputs import STDIN, read
-from ptxloom.cli.output import CLEAN, FINDINGS, Outcome, style_for
-from ptxloom.cli.source_texts import source_texts
+from ptxloom.cli.results.output import CLEAN, FINDINGS, Outcome, style_for
+from ptxloom.cli.sources.cuda_flags import flags_for
+from ptxloom.cli.sources.inputs import STDIN, read
+from ptxloom.cli.sources.source_texts import source_texts
 from ptxloom.diagnostics import PtxloomError, Severity
 from ptxloom.difference import compare
 from ptxloom.syntax.parser import parse_source

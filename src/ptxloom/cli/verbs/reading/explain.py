@@ -6,7 +6,7 @@ from itertools import groupby
 from operator import attrgetter
 from typing import TYPE_CHECKING, Final
 
-from ptxloom.cli.output import Outcome
+from ptxloom.cli.results.output import Outcome
 from ptxloom.explanation import explain, topics
 
 if TYPE_CHECKING:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ptxloom.cli.inputs import STDIN, files, read
-from ptxloom.cli.output import CLEAN, COULD_NOT_RUN, FINDINGS, Outcome, rewrite, talk
+from ptxloom.cli.results.output import CLEAN, COULD_NOT_RUN, FINDINGS, Outcome, rewrite, talk
+from ptxloom.cli.sources.inputs import STDIN, files, read
 from ptxloom.diagnostics import PtxloomError, Severity
 from ptxloom.syntax.parser import parse_source
 from ptxloom.views.core.line_diffs import unified

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ptxloom.cli.output import CLEAN, COULD_NOT_RUN, Outcome, style_for
-from ptxloom.cli.pictures import drawn, wanted
+from ptxloom.cli.results.output import CLEAN, COULD_NOT_RUN, Outcome, style_for
+from ptxloom.cli.results.pictures import drawn, wanted
 from ptxloom.cli.verbs.reading.parse import read_modules
 from ptxloom.diagnostics import PtxloomError, UsageError
 from ptxloom.flow import flow_graphs

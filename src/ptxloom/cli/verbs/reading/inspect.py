@@ -6,12 +6,12 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ptxloom.cli.cuda_flags import flags_for
-from ptxloom.cli.findings import render, verdict
-from ptxloom.cli.inputs import each, files
 from ptxloom.cli.mistakes import strangers
-from ptxloom.cli.output import COULD_NOT_RUN, Outcome, style_for, talk
-from ptxloom.cli.source_texts import source_texts
+from ptxloom.cli.results.findings import render, verdict
+from ptxloom.cli.results.output import COULD_NOT_RUN, Outcome, style_for, talk
+from ptxloom.cli.sources.cuda_flags import flags_for
+from ptxloom.cli.sources.inputs import each, files
+from ptxloom.cli.sources.source_texts import source_texts
 from ptxloom.inspection import Inspection, inspect
 from ptxloom.syntax.parser import parse_source
 from ptxloom.views.modules import inspections

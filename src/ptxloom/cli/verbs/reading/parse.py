@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ptxloom.cli.cuda_flags import flags_for
-from ptxloom.cli.findings import render, verdict
-from ptxloom.cli.inputs import files, sources
-from ptxloom.cli.kernels import selection
-from ptxloom.cli.output import COULD_NOT_RUN, Outcome, style_for, talk
+from ptxloom.cli.results.findings import render, verdict
+from ptxloom.cli.results.output import COULD_NOT_RUN, Outcome, style_for, talk
+from ptxloom.cli.sources.cuda_flags import flags_for
+from ptxloom.cli.sources.inputs import files, sources
+from ptxloom.cli.sources.kernels import selection
 from ptxloom.diagnostics import PtxloomError
 from ptxloom.survey import survey
 from ptxloom.syntax import Selection, select

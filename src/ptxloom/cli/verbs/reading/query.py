@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from ptxloom.cli.kernels import selection
-from ptxloom.cli.output import COULD_NOT_RUN, Outcome, style_for
+from ptxloom.cli.results.output import COULD_NOT_RUN, Outcome, style_for
+from ptxloom.cli.sources.kernels import selection
 from ptxloom.cli.verbs.reading.parse import read_modules
 from ptxloom.isa import opcodes
 from ptxloom.isa.spelling import near_misses

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ptxloom.cli.cuda_flags import flags_for
-from ptxloom.cli.inputs import read
-from ptxloom.cli.kernels import chosen_kernel
-from ptxloom.cli.output import Outcome, style_for
+from ptxloom.cli.results.output import Outcome, style_for
+from ptxloom.cli.sources.cuda_flags import flags_for
+from ptxloom.cli.sources.inputs import read
+from ptxloom.cli.sources.kernels import chosen_kernel
 from ptxloom.machine import kernel
 from ptxloom.machine.compile import listing
 from ptxloom.machine.launch.options import read_checks

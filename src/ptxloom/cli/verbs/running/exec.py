@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TextIO
 
-from ptxloom.cli.output import COULD_NOT_RUN, Outcome, talk
+from ptxloom.cli.results.output import COULD_NOT_RUN, Outcome, talk
 from ptxloom.cuda_driver import build, smi
 from ptxloom.cuda_driver.environment import environment
 from ptxloom.cuda_driver.report import Report

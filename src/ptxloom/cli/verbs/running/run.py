@@ -11,20 +11,20 @@ from typing import TYPE_CHECKING, Any, cast
 from ptxloom.checker import check
 from ptxloom.cli import watch_options
 from ptxloom.cli.arguments.limit_arguments import limits
-from ptxloom.cli.cuda_flags import flags_for
-from ptxloom.cli.findings import render
-from ptxloom.cli.hazard_options import remark, report
-from ptxloom.cli.inputs import read
-from ptxloom.cli.kernels import chosen_kernel
 from ptxloom.cli.launch_files import arrays
 from ptxloom.cli.launch_files.expectations import references
 from ptxloom.cli.launch_files.fitted import fitted
 from ptxloom.cli.launch_files.launch_file import read_launch
 from ptxloom.cli.launch_files.left_open import left_open
-from ptxloom.cli.next_command import why_command
-from ptxloom.cli.output import CLEAN, COULD_NOT_RUN, FINDINGS, CannotWrite, Outcome, talk, told_progress
-from ptxloom.cli.pictures import drawn, wanted
-from ptxloom.cli.source_texts import source_texts
+from ptxloom.cli.results.findings import render
+from ptxloom.cli.results.next_command import why_command
+from ptxloom.cli.results.output import CLEAN, COULD_NOT_RUN, FINDINGS, CannotWrite, Outcome, talk, told_progress
+from ptxloom.cli.results.pictures import drawn, wanted
+from ptxloom.cli.results.run_formats import remark, report
+from ptxloom.cli.sources.cuda_flags import flags_for
+from ptxloom.cli.sources.inputs import read
+from ptxloom.cli.sources.kernels import chosen_kernel
+from ptxloom.cli.sources.source_texts import source_texts
 from ptxloom.diagnostics import PtxloomError, Severity
 from ptxloom.files.reading import in_folder
 from ptxloom.machine.kernels import kernel

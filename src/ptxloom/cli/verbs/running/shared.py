@@ -6,12 +6,12 @@ from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-from ptxloom.cli.cuda_flags import flags_for
-from ptxloom.cli.inputs import read
 from ptxloom.cli.launch_files.fitted import fitted
 from ptxloom.cli.launch_files.launch_file import read_launch
-from ptxloom.cli.output import Outcome, style_for, talk
-from ptxloom.cli.pictures import drawn, wanted
+from ptxloom.cli.results.output import Outcome, style_for, talk
+from ptxloom.cli.results.pictures import drawn, wanted
+from ptxloom.cli.sources.cuda_flags import flags_for
+from ptxloom.cli.sources.inputs import read
 from ptxloom.diagnostics import PtxloomError, UsageError
 from ptxloom.fragments.number_types import ptx_name
 from ptxloom.isa.types import element_type

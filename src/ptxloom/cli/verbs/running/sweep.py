@@ -12,7 +12,7 @@ from ptxloom import __version__
 from ptxloom.campaigns import Killed, Share
 from ptxloom.cli.launch_files.launch_file import table_of
 from ptxloom.cli.launch_files.variations import axes, points, varied
-from ptxloom.cli.output import CLEAN, FINDINGS, Outcome, style_for
+from ptxloom.cli.results.output import CLEAN, FINDINGS, Outcome, style_for
 from ptxloom.cli.spreading import carried_on, shards_of
 from ptxloom.cli.sweeping import Point, told_before, tried
 from ptxloom.files.names import is_file

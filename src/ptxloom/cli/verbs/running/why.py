@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Final, cast
 from ptxloom.checker import check
 from ptxloom.cli import why_programs
 from ptxloom.cli.arguments.limit_arguments import limits
-from ptxloom.cli.cuda_flags import flags_for
-from ptxloom.cli.findings import render
-from ptxloom.cli.inputs import read
 from ptxloom.cli.launch_files.expectations import references
 from ptxloom.cli.launch_files.fitted import fitted
 from ptxloom.cli.launch_files.launch_file import read_launch
-from ptxloom.cli.output import CLEAN, COULD_NOT_RUN, FINDINGS, Outcome, style_for, talk, told_progress
-from ptxloom.cli.pictures import drawn, wanted
+from ptxloom.cli.results.findings import render
+from ptxloom.cli.results.output import CLEAN, COULD_NOT_RUN, FINDINGS, Outcome, style_for, talk, told_progress
+from ptxloom.cli.results.pictures import drawn, wanted
+from ptxloom.cli.sources.cuda_flags import flags_for
+from ptxloom.cli.sources.inputs import read
 from ptxloom.cli.suspected import with_suspects
 from ptxloom.cli.verbs.running import exec as programs
 from ptxloom.comparison.expression import Expectation

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from ptxloom.atoms import advise, atom, blas_majors, copy_atoms
 from ptxloom.atoms.addressing import row_offsets
 from ptxloom.banks.tiles import make_tile
-from ptxloom.cli.output import CLEAN, FINDINGS, Outcome, style_for
-from ptxloom.cli.pictures import drawn, wanted
+from ptxloom.cli.results.output import CLEAN, FINDINGS, Outcome, style_for
+from ptxloom.cli.results.pictures import drawn, wanted
 from ptxloom.diagnostics import PtxloomError
 from ptxloom.isa.shapes import is_shape
 from ptxloom.views.atoms import atom_pages

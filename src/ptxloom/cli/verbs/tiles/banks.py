@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ptxloom.banks import Access, access, bank_conflicts
-from ptxloom.cli.inputs import STDIN, read
-from ptxloom.cli.instruction import named
-from ptxloom.cli.output import CLEAN, FINDINGS, Outcome, reason, style_for
-from ptxloom.cli.pictures import drawn, wanted
+from ptxloom.cli.results.output import CLEAN, FINDINGS, Outcome, reason, style_for
+from ptxloom.cli.results.pictures import drawn, wanted
+from ptxloom.cli.sources.inputs import STDIN, read
+from ptxloom.cli.sources.instruction import named
 from ptxloom.diagnostics import PtxloomError, UsageError
 from ptxloom.files.errors import OutOfReach
 from ptxloom.files.limited import MOST_SETTINGS, content

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ptxloom.cli.output import CLEAN, FINDINGS, Outcome, style_for
-from ptxloom.cli.pictures import drawn, wanted
+from ptxloom.cli.results.output import CLEAN, FINDINGS, Outcome, style_for
+from ptxloom.cli.results.pictures import drawn, wanted
 from ptxloom.descriptors import InstructionDescriptor, MatrixDescriptor, SharedOperand, SharedTile, remarks
 from ptxloom.descriptors.operand import assumed_operand
 from ptxloom.descriptors.tensor_instruction import is_tensor_product, tensor_instruction

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ptxloom.atoms.wrappers import emit
-from ptxloom.cli.output import Outcome
+from ptxloom.cli.results.output import Outcome
 from ptxloom.layout import Swizzle
 
 if TYPE_CHECKING:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ptxloom.cli.instruction import fragment_of, named
-from ptxloom.cli.output import Outcome, style_for
-from ptxloom.cli.pictures import drawn, wanted
+from ptxloom.cli.results.output import Outcome, style_for
+from ptxloom.cli.results.pictures import drawn, wanted
+from ptxloom.cli.sources.instruction import fragment_of, named
 from ptxloom.views.fragments import maps
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from ptxloom.banks.swizzles import find_swizzles
 from ptxloom.banks.tiles import make_tile
-from ptxloom.cli.output import Outcome, style_for
-from ptxloom.cli.pictures import drawn, wanted
+from ptxloom.cli.results.output import Outcome, style_for
+from ptxloom.cli.results.pictures import drawn, wanted
 from ptxloom.views.atoms import swizzle_choices
 from ptxloom.views.descriptors import swizzle_picture
 

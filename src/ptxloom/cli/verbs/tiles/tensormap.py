@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from ptxloom.cli.output import CLEAN, FINDINGS, Outcome, reason, style_for
-from ptxloom.cli.pictures import drawn, wanted
+from ptxloom.cli.results.output import CLEAN, FINDINGS, Outcome, reason, style_for
+from ptxloom.cli.results.pictures import drawn, wanted
 from ptxloom.descriptors import Box, TensorMap, encode_im2col, encode_tiled, packed_strides, remarks
 from ptxloom.diagnostics import PtxloomError
 from ptxloom.files.names import is_file

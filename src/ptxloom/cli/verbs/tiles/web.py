@@ -6,7 +6,7 @@ import webbrowser
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from ptxloom.cli.output import Outcome, write_below, write_whole
+from ptxloom.cli.results.output import Outcome, write_below, write_whole
 from ptxloom.source import title
 from ptxloom.web import page
 

@@ -6,7 +6,7 @@ import textwrap
 from typing import TYPE_CHECKING, Final
 
 from ptxloom import __version__
-from ptxloom.cli.output import Outcome
+from ptxloom.cli.results.output import Outcome
 from ptxloom.cli.surroundings import DoctorRecord, PartRecord, surroundings
 from ptxloom.records import taken
 from ptxloom.views.core.json_text import to_text

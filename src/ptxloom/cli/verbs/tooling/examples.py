@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import ptxloom
-from ptxloom.cli.output import CannotWrite, Outcome, reason, write_below
+from ptxloom.cli.results.output import CannotWrite, Outcome, reason, write_below
 from ptxloom.files.errors import OutOfReach
 from ptxloom.files.writing import inside
 from ptxloom.source import title

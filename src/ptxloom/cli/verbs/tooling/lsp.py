@@ -6,7 +6,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from ptxloom.checker import Selection
-from ptxloom.cli.output import Outcome, talk
+from ptxloom.cli.results.output import Outcome, talk
 from ptxloom.extras import needed
 from ptxloom.isa import PtxVersion, Target
 from ptxloom.lsp.settings import Settings

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ptxloom.cli.output import Outcome
+from ptxloom.cli.results.output import Outcome
 from ptxloom.diagnostics import PtxloomError, UsageError
 from ptxloom.files.names import is_folder
 from ptxloom.source import title

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ptxloom.cli.json_schemas import NAMES, schema
-from ptxloom.cli.output import Outcome
+from ptxloom.cli.results.output import Outcome
 from ptxloom.views.core.json_text import to_text
 
 if TYPE_CHECKING:

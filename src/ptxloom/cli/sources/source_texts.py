@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from ptxloom.cli.output import talk
+from ptxloom.cli.results.output import talk
 from ptxloom.diagnostics import UsageError
 from ptxloom.files.errors import OutOfReach
 from ptxloom.files.limited import content

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ptxloom import __version__
-from ptxloom.cli.output import style_for
+from ptxloom.cli.results.output import style_for
 from ptxloom.hazards.kinds import KINDS
 from ptxloom.views.runs import hazard_reports, run_reports
 

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from ptxloom.checker import Selection
-from ptxloom.cli.left_out import usual
-from ptxloom.cli.output import talk
+from ptxloom.cli.results.output import talk
+from ptxloom.cli.sources.left_out import usual
 from ptxloom.lazy import cached_property
 from ptxloom.settings import found, git
 from ptxloom.settings.patterns import Patterns

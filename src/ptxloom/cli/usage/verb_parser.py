@@ -32,7 +32,7 @@ class VerbParser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """The usage, one sentence, exit 2."""
-        from ptxloom.cli.sentences import sentence  # noqa: PLC0415 - only mistakes need it
+        from ptxloom.cli.usage.sentences import sentence  # noqa: PLC0415 - only mistakes need it
         from ptxloom.views.core.cells import harmless  # noqa: PLC0415 - likewise
 
         self.print_usage(sys.stderr)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ptxloom.cli.arguments.picture_arguments import PICTURES
-from ptxloom.cli.output import CLEAN, Outcome
+from ptxloom.cli.results.output import CLEAN, Outcome
 
 if TYPE_CHECKING:
     from ptxloom.cli.command_line import Options

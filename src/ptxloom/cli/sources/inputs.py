@@ -7,9 +7,9 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Protocol
 
-from ptxloom.cli.left_out import usual
-from ptxloom.cli.output import reason, talk
-from ptxloom.cli.progress import counted
+from ptxloom.cli.results.output import reason, talk
+from ptxloom.cli.results.progress import counted
+from ptxloom.cli.sources.left_out import usual
 from ptxloom.diagnostics import PtxloomError
 from ptxloom.files import only, texts, texts_of
 from ptxloom.files.compiler_flags import NO_FLAGS

@@ -6,7 +6,7 @@ import shlex
 from typing import TYPE_CHECKING
 
 from ptxloom.cli.arguments import machine_arguments
-from ptxloom.cli.verb_parser import VerbParser
+from ptxloom.cli.usage.verb_parser import VerbParser
 
 if TYPE_CHECKING:
     from ptxloom.cli.command_line import Options

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ptxloom import __version__
-from ptxloom.cli.output import CLEAN, FINDINGS, style_for
+from ptxloom.cli.results.output import CLEAN, FINDINGS, style_for
 from ptxloom.diagnostics import Severity
 
 if TYPE_CHECKING:

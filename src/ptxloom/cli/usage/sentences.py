@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from ptxloom.cli.meant import meant_command, meant_option
+from ptxloom.cli.usage.meant import meant_command, meant_option
 from ptxloom.source import title
 
 if TYPE_CHECKING:

@@ -113,19 +113,8 @@ def moved(c: ctypes.CDLL) -> Iterator[tuple[str, Sides]]:
 def computed(c: ctypes.CDLL) -> Iterator[tuple[str, Sides]]:
     """What arithmetic limits."""
     rng = np.random.default_rng(1)
-    n = 256
-    a, b = (rng.integers(-4, 5, (n, n)).astype(np.float32) for _ in range(2))
-    product, plain, blas = (np.zeros((n, n), np.float32) for _ in range(3))
-    sgemm = kernel(EXAMPLES / "sgemm.ptx", "sgemm")
-    yield (
-        "sgemm 256^3",
-        {
-            "ptxloom": lambda: sgemm.launch((16, 16), (16, 16), [a, b, product, n, n, n], threads=1),
-            "C": call(c.sgemm, a, b, plain, n),
-            "NumPy": lambda: np.matmul(a, b, out=blas),
-        },
-    )
-    assert (product == plain).all()
+    for n in (256, 1024):
+        yield from single(c, n)
     n = 2048
     bodies, moved_, there = rng.random(4 * n, np.float32), np.zeros(4 * n, np.float32), np.zeros(4 * n, np.float32)
     nbody = kernel(KERNELS / "physics-sm_90.ptx", "nbody")
@@ -149,16 +138,40 @@ def computed(c: ctypes.CDLL) -> Iterator[tuple[str, Sides]]:
         },
     )
     assert (digests == known).all()
-    n = 256
+    for n in (256, 1024):
+        yield from half(n)
+
+
+def single(c: ctypes.CDLL, n: int) -> Iterator[tuple[str, Sides]]:
+    """A product of two square matrices in `.f32`."""
+    rng = np.random.default_rng(1)
+    a, b = (rng.integers(-4, 5, (n, n)).astype(np.float32) for _ in range(2))
+    product, plain, blas = (np.zeros((n, n), np.float32) for _ in range(3))
+    sgemm = kernel(EXAMPLES / "sgemm.ptx", "sgemm")
+    yield (
+        f"sgemm {n}^3",
+        {
+            "ptxloom": lambda: sgemm.launch((n // 16, n // 16), (16, 16), [a, b, product, n, n, n], threads=1),
+            "C": call(c.sgemm, a, b, plain, n),
+            "NumPy": lambda: np.matmul(a, b, out=blas),
+        },
+    )
+    assert (product == plain).all()
+
+
+def half(n: int) -> Iterator[tuple[str, Sides]]:
+    """The same by tensor cores: numbers that fill their significands, and small integers."""
+    rng = np.random.default_rng(2)
     few = [rng.integers(-4, 5, (n, n)).astype(np.float16) for _ in range(2)]
     full = [rng.standard_normal((n, n)).astype(np.float16) for _ in range(2)]
     into = np.zeros((n, n), np.float32)
     hgemm = kernel(EXAMPLES / "hgemm.ptx", "hgemm")
+    grid = (n // 64, n // 64)
     yield (
-        "hgemm 256^3, full significands",
+        f"hgemm {n}^3, full significands",
         {
-            "ptxloom": lambda: hgemm.launch((4, 4), 128, [*full, into, n, n, n], threads=1),
-            "small integers": lambda: hgemm.launch((4, 4), 128, [*few, into, n, n, n], threads=1),
+            "ptxloom": lambda: hgemm.launch(grid, 128, [*full, into, n, n, n], threads=1),
+            "small integers": lambda: hgemm.launch(grid, 128, [*few, into, n, n, n], threads=1),
         },
     )
 

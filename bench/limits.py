@@ -51,7 +51,11 @@ def kernel(file: Path, name: str) -> Any:
 
 def call(function: Any, *given: Any) -> Callable[[], object]:
     """A call of C: arrays by their addresses, whole numbers as `long`, others as `float`."""
-    kinds = {np.ndarray: lambda a: ctypes.c_void_p(a.ctypes.data), int: ctypes.c_long, float: ctypes.c_float}
+    kinds: dict[type, Callable[[Any], Any]] = {
+        np.ndarray: lambda a: ctypes.c_void_p(a.ctypes.data),
+        int: ctypes.c_long,
+        float: ctypes.c_float,
+    }
     passed = [kinds[type(one)](one) for one in given]
     return lambda: function(*passed)
 

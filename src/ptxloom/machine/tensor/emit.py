@@ -264,12 +264,30 @@ def _steps(
         first = Value("i64", "0")
         FusedSum(b, rule, factors.window(first), exponents).add(addends, result)
         return
-    if not (exponents and exponents.ranged and rule.wide) or recipe_.from_zero:
+    if exponents is None or not rule.wide or recipe_.from_zero:
         _one_by_one(b, (recipe_, rule), multiplicands, arrays)
+        return
+    if not exponents.ranged:
+        _side_by_side(b, (recipe_, rule), (factors, exponents), arrays)
         return
     # where nothing can be cut, what is added when makes no difference
     with b.when(FusedSum(b, rule, factors.whole(), exponents).try_exact(addends, result)):
-        _one_by_one(b, (recipe_, rule), (factors, exponents.completed()), arrays)
+        exponents.complete()
+        _side_by_side(b, (recipe_, rule), (factors, exponents), arrays)
+
+
+def _side_by_side(
+    b: TensorBuilder,
+    rules: tuple[Recipe, Rule],
+    multiplicands: tuple[Factors, Exponents],
+    arrays: tuple[Value, Value],
+) -> None:
+    """All steps of a column before the next column, if the fast way does; else one step after the other."""
+    factors, exponents = multiplicands
+    numbers = [Value("i64", str(step)) for step in range(len(rules[0].steps))]
+    steps = [(factors.window(number), number) for number in numbers]
+    with b.when(FusedSum(b, rules[1], steps[0][0], exponents).narrow(steps, exponents, *arrays)):
+        _one_by_one(b, rules, (factors, None), arrays)
 
 
 def _one_by_one(

@@ -15,6 +15,7 @@ LEAST_FIELD, MOST_FIELD = 97, 158  # exponents -30 and 31
 FLOOR = -96  # stands for no product, and keeps the scale finite
 _FITNESS, _LAST, _FIRST = 0, 4, 8  # where in a summary
 _UNKNOWN = 2  # whether all suit the narrow way
+_FOUR = 4  # columns that are looked at together
 _SUBNORMAL = -1000  # far below what could be exact
 _HIDDEN = 1 << 23
 
@@ -132,44 +133,38 @@ class Exponents:
         self._step = step
         return self
 
-    def completed(self) -> Exponents:
-        """The same once every exponent is known: there is no other way left."""
-        self.complete()
-        self.ranged = False
-        return self
+    def largest(self, depth: int) -> tuple[Value, Value]:
+        """The largest sum of exponents of each row for each column, in the form of an `.f32`: `[n][row]` of bytes.
 
-    def largest(self, depth: int) -> Value:
-        """The largest sum of exponents of each row for each column, in the form of an `.f32`: `[n][row]` of bytes."""
+        Beside it whether there is a row without products in some column, `i1`.
+        """
         b, rows = self.b, self.rows
         array = b.array(COLUMNS * rows)
         left_base, right_base = (
             b.at(base, self._step, size) for base, size in zip((self._a, self._b), self._shares, strict=True)
         )
-        with b.loop(COLUMNS // 4) as quad:
-            results = [b.number(32, "i8", FLOOR)] * 2
+        least = b.number(_FOUR * rows, "i8", 127)
+        for first in range(0, COLUMNS, _FOUR):
+            result = b.number(_FOUR * rows, "i8", FLOOR)
             for position in range(depth):
                 left = b.load(vector("i8", rows), b.offset(left_base, position * rows), rows)
-                left = b.shuffle(left, tuple(range(rows)) * 2)
-                rights = self._rights(b.at(right_base, quad, 8 * self._column_bytes), self._offsets[position])
-                results = [
-                    b.both("smax", result, b.both("sadd.sat", left, right))
-                    for result, right in zip(results, rights, strict=True)
-                ]
-            for index, result in enumerate(results):
-                b.store(b.add(result, 127), b.offset(b.at(array, quad, 4 * rows), 32 * index), 32)
-        return array
+                left = b.shuffle(left, tuple(range(rows)) * _FOUR)
+                right = self._right(right_base, first, self._offsets[position])
+                result = b.both("smax", result, b.both("sadd.sat", left, right))
+            least = b.both("smin", least, result)
+            b.store(b.add(result, 127), b.offset(array, first * rows), _FOUR * rows)
+        return array, b.any(b.compare("eq", least, b.like(least, FLOOR)))
 
-    def _rights(self, place: Value, byte: int) -> list[Value]:
-        """The exponents of a row of `b` in four columns, two at a time, each as often as there are rows."""
+    def _right(self, base: Value, first: int, byte: int) -> Value:
+        """The exponents of a row of `b` in four columns, each as often as there are rows."""
         b, column_bytes = self.b, self._column_bytes
-        row = byte - byte % (8 * column_bytes)
-        spread: list[Value] = []
-        for first in (0, 2):
-            start = first * column_bytes // 16 * 16
-            twice = b.load(vector("i8", 32), b.offset(place, 2 * (row + start)), 32)
-            within = [(first + half) * column_bytes + byte - row - start for half in (0, 1)]
-            spread.append(b.shuffle(twice, [lane // 16 * 16 + within[lane // 16] for lane in range(32)]))
-        return spread
+        within = byte % column_bytes
+        start = byte - within + first * column_bytes
+        size = 2 * _FOUR * column_bytes  # each 16 bytes twice
+        several = b.load(vector("i8", size), b.offset(base, 2 * start), size)
+        places = [column * column_bytes + within for column in range(_FOUR)]
+        found = [at // 16 * 32 + column % 2 * 16 + at % 16 for column, at in enumerate(places)]
+        return b.shuffle(several, [found[lane // self.rows] for lane in range(_FOUR * self.rows)])
 
 
 class _Scan:

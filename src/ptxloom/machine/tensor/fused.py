@@ -10,7 +10,8 @@ integers are like this, and what has been quantised.
 *Narrow* is fast and takes finite operands with exponents from -30 to 31 (every finite `.f16`) and a finite C (0, or at
 least 2^-96, where all products of a sum are zeros): a product is exact in `.f32`, `fptosi` of the scaled product cuts
 toward zero, and the sum of up to 16 products fits in 32 bits: 16 * (2 - 2^-10)^2 * 2^25 = 2^31 - 2^21. C can push it
-over; that is noticed, and the step done again the other way. Exponents are added and compared as bytes, 32 at a time.
+over; that is noticed, and all is done again the other way. Exponents are added and compared as bytes, 64 at a time.
+Several steps follow one another column by column, so that one column's sums overlap with the next one's.
 
 *Wide* (`wide.py`) takes anything.
 """
@@ -28,6 +29,8 @@ from ptxloom.machine.tensor.factors import COLUMNS, Window
 from ptxloom.machine.tensor.wide import Rule, WideSum, shortened
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ptxloom.machine.tensor.builder import TensorBuilder
     from ptxloom.machine.tensor.exponents import Exponents
 
@@ -70,11 +73,7 @@ class FusedSum:
         if self.window.depth << self.rule.fraction_bits + 2 > _NARROW_SUM:
             self._wide(c, d)
             return
-        left = b.array(4)  # nonzero: the sum is still to be formed
-        b.store(Value("i32", "1"), left, 4)
-        with b.when(b.compare("eq", exponents.unfit, Value("i1", "false"))):
-            b.store(b.resize(self._narrow(exponents, c, d), 32), left, 4)
-        with b.when(self._is_left(left)):
+        with b.when(self.narrow(((self.window, None),), exponents, c, d)):
             self._wide(c, d)
 
     def _is_left(self, flag: Value) -> Value:
@@ -154,8 +153,25 @@ class FusedSum:
 
     # ------------------------------------------------------------------------------------------------------ narrow
 
-    def _narrow(self, exponents: Exponents, c: Value, d: Value) -> Value:
-        """The fast way; returns whether the step is to be done again, as C was unfit or a sum came near 2^31."""
+    def narrow(self, steps: Sequence[tuple[Window, Value | None]], exponents: Exponents, c: Value, d: Value) -> Value:
+        """The fast way, through one or more steps; returns whether all is still to be formed.
+
+        That is so if some multiplicand or C is unfit, or a sum came near 2^31.
+
+        Args:
+            steps: The window of each step, and its number where there are several.
+            exponents: Those of all multiplicands.
+            c: What is added to.
+            d: The results.
+        """
+        b = self.b
+        left = b.array(4)
+        b.store(Value("i32", "1"), left, 4)
+        with b.when(b.compare("eq", exponents.unfit, Value("i1", "false"))):
+            b.store(b.resize(self._narrow(steps, exponents, c, d), 32), left, 4)
+        return self._is_left(left)
+
+    def _narrow(self, steps: Sequence[tuple[Window, Value | None]], exponents: Exponents, c: Value, d: Value) -> Value:
         b, rows = self.b, self.rows
         # leave room for C, and as much again: by hand, a sum is rounded up before it is cut
         limit = _NARROW_SUM - (4 << self.rule.fraction_bits)
@@ -164,14 +180,23 @@ class FusedSum:
         for place in (addends, sums) if sums else (addends,):
             b.store(b.number(rows, "i32", 0), place, 4 * rows)
         b.store(Value("i32", "0"), again, 4)
-        largest = exponents.largest(self.window.depth)
+        largest: list[Value] = []
+        empty = Value("i1", "false")
+        for window, number in steps:
+            found, is_empty = (exponents if number is None else exponents.at_step(number)).largest(window.depth)
+            largest.append(found)
+            empty = b.apply("or", empty, is_empty)
         if self.rule.floor <= FLOOR:
-            every = b.load(vector("i8", COLUMNS * rows), largest, 64)
-            with b.when(b.any(b.compare("eq", every, b.like(every, FLOOR + 127)))):
+            with b.when(empty):
                 b.store(b.resize(self._tiny(c), 32), again, 4)
         with b.loop(COLUMNS) as n:
-            most = b.load(vector("i8", rows), b.at(largest, n, rows), rows)
-            self._narrow_column(n, b.shift_left(b.resize(most, 32), _FRACTION), (c, d, addends, sums))
+            value = b.load(vector("float", rows), b.at(c, n, rows * 4), 4 * rows)
+            self._note(addends, b.mask(b.bits_of(value), INFINITY))
+            for (window, _), fields in zip(steps, largest, strict=True):
+                most = b.load(vector("i8", rows), b.at(fields, n, rows), rows)
+                value = self._cut(value, b.shift_left(b.resize(most, 32), _FRACTION), (window, n), sums)
+            b.store(value, b.at(d, n, rows * 4), 4 * rows)
+        # of a finite C, products below 2^69 make nothing infinite: where C is that large, they are cut to nothing
         unfit = self._some(addends, INFINITY)
         if sums:
             unfit = b.apply("or", unfit, self._some(sums, limit))
@@ -187,13 +212,11 @@ class FusedSum:
         found = self.b.load(value.type, place, 4 * self.rows)
         self.b.store(self.b.both("smax", found, value), place, 4 * self.rows)
 
-    def _narrow_column(self, n: Value, fields: Value, arrays: tuple[Value, Value, Value, Value | None]) -> None:
-        """One column of D, and the largest C and sum seen; exponents are where an `.f32` has them."""
+    def _cut(self, addend: Value, fields: Value, share: tuple[Window, Value], sums: Value | None) -> Value:
+        """One step of one column; notes the largest sum. Exponents are where an `.f32` has them."""
         b, rows, fraction = self.b, self.rows, self.rule.fraction_bits
-        c, d, addends, sums = arrays
-        addend = b.load(vector("float", rows), b.at(c, n, rows * 4), 4 * rows)
+        window, n = share
         own = b.mask(b.bits_of(addend), INFINITY)
-        self._note(addends, own)
         if self.rule.least_c > _LEAST_F32:  # a subnormal of a narrower type
             zero = b.compare("eq", own, b.like(own, 0))
             own = b.select(zero, own, b.both("umax", own, b.like(own, _field(self.rule.least_c))))
@@ -202,8 +225,8 @@ class FusedSum:
             most = b.both("umax", most, b.like(most, _field(self.rule.floor)))
         scale = b.float_of(b.apply("sub", b.like(most, _field(127 + fraction)), most))
         total = b.number(rows, "i32", 0)
-        for position in range(self.window.depth):
-            product = b.apply("fmul", self.window.a(position), self.window.multiplier(position, n))
+        for position in range(window.depth):
+            product = b.apply("fmul", window.a(position), window.multiplier(position, n))
             total = b.apply("add", total, b.convert("fptosi", b.apply("fmul", product, scale), "i32"))
         if sums:
             self._note(sums, b.absolute(total))
@@ -211,7 +234,7 @@ class FusedSum:
         unit = b.float_of(b.add(most, -(fraction << _FRACTION)))
         cut = toward_zero(b, total, odd=not self.rule.wide)
         result = shortened(b, self.rule, b.apply("fmul", cut, unit))
-        b.store(result if self.rule.wide else half_value(b, result), b.at(d, n, rows * 4), 4 * rows)
+        return result if self.rule.wide else half_value(b, result)
 
     # -------------------------------------------------------------------------------------------------------- wide
 

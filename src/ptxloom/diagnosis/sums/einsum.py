@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from ptxloom.machine.results.provenance import TracedArray
 
 _SAMPLES: Final = 20_000
+_OF_RESULT: Final = "mnpq"  # the letters of the result's axes
 _LIKELY: Final = 0.6  # the share of terms that must agree on shared axes, if it is not declared what is computed
 
 Shape = tuple[int, ...]
@@ -125,9 +126,14 @@ def _shapes(arrays: Sequence[TracedArray]) -> Iterator[tuple[Shape, Shape, Shape
 
 
 def _agreed(elements: Sequence[Integers], shapes: tuple[Shape, Shape, Shape]) -> tuple[float, Axes] | None:
-    """The letters under which most terms agree, and how far they do: each axis of the result is one of a factor's."""
+    """The letters under which most terms agree, and how far they do: each axis of the result is one of a factor's.
+
+    None for results of more axes than a product has letters for, such as a cache of pages.
+    """
+    if len(shapes[2]) > len(_OF_RESULT):
+        return None
     first, second, result = (_indices(one, shape) for one, shape in zip(elements, shapes, strict=True))
-    own = "mnpq"[: len(result)]
+    own = _OF_RESULT[: len(result)]
     tries: list[tuple[float, Axes, bool, float]] = []
     for left in _letterings(shapes[0], own, shapes[2], "kl"):
         summed = "".join(letter for letter in left if letter not in own)

@@ -41,7 +41,7 @@ def test_the_kernel_of_a_program_is_told_once_with_its_cause_and_line() -> None:
     assert done.stdout.count("product:\ntrans-missing: operand b, from args[1]: ") == 1
     assert LINES in done.stdout
     assert PLACE in done.stdout
-    assert done.stdout.endswith("\n2 launches, 1 kind of outcome\n")
+    assert done.stdout.endswith("\n2 launches, 1 report\n")
 
 
 def test_a_program_whose_kernel_is_right_ends_as_it_would(tmp_path: Path) -> None:
@@ -63,4 +63,26 @@ def test_a_program_that_launches_nothing_is_not_said_to_be_right() -> None:
     command = [sys.executable, "-m", "ptxloom", "why", "--", sys.executable, "-c", "pass"]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
     assert (done.returncode, done.stdout) == (2, "")
-    assert "no kernel was launched on the CUDA driver" in done.stderr
+    assert "no kernel was launched, on the CUDA driver that `why` gives a program or by Triton" in done.stderr
+
+
+OWN: Final = """
+import re, sys
+import numpy as np
+import ptxloom as pl
+text = open(sys.argv[1]).read()
+found = re.search(r"(fma\\.rn\\.f32\\s+(%f\\d+), (%f\\d+), (%f\\d+), %f\\d+;)", text)
+text = text.replace(found[1], f"{found[1]} fma.rn.f32 {found[2]}, {found[3]}, {found[4]}, {found[2]};")
+a, b, c = np.ones((32, 64), np.float32), np.ones((64, 48), np.float32), np.zeros((32, 48), np.float32)
+for _ in range(2):
+    pl.kernel(pl.parse(text), "sgemm").launch((3, 2), (16, 16), [a, b, c, 32, 48, 64])
+"""  # adds one product of each tile twice
+
+
+def test_what_a_program_launches_in_its_own_process_is_reported_and_counted(tmp_path: Path) -> None:
+    (tmp_path / "program.py").write_text(OWN)
+    command = [sys.executable, "-m", "ptxloom", "why", "--", sys.executable, "program.py", str(EXAMPLES / "sgemm.ptx")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300, cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (1, "")
+    assert done.stdout.count("sgemm:\nk-twice: ") == 1
+    assert done.stdout.endswith("\n2 launches, 1 report\n")

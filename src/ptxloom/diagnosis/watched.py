@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from dataclasses import replace
 from functools import cache
+from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from ptxloom.syntax.origins import SourceLine
 
 VARIABLE: Final = "PTXLOOM_WHY"
+REPORTS: Final = "PTXLOOM_WHY_REPORTS"  # the file to which a program that `why` runs reports its own launches
 _MOST_GAPS: Final = 4
 
 
@@ -54,6 +57,20 @@ class Seen(NamedTuple):
         return "\n".join(parts)
 
 
+class Told(NamedTuple):
+    """A launch that a program made in its own process.
+
+    Attributes:
+        kernel: The kernel's name.
+        wrong: Whether a tool or a law found anything.
+        text: What is wrong, else what was judged; empty if an equal outcome was reported before.
+    """
+
+    kernel: str
+    wrong: bool
+    text: str
+
+
 def _examined(record: ProvenanceRecord) -> Examination:
     """The verdict of the laws; if they cannot be checked, that nothing was judged and why: no launch is skipped."""
     try:
@@ -79,11 +96,33 @@ def tell_of_all() -> None:
     if watcher is None:
         return
 
-    def tell(kernel: str, result: LaunchResult) -> None:
-        if (seen := watcher.tell(kernel, result)) is not None:
-            sys.stderr.write(f"ptxloom why: kernel {demangled(kernel)}:\n{seen}\n")
+    watch_always(TOOLS, lambda kernel, result: report(watcher, kernel, result))
 
-    watch_always(TOOLS, tell)
+
+def report(watcher: Watcher, kernel: str, result: LaunchResult) -> None:
+    """Examine a launch of this process, and report its outcome unless an equal one was reported.
+
+    The report goes to standard error; if `why` runs this program, to its file, in which each launch is a line.
+
+    Args:
+        watcher: Which examines it.
+        kernel: The kernel's name.
+        result: That of the launch.
+    """
+    seen = watcher.tell(kernel, result)
+    if place := os.environ.get(REPORTS):
+        told = Told(kernel, seen is not None and seen.is_wrong, "" if seen is None else str(seen))
+        with Path(place).open("a", encoding="utf-8") as file:
+            file.write(json.dumps(told) + "\n")
+    elif seen is not None:
+        sys.stderr.write(f"ptxloom why: kernel {demangled(kernel)}:\n{seen}\n")
+
+
+def reported(place: Path) -> list[Told]:
+    """What programs reported to a file, a launch each."""
+    if not place.exists():
+        return []
+    return [Told(*json.loads(line)) for line in place.read_text(encoding="utf-8").splitlines()]
 
 
 class Watcher:

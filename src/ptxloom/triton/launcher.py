@@ -17,7 +17,6 @@ from ptxloom.machine.launch.asked import asked_of
 from ptxloom.machine.launch.options import LaunchOptions
 from ptxloom.machine.launch.prepared import Prepared
 from ptxloom.machine.launch.watching import watched_checks, watched_provenance
-from ptxloom.names.demangling import demangled
 from ptxloom.triton import clock, recorded
 from ptxloom.triton.device import device
 from ptxloom.triton.parameters import MAP, Parameters, pointer
@@ -148,13 +147,11 @@ def tell(name: str, result: LaunchResult) -> None:
 
 
 def examined(name: str, result: LaunchResult) -> None:
-    """With `PTXLOOM_WHY`, report on standard error what the tools and the laws find, equal reports of a kernel once."""
-    from ptxloom.diagnosis.watched import asked_for  # noqa: PLC0415 - only where it is asked for
+    """With `PTXLOOM_WHY`, report what the tools and the laws find, equal reports of a kernel once."""
+    from ptxloom.diagnosis.watched import asked_for, report  # noqa: PLC0415 - only where it is asked for
 
-    watcher = asked_for()
-    seen = None if watcher is None else watcher.tell(name, result)
-    if seen is not None:
-        sys.stderr.write(f"ptxloom why: kernel {demangled(name)}:\n{seen}\n")
+    if (watcher := asked_for()) is not None:
+        report(watcher, name, result)
 
 
 def _mapped(values: Sequence[Any]) -> Iterator[Any]:

@@ -31,8 +31,13 @@ _PASSED_ON: Final = ("SIGTERM", "SIGHUP", "SIGUSR1", "SIGUSR2")
 _SIGNALLED: Final = 128  # what a shell adds to the number of a signal that ended a program
 
 
-def run(options: Options) -> Outcome:
-    """Run it; the exit status is the program's."""
+def run(options: Options, given: Mapping[str, str] | None = None) -> Outcome:
+    """Run it; the exit status is the program's.
+
+    Args:
+        options: Those of `exec`.
+        given: More variables of the program's environment.
+    """
     command = options.program[1:] if options.program[:1] == ["--"] else options.program
     if not command:
         raise UsageError("program", "", "a program and its arguments, such as `ptxloom exec -- python train.py`")
@@ -46,7 +51,7 @@ def run(options: Options) -> Outcome:
     server = Server(options.device, checks, options.memory_limit or default_limit(), report)
     try:
         smi.place(programs := Path(server.path).parent)
-        variables = {"PTXLOOM_DEVICE": options.device} | environment(folder, server.path)
+        variables = {"PTXLOOM_DEVICE": options.device} | environment(folder, server.path) | dict(given or {})
         with watched():
             status = _status(command, variables | {"PATH": f"{programs}:{variables.get('PATH', os.defpath)}"})
     except (OSError, ValueError) as error:  # a name that no file can have is the latter

@@ -19,7 +19,7 @@ from ptxloom.machine.compile.hot_variant import hot_variant
 from ptxloom.machine.compile.variant import translate
 from ptxloom.machine.hot.refusal import NotHot
 from ptxloom.machine.instruments.wanted import POISON, PROFILE, PROVENANCE, keys_of
-from ptxloom.machine.native.jit import ATTRIBUTES
+from ptxloom.machine.native.closure import ATTRIBUTES
 from ptxloom.machine.plan.planner import plan
 from ptxloom.machine.runtime import library
 from ptxloom.machine.runtime.initcheck import fast_path as init_path

@@ -14,7 +14,7 @@ from attack.made_loops import endless as endless_made
 from attack.made_loops import loops as loops_of
 from attack.test_audit import ACCESSES, LOOKS, TOOLS, attacked, variants_of
 from attack.test_native_bounds import child_of
-from ptxloom.machine.native.jit import ATTRIBUTES
+from ptxloom.machine.native.closure import ATTRIBUTES
 from ptxloom.machine.runtime import library
 
 if TYPE_CHECKING:

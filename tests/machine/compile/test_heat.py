@@ -16,9 +16,11 @@ import pytest
 
 import ptxloom as pl
 from ptxloom.machine import semantics
-from ptxloom.machine.compile import beside, kept_code, tiers
-from ptxloom.machine.compile.beside import HotRequest, request_of, started
+from ptxloom.machine.compile import kept_code, tiers
+from ptxloom.machine.compile.beside import HotRequest, request_of
 from ptxloom.machine.compile.kept_code import hot_content
+from ptxloom.machine.native import beside, jit
+from ptxloom.machine.native.beside import started
 from ptxloom.machine.plan.hot_maker import made
 from ptxloom.machine.plan.planner import plan
 from ptxloom.syntax.module import Module
@@ -46,6 +48,7 @@ def alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
     monkeypatch.setenv("PTXLOOM_TIER", "auto")
     monkeypatch.setattr(tiers, "LONG", 1)
     monkeypatch.setattr(tiers, "START", 0)
+    monkeypatch.setattr(jit._Patience, "left", 1 << 60)  # else a process may optimise the run-time
 
     def key(called: str, *_: object) -> str:
         return f"hot {tmp_path} {called}"
@@ -135,7 +138,7 @@ def test_a_kernel_that_runs_shortly_is_not_made_again(monkeypatch: pytest.Monkey
 
 
 def test_a_process_that_fails_leaves_the_first_code(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(beside, "_MAKER", "ptxloom.no_such_module")
+    monkeypatch.setattr(HotRequest, "maker", "ptxloom.no_such_module")
     kernel = pl.kernel(pl.parse(LOOP), "k")
     results = launched(kernel)
     first = known(kernel)
@@ -213,9 +216,9 @@ def test_a_child_of_a_process_asks_for_itself(monkeypatch: pytest.MonkeyPatch) -
 def test_only_what_stands_between_marks_is_code(said: str, code: str | None) -> None:
     request = request_of(LOOP, "k", "sm_90", CHECKS, fused=True)
     mark = bytes.fromhex(request.mark).decode("latin-1")
-    found = request.found(said.format(mark).encode("latin-1"))
+    found = beside.found(request.mark, said.format(mark).encode("latin-1"))
     assert found == (None if code is None else code.encode())
-    assert request.found(request.marked(b"code")) == b"code"
+    assert beside.found(request.mark, beside.marked(request.mark, b"code")) == b"code"
 
 
 def test_another_ptxloom_makes_nothing() -> None:
@@ -233,8 +236,9 @@ def test_the_process_ends_with_its_maker_however_that_ends_and_says_nothing(tmp_
         "import time; print('hello'); main = lambda line: time.sleep(10_000)\n", encoding="utf-8"
     )
     script = (
-        f"import os, signal, sys, time; sys.path.append({str(tmp_path)!r}); from ptxloom.machine.compile import beside;"
-        "beside._MAKER = 'endless'; request = beside.request_of('', 'k', 'sm_90', frozenset(), fused=False);"
+        f"import os, signal, sys, time; sys.path.append({str(tmp_path)!r}); from ptxloom.machine.native import beside;"
+        "from ptxloom.machine.compile.beside import request_of;"
+        "request = request_of('', 'k', 'sm_90', frozenset(), fused=False)._replace(maker='endless');"
         f"one = beside.started(request); print(one._process.pid, flush=True); time.sleep(0.3); {how}"
     )
     command = [sys.executable, "-X", "dev", "-W", "error", "-c", script]

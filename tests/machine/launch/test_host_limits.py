@@ -12,7 +12,8 @@ HEAD: Final = """
 import mmap, resource, sys
 import numpy as np
 import ptxloom as pl
-from ptxloom.machine.native import jit, llvm
+from ptxloom.machine.native import llvm
+from ptxloom.machine.native.closure import ATTRIBUTES
 
 def used():
     return 4096 * int(open("/proc/self/statm").read().split()[5])
@@ -47,7 +48,7 @@ e:
 other:
   ret i32 99
 }
-''' + jit.ATTRIBUTES
+''' + ATTRIBUTES
 TEXT = '''.version 9.0 .target sm_90 .address_size 64
 .extern .func (.param .b64 r) malloc(.param .b64 n);
 .global .b8 room[%d];

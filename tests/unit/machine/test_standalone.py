@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from ptxloom.machine import semantics
-from ptxloom.machine.native import jit, standalone, translation
+from ptxloom.machine.native import closure, standalone, translation
 from ptxloom.machine.runtime.warps import reconvergence
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ def callees(function: Callable[..., object]) -> list[Callable[..., object]]:
 
 def called(function: Callable[..., object]) -> set[Callable[..., object]]:
     """Those that stand alone among what a function calls, itself or through others."""
-    found = jit._reached(callees(function), lambda one: not standalone.is_standalone(one))
+    found = closure.reached(callees(function), lambda one: not standalone.is_standalone(one))
     return {one for one in found if standalone.is_standalone(one)}
 
 
@@ -45,7 +45,7 @@ def test_none_calls_itself(function: Callable[..., object]) -> None:
 
 def test_a_module_declares_them_and_holds_the_others() -> None:
     function = reconvergence.leave_whole
-    text = jit.closed(translation.translate(function).ir, callees(function), watched=True)
+    text = closure.closed(translation.translate(function).ir, callees(function), watched=True)
     declared = set(re.findall(r"^declare .*@(ptxloom_\w+)\(", text, re.MULTILINE))
     defined = set(re.findall(r"^define .*@(ptxloom_\w+)\(", text, re.MULTILINE))
     assert declared == {f"ptxloom_{one.__name__}" for one in called(function)}

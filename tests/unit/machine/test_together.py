@@ -6,7 +6,7 @@ import ctypes
 import re
 from typing import TYPE_CHECKING
 
-from ptxloom.machine.native import emission, jit, together, translation
+from ptxloom.machine.native import closure, emission, jit, together
 from ptxloom.machine.native.language import u32
 from ptxloom.machine.runtime.memory import lane_access
 from ptxloom.machine.runtime.warps import barriers, reconvergence, scheduler
@@ -34,7 +34,7 @@ def test_whoever_asks_for_one_has_loaded_all() -> None:
 
 
 def test_what_seldom_runs_is_not_optimised_nor_copied() -> None:
-    ir = jit.closed(translation.translate(lane_access.place).ir, jit._callees(lane_access.place), watched=False)
+    ir = closure.closed(*closure.parts_of(lane_access.place), watched=False)
     numbers = re.findall(r"^define internal [^@]*@ptxloom_(\w+)\(.* #(\d) \{", ir, re.MULTILINE)
     assert {name for name, number in numbers if number == "1"} == {"fault", "refuse"}
     module = emission.emitted(ir, 2, lambda _, module: str(module))

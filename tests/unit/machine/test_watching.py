@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from ptxloom.machine.native import jit, translation
+from ptxloom.machine.native import closure, jit, translation
 from ptxloom.machine.native.language import u32
 from ptxloom.machine.native.watching import watching
 from ptxloom.machine.runtime.asynchronous import copies
@@ -61,6 +61,6 @@ def test_without_tools_little_is_left_to_compile(function: Callable[..., object]
     """Without them each of these takes a tenth of a second, with them up to two."""
     translated = translation.translate(function)
     callees = [vars(sys.modules[function.__module__])[name] for name in translated.calls]
-    plain, whole = (len(jit.closed(translated.ir, callees, watched=watched)) for watched in (False, True))
+    plain, whole = (len(closure.closed(translated.ir, callees, watched=watched)) for watched in (False, True))
     assert plain < 80_000
     assert plain < whole / 2

@@ -1,25 +1,14 @@
-"""Hot code made by a process of its own, while a kernel runs on in the code that it has: one such process at a time.
-
-The process reads a request, a line, from input, and writes the code to output, between two marks that the request
-names: what else is written there, by a Python that is set up to greet, or by a process that was ended, is nothing. Its
-input stays open for as long as this process wants the code, and lives: when that ends, so does the process.
-"""
+"""What a process is asked for that makes hot code (`plan/hot_maker.py`), while a kernel runs on in its first code."""
 
 from __future__ import annotations
 
-import atexit
-import contextlib
 import json
-import os
-import secrets
-import subprocess
-import threading
 from typing import Final, NamedTuple
 
-from ptxloom import disk_cache, own_python
+from ptxloom import disk_cache
+from ptxloom.machine.native.beside import new_mark
 
 _MAKER: Final = "ptxloom.machine.plan.hot_maker"
-_MARK_BYTES: Final = 16
 
 
 class HotRequest(NamedTuple):
@@ -33,6 +22,7 @@ class HotRequest(NamedTuple):
         checks: The tools that watch.
         package: The state of ptxloom's sources that the code is for: what others make of the same text may not fit.
         mark: What stands before and behind the code, in hexadecimal digits.
+        maker: The module that serves it.
     """
 
     text: str
@@ -42,6 +32,7 @@ class HotRequest(NamedTuple):
     checks: tuple[str, ...]
     package: str
     mark: str
+    maker: str = _MAKER
 
     def packed(self) -> bytes:
         """As the process reads it: a line."""
@@ -52,105 +43,7 @@ class HotRequest(NamedTuple):
         """As it was packed."""
         return cls(**json.loads(content))
 
-    def marked(self, code: bytes) -> bytes:
-        """What the process writes."""
-        mark = bytes.fromhex(self.mark)
-        return mark + code + mark
-
-    def found(self, said: bytes) -> bytes | None:
-        """The code in what a process has written; None if it is not all there."""
-        parts = said.split(bytes.fromhex(self.mark))
-        return parts[1] if len(parts) == 3 else None
-
 
 def request_of(text: str, name: str, cores: str, checks: frozenset[str], *, fused: bool) -> HotRequest:
     """What is asked for, of this ptxloom, and marked as nothing before."""
-    mark = secrets.token_hex(_MARK_BYTES)
-    return HotRequest(text, name, cores, fused, tuple(sorted(checks)), disk_cache.package_state(), mark)
-
-
-class Making:
-    """A process that makes hot code.
-
-    Attributes:
-        content: The code that it has made, in the form of the cache; None if it has failed, or has not ended.
-        is_over: Whether it has ended, or could not be started.
-    """
-
-    def __init__(self, request: HotRequest) -> None:
-        """Start it, if there is a Python, and room for a process and a thread."""
-        self.content: bytes | None = None
-        self.is_over = not own_python.is_there()
-        self._owner = os.getpid()
-        if self.is_over:
-            return
-        pipe, run, places = subprocess.PIPE, own_python.serving(_MAKER), own_python.environment()
-        try:
-            self._process = subprocess.Popen(
-                run, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, env=places, start_new_session=True
-            )
-        except OSError:
-            self.is_over = True
-            return
-        self._talker = threading.Thread(target=self._talk, args=(request,), daemon=True)
-        try:
-            self._talker.start()
-        except RuntimeError:
-            self._process.kill()
-            with self._process:
-                self.is_over = True
-
-    def _talk(self, request: HotRequest) -> None:
-        process = self._process
-        assert process.stdin is not None
-        assert process.stdout is not None
-        with contextlib.suppress(OSError), process:  # it may have ended before it has read all
-            process.stdin.write(request.packed())
-            process.stdin.flush()
-            self.content = request.found(process.stdout.read())
-        self.is_over = True
-
-    @property
-    def is_ours(self) -> bool:
-        """Whether this process started it: a forked child cannot learn of its end."""
-        return self._owner == os.getpid()
-
-    def end(self) -> None:
-        """End it, if it has not."""
-        if self.is_ours and not self.is_over:
-            self._process.kill()
-            self._talker.join()
-
-
-_AT_WORK: Final[list[Making]] = []  # at most one
-_LOCK: Final = threading.Lock()
-_OVER: Final = threading.Event()  # from which on this process ends
-
-
-def is_free() -> bool:
-    """Whether a process could be started, as far as others are concerned."""
-    return not _OVER.is_set() and all(one.is_over or not one.is_ours for one in _AT_WORK)
-
-
-def started(request: HotRequest) -> Making | None:
-    """A process that makes what is asked for; None while another one is at work."""
-    if not _LOCK.acquire(blocking=False):
-        return None
-    try:
-        if not is_free():
-            return None
-        _AT_WORK[:] = [Making(request)]
-        return _AT_WORK[0]
-    finally:
-        _LOCK.release()
-
-
-@atexit.register
-def _end() -> None:
-    _OVER.set()
-    for one in _AT_WORK:
-        one.end()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=_LOCK.acquire, after_in_parent=_LOCK.release, after_in_child=_LOCK.release)
+    return HotRequest(text, name, cores, fused, tuple(sorted(checks)), disk_cache.package_state(), new_mark())

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from ptxloom.machine.codegen import lengths
 from ptxloom.machine.compile import kept_code, tiers
+from ptxloom.machine.native import jit
 from ptxloom.machine.native.llvm import LOCK
 
 if TYPE_CHECKING:
@@ -57,6 +58,7 @@ class KernelCode:
         self._outlined: set[tuple[bool, frozenset[str]]] = set()
         self._heat = tiers.Heat(request, lambda checks: kept_code.kept_hot(self.name, checks, judge))
         self._left: list[Code] = []  # which launches may still run
+        self._replaced = jit.replaced()  # functions of the run-time, when the variants were linked
 
     def expects(self, warps: int) -> bool:
         """Record that `warps` warps will run: long code that many warps run is worth careful compilation.
@@ -81,31 +83,46 @@ class KernelCode:
             self._outlined.clear()
         return bool(left)
 
-    def heated(self, instructions: int, *, checks: frozenset[str]) -> int:
+    def heated(self, instructions: int, *, checks: frozenset[str]) -> bool:
         """Record that warps have run `instructions` instructions.
 
-        A long-running kernel gets better code, made in parallel.
+        A long-running kernel gets better code, made in parallel; so does the run-time that it calls.
 
         Args:
             instructions: The instructions since the last call.
             checks: The tools that watch.
 
         Returns:
-            The address of hot code for whole warps that has become ready, or 0.
+            Whether there is different code now.
         """
+        jit.ran(instructions)
+        is_stale = self._replaced != jit.replaced()
+        if is_stale:
+            self._unlink()
+        return self._turned_hot(instructions, checks) or is_stale
+
+    def _unlink(self) -> None:
+        """Forget the code that calls functions of the run-time for which there are better ones."""
+        with LOCK:
+            self._left += self.variants.values()
+            self.variants.clear()
+            self._outlined.clear()
+            self._replaced = jit.replaced()
+
+    def _turned_hot(self, instructions: int, checks: frozenset[str]) -> bool:
         content = self._heat.made(checks, instructions)
         if content is None:
-            return 0
+            return False
         kept_code.keep_hot(content, self.name, checks, self._judge)
         if not content:
-            return 0
+            return False
         with LOCK, self._explained():
             found = kept_code.loaded_hot(self._planned, content, checks)
             before = self.variants.get((True, checks))
             self._left += [] if before is None else [before]
             self._outlined.discard((True, checks))
             self.variants[True, checks] = found.code
-        return found.code.address
+        return True
 
     def accept(self, name: str, *, whole: bool, checks: frozenset[str]) -> None:
         """Refuse what cannot be run; LLVM is not asked.

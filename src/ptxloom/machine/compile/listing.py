@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 from ptxloom.machine.compile.hot_variant import hot_plan, hot_variant
 from ptxloom.machine.compile.variant import translate
 from ptxloom.machine.hot.refusal import NotHot
-from ptxloom.machine.native import jit, llvm, translation
+from ptxloom.machine.native import llvm, translation
+from ptxloom.machine.native.closure import ATTRIBUTES
 from ptxloom.machine.runtime import library
 
 if TYPE_CHECKING:
@@ -38,4 +39,4 @@ def runtime_ir(program: Program, *, whole: bool, checks: frozenset[str]) -> str:
     builder = translate(program, whole=whole, checks=checks).builder
     made = {native.signature.name: native.ir for native in map(translation.translate, builder.natives.values())}
     made |= {name: library.made(name)[0] for name in builder.accesses} | builder.helpers
-    return "\n".join(f"; {name}\n{made[name].strip()}\n" for name in sorted(made)) + jit.ATTRIBUTES
+    return "\n".join(f"; {name}\n{made[name].strip()}\n" for name in sorted(made)) + ATTRIBUTES

@@ -5,21 +5,18 @@ A kernel that has run long in its first code gets hot code, made by a separate p
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING, Final
 
-from ptxloom.diagnostics import UsageError
 from ptxloom.machine.instruments.wanted import lets_be_hot
+from ptxloom.machine.native import tier
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ptxloom.machine.compile.beside import HotRequest, Making
+    from ptxloom.machine.compile.beside import HotRequest
+    from ptxloom.machine.native.beside import Making
     from ptxloom.syntax.module import Module
 
-VARIABLE: Final = "PTXLOOM_TIER"
-_FIRST, _HOT, _BY_ITSELF = "first", "hot", "auto"
-_DEFAULT: Final = _BY_ITSELF
 #: Instructions of warps that run before hot code is made, for each of the kernel's: about as long as making it takes.
 LONG: Final = 1 << 20
 #: Instructions in the time of whose making the process that makes them starts.
@@ -34,7 +31,7 @@ def is_hot(*, whole: bool, checks: frozenset[str]) -> bool:
     Raises:
         UsageError: `PTXLOOM_TIER` is something else.
     """
-    return _asked() == _HOT and _has(whole=whole, checks=checks)
+    return tier.asked() == tier.HOT and _has(whole=whole, checks=checks)
 
 
 def may_turn_hot(*, whole: bool, checks: frozenset[str]) -> bool:
@@ -43,14 +40,7 @@ def may_turn_hot(*, whole: bool, checks: frozenset[str]) -> bool:
     Raises:
         UsageError: `PTXLOOM_TIER` is something else.
     """
-    return _asked() == _BY_ITSELF and _has(whole=whole, checks=checks)
-
-
-def _asked() -> str:
-    found = os.environ.get(VARIABLE) or _DEFAULT
-    if found not in {_FIRST, _HOT, _BY_ITSELF}:
-        raise UsageError(VARIABLE, found, f"{_FIRST}, {_HOT} or {_BY_ITSELF}")
-    return found
+    return tier.asked() == tier.BY_ITSELF and _has(whole=whole, checks=checks)
 
 
 def _has(*, whole: bool, checks: frozenset[str]) -> bool:
@@ -117,7 +107,7 @@ class Heat:
 
     def _start(self, checks: frozenset[str]) -> bytes | None:
         """Have it made, unless it is kept, or another kernel's is being made: then this is asked again."""
-        from ptxloom.machine.compile import beside  # noqa: PLC0415 - few kernels run so long
+        from ptxloom.machine.native import beside  # noqa: PLC0415 - few kernels run so long
 
         if not beside.is_free():
             return None

@@ -30,7 +30,8 @@ from ptxloom.machine.instruments.wanted import (
     is_racecheck_wanted,
     sites_in,
 )
-from ptxloom.machine.native import interrupts, jit
+from ptxloom.machine.native import interrupts
+from ptxloom.machine.native.closure import ATTRIBUTES
 from ptxloom.machine.native.ir import Value
 from ptxloom.machine.runtime import turns
 from ptxloom.machine.runtime.memory import lane_access
@@ -105,7 +106,7 @@ def translate(
     body = "\n".join((*b.images.allocas, *(b.images.resets if b.follows else ()), *b.lines))
     declarations = "\n".join(b.declarations.values())
     functions = "\n".join((*b.functions, *seldom.functions))
-    ir = f"{declarations}\n{functions}\ndefine i32 @{SYMBOL}(ptr %w) #0 {{\nentry:\n{body}\n}}\n{jit.ATTRIBUTES}"
+    ir = f"{declarations}\n{functions}\ndefine i32 @{SYMBOL}(ptr %w) #0 {{\nentry:\n{body}\n}}\n{ATTRIBUTES}"
     return Variant(ir, b, bool(seldom.functions))
 
 

@@ -53,6 +53,7 @@ _SPAN_BYTES: Final = language.record(Span).size
 _WORKSPACE_BYTES: Final = 4096
 _CELL_BYTES: Final = 8  # of a control stack
 LEAKS: Final = "memcheck:leaks"
+_VARIANTS: Final = {turns.WANT_WHOLE: "full", turns.WANT_MASKED: "masked", turns.WANT_POISONED: "poisoned"}
 
 
 class LaunchState:
@@ -207,18 +208,15 @@ class LaunchState:
 
     def provide(self, wanted: int) -> None:
         """Compile the variant that a worker came to need."""
-        if wanted == turns.WANT_WHOLE:
-            self.native.full = self.code(whole=True)
-        elif wanted == turns.WANT_MASKED:
-            self.native.masked = self.code(whole=False)
-        else:
-            self.native.poisoned = self.code(whole=False, poisoned=True)
+        whole, poisoned = wanted == turns.WANT_WHOLE, wanted == turns.WANT_POISONED
+        setattr(self.native, _VARIANTS[wanted], self.code(whole=whole, poisoned=poisoned))
 
     def ran(self, instructions: int) -> None:
-        """Take in that a worker has executed so many more; where hot code has come meanwhile, go on in it."""
-        address = self._code.heated(instructions, checks=compiled_checks(self.checks))
-        if address:
-            self.native.full = address
+        """Take in that a worker has executed more instructions; go on in better code if there is any by now."""
+        if self._code.heated(instructions, checks=compiled_checks(self.checks)):
+            for wanted, at in _VARIANTS.items():
+                if getattr(self.native, at):
+                    self.provide(wanted)
 
     def code(self, *, whole: bool, poisoned: bool = False) -> int:
         """The code of one variant for this launch's checks."""

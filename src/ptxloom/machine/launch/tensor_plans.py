@@ -50,7 +50,7 @@ def make_plan(request: Request) -> None:
     places = wanted.places
     plan.places, plan.place_count = launch.arena.put(places.tobytes()), len(places)
     made = tensor_memory.function(wanted.instruction.form, wanted.instruction.across)
-    plan.code = jit.helper_address(made.symbol, made.ir)
+    plan.code = jit.helper_address(made.symbol, made.ir, light=False)
     plan.key = key
     launch.native.plan_count = count + 1
 

@@ -62,17 +62,18 @@ class Worker:
         """
         try:
             with interrupts.until(deadline):
-                self._run(_entry(watched=is_watched(self.launch.checks)), looks)
+                self._run(looks)
         except interrupts.TimeIsUp:
             self.launch.fail(self._too_slow())
         except BaseException as error:  # noqa: BLE001 - it is raised again in the thread that launched
             self.launch.fail(error)
 
-    def _run(self, entry: Callable[[int], int], looks: Iterator[int]) -> None:
+    def _run(self, looks: Iterator[int]) -> None:
         self.state.slice = next(looks, self.state.slice)
+        watched = is_watched(self.launch.checks)
         told = 0
         while True:
-            status = entry(self.address)
+            status = _entry(jit.replaced(), watched=watched)(self.address)
             if status in _LOOKS and not interrupts.is_limited():  # a time limit is for the kernel
                 told, before = int(self.state.instructions), told
                 self.launch.ran(told - before)
@@ -197,6 +198,6 @@ class Worker:
 
 
 @cache
-def _entry(*, watched: bool) -> Callable[[int], int]:
-    """The native function that runs a worker."""
+def _entry(_replaced: int, *, watched: bool) -> Callable[[int], int]:
+    """The native function that runs a worker; another one once it has been replaced."""
     return _RUN(jit.native_address(scheduler.run_worker, watched=watched))

@@ -56,6 +56,14 @@ def emitted(ir: str, level: int, emit: Callable[[binding.TargetMachine, binding.
     return emit(machine, module)
 
 
+def object_file(ir: str, level: int) -> bytes:
+    """An object file for a module of IR.
+
+    Raises:
+        RuntimeError: The IR is wrong (a fault of ours).
+    """
+    return bytes(emitted(ir, level, binding.TargetMachine.emit_object))
+
+
 if __name__ == "__main__":
-    text = sys.stdin.buffer.read().decode()
-    sys.stdout.buffer.write(emitted(text, int(sys.argv[1]), binding.TargetMachine.emit_object))
+    sys.stdout.buffer.write(object_file(sys.stdin.buffer.read().decode(), int(sys.argv[1])))

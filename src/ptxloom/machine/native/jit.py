@@ -1,29 +1,58 @@
-"""Functions of the run-time to machine code, when they are first needed; machine code is kept on disk."""
+"""Functions of the run-time to machine code, when they are first needed; machine code is kept on disk.
+
+They are compiled without optimisation first, which takes LLVM a tenth of the time. Once warps have run long in such
+code, a process of its own optimises it (`native/optimiser.py`).
+"""
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final, TypeAlias
+import zlib
+from functools import partial
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from ptxloom import disk_cache, own_python
-from ptxloom.machine.native import apart, interrupts, translation
+from ptxloom.machine.native import interrupts, tier
 from ptxloom.machine.native.llvm import LOCK, Code, compile_here, host, load
 from ptxloom.machine.native.signature import symbol_of
-from ptxloom.machine.native.standalone import is_standalone, standalone_of
+from ptxloom.machine.native.standalone import standalone_of
 from ptxloom.machine.native.together import members
-from ptxloom.machine.native.watching import absent, is_watching
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping
 
-#: Of functions: #1 those that run seldom (`native/standalone.py`), #0 all others.
-ATTRIBUTES: Final = "\nattributes #0 = { nounwind }\nattributes #1 = { nounwind noinline optnone }\n"
+    from ptxloom.machine.native.closure import Parts
+
 _LARGE: Final = 3 << 20  # characters of IR that take LLVM about a second without optimisation
-Parts: TypeAlias = "tuple[str, Iterable[Callable[..., object]]]"  # the IR of a function, the native ones that it calls
-_DEFINED: Final = re.compile(r"^define [^@]*@([\w.]+)", re.MULTILINE)
 _REFERRED: Final = re.compile(r"^declare [^@]*@(?!llvm\.)([\w.]+)", re.MULTILINE)
 #: The run-time's functions, for as long as the process lives: by their names, and whether a tool may watch.
 _RUNTIME: Final[dict[tuple[str, bool], Code]] = {}
+_OPTIMISED: Final = 2  # the level of functions of the run-time
+LONG: Final = 1 << 26  # instructions of warps after which functions are worth optimising
+
+
+class Light(NamedTuple):
+    """Functions in use that have not been optimised.
+
+    Attributes:
+        names: The functions.
+        watched: Whether a tool may watch.
+        callees: The names of the functions that they call, as `compiled` writes them.
+    """
+
+    names: tuple[str, ...]
+    watched: bool
+    callees: bytes
+
+
+class _Patience:
+    """What is left to run before light functions are optimised."""
+
+    left = LONG
+
+
+_LIGHT: Final[dict[str, Light]] = {}  # by what optimised functions are kept under; what they call comes first
+_REPLACED: Final[list[Code]] = []  # which kernels still call
 
 
 def cached(key: str, make: Callable[[], bytes]) -> bytes:
@@ -53,6 +82,8 @@ def compile_ir(ir: str, level: int) -> bytes:
     """
     interrupts.check()
     if len(ir) > _LARGE and own_python.is_there():
+        from ptxloom.machine.native import apart  # noqa: PLC0415 - few kernels are so large
+
         return apart.compiled(ir, level)
     return compile_here(ir, level)
 
@@ -86,23 +117,35 @@ def native_address(function: Callable[..., object], *, watched: bool = True) -> 
         watched: Whether a tool may watch the launch that it is for; if not, it does without what only tools need.
     """
     # functions of others are not in the package's state: their text belongs to the key
-    inside = function.__module__.startswith("ptxloom.")
-    text = "" if inside else translation.translate(function).ir
-
-    def parts() -> Parts:
-        return translation.translate(function).ir, _callees(function)
-
-    return linked(symbol_of(function), parts, text, watched=watched)
+    text = "" if function.__module__.startswith("ptxloom.") else _parts(function)[0]
+    return linked(symbol_of(function), partial(_parts, function), text, watched=watched)
 
 
-def helper_address(name: str, ir: str | Callable[[], str]) -> int:
-    """The machine code of a function given as IR; a function `ir` is asked only if the code is not in the cache."""
-    address = linked(name, lambda: (ir if isinstance(ir, str) else ir(), ()), watched=False)
+def _parts(function: Callable[..., object]) -> Parts:
+    from ptxloom.machine.native import closure  # noqa: PLC0415 - kept code does not need what translates
+
+    return closure.parts_of(function)
+
+
+def helper_address(name: str, ir: str | Callable[[], str], *, light: bool = True) -> int:
+    """The machine code of a function given as IR; a function `ir` is asked only if the code is not in the cache.
+
+    Args:
+        name: Its name.
+        ir: The IR.
+        light: Whether it may be light, which it stays if no kernel calls it.
+    """
+    parts = partial(_given, ir)
+    address = linked(name, parts, watched=False, light=light)
     _RUNTIME.setdefault((name, True), _RUNTIME[name, False])
     return address
 
 
-def linked(name: str, parts: Callable[[], Parts], text: str = "", *, watched: bool) -> int:
+def _given(ir: str | Callable[[], str]) -> Parts:
+    return ir if isinstance(ir, str) else ir(), ()
+
+
+def linked(name: str, parts: Callable[[], Parts], text: str = "", *, watched: bool, light: bool = True) -> int:
     """The address of a run-time function, loaded when it is first needed.
 
     Args:
@@ -110,18 +153,18 @@ def linked(name: str, parts: Callable[[], Parts], text: str = "", *, watched: bo
         parts: Returns its IR, and the native functions that it calls by itself.
         text: What distinguishes it from others of its name.
         watched: Whether a tool may watch.
+        light: Whether it may be light.
     """
     with LOCK:
         if (name, watched) not in _RUNTIME:
             key = f"runtime {name} {text}"
-            if watched and cached(f"{key} has no part in tools", lambda: _needs_tools(parts())) == b"no":
-                linked(name, parts, text, watched=False)
+            if watched and cached(f"{key} has no part in tools", lambda: _needs_tools(parts)) == b"no":
+                linked(name, parts, text, watched=False, light=light)
                 _RUNTIME[name, True] = _RUNTIME[name, False]
             elif not watched and name in members():
                 _link_together()
             else:
-                made = _made(key, parts, watched=watched)
-                _RUNTIME[name, watched] = loaded([made], [name], watched=watched)[name]
+                _load({f"{key} {watched}": ((name,), parts)}, watched=watched, light=light)
         return _RUNTIME[name, watched].address
 
 
@@ -134,84 +177,109 @@ def link(parts: Mapping[str, Callable[[], Parts]]) -> None:
     with LOCK:
         wanted = [name for name in parts if (name, False) not in _RUNTIME]
         if wanted:
-            made = [_made(f"runtime {name} ", parts[name], watched=False) for name in wanted]
-            for name, code in loaded(made, wanted, watched=False).items():
-                _RUNTIME[name, False] = code
-
-
-def _made(key: str, parts: Callable[[], Parts], *, watched: bool) -> bytes:
-    return cached(f"{key} {watched}", lambda: compiled(closed(*parts(), watched=watched), 2))
+            _load({f"runtime {name}  False": ((name,), parts[name]) for name in wanted}, watched=False)
 
 
 def _link_together() -> None:
     """Load the functions that most launches need, for launches that no tool watches."""
     wanted = {name: function for name, function in members().items() if (name, False) not in _RUNTIME}
 
-    def make() -> bytes:
-        ir = "\n".join(translation.translate(function).ir for function in wanted.values())
-        calls = [callee for function in wanted.values() for callee in _callees(function)]
-        return compiled(closed(ir, calls, watched=False), 2)
+    def parts() -> Parts:
+        from ptxloom.machine.native import closure  # noqa: PLC0415 - as in `_parts`
 
-    for name, code in loaded([cached(f"runtime together {' '.join(wanted)}", make)], wanted, watched=False).items():
-        _RUNTIME[name, False] = code
+        return closure.parts_together(wanted.values())
 
-
-def _needs_tools(parts: Parts) -> bytes:
-    """Whether code differs where a tool watches."""
-    return b"yes" if any(map(is_watching, _reached(parts[1]))) else b"no"
+    _load({f"runtime together {' '.join(wanted)}": (tuple(wanted), parts)}, watched=False)
 
 
-def closed(ir: str, calls: Iterable[Callable[..., object]], *, watched: bool) -> str:
-    """A module that holds functions and, internally, every native function they call, except standalone ones.
+def _load(
+    wanted: Mapping[str, tuple[tuple[str, ...], Callable[[], Parts]]], *, watched: bool, light: bool = True
+) -> None:
+    """Load functions, as one.
 
     Args:
-        ir: The functions.
-        calls: The native functions that they call directly.
-        watched: Whether a tool may watch; if not, code that only tools need is left out.
-
-    Raises:
-        TypeError: Two native functions have one name (a fault of ours).
+        wanted: By what their optimised code is kept under, the functions and what they are made of.
+        watched: Whether a tool may watch.
+        light: Whether they may be light.
     """
-    inner: dict[str, str] = {}
-    for function in _reached(calls, lambda one: not is_standalone(one) and (watched or not is_watching(one))):
-        signature = translation.signature(function)
-        if not watched and is_watching(function):
-            inner[signature.name] = absent(signature)
-        elif is_standalone(function):
-            inner[signature.name] = signature.declaration
-        else:
-            inner[signature.name] = translation.translate(function).ir.replace("define ", "define internal ", 1)
-    for own in _DEFINED.findall(ir):
-        inner.pop(own, None)  # which calls itself, or another of them
-    kept = [
-        line
-        for line in ir.splitlines()
-        if not (line.startswith("declare") and any(f"@{name}(" in line for name in inner))
-    ]
-    return "\n".join([*kept, *inner.values()]) + ATTRIBUTES
+    contents: list[bytes] = []
+    lights: dict[str, Light] = {}
+    for key, (names, parts) in wanted.items():
+        make = partial(_closed, parts, watched=watched)
+        content = kept(key)
+        if content is None and light and _will_improve():
+            content = cached(f"light {key}", partial(_light, key, make))
+            lights[key] = Light(names, watched, content.partition(b"\n")[0])
+        elif content is None:
+            content = cached(key, lambda make=make: compiled(make(), _OPTIMISED))
+        contents.append(content)
+    names = [name for some, _ in wanted.values() for name in some]
+    for name, code in loaded(contents, names, watched=watched).items():
+        _RUNTIME[name, watched] = code
+    _LIGHT.update(lights)
 
 
-def _reached(
-    calls: Iterable[Callable[..., object]], enters: Callable[[Callable[..., object]], bool] = lambda _: True
-) -> Iterable[Callable[..., object]]:
-    """The native functions that some call, and those that these call if they are entered.
+def _will_improve() -> bool:
+    """Whether light functions are optimised later: from IR that is kept on disk, as is what kernels are linked from."""
+    return tier.improves() and disk_cache.cache_folder() is not None
 
-    Raises:
-        TypeError: Two have one name (a fault of ours).
+
+def _light(key: str, make: Callable[[], str]) -> bytes:
+    """Unoptimised code; its IR is kept."""
+    ir = make()
+    keep(f"IR of {key}", zlib.compress(ir.encode(), 1))
+    return compiled(ir, 0)
+
+
+def ran(instructions: int) -> None:
+    """Record that warps have run instructions: light functions are optimised beside, and loaded once they are made.
+
+    Kernels that are linked from then on call them.
+
+    Args:
+        instructions: The instructions since the last call.
     """
-    known: dict[str, Callable[..., object]] = {}
-    waiting = list(calls)
-    while waiting:
-        function = waiting.pop()
-        if known.get(function.__name__) is function:
-            continue
-        if known.setdefault(function.__name__, function) is not function:
-            raise TypeError(f"two native functions are called {function.__name__}")
-        if enters(function):
-            waiting += _callees(function)
-    return known.values()
+    if not _LIGHT:
+        return
+    _Patience.left -= instructions
+    if _Patience.left > 0:
+        return
+    from ptxloom.machine.native import optimiser  # noqa: PLC0415 - few processes run so long
+
+    with LOCK:
+        made = optimiser.made({key: partial(kept, f"IR of {key}") for key in _LIGHT})
+        if made is None:
+            _Patience.left = LONG
+        for key, code in (made or {}).items():
+            _replace(key, code)
+        if not _LIGHT:
+            _Patience.left = LONG
 
 
-def _callees(function: Callable[..., object]) -> list[Callable[..., object]]:
-    names = translation.translate(function).calls
-    return [function.__globals__[name] for name in names]  # pyright: ignore[reportFunctionMemberAccess]
+def _replace(key: str, code: bytes) -> None:
+    light = _LIGHT.pop(key)
+    content = light.callees + b"\n" + code
+    keep(key, content)
+    for name, new in loaded([content], light.names, watched=light.watched).items():
+        old = _RUNTIME[name, light.watched]
+        for watched in (False, True):
+            if _RUNTIME.get((name, watched)) is old:
+                _RUNTIME[name, watched] = new
+        _REPLACED.append(old)
+
+
+def replaced() -> int:
+    """How many functions of the run-time have been replaced so far."""
+    return len(_REPLACED)
+
+
+def _needs_tools(parts: Callable[[], Parts]) -> bytes:
+    from ptxloom.machine.native import closure  # noqa: PLC0415 - as in `_parts`
+
+    return closure.needs_tools(parts())
+
+
+def _closed(parts: Callable[[], Parts], *, watched: bool) -> str:
+    from ptxloom.machine.native import closure  # noqa: PLC0415 - as in `_parts`
+
+    return closure.closed(*parts(), watched=watched)

@@ -44,5 +44,5 @@ def seldom(function: F) -> F:
 
 
 def attributes(function: Callable[..., object]) -> str:
-    """What the definition of a function refers to (`jit.ATTRIBUTES`)."""
+    """What the definition of a function refers to (`closure.ATTRIBUTES`)."""
     return "#1" if function in _SELDOM else "#0"

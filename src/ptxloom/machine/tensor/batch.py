@@ -113,7 +113,7 @@ def _batch(
     # a function of its own: kernels load one of this name, too
     head = f'void @"{single.symbol}"('
     inner = single.ir.replace(head, f"internal {head}", 1)
-    address = helper_address(symbol, lambda: inner + _driver(symbol, single, counts, form.register_bits))
+    address = helper_address(symbol, lambda: inner + _driver(symbol, single, counts, form.register_bits), light=False)
     arguments = [ctypes.c_void_p] * len(counts) + [ctypes.c_int64]
     return ctypes.CFUNCTYPE(None, *arguments)(address), lengths
 

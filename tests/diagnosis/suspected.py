@@ -34,7 +34,7 @@ _TEXT: Final = """\
   ld.param.u64 %bias, [B];
   ld.param.u64 %to, [Y];
   ld.param.u32 %rows, [rows];
-  ld.param.u32 %columns, [columns];
+  ld.param.u32 %columns, [columns]; // extent
   mov.u32 %cta, %ctaid.x;
   mov.u32 %i, %tid.x;
   mad.lo.u32 %i, %cta, 32, %i;
@@ -45,8 +45,7 @@ _TEXT: Final = """\
   div.u32 %row, %i, %columns;
   rem.u32 %column, %i, %columns; // column
   mul.wide.u32 %at, %row, 4;
-  add.u64 %means, %means, %at;
-  ld.global.f32 %m, [%means];
+  add.u64 %means, %means, %at; ld.global.f32 %m, [%means]; // mean
   mul.wide.u32 %at, %column, 4;
   add.u64 %bias, %bias, %at;
   ld.global.f32 %b, [%bias];
@@ -92,8 +91,57 @@ BUGS: Final = (
     _bug("clamped-at-one", "wrong-constant", "clamp", "0f00000000", "0f3F800000"),
     _bug("mean-added", "wrong-operation", "minus", "sub.f32", "add.f32"),
     _bug("column-by-rows", "wrong-operand", "column", "%i, %columns", "%i, %rows"),
+    _bug("row-forgotten", "missing-term", "mean", "add.u64 %means, %means, %at;", ""),
+    _bug("other-parameter", "wrong-operand", "extent", "[columns]", "[rows]"),
     _bug("bias-forgotten", "missing-term", "bias", "add.f32 %y, %y, %b", "mov.f32 %y, %y"),
 )
+
+
+_TWICE: Final = """\
+.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry k(.param .u64 X, .param .u64 Y)
+{
+  .reg .b32 %i;
+  .reg .f32 %x<2>, %y<2>;
+  .reg .b64 %from, %to, %at;
+  .loc 1 1 0
+  ld.param.u64 %from, [X];
+  ld.param.u64 %to, [Y];
+  mov.u32 %i, %tid.x;
+  mul.wide.u32 %at, %i, 8;
+  add.u64 %from, %from, %at;
+  add.u64 %to, %to, %at;
+  .loc 1 2 0
+  ld.global.f32 %x0, [%from];
+  ld.global.f32 %x1, [%from+4];
+  .loc 1 3 0
+  mul.f32 %y0, %x0, 0f40400000;
+  mul.f32 %y1, %x1, 0f40400000;
+  .loc 1 4 0
+  add.f32 %y0, %y0, %x0; // sum
+  add.f32 %y1, %y1, %x1; // sum
+  .loc 1 5 0
+  st.global.f32 [%to], %y0;
+  st.global.f32 [%to+4], %y1;
+  ret;
+}
+.file 1 "twice.cu"
+"""
+
+
+def _pairs() -> list[Array | int]:
+    return [np.arange(1, 65, dtype=np.float32), np.zeros(64, np.float32)]
+
+
+def _fourfold(x: Array, *_: Any) -> Array:
+    result: Array = 4 * x
+    return result
+
+
+TWICE: Final = RightKernel("twice", _TWICE, (1,), 32, _pairs, ("X", "Y"), output=1, reference=_fourfold)
+"""What a loop of two turns became that was unrolled."""
 
 
 def trials_of(case: RightKernel, text: str) -> Trials:

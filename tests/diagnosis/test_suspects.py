@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from diagnosis.planted.launching import outcome
-from diagnosis.suspected import BUGS, ROWS, suspected, trials_of
+from diagnosis.suspected import BUGS, ROWS, TWICE, suspected, trials_of
 from ptxloom.checker import check
 from ptxloom.diagnosis.suspects import search
 
@@ -26,6 +26,23 @@ def test_the_line_is_named_first_and_its_repair_mends(bug: PlantedBug) -> None:
     assert [one for one in check(mended) if one.severity.name == "ERROR"] == []
     found, wanted = outcome(ROWS, mended.source.text, ROWS.make())
     assert np.array_equal(found, wanted)
+
+
+def test_what_unrolling_multiplied_takes_each_the_value_of_its_own_turn() -> None:
+    text = TWICE.text.replace("add.f32 %y0, %y0, %x0", "add.f32 %y0, %y0, %y0").replace(
+        "add.f32 %y1, %y1, %x1", "add.f32 %y1, %y1, %y1"
+    )
+    first = next(one for one in suspected(TWICE, text) if one.line in TWICE.lines("sum"))
+    assert first.cause == "wrong-operand"
+    assert first.repair is not None
+    assert ["%x0" in new or "%x1" in new for _, new in first.repair.edits] == [True, True]
+
+
+def test_what_cannot_reach_the_wrong_elements_is_not_changed() -> None:
+    trials = trials_of(ROWS, BUGS[0].text)
+    found = search(trials)
+    assert found.mends
+    assert all(0 < one.score <= 1 for one in found.mends)
 
 
 def test_a_right_kernel_is_left_in_peace() -> None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from ptxloom.syntax import print_operand, tree
 
@@ -12,7 +12,20 @@ if TYPE_CHECKING:
 
     from ptxloom.machine.program.model import Op
 
-OWN = "%t"  # the register of its own that a rewrite may have
+OWN: Final = "%t"  # a register of its own that a rewrite may have
+READ: Final = "%u"  # another, for what no register holds until it is read
+VALUE: Final = "%ptxloom_value"  # the number that a trial chooses, in 32 bits
+WIDE: Final = "%ptxloom_wide"  # the same, its sign extended to 64
+LITERAL: Final = 0xFFFFFFFF  # in the place of a source: the number itself
+_HELD: Final = "%ptxloom_held"
+
+
+def held(bits: int) -> str:
+    """The register with what a trial chooses, a number or the value of a source, by its bits; 0: a predicate."""
+    return f"{_HELD}{bits}"
+
+
+_WEIGHT: Final = 1.5  # of the score of an instruction, in ranks
 
 
 class Rewrite(NamedTuple):
@@ -20,16 +33,24 @@ class Rewrite(NamedTuple):
 
     Attributes:
         lines: Instructions without a guard: they have that of the instruction.
-        own: The type of the register `%t` that they use among themselves; empty if they use none.
+        own: The registers that they use among themselves, as they are declared: `b32 %t`.
+        shared: The same with `VALUE`, `WIDE` and `held(...)` in the place of what other changes have other numbers or
+            registers for: all of these are compiled once. Empty if there are no others.
     """
 
     lines: tuple[str, ...]
-    own: str = ""
+    own: tuple[str, ...] = ()
+    shared: tuple[str, ...] = ()
+
+    @property
+    def compiled(self) -> Rewrite:
+        """The rewrite that stands for this one and all that differ from it by a number or a register."""
+        return Rewrite(self.shared, self.own) if self.shared else self
 
     def guarded(self, guard: str) -> tuple[str, ...]:
-        """The same behind a guard such as `@%p1 `, in braces if it has a register of its own."""
+        """The same behind a guard such as `@%p1 `, in braces if it has registers of its own."""
         body = tuple(f"{guard}{line}" for line in self.lines)
-        return ("{", f".reg .{self.own} {OWN};", *body, "}") if self.own else body
+        return ("{", *(f".reg .{one};" for one in self.own), *body, "}") if self.own else body
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -41,12 +62,24 @@ class Change:
         what: The change in words, relative to what stands there: `ge -> gt`, `+1`.
         rewrites: The instructions and what stands in their place.
         rank: How far it is from what people mistake, 0 the nearest.
+        value: The number that its shared form takes, in 32 bits.
+        source: The register that its shared form takes, by its number.
+        key: What is alike in the same change of other instructions; None: what it is in words.
+        slot: What its shared form changes, alike in instructions of one line; None if it has none.
+        score: How well the instructions go with what is wrong, 0 to 1.
+        arms: What is compiled: the shared forms of all instructions of the line; empty: those of `rewrites`.
     """
 
     cause: str
     what: str
     rewrites: tuple[tuple[Op, Rewrite], ...]
     rank: int = 0
+    value: int = 0
+    source: int = 0
+    key: object = None
+    slot: object = None
+    score: float = 0.5
+    arms: tuple[tuple[Op, Rewrite], ...] = ()
 
     @property
     def op(self) -> Op:
@@ -56,7 +89,17 @@ class Change:
     @property
     def singles(self) -> Iterator[Change]:
         """The same change of each instruction by itself."""
-        return (Change(self.cause, self.what, (one,), self.rank) for one in self.rewrites)
+        return (replace(self, rewrites=(one,)) for one in self.rewrites)
+
+    @property
+    def compiled(self) -> tuple[tuple[Op, Rewrite], ...]:
+        """The instructions and what is compiled in their place."""
+        return self.arms or tuple((op, new.compiled) for op, new in self.rewrites)
+
+    @property
+    def likelihood(self) -> float:
+        """The less the likelier: what people mistake first, and what goes with the wrong elements."""
+        return self.rank + _WEIGHT * (1 - self.score)
 
 
 def of_node(new: tree.Instruction) -> Rewrite:
@@ -65,10 +108,14 @@ def of_node(new: tree.Instruction) -> Rewrite:
     return Rewrite((f"{new.spelling} {operands};",))
 
 
-def with_operand(op: Op, place: int, operand: tree.Operand) -> Rewrite:
-    """The rewrite of an instruction that has another operand at a place."""
-    operands = (*op.operands[:place], operand, *op.operands[place + 1 :])
-    return of_node(op.node.replace(operands=operands))
+def with_operand(op: Op, place: int, operand: tree.Operand, shared: tree.Operand | None = None) -> Rewrite:
+    """The rewrite of an instruction that has another operand at a place, and what stands there in the shared form."""
+    made, *common = (
+        of_node(op.node.replace(operands=(*op.operands[:place], one, *op.operands[place + 1 :])))
+        for one in (operand, shared)
+        if one is not None
+    )
+    return made._replace(shared=common[0].lines) if common else made
 
 
 def guard_of(node: tree.Instruction) -> str:
@@ -85,14 +132,19 @@ def together(changes: Iterable[Change], line_of: Mapping[int, object]) -> list[C
         line_of: The source line of each site; None if it is not known.
 
     Returns:
-        The changes, those first that are nearest to what people mistake.
+        The changes, those first that are likeliest.
     """
-    alike: dict[tuple[object, ...], dict[int, tuple[Op, Rewrite]]] = {}
-    ranks: dict[tuple[object, ...], int] = {}
+    alike: dict[tuple[object, ...], dict[int, Change]] = {}
+    shared: dict[tuple[object, ...], dict[int, tuple[Op, Rewrite]]] = {}
     for one in changes:
-        line = line_of.get(one.op.site) or one.op.site
-        key = one.cause, one.what, line, one.op.spelling
-        alike.setdefault(key, {})[one.op.site] = one.rewrites[0]
-        ranks[key] = one.rank
-    found = [Change(str(key[0]), str(key[1]), tuple(several.values()), ranks[key]) for key, several in alike.items()]
+        line = line_of.get(one.op.site) or one.op.site, one.op.spelling
+        alike.setdefault((one.cause, one.what if one.key is None else one.key, line), {})[one.op.site] = one
+        if one.slot is not None:
+            shared.setdefault((one.slot, line), {})[one.op.site] = one.op, one.rewrites[0][1].compiled
+    found: list[Change] = []
+    arms = {key: tuple(forms.values()) for key, forms in shared.items()}
+    for (_, _, line), several in alike.items():
+        first = next(iter(several.values()))
+        rewrites = tuple(one.rewrites[0] for one in several.values())
+        found.append(replace(first, rewrites=rewrites, arms=arms.get((first.slot, line), ())))
     return sorted(found, key=lambda one: one.rank)

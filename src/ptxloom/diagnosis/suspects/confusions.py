@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from ptxloom.diagnosis.suspects.changes import OWN, Change, Rewrite, of_node, with_operand
+from ptxloom.diagnosis.suspects.changes import OWN, Change, Rewrite, of_node
 from ptxloom.syntax import print_operand, tree
 
 if TYPE_CHECKING:
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 _FILE: Final = Path(__file__).parent / "meant.toml"
 _LONGEST: Final = 4  # elements of a vector whose order is tried
-_SPECIAL: Final = ("tid", "ctaid", "ntid", "nctaid")
 
 
 def confusions(op: Op) -> Iterator[Change]:
@@ -33,7 +32,6 @@ def confusions(op: Op) -> Iterator[Change]:
             for lines in entry["to"]:
                 yield _operation(op, lines, found["t"])
     yield from _orders(op)
-    yield from _specials(op)
 
 
 def joined(kind: str) -> list[str]:
@@ -59,7 +57,7 @@ def _qualifiers(op: Op, words: list[str], cause: str) -> Iterator[Change]:
 
 def _operation(op: Op, lines: list[str], type_: str) -> Change:
     bits = type_.lstrip("fsub")
-    own = type_ if any(OWN in line for line in lines) else ""
+    own = (f"{type_} {OWN}",) if any(OWN in line for line in lines) else ()
     operands = [print_operand(one) for one in op.operands]
     made = tuple(line.format(*operands, t=type_, b=bits) for line in lines)
     names = " and ".join(line.format(*("dabcd"), t=type_, b=bits).rstrip(";") for line in lines)
@@ -81,15 +79,3 @@ def _orders(op: Op) -> Iterator[Change]:
                     )
                     new = of_node(op.node.replace(operands=operands))
                     yield Change("wrong-operand", f"elements {first} and {second} exchanged", ((op, new),), 1)
-
-
-def _specials(op: Op) -> Iterator[Change]:
-    """Another of the numbers of threads, CTAs and their counts."""
-    for place, operand in enumerate(op.operands):
-        if isinstance(operand, tree.Component) and operand.base.text.lstrip("%") in _SPECIAL:
-            for name in _SPECIAL:
-                for field in "xyz":
-                    text = f"%{name}.{field}"
-                    if text != f"{operand.base.text}.{operand.field}":
-                        new = with_operand(op, place, tree.Component(tree.Name(f"%{name}"), field))
-                        yield Change("wrong-operand", f"`{text}`", ((op, new),), 1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 from typing import TYPE_CHECKING, Final
 
-from ptxloom.diagnosis.suspects.changes import Change, with_operand
+from ptxloom.diagnosis.suspects.changes import LITERAL, OWN, VALUE, WIDE, Change, Rewrite, held, with_operand
 from ptxloom.machine.program.symbols import Register, Variable
 from ptxloom.meaning import table
 from ptxloom.meaning.moves import is_copy
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 CAUSE: Final = "wrong-constant"
 _MOST_SOURCES: Final = 4  # a fourth source is a table, which is no number
+_WIDE_BITS: Final = 64
 _STEPS: Final = (1, -1, 2, -2, 4, -4, 8, -8, 16, -16, 32, -32, 64, -64)
 _FLOATS: Final = (0.0, 1.0, -1.0, 2.0, 0.5, float("-inf"), float("inf"), 1.44269504, 0.69314718, -1e30, -3.4028235e38)
 _BITS: Final = (0xFF800000, 0x3F800000, 0x7F800000, 0xFF7FFFFF)  # of a float that a word holds
@@ -37,7 +38,7 @@ def literals(op: Op, program: Program) -> Iterator[Change]:
         if isinstance(operand, tree.Address) and not operand.extra and _is_held(operand.base, op):
             here = -operand.offset if operand.minus else operand.offset
             for step in _STEPS:
-                yield _with(op, place, operand.replace(offset=here + step, minus=False), f"offset {step:+}")
+                yield _moved(op, place, operand.replace(offset=here + step, minus=False), step)
 
 
 def _takes_numbers(op: Op) -> bool:
@@ -53,8 +54,26 @@ def _is_held(operand: tree.Operand, op: Op) -> bool:
     return isinstance(found, Register) or (isinstance(found, Variable) and found.space in {"shared", "global"})
 
 
-def _with(op: Op, place: int, operand: tree.Operand, what: str, rank: int = 1) -> Change:
-    return Change(CAUSE, what, ((op, with_operand(op, place, operand)),), rank)
+def _moved(op: Op, place: int, operand: tree.Address, step: int) -> Change:
+    """An access that is `step` bytes further on."""
+    rewrite = with_operand(op, place, operand)
+    base = op.scope.find(operand.base.text) if isinstance(operand.base, tree.Name) else None
+    if isinstance(base, Register) and isinstance(operand.base, tree.Name):
+        bits, number = base.type.bits, WIDE if base.type.bits == _WIDE_BITS else VALUE
+        common = with_operand(op, place, operand.replace(base=tree.Name(OWN), offset=operand.offset - step))
+        added = f"add.s{bits} {OWN}, {operand.base.text}, {number};"
+        rewrite = Rewrite(rewrite.lines, (f"b{bits} {OWN}",), (added, *common.lines))
+    slot = ("offset", place) if rewrite.shared else None
+    return Change(CAUSE, f"offset {step:+}", ((op, rewrite),), 1, value=step, slot=slot)
+
+
+def _number(op: Op, place: int, number: int, what: str, rank: int) -> Change:
+    """An instruction with an integer at a place."""
+    bits = op.type.bits if op.types and not op.node.opcode.startswith("sh") else 32
+    fits = bits == 32 or (bits == _WIDE_BITS and -(1 << 31) <= number < 1 << 31)
+    rewrite = with_operand(op, place, tree.Integer(number), tree.Name(held(bits)) if fits else None)
+    slot = ("operand", place, 0, bits) if fits else None
+    return Change(CAUSE, what, ((op, rewrite),), rank, number, LITERAL, ("number", place, what), slot)
 
 
 def _integer(operand: tree.Operand, op: Op, program: Program) -> int | None:
@@ -78,11 +97,11 @@ def _numbers(op: Op, place: int, value: int) -> Iterator[Change]:
         for number, what in several.items():
             if number not in seen:
                 seen.add(number)
-                yield _with(op, place, tree.Integer(number), what, rank)
+                yield _number(op, place, number, what, rank)
     if is_copy(op) and not 0 < value < 1 << 23:
         for bits in _BITS:
             if bits != value:
-                yield _with(op, place, tree.Integer(bits), f"{struct.unpack('<f', struct.pack('<I', bits))[0]:g}", 2)
+                yield _number(op, place, bits, f"{struct.unpack('<f', struct.pack('<I', bits))[0]:g}", 2)
 
 
 def _floats(op: Op, place: int, literal: tree.Float) -> Iterator[Change]:
@@ -98,7 +117,10 @@ def _floats(op: Op, place: int, literal: tree.Float) -> Iterator[Change]:
             continue
         bits = int.from_bytes(packed, "little")
         if bits != literal.bits:
-            yield _with(op, place, literal.replace(bits=bits), what)
+            common = tree.Name(held(32)) if literal.width == 32 else None
+            rewrite = with_operand(op, place, literal.replace(bits=bits), common)
+            slot = ("operand", place, 0, 32) if common else None
+            yield Change(CAUSE, what, ((op, rewrite),), 1, bits & 0xFFFFFFFF, LITERAL, ("number", place, what), slot)
 
 
 def of_pool(op: Op, pool: Collection[int], program: Program) -> Iterator[Change]:
@@ -110,4 +132,4 @@ def of_pool(op: Op, pool: Collection[int], program: Program) -> Iterator[Change]
         if value is not None and place < _MOST_SOURCES:
             for number in pool:
                 if number != value:
-                    yield _with(op, place, tree.Integer(number), f"{number}", 2)
+                    yield _number(op, place, number, f"{number}", 2)

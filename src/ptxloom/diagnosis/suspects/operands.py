@@ -2,90 +2,154 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from typing import TYPE_CHECKING, Final, cast
+from collections import Counter, defaultdict
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-from ptxloom.diagnosis.suspects.changes import Change, with_operand
+from ptxloom.diagnosis.suspects.changes import READ, Change, held, with_operand
+from ptxloom.diagnosis.suspects.sources import INDEX, SPECIAL, kind_of, names_of
 from ptxloom.machine.analysis.uniform_values import written
 from ptxloom.machine.program.symbols import Register
 from ptxloom.readings.effects import stores
 from ptxloom.syntax import tree
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping
 
+    from ptxloom.diagnosis.suspects.sources import Kind, Source, Sources
     from ptxloom.machine.program.model import Op, Program
 
 CAUSE: Final = "wrong-operand"
 _NEAREST: Final = 24  # registers that are tried in the place of one
 
 
-def _kind(register: Register) -> tuple[bool, bool, int]:
-    return register.type.kind == "p", register.type.kind == "f", register.type.bits
+class _Own(NamedTuple):
+    """What stands at a place, or in a part of it: a register of this name, and the operand with another one."""
+
+    name: str
+    made: Callable[[str], tree.Operand]
+    called: str = ""
+    part: int = 0
 
 
 class Operands:
     """The registers of a program: who writes them, and where they are mentioned."""
 
-    def __init__(self, program: Program, line_of: Mapping[int, object]) -> None:
-        self._program = program
-        self._names: dict[tuple[int, bool, bool, int], list[tuple[int, str]]] = {}
+    def __init__(self, program: Program, line_of: Mapping[int, object], sources: Sources) -> None:
         self._line_of = line_of
-        first: dict[str, tuple[int, Register]] = {}
+        self._sources = sources
+        first: dict[str, tuple[Op, Register]] = {}
         at: defaultdict[str, list[int]] = defaultdict(list)
+        self._copies: Counter[object] = Counter()
         for op in program.ops:
-            for name in _names(op):
+            self._copies[line_of.get(op.site) or op.site, op.spelling] += 1
+            results = written(op)
+            for name in names_of(op):
                 found = op.scope.find(name)
                 if isinstance(found, Register) and found.vector == 1:
                     at[name].append(op.site)
-            for register in written(op):
-                for name in _names(op):
-                    if op.scope.find(name) == register:
-                        first.setdefault(name, (op.site, register))
+                    if found in results:
+                        first.setdefault(name, (op, found))
         self._first, self._at = first, at
 
     def others(self, op: Op) -> Iterator[Change]:
-        """An instruction with other registers of the same kind, which hold something there, in place of its own."""
+        """An instruction with other values of the same kind, which are known there, in place of its own."""
         for place, operand in enumerate(op.operands):
-            if isinstance(operand, tree.Name):
-                yield from self._instead(op, place, operand.text)
-            elif isinstance(operand, tree.Integer) and place and op.types and len(op.operands) < 5:
-                yield from self._of_literal(op, place)
-            elif isinstance(operand, tree.Vector) and stores(op.node):
-                for number, element in enumerate(operand.elements):
+            for own in self._own(op, place, operand):
+                yield from self._instead(op, place, own)
+            if isinstance(operand, tree.Component):
+                yield from self._special(op, place, operand)
+            if isinstance(operand, tree.Address):
+                yield from self._parameters(op, place, operand)
+
+    @staticmethod
+    def _own(op: Op, place: int, operand: tree.Operand) -> Iterator[_Own]:
+        """What stands at a place: registers, or a literal that a register may stand for."""
+        match operand:
+            case tree.Name(text=name) if place or op.scope.find(name) not in written(op):
+                yield _Own(name, tree.Name)
+            case tree.Integer() if place and op.types and len(op.operands) < 5:
+                for one in op.operands[1:]:
+                    if isinstance(one, tree.Name):
+                        yield _Own(one.text, tree.Name, "the literal")
+                        break
+            case tree.Vector(elements=elements) if stores(op.node):
+                for number, element in enumerate(elements):
                     if isinstance(element, tree.Name):
-                        for name in self.near(op, element.text):
-                            elements = (*operand.elements[:number], tree.Name(name), *operand.elements[number + 1 :])
-                            yield _change(op, place, operand.replace(elements=elements), element.text, name)
-            elif isinstance(operand, tree.Address) and isinstance(operand.base, tree.Name) and not operand.extra:
-                for name in self.near(op, operand.base.text):
-                    yield _change(op, place, operand.replace(base=tree.Name(name)), operand.base.text, name)
+                        yield _Own(element.text, _element_of(operand, number), part=number)
+            case tree.Address(base=tree.Name(text=name), extra=()):
+                yield _Own(name, _base_of(operand))
+            case _:
+                pass
 
-    def _instead(self, op: Op, place: int, own: str) -> Iterator[Change]:
-        found = op.scope.find(own)
-        if not isinstance(found, Register) or (place == 0 and found in written(op)):
-            return
-        for name in self.near(op, own):
-            yield _change(op, place, tree.Name(name), own, name)
-
-    def _of_literal(self, op: Op, place: int) -> Iterator[Change]:
-        sources = [one for one in op.operands[1:] if isinstance(one, tree.Name)]
-        if sources and isinstance(op.scope.find(sources[0].text), Register):
-            for name in self.near(op, sources[0].text):
-                yield _change(op, place, tree.Name(name), "the literal", name)
-
-    def near(self, op: Op, own: str) -> Sequence[str]:
-        """Registers of the kind of one that are written ahead of a site, those mentioned near it first."""
-        register = op.scope.find(own)
+    def _instead(self, op: Op, place: int, own: _Own) -> Iterator[Change]:
+        register = op.scope.find(own.name)
         if not isinstance(register, Register):
-            return ()
-        kind = _kind(register)
+            return
+        bits = kind_of(register).bits
+        for one in self.sources(op, own.name, _NEAREST):
+            rewrite = with_operand(op, place, own.made(READ if one.reading else one.name), own.made(held(bits)))
+            if one.reading:
+                lines = one.reading, *rewrite.lines
+                rewrite = rewrite._replace(lines=lines, own=(f"b{bits} {READ}",))
+            what = f"{own.called or f'`{own.name}`'} -> `{one.name}`"
+            slot, key = ("operand", place, own.part, bits), (place, own.part, one.number)
+            yield Change(CAUSE, what, ((op, rewrite),), 2, source=one.number, key=key, slot=slot)
+
+    def _special(self, op: Op, place: int, operand: tree.Component) -> Iterator[Change]:
+        """Another of the numbers of threads, CTAs and their counts."""
+        own = f"{operand.base.text}.{operand.field}"
+        if own not in SPECIAL:
+            return
+        for one in self._sources.entries(op, INDEX):
+            if one.name in SPECIAL and one.name != own:
+                base, _, field = one.name.partition(".")
+                rewrite = with_operand(op, place, tree.Component(tree.Name(base), field), tree.Name(held(32)))
+                what = f"`{own}` -> `{one.name}`"
+                slot, key = ("operand", place, 0, 32), (place, one.number)
+                yield Change(CAUSE, what, ((op, rewrite),), 1, source=one.number, key=key, slot=slot)
+
+    def _parameters(self, op: Op, place: int, operand: tree.Address) -> Iterator[Change]:
+        """Another parameter of the same kind."""
+        into = written(op)
+        if len(into) != 1 or not isinstance(operand.base, tree.Name) or not isinstance(op.operands[0], tree.Name):
+            return
+        own = self._sources.parameter(operand.base.text)
+        bits = kind_of(into[0]).bits
+        for one in self._sources.entries(op, kind_of(into[0])) if own is not None else ():
+            if one.reading.startswith("ld") and one != own:
+                name = one.reading.partition("[")[2].rstrip("];")
+                rewrite = with_operand(op, place, operand.replace(base=tree.Name(name)))
+                rewrite = rewrite._replace(shared=(f"mov.b{bits} {op.operands[0].text}, {held(bits)};",))
+                what, key = f"`{operand.base.text}` -> `{one.name}`", (place, one.number)
+                slot = ("parameter", bits)
+                yield Change(CAUSE, what, ((op, rewrite),), 1, source=one.number, key=key, slot=slot)
+
+    def sources(self, op: Op, own: str, most: int) -> Iterator[Source]:
+        """Values of the kind of a register that are known at an instruction, the nearest first."""
+        register = op.scope.find(own)
+        if isinstance(register, Register):
+            yield from self.of_kind(op, kind_of(register), most, own)
+
+    def of_kind(self, op: Op, kind: Kind, most: int, own: str = "") -> Iterator[Source]:
+        """Values of a kind that are known at an instruction, the nearest first; all but one of its registers."""
+        seen: set[int] = set()
+        several = self._copies[self._line_of.get(op.site) or op.site, op.spelling] > 1
+        for name in self._near(op, kind, own)[:most]:
+            yield self._sources.register(op, name)
+            role = self._sources.role(op, self._first[name][0]) if several else None
+            if role is not None and role.number not in seen:
+                seen.add(role.number)
+                yield role
+        yield from self._sources.entries(op, kind)
+
+    def _near(self, op: Op, kind: Kind, own: str) -> list[str]:
+        """Registers of a kind that are written ahead of a site, those mentioned near it first."""
         fitting = [
             name
-            for name, (site, one) in self._first.items()
-            if site < op.site and name != own and _kind(one) == kind and op.scope.find(name) == one
+            for name, (made, one) in self._first.items()
+            if made.site < op.site and name != own and kind_of(one) == kind and op.scope.find(name) == one
         ]
-        return sorted(fitting, key=lambda name: self._distance(op, name))[:_NEAREST]
+        return sorted(fitting, key=lambda name: self._distance(op, name))
 
     def _distance(self, op: Op, name: str) -> tuple[bool, int]:
         line = self._line_of.get(op.site)
@@ -94,17 +158,12 @@ class Operands:
         return not same, near
 
 
-def _change(op: Op, place: int, operand: tree.Operand, own: str, name: str) -> Change:
-    return Change(CAUSE, f"`{own}` -> `{name}`", ((op, with_operand(op, place, operand)),), 2)
+def _element_of(vector: tree.Vector, number: int) -> Callable[[str], tree.Operand]:
+    def made(name: str) -> tree.Operand:
+        return vector.replace(elements=(*vector.elements[:number], tree.Name(name), *vector.elements[number + 1 :]))
+
+    return made
 
 
-def _names(op: Op) -> set[str]:
-    found: set[str] = set()
-    waiting: list[object] = list(op.operands)
-    while waiting:
-        one = waiting.pop()
-        if isinstance(one, tree.Name):
-            found.add(one.text)
-        elif isinstance(one, tuple):
-            waiting.extend(cast("tuple[object, ...]", one))
-    return found
+def _base_of(address: tree.Address) -> Callable[[str], tree.Operand]:
+    return lambda name: address.replace(base=tree.Name(name))

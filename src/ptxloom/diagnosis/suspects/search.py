@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from time import monotonic
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
+from ptxloom.diagnosis.suspects.addresses import missing_indices
 from ptxloom.diagnosis.suspects.changes import together
 from ptxloom.diagnosis.suspects.confusions import confusions
+from ptxloom.diagnosis.suspects.evidence import Evidence
 from ptxloom.diagnosis.suspects.literals import literals, of_pool
 from ptxloom.diagnosis.suspects.operands import Operands
+from ptxloom.diagnosis.suspects.sources import Sources
+from ptxloom.diagnosis.suspects.strides import strides_of
 from ptxloom.diagnosis.suspects.terms import missing_terms
-from ptxloom.diagnosis.suspects.variants import with_all
+from ptxloom.diagnosis.suspects.variants import form_of, with_all
 from ptxloom.machine.kernel import Kernel
+from ptxloom.machine.launch.launch_limits import may_fill_a_warp
 from ptxloom.machine.launch.options import DEFAULT_CHECKS
 from ptxloom.machine.program.unsupported import UnsupportedInstruction
 from ptxloom.readings.effects import stops
@@ -22,19 +27,20 @@ from ptxloom.syntax import tree
 from ptxloom.syntax.places import origins_in
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from ptxloom.diagnosis.suspects.changes import Change
     from ptxloom.diagnosis.suspects.trials import Judged, Trials
 
+_CHECKS: Final = frozenset(DEFAULT_CHECKS)
 _AT_ONCE: Final = 256  # changes that are compiled together
-_COMPILE: Final = 0.4e-3  # seconds that an instruction takes to be compiled, for whole warps and for parts of them
-_PARTS: Final = 6  # instructions that a rewrite takes, with its tests
-_TRIAL: Final = 1.5e-3  # seconds that a launch takes, beside its instructions
-_RUN: Final = 50e-9  # seconds that an instruction of a warp takes
+_COMPILE: Final = 0.15e-3  # seconds that an instruction takes to be compiled
+_TRIAL: Final = 0.3e-3  # seconds that a launch takes, beside its instructions
+_RUN: Final = 8e-9  # seconds that an instruction of a warp takes
 _PATIENCE: Final = (
-    8.0  # of such seconds: what the search may cost. It is counted, not measured, so that each search is the same
+    7.0  # of such seconds: what the search may cost. It is counted, not measured, so that each search is the same
 )
+_FEW: Final = 4  # instructions that are changed one by one, too
 _LARGEST: Final = 1 << 16  # of the numbers of a program that may stand for another
 _MOST_NUMBERS: Final = 40
 _LEAST_TIMEOUT: Final = 0.25  # seconds
@@ -85,7 +91,9 @@ class _Search:
         self._ops = [
             op for op in program.ops if op.node.source is source and op.node.start < op.node.end and not stops(op.node)
         ]
-        self._operands = Operands(program, self._line_of)
+        self._is_whole = may_fill_a_warp(program.entry.node.directives)
+        self._sources = Sources(program, self._line_of, trials.kernel.needs.parameters)
+        self._operands = Operands(program, self._line_of, self._sources)
 
     def found(self) -> Found:
         """What the search finds."""
@@ -93,18 +101,34 @@ class _Search:
         unchanged = self._compiled([])
         if unchanged is None:
             return Found(trials.run(trials.kernel))
-        trials.run(unchanged)
+        trials.run(unchanged.kernel)
         start = monotonic()
-        found = Found(trials.run(unchanged))
+        found = Found(trials.run(unchanged.kernel))
         self._timeout = max(_LEAST_TIMEOUT, _TIMES * (monotonic() - start))
         if not (found.before.ran and found.before.wrong.any()):
             return found
+        self._evidence = Evidence(found.before)
+        self._disturb()
         for tier in ((self._likeliest, self._registers), (self._numbers, self._terms)):
-            self._try_all(together((one for several in tier for one in several()), self._line_of), found)
+            self._try_all(self._scored(together((one for several in tier for one in several()), self._line_of)), found)
             if found.mends or not found.is_complete:
                 break
         found.nearly.sort(key=lambda one: -one[0])
         return found
+
+    def _disturb(self) -> None:
+        """Find out what each instruction reaches."""
+        for batch in _batches(self._evidence.changes(self._ops, self._line_of)):
+            made = self._compiled(batch)
+            for number, change in enumerate(batch if made is not None else (), 1):
+                assert made is not None  # noqa: S101 - the loop would be empty
+                after = self._run(change, made.kernel, (number, 0, 0, 0))
+                self._evidence.note([op.site for op, _ in change.rewrites], after)
+
+    def _scored(self, changes: Iterable[Change]) -> list[Change]:
+        """The changes that can mend what is wrong, the likeliest first."""
+        scored = (replace(one, score=self._evidence.score(one)) for one in changes)
+        return sorted((one for one in scored if one.score), key=lambda one: one.likelihood)
 
     # --- what is tried ---
 
@@ -125,8 +149,12 @@ class _Search:
             yield from of_pool(op, pool, self._program)
 
     def _terms(self) -> Iterator[Change]:
+        own = sorted({one.value for op in self._ops for one in op.operands if isinstance(one, tree.Integer)})
+        bytes_of = strides_of(self._trials.arrays, self._trials.numbers, own)
+        strides = [sign * one for one in bytes_of for sign in (1, -1)]
         for op in self._ops:
             yield from missing_terms(op, self._operands)
+            yield from missing_indices(op, self._operands, strides)
 
     # --- how ---
 
@@ -137,41 +165,50 @@ class _Search:
                 found.is_complete = False
                 return
             batch = waiting.pop(0)
-            kernel = self._compiled(batch)
-            if kernel is not None:
-                self._try(batch, kernel, found)
-            elif len(batch) > 1:
+            made = self._compiled(batch)
+            if made is not None:
+                self._try(batch, made, found)
+            elif len({form_of(one) for one in batch}) > 1:
                 half = len(batch) // 2
                 waiting[:0] = [batch[:half], batch[half:]]
 
-    def _compiled(self, batch: list[Change]) -> Kernel | None:
+    def _compiled(self, batch: list[Change]) -> _Compiled | None:
         """A kernel with all of them; None if the machine cannot run one."""
         own = self._trials.kernel
-        self._left -= _COMPILE * (len(self._program.ops) + _PARTS * sum(len(one.rewrites) for one in batch))
         try:
-            made = Kernel(with_all(self._program.module, batch), own.name, own.needs.target, unchecked=True)
-            for whole in (True, False):  # before the time of a trial is measured
-                made.code.address(whole=whole, checks=frozenset(DEFAULT_CHECKS))
+            module, numbers = with_all(self._program.module, batch, self._sources, self._program.ops)
+            made = Kernel(module, own.name, own.needs.target, unchecked=True)
+            self._left -= _COMPILE * len(made.program.ops)
+            made.code.address(whole=self._is_whole, checks=_CHECKS)  # before the time of a trial is measured
         except UnsupportedInstruction:
             return None
-        return made
+        return _Compiled(made, numbers)
 
-    def _try(self, batch: list[Change], kernel: Kernel, found: Found) -> None:
-        for number, change in enumerate(batch, 1):
-            self._try_one(change, kernel, (number, 0), found)
-            if len(change.rewrites) > 1:
+    def _try(self, batch: list[Change], made: _Compiled, found: Found) -> None:
+        for number, change in zip(made.numbers, batch, strict=True):
+            self._try_one(change, made.kernel, (number, 0, change.value, change.source), found)
+            if 1 < len(change.rewrites) <= _FEW:
                 for single in change.singles:
-                    self._try_one(single, kernel, (number, single.op.site + 1), found)
+                    choice = number, single.op.site + 1, change.value, change.source
+                    self._try_one(single, made.kernel, choice, found)
 
-    def _try_one(self, change: Change, kernel: Kernel, choice: tuple[int, int], found: Found) -> None:
+    def _run(self, change: Change, kernel: Kernel, choice: tuple[int, ...]) -> Judged:
+        """A trial, and what it costs."""
+        start = monotonic()
+        parts = kernel.code.known_address(whole=False, checks=_CHECKS)
+        after = self._trials.run(kernel, choice, timeout=self._timeout)
+        hung = not after.instructions and monotonic() - start > self._timeout
+        if hung and parts != kernel.code.known_address(whole=False, checks=_CHECKS):  # which took the time
+            return self._run(change, kernel, choice)
+        self._left -= self._timeout / 4 if hung else _TRIAL + _RUN * after.instructions
+        return after
+
+    def _try_one(self, change: Change, kernel: Kernel, choice: tuple[int, ...], found: Found) -> None:
         if self._left < 0:
             found.is_complete = False
             return
         before = found.before.wrong
-        start = monotonic()
-        after = self._trials.run(kernel, choice, timeout=self._timeout)
-        hung = not after.instructions and monotonic() - start > self._timeout
-        self._left -= self._timeout / 4 if hung else _TRIAL + _RUN * after.instructions
+        after = self._run(change, kernel, choice)
         found.tried += 1
         if not after.ran:
             return
@@ -183,13 +220,21 @@ class _Search:
                 found.nearly.append((mended, change))
 
 
+class _Compiled(NamedTuple):
+    kernel: Kernel
+    numbers: tuple[int, ...]
+
+
 def _batches(changes: list[Change]) -> Iterator[list[Change]]:
-    """Changes that are compiled together."""
+    """Changes that are compiled together: those of one form always, the likeliest first."""
+    forms: dict[object, list[Change]] = {}
+    for one in changes:
+        forms.setdefault(form_of(one), []).append(one)
     batch: list[Change] = []
     count = 0
-    for one in changes:
-        batch.append(one)
-        count += len(one.rewrites)
+    for several in forms.values():
+        batch += several
+        count += len(several[0].compiled)
         if count >= _AT_ONCE:
             yield batch
             batch, count = [], 0

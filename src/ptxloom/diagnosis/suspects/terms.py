@@ -1,10 +1,10 @@
-"""Terms and factors that are missing: one more register added to, taken from or multiplied with what is computed."""
+"""Terms and factors that are missing: one more value added to, taken from or multiplied with what is computed."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from ptxloom.diagnosis.suspects.changes import Change, Rewrite, of_node
+from ptxloom.diagnosis.suspects.changes import READ, Change, Rewrite, held, of_node
 from ptxloom.diagnosis.suspects.confusions import joined
 from ptxloom.machine.analysis.uniform_values import written
 from ptxloom.readings.effects import loads
@@ -16,11 +16,12 @@ if TYPE_CHECKING:
     from ptxloom.diagnosis.suspects.operands import Operands
     from ptxloom.machine.program.model import Op
 
-_NEAREST: Final = 10  # registers that are tried
+CAUSE: Final = "missing-term"
+_NEAREST: Final = 16  # registers that are tried
 
 
 def missing_terms(op: Op, operands: Operands) -> Iterator[Change]:
-    """An instruction whose result is joined with another register that is there."""
+    """An instruction whose result is joined with another value that is there."""
     if len(op.operands) < 2 or not isinstance(op.operands[0], tree.Name) or not op.types:
         return
     kind = {"f": "f", "s": "s", "u": "s"}.get(op.type.kind)
@@ -30,7 +31,16 @@ def missing_terms(op: Op, operands: Operands) -> Iterator[Change]:
     if kind == "s" and not loads(op.node):
         return
     result, type_ = op.operands[0].text, f"{kind}{op.type.bits}"
-    for name in operands.near(op, result)[:_NEAREST]:
+    own = of_node(op.node).lines
+    for one in operands.sources(op, result, _NEAREST):
         for word in joined(kind):
-            lines = (*of_node(op.node).lines, f"{word}.{type_} {result}, {result}, {name};")
-            yield Change("missing-term", f"`{word}` with `{name}`", ((op, Rewrite(lines)),), 3)
+            low = ".lo" if word == "mul" and kind == "s" else ""
+            taken = READ if one.reading else one.name
+            lines, common = (
+                (*own, f"{word}{low}.{type_} {result}, {result}, {name};") for name in (taken, held(op.type.bits))
+            )
+            rewrite = Rewrite(lines, shared=common)
+            if one.reading:
+                rewrite = Rewrite((one.reading, *lines), (f"b{op.type.bits} {READ}",), common)
+            what = f"`{word}` with `{one.name}`"
+            yield Change(CAUSE, what, ((op, rewrite),), 3, source=one.number, key=(word, one.number), slot=word)

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     Launch = Callable[..., LaunchResult]
 
 
+_WORD: Final = 0xFFFFFFFF
 _NUMBERS: Final = frozenset(f"{kind}{bits}" for kind in "bsuf" for bits in (8, 16, 32, 64))
 
 
@@ -75,13 +76,13 @@ class Trials:
         precision = precision_of(self.kernel.program)
         self._expected = [(one, precision and precision.given(one.others)) for one in expected]
 
-    def run(self, kernel: Kernel, choice: tuple[int, int] | None = None, **options: Any) -> Judged:
-        """Run a kernel; of one with variants, with the one that is chosen."""
+    def run(self, kernel: Kernel, choice: tuple[int, ...] | None = None, **options: Any) -> Judged:
+        """Run a kernel; of one with variants, with the one that is chosen, as the variable of `variants` says."""
         for array, before in self._before:
             array[...] = before
         self._variables_as_before(kernel)
         if choice is not None:
-            kernel.global_array(CHOICE)[...] = choice
+            kernel.global_array(CHOICE)[...] = [one & _WORD for one in choice]
         instructions, ran = 0, False
         try:
             result = self.launch(kernel, **options)
@@ -91,6 +92,11 @@ class Trials:
         wrong = [differing(one.array, one.reference, precision=known).ravel() for one, known in self._expected]
         values = np.concatenate([wide(one.array).ravel() for one, _ in self._expected])
         return Judged(np.concatenate(wrong), ran, instructions, values)
+
+    @property
+    def arrays(self) -> list[NDArray[Any]]:
+        """The arrays that the launch passes."""
+        return [array for array, _ in self._before]
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -3,84 +3,118 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-from ptxloom.diagnosis.suspects.changes import guard_of
+from ptxloom.diagnosis.suspects.changes import VALUE, WIDE, guard_of, held
 from ptxloom.syntax.edits import edit
 from ptxloom.syntax.tree import Function
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from ptxloom.diagnosis.suspects.changes import Change, Rewrite
+    from ptxloom.diagnosis.suspects.sources import Sources
     from ptxloom.machine.program.model import Op
     from ptxloom.syntax.module import Module
 
-CHOICE: Final = "ptxloom_choice"  # which change is made (0: none), and of which site (0: of all that it has)
+CHOICE: Final = "ptxloom_choice"
+"""What a launch chooses: a change (0: none), a site (0: all that it has), a number, and a source."""
 _NUMBER: Final = "%ptxloom_number"
 _SITE: Final = "%ptxloom_site"
-_THIS: Final = "%ptxloom_this"  # 0: the guard, 1: the site is meant, 2: nothing is changed, 3: this change is made
+_SOURCE: Final = "%ptxloom_source"
+_GUARD: Final = "%ptxloom_guard"  # that of the instruction
+_MEANT: Final = "%ptxloom_meant"  # the site is, and its guard holds
+_AS_IT_IS: Final = "%ptxloom_as_it_is"  # nothing is changed, and its guard holds
+_THIS: Final = "%ptxloom_this"  # this change is made
 
 
-def with_all(module: Module, changes: Sequence[Change]) -> Module:
-    """The module with all changes, of which the variable `CHOICE` says which one is made, counted from 1.
+class Variants(NamedTuple):
+    """A module with many changes.
+
+    Attributes:
+        module: The module.
+        numbers: The number of each change, from 1: the same if they differ by a number or a source only.
+    """
+
+    module: Module
+    numbers: tuple[int, ...]
+
+
+def with_all(module: Module, changes: Sequence[Change], sources: Sources, ops: Sequence[Op]) -> Variants:
+    """The module with all changes, of which the variable `CHOICE` says which one is made.
 
     Args:
         module: What is to be changed.
         changes: Of its instructions.
+        sources: The values that they may take.
+        ops: Its instructions.
     """
     editor = edit(module)
-    at: defaultdict[int, list[tuple[int, Rewrite]]] = defaultdict(list)
-    ops: dict[int, Op] = {}
-    for number, change in enumerate(changes, 1):
-        for op, new in change.rewrites:
-            ops[op.node.start] = op
-            at[op.node.start].append((number, new))
-    for start, several in at.items():
-        editor.replace(ops[start].node, _either(ops[start], several))
-    functions = {op.function.number: op.function.node for op in ops.values()}
+    forms: dict[object, int] = {}
+    numbers = tuple(forms.setdefault(form_of(one), len(forms) + 1) for one in changes)
+    at: defaultdict[int, dict[int, Rewrite]] = defaultdict(dict)
+    changed: dict[int, Op] = {}
+    together: set[int] = set()
+    for number, change in zip(numbers, changes, strict=True):
+        for op, new in change.compiled:
+            changed[op.site] = op
+            at[op.site][number] = new
+            if len(change.compiled) > 1:
+                together.add(op.site)
+    functions = {op.function.number: op.function.node for op in changed.values()}
+    wanted = {one.source for one in changes if one.source}
+    for op in ops:
+        lines = _either(op, at[op.site], is_alone=op.site not in together) if op.site in at else []
+        if op.function.number in functions and (copies := sources.copies(op, wanted, _SOURCE, _THIS)):
+            lines = [*(lines or [op.node.source.text[op.node.start : op.node.end]]), *copies]
+        if lines:
+            editor.replace(op.node, "\n".join(lines))
     for function in functions.values():
-        editor.prepend(function, *_HEAD)
+        editor.prepend(function, *_HEAD, *sources.read(function, wanted, _SOURCE, _THIS))
     first = next(one for one in module.statements if isinstance(one, Function))
-    editor.insert_before(first, f".const .align 4 .u32 {CHOICE}[2] = {{0, 0}};")
-    return editor.module()
+    editor.insert_before(first, f".const .align 16 .u32 {CHOICE}[4] = {{0, 0, 0, 0}};")
+    return Variants(editor.module(), numbers)
+
+
+def form_of(change: Change) -> object:
+    """What is compiled of a change: alike for changes that differ by a number or a source only."""
+    return tuple((op.site, new) for op, new in change.compiled)
 
 
 _HEAD: Final = (
-    f".reg .b32 {_NUMBER}, {_SITE};",
-    f".reg .pred {_THIS}<4>;",
-    f".reg .b64 {_NUMBER}_at;",
+    f".reg .b32 {_NUMBER}, {_SITE}, {VALUE}, {_SOURCE}, {held(32)};",
+    f".reg .b16 {held(16)};",
+    f".reg .b64 {held(64)}, {WIDE}, {_NUMBER}_at;",
+    f".reg .pred {held(0)}, {_GUARD}, {_MEANT}, {_AS_IT_IS}, {_THIS};",
     f"mov.u64 {_NUMBER}_at, {CHOICE};",
-    f"ld.const.v2.u32 {{{_NUMBER}, {_SITE}}}, [{_NUMBER}_at];",
+    f"ld.const.v4.u32 {{{_NUMBER}, {_SITE}, {VALUE}, {_SOURCE}}}, [{_NUMBER}_at];",
+    f"cvt.s64.s32 {WIDE}, {VALUE};",
+    f"mov.b16 {held(16)}, 0;",
+    f"mov.b32 {held(32)}, {VALUE};",
+    f"mov.b64 {held(64)}, {WIDE};",
+    f"setp.ne.u32 {held(0)}, 0, 0;",
 )
 
 
-def _either(op: Op, several: Sequence[tuple[int, Rewrite]]) -> str:
+def _either(op: Op, several: Mapping[int, Rewrite], *, is_alone: bool) -> list[str]:
     """An instruction or what stands in its place, as the numbers say."""
     node = op.node
     guard = guard_of(node).strip().removeprefix("@")
-    lines = [f"setp.eq.u32 {_THIS}1, {_SITE}, 0;", f"setp.eq.or.u32 {_THIS}1, {_SITE}, {op.site + 1}, {_THIS}1;"]
+    lines = [f"setp.eq.u32 {_MEANT}, 0, 0;"]
+    if not is_alone:
+        lines = [f"setp.eq.u32 {_MEANT}, {_SITE}, 0;", f"setp.eq.or.u32 {_MEANT}, {_SITE}, {op.site + 1}, {_MEANT};"]
     if guard:  # which the instruction may itself write
-        lines += [f"mov.pred {_THIS}0, {guard.lstrip('!')};"]
-        held = f"!{_THIS}0" if guard.startswith("!") else f"{_THIS}0"
-        lines += (
-            [f"and.pred {_THIS}1, {_THIS}1, {_THIS}0;"]
-            if held[0] != "!"
-            else [
-                f"not.pred {_THIS}2, {_THIS}0;",
-                f"and.pred {_THIS}1, {_THIS}1, {_THIS}2;",
-            ]
-        )
-        lines += [f"not.pred {_THIS}2, {_THIS}0;" if held[0] == "!" else f"mov.pred {_THIS}2, {_THIS}0;"]
-    else:
-        lines += [f"setp.eq.u32 {_THIS}2, 0, 0;"]
-    made: list[str] = []
-    for number, _ in several:
-        made.append(f"setp.eq.and.u32 {_THIS}3, {_NUMBER}, {number}, {_THIS}1;")
-        lines += [made[-1], f"not.pred {_THIS}0, {_THIS}3;", f"and.pred {_THIS}2, {_THIS}2, {_THIS}0;"]
+        word = "not" if guard.startswith("!") else "mov"
+        lines += [f"{word}.pred {_GUARD}, {guard.lstrip('!')};", f"and.pred {_MEANT}, {_MEANT}, {_GUARD};"]
+    first, *others = several
+    lines.append(f"setp.eq.u32 {_AS_IT_IS}, {_NUMBER}, {first};")
+    lines += [f"setp.eq.or.u32 {_AS_IT_IS}, {_NUMBER}, {one}, {_AS_IT_IS};" for one in others]
+    lines += [f"and.pred {_AS_IT_IS}, {_AS_IT_IS}, {_MEANT};", f"not.pred {_AS_IT_IS}, {_AS_IT_IS};"]
+    if guard:
+        lines.append(f"and.pred {_AS_IT_IS}, {_AS_IT_IS}, {_GUARD};")
     text = node.source.text[node.start : node.end]
     bare = text if node.predicate is None else text[node.predicate.end - node.start :]
-    lines.append(f"@{_THIS}2 {bare.strip()}")
-    for test, (_, new) in zip(made, several, strict=True):
-        lines += [test, *new.guarded(f"@{_THIS}3 ")]
-    return "\n".join(lines)
+    lines.append(f"@{_AS_IT_IS} {bare.strip()}")
+    for number, new in several.items():
+        lines += [f"setp.eq.and.u32 {_THIS}, {_NUMBER}, {number}, {_MEANT};", *new.guarded(f"@{_THIS} ")]
+    return lines

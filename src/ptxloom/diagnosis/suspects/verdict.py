@@ -54,10 +54,10 @@ def diagnoses(found: Found, trials: Trials) -> list[Diagnosis]:
     return []
 
 
-def _likelihood(group: list[Change]) -> tuple[int, int, int]:
-    """The nearest to what people mistake comes first, then that which most changes speak for, then the last."""
-    group.sort(key=lambda one: (one.rank, -len(one.rewrites)))
-    return group[0].rank, -len(group), -group[0].op.site
+def _likelihood(group: list[Change]) -> tuple[float, int, int]:
+    """The likeliest comes first, then that which most changes speak for, then the last."""
+    group.sort(key=lambda one: (one.likelihood, -len(one.rewrites)))
+    return round(group[0].likelihood, 1), -len(group), -group[0].op.site
 
 
 def _line(change: Change, program: Program) -> object:

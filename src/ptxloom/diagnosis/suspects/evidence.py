@@ -1,0 +1,113 @@
+"""How the instructions of a kernel go with what is wrong: each is disturbed, and what becomes different is noted.
+
+That is fault localisation by mutants, with Ochiai's coefficient: an instruction that reaches all wrong elements and few
+others is the likeliest; one that does not reach them all cannot mend them all.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from ptxloom.diagnosis.suspects.changes import Change, Rewrite, of_node
+from ptxloom.machine.analysis.uniform_values import written
+from ptxloom.readings.effects import loads, multiplies, stores, updates_memory
+from ptxloom.syntax import tree
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from ptxloom.diagnosis.suspects.trials import Judged
+    from ptxloom.machine.program.model import Op
+    from ptxloom.machine.program.symbols import Register
+
+_UNKNOWN: Final = 0.5  # the score of what could not be disturbed
+_FLOATS: Final = (  # a factor and an addend: one way or the other comes through a maximum or a minimum
+    {32: ("0f3FC00000", "0f3E800000"), 64: ("0d3FF8000000000000", "0d3FD0000000000000")},
+    {32: ("0fBFC00000", "0fBE800000"), 64: ("0dBFF8000000000000", "0dBFD0000000000000")},
+)
+WAYS: Final = len(_FLOATS)  # to disturb an instruction
+_HALVES: Final = "0x02000200"  # bits of two mantissas
+
+
+def disturbed(op: Op, way: int) -> Rewrite | None:
+    """An instruction whose results are others; one that stores or adds does not; None if it has no result to change."""
+    if stores(op.node) or updates_memory(op.node):
+        return None if way else Rewrite(())
+    own = of_node(op.node).lines
+    lines = [line for name, register in _results(op) for line in _other(op, name, register, way)]
+    return Rewrite((*own, *lines)) if lines else None
+
+
+def _results(op: Op) -> list[tuple[str, Register]]:
+    results, first = written(op), op.operands[0] if op.operands else None
+    names = first.elements if isinstance(first, tree.Vector) else (first,)
+    texts = [one.text for one in names if isinstance(one, tree.Name)]
+    return list(zip(texts, results, strict=True)) if len(texts) == len(results) else []
+
+
+def _other(op: Op, name: str, register: Register, way: int) -> list[str]:
+    kind, bits = register.type.kind, register.type.bits
+    if kind == "f" and bits in _FLOATS[way]:
+        factor, added = _FLOATS[way][bits]
+        return [f"fma.rn.f{bits} {name}, {name}, {factor}, {added};"]
+    if kind == "p" or way or bits not in (16, 32, 64):
+        return []
+    if bits == 16:
+        return [f"xor.b16 {name}, {name}, 0x0200;"]
+    packed = bits == 32 and (loads(op.node) or multiplies(op.node)) and op.types and op.type.kind == "b"
+    return [f"xor.b{bits} {name}, {name}, {_HALVES if packed else {32: '1', 64: '4'}[bits]};"]
+
+
+class Evidence:
+    """What each instruction reaches.
+
+    Args:
+        before: What the kernel results in.
+    """
+
+    def __init__(self, before: Judged) -> None:
+        self._before = before
+        self._reached: dict[int, NDArray[np.bool_]] = {}
+
+    @staticmethod
+    def changes(ops: Iterable[Op], line_of: Mapping[int, object]) -> list[Change]:
+        """The disturbances that are to be tried: those of the instructions of a line that are alike, together."""
+        alike: dict[object, list[tuple[Op, Rewrite]]] = {}
+        for op in ops:
+            for way in range(WAYS):
+                if (new := disturbed(op, way)) is not None:
+                    alike.setdefault((line_of.get(op.site) or op.site, op.spelling, way), []).append((op, new))
+        return [Change("", "", tuple(several)) for several in alike.values()]
+
+    def note(self, sites: Sequence[int], after: Judged) -> None:
+        """Note what became different when the instructions at these sites were disturbed."""
+        if after.ran:
+            before = self._before.values
+            other = (after.values != before) & ~(np.isnan(after.values) & np.isnan(before))
+            for site in sites:
+                self._reached[site] = self._reached.get(site, False) | other
+
+    def score(self, change: Change) -> float:
+        """Ochiai's coefficient of the instructions of a change; less if they seem not to reach all wrong elements."""
+        op, wrong = change.op, self._before.wrong
+        reached = self._reached.get(op.site)
+        if reached is None:
+            return _UNKNOWN
+        both = int(np.count_nonzero(reached & wrong))
+        all_wrong = int(np.count_nonzero(wrong))
+        if not both:
+            return 0.0
+        share = both / all_wrong if _computes(op) else 1.0
+        return share * both / (all_wrong * int(np.count_nonzero(reached))) ** 0.5
+
+
+def _computes(op: Op) -> bool:
+    """Whether all that an instruction can mend is computed from its results: they are loaded, or no indices."""
+    results = written(op)
+    if stores(op.node) or updates_memory(op.node) or not results:
+        return False
+    return loads(op.node) or multiplies(op.node) or all(one.type.kind == "f" for one in results)

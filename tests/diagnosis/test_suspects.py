@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,7 +11,8 @@ import pytest
 from diagnosis.planted.launching import outcome
 from diagnosis.suspected import BUGS, ROWS, TWICE, suspected, trials_of
 from ptxloom.checker import check
-from ptxloom.diagnosis.suspects import search
+from ptxloom.diagnosis.suspects import diagnoses, search
+from ptxloom.diagnosis.suspects.changes import Rewrite
 
 if TYPE_CHECKING:
     from diagnosis.planted.model import PlantedBug
@@ -36,6 +38,15 @@ def test_what_unrolling_multiplied_takes_each_the_value_of_its_own_turn() -> Non
     assert first.cause == "wrong-operand"
     assert first.repair is not None
     assert ["%x0" in new or "%x1" in new for _, new in first.repair.edits] == [True, True]
+
+
+def test_what_its_own_repair_does_not_mend_is_not_named() -> None:
+    trials = trials_of(ROWS, BUGS[0].text)
+    found = search(trials)
+    mends, op = found.mends[0], found.mends[0].op
+    assert diagnoses(replace(found, mends=[mends]), trials)
+    other = replace(mends, rewrites=((op, Rewrite((op.node.span.text.strip(),))),))
+    assert diagnoses(replace(found, mends=[other]), trials) == []
 
 
 def test_what_cannot_reach_the_wrong_elements_is_not_changed() -> None:

@@ -11,6 +11,8 @@ from ptxloom.diagnosis.model import Diagnosis, Repair
 from ptxloom.diagnosis.pictures import Picture
 from ptxloom.diagnosis.suspects.changes import guard_of
 from ptxloom.diagnosis.suspects.literals import CAUSE
+from ptxloom.machine.kernel import Kernel
+from ptxloom.machine.program.unsupported import UnsupportedInstruction
 from ptxloom.syntax.places import origins_in
 
 if TYPE_CHECKING:
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
 
 LAW: Final = "reference"
 _MOST_LINES: Final = 3  # of the source, that are named
+_MOST_CONFIRMED: Final = 4  # changes of a line whose repairs are tried
 _SHOWN: Final = 16  # rows and columns of a picture
 _LEAST: Final = 4  # elements that a change must mend for its line to be suspected
 
@@ -40,7 +43,8 @@ def diagnoses(found: Found, trials: Trials) -> list[Diagnosis]:
     several: defaultdict[object, list[Change]] = defaultdict(list)
     for one in found.mends:
         several[_line(one, program)].append(one)
-    ordered = sorted(several.values(), key=_likelihood)
+    groups = [sorted(group, key=lambda one: (one.likelihood, -len(one.rewrites))) for group in several.values()]
+    ordered = _confirmed(sorted(groups, key=_likelihood), trials)
     wrong = int(np.count_nonzero(found.before.wrong))
     if ordered:
         return [
@@ -56,8 +60,38 @@ def diagnoses(found: Found, trials: Trials) -> list[Diagnosis]:
 
 def _likelihood(group: list[Change]) -> tuple[float, int, int]:
     """The likeliest comes first, then that which most changes speak for, then the last."""
-    group.sort(key=lambda one: (one.likelihood, -len(one.rewrites)))
     return round(group[0].likelihood, 1), -len(group), -group[0].op.site
+
+
+def _confirmed(groups: list[list[Change]], trials: Trials) -> list[list[Change]]:
+    """The first groups, each from the first change on that mends the whole result by itself, as its repair is written.
+
+    What a trial chose may have been another register than the repair names, where a loop runs.
+    """
+    found: list[list[Change]] = []
+    for group in groups:
+        first = next((n for n, one in enumerate(group[:_MOST_CONFIRMED]) if _mends(one, trials)), None)
+        if first is not None:
+            found.append([group[first], *group[:first], *group[first + 1 :]])
+        if len(found) == _MOST_LINES:
+            break
+    return found
+
+
+def _mends(change: Change, trials: Trials) -> bool:
+    """Whether the repair of a change mends the whole result."""
+    own = trials.kernel
+    try:
+        made = Kernel(_repair(change, own.program).apply(), own.name, own.needs.target, unchecked=True)
+    except UnsupportedInstruction:
+        return False
+    after = trials.run(made)
+    return after.ran and not after.wrong.any()
+
+
+def _repair(change: Change, program: Program) -> Repair:
+    edits = ((op.node, " ".join(new.guarded(guard_of(op.node)))) for op, new in change.rewrites)
+    return Repair(program.module, tuple(edits))
 
 
 def _line(change: Change, program: Program) -> object:
@@ -79,7 +113,6 @@ def _words(change: Change) -> str:
 
 def _diagnosis(change: Change, detail: str, found: Found, trials: Trials, *, first: bool) -> Diagnosis:
     program = trials.kernel.program
-    edits = tuple((op.node, " ".join(new.guarded(guard_of(op.node)))) for op, new in change.rewrites)
     return Diagnosis(
         law=LAW,
         operand="",
@@ -94,7 +127,7 @@ def _diagnosis(change: Change, detail: str, found: Found, trials: Trials, *, fir
         lines=tuple(dict.fromkeys(op.line for op, _ in change.rewrites)),
         wrong=int(np.count_nonzero(found.before.wrong)),
         total=found.before.wrong.size,
-        repair=Repair(program.module, edits),
+        repair=_repair(change, program),
         picture=_picture(found, trials) if first else None,
         alternative=not first,
     )

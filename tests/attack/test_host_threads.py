@@ -119,7 +119,7 @@ def test_native_code_stores_into_no_struct_that_workers_share() -> None:
     alone = structs_behind(Trail, set())  # provenance's: a launch of one thread
     shared = {TracedSite} | structs_behind(state.Launch, set()) | structs_behind(Span, set())
     shared -= alone
-    cells = {one for one in shared if one.__module__.endswith("structs.shadow")}  # racecheck:global's: likewise
+    cells = {one for one in shared if one.__module__.endswith("structs.histories")}  # racecheck:global's: likewise
     assert {one.__name__ for one in shared - cells if not issubclass(one, Sealed)} == set()
 
 

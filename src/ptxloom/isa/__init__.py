@@ -10,7 +10,6 @@ from ptxloom.isa.products import MatrixForm, matrix_form, matrix_forms
 from ptxloom.isa.resolution.forms import Resolution, forms, resolve
 from ptxloom.isa.shapes import MatrixShape, MmaShape
 from ptxloom.isa.spec import Condition, Constraint, Feature, InstructionSpec, Limits, Need, OperandRule, Tolerance
-from ptxloom.isa.spelled import Spelled
 from ptxloom.isa.target import Target, TargetRange, targets
 from ptxloom.isa.tensor_products import TensorProduct
 from ptxloom.isa.types import ElementType, Kind, element_type
@@ -19,6 +18,7 @@ from ptxloom.lazy import later
 
 if TYPE_CHECKING:
     from ptxloom.isa.pages.page import instruction_page
+    from ptxloom.isa.spelled import Spelled
 
 __all__ = [
     "Condition",
@@ -61,4 +61,7 @@ __all__ = [
     "versions",
 ]
 
-__getattr__ = later(__name__, {"ptxloom.isa.pages.page": "instruction_page"})  # only those who read need pages
+__getattr__ = later(  # a launch needs neither pages nor short names
+    __name__,
+    {"ptxloom.isa.pages.page": "instruction_page", "ptxloom.isa.spelled": "Spelled"},
+)

@@ -1,9 +1,10 @@
 """PTX text to tree and back: lexer, parser with recovery, tree, printer, visitor (PTX ISA 4, 5, 7 and 11)."""
 
+from typing import TYPE_CHECKING
+
 from ptxloom.files import CompileError, UnreadableFile
+from ptxloom.lazy import later
 from ptxloom.syntax import tree
-from ptxloom.syntax.edits import EditConflict, Editor, edit
-from ptxloom.syntax.formatter import format
 from ptxloom.syntax.loader import cuda, load, load_all
 from ptxloom.syntax.module import Module
 from ptxloom.syntax.node import Node, StatementNode, children
@@ -12,6 +13,10 @@ from ptxloom.syntax.parser import parse
 from ptxloom.syntax.printer import print_node, print_operand, print_statements
 from ptxloom.syntax.selection import Selection, select
 from ptxloom.syntax.visitor import instructions, walk
+
+if TYPE_CHECKING:
+    from ptxloom.syntax.edits import EditConflict, Editor, edit
+    from ptxloom.syntax.formatter import format
 
 __all__ = [
     "CompileError",
@@ -38,3 +43,8 @@ __all__ = [
     "tree",
     "walk",
 ]
+
+__getattr__ = later(  # a launch neither edits nor formats
+    __name__,
+    {"ptxloom.syntax.edits": "EditConflict Editor edit", "ptxloom.syntax.formatter": "format"},
+)

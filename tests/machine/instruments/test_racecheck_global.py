@@ -11,7 +11,7 @@ from machine.small_kernels import entry
 from ptxloom.diagnostics import UsageError
 from ptxloom.machine.launch.grid import Grid
 from ptxloom.machine.runtime.state import EVENTS_KEPT
-from ptxloom.machine.runtime.structs.shadow import CELL_BYTES
+from ptxloom.machine.runtime.structs.histories import CELL_BYTES
 from ptxloom.views.runs.hazard_reports import full
 
 CHECKS = ("memcheck", "racecheck:global")

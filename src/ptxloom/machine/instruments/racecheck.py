@@ -33,7 +33,7 @@ from ptxloom.machine.runtime.racecheck import (
     tensor_accesses,
 )
 from ptxloom.machine.runtime.racecheck.fast_path import race_name, race_parameters
-from ptxloom.machine.runtime.structs import shadow
+from ptxloom.machine.runtime.structs import histories, shadow
 from ptxloom.meaning import effects
 from ptxloom.meaning.deeds import deeds_of
 from ptxloom.meaning.effects import (
@@ -270,7 +270,7 @@ def _look_near(b: Builder, access: Access, piece: AccessPiece) -> None:
     site = _site(b, access)
     offset = access.offset + piece.at
     if access.strong:
-        does = shadow.READS if access.kind == READ else shadow.WRITES
+        does = histories.READS if access.kind == READ else histories.WRITES
         wide = int(access.address_bits == 64)
         facts = (access.space, piece.bits // 8 * piece.parts, site, does, wide)
         b.runtime(slow_path.check_strong, W, access.addresses, offset, lanes, *facts)
@@ -288,11 +288,11 @@ def _look_far(b: Builder, access: Access, piece: AccessPiece) -> None:
     """Report an access that may be to global memory."""
     lanes = b.active_mask if access.lanes is None else access.lanes
     held = _held(b, piece.places if access.kind != READ else ())
-    does = shadow.WRITES if access.kind != READ else shadow.READS_ONLY if b.op.has("nc") else shadow.READS
+    does = histories.WRITES if access.kind != READ else histories.READS_ONLY if b.op.has("nc") else histories.READS
     at = (access.addresses, access.offset + piece.at, lanes)
     facts = (access.space, piece.bits // 8 * piece.parts, _site(b, access))
     b.runtime(global_memory.look, W, *at, *facts, does, held, piece.bits // 8)
-    b.runtime(pending_global.meet_operations, W, *at, *facts, int(does == shadow.WRITES))
+    b.runtime(pending_global.meet_operations, W, *at, *facts, int(does == histories.WRITES))
 
 
 def _site(b: Builder, access: Access) -> int:

@@ -12,7 +12,7 @@ from ptxloom.machine.instruments.wanted import FAR, FENCES
 from ptxloom.machine.launch.shadows.shadow import ShadowMaker, warps_of
 from ptxloom.machine.native import language
 from ptxloom.machine.runtime import state
-from ptxloom.machine.runtime.structs import shadow
+from ptxloom.machine.runtime.structs import histories, pending_operations, shadow
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -98,11 +98,11 @@ def _order(arena: Arena, launch: Any, ordering: racecheck.Ordering, races: _Glob
     order.ceiling = (1 << shadow.TICK_BITS - order.bits) - LANES
     order.threads, order.members = threads, members
     order.columns = threads + shadow.COLUMNS
-    order.access = take(shadow.ACCESS_BYTES)
+    order.access = take(histories.ACCESS_BYTES)
     order.crowd_limit = members * launch.shared_bytes
     order.crowds = take((order.crowd_limit + 1) * shadow.CROWD_BYTES)
     order.trace_limit = _TRACES + order.crowd_limit
-    order.traces = take(order.trace_limit * shadow.TRACE_BYTES)
+    order.traces = take(order.trace_limit * histories.TRACE_BYTES)
     if ordering.by_async_proxy:
         order.fenced = order.columns
         order.columns += threads * (1 if races is None else 2)
@@ -160,14 +160,14 @@ def _shadow(arena: Arena, launch: Any, ordering: racecheck.Ordering, order_at: i
     if launch.members > 1:
         s.visits = take(threads * shadow.VISIT_BYTES)
     if ordering.copies:
-        s.operations = take(s.warps * shadow.OPERATIONS * shadow.OPERATION_BYTES)
+        s.operations = take(s.warps * shadow.OPERATIONS * pending_operations.OPERATION_BYTES)
     if ordering.tensor:
-        s.touches = take(shadow.TENSOR_ACCESSES * shadow.TENSOR_ACCESS_BYTES)
+        s.touches = take(shadow.TENSOR_ACCESSES * pending_operations.TENSOR_ACCESS_BYTES)
     if ordering.products or ordering.tensor:
-        s.products = take(s.warps * shadow.PRODUCTS * shadow.PRODUCT_BYTES)
+        s.products = take(s.warps * shadow.PRODUCTS * pending_operations.PRODUCT_BYTES)
     if ordering.products:
         s.fragment_count = ordering.fragments
-        s.fragments = take(s.warps * s.fragment_count * shadow.FRAGMENT_BYTES)
+        s.fragments = take(s.warps * s.fragment_count * pending_operations.FRAGMENT_BYTES)
     return at
 
 
@@ -175,14 +175,14 @@ class _GlobalRaces:
     """What racecheck remembers of global memory.
 
     Attributes:
-        address: Where the grid's part lies (`shadow.GridHistory`).
+        address: Where the grid's part lies (`histories.GridHistory`).
         columns: Of a row of ticks: the threads of the grid, or fewer if there are too many.
     """
 
     def __init__(self, arena: Arena) -> None:
         self._arena = arena
         self._cells: dict[tuple[int, int], int] = {}
-        self.address = arena.take(shadow.GRID_BYTES)
+        self.address = arena.take(histories.GRID_BYTES)
         self.columns = 0
 
     def start(self, launch: Any) -> None:
@@ -194,10 +194,10 @@ class _GlobalRaces:
             shift += 1
         share = -(-threads >> shift)
         self.columns = launch.total * share
-        state_: Any = language.structure(shadow.GridHistory).from_address(self.address)
+        state_: Any = language.structure(histories.GridHistory).from_address(self.address)
         state_.columns, state_.share, state_.shift = self.columns, share, shift
         state_.limit = min(max(_FLAG_WORDS // self.columns, _FLAGS[0]), _FLAGS[1])
-        state_.flags = take(state_.limit * shadow.FLAG_BYTES)
+        state_.flags = take(state_.limit * histories.FLAG_BYTES)
         state_.rows = take(state_.limit * self.columns * _WORD)
         state_.clusters = launch.total
         state_.over, state_.told = take(launch.total), take(self.columns * _WORD)
@@ -205,7 +205,7 @@ class _GlobalRaces:
     @property
     def limits(self) -> int:
         """What did not fit, as bits."""
-        return int(language.structure(shadow.GridHistory).from_address(self.address).limits)
+        return int(language.structure(histories.GridHistory).from_address(self.address).limits)
 
     def mark(self, table: NDArray[np.uint64]) -> None:
         """Attach cells to the spans of a table (`spans.Span`) that may be written."""
@@ -218,11 +218,11 @@ class _GlobalRaces:
     def _cells_of(self, words: int, size: int) -> int:
         """Cells for a piece of memory, and room for further traces of what is accessed there."""
         take = partial(self._arena.take, what=_GLOBAL)
-        at = take((words + size) * shadow.CELL_BYTES)
-        state_: Any = language.structure(shadow.GridHistory).from_address(self.address)
+        at = take((words + size) * histories.CELL_BYTES)
+        state_: Any = language.structure(histories.GridHistory).from_address(self.address)
         room = _TRACES + 2 * words
         if state_.trace_limit - state_.trace_count < room:
-            state_.traces = take(room * shadow.TRACE_BYTES)
+            state_.traces = take(room * histories.TRACE_BYTES)
             state_.trace_limit, state_.trace_count = room, 0
         return at
 
@@ -232,9 +232,9 @@ class _GlobalRaces:
             if start <= address < end and size:
                 first = _words(start, address + 1) - 1
                 count = _words(address, address + size)
-                ctypes.memset(cells + first * shadow.CELL_BYTES, 0, count * shadow.CELL_BYTES)
+                ctypes.memset(cells + first * histories.CELL_BYTES, 0, count * histories.CELL_BYTES)
                 first = _words(start, end) + address - start
-                ctypes.memset(cells + first * shadow.CELL_BYTES, 0, size * shadow.CELL_BYTES)
+                ctypes.memset(cells + first * histories.CELL_BYTES, 0, size * histories.CELL_BYTES)
 
 
 def _words(start: int, end: int) -> int:

@@ -11,22 +11,8 @@ from ptxloom.machine.native.language import address, fill, nothing, u8, u32
 from ptxloom.machine.runtime.racecheck.happens_before import are_morally_strong, entry_of, owner_of
 from ptxloom.machine.runtime.racecheck.observation_order import chain_of, last_number
 from ptxloom.machine.runtime.state import Warp
-from ptxloom.machine.runtime.structs.shadow import (
-    CLASSES,
-    CROWDED,
-    FEW_TRACES,
-    PENDING,
-    READS,
-    READS_ONLY,
-    SCOPE,
-    SITE,
-    SIZES,
-    STRONG,
-    WRITES,
-    AccessTrace,
-    CurrentAccess,
-    Order,
-)
+from ptxloom.machine.runtime.structs.histories import CLASSES, READS, READS_ONLY, WRITES, AccessTrace, CurrentAccess
+from ptxloom.machine.runtime.structs.shadow import CROWDED, FEW_TRACES, PENDING, SCOPE, SITE, SIZES, STRONG, Order
 from ptxloom.machine.runtime.turns import spend
 
 

@@ -30,16 +30,9 @@ from ptxloom.machine.runtime.racecheck.sync_places import find_sync
 from ptxloom.machine.runtime.racecheck.tick_rows import at_row
 from ptxloom.machine.runtime.racecheck.vector_clocks import released
 from ptxloom.machine.runtime.state import CLUSTER_SHIFT, GLOBAL, NONE, SHARED, Warp
-from ptxloom.machine.runtime.structs.shadow import (
-    AGENT,
-    OPERATION_SHIFT,
-    OPERATIONS,
-    PENDING,
-    READS,
-    SYNCS,
-    WRITES,
-    Operation,
-)
+from ptxloom.machine.runtime.structs.histories import READS, WRITES
+from ptxloom.machine.runtime.structs.pending_operations import Operation
+from ptxloom.machine.runtime.structs.shadow import AGENT, OPERATION_SHIFT, OPERATIONS, PENDING, SYNCS
 from ptxloom.machine.runtime.tensor_boxes.model import TENSOR_COPY_BYTES, TensorCopy
 from ptxloom.machine.runtime.tensor_boxes.swizzle import row_place, row_room, take_row
 from ptxloom.machine.runtime.tensor_boxes.walk import is_inside, next_row, restart, row_address, rows_of, stored_bytes

@@ -26,9 +26,7 @@ from ptxloom.machine.runtime.state import (
     Cta,
     Warp,
 )
-from ptxloom.machine.runtime.structs.shadow import (
-    CLUSTER_SCOPE,
-)
+from ptxloom.machine.runtime.structs.shadow import CLUSTER_SCOPE
 
 if TYPE_CHECKING:
     from ptxloom.machine.native.language import Slice

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 from ptxloom.machine.native.language import address, length, u32, u64
 from ptxloom.machine.runtime.memory.places import spans_of
 from ptxloom.machine.runtime.state import Cta
-from ptxloom.machine.runtime.structs.shadow import AGENT, LESSONS, PENDING, POINTS, AccessTrace, HistoryCell, Order
+from ptxloom.machine.runtime.structs.histories import AccessTrace, HistoryCell
+from ptxloom.machine.runtime.structs.shadow import AGENT, LESSONS, PENDING, POINTS, Order
 
 if TYPE_CHECKING:
     from ptxloom.machine.native.language import Slice

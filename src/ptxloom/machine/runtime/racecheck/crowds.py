@@ -34,19 +34,8 @@ from ptxloom.machine.runtime.racecheck.observation_order import last_number, obs
 from ptxloom.machine.runtime.racecheck.race_report import COPYING, begun_at, report
 from ptxloom.machine.runtime.racecheck.shared_flags import forget_sync
 from ptxloom.machine.runtime.state import CLUSTER_SHIFT, SHARED, Warp
-from ptxloom.machine.runtime.structs.shadow import (
-    CROWD_BYTES,
-    CROWDED,
-    PENDING,
-    READS,
-    STRONG,
-    WRITES,
-    AccessTrace,
-    Crowd,
-    CurrentAccess,
-    Order,
-    Shadow,
-)
+from ptxloom.machine.runtime.structs.histories import READS, WRITES, AccessTrace, CurrentAccess
+from ptxloom.machine.runtime.structs.shadow import CROWD_BYTES, CROWDED, PENDING, STRONG, Crowd, Order, Shadow
 from ptxloom.machine.runtime.turns import spend
 
 if TYPE_CHECKING:

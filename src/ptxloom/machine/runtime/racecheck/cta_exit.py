@@ -18,7 +18,8 @@ from ptxloom.machine.runtime.racecheck.race_report import tell_end, warp_of
 from ptxloom.machine.runtime.racecheck.slow_path import shadow_at
 from ptxloom.machine.runtime.racecheck.tensor_accesses import end_touches
 from ptxloom.machine.runtime.state import CLUSTER_SHIFT, SHARED, Warp
-from ptxloom.machine.runtime.structs.shadow import AGENT, PENDING, PRODUCTS, Operation, Shadow
+from ptxloom.machine.runtime.structs.pending_operations import Operation
+from ptxloom.machine.runtime.structs.shadow import AGENT, PENDING, PRODUCTS, Shadow
 from ptxloom.machine.runtime.turns import spend
 
 

@@ -8,7 +8,7 @@ from ptxloom.machine.runtime.memory.lane_access import find_span, holds
 from ptxloom.machine.runtime.memory.places import span_bytes, stored_byte
 from ptxloom.machine.runtime.racecheck.global_order import is_near
 from ptxloom.machine.runtime.state import Warp
-from ptxloom.machine.runtime.structs.shadow import AccessTrace, CurrentAccess
+from ptxloom.machine.runtime.structs.histories import AccessTrace, CurrentAccess
 from ptxloom.machine.runtime.structs.spans import Span
 from ptxloom.machine.runtime.turns import spend
 

@@ -27,6 +27,7 @@ from ptxloom.machine.runtime.racecheck.shared_flags import (
 from ptxloom.machine.runtime.racecheck.tick_rows import join
 from ptxloom.machine.runtime.racecheck.vector_clocks import release
 from ptxloom.machine.runtime.state import GENERIC, GLOBAL, SHARED_WINDOW, Warp
+from ptxloom.machine.runtime.structs.histories import Flag, GridHistory
 from ptxloom.machine.runtime.structs.shadow import (
     CLUSTER_SCOPE,
     FEW_FLAGS,
@@ -34,8 +35,6 @@ from ptxloom.machine.runtime.structs.shadow import (
     GPU_SCOPE,
     LESSONS,
     RELEASED,
-    Flag,
-    GridHistory,
     Lesson,
     Order,
 )

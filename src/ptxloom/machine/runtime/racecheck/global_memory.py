@@ -36,18 +36,16 @@ from ptxloom.machine.runtime.state import (
     SHARED_WINDOW,
     Warp,
 )
-from ptxloom.machine.runtime.structs.shadow import (
-    FEW_TRACES,
-    LOOKS_AGAIN,
+from ptxloom.machine.runtime.structs.histories import (
     READS_ONLY,
     SPLIT,
-    STRONG,
     WRITES,
     AccessTrace,
     CurrentAccess,
     GridHistory,
     HistoryCell,
 )
+from ptxloom.machine.runtime.structs.shadow import FEW_TRACES, LOOKS_AGAIN, STRONG
 from ptxloom.machine.runtime.structs.spans import Span
 from ptxloom.machine.runtime.turns import spend
 

@@ -7,7 +7,7 @@ from ptxloom.machine.runtime.racecheck.global_flags import is_taught
 from ptxloom.machine.runtime.racecheck.happens_before import first_of, me, owner_of, trace_tick, unknown_lanes
 from ptxloom.machine.runtime.racecheck.observation_order import last_number, number_of_lane, sees
 from ptxloom.machine.runtime.state import Warp
-from ptxloom.machine.runtime.structs.shadow import READS_ONLY, WRITES, AccessTrace
+from ptxloom.machine.runtime.structs.histories import READS_ONLY, WRITES, AccessTrace
 from ptxloom.machine.runtime.turns import spend
 
 

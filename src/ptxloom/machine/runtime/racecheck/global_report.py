@@ -18,7 +18,8 @@ from ptxloom.machine.runtime.state import (
     Launch,
     Warp,
 )
-from ptxloom.machine.runtime.structs.shadow import READS_ONLY, SITE, STEP_SHIFT, AccessTrace
+from ptxloom.machine.runtime.structs.histories import READS_ONLY, AccessTrace
+from ptxloom.machine.runtime.structs.shadow import SITE, STEP_SHIFT
 from ptxloom.machine.runtime.turns import PLAIN, spend
 
 if TYPE_CHECKING:

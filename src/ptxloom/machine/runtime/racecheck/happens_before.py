@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from ptxloom.machine.native.language import address, trailing_zeros, u32
 from ptxloom.machine.runtime.state import SHARED, Warp
+from ptxloom.machine.runtime.structs.histories import AccessTrace
+from ptxloom.machine.runtime.structs.pending_operations import Operation
 from ptxloom.machine.runtime.structs.shadow import (
     AGENT,
     CLUSTER_SCOPE,
@@ -22,8 +24,6 @@ from ptxloom.machine.runtime.structs.shadow import (
     STEP_SHIFT,
     STEPS,
     STRONG,
-    AccessTrace,
-    Operation,
 )
 
 

@@ -13,7 +13,8 @@ from __future__ import annotations
 from ptxloom.machine.native.language import address, popcount, trailing_zeros, u32
 from ptxloom.machine.runtime.racecheck.happens_before import are_morally_strong, first_of, me
 from ptxloom.machine.runtime.state import Warp
-from ptxloom.machine.runtime.structs.shadow import SITE, SIZES, WRITES, AccessTrace, CurrentAccess
+from ptxloom.machine.runtime.structs.histories import WRITES, AccessTrace, CurrentAccess
+from ptxloom.machine.runtime.structs.shadow import SITE, SIZES
 from ptxloom.machine.runtime.turns import spend
 
 

@@ -24,7 +24,8 @@ from ptxloom.machine.runtime.state import (
     WRITE_WRITE,
     Warp,
 )
-from ptxloom.machine.runtime.structs.shadow import SITE, STRONG, Operation
+from ptxloom.machine.runtime.structs.pending_operations import Operation
+from ptxloom.machine.runtime.structs.shadow import SITE, STRONG
 from ptxloom.machine.runtime.tensor_boxes.walk import meeting, rows_of
 from ptxloom.machine.runtime.turns import spend
 

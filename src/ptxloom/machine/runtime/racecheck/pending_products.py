@@ -19,7 +19,8 @@ from ptxloom.machine.runtime.racecheck.sync_places import find_sync
 from ptxloom.machine.runtime.racecheck.tick_rows import row_of
 from ptxloom.machine.runtime.racecheck.vector_clocks import forget_factors, released
 from ptxloom.machine.runtime.state import NONE, SHARED, WARPGROUP, Cta, Warp
-from ptxloom.machine.runtime.structs.shadow import PRODUCTS, SYNCS, PendingFactor, Shadow
+from ptxloom.machine.runtime.structs.pending_operations import PendingFactor
+from ptxloom.machine.runtime.structs.shadow import PRODUCTS, SYNCS, Shadow
 
 
 def product_at(w: Warp, number: u32) -> PendingFactor:

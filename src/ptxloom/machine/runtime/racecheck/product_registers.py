@@ -11,7 +11,7 @@ from ptxloom.machine.native.language import address, u32
 from ptxloom.machine.native.watching import watching
 from ptxloom.machine.runtime.hazards import entry
 from ptxloom.machine.runtime.state import IN_FLIGHT, NO_PRODUCT_FENCE, NONE, Warp
-from ptxloom.machine.runtime.structs.shadow import ProductRegister
+from ptxloom.machine.runtime.structs.pending_operations import ProductRegister
 
 
 def fragment_at(w: Warp, number: u32) -> ProductRegister:

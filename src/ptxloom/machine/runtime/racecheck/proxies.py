@@ -21,7 +21,8 @@ from ptxloom.machine.runtime.racecheck.slow_path import shadow_at
 from ptxloom.machine.runtime.racecheck.tick_rows import row_of
 from ptxloom.machine.runtime.racecheck.vector_clocks import released
 from ptxloom.machine.runtime.state import CLUSTER_SHIFT, GLOBAL, REUSED, SHARED, STALE_MAP, UNFENCED, Warp
-from ptxloom.machine.runtime.structs.shadow import ASYNC_PROXY, PENDING, READS, SITE, WRITES, AccessTrace
+from ptxloom.machine.runtime.structs.histories import READS, WRITES, AccessTrace
+from ptxloom.machine.runtime.structs.shadow import ASYNC_PROXY, PENDING, SITE
 from ptxloom.machine.runtime.turns import PLAIN, spend
 
 

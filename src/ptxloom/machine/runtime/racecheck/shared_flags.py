@@ -20,14 +20,7 @@ from ptxloom.machine.runtime.state import (
     WINDOW_BYTES,
     Warp,
 )
-from ptxloom.machine.runtime.structs.shadow import (
-    CLUSTER_SCOPE,
-    CTA_SCOPE,
-    GPU_SCOPE,
-    RELEASED,
-    SYNCS,
-    Order,
-)
+from ptxloom.machine.runtime.structs.shadow import CLUSTER_SCOPE, CTA_SCOPE, GPU_SCOPE, RELEASED, SYNCS, Order
 
 if TYPE_CHECKING:
     from ptxloom.machine.native.language import Ptr, Slice

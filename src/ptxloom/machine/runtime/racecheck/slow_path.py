@@ -27,7 +27,8 @@ from ptxloom.machine.runtime.racecheck.happens_before import (
 from ptxloom.machine.runtime.racecheck.pending_products import product_readers
 from ptxloom.machine.runtime.racecheck.race_report import READING, begun_at, report, site_of_read, tell_end, warp_of
 from ptxloom.machine.runtime.state import CLUSTER_SHIFT, SHARED, SHARED_WINDOW, WINDOW_BYTES, Warp
-from ptxloom.machine.runtime.structs.shadow import BLOCK_SHIFT, LOOKS, LOOKS_AGAIN, PENDING, READS, WRITES, Shadow
+from ptxloom.machine.runtime.structs.histories import READS, WRITES
+from ptxloom.machine.runtime.structs.shadow import BLOCK_SHIFT, LOOKS, LOOKS_AGAIN, PENDING, Shadow
 from ptxloom.machine.runtime.turns import PLAIN, spend
 
 if TYPE_CHECKING:

@@ -19,14 +19,7 @@ from ptxloom.machine.runtime.racecheck.vector_clocks import acquire, release
 from ptxloom.machine.runtime.state import (
     Warp,
 )
-from ptxloom.machine.runtime.structs.shadow import (
-    CLUSTER_SCOPE,
-    COLUMNS,
-    CTA_SCOPE,
-    FEW_SYNCS,
-    SYNCS,
-    Order,
-)
+from ptxloom.machine.runtime.structs.shadow import CLUSTER_SCOPE, COLUMNS, CTA_SCOPE, FEW_SYNCS, SYNCS, Order
 
 if TYPE_CHECKING:
     from ptxloom.machine.native.language import Slice

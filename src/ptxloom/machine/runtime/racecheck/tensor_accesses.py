@@ -19,7 +19,8 @@ from ptxloom.machine.runtime.racecheck.release_points import keep_points
 from ptxloom.machine.runtime.racecheck.tick_rows import row_of
 from ptxloom.machine.runtime.racecheck.vector_clocks import released
 from ptxloom.machine.runtime.state import NONE, TENSOR, TENSOR_UNFENCED, Cta, Warp
-from ptxloom.machine.runtime.structs.shadow import COLUMNS, SITE, TENSOR_ACCESSES, Shadow, TensorAccess
+from ptxloom.machine.runtime.structs.pending_operations import TensorAccess
+from ptxloom.machine.runtime.structs.shadow import COLUMNS, SITE, TENSOR_ACCESSES, Shadow
 from ptxloom.machine.runtime.turns import spend
 
 LOADS, STORES, FREES, COPIES, LAST_ROWS, SHIFTS, PRODUCTS = range(7)  # LAST_ROWS: `tcgen05.cp.4x256b`

@@ -28,13 +28,7 @@ from ptxloom.machine.runtime.state import (
     Cta,
     Warp,
 )
-from ptxloom.machine.runtime.structs.shadow import (
-    OPERATIONS,
-    PRODUCTS,
-    TENSOR_ACCESSES,
-    Order,
-    Shadow,
-)
+from ptxloom.machine.runtime.structs.shadow import OPERATIONS, PRODUCTS, TENSOR_ACCESSES, Order, Shadow
 
 if TYPE_CHECKING:
     from ptxloom.machine.native.language import Slice

@@ -13,10 +13,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated, Final
 
 from ptxloom.machine.native import language
-from ptxloom.machine.runtime.tensor_boxes.model import TensorCopy
+from ptxloom.machine.runtime.structs.histories import AccessTrace, CurrentAccess, GridHistory
+from ptxloom.machine.runtime.structs.pending_operations import Operation, PendingFactor, ProductRegister, TensorAccess
 
 if TYPE_CHECKING:
-    from ptxloom.machine.native.language import Array, Slice, u8, u32, u64
+    from ptxloom.machine.native.language import Array, Slice, u32, u64
 
 # A write's entry: the thread's number in the low bits, the tick above. Asynchronous operations have a mark and their
 # number; where an mbarrier reports their end, the number of its agent, which is behind the threads', and the tick.
@@ -32,9 +33,6 @@ STEP_SHIFT: Final = 21
 LOOKS_AGAIN: Final = 1 << STEP_SHIFT  # passed to `stamp_of`: a strong access that reads, perhaps again and again
 STEPS: Final = (1 << 11) - 1
 
-# What an access does: reads, writes (or both), or reads by the path that takes memory for read-only.
-READS, WRITES, READS_ONLY = 0, 1, 2
-CLASSES: Final = 5  # of accesses: what they do, and whether they are strong
 
 # The scopes of strong accesses and of fences, and what `Launch.strengths` holds of each instruction.
 CTA_SCOPE, CLUSTER_SCOPE, GPU_SCOPE, SYSTEM_SCOPE = range(4)
@@ -44,7 +42,6 @@ SIZES: Final = 31 << SIZE_SHIFT
 SETS_UP: Final = SIZES  # `mbarrier.init`, which moves no number
 ASYNC_PROXY: Final = 1 << 7  # bulk copies, which go another way to memory; `tcgen05.alloc`, whose way is undocumented
 
-SPLIT: Final = 0xFFFFFFFF  # no cluster's
 
 BLOCK_SHIFT: Final = 7  # bytes of shared memory that share a summary of readers
 POINTS: Final = 4  # of a thread: its last fence of the scope of a CTA, of a cluster, of the GPU; and
@@ -73,20 +70,6 @@ class Sync:
     column: u32  # of its agent, after the threads' columns
 
 
-class AccessTrace:
-    """What is remembered of one access to some memory: by lanes of a warp, at one tick."""
-
-    next: AccessTrace  # another trace of the same place; null if it is the last
-    owner: u32  # 1 + the number of the cluster; 0 if nothing is remembered here
-    who: u32  # the warp's first thread and the tick within the cluster, as in a write's entry
-    stamp: u32
-    lanes: u32
-    does: u32  # READS, WRITES or READS_ONLY
-    made: u32  # the lanes that left it, whether they are still remembered or not
-    number: u32  # of a write: the first lane's among all writes of the place; of a read: that of the last one before it
-    seen: u32  # of a strong read: the number of the first write that it comes behind in observation order, or 0
-
-
 class Crowd:
     """The history of some bytes of shared memory of which one write and plain reads are not all there is to know."""
 
@@ -94,72 +77,6 @@ class Crowd:
     shadow: Shadow  # of their CTA; null if it is free
     at: u32
     size: u32  # bytes of one history; if free: the number of the next free one
-
-
-class HistoryCell:
-    """What is remembered of four aligned bytes of global memory, or of one: traces of all that may still race.
-
-    If parts of the four bytes have been accessed, each has a cell of its own, and the owner of theirs is SPLIT.
-    """
-
-    first: Annotated[Array[AccessTrace], 1]
-
-
-class CurrentAccess:
-    """What an instruction does, for the functions that compare it with what is remembered."""
-
-    addresses: Annotated[Slice[u64], "32"]
-    values: Annotated[Slice[u64], "value_count"]  # the registers that are stored; null if unknown
-    offset: u64
-    value_count: u64
-    copied: Annotated[Slice[u8], "copied_bytes"]  # what a copy writes, from `start` on; null if unknown
-    copied_bytes: u64
-    start: u64
-    part: u32  # bytes of one of them
-    owner: u32  # who makes it, as in a trace: the cluster,
-    who: u32  # and the warp's first lane, or an agent, and the tick
-    stamp: u32
-    does: u32
-    size: u32  # bytes of a lane
-    reads: u32  # 1: it is strong, and reads
-    number: u32  # of the last write before it; where it reads:
-    seen: u32  # the number of the first write that it comes behind in observation order, or 0
-    ends: u32  # 1: the end of a copy, which has met all accesses of its own cluster before
-    over: u32  # by class, a bit: the chain holds a trace that no later access can come after,
-    stamps: Annotated[Array[u32], CLASSES]  # with this stamp
-    kept: AccessTrace  # the last strong write among these
-
-
-class Flag:
-    """A place in global memory through which the clusters of a grid order their accesses."""
-
-    key: u64  # its host address; 0 while free
-    scope: u32  # of the last strong write
-    cluster: u32  # 1 + the number of the cluster that made it
-    rank: u32  # and the CTA there
-    pure: u32  # 1: all that it publishes was published behind a `fence.sc`
-
-
-class GridHistory:
-    """What the clusters of a grid publish at flags in global memory."""
-
-    columns: u32  # of a row: some for each cluster
-    share: u32  # how many for one
-    shift: u32  # log2 of how many threads share a column
-    limit: u32  # flags
-    lost: u32  # 1: there were more flags than can be kept; reports between clusters stop
-    limits: u32  # what there was no room for
-    traces: Annotated[Slice[AccessTrace], "trace_limit"]  # further ones
-    trace_limit: u64
-    trace_count: u64  # those in use
-    clusters: u64
-    over: Annotated[Slice[u8], "clusters"]  # [cluster] 1: it has come to its end
-    told: Annotated[Slice[u32], "columns"]  # [column] the tick up to which what its threads did has been published
-    flags: Annotated[Slice[Flag], "limit"]
-    rows: Annotated[
-        Slice[u32], "limit * columns"
-    ]  # [flag][column] the tick of its cluster up to which it publishes what a thread did
-    block: Annotated[Array[u32], 4]  # room
 
 
 class Lesson:
@@ -256,75 +173,6 @@ class Order:
     touching: Annotated[Array[TensorAccess], 1]  # what is done to tensor memory just now
 
 
-class Operation:
-    """An asynchronous instruction of a warp, until its lanes have waited for it."""
-
-    stamp: u32  # as `races.stamp_of` returns it
-    begun: u32  # the tick
-    bulk: u32  # 1 if bulk groups count it
-    reads: u32  # lanes that may still read
-    writes: u32  # lanes that may still write, and wait for that themselves
-    handed: u32  # lanes whose reads an mbarrier reports as done
-    source_space: u32
-    target_space: u32
-    source: Annotated[Array[u64], 32]
-    target: Annotated[Array[u64], 32]
-    taken: Annotated[Array[u32], 32]  # bytes read
-    given: Annotated[Array[u32], 32]  # bytes written
-    group: Annotated[Array[u32], 32]
-    column: Annotated[Array[u32], 32]  # of the agent of that mbarrier
-    told: Annotated[Array[u32], 32]  # the tick of the agent
-    in_rows: u32  # 1: its side in global memory is the rows of a tensor, which lie between the two addresses
-    low: u64
-    high: u64
-    tensor: Annotated[Array[TensorCopy], 1]
-
-
-class PendingFactor:
-    """A factor in shared memory that a warp's `wgmma` reads, or what a thread's `tcgen05.mma` or `.cp` does."""
-
-    stamp: u32  # as `races.stamp_of` returns it
-    begun: u32  # the tick
-    group: u32  # the number of its group, from 1 on
-    column: u32  # of the agent of the warpgroup, or of the thread
-    descriptor: u64
-    first: u32  # of its lines of core matrices
-    lines: u32  # how many; 0 if there is nothing here
-    parts: u32  # core matrices of a line
-    across: u32  # 1: it is stored along M or N
-    done: u32  # the tick at which its group was first seen complete; 0: not waited for yet
-    rows: u32  # of a core matrix
-    thread: u32  # of the cluster: who reads, or the first of the warp that does
-
-
-class TensorAccess:
-    """What an instruction does to columns of a CTA's tensor memory: all of them in the same lanes."""
-
-    pipe: u64  # of a product: its accumulator and shape
-    serial: u64  # of the instruction: what it does in several places has one
-    stamp: u32  # as `races.stamp_of` returns it
-    begun: u32  # the tick; 0 if there is nothing here
-    done: u32  # of a load or store: the tick at which its warp has waited for it; 0: it has not
-    thread: u32  # of the cluster
-    does: u32  # LOADS, STORES and so on
-    writes: u32
-    column: u32  # of the thread's agent, whose actions `tcgen05.commit` reports
-    first: u32  # of its columns
-    columns: u32
-    lanes: Annotated[Array[u32], 4]  # a bit each
-
-
-class ProductRegister:
-    """A register that products take, of one warp."""
-
-    written: u32  # the last group, from 1 on, of which it is part of an accumulator; 0: no group
-    read: u32  # or of A
-    fenced: u32  # 1: nothing but products has touched it since a `wgmma.fence`
-    shape: u32  # of the product that writes it, until a fence
-    site: u32  # of the last product
-    spare: u32
-
-
 class Look:
     """One read of a warp, kept for a while: which lanes read where, so that a race can name the instruction."""
 
@@ -380,20 +228,11 @@ class Shadow:
     touch_head: u32
 
 
-GRID_BYTES: Final = language.record(GridHistory).size
-CELL_BYTES: Final = language.record(HistoryCell).size
-TRACE_BYTES: Final = language.record(AccessTrace).size
 CROWD_BYTES: Final = language.record(Crowd).size
-ACCESS_BYTES: Final = language.record(CurrentAccess).size
-FLAG_BYTES: Final = language.record(Flag).size
 POINT_BYTES: Final = language.record(Point).size
 LESSON_BYTES: Final = language.record(Lesson).size
 SHADOW_BYTES: Final = language.record(Shadow).size
 ORDER_BYTES: Final = language.record(Order).size
 LOOK_BYTES: Final = language.record(Look).size
 VISIT_BYTES: Final = language.record(Visit).size
-OPERATION_BYTES: Final = language.record(Operation).size
-FRAGMENT_BYTES: Final = language.record(ProductRegister).size
-PRODUCT_BYTES: Final = language.record(PendingFactor).size
-TENSOR_ACCESS_BYTES: Final = language.record(TensorAccess).size
 SYNC_BYTES: Final = language.record(Sync).size

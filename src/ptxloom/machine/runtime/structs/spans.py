@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated, Final
 
 from ptxloom.machine.native import language
-from ptxloom.machine.runtime.structs.shadow import HistoryCell
+from ptxloom.machine.runtime.structs.histories import HistoryCell
 
 if TYPE_CHECKING:
     from ptxloom.machine.native.language import Slice, u8, u32, u64

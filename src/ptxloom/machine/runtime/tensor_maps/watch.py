@@ -13,7 +13,8 @@ from ptxloom.machine.runtime.racecheck.global_memory import look_copy
 from ptxloom.machine.runtime.racecheck.happens_before import operation_at, stamp_of
 from ptxloom.machine.runtime.racecheck.proxies import check_map
 from ptxloom.machine.runtime.state import CLUSTER_SHIFT, GENERIC, GLOBAL, NONE, SHARED, SHARED_WINDOW, Warp
-from ptxloom.machine.runtime.structs.shadow import READS, STRONG
+from ptxloom.machine.runtime.structs.histories import READS
+from ptxloom.machine.runtime.structs.shadow import STRONG
 from ptxloom.machine.runtime.tensor_boxes.model import CHUNK_BYTES, MAP_BYTES, MOST_ROW_BYTES, TensorCopy
 from ptxloom.machine.runtime.tensor_boxes.swizzle import chunk_place, is_plain, pieces_of
 from ptxloom.machine.runtime.tensor_boxes.walk import is_inside, next_row, restart, rows_of

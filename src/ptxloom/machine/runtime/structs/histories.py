@@ -1,0 +1,105 @@
+"""What racecheck remembers of places in memory, access by access, and what the clusters of a grid publish at flags.
+
+Native code and Python share these structs. A place in global memory has a cell; some bytes of shared memory a `Crowd`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Final
+
+from ptxloom.machine.native import language
+
+if TYPE_CHECKING:
+    from ptxloom.machine.native.language import Array, Slice, u8, u32, u64
+
+# What an access does: reads, writes (or both), or reads by the path that takes memory for read-only.
+READS, WRITES, READS_ONLY = 0, 1, 2
+CLASSES: Final = 5  # of accesses: what they do, and whether they are strong
+SPLIT: Final = 0xFFFFFFFF  # no cluster's
+
+
+class AccessTrace:
+    """What is remembered of one access to some memory: by lanes of a warp, at one tick."""
+
+    next: AccessTrace  # another trace of the same place; null if it is the last
+    owner: u32  # 1 + the number of the cluster; 0 if nothing is remembered here
+    who: u32  # the warp's first thread and the tick within the cluster, as in a write's entry
+    stamp: u32
+    lanes: u32
+    does: u32  # READS, WRITES or READS_ONLY
+    made: u32  # the lanes that left it, whether they are still remembered or not
+    number: u32  # of a write: the first lane's among all writes of the place; of a read: that of the last one before it
+    seen: u32  # of a strong read: the number of the first write that it comes behind in observation order, or 0
+
+
+class HistoryCell:
+    """What is remembered of four aligned bytes of global memory, or of one: traces of all that may still race.
+
+    If parts of the four bytes have been accessed, each has a cell of its own, and the owner of theirs is SPLIT.
+    """
+
+    first: Annotated[Array[AccessTrace], 1]
+
+
+class CurrentAccess:
+    """What an instruction does, for the functions that compare it with what is remembered."""
+
+    addresses: Annotated[Slice[u64], "32"]
+    values: Annotated[Slice[u64], "value_count"]  # the registers that are stored; null if unknown
+    offset: u64
+    value_count: u64
+    copied: Annotated[Slice[u8], "copied_bytes"]  # what a copy writes, from `start` on; null if unknown
+    copied_bytes: u64
+    start: u64
+    part: u32  # bytes of one of them
+    owner: u32  # who makes it, as in a trace: the cluster,
+    who: u32  # and the warp's first lane, or an agent, and the tick
+    stamp: u32
+    does: u32
+    size: u32  # bytes of a lane
+    reads: u32  # 1: it is strong, and reads
+    number: u32  # of the last write before it; where it reads:
+    seen: u32  # the number of the first write that it comes behind in observation order, or 0
+    ends: u32  # 1: the end of a copy, which has met all accesses of its own cluster before
+    over: u32  # by class, a bit: the chain holds a trace that no later access can come after,
+    stamps: Annotated[Array[u32], CLASSES]  # with this stamp
+    kept: AccessTrace  # the last strong write among these
+
+
+class Flag:
+    """A place in global memory through which the clusters of a grid order their accesses."""
+
+    key: u64  # its host address; 0 while free
+    scope: u32  # of the last strong write
+    cluster: u32  # 1 + the number of the cluster that made it
+    rank: u32  # and the CTA there
+    pure: u32  # 1: all that it publishes was published behind a `fence.sc`
+
+
+class GridHistory:
+    """What the clusters of a grid publish at flags in global memory."""
+
+    columns: u32  # of a row: some for each cluster
+    share: u32  # how many for one
+    shift: u32  # log2 of how many threads share a column
+    limit: u32  # flags
+    lost: u32  # 1: there were more flags than can be kept; reports between clusters stop
+    limits: u32  # what there was no room for
+    traces: Annotated[Slice[AccessTrace], "trace_limit"]  # further ones
+    trace_limit: u64
+    trace_count: u64  # those in use
+    clusters: u64
+    over: Annotated[Slice[u8], "clusters"]  # [cluster] 1: it has come to its end
+    told: Annotated[Slice[u32], "columns"]  # [column] the tick up to which what its threads did has been published
+    flags: Annotated[Slice[Flag], "limit"]
+    rows: Annotated[
+        Slice[u32], "limit * columns"
+    ]  # [flag][column] the tick of its cluster up to which it publishes what a thread did
+    block: Annotated[Array[u32], 4]  # room
+
+
+GRID_BYTES: Final = language.record(GridHistory).size
+CELL_BYTES: Final = language.record(HistoryCell).size
+TRACE_BYTES: Final = language.record(AccessTrace).size
+ACCESS_BYTES: Final = language.record(CurrentAccess).size
+FLAG_BYTES: Final = language.record(Flag).size

@@ -1,0 +1,89 @@
+"""What is not yet over when its instruction is, as racecheck remembers it: copies, products, accesses to tensor memory.
+
+Native code and Python share these structs; the rings that hold them belong to a CTA's `Shadow`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Final
+
+from ptxloom.machine.native import language
+from ptxloom.machine.runtime.tensor_boxes.model import TensorCopy
+
+if TYPE_CHECKING:
+    from ptxloom.machine.native.language import Array, u32, u64
+
+
+class Operation:
+    """An asynchronous instruction of a warp, until its lanes have waited for it."""
+
+    stamp: u32  # as `races.stamp_of` returns it
+    begun: u32  # the tick
+    bulk: u32  # 1 if bulk groups count it
+    reads: u32  # lanes that may still read
+    writes: u32  # lanes that may still write, and wait for that themselves
+    handed: u32  # lanes whose reads an mbarrier reports as done
+    source_space: u32
+    target_space: u32
+    source: Annotated[Array[u64], 32]
+    target: Annotated[Array[u64], 32]
+    taken: Annotated[Array[u32], 32]  # bytes read
+    given: Annotated[Array[u32], 32]  # bytes written
+    group: Annotated[Array[u32], 32]
+    column: Annotated[Array[u32], 32]  # of the agent of that mbarrier
+    told: Annotated[Array[u32], 32]  # the tick of the agent
+    in_rows: u32  # 1: its side in global memory is the rows of a tensor, which lie between the two addresses
+    low: u64
+    high: u64
+    tensor: Annotated[Array[TensorCopy], 1]
+
+
+class PendingFactor:
+    """A factor in shared memory that a warp's `wgmma` reads, or what a thread's `tcgen05.mma` or `.cp` does."""
+
+    stamp: u32  # as `races.stamp_of` returns it
+    begun: u32  # the tick
+    group: u32  # the number of its group, from 1 on
+    column: u32  # of the agent of the warpgroup, or of the thread
+    descriptor: u64
+    first: u32  # of its lines of core matrices
+    lines: u32  # how many; 0 if there is nothing here
+    parts: u32  # core matrices of a line
+    across: u32  # 1: it is stored along M or N
+    done: u32  # the tick at which its group was first seen complete; 0: not waited for yet
+    rows: u32  # of a core matrix
+    thread: u32  # of the cluster: who reads, or the first of the warp that does
+
+
+class TensorAccess:
+    """What an instruction does to columns of a CTA's tensor memory: all of them in the same lanes."""
+
+    pipe: u64  # of a product: its accumulator and shape
+    serial: u64  # of the instruction: what it does in several places has one
+    stamp: u32  # as `races.stamp_of` returns it
+    begun: u32  # the tick; 0 if there is nothing here
+    done: u32  # of a load or store: the tick at which its warp has waited for it; 0: it has not
+    thread: u32  # of the cluster
+    does: u32  # LOADS, STORES and so on
+    writes: u32
+    column: u32  # of the thread's agent, whose actions `tcgen05.commit` reports
+    first: u32  # of its columns
+    columns: u32
+    lanes: Annotated[Array[u32], 4]  # a bit each
+
+
+class ProductRegister:
+    """A register that products take, of one warp."""
+
+    written: u32  # the last group, from 1 on, of which it is part of an accumulator; 0: no group
+    read: u32  # or of A
+    fenced: u32  # 1: nothing but products has touched it since a `wgmma.fence`
+    shape: u32  # of the product that writes it, until a fence
+    site: u32  # of the last product
+    spare: u32
+
+
+OPERATION_BYTES: Final = language.record(Operation).size
+FRAGMENT_BYTES: Final = language.record(ProductRegister).size
+PRODUCT_BYTES: Final = language.record(PendingFactor).size
+TENSOR_ACCESS_BYTES: Final = language.record(TensorAccess).size

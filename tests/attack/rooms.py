@@ -9,7 +9,7 @@ from ptxloom.machine.native import language
 from ptxloom.machine.runtime import state
 from ptxloom.machine.runtime.initcheck import fast_path as init_path
 from ptxloom.machine.runtime.memory import access
-from ptxloom.machine.runtime.racecheck import fast_path as race_path
+from ptxloom.machine.runtime.racecheck.fast_path import look as race_path
 
 if TYPE_CHECKING:
     from attack.ir_text import Function

@@ -24,7 +24,7 @@ from ptxloom.machine.plan.planner import plan
 from ptxloom.machine.runtime import library
 from ptxloom.machine.runtime.initcheck import fast_path as init_path
 from ptxloom.machine.runtime.memory import access, quick_access
-from ptxloom.machine.runtime.racecheck import fast_path as race_path
+from ptxloom.machine.runtime.racecheck.fast_path import look as race_path
 from ptxloom.syntax import parse
 
 if TYPE_CHECKING:

@@ -25,6 +25,7 @@ from ptxloom.machine.runtime.racecheck import (
     commits,
     global_flags,
     global_memory,
+    operation_ends,
     pending_global,
     product_registers,
     proxies,
@@ -32,7 +33,7 @@ from ptxloom.machine.runtime.racecheck import (
     slow_path,
     tensor_accesses,
 )
-from ptxloom.machine.runtime.racecheck.fast_path import race_name, race_parameters
+from ptxloom.machine.runtime.racecheck.fast_path.look import race_name, race_parameters
 from ptxloom.machine.runtime.structs import histories, shadow
 from ptxloom.meaning import effects
 from ptxloom.meaning.deeds import deeds_of
@@ -100,11 +101,11 @@ class Racecheck(Instrument):
             case Arrive(Reach.CLUSTER, relaxed):
                 b.runtime(barrier_order.arrive_in_cluster, W, b.active_mask, int(relaxed))
             case Commit(what, tells=False) if what in _COPIES:
-                b.runtime(async_operations.commit_group, W, b.active_mask, int(what == BULK))
+                b.runtime(operation_ends.commit_group, W, b.active_mask, int(what == BULK))
             case Wait(what, keeps, only_reads) if what in _COPIES:
                 kept = None if keeps is None else b.literal(b.op.operands[keeps])
                 facts = (state.NONE if kept is None else kept, int(what == BULK), int(only_reads))
-                b.runtime(async_operations.wait_group, W, b.active_mask, *facts)
+                b.runtime(operation_ends.wait_group, W, b.active_mask, *facts)
             case Commit(what, tells=True) if what in _COPIES:
                 space = space_of(b.op)
                 addresses_at(b, b.op.operands[0], space, state.MBARRIER_BYTES)

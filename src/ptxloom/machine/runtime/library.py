@@ -10,7 +10,7 @@ from ptxloom.machine.native import jit
 from ptxloom.machine.runtime import hazards
 from ptxloom.machine.runtime.initcheck import fast_path as init_path
 from ptxloom.machine.runtime.memory import access, lane_access
-from ptxloom.machine.runtime.racecheck import fast_path as race_path
+from ptxloom.machine.runtime.racecheck.fast_path import look as race_path
 from ptxloom.machine.runtime.warps import barriers, reconvergence, scheduler
 
 if TYPE_CHECKING:

@@ -9,10 +9,10 @@ from __future__ import annotations
 from ptxloom.machine.native.language import address, trailing_zeros, u32, u64
 from ptxloom.machine.native.watching import watching
 from ptxloom.machine.runtime.memory.matrix_layout import ROW_BYTES, factor_place
-from ptxloom.machine.runtime.racecheck.async_operations import end_writes
 from ptxloom.machine.runtime.racecheck.barrier_order import gather_knowledge
 from ptxloom.machine.runtime.racecheck.crowds import is_crowd, number_of
 from ptxloom.machine.runtime.racecheck.happens_before import is_done, me, operation_at, shared_readers, thread_of
+from ptxloom.machine.runtime.racecheck.operation_ends import end_writes
 from ptxloom.machine.runtime.racecheck.pending_products import is_read
 from ptxloom.machine.runtime.racecheck.race_report import tell_end, warp_of
 from ptxloom.machine.runtime.racecheck.slow_path import shadow_at

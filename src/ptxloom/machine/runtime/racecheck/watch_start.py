@@ -5,8 +5,8 @@ from __future__ import annotations
 from ptxloom.machine.native.language import address, fill, popcount, u32
 from ptxloom.machine.native.watching import watching
 from ptxloom.machine.runtime.memory.places import warp_at
-from ptxloom.machine.runtime.racecheck.async_operations import replace
 from ptxloom.machine.runtime.racecheck.happens_before import operation_at
+from ptxloom.machine.runtime.racecheck.operation_ends import replace
 from ptxloom.machine.runtime.racecheck.pending_products import drop_products
 from ptxloom.machine.runtime.racecheck.vector_clocks import begin, forget_touches
 from ptxloom.machine.runtime.state import SHARED, Cta

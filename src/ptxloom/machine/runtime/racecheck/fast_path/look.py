@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Final
 from ptxloom.machine.native.ir import Emitter, Value
 from ptxloom.machine.native.language import record
 from ptxloom.machine.runtime.memory.bounds import near_lanes
-from ptxloom.machine.runtime.racecheck import fast_path_ir, happens_before, slow_path
-from ptxloom.machine.runtime.racecheck.dense_reads import dense_halves
+from ptxloom.machine.runtime.racecheck import happens_before, slow_path
+from ptxloom.machine.runtime.racecheck.fast_path import look_ir
+from ptxloom.machine.runtime.racecheck.fast_path.dense_reads import dense_halves
 from ptxloom.machine.runtime.state import SHARED_WINDOW, Warp
 from ptxloom.machine.runtime.structs.shadow import BLOCK_SHIFT, CROWDED, LOOK_BYTES, LOOKS, PENDING, Order, Shadow
 
@@ -55,7 +56,7 @@ class _Watch:
     def function(self, name: str) -> str:
         count = self.size * self.parts
         values = "".join(f", ptr %v{n}" for n in range(self.parts)) if self.verb == "write" else ""
-        body = (fast_path_ir.READ if self.verb == "read" else fast_path_ir.WRITE).format(
+        body = (look_ir.READ if self.verb == "read" else look_ir.WRITE).format(
             n=count,
             block=BLOCK_SHIFT,
             size=self.size,
@@ -67,7 +68,7 @@ class _Watch:
         )
         bound = Emitter("bound")
         good = near_lanes(bound, count, Value("i32", "%s.bytes"))
-        head = fast_path_ir.HEAD.format(
+        head = look_ir.HEAD.format(
             name=name,
             values=values,
             lanes=self._lanes(),
@@ -81,7 +82,7 @@ class _Watch:
             size=self.size,
             mark=PENDING,
         )
-        return head + body + fast_path_ir.TAIL
+        return head + body + look_ir.TAIL
 
     def _lanes(self) -> str:
         """Each lane's 32-bit address in the window (%low), and which lanes have one (%inside)."""

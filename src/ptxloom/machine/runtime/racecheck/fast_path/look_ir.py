@@ -1,4 +1,4 @@
-"""The text of racecheck's look at a warp's accesses (`fast_path`): a head, what a read or a write compares, a tail."""
+"""The text of racecheck's look at a warp's accesses (`look`): a head, what a read or a write compares, a tail."""
 
 from __future__ import annotations
 

@@ -172,3 +172,13 @@ def test_no_two_native_functions_have_one_name() -> None:
                 homes.setdefault(name, set()).add(found.name)
     twice = {name: where for name, where in homes.items() if len(where) > 1}
     assert set(twice) <= {"function"}  # plain Python: the text of a function
+
+
+def test_the_text_of_a_function_is_what_the_standard_library_takes_for_it() -> None:
+    names = [one.name for one in pkgutil.walk_packages(runtime.__path__, f"{runtime.__name__}.")]
+    modules = [language, *map(importlib.import_module, names)]
+    functions = [value for module in modules for value in vars(module).values() if inspect.isfunction(value)]
+    functions = [one for one in functions if one.__name__ != "<lambda>" and not hasattr(one, "__wrapped__")]
+    assert len(functions) > 300
+    for function in functions:
+        assert translation.source_of(function).rstrip() == inspect.getsource(function).rstrip(), function

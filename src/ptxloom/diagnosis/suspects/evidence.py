@@ -6,12 +6,14 @@ others is the likeliest; one that does not reach them all cannot mend them all.
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from ptxloom.diagnosis.suspects.changes import Change, Rewrite, of_node
-from ptxloom.machine.analysis.uniform_values import written
+from ptxloom.machine.analysis.uniform_values import mentioned, written
+from ptxloom.meaning.moves import is_copy
 from ptxloom.readings.effects import loads, multiplies, stores, updates_memory
 from ptxloom.syntax import tree
 
@@ -40,6 +42,16 @@ def disturbed(op: Op, way: int) -> Rewrite | None:
     own = of_node(op.node).lines
     lines = [line for name, register in _results(op) for line in _other(op, name, register, way)]
     return Rewrite((*own, *lines)) if lines else None
+
+
+def _counters(ops: Sequence[Op]) -> set[Register]:
+    """The registers of integers that several instructions write, or that are copied to such."""
+    writers = Counter(one for op in ops for one in written(op) if one.type.kind not in "fp")
+    found = {one for one, count in writers.items() if count > 1}
+    for op in ops:
+        if is_copy(op) and not found.isdisjoint(written(op)):
+            found.update(one for one in mentioned(op, op.operands[1:]) if one in writers)
+    return found
 
 
 def _results(op: Op) -> list[tuple[str, Register]]:
@@ -75,9 +87,16 @@ class Evidence:
 
     @staticmethod
     def changes(ops: Iterable[Op], line_of: Mapping[int, object]) -> list[Change]:
-        """The disturbances that are to be tried: those of the instructions of a line that are alike, together."""
+        """The disturbances that are to be tried: those of the instructions of a line that are alike, together.
+
+        What may count the turns of a loop is left alone: disturbed, it would never end.
+        """
         alike: dict[object, list[tuple[Op, Rewrite]]] = {}
+        ops = list(ops)
+        counters = _counters(ops)
         for op in ops:
+            if not counters.isdisjoint(written(op)):
+                continue
             for way in range(WAYS):
                 if (new := disturbed(op, way)) is not None:
                     alike.setdefault((line_of.get(op.site) or op.site, op.spelling, way), []).append((op, new))

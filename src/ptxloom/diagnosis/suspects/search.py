@@ -45,8 +45,6 @@ _LARGEST: Final = 1 << 16  # of the numbers of a program that may stand for anot
 _MOST_NUMBERS: Final = 40
 _LEAST_TIMEOUT: Final = 0.25  # seconds
 _TIMES: Final = 50  # what the kernel takes by itself
-_LEAST_TO_DISTURB: Final = 0.03  # seconds
-_TIMES_TO_DISTURB: Final = 8
 
 
 @dataclass(eq=False, slots=True)
@@ -106,12 +104,11 @@ class _Search:
         trials.run(unchanged.kernel)
         start = monotonic()
         found = Found(trials.run(unchanged.kernel))
-        took = monotonic() - start
-        self._timeout = max(_LEAST_TIMEOUT, _TIMES * took)
+        self._timeout = max(_LEAST_TIMEOUT, _TIMES * (monotonic() - start))
         if not (found.before.ran and found.before.wrong.any()):
             return found
         self._evidence = Evidence(found.before)
-        self._disturb(max(_LEAST_TO_DISTURB, _TIMES_TO_DISTURB * took))
+        self._disturb()
         for tier in ((self._likeliest, self._registers), (self._numbers, self._terms)):
             self._try_all(self._scored(together((one for several in tier for one in several()), self._line_of)), found)
             if found.mends or not found.is_complete:
@@ -119,13 +116,13 @@ class _Search:
         found.nearly.sort(key=lambda one: -one[0])
         return found
 
-    def _disturb(self, timeout: float) -> None:
-        """Find out what each instruction reaches; what then hangs, as counters of loops do, is not waited for."""
+    def _disturb(self) -> None:
+        """Find out what each instruction reaches."""
         for batch in _batches(self._evidence.changes(self._ops, self._line_of)):
             made = self._compiled(batch)
             for number, change in enumerate(batch if made is not None else (), 1):
                 assert made is not None  # noqa: S101 - the loop would be empty
-                after = self._run(change, made.kernel, (number, 0, 0, 0), timeout)
+                after = self._run(change, made.kernel, (number, 0, 0, 0))
                 self._evidence.note([op.site for op, _ in change.rewrites], after)
 
     def _scored(self, changes: Iterable[Change]) -> list[Change]:
@@ -195,15 +192,15 @@ class _Search:
                     choice = number, single.op.site + 1, change.value, change.source
                     self._try_one(single, made.kernel, choice, found)
 
-    def _run(self, change: Change, kernel: Kernel, choice: tuple[int, ...], timeout: float) -> Judged:
+    def _run(self, change: Change, kernel: Kernel, choice: tuple[int, ...]) -> Judged:
         """A trial, and what it costs."""
         start = monotonic()
         parts = kernel.code.known_address(whole=False, checks=_CHECKS)
-        after = self._trials.run(kernel, choice, timeout=timeout)
-        hung = not after.instructions and monotonic() - start > timeout
+        after = self._trials.run(kernel, choice, timeout=self._timeout)
+        hung = not after.instructions and monotonic() - start > self._timeout
         if hung and parts != kernel.code.known_address(whole=False, checks=_CHECKS):  # which took the time
-            return self._run(change, kernel, choice, timeout)
-        self._left -= timeout / 4 if hung else _TRIAL + _RUN * after.instructions
+            return self._run(change, kernel, choice)
+        self._left -= self._timeout / 4 if hung else _TRIAL + _RUN * after.instructions
         return after
 
     def _try_one(self, change: Change, kernel: Kernel, choice: tuple[int, ...], found: Found) -> None:
@@ -211,7 +208,7 @@ class _Search:
             found.is_complete = False
             return
         before = found.before.wrong
-        after = self._run(change, kernel, choice, self._timeout)
+        after = self._run(change, kernel, choice)
         found.tried += 1
         if not after.ran:
             return

@@ -44,6 +44,44 @@ def test_what_is_restored_is_given_out_again() -> None:
     assert 512 - 16 <= out[1] < 512 - 16 + 32
 
 
+def test_each_lane_restores_its_own_stack() -> None:
+    out = np.zeros((40, 2), np.uint32)
+    body = """mul.wide.u32 %rd2, %r0, 8; add.u64 %rd3, %rd1, %rd2; mad.lo.u32 %r5, %r0, 16, 16; alloca.u32 %r1, %r5;
+    stacksave.u64 %rd4; mov.u32 %r4, 0;
+    AGAIN: alloca.u32 %r2, 64; stackrestore.u64 %rd4; add.u32 %r4, %r4, 1; setp.lt.u32 %p1, %r4, 100; @%p1 bra AGAIN;
+    alloca.u32 %r3, 64; st.global.v2.u32 [%rd3], {%r2, %r3};"""
+    entry(body).launch(1, 40, [out], stack_bytes=1024)
+    assert (out[:, 0] == out[:, 1]).all()
+    assert len({*out[:, 0].tolist()}) == 40
+
+
+@pytest.mark.parametrize("bits", [32, 64])
+@pytest.mark.parametrize(
+    "masks", [(0xFFFFFFFF,), (0x55555555, 0xAAAAAAAA), (0x11111111, 0xEEEEEEEE, 0xEEEEEEEE, 0xEEEEEEEE)]
+)
+@pytest.mark.parametrize("kinds", [1, 2, 9])
+def test_members_match_those_of_their_group_that_hold_the_same_value(
+    bits: int, masks: tuple[int, ...], kinds: int
+) -> None:
+    rng = np.random.default_rng(kinds)
+    values = rng.integers(0, 1 << bits, kinds, np.uint64)[rng.integers(0, kinds, 32)]
+    members = np.resize(np.array(masks, np.uint32), 32)
+    out = np.zeros((3, 32), np.uint32)
+    given = values.astype(f"u{bits // 8}")
+    body = f"""ld.param.u64 %rd2, [values]; mad.wide.u32 %rd3, %r0, {bits // 8}, %rd2; ld.global.b{bits} %rd4, [%rd3];
+    .reg .b{bits} %v; cvt.u{bits}.u64 %v, %rd4;
+    ld.param.u64 %rd5, [members]; mad.wide.u32 %rd6, %r0, 4, %rd5; ld.global.u32 %r1, [%rd6];
+    match.any.sync.b{bits} %r2, %v, %r1; match.all.sync.b{bits} %r3|%p1, %v, %r1; selp.b32 %r4, 1, 0, %p1;
+    st.global.u32 [%rd0], %r2; st.global.u32 [%rd0+128], %r3; st.global.u32 [%rd0+256], %r4;"""
+    entry(body, ".param .u64 out, .param .u64 values, .param .u64 members").launch(1, 32, [out, given, members])
+    groups = [[other for other in range(32) if int(members[lane]) >> other & 1] for lane in range(32)]
+    same = [[other for other in group if values[other] == values[lane]] for lane, group in enumerate(groups)]
+    alike = [len(group) == len(found) for group, found in zip(groups, same, strict=True)]
+    assert out[0].tolist() == [sum(1 << other for other in found) for found in same]
+    assert out[1].tolist() == [int(members[lane]) * one for lane, one in enumerate(alike)]
+    assert out[2].tolist() == [int(one) for one in alike]
+
+
 def test_too_much_is_a_stack_overflow() -> None:
     with pytest.raises(LaunchError) as caught:
         entry("L: alloca.u32 %r2, 512; bra L;").launch(1, 1, [np.zeros(1, np.uint32)], stack_bytes=4096)

@@ -10,6 +10,7 @@ import pytest
 
 import ptxloom as pl
 from ptxloom.diagnostics import UnsupportedForm, UsageError
+from ptxloom.fragments import fragment
 from ptxloom.isa.products import matrix_form
 from ptxloom.isa.target import RENAMED, targets
 from ptxloom.machine.native.jit import helper_address
@@ -63,6 +64,30 @@ def test_fp8_multiplies() -> None:
     b = np.full((32, 8), 0.5, ml_dtypes.float8_e5m2).view(np.uint32)
     d = pl.mma("m16n8k32.row.col.f32.e4m3.e5m2.f32", a, b, np.ones((32, 4), np.float32))
     assert (d.view(np.float32) == 33).all()
+
+
+@pytest.mark.parametrize("operation", ["and", "xor"])
+@pytest.mark.parametrize("shape", ["m8n8k128", "m16n8k128", "m16n8k256"])
+def test_products_of_bits_are_counted(shape: str, operation: str) -> None:
+    spelling = f"{shape}.row.col.s32.b1.b1.s32.{operation}.popc"
+    rng = np.random.default_rng(3)
+    matrices: dict[str, np.ndarray] = {}
+    registers: dict[str, np.ndarray] = {}
+    for name in "abc":
+        held = fragment(f"mma.sync.aligned.{spelling}", name)
+        most = 1000 if name == "c" else 2
+        matrices[name] = rng.integers(-most if name == "c" else 0, most, (held.rows, held.columns))
+        registers[name] = np.zeros((32, held.registers), np.uint32)
+        for one in held:
+            value = int(matrices[name][one.row, one.column]) << one.bit
+            registers[name][one.lane, one.register] |= np.uint32(value & 0xFFFFFFFF)
+    met = {"and": np.logical_and, "xor": np.logical_xor}[operation]
+    a, b = (matrices[name].astype(bool) for name in "ab")
+    wanted = met(a[:, :, None], b[None]).sum(1) + matrices["c"]
+    found = pl.mma(spelling, *registers.values()).view(np.int32)
+    assert [found[one.lane, one.register] for one in fragment(f"mma.sync.aligned.{spelling}", "d")] == [
+        wanted[one.row, one.column] for one in fragment(f"mma.sync.aligned.{spelling}", "d")
+    ]
 
 
 @pytest.mark.parametrize(

@@ -378,6 +378,18 @@ def test_global_memory_that_holds_nothing_yet() -> None:
         assert (found.space, found.party.lanes, found.size) == ("global", tuple(range(16, 32)), 4)
 
 
+@pytest.mark.parametrize("taken", ["0", "1", "16", "%r5"])
+def test_a_copy_reads_what_it_takes(taken: str) -> None:
+    """All lanes take of the same 16 bytes, or none of them: then it does not matter what is there."""
+    body = f"""mov.u32 %r6, %tid.x; and.b32 %r5, %r6, 1; mov.u32 %r7, room; shl.b32 %r8, %r6, 4; add.u32 %r7, %r7, %r8;
+    ld.param.u64 %rd7, [out]; cp.async.cg.shared.global [%r7], [%rd7], 16, {taken}; cp.async.wait_all;"""
+    kernel = kernel_of(body, BEFORE + ".shared .align 16 .b8 room[512];\n")
+    out = np.zeros(32, np.uint32)
+    found = kernel.launch(1, 32, [out], checks=("memcheck", "initcheck:global"), uninitialised=[0]).hazards
+    first = {"0": [], "%r5": [1]}.get(taken, [0])
+    assert [(one.space, one.party.lanes) for one in found] == [("global", (lane,)) for lane in first]
+
+
 def test_memory_from_malloc_holds_nothing() -> None:
     call = (
         "{ .param .b64 a; .param .b64 b; mov.u64 %rd5, 16; st.param.b64 [a], %rd5;\n"

@@ -57,6 +57,22 @@ def test_a_generic_address_is_refused_wherever_a_space_is_named(text: str, calle
     assert "wants one within shared memory" in hazard.message
 
 
+@pytest.mark.parametrize("lane", [0, 3, 14, 31])
+def test_the_size_that_is_said_is_that_of_the_first_lane_at_fault(lane: int) -> None:
+    body = f"""  .reg .pred %p; mov.u32 %r2, %tid.x; setp.ne.u32 %p, %r2, {lane};
+  cvt.u32.u64 %r3, %rd2; cvt.u64.u32 %rd3, %r3;
+  selp.b64 %rd4, %rd3, %rd2, %p; mad.lo.u32 %r1, %r2, 16, 16;
+  cp.async.bulk.global.shared::cta.bulk_group [%rd1], [%rd4], %r1;
+  ret;
+}}
+"""
+    with pytest.raises(pl.LaunchError) as caught:
+        pl.kernel(pl.parse(HEAD + body), "k").launch(1, 32, [np.zeros(128, np.uint32)])
+    [hazard] = caught.value.hazards
+    assert hazard.rule == "memcheck.wrong-space"
+    assert hazard.message.startswith(f"read of {16 * (lane + 1)} bytes at ")
+
+
 def test_only_one_function_looks_at_the_window() -> None:
     folder = Path(addresses.__file__).parents[1]
     files = [*(folder / "codegen").glob("*.py"), *(folder / "semantics").rglob("*.py")]

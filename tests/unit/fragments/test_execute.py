@@ -222,6 +222,16 @@ def test_rows_that_meet_are_fine_in_loads_and_undefined_in_stores() -> None:
     stmatrix("m8n8.x2.b16", memory, addresses, registers[..., :2])
 
 
+@pytest.mark.parametrize("step", [1, 2, 3])
+def test_addresses_may_be_any_view(step: int) -> None:
+    """Those of lanes side by side, or with others between them."""
+    memory = RNG(1).integers(0, 256, 4096, np.uint8)
+    wide = (RNG(2).integers(0, 250, (5, 32 * step)) * 16).astype(np.uint32)
+    view = wide[:, ::step]
+    expected = ldmatrix("ldmatrix.sync.aligned.m8n8.x4.shared.b16", memory, view.copy())
+    assert (ldmatrix("ldmatrix.sync.aligned.m8n8.x4.shared.b16", memory, view) == expected).all()
+
+
 def test_a_single_warp_has_no_index() -> None:
     with pytest.raises(UndefinedBehavior, match=r"^lane 0: address 0x1 \(matrix 0, row 0\) is not"):
         ldmatrix("m8n8.x1.b16", np.zeros(512, np.uint8), np.ones(32, np.uint32))

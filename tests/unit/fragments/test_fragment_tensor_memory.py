@@ -71,6 +71,12 @@ def test_a_copy_brings_each_row_to_the_warps_that_its_qualifier_names(spelling: 
         assert {(one.matrix, one.row) for one in held.held_by(lane)} == {(matrix, row_of(words, own))}
 
 
+@pytest.mark.parametrize("ctas", [1, 2])
+def test_a_shift_moves_the_lanes_of_every_cta_of_its_group(ctas: int) -> None:
+    held = fragment(f"tcgen05.shift.cta_group::{ctas}.down")
+    assert (held.lane_count, {one.matrix for one in held.elements}) == (128 * ctas, {*range(ctas)})
+
+
 def test_what_moves_no_fragment_is_refused() -> None:
     with pytest.raises(UnsupportedForm, match="holds no matrix"):
         fragment("tcgen05.wait::ld.sync.aligned")

@@ -108,3 +108,15 @@ def test_copies_and_free_lanes() -> None:
         d.held_by(16)
     pair = fragment("tcgen05.mma.cta_group::2.m128n64", "a")
     assert [pair.label(e) for e in pair.holders(row=64, column=3)] == ["CTA1 L0 C1.1", "CTA1 L64 C1.1"]
+
+
+@pytest.mark.parametrize(("words", "rows"), [("cta_group::1", 128), ("cta_group::2", 64), ("cta_group::2.m256", 128)])
+def test_with_a_k_of_96_scales_have_a_map_for_all_128_rows_of_a_cta(words: str, rows: int) -> None:
+    group, _, m = words.partition(".")
+    shape = f"{m or 'm128'}n128k96"
+    spelling = f"tcgen05.mma.{group}.kind::mxf4nvf4.block_scale.scale_vec::4X.{shape}.f32.e2m1.e2m1.ue4m3"
+    if rows < 128:
+        with pytest.raises(UnsupportedForm, match="the scales of 64 rows a CTA"):
+            fragment(spelling, "sfa")
+        return
+    assert fragment(spelling, "sfa").rows == rows * int(group[-1])

@@ -10,6 +10,7 @@ import pytest
 
 from diagnosis.made_tiles import LINES, PITCH, moved, pitched, reordered, right_tile
 from ptxloom.diagnosis.explanations import explanations
+from ptxloom.diagnosis.moves import in_order
 from ptxloom.diagnosis.origins.permutations import named_orders
 from ptxloom.diagnosis.origins.tiles import whole
 from ptxloom.glossary import CAUSES
@@ -135,3 +136,10 @@ def test_what_nothing_explains_is_not_explained(form: MatrixForm, role: str) -> 
     rng = np.random.default_rng(1)
     scattered = moved(tile, lambda s, f: (s + rng.integers(0, 50, s.shape), f + rng.integers(0, 50, f.shape)))
     assert explanations(scattered, wanted) == ()
+
+
+@pytest.mark.parametrize(
+    ("lines", "text"), [([*range(16), *range(16)], "0 to 15, 0 to 15"), ([1, 0, 3, 2], "1, 0, 3, 2"), ([7], "7")]
+)
+def test_runs_of_lines_are_named_by_their_ends(lines: list[int], text: str) -> None:
+    assert in_order(np.array(lines)) == text

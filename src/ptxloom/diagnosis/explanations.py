@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from ptxloom.diagnosis.moves import moves, rotation
+from ptxloom.diagnosis.moves import in_order, moves, rotation
 from ptxloom.diagnosis.origins.permutations import Named, named_orders
 from ptxloom.diagnosis.origins.tiles import Target, common_columns, common_rows, counted, whole
 
@@ -153,7 +153,7 @@ def _of_lines(word: str, held: Integers) -> Named:
     if turned is not None:
         distance, extent = turned
         return Named(f"{word}s-rotated", f"{word}s are rotated by {distance} within {extent}", distance=distance)
-    return Named(f"{word}s-permuted", f"its {word}s are those of {', '.join(map(str, held.tolist()))}", 3)
+    return Named(f"{word}s-permuted", f"its {word}s are those of {in_order(held)}", 3)
 
 
 def _elsewhere(tile: Tile, target: Target) -> Iterator[Explanation]:

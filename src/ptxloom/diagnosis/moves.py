@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from ptxloom.diagnosis.origins.tiles import Integers, Target, Tile, Truth
 
 _MATRIX: Final = 8  # rows of the matrices that moves move
+_SHORT: Final = 4  # lines that are named one by one
 _EXTENTS: Final = (16, 32, 64, 128, 256)  # of tiles in shared memory, within which rows or columns may be rotated
 _FUNCTIONS: Final = {
     (f"row & {mask}" if not shift else f"(row >> {shift}) & {mask}"): (shift, mask)
@@ -104,7 +105,7 @@ def _of_lines(word: str, by: Integers) -> Named:
         distance, extent = turned
         return Named(f"{word}s-rotated", f"{word}s are rotated by {distance} within {extent}", distance=distance)
     if len(np.unique(held)) < len(held):
-        return Named(f"{word}s-repeated", f"its {word}s are those of {', '.join(map(str, held.tolist()))}", 2)
+        return Named(f"{word}s-repeated", f"its {word}s are those of {in_order(held)}", 2)
     return Named(f"{word}s-shifted", _uneven(word, by), 3)
 
 
@@ -141,6 +142,13 @@ def rotation(held: Integers) -> tuple[int, int] | None:
             return distance, extent
         extent *= 2
     return None
+
+
+def in_order(lines: Integers) -> str:
+    """Lines in their order, such as `0 to 15, 0 to 15`; those of a short run one by one."""
+    cuts = np.flatnonzero(np.diff(lines) != 1) + 1
+    runs: list[list[int]] = [run.tolist() for run in np.split(lines, cuts)]
+    return ", ".join(f"{run[0]} to {run[-1]}" if len(run) > _SHORT else ", ".join(map(str, run)) for run in runs)
 
 
 def _uneven(word: str, by: Integers) -> str:

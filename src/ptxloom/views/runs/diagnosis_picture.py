@@ -51,16 +51,18 @@ def _grid(picture: Picture, title: str, axes: tuple[str, str], *, held: bool) ->
         for column in range(columns)
     }
     named = _named(picture.rows, top, rows), _named(picture.columns, left, columns)
-    part = (
-        f", {axes[0]} {named[0][0]} to {named[0][-1]}, {axes[1]} {named[1][0]} to {named[1][-1]}"
-        if (rows, columns) != shown.shape[:2]
-        else ""
-    )
+    shares = ", ".join(f"{axis} {_span(names)}" for axis, names in zip(axes, named, strict=True))
+    part = f", {shares}" if (rows, columns) != shown.shape[:2] else ""
     return Grid(f"{title}{part}", *named, cells, f"{axes[0]} ↓", f"{axes[1]} →")
 
 
 def _named(names: tuple[str, ...], first: int, count: int) -> tuple[str, ...]:
     return names[first : first + count] if names else tuple(map(str, range(first, first + count)))
+
+
+def _span(names: tuple[str, ...]) -> str:
+    """The first and the last of names, or the only one."""
+    return names[0] if len(names) == 1 else f"{names[0]} to {names[-1]}"
 
 
 def _cell(picture: Picture, held: Integers, wanted: Integers) -> Cell:

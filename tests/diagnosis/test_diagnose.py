@@ -61,6 +61,19 @@ def test_a_trans_too_much_is_found_though_all_of_a_is_one() -> None:
     assert (one.cause, one.operand, one.certain) == ("trans-extra", "a", True)
 
 
+def test_a_register_that_another_product_takes_is_the_product_s_mistake_and_not_the_load_s() -> None:
+    """Another order of the load would mend this product, and break the one whose register it takes."""
+    broken = HGEMM.replace("{%r131, %r132}, {%f", "{%r131, %r133}, {%f")
+    broken = broken.replace("{%r136, %r137}, {%f", "{%r136, %r138}, {%f")
+    found, right = _hgemm(broken)
+    assert not right
+    (one,) = found
+    assert (one.cause, one.operand, one.certain) == ("registers-exchanged", "b", True)
+    assert "{%r131, %r133}" in one.instruction
+    assert one.repair is not None
+    assert _hgemm(one.repair.apply().source.text) == ((), True)
+
+
 @pytest.mark.parametrize("said", [None, "Y = X.T"])
 def test_a_transposition_that_forgets_trans_is_told_by_its_pattern_or_surely_by_what_is_said(said: str | None) -> None:
     bug = next(bug for bug in BUGS if bug.id == "transpose-ldmatrix/trans-forgotten")

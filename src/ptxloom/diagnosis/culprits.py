@@ -13,7 +13,7 @@ import numpy as np
 
 from ptxloom.binding.effects import destinations
 from ptxloom.binding.touches import touches
-from ptxloom.diagnosis.lines.fillers import of_caller
+from ptxloom.diagnosis.lines.fillers import of_caller, spares
 from ptxloom.diagnosis.lines.swizzles import unswizzled
 from ptxloom.diagnosis.model import Repair
 from ptxloom.diagnosis.origins.bases import way
@@ -219,11 +219,28 @@ def _exchanged(
         caller = _caller(named, role, products[0], program) if role in "ab" else None
         chosen = caller or (found[-1] if of_loads else products[0])
         return Culprit("registers-exchanged", chosen, repair, concerned)
+    taken = _another_s(role, products, program) if role in "ab" else None
     used = [_vector(op, "dab".index(role)) for op in products]
     straight = all(_in_order(names, tuple(vectors.values())) for names in used)
-    if straight or role == "d" or len(products) > len(moves):
+    if taken is None and (straight or role == "d" or len(products) > len(moves)):
         return Culprit("matrices-exchanged", moves[0], _of_moves(named, role, moves, used, module), concerned)
-    return Culprit("registers-exchanged", products[0], _reordered(named, role, products, module), concerned)
+    return Culprit("registers-exchanged", products[0], taken or _reordered(named, role, products, module), concerned)
+
+
+def _another_s(role: str, products: Sequence[Op], program: Program) -> Repair | None:
+    """The registers that were left out in place of those that are another product's, if each product has one such."""
+    place = "dab".index(role)
+    edits: list[tuple[tree.Instruction, str]] = []
+    for op in products:
+        vector = op.operands[place]
+        found = spares(op, _vector(op, place), program)
+        if len(found) != 1 or not isinstance(vector, tree.Vector):
+            return None
+        ((at, name),) = found.items()
+        elements = list(vector.elements)
+        elements[at] = cast("tree.Name", elements[at]).replace(text=name)
+        edits.append((op.node, _with(op, place, vector.replace(elements=tuple(elements)))))
+    return Repair(program.module, tuple(edits))
 
 
 def _of_moves(
@@ -302,6 +319,11 @@ def _permuted(op: Op, place: int, order: tuple[int, ...]) -> str:
     items = list(vector.elements)
     for here, there in enumerate(order):
         items[there] = vector.elements[here]
+    return _with(op, place, vector.replace(elements=tuple(items)))
+
+
+def _with(op: Op, place: int, operand: tree.Vector) -> str:
+    """An instruction with another operand at a place."""
     operands = list(op.operands)
-    operands[place] = vector.replace(elements=tuple(items))
+    operands[place] = operand
     return " ".join(_text(op.node.replace(operands=tuple(operands))).split())

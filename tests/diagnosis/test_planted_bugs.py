@@ -18,7 +18,6 @@ NOT_NAMED_FIRST: Final = {
     "convolution/a-trans-too-much": IMAGE,
     "convolution/b-registers": IMAGE,
     "convolution/weights-leading-dimension": IMAGE,
-    "hopper-f16/columns-by-the-row": "the last store is named: its address has no `%ctaid.x`",
     "blackwell-f16/columns-by-the-row": "the `mad` that adds the columns is named, not the index that they are of",
 }
 """By bug, why the diagnosis names something else first, or nothing."""

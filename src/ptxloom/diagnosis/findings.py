@@ -16,10 +16,11 @@ from ptxloom.diagnosis.described.in_tensor import by_address
 from ptxloom.diagnosis.described.repeated import common_makers, is_described, is_held, start_makers, unmoved
 from ptxloom.diagnosis.kept import was_copied, was_there
 from ptxloom.diagnosis.lines.accumulators import started_anew
-from ptxloom.diagnosis.lines.ctas import base_of, deciding, own_term_of, term_of
-from ptxloom.diagnosis.lines.extractions import extraction
+from ptxloom.diagnosis.lines.ctas import base_of, deciding, own_term_of, term_of, term_of_others
+from ptxloom.diagnosis.lines.extractions import extraction, first_of_word
 from ptxloom.diagnosis.lines.loops import ends_of
 from ptxloom.diagnosis.lines.reached import kept_from
+from ptxloom.diagnosis.lines.terms import Line, at_index
 from ptxloom.diagnosis.mending.addresses import of_address
 from ptxloom.diagnosis.mending.swizzles import of_swizzle
 from ptxloom.diagnosis.mending.vectors import of_vectors
@@ -118,6 +119,7 @@ def _diagnosis(group: Sequence[Suspect], run: Run) -> Diagnosis:
     found = _by_cta(found, group, wrong, role, record)
     if found.repair is None and (taken := _taken_out(group, wrong, run)) is not None:
         found = replace(found, op=taken, concerned=(*found.concerned, taken))
+    found = _at_index(found, record)
     others = {e.named.cause for s in group for e in s.explained} - {named.cause}
     proved = all(e.proved for s in group for e in s.explained)
     known = bool(first.explained) and named.cause != _UNKNOWN.cause
@@ -225,7 +227,16 @@ def _by_cta(
     term = None
     if field and moves:
         term = own_term_of(moves[0], field, record.program, shared=True) or term_of(moves[0], field, record.program)
+        term = term or term_of_others(moves[0], field, record.program)
     return found if term is None else replace(found, op=term, concerned=(*found.concerned, found.op))
+
+
+def _at_index(found: Culprit, record: ProvenanceRecord) -> Culprit:
+    """Where the index of a wrong address in global memory is computed, if nothing else is known of it."""
+    if found.repair is not None:
+        return found
+    line = at_index(Line(found.op, found.concerned), record)
+    return replace(found, op=line.op, concerned=line.concerned)
 
 
 def _taken_out(group: Sequence[Suspect], wrong: Sequence[Truth], run: Run) -> Op | None:
@@ -246,7 +257,9 @@ def _taken_out(group: Sequence[Suspect], wrong: Sequence[Truth], run: Run) -> Op
             return None
         bad.append(node[suspect.events][which])
         good.append(node[suspect.events][~which & suspect.tile.known])
-    return extraction(np.concatenate(bad), np.concatenate(good), run.nodes, run.record)
+    wrongs = np.concatenate(bad)
+    taker = extraction(wrongs, np.concatenate(good), run.nodes, run.record)
+    return taker or first_of_word(wrongs, plane.array, run.nodes, run.record)
 
 
 def _details(group: Sequence[Suspect]) -> str:
@@ -312,6 +325,8 @@ def of_total(total: Total, run: Run) -> Diagnosis:
         found = replace(
             found, op=record.program.ops[total.by], concerned=(*found.concerned, record.program.ops[total.by])
         )
+    elif total.role in ("a", "b") and total.array >= 0:
+        found = _at_index(found, record)
     elif total.named.cause == "stored-twice" and total.field:
         term = own_term_of if total.alone else base_of
         base = term(found.op, total.field, record.program)

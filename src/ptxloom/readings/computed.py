@@ -85,6 +85,19 @@ def converts(instruction: tree.Instruction) -> bool:
     )
 
 
+def resizes(instruction: tree.Instruction) -> bool:
+    """Whether an instruction returns the number that an operand is, perhaps as another type.
+
+    Example:
+        >>> from ptxloom.syntax import parse
+        >>> texts = "mov.b32 %r1, %r2; cvt.s64.s32 %rd1, %r2; shl.b32 %r1, %r2, 4;"
+        >>> [resizes(one) for one in parse(texts).statements]
+        [True, True, False]
+    """
+    found = meaning_of(instruction)
+    return found is not None and (found.converts or source(instruction) is not None)
+
+
 def moves_bits(instruction: tree.Instruction) -> bool:
     """Whether results are an operand's bits as they are, in one register or in several side by side.
 
@@ -202,7 +215,7 @@ def products_of_parts(instruction: tree.Instruction) -> int:
 
 def scales(instruction: tree.Instruction) -> bool:
     """Whether an instruction multiplies, divides, shifts or masks."""
-    return bool(words(instruction) & _SCALES) and not converts(instruction)
+    return bool(words(instruction) & _SCALES) and not resizes(instruction)
 
 
 def compares_integers(instruction: tree.Instruction) -> bool:

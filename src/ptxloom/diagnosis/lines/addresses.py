@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from typing import TYPE_CHECKING, Final
+from weakref import WeakKeyDictionary
 
 from ptxloom.binding.effects import destinations
 from ptxloom.machine.analysis.definite_assignment import names_read
@@ -12,10 +13,13 @@ from ptxloom.syntax import tree
 from ptxloom.syntax.visitor import walk
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from ptxloom.machine.program.model import Op, Program
 
 _ADDRESSES: Final = ("u64", "b64", "s64")
 _MOST: Final = 200  # instructions that are looked at
+_KNOWN: Final[WeakKeyDictionary[Program, defaultdict[tuple[int, str], list[Op]]]] = WeakKeyDictionary()
 
 
 def made_of(op: Op, program: Program) -> tuple[Op, ...]:
@@ -52,13 +56,13 @@ def _is_first(op: Op) -> bool:
     return ORIGINS.get(op.opcode) in {Origin.MEMORY, Origin.BEFORE}
 
 
+def bases_behind(maker: Op, program: Program) -> frozenset[str]:
+    """The addresses that the kernel is given of which a result is made."""
+    return _bases((maker, *_followed([read.text for _, read in names_read(maker)], maker, program)))
+
+
 def _behind(op: Op, program: Program) -> tuple[Op, ...]:
     """The instructions that make an address, and the loads of what it is made of."""
-    makers: defaultdict[str, list[Op]] = defaultdict(list)
-    for other in program.ops:
-        if other.function is op.function:
-            for name, _ in destinations(other.node):
-                makers[name.text].append(other)
     names = [
         node.text
         for operand in op.operands
@@ -66,6 +70,12 @@ def _behind(op: Op, program: Program) -> tuple[Op, ...]:
         for node in walk(operand)
         if isinstance(node, tree.Name)
     ]
+    return _followed(names, op, program)
+
+
+def _followed(names: list[str], op: Op, program: Program) -> tuple[Op, ...]:
+    """The instructions that make some registers of an instruction's function, the nearest first."""
+    makers = _makers(program)
     found: dict[Op, None] = {}
     known: set[str] = set()
     while names and len(found) < _MOST:
@@ -73,9 +83,20 @@ def _behind(op: Op, program: Program) -> tuple[Op, ...]:
         if name in known:
             continue
         known.add(name)
-        for maker in makers[name]:
+        for maker in makers.get((op.function.number, name), ()):
             found.setdefault(maker)
             if _is_first(maker):
                 continue
             names += [read.text for _, read in names_read(maker)]
     return tuple(found)
+
+
+def _makers(program: Program) -> Mapping[tuple[int, str], list[Op]]:
+    """What writes each register, by the number of its function and its name; found once for a program."""
+    found = _KNOWN.get(program)
+    if found is None:
+        found = _KNOWN[program] = defaultdict(list)
+        for op in program.ops:
+            for name, _ in destinations(op.node):
+                found[op.function.number, name.text].append(op)
+    return found

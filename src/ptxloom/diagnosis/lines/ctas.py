@@ -9,7 +9,8 @@ import numpy as np
 from ptxloom.binding.effects import destinations
 from ptxloom.diagnosis.lines.addresses import made_alone, made_of
 from ptxloom.machine.analysis.definite_assignment import names_read
-from ptxloom.readings.computed import converts, scales
+from ptxloom.readings.computed import resizes, scales
+from ptxloom.readings.effects import loads
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -58,7 +59,7 @@ def own_term_of(op: Op, field: str, program: Program, *, shared: bool = False) -
     """
     ops = sorted({one for one in made_of(op, program) if one.function is op.function}, key=lambda one: one.site)
     of_lanes = _from(ops, _OF_LANES)
-    chain = [one for one in _from(ops, (f"%ctaid.{field}",)) if one not in of_lanes and not converts(one.node)]
+    chain = [one for one in _from(ops, (f"%ctaid.{field}",)) if one not in of_lanes and not resizes(one.node)]
     alone = set(made_alone(op, program))
     own = next((one for one in chain if one in alone), None)
     if own is not None or not shared:
@@ -84,6 +85,14 @@ def term_of(op: Op, field: str, program: Program) -> Op | None:
     return _scaled(ops, names)
 
 
+def term_of_others(op: Op, field: str, program: Program) -> Op | None:
+    """The term of another part of the CTA's index in the own address of an array, which lacks one part altogether."""
+    if not loads(op.node):
+        return None  # a copy of a box, whose coordinates are operands of their own
+    others = (own_term_of(op, other, program) for other in reversed(_FIELDS) if other != field)
+    return next((term for term in others if term is not None), None)
+
+
 def base_of(op: Op, field: str, program: Program) -> Op | None:
     """The instruction that scales a part of the CTA's index on the way to an address, or a substitute for it.
 
@@ -104,7 +113,7 @@ def _scaled(ops: Sequence[Op], names: set[str]) -> Op | None:
         found = next((one for one in using if scales(one.node)), None)
         if found is not None:
             return found
-        names = names | {_written(one) for one in using if converts(one.node)}
+        names = names | {_written(one) for one in using if resizes(one.node)}
     return None
 
 

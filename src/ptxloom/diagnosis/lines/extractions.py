@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from ptxloom.machine.program.model import Op
     from ptxloom.machine.results.provenance import ProvenanceRecord
 
+_ELEMENT: Final = (Kind.EXACT, Kind.CONVERTED)
 _DEEPEST: Final = 8  # instructions between an element and what is computed from it
 
 
@@ -32,6 +33,27 @@ def extraction(wrong: Integers, right: Integers, nodes: NDArray[Any], record: Pr
     if not own or not good:
         return None
     return record.program.ops[max(own, key=lambda site: (own[site], -site))]
+
+
+def first_of_word(values: Integers, array: int, nodes: NDArray[Any], record: ProvenanceRecord) -> Op | None:
+    """The instruction that computes with the words of an array first; None if they are never computed with.
+
+    Args:
+        values: The sources of values made of them, by number.
+        array: The array.
+        nodes: What values are computed from.
+        record: Knows the instructions.
+    """
+    front, found = np.unique(values[values > 0]), np.zeros(0, np.int64)
+    for _ in range(_DEEPEST):
+        sources = nodes["sources"][front]
+        own = (np.isin(sources["kind"], _ELEMENT) & (sources["array"] == array)).any(axis=1)
+        found = np.concatenate((found, nodes["site"][front[own]].astype(np.int64)))
+        front = np.unique(sources["node"][(sources["kind"] == Kind.COMPUTED) & (sources["node"] > 0)]).astype(np.int64)
+        if not len(front):
+            break
+    sites, counts = np.unique(found, return_counts=True)
+    return record.program.ops[int(sites[np.argmax(counts)])] if len(sites) else None
 
 
 def _depths(values: Integers, nodes: NDArray[Any]) -> dict[int, int]:

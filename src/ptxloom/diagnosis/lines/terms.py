@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 
 from ptxloom.binding.touches import touches
+from ptxloom.diagnosis.lines.indices import index_of
 from ptxloom.diagnosis.origins.bases import way
 from ptxloom.readings.effects import copies, exchanges, loads
 
@@ -68,6 +69,14 @@ def line_of(
         chosen = next((site for site in reversed(moves) if loads(ops[site].node)), chosen)
     concerned = (ops[site] for number in numbers[:64].tolist() for site in ways[number])
     return Line(ops[chosen], tuple(dict.fromkeys(concerned)))
+
+
+def at_index(line: Line, record: ProvenanceRecord) -> Line:
+    """Where the index of a wrong address in global memory is computed."""
+    if not line.op.has("global"):
+        return line
+    index = index_of(line.op, record.program)
+    return line if index is line.op else Line(index, (line.op, *line.concerned))
 
 
 def _reads(op: Op) -> bool:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
+from ptxloom.diagnosis.sums.arithmetic import MULTIPLY, roles_of
 from ptxloom.machine.results.provenance import Kind
 from ptxloom.machine.runtime.structs.trail import PATH_LIMIT
 from ptxloom.readings.computed import adds, is_extreme
 from ptxloom.readings.effects import updates_memory
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
     from typing import Any
 
     from numpy.typing import NDArray
@@ -21,16 +23,35 @@ if TYPE_CHECKING:
     from ptxloom.machine.results.provenance import ProvenanceRecord
 
 NO_ROOT: Final = -1
+_NO_ROOTS: Final[tuple[int, int]] = (NO_ROOT, NO_ROOT)
 _SUM: Final = -2
 _DEEPEST: Final = 256  # values between a sum and what is added first
 _MOST_FOLLOWED: Final = 1 << 22
 
 
+class _Sums(NamedTuple):
+    """The instructions that add.
+
+    Attributes:
+        adding: Those that only do.
+        scaling: Those that add a product to something, and the places of its factors among their sources; -1: none.
+    """
+
+    adding: frozenset[int]
+    scaling: Mapping[int, tuple[int, int]]
+
+    def has(self, site: int, roots: Sequence[tuple[int, int]]) -> bool:
+        """Whether an instruction returns a sum of what has roots: at most one of the factors of its product has."""
+        factors = self.scaling.get(site)
+        scales = factors is not None and any(place < 0 or roots[place] == _NO_ROOTS for place in factors)
+        return site in self.adding or scales
+
+
 class Roots:
     """The product that each value was computed from, if there is only one.
 
-    A sum of the same element of several products (slices of k) has them all. A value computed from several products in
-    another way, such as the maximum of a row, has none.
+    A sum of the same element of several products (slices of k, each perhaps scaled) has them all. A value computed
+    from several products in another way, such as the maximum of a row, has none.
     """
 
     def __init__(self, record: ProvenanceRecord) -> None:
@@ -38,13 +59,16 @@ class Roots:
         size = len(nodes)
         self._product, self._item = np.full(size, NO_ROOT, np.int64), np.full(size, NO_ROOT, np.int64)
         adding = frozenset(op.site for op in record.program.ops if _adds(op))
+        roles = roles_of(record.program, np.unique(nodes["site"][1:]).tolist())
+        scaling = {site: role.slots[:2] for site, role in roles.items() if role.kind == MULTIPLY and role.slots[2] >= 0}
         extremes = [op.site for op in record.program.ops if is_extreme(op.node)]
         product, item = self._all_of(nodes["sources"])  # of those that are products themselves
         sources = nodes["sources"]
         inner = np.where(sources["kind"] == Kind.COMPUTED, sources["node"], 0)
         several = np.isin(nodes["site"], extremes)  # the maximum of a row, of which all but one may be masked
         product[several], item[several], inner[several] = NO_ROOT, NO_ROOT, 0
-        self._resolve(nodes["site"].tolist(), product.tolist(), item.tolist(), inner.tolist(), adding)
+        sums = _Sums(adding, scaling)
+        self._resolve(nodes["site"].tolist(), product.tolist(), item.tolist(), inner.tolist(), sums)
 
     def _resolve(
         self,
@@ -52,18 +76,19 @@ class Roots:
         products: list[list[int]],
         items: list[list[int]],
         inner: list[list[int]],
-        adding: frozenset[int],
+        sums: _Sums,
     ) -> None:
         """The root of each value, in the order in which they were computed."""
-        roots = [(NO_ROOT, NO_ROOT)] * len(sites)
+        roots: list[tuple[int, int]] = [_NO_ROOTS] * len(sites)
         for number in range(1, len(sites)):
-            found = {
+            several = [
                 roots[node] if 0 < node < number else (product, item)
                 for product, item, node in zip(products[number], items[number], inner[number], strict=True)
-            }
-            found.discard((NO_ROOT, NO_ROOT))
+            ]
+            found = set(several)
+            found.discard(_NO_ROOTS)
             if found:
-                roots[number] = _of_several(found, adds=sites[number] in adding)
+                roots[number] = _of_several(found, adds=sums.has(sites[number], several))
         self._product[:], self._item[:] = np.array(roots, np.int64).reshape(-1, 2).T
 
     def of(self, origins: NDArray[Any]) -> tuple[Integers, Integers]:

@@ -13,7 +13,7 @@ from ptxloom.diagnosis.lines.deadends import kept_nodes, lost
 from ptxloom.diagnosis.lines.guards import guard_of, rounded_down
 from ptxloom.diagnosis.lines.loops import ends_of
 from ptxloom.diagnosis.lines.reached import kept_from
-from ptxloom.diagnosis.lines.terms import Line, line_of
+from ptxloom.diagnosis.lines.terms import Line, at_index, line_of
 from ptxloom.diagnosis.model import Diagnosis
 from ptxloom.diagnosis.origins.permutations import Named
 from ptxloom.diagnosis.relations.names import of_moved, ranges
@@ -110,6 +110,7 @@ def of_strangers(accused: Accused) -> Diagnosis:
     key = int(accused.array.nbytes) + 1
     wrong = np.isin(accused.ways.result * key + accused.ways.element, (leaves.result * key + leaves.element)[extra])
     line = line_of(accused.ways.path, wrong, record, leaves_tile=named.cause in _OF_ARRAY)
+    line = at_index(line, record)
     at = int(np.argmax(extra))
     detail = f"{named.detail}: {_example(accused, at)}"
     counted = (int(np.count_nonzero(extra)), len(extra))
@@ -136,9 +137,10 @@ def of_places(named: Named, result: Result) -> Diagnosis:
 
 def of_odd(odd: Odd, source: Source, stored: Result) -> Diagnosis:
     """A load whose elements are used at other places than those of the others."""
-    line = line_of(source.ways.path, odd.wrong, stored.record, leaves_tile=True)
-    at = int(np.argmax(odd.wrong))
     array, result = source.array, stored.array
+    line = line_of(source.ways.path, odd.wrong, stored.record, leaves_tile=True)
+    line = at_index(line, stored.record)
+    at = int(np.argmax(odd.wrong))
     held = f"{array.name}{list(array.index(int(source.ways.element[at])))}"
     detail = f"{odd.named.detail}: {result.name}{list(result.index(int(source.ways.result[at])))} takes {held}"
     counted = (int(np.count_nonzero(odd.wrong)), len(odd.wrong))

@@ -6,14 +6,17 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
+from ptxloom.binding.touches import touches
 from ptxloom.diagnosis.arrays.left_open import numbers_of
 from ptxloom.diagnosis.culprits import copies_of, culprit
 from ptxloom.diagnosis.findings import source_of
 from ptxloom.diagnosis.kept import holds
+from ptxloom.diagnosis.lines.ctas import own_term_of, term_of
 from ptxloom.diagnosis.lines.deadends import thrown_away
+from ptxloom.diagnosis.lines.extractions import first_of_word
 from ptxloom.diagnosis.lines.loops import ends_of
 from ptxloom.diagnosis.lines.reached import kept_from
-from ptxloom.diagnosis.lines.terms import Line, line_of
+from ptxloom.diagnosis.lines.terms import Line, at_index, line_of
 from ptxloom.diagnosis.model import Diagnosis
 from ptxloom.diagnosis.sums.addends import added
 from ptxloom.diagnosis.sums.einsum import axes_of
@@ -37,6 +40,7 @@ if TYPE_CHECKING:
     from ptxloom.diagnosis.sums.einsum import Axes
     from ptxloom.diagnosis.sums.matrices import Matrices
     from ptxloom.diagnosis.sums.terms import Terms
+    from ptxloom.machine.program.model import Op
     from ptxloom.machine.results.provenance import Contents, ProvenanceRecord, TracedArray
 
 _PLAIN_STEPS: Final = 2
@@ -91,7 +95,7 @@ def _summed(
         arrays = [record.arrays[int(sided.factors["array"][0, n])] for n in (0, 1)]
         read = _read(sided, [*arrays, array], expected, record, complete=bool((contents.stored_at >= 0).all()))
         if read is not None:
-            sum_ = _Sum(read.matrices.terms, read.axes, read.matrices.arrays, contents, nodes)
+            sum_ = _Sum(read.matrices, read.axes, contents, nodes)
             found += [_diagnosis(one, sum_, record) for one in read.wrong]
             early = ends_early(sum_.terms, sum_.axes, numbers_of(record))
             judged[np.unique(sided.result)] = bool(read.wrong) or not (early or read.matrices.is_open)
@@ -174,18 +178,27 @@ def _sided(terms: Terms) -> Terms | None:
 
 
 class _Sum(NamedTuple):
-    """A sum of products as it was read: the arrays are the first factor's, the second's, and the result's."""
+    """A sum of products as it was read."""
 
-    terms: Terms
+    matrices: Matrices
     axes: Axes
-    arrays: list[TracedArray]
     contents: Contents
     nodes: NDArray[Any]
+
+    @property
+    def terms(self) -> Terms:
+        """Its terms."""
+        return self.matrices.terms
+
+    @property
+    def arrays(self) -> list[TracedArray]:
+        """The first factor's, the second's, and the result's."""
+        return self.matrices.arrays
 
 
 def _diagnosis(one: Broken, sum_: _Sum, record: ProvenanceRecord) -> Diagnosis:
     """The diagnosis of terms that break a law."""
-    terms, axes, arrays, contents, nodes = sum_
+    terms, axes, arrays, contents, nodes = sum_.terms, sum_.axes, sum_.arrays, sum_.contents, sum_.nodes
     ops = record.program.ops
     sites = _sites(one, terms)
     products = [ops[site] for site in sites]
@@ -205,7 +218,10 @@ def _diagnosis(one: Broken, sum_: _Sum, record: ProvenanceRecord) -> Diagnosis:
             paths = np.concatenate((paths, terms.factors["path"][:, 1 - side]))
             wrong = np.concatenate((wrong, np.zeros(len(wrong), np.bool_)))
         line = line_of(paths, wrong, record, leaves_tile=leaves, within=within)
+        line = _of_word(line, one, sum_, record) or _of_batch(line, one, terms, axes, record) or at_index(line, record)
         line = line._replace(concerned=tuple(dict.fromkeys((*line.concerned, *products))))
+    elif one.named.cause == "k-twice" and (slice_ := _of_slices(one, sum_, record)) is not None:
+        line = Line(slice_, tuple(products))
     elif one.named.cause == "k-missing":
         absent = _absent(terms, arrays, 0)
         last = thrown_away(arrays[0].number, absent, contents.origins.ravel(), nodes, record)
@@ -224,6 +240,52 @@ def _diagnosis(one: Broken, sum_: _Sum, record: ProvenanceRecord) -> Diagnosis:
         f"{one.named.detail}: {_example(one, terms, arrays)}", certain, one.others, line.op.line, line.op.text,
         source_of(line.op, record), tuple(dict.fromkeys(op.line for op in line.concerned)), one.wrongs, one.total,
     )  # fmt: skip
+
+
+def _of_slices(one: Broken, sum_: _Sum, record: ProvenanceRecord) -> Op | None:
+    """Where k begins for each CTA, if several add to one sum: the term of a load's address that has their index.
+
+    None if it is not by a part of the CTA's index, which no store's address has, that sums are divided.
+    """
+    program = record.program
+    storing: list[int] = np.unique(sum_.contents.stored_at.ravel()[np.unique(sum_.terms.result[one.wrong])]).tolist()
+    stores = [program.ops[site] for site in storing]
+    loads = copies_of(sum_.terms.factors["path"][:, 0].astype(np.int64), record)
+    if not loads or not all(updates_memory(op.node) for op in stores):
+        return None
+    for field, count in zip("zyx", reversed(record.raw.grid), strict=True):
+        if count > 1 and all(term_of(op, field, program) is None for op in stores):
+            return term_of(loads[0], field, program)
+    return None
+
+
+def _of_word(line: Line, one: Broken, sum_: _Sum, record: ProvenanceRecord) -> Line | None:
+    """What takes packed elements out of their word, if each wrong one comes from the word that it should come from."""
+    side, terms, axes = ROLES.find(one.role), sum_.terms, sum_.axes
+    words = sum_.matrices.words[side]
+    if words is None:
+        return None
+    held = terms.factors["element"][one.wrong, side]
+    other = axes.indices(1 - side, terms.factors["element"][one.wrong, 1 - side])
+    index = {**other, **axes.indices(2, terms.result[one.wrong])}
+    wanted = np.ravel_multi_index([index[letter] for letter in axes.letters[side]], axes.shapes[side], mode="clip")
+    if (words[held] != words[wanted]).any():
+        return None
+    taker = first_of_word(terms.nodes[one.wrong, side], sum_.arrays[side].number, sum_.nodes, record)
+    taker = taker or next((op for op in line.concerned if op.site > line.op.site and not touches(op.node)), None)
+    return None if taker is None else Line(taker, (line.op, *line.concerned))
+
+
+def _of_batch(line: Line, one: Broken, terms: Terms, axes: Axes, record: ProvenanceRecord) -> Line | None:
+    """The term of an address that has the index of a batch, if elements are of another batch; None if there is none."""
+    side, batches = ROLES.find(one.role), axes.letters[2][:-2]
+    held = axes.indices(side, terms.factors["element"][one.wrong, side])
+    wanted = axes.indices(2, terms.result[one.wrong])
+    if not line.op.has("global") or not any((held[n] != wanted[n]).any() for n in batches if n in held):
+        return None
+    terms_of = (own_term_of(line.op, field, record.program) for field in "zyx")
+    term = next((term for term in terms_of if term is not None), None)
+    return None if term is None else Line(term, (line.op, *line.concerned))
 
 
 def _sites(one: Broken, terms: Terms) -> list[int]:
@@ -283,8 +345,9 @@ def _leaves_tile(one: Broken, terms: Terms, axes: Axes, side: int, *, grid: tupl
 def _of_added(one: Wrong, array: TracedArray, record: ProvenanceRecord) -> Diagnosis:
     """The diagnosis of what is added at the wrong place."""
     found = culprit(one.named, "c", one.paths, [record.program.ops[0]], record, ops=record.program.ops)
+    line = at_index(Line(found.op, found.concerned), record)
     return Diagnosis(
-        one.law, "c", array.name, one.named.cause, one.named.detail, False, (), found.op.line, found.op.text,
-        source_of(found.op, record), tuple(dict.fromkeys(op.line for op in found.concerned)), one.wrongs, one.total,
+        one.law, "c", array.name, one.named.cause, one.named.detail, False, (), line.op.line, line.op.text,
+        source_of(line.op, record), tuple(dict.fromkeys(op.line for op in line.concerned)), one.wrongs, one.total,
         picture=one.picture,
     )  # fmt: skip

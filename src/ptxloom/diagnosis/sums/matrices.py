@@ -32,17 +32,20 @@ class Matrices(NamedTuple):
         terms: Its terms.
         arrays: The first factor's, the second's, and the result's.
         is_open: Whether the order of packed elements is not declared.
+        words: Of the first and the second factor which word of its array each element is in; None if it is a word.
     """
 
     terms: Terms
     arrays: list[TracedArray]
     is_open: bool = False
+    words: tuple[Integers | None, Integers | None] = (None, None)
 
 
 class _Factor(NamedTuple):
     elements: Integers
     array: TracedArray
     is_open: bool = False
+    words: Integers | None = None
 
 
 def matrices_of(terms: Terms, arrays: Sequence[TracedArray]) -> Iterator[Matrices]:
@@ -60,7 +63,7 @@ def matrices_of(terms: Terms, arrays: Sequence[TracedArray]) -> Iterator[Matrice
         factors = terms.factors.copy()
         factors["element"][:, 0], factors["element"][:, 1] = left.elements, right.elements
         made = [left.array, right.array, arrays[2]]
-        yield Matrices(terms._replace(factors=factors), made, left.is_open or right.is_open)
+        yield Matrices(terms._replace(factors=factors), made, left.is_open or right.is_open, (left.words, right.words))
 
 
 def _factors(origins: NDArray[Any], array: TracedArray) -> Iterator[_Factor]:
@@ -73,11 +76,17 @@ def _factors(origins: NDArray[Any], array: TracedArray) -> Iterator[_Factor]:
     per = _BYTE * array.dtype.itemsize // bits
     first = origins["byte"].astype(np.int64) * _BYTE + origins["bit"]
     units = origins["element"] * per + first // bits
-    yield _Factor(units, _shaped(array, (*array.shape[:-1], array.shape[-1] * per)))
+    of_units = np.arange(array.nbytes // array.dtype.itemsize * per) // per
+    words = of_units if per > 1 else None
+    yield _Factor(units, _shaped(array, (*array.shape[:-1], array.shape[-1] * per)), words=words)
     if per == 1 and sum(extent > 1 for extent in array.shape) < _SEVERAL:
         return
     for plane in planes_of(array, bits):
-        yield _Factor(plane.flat(units), _shaped(array, (plane.lines, plane.pitch)), per > 1 or plane.is_one_of_several)
+        if words is not None:
+            words = np.empty_like(of_units)
+            words[plane.flat(np.arange(len(words)))] = of_units
+        shaped = _shaped(array, (plane.lines, plane.pitch))
+        yield _Factor(plane.flat(units), shaped, per > 1 or plane.is_one_of_several, words)
 
 
 def _shaped(array: TracedArray, shape: tuple[int, ...]) -> TracedArray:

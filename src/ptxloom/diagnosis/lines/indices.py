@@ -34,12 +34,21 @@ def index_of(op: Op, program: Program) -> Op:
     if here is None or not any(isinstance(operand, tree.Address) for operand in op.operands):
         return op
     inside = _loop_of(op)
-    makers = [maker for maker in made_of(op, program) if maker.node.start in inside and _is_index(maker, program)]
+    all_makers = made_of(op, program)
+    makers = [maker for maker in all_makers if maker.node.start in inside and _is_index(maker, program)]
     if any(_line(maker, program) == here for maker in makers):
         return op
     alone = set(made_alone(op, program))
     found = [maker for maker in makers if maker in alone and (at := _line(maker, program)) and at[0] == here[0]]
-    return found[0] if found else op
+    return next((maker for maker in found if _first_of_line(maker, program) in all_makers), op)
+
+
+def _first_of_line(op: Op, program: Program) -> Op:
+    """The first of the instructions ahead of one that are of its line: the others may have lost their own."""
+    first = op
+    while first.site and _line(before := program.ops[first.site - 1], program) == _line(op, program):
+        first = before
+    return first
 
 
 def _loop_of(op: Op) -> frozenset[int]:

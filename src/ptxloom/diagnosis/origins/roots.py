@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from ptxloom.diagnosis.sums.arithmetic import MULTIPLY, roles_of
+from ptxloom.diagnosis.origins.arithmetic import MULTIPLY, roles_of
 from ptxloom.machine.results.provenance import Kind
 from ptxloom.machine.runtime.structs.trail import PATH_LIMIT
 from ptxloom.readings.computed import adds, is_extreme

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
-from ptxloom.diagnosis.sums.arithmetic import BEND, MULTIPLY, PASS, SUM, roles_of
+from ptxloom.diagnosis.origins.arithmetic import BEND, MULTIPLY, PASS, SUM, roles_of
 from ptxloom.machine.results.provenance import Kind
 
 if TYPE_CHECKING:

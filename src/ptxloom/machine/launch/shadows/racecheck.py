@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from ptxloom.machine.memory.arena import Arena
     from ptxloom.machine.program.model import Program
 
+_DEFERRED_BITS: Final = 6  # log2 of those of `Shadow.deferred`
 _WORD: Final = 4
 _ALIGNMENT: Final = 64
 _COLUMNS: Final = 1 << 16  # of what the clusters of a grid publish at a flag
@@ -154,6 +155,8 @@ def _shadow(arena: Arena, launch: Any, ordering: racecheck.Ordering, order_at: i
     s.writes, s.write_sites = take(size * _WORD), take(size * _WORD)
     s.reads = take(readers * size * 8)
     s.looks = take(s.warps * shadow.LOOKS * shadow.LOOK_BYTES)
+    s.defers = int(launch.members == 1 and not order.strict)
+    s.grain = max((size - 1).bit_length() - _DEFERRED_BITS, shadow.BLOCK_SHIFT)
     s.summary = take(((size >> shadow.BLOCK_SHIFT) + 1) * s.summaries * _WORD)
     if order.known:
         s.common, s.common_before = take(order.columns * _WORD), take(order.columns * _WORD)

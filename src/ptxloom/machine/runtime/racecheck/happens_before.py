@@ -33,15 +33,23 @@ def stamp_of(w: Warp, site: u32) -> u32:
     Strong ones are not counted, but for one that reads: once, as how often a thread looks at a flag is a matter of the
     schedule.
     """
+    renew_steps(w)
+    if site & STRONG == 0 or (site & LOOKS_AGAIN != 0 and site != w.looked):
+        w.steps = min(w.steps + 1, STEPS)
+        w.looked = site
+    return site & ~LOOKS_AGAIN | w.steps << STEP_SHIFT
+
+
+def renew_steps(w: Warp) -> None:
+    """The warp counts from the last barrier on, and forgets what it has read before if that cannot race any more."""
     s = w.shadow
     if w.steps_base != s.base:
         w.steps_base = s.base
         w.steps = 0
         w.looked = 0
-    if site & STRONG == 0 or (site & LOOKS_AGAIN != 0 and site != w.looked):
-        w.steps = min(w.steps + 1, STEPS)
-        w.looked = site
-    return site & ~LOOKS_AGAIN | w.steps << STEP_SHIFT
+        if s.defers != 0:
+            w.look_head = 0
+            w.look_done = 0
 
 
 def me(w: Warp, lane: u32) -> u32:

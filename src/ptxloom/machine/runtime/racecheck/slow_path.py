@@ -14,6 +14,7 @@ from ptxloom.machine.native.watching import watching
 from ptxloom.machine.runtime.memory.lane_access import shared_place
 from ptxloom.machine.runtime.racecheck.access_history import begin_access
 from ptxloom.machine.runtime.racecheck.crowds import crowd_at, crowd_of, is_crowd, meet_crowd, name_own, spill
+from ptxloom.machine.runtime.racecheck.deferred_reads import settle_at, settle_reads
 from ptxloom.machine.runtime.racecheck.happens_before import (
     entry_of,
     is_agent_known,
@@ -21,6 +22,7 @@ from ptxloom.machine.runtime.racecheck.happens_before import (
     is_known,
     me,
     operation_at,
+    renew_steps,
     shared_readers,
     stamp_of,
 )
@@ -145,6 +147,7 @@ def operation_readers(w: Warp, s: Shadow, lane: u32, at: u32, size: u32, stamp: 
 
 def readers(w: Warp, s: Shadow, lane: u32, at: u32, size: u32, stamp: u32) -> None:
     """Report the reads of some bytes that a write by a lane races with: one a warp and block."""
+    settle_at(w, s, at, size)
     start = at
     while start < at + size:
         row = (start >> BLOCK_SHIFT) * s.summaries
@@ -321,6 +324,8 @@ def keep_copy(w: Warp, s: Shadow, at: u32, size: u32, held: u32, stamp: u32) -> 
 @standalone
 def spill_reads(w: Warp, s: Shadow, lanes: u32, at: u32, size: u32) -> None:
     """Lanes read some bytes: keep those earlier reads of their warp that they do not come behind apart."""
+    if s.deferred != 0:
+        settle_reads(w)
     order = s.order
     warp = w.shadow.first // 32 + w.index
     base = w.shadow.base
@@ -351,6 +356,7 @@ def is_known_to_any(w: Warp, lanes: u32, other: u32, tick: u32) -> u32:
 
 def keep_read(w: Warp, s: Shadow, at: u32, size: u32, lane: u32, stamp: u32) -> None:
     """Remember that a lane has read some bytes."""
+    renew_steps(w)
     spill_reads(w, s, 1 << lane, at, size)
     warp = w.shadow.first // 32 + w.index
     clock = s.order.clock
@@ -364,6 +370,7 @@ def keep_read(w: Warp, s: Shadow, at: u32, size: u32, lane: u32, stamp: u32) -> 
         s.reads[place] = u64(clock) << 32 | lanes | u64(1) << u64(lane)
     look = w.shadow.looks[w.index * LOOKS + w.look_head % LOOKS]
     w.look_head = w.look_head + 1
+    w.look_done = w.look_head
     look.tick = clock
     look.stamp = stamp
     look.lanes = 1 << lane

@@ -71,6 +71,8 @@ def rebase(cta: Cta, s: Shadow) -> None:
     if cta.launch.members > 1:
         s.floor = s.birth
     s.limit = s.floor + 1 << s.order.bits
+    s.deferring = s.defers
+    s.deferred = 0
     if s.order.crowd_count != 0 and (cta.launch.members == 1 or s.birth == s.base):
         reset_crowds(s.order)
 
@@ -123,6 +125,7 @@ def forget_cta(cta: Cta, order: Order) -> None:
     s.base = 1
     s.floor = 1
     s.limit = 2 << order.bits
+    s.deferred = 0
     for index in range(s.warps):
         w = warp_at(cta, index)
         w.since = 0

@@ -31,6 +31,7 @@ def start_watch(cta: Cta) -> None:
         w.saw = 0
         w.pointed = 0
         w.look_head = 0
+        w.look_done = 0
 
 
 def drop_operations(cta: Cta) -> None:

@@ -215,6 +215,10 @@ class Shadow:
     changed: u32  # the base since which it is so
     changed_before: u32  # and since which it was so before
     looks: Annotated[Slice[Look], "warps * LOOKS"]  # [warp of the CTA][LOOKS]
+    defers: u32  # 1: a barrier of the CTA ends what reads before it can race with
+    deferring: u32  # 1: reads are kept in `looks` alone until something may be written that they have read
+    grain: u32  # log2 of the bytes that share a bit of
+    deferred: u64  # where they have read
     ended: u32  # 1 + the instruction at which its last threads have exited
     last_warp: u32  # whose they were
     visits: Annotated[Slice[Visit], "order.threads"]  # [thread of the cluster] its last access from another CTA

@@ -14,9 +14,11 @@ from typing import TYPE_CHECKING, Final
 from ptxloom.machine.native.ir import Emitter, Value
 from ptxloom.machine.native.language import record
 from ptxloom.machine.runtime.memory.bounds import near_lanes
-from ptxloom.machine.runtime.racecheck import happens_before, slow_path
+from ptxloom.machine.runtime.racecheck import deferred_reads, happens_before, slow_path
 from ptxloom.machine.runtime.racecheck.fast_path import look_ir
 from ptxloom.machine.runtime.racecheck.fast_path.dense_reads import dense_halves
+from ptxloom.machine.runtime.racecheck.fast_path.dense_writes import dense_writes
+from ptxloom.machine.runtime.racecheck.fast_path.quick_reads import quick_reads
 from ptxloom.machine.runtime.state import SHARED_WINDOW, Warp
 from ptxloom.machine.runtime.structs.shadow import BLOCK_SHIFT, CROWDED, LOOK_BYTES, LOOKS, PENDING, Order, Shadow
 
@@ -43,7 +45,8 @@ def race_function(name: str) -> tuple[str, tuple[Callable[..., object], ...]]:
     found = NAME.fullmatch(name)
     assert found is not None
     watch = _Watch(found[1], found[2], int(found[3]) // 8, int(found[4]))
-    return watch.function(name), (happens_before.stamp_of, slow_path.check_near, slow_path.check_lane)
+    calls = (happens_before.stamp_of, slow_path.check_near, slow_path.check_lane, deferred_reads.settle_reads)
+    return watch.function(name), calls
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +64,9 @@ class _Watch:
             block=BLOCK_SHIFT,
             size=self.size,
             crowded=CROWDED,
-            halves=dense_halves(count),
+            halves=dense_halves(count) if self.verb == "read" else dense_writes(count),
+            quick=quick_reads(count),
+            last=count - 1,
             looks=LOOKS,
             last_look=LOOKS - 1,
             look_bytes=LOOK_BYTES,
@@ -134,7 +139,7 @@ def _loads(base: str, struct: type, names: dict[str, str]) -> list[str]:
 
 
 _FIELDS: Final = [
-    *_loads("w", Warp, {"shadow": "ptr", "index": "i32", "since": "i32", "look_head": "i32"}),
+    *_loads("w", Warp, {"shadow": "ptr", "index": "i32", "since": "i32", "look_head": "i32", "look_done": "i32"}),
     "%s = getelementptr i8, ptr %w.shadow, i64 0",
     *_loads(
         "s",
@@ -152,6 +157,9 @@ _FIELDS: Final = [
             "reads": "ptr",
             "looks": "ptr",
             "summary": "ptr",
+            "deferring": "i32",
+            "deferred": "i64",
+            "grain": "i32",
         },
     ),
     "%o = getelementptr i8, ptr %s.order, i64 0",

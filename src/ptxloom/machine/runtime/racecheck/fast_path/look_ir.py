@@ -9,6 +9,7 @@ declare i32 @llvm.cttz.i32(i32, i1)
 declare i32 @ptxloom_stamp_of(ptr, i32)
 declare void @ptxloom_check_near(ptr, i32, i32, i32, i32, i32, ptr, i32)
 declare void @ptxloom_check_lane(ptr, i32, i64, i32, i32, i32, ptr, i32)
+declare void @ptxloom_settle_reads(ptr)
 define void @{name}(ptr %w, ptr %addresses, i64 %offset, i32 %mask, i32 %site{values}) #0 {{
 entry:
 {held}
@@ -90,8 +91,22 @@ READ: Final = (
   %base.high = sub i64 %base.tick, 1
   %base.all1 = insertelement <{n} x i64> poison, i64 %base.high, i64 0
   %base.all = shufflevector <{n} x i64> %base.all1, <{n} x i64> poison, <{n} x i32> zeroinitializer
-  %plane = mul i64 %warp64, %bytes64
-  %reads = getelementptr i64, ptr %s.reads, i64 %plane
+{quick}
+remember:
+  ; nothing is known yet but that it was read
+  %kept.old = load i64, ptr %s.deferred.at, align 8
+  %kept.new = or i64 %kept.old, %q.blocks
+  store i64 %kept.new, ptr %s.deferred.at, align 8
+  br label %ring
+eager:
+  %waiting = load i64, ptr %s.deferred.at, align 8
+  %waits = icmp ne i64 %waiting, 0
+  br i1 %waits, label %settle, label %ring
+settle:
+  call void @ptxloom_settle_reads(ptr %w)
+  br label %ring
+ring:
+  %over = phi i1 [ true, %remember ], [ false, %eager ], [ false, %settle ]
   %look.ring = mul i32 %w.index, {looks}
   ; reads of a peer's memory have been kept since the head was loaded
   %look.count = load i32, ptr %w.look_head.at, align 4
@@ -109,6 +124,11 @@ READ: Final = (
   store <32 x i32> %low, ptr %look.starts, align 8
   %look.next = add i32 %look.count, 1
   store i32 %look.next, ptr %w.look_head.at, align 4
+  br i1 %over, label %end, label %shadow
+shadow:
+  store i32 %look.next, ptr %w.look_done.at, align 4
+  %plane = mul i64 %warp64, %bytes64
+  %reads = getelementptr i64, ptr %s.reads, i64 %plane
 {halves}
 loop:
   %left = phi i32 [ %scattered, %halves ], [ %r, %next ]
@@ -186,9 +206,9 @@ WRITE: Final = (
   %floor64.0 = zext i32 %s.floor to i64
   %floor64.1 = insertelement <{n} x i64> poison, i64 %floor64.0, i64 0
   %floor64 = shufflevector <{n} x i64> %floor64.1, <{n} x i64> poison, <{n} x i32> zeroinitializer
-  br label %loop
+{halves}
 loop:
-  %left = phi i32 [ %near, %inner ], [ %r, %keep ]
+  %left = phi i32 [ %scattered, %halves ], [ %r, %keep ]
   %done = icmp eq i32 %left, 0
   br i1 %done, label %end, label %lane
 lane:
@@ -200,6 +220,24 @@ lane:
   %bit = shl i32 1, %l
   %less = sub i32 %left, 1
   %r = and i32 %left, %less
+  %at.end = add i32 %at, {last}
+  %bit0 = lshr i32 %at, %s.grain
+  %bit1 = lshr i32 %at.end, %s.grain
+  %bit2 = and i32 %bit0, 63
+  %bit3 = and i32 %bit1, 63
+  %bit4 = zext i32 %bit2 to i64
+  %bit5 = zext i32 %bit3 to i64
+  %bit6 = shl i64 1, %bit4
+  %bit7 = shl i64 2, %bit5
+  %bits = sub i64 %bit7, %bit6
+  %waiting = load i64, ptr %s.deferred.at, align 8
+  %met = and i64 %waiting, %bits
+  %meets = icmp ne i64 %met, 0
+  br i1 %meets, label %settle, label %settled
+settle:
+  call void @ptxloom_settle_reads(ptr %w)
+  br label %settled
+settled:
 """
     + _LAST_WRITES
     + """\

@@ -1,0 +1,69 @@
+"""Reads of shared memory that are kept in order alone, until it matters where they were.
+
+Most are over for all threads at the next barrier of the CTA, before anything is written: so a warp's plain reads go to
+its ring (`Look`) and to a mask of the places that have been read (`Shadow.deferred`), and to `Shadow.reads` only when
+something is about to be done there that has to know of them. Then the CTA's reads go there at once until the next
+barrier. Only where such a barrier ends what came before it: in clusters of one CTA.
+"""
+
+from __future__ import annotations
+
+from ptxloom.machine.native.language import part, trailing_zeros, u32, u64
+from ptxloom.machine.native.standalone import standalone
+from ptxloom.machine.native.watching import watching
+from ptxloom.machine.runtime.memory.places import warp_at
+from ptxloom.machine.runtime.state import Warp
+from ptxloom.machine.runtime.structs.shadow import BLOCK_SHIFT, LOOKS, Look, Shadow
+from ptxloom.machine.runtime.turns import spend
+
+WORD = 4
+
+
+def blocks_of(s: Shadow, at: u32, size: u32) -> u64:
+    """The bits of `Shadow.deferred` that stand for some bytes, of which there is one."""
+    last = u64(2) << u64((at + size - 1 >> s.grain) & 63)
+    return last - (u64(1) << u64((at >> s.grain) & 63))
+
+
+def settle_at(w: Warp, s: Shadow, at: u32, size: u32) -> None:
+    """Have all reads of some bytes where they are looked for."""
+    if s.deferred != 0 and s.deferred & blocks_of(s, at, size) != 0:
+        settle_reads(w)
+
+
+@standalone
+@watching
+def settle_reads(w: Warp) -> None:
+    """Have all reads of the CTA's memory where they are looked for, and keep them there until the next barrier."""
+    s = w.shadow
+    s.deferring = 0
+    s.deferred = 0
+    for index in range(s.warps):
+        far = warp_at(w.cta, index)
+        if far.steps_base == s.base:  # else it has read nothing since the barrier
+            while far.look_done != far.look_head:
+                spend(w, 1)
+                settle_look(s, far, s.looks[index * LOOKS + far.look_done % LOOKS])
+                far.look_done = far.look_done + 1
+
+
+def settle_look(s: Shadow, far: Warp, look: Look) -> None:
+    """The same of one read of a warp."""
+    warp = s.first // 32 + far.index
+    left = look.lanes
+    size = min(look.size, 32)
+    while left != 0:
+        lane = trailing_zeros(left)
+        left = left & left - 1
+        at = look.starts[lane]
+        new = u64(look.tick) << 32 | u64(1) << u64(lane)
+        reads = part(s.reads, u64(warp) * u64(s.bytes) + u64(at), size)
+        base = u64(s.base + 1) << 32
+        if size == WORD:
+            for offset in range(WORD):
+                reads[offset] = new | (reads[offset] & 0xFFFFFFFF if reads[offset] >= base else 0)
+        else:
+            for offset in range(size):
+                reads[offset] = new | (reads[offset] & 0xFFFFFFFF if reads[offset] >= base else 0)
+        s.summary[(at >> BLOCK_SHIFT) * s.summaries + warp] = look.tick
+        s.summary[(at + size - 1 >> BLOCK_SHIFT) * s.summaries + warp] = look.tick

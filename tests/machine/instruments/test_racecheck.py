@@ -290,3 +290,37 @@ def test_the_help_names_tiles_whose_barrier_is_handed_on_by_a_shuffle(told: str,
     result = kernel_of(body).launch(1, 64, [np.zeros(128, np.uint32)], checks=CHECKS, threads=1)
     assert result.hazards
     assert all(("tiled_partition" in (hazard.help or "")) is named for hazard in result.hazards)
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("reads", [1, 3, 1100])
+def test_a_read_is_remembered_however_much_is_read_behind_it(reads: int, seed: int) -> None:
+    """One warp reads a place, then others again and again, before another warp writes that place."""
+    body = f"""
+    mov.u32 %r4, 0; @%p4 bra W;
+    ld.shared.u32 %r1, [%r10];
+    L: ld.shared.u32 %r2, [%r10+2048]; ld.shared.u32 %r3, [tile+1024];
+    add.u32 %r4, %r4, 1; setp.lt.u32 %p5, %r4, {reads}; @%p5 bra L;
+    bra E;
+    W: @%p1 st.shared.u32 [tile+8], 5;
+    E: ret;
+    """
+    kinds = {kind for kind, _, _ in found(body, block=64, seed=seed)}
+    assert kinds == {"write-after-read" if reads < 1000 else "read-after-write"}  # the place of the first is forgotten
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("ordered", [False, True])
+def test_a_row_that_half_a_warp_writes_is_held_against_reads_and_writes(seed: int, *, ordered: bool) -> None:
+    """Both warps write all words, having read them: without a barrier between, both kinds are found."""
+    wait = "bar.sync 0;" if ordered else ""
+    body = f"""
+    and.b32 %r4, %r0, 31; mad.lo.u32 %r4, %r4, 4, %r20;
+    ld.shared.u32 %r1, [%r4];
+    {wait}
+    @%p2 st.shared.u32 [%r4], %r0;
+    {wait}
+    @%p4 st.shared.u32 [%r4], %r0;
+    """
+    kinds = {kind for kind, _, _ in found(body, block=64, seed=seed)}
+    assert kinds == (set() if ordered else {"write-after-read", "write-after-write"})

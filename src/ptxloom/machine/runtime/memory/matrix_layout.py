@@ -73,3 +73,30 @@ def circular_start(descriptor: u64, line: u64, column: u64) -> u64:
     along = (start >> 4 & 7) + column
     row = start & ~u64(127) if along < 8 else (descriptor >> 16 & 0x3FFF) << 4
     return row + line * stride + (along & 7) * ROW_BYTES
+
+
+def factor_low(descriptor: u64) -> u64:
+    """A place before which nothing of a factor lies: a swizzle moves bytes within 128."""
+    start = ((descriptor & 0x3FFF) << 4) & ~u64(127)
+    if descriptor & NEXT_IS_ADDRESS != 0:
+        start = min(start, (descriptor >> 16 & 0x3FFF) << 4 & ~u64(127))
+    return start
+
+
+def factor_high(descriptor: u64, lines: u64, columns: u64, across: u32) -> u64:
+    """A place behind which nothing lies of the first lines and columns of core matrices of a factor."""
+    start = (descriptor & 0x3FFF) << 4
+    leading = (descriptor >> 16 & 0x3FFF) << 4
+    stride = (descriptor >> 32 & 0x3FFF) << 4
+    shift = width_shift(descriptor) - 4
+    along = lines if across != 0 else columns
+    beside = columns if across != 0 else lines
+    if descriptor & NEXT_IS_ADDRESS != 0:
+        last = max(start, leading) + lines * stride
+    elif descriptor >> 61 == ATOM_32B:
+        last = start + (lines >> 3) * leading + (columns << 1) * stride
+    elif across != 0 and shift == 0:
+        last = start + beside * leading + along * stride
+    else:
+        last = start + beside * stride + (along >> shift) * leading
+    return last + 2048  # the rows of a core matrix, and what a swizzle's width adds

@@ -41,7 +41,7 @@ def stamp_of(w: Warp, site: u32) -> u32:
 
 
 def renew_steps(w: Warp) -> None:
-    """The warp counts from the last barrier on, and forgets what it has read before if that cannot race any more."""
+    """The warp counts from the last barrier on, and forgets what it has read before if that can no longer race."""
     s = w.shadow
     if w.steps_base != s.base:
         w.steps_base = s.base

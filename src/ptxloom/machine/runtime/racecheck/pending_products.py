@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from ptxloom.machine.native.language import address, trailing_zeros, u32, u64
 from ptxloom.machine.native.watching import watching
-from ptxloom.machine.runtime.memory.matrix_layout import ROW_BYTES, factor_place
+from ptxloom.machine.runtime.memory.matrix_layout import ROW_BYTES, factor_high, factor_low, factor_place
 from ptxloom.machine.runtime.memory.places import warp_at
 from ptxloom.machine.runtime.racecheck.happens_before import is_known, me, stamp_of
 from ptxloom.machine.runtime.racecheck.product_registers import forget_registers
@@ -50,6 +50,7 @@ def keep_product(w: Warp, descriptor: u64, first: u32, lines: u32, parts: u32, a
     p.across = across
     p.rows = 8
     p.done = 0
+    bound_factor(p)
 
 
 def next_factor(w: Warp, thread: u32, column: u32, stamp: u32) -> PendingFactor:
@@ -94,6 +95,13 @@ def keep_factor(
     p.across = across
     p.rows = rows
     p.done = p.begun  # the mbarrier of a commit reports their end
+    bound_factor(p)
+
+
+def bound_factor(p: PendingFactor) -> None:
+    """Note between which places a factor lies: what is written elsewhere need not be held against its rows."""
+    p.low = u32(factor_low(p.descriptor))
+    p.high = u32(factor_high(p.descriptor, u64(p.first + p.lines), u64(p.parts), p.across))
 
 
 def thread_column(w: Warp, lane: u32) -> u32:
@@ -156,7 +164,7 @@ def product_readers(w: Warp, s: Shadow, lane: u32, at: u32, size: u32, stamp: u3
         far = warp_of(w, s.first + warp * 32)
         for number in range(PRODUCTS):
             p = product_at(far, number)
-            if p.lines != 0 and is_read(w, thread, p) == 0:
+            if p.lines != 0 and at < p.high and at + size > p.low and is_read(w, thread, p) == 0:
                 found = first_byte(p, at, size)
                 if found != NONE:
                     reader = thread if p.thread // 32 == thread // 32 else p.thread

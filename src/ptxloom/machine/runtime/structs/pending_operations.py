@@ -53,6 +53,8 @@ class PendingFactor:
     done: u32  # the tick at which its group was first seen complete; 0: not waited for yet
     rows: u32  # of a core matrix
     thread: u32  # of the cluster: who reads, or the first of the warp that does
+    low: u32  # it lies between these two places in shared memory,
+    high: u32  # with others' bytes among its own
 
 
 class TensorAccess:

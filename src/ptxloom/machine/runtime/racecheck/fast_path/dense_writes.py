@@ -1,6 +1,6 @@
 """The part of racecheck's look at a write for lanes that share out a stretch of memory among them, as LLVM IR.
 
-Used inside a function of `fast_path`, whose values it names.
+Used inside a function of `look`, whose values it names.
 """
 
 from __future__ import annotations

@@ -160,6 +160,7 @@ def _may_be_equal(opcode: str, slot: str, word: str, other: str) -> bool:
         or (opcode, slot) in _ELSEWHERE
         or (slot in _NUMBERS and same_bits)
         or (slot == "rnd" and {word, other} == {"", "rn"})
+        or (slot == "cta_group" and {word, other} == {"", "cta_group::1"})
         or (slot == "CmpOp" and {word, other} in _COMPARISONS)
     )
 

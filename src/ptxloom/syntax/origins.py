@@ -120,7 +120,10 @@ class Origins:
         self._places.append(place)
 
     def at(self, offset: int) -> SourceLine | None:
-        """The source of the PTX at an offset; None if the module does not record it."""
+        """The source of the PTX at an offset; None if the module does not record it.
+
+        Compilers use line 0 for code that they made themselves: inside an inlined function it is of the call.
+        """
         index = bisect_right(self._starts, offset) - 1
         place = self._places[index] if index >= 0 else None
         chain: list[_Place] = []
@@ -128,7 +131,7 @@ class Origins:
             chain.append(place)
             place = place.into
         line: SourceLine | None = None
-        for one in reversed(chain):
+        for one in (each for each in reversed(chain) if each.line > 0):
             line = SourceLine(self._name(one.file), one.line, line, one.column)
         return line
 

@@ -63,7 +63,7 @@ def place_of(span: Span) -> Place:
 def place_at(span: Span, origin: SourceLine | None) -> Place:
     """The place of something in PTX whose line in the program that was compiled is known; None if it has no place."""
     home = None if origin is None else origin.home
-    if home is None or home.line < 1:  # compilers use 0 for code that they made themselves
+    if home is None:
         return Place(span.source.name, span.line, span.column, span.end_line, span.end_column, span, None)
     written = None if span.source.written is None else span.source.written(home.file)
     exact = None if written is None else _on_line(written, home)

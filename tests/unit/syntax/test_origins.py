@@ -70,3 +70,8 @@ def test_inline_assembly_is_one_statement_of_the_source() -> None:
     assert lines_of(f"// begin inline asm\n{inside}// end inline asm\ntrap;\n") == ["a.cu:7", "a.cu:7", "a.cu:9"]
     before = ".loc 1 5 5\n// begin inline asm\ntrap;\n"
     assert lines_of(f"{before}{inside}// end inline asm\ntrap;\n") == ["a.cu:5"] * 3 + ["a.cu:9"]
+
+
+def test_line_0_is_no_line_of_the_source_and_in_an_inlined_function_its_call() -> None:
+    compilers_own = inlined(2, 20, (1, 7, 5)) + inlined(3, 0, (2, 20, 1))
+    assert lines_of(".loc 1 0 0\ntrap;\n", f"{compilers_own}trap;\n") == ["", "b.h:20, inlined at a.cu:7"]

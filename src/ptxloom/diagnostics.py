@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from ptxloom.source import Span
 
 __all__ = [
+    "BEFORE_LAWS",
     "TOOLS",
     "Diagnostic",
     "Findings",
@@ -164,6 +165,8 @@ _MOST_RULES: Final = 6
 
 TOOLS: Final = ("memcheck", "racecheck", "initcheck", "synccheck")
 """Those that watch a kernel while it runs, by compute-sanitizer's names; each finds hazards of several kinds."""
+BEFORE_LAWS: Final = (*TOOLS, "racecheck:global")
+"""Those that watch a kernel before it is asked why its result is wrong: races between CTAs make results wrong, too."""
 
 
 def in_order(diagnostics: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:

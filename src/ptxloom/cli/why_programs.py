@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from ptxloom.cli.arguments import launch_words
 from ptxloom.cli.results.output import CLEAN, COULD_NOT_RUN, FINDINGS, Outcome, style_for
 from ptxloom.diagnosis.watched import REPORTS, VARIABLE, Watcher, reported
-from ptxloom.diagnostics import TOOLS, UsageError
+from ptxloom.diagnostics import BEFORE_LAWS, UsageError
 from ptxloom.files.names import is_file
 from ptxloom.machine.launch.watching import watching
 from ptxloom.names.demangling import demangled
@@ -60,13 +60,13 @@ def run(options: Options, command: list[str], executed: Callable[[Options, Mappi
         executed: Runs it, as `exec` does, with more variables in its environment.
     """
     watcher = Watcher()
-    options.program, options.checks = command, ",".join(TOOLS)
+    options.program, options.checks = command, ",".join(BEFORE_LAWS)
     options.on_hazard, options.destroy_on_device_error = "ignore", "context"
     with TemporaryDirectory() as folder:
         place = Path(folder) / "launches"
         given = {VARIABLE: "1", REPORTS: str(place)}
         given["PTXLOOM_ON_HAZARD"] = os.environ.get("PTXLOOM_ON_HAZARD") or "ignore"  # the report tells of them
-        with watching(TOOLS, watcher.tell, provenance=True):
+        with watching(BEFORE_LAWS, watcher.tell, provenance=True):
             ended = executed(options, given)
         own = reported(place)
     launches = watcher.launches + len(own)

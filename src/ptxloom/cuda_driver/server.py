@@ -23,7 +23,7 @@ from ptxloom.cuda_driver.build import NoDriver, temporary_folder
 from ptxloom.cuda_driver.protocol import ANSWER, MOST_BYTES, QUESTION, Operation
 from ptxloom.cuda_driver.report import STOPPED, Report, say
 from ptxloom.cuda_driver.session import Session
-from ptxloom.diagnostics import TOOLS
+from ptxloom.diagnostics import BEFORE_LAWS
 from ptxloom.machine.native.host_memory import Refused
 from ptxloom.names.demangling import demangled
 
@@ -216,7 +216,7 @@ def watched() -> Generator[None]:
         if (seen := watcher.tell(kernel, result)) is not None:
             say(f"ptxloom why: kernel {demangled(kernel)}:\n{seen}")
 
-    with watching(TOOLS, tell, provenance=True):
+    with watching(BEFORE_LAWS, tell, provenance=True):
         yield
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from ptxloom.diagnosis.diagnose import examine
 from ptxloom.diagnosis.examination import ELEMENTS, Examination, Unjudged
-from ptxloom.diagnostics import TOOLS, PtxloomError
+from ptxloom.diagnostics import BEFORE_LAWS, PtxloomError
 from ptxloom.machine.launch.watching import watch_always
 from ptxloom.names.demangling import demangled
 
@@ -96,7 +96,7 @@ def tell_of_all() -> None:
     if watcher is None:
         return
 
-    watch_always(TOOLS, lambda kernel, result: report(watcher, kernel, result))
+    watch_always(BEFORE_LAWS, lambda kernel, result: report(watcher, kernel, result))
 
 
 def report(watcher: Watcher, kernel: str, result: LaunchResult) -> None:

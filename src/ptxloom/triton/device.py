@@ -10,7 +10,7 @@ import numpy as np
 
 from ptxloom.descriptors import encode_im2col, encode_tiled
 from ptxloom.descriptors.tensor_types import DATA_TYPES, OOB_FILLS, SWIZZLES
-from ptxloom.diagnostics import TOOLS
+from ptxloom.diagnostics import BEFORE_LAWS
 from ptxloom.machine import Device, Kernel
 from ptxloom.machine.launch.options import multiprocessors, read_checks
 from ptxloom.triton.properties import FIRST_WITH_CLUSTERS, capability, properties
@@ -25,9 +25,9 @@ _TYPES: Final = tuple(DATA_TYPES)  # in the order of `CUtensorMapDataType`
 def device() -> Device:
     """The one device, which the tools of `PTXLOOM_CHECKS` watch.
 
-    By default memcheck and synccheck; all four where `PTXLOOM_WHY` asks why results are wrong.
+    By default memcheck and synccheck; all, of global memory too, where `PTXLOOM_WHY` asks why results are wrong.
     """
-    usual = ",".join(TOOLS) if os.environ.get("PTXLOOM_WHY") else None
+    usual = ",".join(BEFORE_LAWS) if os.environ.get("PTXLOOM_WHY") else None
     checks = read_checks(os.environ.get("PTXLOOM_CHECKS") or usual, "PTXLOOM_CHECKS")
     return Device(f"sm_{capability()}", checks=checks)
 

@@ -69,6 +69,27 @@ def test_what_the_tools_find_is_spoken_of_before_any_law(capsys: pytest.CaptureF
     assert (found["ended"], found["verdict"]) == ("", "unjudged")
 
 
+def test_a_race_between_ctas_is_reported_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Each CTA adds to one sum in global memory without an atomic."""
+    ptx = tmp_path / "sum.ptx"
+    ptx.write_text(
+        """.version 8.0
+        .target sm_80
+        .address_size 64
+        .visible .entry k(.param .u64 y)
+        {
+        .reg .b64 %d; .reg .f32 %f;
+        ld.param.u64 %d, [y];
+        ld.global.f32 %f, [%d];
+        add.f32 %f, %f, 0f3f800000;
+        st.global.f32 [%d], %f;
+        ret;
+        }"""
+    )
+    assert main(["why", str(ptx), "--grid", "4", "--block", "1", "--arg", "Y=zeros:f32:1"]) == 1
+    assert capsys.readouterr().out.startswith("error[racecheck.")
+
+
 def test_a_kernel_that_is_ended_is_not_judged(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "beyond.ptx"
     path.write_text(

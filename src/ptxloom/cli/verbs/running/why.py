@@ -22,7 +22,7 @@ from ptxloom.cli.suspected import with_suspects
 from ptxloom.cli.verbs.running import exec as programs
 from ptxloom.comparison.expression import Expectation
 from ptxloom.diagnosis import Examination, examine
-from ptxloom.diagnostics import TOOLS, PtxloomError, Severity, UsageError
+from ptxloom.diagnostics import BEFORE_LAWS, PtxloomError, Severity, UsageError
 from ptxloom.machine.kernels import kernel
 from ptxloom.machine.memory.arena import Budget, default_limit
 from ptxloom.machine.results.outcome import LaunchError, NotReadyError
@@ -132,7 +132,7 @@ def _told(module: Module, options: Options, tries: int = _TRIES) -> diagnoses.Re
             contract=launch.contract,
             reference=expected,
             provenance=_followed(options),
-            checks=(*TOOLS, "initcheck:global") if unwritten else TOOLS,
+            checks=(*BEFORE_LAWS, "initcheck:global") if unwritten else BEFORE_LAWS,
             uninitialised=unwritten,
             progress=told_progress if sys.stderr.isatty() else None,
             **limits(options),

@@ -90,6 +90,45 @@ def test_a_race_between_ctas_is_reported_too(tmp_path: Path, capsys: pytest.Capt
     assert capsys.readouterr().out.startswith("error[racecheck.")
 
 
+def test_an_access_out_of_bounds_names_what_lets_it_and_where_its_index_is_computed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ptx = tmp_path / "edge.ptx"
+    ptx.write_text(
+        """.version 8.0
+        .target sm_80
+        .address_size 64
+        .file 1 "edge.cu"
+        .visible .entry k(.param .u64 x, .param .u32 n)
+        {
+        .reg .b64 %d<4>; .reg .b32 %r<4>; .reg .pred %p<4>;
+        ld.param.u64 %d0, [x];
+        ld.param.u32 %r0, [n];
+        mov.u32 %r1, %tid.x;
+        .loc 1 5 3
+        sub.s32 %r2, %r1, 1;
+        .loc 1 0 3
+        setp.ge.s32 %p0, %r1, 40;
+        .loc 1 6 3
+        setp.ge.s32 %p1, %r2, %r0;
+        .loc 1 7 3
+        or.pred %p2, %p0, %p1;
+        @%p2 bra DONE;
+        mul.wide.s32 %d1, %r2, 4;
+        add.s64 %d2, %d0, %d1;
+        st.global.u32 [%d2], %r1;
+        DONE: ret;
+        }"""
+    )
+    words = ["why", str(ptx), "--grid", "1", "--block", "32", "--arg", "X=zeros:u32:32", "--arg", "32"]
+    assert main(words) == 1
+    told = "what edge.cu:7 accesses is computed at edge.cu:5; whether it is accessed is decided at edge.cu:6"
+    assert told in capsys.readouterr().out.splitlines()
+    assert main([*words, "--output-format", "json"]) == 1
+    (one,) = json.loads(capsys.readouterr().out)["behind"]
+    assert one == {"place": "edge.cu:7", "guards": ["edge.cu:6"], "index": ["edge.cu:5"]}
+
+
 def test_a_kernel_that_is_ended_is_not_judged(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "beyond.ptx"
     path.write_text(

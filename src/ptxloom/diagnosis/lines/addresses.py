@@ -27,6 +27,11 @@ def made_of(op: Op, program: Program) -> tuple[Op, ...]:
     return tuple(maker for maker in _behind(op, program) if not _is_first(maker))
 
 
+def loads_behind(op: Op, program: Program) -> tuple[Op, ...]:
+    """The loads of indices that an address is made of."""
+    return tuple(maker for maker in _behind(op, program) if is_load(maker))
+
+
 def made_alone(op: Op, program: Program) -> tuple[Op, ...]:
     """Those of them that make no address of another parameter's memory."""
     own = _behind(op, program)
@@ -59,6 +64,16 @@ def _is_first(op: Op) -> bool:
 def bases_behind(maker: Op, program: Program) -> frozenset[str]:
     """The addresses that the kernel is given of which a result is made."""
     return _bases((maker, *_followed([read.text for _, read in names_read(maker)], maker, program)))
+
+
+def writers_of(op: Op, name: str, program: Program) -> tuple[Op, ...]:
+    """All instructions of an instruction's function that write a register."""
+    return tuple(_makers(program).get((op.function.number, name), ()))
+
+
+def is_load(maker: Op) -> bool:
+    """Whether a result comes from memory that is not the kernel's parameters."""
+    return ORIGINS.get(maker.opcode) is Origin.MEMORY and not maker.has("param")
 
 
 def _behind(op: Op, program: Program) -> tuple[Op, ...]:

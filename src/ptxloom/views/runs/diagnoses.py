@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from ptxloom.comparison import Comparison
     from ptxloom.diagnosis import Diagnosis, Examination, Picture, Unjudged
     from ptxloom.diagnosis.examination import Verdict
+    from ptxloom.diagnosis.lines.behind import Behind
     from ptxloom.machine.results.hazard import Hazard, Hazards
 
 _ROWS = 8  # of a picture
@@ -34,12 +35,14 @@ class ReportedRun:
         comparisons: Its arrays against what they should be.
         hazards: What the four tools found; they come before any law.
         ended: Why the kernel was ended; empty if it finished.
+        behind: For each access out of bounds, where its index is computed and what lets it.
     """
 
     examined: Examination
     comparisons: tuple[Comparison, ...] = ()
     hazards: Hazards | tuple[Hazard, ...] = ()
     ended: str = ""
+    behind: tuple[Behind, ...] = ()
 
     @property
     def wrong(self) -> tuple[str, ...]:
@@ -75,7 +78,8 @@ def full(told: ReportedRun, style: Style = PLAIN, tried: ReportedRun | None = No
 def _watched(told: ReportedRun, style: Style) -> str:
     """What the tools found, and what ended the kernel."""
     ended = f"{style.paint(harmless(told.ended), Ink.RED)}: no law was asked\n\n" if told.ended else ""
-    return f"{ended}{hazard_reports.full(told.hazards, style)}".rstrip("\n")
+    behind = "".join(f"\n{harmless(str(one))}" for one in told.behind)
+    return f"{ended}{hazard_reports.full(told.hazards, style)}".rstrip("\n") + behind
 
 
 def _tools(told: ReportedRun) -> str:

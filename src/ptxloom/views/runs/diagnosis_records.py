@@ -61,11 +61,20 @@ class JudgedRecord(Record):
     elements: Natural
 
 
+class BehindRecord(Record):
+    """What stands behind an access out of bounds."""
+
+    place: str
+    guards: tuple[str, ...]
+    index: tuple[str, ...]
+
+
 class ToldRecord(Record):
     """The report of a run."""
 
     hazards: tuple[HazardRecord, ...]
     ended: str
+    behind: tuple[BehindRecord, ...]
     verdict: Literal["broken", "unjudged", "clean"]
     compared: bool
     wrong: tuple[str, ...]
@@ -102,6 +111,7 @@ def _short(told: ReportedRun) -> ToldRecord:
         ToldRecord,
         told,
         hazards=tuple(map(as_record, told.hazards)),
+        behind=tuple(taken(BehindRecord, one) for one in told.behind),
         compared=bool(told.comparisons),
         downgraded=tuple(one.name for one in told.comparisons if one.downgrade is not None),
         diagnoses=tuple(map(_record, told.examined.found)),

@@ -22,6 +22,7 @@ from ptxloom.cli.suspected import with_suspects
 from ptxloom.cli.verbs.running import exec as programs
 from ptxloom.comparison.expression import Expectation
 from ptxloom.diagnosis import Examination, examine
+from ptxloom.diagnosis.lines.behind import behind
 from ptxloom.diagnostics import BEFORE_LAWS, PtxloomError, Severity, UsageError
 from ptxloom.machine.kernels import kernel
 from ptxloom.machine.memory.arena import Budget, default_limit
@@ -31,8 +32,12 @@ from ptxloom.syntax.parser import parse_source
 from ptxloom.views.runs import diagnoses, diagnosis_picture, diagnosis_records
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from ptxloom.cli.command_line import Options
     from ptxloom.diagnosis import Repair
+    from ptxloom.diagnosis.lines.behind import Behind
+    from ptxloom.machine import Hazard, Kernel
     from ptxloom.machine.results.provenance import ProvenanceRecord
     from ptxloom.syntax import Module
 
@@ -140,13 +145,21 @@ def _told(module: Module, options: Options, tries: int = _TRIES) -> diagnoses.Re
     except LaunchError as error:
         if isinstance(error, NotReadyError) and tries and _processor() - began < (options.timeout or 0):
             return _told(module, options, tries - 1)  # others had the processor; what is compiled by now is kept
-        return diagnoses.ReportedRun(Examination((), 0, 0), hazards=error.hazards, ended=error.reason)
+        reasons = _behind(error.hazards, compiled)
+        return diagnoses.ReportedRun(Examination((), 0, 0), hazards=error.hazards, ended=error.reason, behind=reasons)
     names = {number: argument.name for number, argument in enumerate(launch.arguments)}
     said = [one.wanted.text for one in launch.comparisons if isinstance(one.wanted, Expectation)]
     examined = _examined(cast("ProvenanceRecord", result.provenance), said, names)
     if result.hazards:  # what was followed is one order of accesses that might have come in another
         examined = replace(examined, found=tuple(replace(one, certain=False) for one in examined.found))
     return diagnoses.ReportedRun(examined, result.comparisons, result.hazards)
+
+
+def _behind(hazards: Iterable[Hazard], compiled: Kernel) -> tuple[Behind, ...]:
+    """What stands behind accesses out of bounds of a kernel's own, of equal ones once."""
+    wrong = (one for one in hazards if one.rule == "memcheck.out-of-bounds" and not one.kernel)
+    found = (behind(one.span, compiled.program) for one in wrong)
+    return tuple(dict.fromkeys(one for one in found if one is not None))
 
 
 def _followed(options: Options) -> Provenance:

@@ -1,0 +1,87 @@
+"""What stands behind an access that must not be made: the comparisons that let it, and where its index is computed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from ptxloom.diagnosis.lines.addresses import loads_behind, made_of, writers_of
+from ptxloom.diagnosis.lines.guards import guards_of
+from ptxloom.machine.analysis.definite_assignment import names_read
+from ptxloom.readings.computed import adds, multiplies_operands, resizes, scales
+from ptxloom.source import title
+from ptxloom.syntax.places import Place, place_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from ptxloom.machine.program.model import Op, Program
+    from ptxloom.source import Span
+
+_MOST: Final = 4  # places of each kind
+
+
+@dataclass(frozen=True, slots=True)
+class Behind:
+    """Places as reports name them, `kernel.cu:13`, the nearest first, none of them the access's own.
+
+    Attributes:
+        place: The access's own place.
+        guards: Comparisons that decide whether it is made.
+        index: Additions, multiplications and loads that make its address.
+    """
+
+    place: str
+    guards: tuple[str, ...]
+    index: tuple[str, ...]
+
+    def __str__(self) -> str:
+        made = f"what {self.place} accesses is computed at {_listed(self.index)}" if self.index else ""
+        decided = f"whether it is accessed is decided at {_listed(self.guards)}" if self.guards else ""
+        return "; ".join(filter(None, (made, decided)))
+
+
+def behind(span: Span, program: Program) -> Behind | None:
+    """What stands behind the access at a place of the PTX; None if there is no instruction, or nothing is behind it."""
+    op = next((op for op in program.ops if op.node.start == span.start), None)
+    if op is None:
+        return None
+    own = place_of(op.node.span)
+    makers = (*filter(_is_arithmetic, made_of(op, program)), *loads_behind(op, program))
+    tests = (test for guard in guards_of(op, program) for test in _tests(guard, program))
+    found = Behind(_named(own), _places(tests, own), _places(makers, own))
+    return found if found.guards or found.index else None
+
+
+def _tests(guard: Op, program: Program) -> Iterator[Op]:
+    """The comparisons of which a predicate is made, the nearest first."""
+    waiting, seen = [guard], {guard}
+    while waiting:
+        one = waiting.pop(0)
+        if not one.has("pred"):
+            yield one
+            continue
+        read = {op for _, name in names_read(one) for op in writers_of(one, name.text, program)} - seen
+        seen |= read
+        waiting += sorted(read, key=lambda op: -op.site)
+
+
+def _is_arithmetic(maker: Op) -> bool:
+    node = maker.node
+    return not resizes(node) and (adds(node) or scales(node) or multiplies_operands(node))
+
+
+def _places(ops: Iterable[Op], own: Place) -> tuple[str, ...]:
+    """Lines of the file that the access stands in: compilers leave some of what they made without a line."""
+    places = (place_of(op.node.span) for op in ops)
+    found = dict.fromkeys(_named(place) for place in places if place.file == own.file and place.line != own.line)
+    return tuple(found)[:_MOST]
+
+
+def _named(place: Place) -> str:
+    return f"{title(place.file)}:{place.line}"
+
+
+def _listed(places: tuple[str, ...]) -> str:
+    *ahead, last = places
+    return f"{', '.join(ahead)} and {last}" if ahead else last

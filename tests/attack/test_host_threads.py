@@ -62,6 +62,7 @@ def test_python_stores_into_no_worker_but_its_own() -> None:
 ELEMENTS: Final = {
     "launch/launch_state.py": {
         "_fill": "the launch's extents, before there is a worker",
+        "provide": "the address of a variant, one word: who reads it meanwhile goes on in the old code or the new",
         "table": "an array of Python's, whose bytes are published",
     },
     "launch/shadows/initcheck.py": {"mark": "rows of that array"},

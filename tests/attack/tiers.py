@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from ptxloom.machine.compile import tiers
 from ptxloom.machine.launch.launch_state import compiled_checks
+from ptxloom.machine.native.tier import VARIABLE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 def choose(tier: str) -> None:
     """Have kernels run in a tier from here on."""
-    os.environ[tiers.VARIABLE] = tier
+    os.environ[VARIABLE] = tier
 
 
 def prepare(kernel: Kernel, checks: Iterable[str]) -> None:

@@ -27,10 +27,10 @@ from ptxloom.fuzzing.nodes import CLUSTER
 from ptxloom.fuzzing.writer import KERNEL, module_text, names_of
 from ptxloom.isa.target import Target
 from ptxloom.isa.version import PtxVersion
-from ptxloom.machine.compile import tiers
 from ptxloom.machine.kernels import kernel
 from ptxloom.machine.launch.options import DEFAULT_CHECKS
 from ptxloom.machine.memory.textures import texture as pictured
+from ptxloom.machine.native import tier
 from ptxloom.meaning.form import Unreadable
 from ptxloom.syntax import parse
 
@@ -158,7 +158,7 @@ def _alone(
 
 def _hot(jury: Jury, programs: Sequence[Program], out: Frames, given: Frames) -> Frames | Refused:
     """Each program in a kernel of its own, in the hot tier, for which all together would be too long."""
-    with _variable(tiers.VARIABLE, "hot"):
+    with _variable(tier.VARIABLE, tier.HOT):
         return _alone(jury, programs, out, given, prepare=True)
 
 

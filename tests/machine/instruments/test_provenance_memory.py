@@ -229,3 +229,21 @@ def test_arrays_of_a_device_are_named(*, named_too: bool) -> None:
         assert record.array(wanted).dtype == np.dtype(item)
         assert origins["element"].tolist() == [step * n for n in range(32)]
         assert sum(one.nbytes == given.nbytes for one in record.arrays) == 1
+
+
+ADDED = """.visible .entry k(.param .u64 given, .param .u64 out) {
+.reg .b32 r<8>; .reg .b64 d<8>; .shared .align 4 .b8 room[128];
+mov.u32 r0, %tid.x; mul.wide.u32 d2, r0, 4; ld.param.u64 d0, [given]; add.s64 d0, d0, d2; ld.param.u64 d1, [out];
+add.s64 d1, d1, d2; mov.u32 r1, room; mad.lo.u32 r1, r0, 4, r1; ld.global.u32 r2, [d0]; mov.u32 r3, 5;
+st.shared.u32 [r1], FIRST; atom.shared.add.u32 r4, [r1], SECOND; ld.shared.u32 r5, [r1]; st.global.u32 [d1], r5; ret; }
+"""
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "kind"),
+    [("r3", "r3", Kind.NONE), ("r2", "r3", Kind.COMPUTED), ("r3", "r2", Kind.COMPUTED), ("r2", "r2", Kind.COMPUTED)],
+)
+def test_a_sum_of_numbers_without_origins_has_none(first: str, second: str, kind: Kind) -> None:
+    text = ADDED.replace("FIRST", first).replace("SECOND", second)
+    record = followed(text, numbers(32), np.zeros(32, np.uint32))
+    assert (record.contents("out").origins["kind"] == kind).all()

@@ -89,3 +89,17 @@ def test_members_that_have_exited_are_not_waited_for() -> None:
     entry(body).launch(1, 32, [out], timeout=300)
     assert out[:30].tolist() == list(range(1, 31))
     assert out[31] == 0
+
+
+@pytest.mark.parametrize(
+    ("statement", "kinds"),
+    [("movmatrix.sync.aligned.m8n8.trans.b16 %r1, %r0;", {"exited"}), ("barrier.sync.aligned 0;", {"exited-barrier"})],
+)
+def test_what_has_exited_is_told_where_the_whole_warp_is_wanted_and_only_if_asked(
+    statement: str, kinds: set[str]
+) -> None:
+    out = np.zeros(32, np.uint32)
+    kernel = entry(f"setp.eq.u32 %p1, %r0, 31; @%p1 exit;\n{statement}\n{STORE}")
+    found = kernel.launch(1, 32, [out], checks=("synccheck",), timeout=300).hazards
+    assert {one.kind for one in found} == kinds
+    assert not kernel.launch(1, 32, [out], checks=("memcheck",), timeout=300).hazards

@@ -14,12 +14,11 @@ from ptxloom.machine import semantics
 from ptxloom.machine.codegen.access import READ, UPDATE, WRITE, Access
 from ptxloom.machine.codegen.builder import Instrument
 from ptxloom.syntax import tree
-from recorded.ptxas.isa_cases import legal
+from recorded.ptxas.isa_cases import Case, legal
 
 if TYPE_CHECKING:
     from ptxloom.machine.codegen.builder import Builder
     from ptxloom.machine.program.model import Op
-    from recorded.ptxas.isa_cases import Case
 
 KINDS = {READ: READS, WRITE: WRITES, UPDATE: UPDATES}
 WITH_PLACES = [
@@ -85,3 +84,24 @@ def test_what_names_no_place_touches_no_memory(opcode: str) -> None:
     for case in legal(opcode, 1):
         found = told(case) if semantics.ROWS.get(opcode) else None
         assert found is None or not found[1], case.text
+
+
+@pytest.mark.parametrize("size", [4, 8, 16])
+@pytest.mark.parametrize("rest", ["", ", 2", ", b32r1"])
+def test_a_copy_of_a_few_bytes_touches_as_many_on_both_sides(size: int, rest: str) -> None:
+    found = told(Case("cp", (), f"cp.async.ca.shared.global [b32r0], [b64r1], {size}{rest};", 0))
+    assert found is not None
+    assert [(one.kind, one.bytes, one.is_issued) for one in found[1]] == [(WRITE, size, True), (READ, size, True)]
+
+
+def test_a_request_for_a_cluster_is_made_for_the_lane_that_asks() -> None:
+    text = "clusterlaunchcontrol.try_cancel.async.shared::cta.mbarrier::complete_tx::bytes.b128 [b32r0], [b32r1];"
+    found = told(Case("clusterlaunchcontrol", (), text, 0))
+    assert found is not None
+    assert [one.is_issued for one in found[1] if one.kind == WRITE] == [True]
+
+
+def test_an_allocation_writes_one_address() -> None:
+    found = told(Case("tcgen05", (), "tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [b32r0], 64;", 0))
+    assert found is not None
+    assert [(one.kind, one.bits, one.parts) for one in found[1]] == [(WRITE, 32, 1)]

@@ -31,6 +31,7 @@ PLACE = "tex.2d.v4.f32.f32 {f0, f1, f2, f3}, [texture, "
         ("tex.2d.v4.f32.f32 {_, s1, s2, s3}, [texture, {f4, f5}];", "warning", "s1"),
         ("st.shared.v2.u64 [tile], {1, r0};", "error", "r0"),
         ("st.shared.v2.u64 [tile], {r0, 1};", "error", "r0"),
+        ("tex.2d.v4.f32.f32 {rd0, s1, s2, s3}, [texture, {f4, f5}];", "error", "s1"),
     ],
 )
 def test_the_register_that_decides_the_type_is_the_one_that_is_shown(statement: str, severity: str, at: str) -> None:

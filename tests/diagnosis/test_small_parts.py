@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 
 import ptxloom as pl
-from diagnosis.made_tiles import LINES, moved, right_tile
+from diagnosis.made_tiles import LINES, moved, reordered, right_tile
+from ptxloom.diagnosis import census, copies, culprits, findings, laws
+from ptxloom.diagnosis.described import scale_lines, uncopied
 from ptxloom.diagnosis.explanations import explanations
 from ptxloom.diagnosis.factors import Unstored
 from ptxloom.diagnosis.kept import was_there
@@ -30,7 +32,7 @@ from ptxloom.machine.results.provenance_tags import NODE, ORIGIN
 
 if TYPE_CHECKING:
     from ptxloom.diagnosis.laws import Suspect
-    from ptxloom.diagnosis.origins.tiles import Integers
+    from ptxloom.diagnosis.origins.tiles import Integers, Tile, Truth
     from ptxloom.diagnosis.sums.terms import Terms
     from ptxloom.machine.program.model import Op, Program
     from ptxloom.machine.results.provenance import ProvenanceRecord
@@ -209,3 +211,123 @@ def test_an_address_without_one_part_of_the_ctas_index_is_told_by_another_part()
     program = program_of(begin + end)
     load = next(op for op in program.ops if "global" in op.text)
     assert [told(field) for field in "xyz"] == ["", "", ""]
+
+
+def test_a_copy_that_is_swizzled_is_told_by_chunks_of_sixteen_bytes() -> None:
+    row, column = np.divmod(np.arange(32 * 32).reshape(32, 32), 32)
+    origins = np.zeros((32, 32), ORIGIN)
+    origins["kind"], origins["element"] = Kind.EXACT, row * 32 + (column ^ (row % 2) * 8)
+    contents = Contents(array_of(np.float16, 32, 32, number=1), origins, row * 0, row < 0)
+    copy = copies._tiled(contents, array_of(np.float16, 32, 32), 16, turned=False, stated=True)
+    assert copy is not None
+    assert copy.tile.plane.unit_bits == 16
+    assert [one.named.cause for one in copy.explained[:1]] == ["swizzle-mismatch"]
+
+
+def test_what_nobody_multiplies_is_not_asked_for() -> None:
+    """The last k is from no array on either side: the tile reaches beyond the matrix. One of A alone is asked for."""
+    a, b = np.ones((1, 4, 3), np.bool_), np.ones((1, 3, 2), np.bool_)
+    a[0, :, 2] = b[0, 2, :] = False
+    assert not census._unasked("a", {"a": a, "b": b}).any()
+    a[0, 1, 1] = False
+    assert np.argwhere(census._unasked("a", {"a": a, "b": b})).tolist() == [[0, 1, 1]]
+
+
+@pytest.mark.parametrize(
+    ("rows", "elsewhere"), [([32, 32], True), ([64, 64], True), ([33, 33], False), ([32, 64], False)]
+)
+def test_scales_of_another_column_of_tensor_memory_are_a_quarter_of_a_tile_away(
+    rows: list[int], elsewhere: bool
+) -> None:
+    assert scale_lines._is_elsewhere(np.array(rows), np.zeros(2, np.int64)) is elsewhere
+    assert not scale_lines._is_elsewhere(np.array(rows), np.array([0, 1]))
+
+
+@pytest.mark.parametrize(("block", "brought"), [(1, True), (3, True), (4, False), (8, False)])
+def test_a_scale_was_brought_with_the_others_of_its_word(block: int, brought: bool) -> None:
+    events = np.zeros(1, [("cta", np.int64)])
+    record: Any = SimpleNamespace(raw=SimpleNamespace(events=events, kept={}))
+    one = np.zeros(1, np.int64)
+    held = scale_lines.Held("a", 0, one, one, one + block, one, one, one, 32, ())
+    taken = scale_lines.Taken(one, one, one, one == 0)
+    assert scale_lines._were_brought(held, taken, (), record) is brought
+
+
+@pytest.mark.parametrize(
+    ("place", "made", "chosen"),
+    [
+        (4, [[7, 2], [8, 2]], (2,)),
+        (4, [[2], [2]], (2,)),
+        (4, [[7], [8]], (7,)),
+        (4, [[7, 2]], (7,)),
+        (3, [[7, 2], [8, 2]], (7,)),
+        (3, [[2], [2]], (2,)),
+        (4, [list[int](), list[int]()], (11, 12)),
+    ],
+)
+def test_an_operand_is_made_by_what_all_products_share(
+    monkeypatch: pytest.MonkeyPatch, place: int, made: list[list[int]], chosen: tuple[int, ...]
+) -> None:
+    """The address of scales; the instruction descriptor (3) rather by what each product has of its own."""
+
+    def constants(op: Op, *_: object) -> list[int]:
+        return made[op.site - 11]
+
+    monkeypatch.setattr(scale_lines, "_constants", constants)
+    products: Any = [SimpleNamespace(site=11 + number) for number in range(len(made))]
+    record: Any = None
+    assert scale_lines._maker(products, place, record) == chosen
+
+
+@pytest.mark.parametrize(("cause", "asked"), [("k-missing", True), ("rows-shifted", False)])
+def test_where_a_sum_begins_anew_is_asked_only_of_k_that_are_missing(
+    monkeypatch: pytest.MonkeyPatch, cause: str, asked: bool
+) -> None:
+    program = program_of("mov.u32 %r0, 1; add.u32 %r1, %r0, 2;")
+    first, begins = program.ops[:2]
+    found = culprits.Culprit("found", first, None, ())
+    total: Any = SimpleNamespace(ways=NOTHING, field="", named=SimpleNamespace(cause=cause), certain=True, again="")
+
+    def started(*_: object) -> Op:
+        return begins
+
+    def none(*_: object) -> tuple[Op, ...]:
+        return ()
+
+    monkeypatch.setattr(findings, "started_anew", started)
+    monkeypatch.setattr(findings, "copies_of", none)
+    record: Any = SimpleNamespace(program=program)
+    assert findings._of_loop(found, total, [first], record).op is (begins if asked else first)
+
+
+def test_nothing_is_sure_of_a_factor_whose_k_no_other_operand_tells() -> None:
+    tile, _ = right_tile(form_of("m16n8k16", "f16"), "b", events=2)
+    order = next(order for named, order in named_orders(tile.form, "b") if named.cause == "registers-exchanged")
+    evidence: Any = SimpleNamespace()
+    (found,) = laws._unordered(evidence, {"b": reordered(tile, order)}, {})
+    assert (found.law, found.sure) == (laws.K, False)
+    assert [one.named.cause for one in found.explained][:1] == ["registers-exchanged"]
+
+
+def test_elements_of_the_first_row_and_column_are_missed_where_they_were_never_copied(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    tile, _ = right_tile(form_of("m16n8k16", "f16"), "a", events=1)
+    tile = tile.moved(tile.slow - tile.slow.min(), tile.fast - tile.fast.min())
+    missing = np.zeros(tile.known.shape, np.bool_)
+    missing[0, 0, :] = missing[0, :, 0] = True
+    stack = SimpleNamespace(role="a", missing=missing, path=np.zeros(missing.shape, np.int64), known=~missing)
+    site: Any = SimpleNamespace(described=("a",), stacks=(stack,), numbers=np.arange(1), site=0)
+    reading: Any = SimpleNamespace(image=False, stated=True, planes={"a": tile.plane})
+
+    def tiles(*_: object) -> dict[str, Tile]:
+        return {"a": tile}
+
+    def picture(_lines: object, absent: Truth, *_: object) -> Truth:
+        return absent
+
+    monkeypatch.setattr(uncopied, "tiles_of", tiles)
+    monkeypatch.setattr(uncopied, "elements_absent", picture)
+    record: Any = None
+    (found,) = uncopied.not_copied([site], reading, record)
+    assert (found.named.cause, found.wrong, found.total) == ("not-copied", 31, 256)

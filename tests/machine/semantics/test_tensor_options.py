@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
+from machine.semantics.recorded_rows import built
 from machine.semantics.tensor_kernels import descriptor, lines, run, run_pair, stride_of
 from ptxloom.descriptors.instruction import InstructionDescriptor
 from ptxloom.fragments import fragment
 from ptxloom.fragments.tensor_layouts import TensorLayout, accumulator_layout
+from recorded.ptxas.isa_cases import Case
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -160,3 +162,13 @@ def test_rows_move_down_by_one_as_the_map_has_them(ctas: int) -> None:
             cta, lane = divmod(e.lane, 128)
             wanted[cta, 16 + e.register, 32 + lane - 1] = old[cta, 16 + e.register, 32 + lane]
     assert (after.reshape(old.shape) == wanted).all()
+
+
+@pytest.mark.parametrize("ctas", [1, 2])
+def test_lanes_that_are_not_written_have_room_for_those_of_a_pair(ctas: int) -> None:
+    words = ", ".join(f"b32r{number}" for number in range(4 * ctas))
+    text = f"tcgen05.mma.cta_group::{ctas}.kind::f16 [b32r1], b64r1, b64r2, b32r3, {{{words}}}, p5;"
+    found = built(Case("tcgen05", (), text, 0))
+    assert found is not None
+    rooms = [line for line in found[1].images.allocas if ".disabled." in line]
+    assert [line.partition(" = ")[2] for line in rooms] == ["alloca [32 x i8], align 64"]

@@ -119,6 +119,28 @@ ret;
         assert run(text, 32, room[4 * start : 4 * start + 64]).totals.sectors == 5
 
 
+@pytest.mark.parametrize(("take", "sectors"), [(0, 0), (1, 16), (16, 16)])
+def test_a_copy_that_takes_nothing_reads_no_sector(take: int, sectors: int) -> None:
+    text = f"""
+.visible .entry k(.param .u64 p) {{
+.shared .align 16 .b8 room[512];
+.reg .b32 %t, %s; .reg .b64 %p, %x;
+mov.u32 %t, %tid.x;
+shl.b32 %t, %t, 4;
+mov.u32 %s, room;
+add.u32 %s, %s, %t;
+ld.param.u64 %p, [p];
+cvt.u64.u32 %x, %t;
+add.u64 %p, %p, %x;
+cp.async.cg.shared.global [%s], [%p], 16, {take};
+cp.async.wait_all;
+ret;
+}}
+"""
+    counts = run(text, 32, np.zeros(128, np.uint32)).totals
+    assert (counts.wavefronts, counts.sectors) == (4, sectors)
+
+
 def test_a_generic_access_is_counted_where_it_goes() -> None:
     text = """
 .visible .entry k(.param .u64 p) {

@@ -126,6 +126,22 @@ def test_a_bulk_copy_tells_its_mbarrier_and_comes_back() -> None:
     assert out.tolist() == [n + 5 if n < 32 else n for n in range(64)]
 
 
+@pytest.mark.parametrize(
+    ("fence", "kinds"),
+    [("", {"cross-proxy"}), ("fence.proxy.async;", set[str]()), ("fence.proxy.async.global;", set[str]())],
+)
+def test_a_bulk_copy_may_not_find_what_threads_wrote_without_a_fence(fence: str, kinds: set[str]) -> None:
+    body = f"""ld.param.u64 %rd2, [in]; mov.u32 %r20, bar; mov.u32 %r21, room; setp.ne.u32 %p1, %r0, 0;
+    @!%p1 mbarrier.init.shared.b64 [bar], 1; mul.wide.u32 %rd3, %r0, 4; add.u64 %rd4, %rd2, %rd3;
+    st.global.u32 [%rd4], %r0; {fence} bar.sync 0; @%p1 bra WAIT;
+    mbarrier.arrive.expect_tx.shared.b64 %rd5, [bar], 128;
+    cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes [%r21], [%rd2], 128, [bar];
+    WAIT: bar.warp.sync -1; AGAIN: mbarrier.try_wait.parity.shared.b64 %p2, [bar], 0; @!%p2 bra AGAIN;"""
+    out, given = np.zeros(4, np.uint32), np.zeros(64, np.uint32)
+    found = entry(body, PARAMS, ROOM).launch(1, 32, [out, given], checks=CHECKS, timeout=300).hazards
+    assert {one.kind for one in found} == kinds
+
+
 def test_a_multicast_reaches_the_named_blocks_of_a_cluster() -> None:
     out = np.zeros(4, np.uint32)
     given = np.arange(7, 15, dtype=np.uint32)

@@ -13,7 +13,7 @@ import numpy as np
 
 from ptxloom.binding.effects import destinations
 from ptxloom.binding.touches import touches
-from ptxloom.diagnosis.lines.fillers import of_caller, spares
+from ptxloom.diagnosis.lines.fillers import listed, of_caller, spares
 from ptxloom.diagnosis.lines.swizzles import unswizzled
 from ptxloom.diagnosis.model import Repair
 from ptxloom.diagnosis.origins.bases import way
@@ -21,7 +21,7 @@ from ptxloom.diagnostics import UnsupportedForm
 from ptxloom.isa.matrix import MOVES, matrix_move
 from ptxloom.readings.effects import copies, loads, stores
 from ptxloom.readings.terms import meaning_of
-from ptxloom.syntax import print_operand, print_statements, tree
+from ptxloom.syntax import print_statements, tree
 from ptxloom.syntax.places import origins_in
 
 if TYPE_CHECKING:
@@ -195,7 +195,7 @@ def _exchanged(
 ) -> Culprit:
     """Registers in another order: in the vector of the product, or of the move that fills or empties them."""
     module = program.module
-    vectors = {op.site: _vector(op, 0 if loads(op.node) else 1) for op in moves}
+    vectors = {op.site: listed(op, 0 if loads(op.node) else 1) for op in moves}
     if role == "copy":
         return Culprit("matrices-exchanged", moves[0] if moves else concerned[-1], None, concerned)
     if not moves and role == "d":
@@ -220,7 +220,7 @@ def _exchanged(
         chosen = caller or (found[-1] if of_loads else products[0])
         return Culprit("registers-exchanged", chosen, repair, concerned)
     taken = _another_s(role, products, program) if role in "ab" else None
-    used = [_vector(op, "dab".index(role)) for op in products]
+    used = [listed(op, "dab".index(role)) for op in products]
     straight = all(_in_order(names, tuple(vectors.values())) for names in used)
     if taken is None and (straight or role == "d" or len(products) > len(moves)):
         return Culprit("matrices-exchanged", moves[0], _of_moves(named, role, moves, used, module), concerned)
@@ -233,7 +233,7 @@ def _another_s(role: str, products: Sequence[Op], program: Program) -> Repair | 
     edits: list[tuple[tree.Instruction, str]] = []
     for op in products:
         vector = op.operands[place]
-        found = spares(op, _vector(op, place), program)
+        found = spares(op, place, program)
         if len(found) != 1 or not isinstance(vector, tree.Vector):
             return None
         ((at, name),) = found.items()
@@ -249,7 +249,7 @@ def _of_moves(
     """The vectors of the moves in their right order, where each fills one operand, or empties one."""
     place, order = (0, named.registers) if role != "d" else (1, named.registers)
     vectors = {names for names in used if names}
-    if not order or any(_vector(op, place) not in vectors for op in moves):
+    if not order or any(listed(op, place) not in vectors for op in moves):
         return None
     inverse = tuple(order.index(n) for n in range(len(order)))
     order = order if role == "d" else inverse
@@ -258,7 +258,7 @@ def _of_moves(
 
 def _caller(named: Named, role: str, product: Op, program: Program) -> Op | None:
     """The caller's instruction that fills a register which is another one's, if the product is a function's."""
-    names = _vector(product, "dab".index(role))
+    names = listed(product, "dab".index(role))
     moved = [place for place, held in enumerate(named.registers) if place != held]
     return of_caller(product, [names[place] for place in moved if place < len(names)], program)
 
@@ -272,7 +272,7 @@ def _is_helper(product: Op, load: Op, module: Module) -> bool:
 
 def _names_twice(product: Op, role: str) -> bool:
     """Whether a product names a register of a factor twice: another one is left out."""
-    names = _vector(product, "dab".index(role))
+    names = listed(product, "dab".index(role))
     return len(set(names)) < len(names)
 
 
@@ -282,7 +282,7 @@ def _filled_in_order(product: Op, role: str, ops: Sequence[Op]) -> bool:
     They are what they are called then, and what is in them is their writers' doing.
     """
     filled: list[int] = []
-    for name in _vector(product, "dab".index(role)):
+    for name in listed(product, "dab".index(role)):
         before = reversed(ops[: product.site])
         by = next((op.site for op in before if any(out.text == name for out, _ in destinations(op.node))), None)
         if by is None:
@@ -297,11 +297,6 @@ def _reordered(named: Named, role: str, products: Sequence[Op], module: Module) 
         return None
     place = "dab".index(role)
     return Repair(module, tuple((op.node, _permuted(op, place, named.registers)) for op in products))
-
-
-def _vector(op: Op, place: int) -> tuple[str, ...]:
-    operand = op.operands[place]
-    return tuple(map(print_operand, operand.elements)) if isinstance(operand, tree.Vector) else ()
 
 
 def _in_order(names: tuple[str, ...], vectors: tuple[tuple[str, ...], ...]) -> bool:

@@ -81,6 +81,12 @@ def origins_in(module: Module) -> Origins:
     return found
 
 
+def home_line(module: Module, offset: int) -> tuple[str, int] | None:
+    """The kernel's own file and the line of it that the PTX at an offset comes from; None if that is not recorded."""
+    found = origins_in(module).at(offset)
+    return None if found is None else (found.home.file, found.home.line)
+
+
 _KNOWN: WeakKeyDictionary[Source, Origins] = WeakKeyDictionary()
 
 

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 import ptxloom as pl
+from machine.compile.waiting import ENDED, wait
 from ptxloom.machine import semantics
 from ptxloom.machine.compile import kept_code, tiers
 from ptxloom.machine.compile.beside import HotRequest, request_of
@@ -39,7 +40,6 @@ mov.u32 %r2, 0; mov.u32 %r3, 0; L: mad.lo.u32 %r2, %r2, 5, %r1; add.u32 %r3, %r3
 #: A function of the run-time finds its registers by number.
 RARE: Final = LOOP.replace("st.global", "bar.red.popc.u32 %r2, 0, %p1; st.global")
 CTAS: Final = 2048
-ENDED: Final = 300.0  # seconds in which a process has surely ended, however busy the host is
 
 
 @pytest.fixture(autouse=True)
@@ -69,13 +69,6 @@ def launched(kernel: Kernel, **options: float) -> list[int]:
 
 def known(kernel: Kernel) -> int:
     return kernel.code.known_address(whole=True, checks=CHECKS)
-
-
-def wait() -> None:
-    ends = time.monotonic() + ENDED
-    while not beside._AT_WORK[0].is_over and time.monotonic() < ends:
-        time.sleep(0.02)
-    assert beside._AT_WORK[0].is_over
 
 
 def test_hot_code_that_a_process_has_made_is_taken_up_by_the_next_launch_and_by_the_next_kernel() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 import zlib
 from functools import partial
 from typing import TYPE_CHECKING, Final
@@ -11,6 +10,7 @@ import numpy as np
 import pytest
 
 import ptxloom as pl
+from machine.compile.waiting import wait
 from ptxloom.machine.launch import worker
 from ptxloom.machine.native import beside, emission, jit, optimiser
 
@@ -27,7 +27,6 @@ mov.u32 %r1, %tid.x; mov.u32 %r4, %ctaid.x; mov.u32 %r5, %ntid.x; mad.lo.u32 %r1
 ld.param.u64 %d1, [p]; mad.wide.u32 %d1, %r1, 4, %d1; ld.global.u32 %r2, [%d1]; bar.sync 0; add.u32 %r2, %r2, %r1;
 st.global.u32 [%d1], %r2; ret; }"""
 CTAS: Final = 2048
-ENDED: Final = 300.0  # seconds in which a process has surely ended, however busy the host is
 
 
 @pytest.fixture(autouse=True)
@@ -64,13 +63,6 @@ def launched(kernel: Kernel, **options: float) -> list[int]:
 
 def known(kernel: Kernel) -> int:
     return kernel.code.known_address(whole=True, checks=CHECKS)
-
-
-def wait() -> None:
-    ends = time.monotonic() + ENDED
-    while not beside._AT_WORK[0].is_over and time.monotonic() < ends:
-        time.sleep(0.02)
-    assert beside._AT_WORK[0].is_over
 
 
 def test_functions_are_optimised_beside_and_taken_up_by_kernels_that_are_loaded(

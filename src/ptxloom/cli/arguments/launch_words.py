@@ -174,8 +174,8 @@ def compared(text: str) -> dict[str, str]:
     Example:
         >>> compared("C = A @ B")
         {'expect': 'C = A @ B'}
-        >>> compared("C=/tmp/right.npy")
-        {'array': 'C', 'equals': '/tmp/right.npy'}
+        >>> compared("C=/data/right.npy")
+        {'array': 'C', 'equals': '/data/right.npy'}
     """
     file = _ARRAY_FILE.fullmatch(text)
     return {"array": file[1], "equals": str(Path(file[2]).absolute())} if file else {"expect": text}

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 _ADDRESSES: Final = ("u64", "b64", "s64")
 _MOST: Final = 200  # instructions that are looked at
 _KNOWN: Final[WeakKeyDictionary[Program, defaultdict[tuple[int, str], list[Op]]]] = WeakKeyDictionary()
+_READERS: Final[WeakKeyDictionary[Program, defaultdict[tuple[int, str], list[Op]]]] = WeakKeyDictionary()
 
 
 def made_of(op: Op, program: Program) -> tuple[Op, ...]:
@@ -69,6 +70,17 @@ def bases_behind(maker: Op, program: Program) -> frozenset[str]:
 def writers_of(op: Op, name: str, program: Program) -> tuple[Op, ...]:
     """All instructions of an instruction's function that write a register."""
     return tuple(_makers(program).get((op.function.number, name), ()))
+
+
+def readers_of(op: Op, name: str, program: Program) -> tuple[Op, ...]:
+    """All instructions of an instruction's function that read a register."""
+    found = _READERS.get(program)
+    if found is None:
+        found = _READERS[program] = defaultdict(list)
+        for one in program.ops:
+            for read in dict.fromkeys(name.text for _, name in names_read(one)):
+                found[one.function.number, read].append(one)
+    return tuple(found.get((op.function.number, name), ()))
 
 
 def is_load(maker: Op) -> bool:

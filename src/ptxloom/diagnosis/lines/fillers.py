@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.binding.effects import destinations
+from ptxloom.diagnosis.lines.addresses import readers_of, writers_of
 from ptxloom.machine.analysis.definite_assignment import names_read
 from ptxloom.readings.computed import source
 from ptxloom.syntax import print_operand, tree
@@ -40,38 +40,37 @@ def filler_of(product: Op, name: str, program: Program) -> Op | None:
     return found
 
 
-def spares(product: Op, names: tuple[str, ...], program: Program) -> dict[int, str]:
+def spares(product: Op, place: int, program: Program) -> dict[int, str]:
     """For registers of a product's operand, the result of the same instruction that should stand there instead.
 
     That of a register that stands in another list of registers, too, while of what filled it one result is never read.
 
     Args:
         product: The instruction that multiplies.
-        names: The registers of its operand.
+        place: The operand's.
         program: Theirs.
 
     Returns:
         Registers by their places in the operand; empty if each of them belongs to this list alone, or all are read.
     """
-    own = [op for op in program.ops if op.function is product.function]
-    results = {op.site: [out.text for out, _ in destinations(op.node)] for op in own}
-    written = Counter(name for out in results.values() for name in out)
-    readers: dict[str, list[Op]] = defaultdict(list)
-    for op in own:
-        for name in {one.text for _, one in names_read(op)}:
-            readers[name].append(op)
+    names = listed(product, place)
     found: dict[int, str] = {}
-    for place, name in enumerate(names):
-        filled = next((out for out in results.values() if name in out and len(out) > 1), list[str]())
-        left = [one for one in filled if not readers[one]]
-        others = [op for op in readers[name] if op.opcode == product.opcode and names not in map(_listed, op.operands)]
-        if others and len(left) == 1 and all(written[one] == 1 for one in filled):
-            found[place] = left[0]
+    for at, name in enumerate(names):
+        makers = writers_of(product, name, program)
+        filled = [out.text for maker in makers for out, _ in destinations(maker.node)]
+        if len(makers) != 1 or len(filled) < 2 or any(len(writers_of(product, one, program)) > 1 for one in filled):
+            continue
+        left = [one for one in filled if not readers_of(product, one, program)]
+        alike = (op for op in readers_of(product, name, program) if op.opcode == product.opcode)
+        others = any(all(listed(op, n) != names for n in range(len(op.operands))) for op in alike)
+        if others and len(left) == 1:
+            found[at] = left[0]
     return found
 
 
-def _listed(operand: tree.Operand) -> tuple[str, ...]:
+def listed(op: Op, place: int) -> tuple[str, ...]:
     """The registers of an operand that is a list of them."""
+    operand = op.operands[place]
     return tuple(map(print_operand, operand.elements)) if isinstance(operand, tree.Vector) else ()
 
 

@@ -14,7 +14,7 @@ from ptxloom.flow import flow_graph
 from ptxloom.machine.analysis.definite_assignment import names_read
 from ptxloom.readings.computed import adds, multiplies_operands, resizes, scales
 from ptxloom.syntax import tree
-from ptxloom.syntax.places import origins_in
+from ptxloom.syntax.places import home_line
 
 if TYPE_CHECKING:
     from ptxloom.machine.program.model import Op, Program
@@ -79,5 +79,4 @@ def _is_index(maker: Op, program: Program) -> bool:
 
 def _line(op: Op, program: Program) -> tuple[str, int] | None:
     """The line of the user's own file; None if the compiler has not noted one."""
-    found = origins_in(program.module).at(op.node.start)
-    return None if found is None or not found.home.line else (found.home.file, found.home.line)
+    return home_line(program.module, op.node.start)

@@ -8,7 +8,7 @@ import numpy as np
 
 from ptxloom.diagnosis.lines.addresses import based_on
 from ptxloom.diagnosis.lines.guards import guards_of
-from ptxloom.syntax.places import origins_in
+from ptxloom.syntax.places import home_line
 
 if TYPE_CHECKING:
     from ptxloom.machine.program.model import Op
@@ -31,16 +31,11 @@ def kept_from(load: Op, record: ProvenanceRecord) -> Op | None:
         if op.function is load.function and op.opcode == load.opcode and op.has("global") and own
     ]
     executed = [op for op in alike if op.site in ran]
-    lines = {_line(op, record) for op in executed}
-    missed = (op for op in alike if op.site not in ran and _line(op, record) not in lines)
+    line_of = {op.site: home_line(program.module, op.node.start) for op in alike}
+    lines = {line_of[op.site] for op in executed}
+    missed = (op for op in alike if op.site not in ran and line_of[op.site] not in lines)
     idle = next((op for op in missed if based_on(op, program) == own), None)  # no copy that unrolling made
     if idle is None or None in lines:
         return None
     passed = {test.site for op in executed for test in guards_of(op, program)}
     return next((test for test in reversed([*guards_of(idle, program)]) if test.site not in passed), None)
-
-
-def _line(op: Op, record: ProvenanceRecord) -> tuple[str, int] | None:
-    """The line of the user's own file."""
-    found = origins_in(record.program.module).at(op.node.start)
-    return None if found is None else (found.home.file, found.home.line)

@@ -24,7 +24,7 @@ from ptxloom.machine.launch.options import DEFAULT_CHECKS
 from ptxloom.machine.program.unsupported import UnsupportedInstruction
 from ptxloom.readings.effects import stops
 from ptxloom.syntax import tree
-from ptxloom.syntax.places import origins_in
+from ptxloom.syntax.places import home_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -82,11 +82,7 @@ class _Search:
         self._left = patience
         program = trials.kernel.program
         self._program = program
-        origins = origins_in(program.module)
-        self._line_of: dict[int, object] = {}
-        for op in program.ops:
-            origin = origins.at(op.node.start)
-            self._line_of[op.site] = origin and (origin.home.file, origin.home.line)
+        self._line_of: dict[int, object] = {op.site: home_line(program.module, op.node.start) for op in program.ops}
         source = program.module.source
         self._ops = [
             op for op in program.ops if op.node.source is source and op.node.start < op.node.end and not stops(op.node)

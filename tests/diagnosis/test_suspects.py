@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -13,9 +14,12 @@ from diagnosis.suspected import BUGS, ROWS, TWICE, suspected, trials_of
 from ptxloom.checker import check
 from ptxloom.diagnosis.suspects import diagnoses, search
 from ptxloom.diagnosis.suspects.changes import Rewrite
+from ptxloom.diagnosis.suspects.trials import Trials
 
 if TYPE_CHECKING:
     from diagnosis.planted.model import PlantedBug
+    from ptxloom.diagnosis.suspects.trials import Judged
+    from ptxloom.machine import Kernel
 
 
 @pytest.mark.parametrize("bug", BUGS, ids=lambda bug: bug.name)
@@ -54,6 +58,25 @@ def test_what_cannot_reach_the_wrong_elements_is_not_changed() -> None:
     found = search(trials)
     assert found.mends
     assert all(0 < one.score <= 1 for one in found.mends)
+
+
+def test_a_change_that_hangs_costs_what_it_takes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where every change hangs, no more are tried than the search may cost; half of it goes to disturbances."""
+    clock, hung, run = [0.0], [0.0], Trials.run
+
+    def hanging(trials: Trials, kernel: Kernel, choice: tuple[int, ...] | None = None, **options: float) -> Judged:
+        judged = run(trials, kernel)
+        if choice is None:
+            return judged
+        clock[0] += 1.01 * options["timeout"]
+        hung[0] += options["timeout"]
+        return judged._replace(ran=False, instructions=0)
+
+    monkeypatch.setattr(sys.modules["ptxloom.diagnosis.suspects.search"], "monotonic", lambda: clock[0])
+    monkeypatch.setattr(Trials, "run", hanging)
+    found = search(trials_of(ROWS, BUGS[0].text), patience=3.0)
+    assert (found.mends, found.is_complete, found.tried > 0) == ([], False, True)
+    assert hung[0] <= 3.5
 
 
 def test_a_right_kernel_is_left_in_peace() -> None:

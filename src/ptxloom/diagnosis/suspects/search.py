@@ -113,11 +113,14 @@ class _Search:
         return found
 
     def _disturb(self) -> None:
-        """Find out what each instruction reaches."""
+        """Find out what each instruction reaches, as far as half of what the search may cost suffices."""
+        kept = self._left / 2
         for batch in _batches(self._evidence.changes(self._ops, self._line_of)):
             made = self._compiled(batch)
             for number, change in enumerate(batch if made is not None else (), 1):
                 assert made is not None  # noqa: S101 - the loop would be empty
+                if self._left < kept:
+                    return
                 after = self._run(change, made.kernel, (number, 0, 0, 0))
                 self._evidence.note([op.site for op, _ in change.rewrites], after)
 
@@ -196,7 +199,7 @@ class _Search:
         hung = not after.instructions and monotonic() - start > self._timeout
         if hung and parts != kernel.code.known_address(whole=False, checks=_CHECKS):  # which took the time
             return self._run(change, kernel, choice)
-        self._left -= self._timeout / 4 if hung else _TRIAL + _RUN * after.instructions
+        self._left -= self._timeout if hung else _TRIAL + _RUN * after.instructions
         return after
 
     def _try_one(self, change: Change, kernel: Kernel, choice: tuple[int, ...], found: Found) -> None:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from ptxloom.machine.results.profile import Profile
 
 PROGRESS_SECONDS = 0.25  # between two calls of `progress`
+HELPER = "ptxloom helper"  # what the names of threads that run CTAs beside the first one begin with
 _WORTH_SECONDS = 1e-3  # of work left are worth a thread, which takes a tenth to start
 Progress: TypeAlias = "Callable[[int, int], None]"  # CTAs started, of how many
 
@@ -43,7 +44,10 @@ class _Crew:
         room = (budget.limit - budget.taken) // self._share
         more = [Worker(launch, number) for number in range(1, min(most, 1 + room))]
         self._grid.workers += more
-        self._helpers = [threading.Thread(target=w.run, args=(self._deadline,), daemon=True) for w in more]
+        self._helpers = [
+            threading.Thread(target=w.run, args=(self._deadline,), name=f"{HELPER} {n}", daemon=True)
+            for n, w in enumerate(more, 1)
+        ]
         for helper in self._helpers:
             helper.start()
 

@@ -304,14 +304,14 @@ def _tell(names):
             file.writelines(f"{{one}}\\t{{name}}\\n" for one, name in new)
 
 
-def linked(name, parts, text="", *, watched):
+def linked(name, *more, **named):
     _tell([name])
-    return _linked(name, parts, text, watched=watched)
+    return _linked(name, *more, **named)
 
 
-def link(parts):
+def link(parts, **named):
     _tell(parts)
-    return _link(parts)
+    return _link(parts, **named)
 """
 
 

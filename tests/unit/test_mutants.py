@@ -4,11 +4,15 @@ import ast
 import signal
 import subprocess
 import sys
+from inspect import signature
 from pathlib import Path
 from types import ModuleType
+from typing import Any
+from unittest.mock import create_autospec
 
 import pytest
 
+from ptxloom.machine.native import jit, llvm
 from tool_modules import loaded
 
 TOOL = Path(__file__).parents[2] / "tools" / "mutants.py"
@@ -194,3 +198,21 @@ def test_a_sample_is_that_of_its_seed_and_takes_of_every_area(tool: ModuleType) 
     assert first == tool.sample(20, 1) != tool.sample(20, 2)
     assert len(set(first)) == 20
     assert {area for area, _ in first} == set(tool.AREAS)
+
+
+@pytest.mark.parametrize("hook", ["_NATIVES", "_OBJECTS"])
+def test_what_a_copy_listens_at_takes_and_passes_on_what_it_does_elsewhere(
+    hook: str, tool: ModuleType, tmp_path: Path
+) -> None:
+    module = {"_NATIVES": jit, "_OBJECTS": llvm}[hook]
+    text = getattr(tool, hook).format(folder=str(tmp_path))
+    names = [one.name for one in ast.parse(text).body if isinstance(one, ast.FunctionDef) and one.name[0] != "_"]
+    real = {name: create_autospec(getattr(module, name), return_value=b"made") for name in names}
+    space: dict[str, Any] = {"host": str, **real}
+    exec(text, space)  # noqa: S102 - the text is the tool's own
+    for name in names:
+        form = signature(getattr(module, name))
+        given = {one: one for one in form.parameters}
+        assert space[name](**given) == b"made"
+        (called,) = real[name].call_args_list
+        assert form.bind(*called.args, **called.kwargs).arguments == given

@@ -144,6 +144,51 @@ TWICE: Final = RightKernel("twice", _TWICE, (1,), 32, _pairs, ("X", "Y"), output
 """What a loop of two turns became that was unrolled."""
 
 
+_LOOP: Final = """\
+.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry k(.param .u64 X, .param .u64 Y)
+{
+  .reg .pred %more;
+  .reg .b32 %i, %n;
+  .reg .f32 %x, %y;
+  .reg .b64 %from, %to, %at;
+  ld.param.u64 %from, [X];
+  ld.param.u64 %to, [Y];
+  mov.u32 %i, %tid.x;
+  mul.wide.u32 %at, %i, 4;
+  add.u64 %to, %to, %at;
+  mul.wide.u32 %at, %i, 32;
+  add.u64 %from, %from, %at;
+  mov.f32 %y, 0f00000000;
+  mov.u32 %n, 0;
+TURN:
+  ld.global.f32 %x, [%from];
+  add.f32 %y, %y, %x; // sum
+  add.u64 %from, %from, 4; // step
+  add.u32 %n, %n, 1; // step
+  setp.lt.u32 %more, %n, 8;
+  @%more bra TURN;
+  st.global.f32 [%to], %y;
+  ret;
+}
+"""
+
+
+def _eights() -> list[Array | int]:
+    return [np.arange(1, 257, dtype=np.float32).reshape(32, 8), np.zeros(32, np.float32)]
+
+
+def _sums(x: Array, *_: Any) -> Array:
+    result: Array = x.sum(axis=1)
+    return result
+
+
+LOOP: Final = RightKernel("loop", _LOOP, (1,), 32, _eights, ("X", "Y"), output=1, reference=_sums)
+"""The sums of rows of eight."""
+
+
 def trials_of(case: RightKernel, text: str) -> Trials:
     """The launch of a text of a kernel, to be made again and again."""
     made = kernel(parse(text, case.name), case.entry, target=case.target)

@@ -10,11 +10,14 @@ import numpy as np
 import pytest
 
 from diagnosis.planted.launching import outcome
-from diagnosis.suspected import BUGS, ROWS, TWICE, suspected, trials_of
+from diagnosis.suspected import BUGS, LOOP, ROWS, TWICE, suspected, trials_of
 from ptxloom.checker import check
 from ptxloom.diagnosis.suspects import diagnoses, search
-from ptxloom.diagnosis.suspects.changes import Rewrite
+from ptxloom.diagnosis.suspects.changes import Change, Rewrite
+from ptxloom.diagnosis.suspects.sources import Sources
 from ptxloom.diagnosis.suspects.trials import Trials
+from ptxloom.diagnosis.suspects.variants import CHOICE, with_all
+from ptxloom.machine import LaunchError, kernel
 
 if TYPE_CHECKING:
     from diagnosis.planted.model import PlantedBug
@@ -66,7 +69,7 @@ def test_a_change_that_hangs_costs_what_it_takes(monkeypatch: pytest.MonkeyPatch
 
     def hanging(trials: Trials, kernel: Kernel, choice: tuple[int, ...] | None = None, **options: float) -> Judged:
         judged = run(trials, kernel)
-        if choice is None:
+        if choice is None or not choice[0]:
             return judged
         clock[0] += 1.01 * options["timeout"]
         hung[0] += options["timeout"]
@@ -74,9 +77,40 @@ def test_a_change_that_hangs_costs_what_it_takes(monkeypatch: pytest.MonkeyPatch
 
     monkeypatch.setattr(sys.modules["ptxloom.diagnosis.suspects.search"], "monotonic", lambda: clock[0])
     monkeypatch.setattr(Trials, "run", hanging)
-    found = search(trials_of(ROWS, BUGS[0].text), patience=3.0)
+    found = search(trials_of(ROWS, BUGS[0].text), patience=12.0)
     assert (found.mends, found.is_complete, found.tried > 0) == ([], False, True)
-    assert hung[0] <= 3.5
+    assert hung[0] <= 18
+
+
+def test_a_loop_that_a_change_makes_endless_is_left_after_as_many_turns_as_a_trial_allows() -> None:
+    """No clock ends it: how many changes are tried does not depend on what else this machine does."""
+    trials = trials_of(LOOP, LOOP.text)
+    program = trials.kernel.program
+    steps = [op for op in program.ops if op.line in LOOP.lines("step")]
+    own = Change("", "", tuple((op, Rewrite(())) for op in steps))
+    sources = Sources(program, {}, trials.kernel.needs.parameters)
+    made = kernel(with_all(program.module, [own], sources, program.ops).module, "k", unchecked=True)
+    assert not trials.run(made, (0, 0, 0, 0, 8)).wrong.any()
+    assert not trials.run(made, (0, 0, 0, 0, 7)).ran
+    made.global_array(CHOICE)[...] = (1, 0, 0, 0, 1000)
+    with pytest.raises(LaunchError, match="trap"):
+        trials.launch(made)
+
+
+def test_a_loop_without_an_end_costs_a_search_no_more_than_a_few_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    waited: list[float] = []
+    run = Trials.run
+
+    def timed(trials: Trials, kernel: Kernel, choice: tuple[int, ...] | None = None, **options: float) -> Judged:
+        judged = run(trials, kernel, choice)  # without a limit of time
+        waited.append(0 if judged.ran else 1)
+        return judged
+
+    monkeypatch.setattr(Trials, "run", timed)
+    text = LOOP.text.replace("add.f32 %y, %y, %x;", "sub.f32 %y, %y, %x;")
+    first = suspected(LOOP, text)[0]
+    assert first.line in LOOP.lines("sum")
+    assert sum(waited) > 8
 
 
 def test_a_right_kernel_is_left_in_peace() -> None:

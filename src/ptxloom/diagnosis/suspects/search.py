@@ -43,7 +43,10 @@ _PATIENCE: Final = (
 _FEW: Final = 4  # instructions that are changed one by one, too
 _LARGEST: Final = 1 << 16  # of the numbers of a program that may stand for another
 _MOST_NUMBERS: Final = 40
-_LEAST_TIMEOUT: Final = 0.25  # seconds
+_LEAST_TIMEOUT: Final = 2.0  # seconds
+_MOST_TURNS: Final = (1 << 32) - 1
+_FIRST_TURNS: Final = 1024  # of loops that a thread may take, or
+_TIMES_TURNS: Final = 4  # what it takes by itself
 _TIMES: Final = 50  # what the kernel takes by itself
 
 
@@ -100,6 +103,8 @@ class _Search:
         trials.run(unchanged.kernel)
         start = monotonic()
         found = Found(trials.run(unchanged.kernel))
+        self._turns = self._turns_of(unchanged.kernel) if found.before.ran else _MOST_TURNS
+        self._ends_at_worst = _TIMES_TURNS * found.before.instructions
         self._timeout = max(_LEAST_TIMEOUT, _TIMES * (monotonic() - start))
         if not (found.before.ran and found.before.wrong.any()):
             return found
@@ -111,6 +116,13 @@ class _Search:
                 break
         found.nearly.sort(key=lambda one: -one[0])
         return found
+
+    def _turns_of(self, unchanged: Kernel) -> int:
+        """How many turns of loops a thread may take: more is taken for a loop without an end."""
+        turns = _FIRST_TURNS
+        while turns < _MOST_TURNS and not self._trials.run(unchanged, (0, 0, 0, 0, turns // _TIMES_TURNS)).ran:
+            turns *= _TIMES_TURNS
+        return min(turns, _MOST_TURNS)
 
     def _disturb(self) -> None:
         """Find out what each instruction reaches, as far as half of what the search may cost suffices."""
@@ -195,11 +207,11 @@ class _Search:
         """A trial, and what it costs."""
         start = monotonic()
         parts = kernel.code.known_address(whole=False, checks=_CHECKS)
-        after = self._trials.run(kernel, choice, timeout=self._timeout)
+        after = self._trials.run(kernel, (*choice, self._turns), timeout=self._timeout)
         hung = not after.instructions and monotonic() - start > self._timeout
         if hung and parts != kernel.code.known_address(whole=False, checks=_CHECKS):  # which took the time
             return self._run(change, kernel, choice)
-        self._left -= self._timeout if hung else _TRIAL + _RUN * after.instructions
+        self._left -= self._timeout if hung else _TRIAL + _RUN * (after.instructions or self._ends_at_worst)
         return after
 
     def _try_one(self, change: Change, kernel: Kernel, choice: tuple[int, ...], found: Found) -> None:

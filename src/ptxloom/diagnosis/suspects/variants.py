@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from ptxloom.diagnosis.suspects import turns
 from ptxloom.diagnosis.suspects.changes import VALUE, WIDE, guard_of, held
 from ptxloom.syntax.edits import edit
 from ptxloom.syntax.tree import Function
@@ -18,7 +19,8 @@ if TYPE_CHECKING:
     from ptxloom.syntax.module import Module
 
 CHOICE: Final = "ptxloom_choice"
-"""What a launch chooses: a change (0: none), a site (0: all that it has), a number, and a source."""
+"""What a launch chooses: a change (0: none), a site (0: all that it has), a number, a source, and how many turns of
+loops a thread may take."""
 _NUMBER: Final = "%ptxloom_number"
 _SITE: Final = "%ptxloom_site"
 _SOURCE: Final = "%ptxloom_source"
@@ -61,18 +63,21 @@ def with_all(module: Module, changes: Sequence[Change], sources: Sources, ops: S
             at[op.site][number] = new
             if len(change.compiled) > 1:
                 together.add(op.site)
-    functions = {op.function.number: op.function.node for op in changed.values()}
+    turning = turns.turning(ops)
+    functions = {op.function.number: op.function.node for op in (*changed.values(), *turning.values())}
     wanted = {one.source for one in changes if one.source}
     for op in ops:
         lines = _either(op, at[op.site], is_alone=op.site not in together) if op.site in at else []
         if op.function.number in functions and (copies := sources.copies(op, wanted, _SOURCE, _THIS)):
-            lines = [*(lines or [op.node.source.text[op.node.start : op.node.end]]), *copies]
+            lines = [*(lines or [_written(op)]), *copies]
+        if op.site in turning:
+            lines = [*turns.COUNT, *(lines or [_written(op)])]
         if lines:
             editor.replace(op.node, "\n".join(lines))
     for function in functions.values():
         editor.prepend(function, *_HEAD, *sources.read(function, wanted, _SOURCE, _THIS))
     first = next(one for one in module.statements if isinstance(one, Function))
-    editor.insert_before(first, f".const .align 16 .u32 {CHOICE}[4] = {{0, 0, 0, 0}};")
+    editor.insert_before(first, f".const .align 16 .u32 {CHOICE}[5] = {{0, 0, 0, 0, 0xFFFFFFFF}};")
     return Variants(editor.module(), numbers)
 
 
@@ -88,12 +93,18 @@ _HEAD: Final = (
     f".reg .pred {held(0)}, {_GUARD}, {_MEANT}, {_AS_IT_IS}, {_THIS};",
     f"mov.u64 {_NUMBER}_at, {CHOICE};",
     f"ld.const.v4.u32 {{{_NUMBER}, {_SITE}, {VALUE}, {_SOURCE}}}, [{_NUMBER}_at];",
+    *turns.HEAD,
+    f"ld.const.u32 {turns.MOST}, [{_NUMBER}_at+16];",
     f"cvt.s64.s32 {WIDE}, {VALUE};",
     f"mov.b16 {held(16)}, 0;",
     f"mov.b32 {held(32)}, {VALUE};",
     f"mov.b64 {held(64)}, {WIDE};",
     f"setp.ne.u32 {held(0)}, 0, 0;",
 )
+
+
+def _written(op: Op) -> str:
+    return op.node.source.text[op.node.start : op.node.end]
 
 
 def _either(op: Op, several: Mapping[int, Rewrite], *, is_alone: bool) -> list[str]:
@@ -112,7 +123,7 @@ def _either(op: Op, several: Mapping[int, Rewrite], *, is_alone: bool) -> list[s
     lines += [f"and.pred {_AS_IT_IS}, {_AS_IT_IS}, {_MEANT};", f"not.pred {_AS_IT_IS}, {_AS_IT_IS};"]
     if guard:
         lines.append(f"and.pred {_AS_IT_IS}, {_AS_IT_IS}, {_GUARD};")
-    text = node.source.text[node.start : node.end]
+    text = _written(op)
     bare = text if node.predicate is None else text[node.predicate.end - node.start :]
     lines.append(f"@{_AS_IT_IS} {bare.strip()}")
     for number, new in several.items():

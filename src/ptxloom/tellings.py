@@ -10,17 +10,19 @@ import ast
 import inspect
 from dataclasses import dataclass
 from functools import cache
+from itertools import islice, product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from ptxloom.isa.form import Form
 from ptxloom.isa.load import instruction_spec, known
-from ptxloom.meaning.deeds import effects_of
-from ptxloom.syntax.parser import parse
-from ptxloom.syntax.tree import Instruction
+from ptxloom.isa.types import is_type
+from ptxloom.meaning.deeds import effects_of_form
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
+    from ptxloom.isa.spec import Constraint, InstructionSpec
     from ptxloom.meaning.effects import Effect
     from ptxloom.meaning.family import Row
 
@@ -54,7 +56,7 @@ class OpcodeTellings:
         forms: Its syntax lines.
         rows: Where its meaning is defined, and the docstring there.
         words: The words of its rows, including those of functions that they call.
-        effects: The effects of its examples besides values.
+        effects: What any of its forms does besides computing values.
         tellings: The other modules that name it.
     """
 
@@ -131,13 +133,38 @@ def _function(caller: Callable[..., Any], name: ast.expr) -> Callable[..., Any] 
 
 
 def _effects(opcode: str) -> tuple[str, ...]:
-    """What the examples of an opcode do, each effect once."""
+    """What the forms of an opcode do besides computing values, each effect once."""
     found: dict[Effect, None] = {}
-    for text in instruction_spec(opcode).examples:
-        for one in parse(text).statements:
-            if isinstance(one, Instruction):
-                found |= dict.fromkeys(effects_of(one))
+    for form in _forms(instruction_spec(opcode)):
+        for operands in form.counts:
+            found |= dict.fromkeys(effects_of_form(form, operands))
     return tuple(map(str, found))
+
+
+def _forms(spec: InstructionSpec) -> Iterator[Form]:
+    """The forms of an instruction, one of those that differ in their types alone: no effect depends on a type."""
+    for line in spec.lines:
+        types = {slot.name: slot.choices for slot in line.slots if all(map(is_type, slot.choices))}
+        others = {slot.name: slot.choices for slot in line.slots if slot.name not in types}
+        about = [one for one in spec.constraints if not types.keys().isdisjoint(_slots(one))]
+        for chosen in _choices(others, [one for one in spec.constraints if one not in about]):
+            fillings = ({slot.name: (chosen | one)[slot.name] for slot in line.slots} for one in _choices(types, []))
+            admitted = (Form(spec, line, one) for one in fillings if all(each.admits(one) for each in about))
+            yield from islice(admitted, 1)
+
+
+def _choices(slots: Mapping[str, tuple[str, ...]], constraints: Iterable[Constraint]) -> Iterator[dict[str, str]]:
+    """What slots may hold by constraints that are about no other slots."""
+    for values in product(*slots.values()):
+        chosen = dict(zip(slots, values, strict=True))
+        if all(one.admits(chosen) for one in constraints):
+            yield chosen
+
+
+def _slots(constraint: Constraint) -> set[str]:
+    """The slots that a constraint is about."""
+    parts = (*constraint.when.allowed, *constraint.require.allowed)
+    return {name for slot, values in parts for name in (slot, *(one[1:] for one in values if one[:1] == "."))}
 
 
 # ---------------------------------------------------------------------------------------------------- who names them

@@ -98,15 +98,19 @@ def hunks(diff: str) -> list[tuple[str, str, list[str]]]:
 def test_the_diff_of_an_instruction_is_that_of_its_files() -> None:
     pieces = [piece for block in blocks("CONTRIBUTING.md", "diff") for piece in hunks(block)]
     assert len({path for path, _, _ in pieces}) > 6
+    assert len({(path, *lines) for path, _, lines in pieces}) == len(pieces), "a piece stands there twice"
     for path, sign, lines in pieces:
         text = "\n".join(lines)
         assert (f"\n{text}\n" in f"\n{read(path)}") is (sign == " "), f"{path}:\n{text}"
 
 
 def test_the_diff_of_an_instruction_leaves_no_file_out() -> None:
-    """Files of the package that name the instruction, its modules or its hazards."""
+    """Files of the package that name the instruction, its modules, effects or hazards, or the queue of clusters."""
     shown = {path for block in blocks("CONTRIBUTING.md", "diff") for path, _, _ in hunks(block)}
-    words = re.compile(r"clusterlaunchcontrol|cluster_launch|try_cancel|NOT_CANCELED|not-canceled")
+    words = re.compile(
+        r"clusterlaunchcontrol|cluster_launch|try_cancel|\bREQUESTS\b|next_cluster|cancel the\s+launch of a cluster"
+        r"|NOT_CANCELED|not-canceled|REQUESTED_AGAIN|requested-again"
+    )
     package = ROOT / "src" / "ptxloom"
     files = [*package.rglob("*.py"), *package.rglob("*.toml"), *package.rglob("*.c"), *package.rglob("*.h")]
     speaking = {path.relative_to(ROOT).as_posix() for path in files if words.search(path.read_text(encoding="utf-8"))}

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from ptxloom.isa.resolution.forms import forms
+from ptxloom.meaning.deeds import effects_of_form
 from ptxloom.tellings import tellings, told
 
 ABOUT = {
@@ -76,3 +78,10 @@ def test_what_is_told_of_an_instruction() -> None:
     assert found.forms
     assert [row.partition(":")[0] for row in found.rows] == ["meaning/arithmetic/bits.py"]
     assert {"permute", "read", "write"} <= set(found.words)
+
+
+@pytest.mark.parametrize("opcode", ["clusterlaunchcontrol", "mbarrier", "suld"])
+def test_effects_are_those_of_every_form(opcode: str) -> None:
+    every = {str(one) for form in forms(opcode) for count in form.counts for one in effects_of_form(form, count)}
+    assert set(told(opcode).effects) == every
+    assert every

@@ -78,7 +78,12 @@ def _touches(opcode: str, qualifiers: tuple[str, ...], looks: str) -> tuple[Touc
     form = form_by_looks(opcode, qualifiers, looks)
     if form is None:
         return ()
-    rules = [form.spec.operands[slot.name] for slot in form.operands(len(looks))]
+    return touches_of(form, len(looks))
+
+
+def touches_of(form: Form, operands: int) -> tuple[Touch, ...]:
+    """What a form does at each of its addresses if it takes a number of operands."""
+    rules = [form.spec.operands[slot.name] for slot in form.operands(operands)]
     return tuple(
         Touch(place, does, _space(rule, form), rule.type if rule.kind == "symbol" else "address")
         for place, rule in enumerate(rules)

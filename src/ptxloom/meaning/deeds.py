@@ -8,7 +8,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from ptxloom.binding.touches import touches
+from ptxloom.binding.touches import touches, touches_of
 from ptxloom.meaning.effects import (
     ASYNC,
     BULK,
@@ -45,6 +45,7 @@ from ptxloom.meaning.effects import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from ptxloom.isa.form import Form
     from ptxloom.meaning.effects import Effect
     from ptxloom.syntax.tree import Instruction
 
@@ -65,6 +66,12 @@ def deeds_of(instruction: Instruction) -> tuple[Effect, ...]:
     """The effects of an instruction, except its accesses to memory, from its spelling."""
     opcode = instruction.opcode
     return _deeds(opcode, instruction.qualifiers, len(instruction.operands)) if opcode in _ROWS else ()
+
+
+def effects_of_form(form: Form, operands: int) -> tuple[Effect, ...]:
+    """What a form does besides computing values if it takes a number of operands."""
+    deeds = _deeds(form.opcode, form.words, operands) if form.opcode in _ROWS else ()
+    return (*touches_of(form, operands), *deeds)
 
 
 @lru_cache(maxsize=4096)

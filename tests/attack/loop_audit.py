@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 #: Fields beside those that count tables: how many warps, lanes and places of the launch there are, set by Python alone.
 _COUNTS: Final = {
-    "Order": {"threads", "members", "columns", "crowd_limit", "trace_limit"},
+    "Order": {"threads", "members", "columns", "history_limit", "trace_limit"},
     "Shadow": {"warps", "bytes", "summaries", "fragment_count"},
     "GridHistory": {"columns", "limit"},
 }

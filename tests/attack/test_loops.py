@@ -38,7 +38,7 @@ def test_every_loop_of_a_native_function_has_an_end_or_spends() -> None:
 def test_the_proof_fails_without_what_it_rests_on() -> None:
     spending = failing_without("spend")
     assert len(spending) >= 12
-    assert {"meet_cell", "meet_crowd", "has_trace", "hand_over", "wait_group"} <= set(spending)
+    assert {"meet_cell", "meet_history", "has_trace", "hand_over", "wait_group"} <= set(spending)
     assert len(failing_without("assert")) >= 18
 
 

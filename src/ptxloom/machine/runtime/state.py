@@ -346,8 +346,8 @@ class Warp:
     uneven: u32  # lanes that may know what others of the warp do not
     saw: u32  # lanes with relaxed reads that a fence makes good
     pointed: u32  # lanes that have learnt nothing since they fenced or released
-    look_head: u32  # reads of shared memory kept
-    look_done: u32  # those of them that `Shadow.reads` has
+    read_head: u32  # reads of shared memory kept
+    read_done: u32  # those of them that `Shadow.reads` has
     operation_head: u32  # asynchronous operations issued
     operation_tail: u32  # the oldest that may go on
     written: Annotated[

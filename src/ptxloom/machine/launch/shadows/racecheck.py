@@ -36,8 +36,8 @@ _LIMITS: Final = {  # by bits of `shadow.FEW_SYNCS` and its like
     shadow.FEW_SYNCS: f"racecheck keeps {shadow.SYNCS} mbarriers and flags of a cluster apart, and there are more: "
     "it may have missed races",
     shadow.FEW_FLAGS: "racecheck has no room for all flags in global memory: it may have missed races between CTAs",
-    shadow.FEW_LESSONS: f"racecheck keeps {shadow.LESSONS} looks at flags in global memory apart, and a cluster took "
-    "more: it may have missed races between CTAs",
+    shadow.FEW_CLOCKS: f"racecheck keeps {shadow.LEARNED_CLOCKS} looks at flags in global memory apart, and a cluster "
+    "took more: it may have missed races between CTAs",
     shadow.FEW_TRACES: "racecheck has no room for all accesses that may still race: it may have missed races",
     shadow.FEW_ROWS: f"racecheck keeps what {_KEPT:,} threads knew at their fences, and there are more: "
     "it may have reported races that are not there",
@@ -100,9 +100,9 @@ def _order(arena: Arena, launch: Any, ordering: racecheck.Ordering, races: _Glob
     order.threads, order.members = threads, members
     order.columns = threads + shadow.COLUMNS
     order.access = take(histories.ACCESS_BYTES)
-    order.crowd_limit = members * launch.shared_bytes
-    order.crowds = take((order.crowd_limit + 1) * shadow.CROWD_BYTES)
-    order.trace_limit = _TRACES + order.crowd_limit
+    order.history_limit = members * launch.shared_bytes
+    order.histories = take((order.history_limit + 1) * shadow.HISTORY_BYTES)
+    order.trace_limit = _TRACES + order.history_limit
     order.traces = take(order.trace_limit * histories.TRACE_BYTES)
     if ordering.by_async_proxy:
         order.fenced = order.columns
@@ -123,7 +123,10 @@ def _order(arena: Arena, launch: Any, ordering: racecheck.Ordering, races: _Glob
     if members > 1 or ordering.finely:
         row = order.columns * _WORD
         order.known, order.seen = take(threads * row), take(threads * row)
-        order.points, order.released_scope = take(shadow.POINTS * threads * shadow.POINT_BYTES), take(threads * _WORD)
+        order.fence_records, order.released_scope = (
+            take(shadow.FENCE_RECORDS * threads * shadow.FENCE_RECORD_BYTES),
+            take(threads * _WORD),
+        )
         order.kept_limit = min(threads, _KEPT)
         order.kept = take((order.kept_limit + 1) * row)
         order.keepers = take((order.kept_limit + 1) * _WORD)
@@ -136,7 +139,10 @@ def _order(arena: Arena, launch: Any, ordering: racecheck.Ordering, races: _Glob
         order.room = take(row)
         if races is not None:
             row = races.columns * _WORD
-            order.lessons, order.learnt = take(shadow.LESSONS * shadow.LESSON_BYTES), take((shadow.LESSONS + 1) * row)
+            order.learned_clocks, order.learnt = (
+                take(shadow.LEARNED_CLOCKS * shadow.LEARNED_CLOCK_BYTES),
+                take((shadow.LEARNED_CLOCKS + 1) * row),
+            )
             order.taught, order.fences_total = take(row), take(threads * _WORD)
     return at
 
@@ -154,14 +160,14 @@ def _shadow(arena: Arena, launch: Any, ordering: racecheck.Ordering, order_at: i
     s.summaries = -(-readers // 8) * 8
     s.writes, s.write_sites = take(size * _WORD), take(size * _WORD)
     s.reads = take(readers * size * 8)
-    s.looks = take(s.warps * shadow.LOOKS * shadow.LOOK_BYTES)
+    s.read_records = take(s.warps * shadow.READ_RECORDS * shadow.READ_RECORD_BYTES)
     s.defers = int(launch.members == 1 and not order.strict)
     s.grain = max((size - 1).bit_length() - _DEFERRED_BITS, shadow.BLOCK_SHIFT)
     s.summary = take(((size >> shadow.BLOCK_SHIFT) + 1) * s.summaries * _WORD)
     if order.known:
         s.common, s.common_before = take(order.columns * _WORD), take(order.columns * _WORD)
     if launch.members > 1:
-        s.visits = take(threads * shadow.VISIT_BYTES)
+        s.remote_accesses = take(threads * shadow.REMOTE_ACCESS_BYTES)
     if ordering.copies:
         s.operations = take(s.warps * shadow.OPERATIONS * pending_operations.OPERATION_BYTES)
     if ordering.tensor:

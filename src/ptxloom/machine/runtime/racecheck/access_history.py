@@ -12,7 +12,7 @@ from ptxloom.machine.runtime.racecheck.happens_before import are_morally_strong,
 from ptxloom.machine.runtime.racecheck.observation_order import chain_of, last_number
 from ptxloom.machine.runtime.state import Warp
 from ptxloom.machine.runtime.structs.histories import CLASSES, READS, READS_ONLY, WRITES, AccessTrace, CurrentAccess
-from ptxloom.machine.runtime.structs.shadow import CROWDED, FEW_TRACES, PENDING, SCOPE, SITE, SIZES, STRONG, Order
+from ptxloom.machine.runtime.structs.shadow import FEW_TRACES, PENDING, SCOPE, SITE, SIZES, STRONG, WITH_HISTORY, Order
 from ptxloom.machine.runtime.turns import spend
 
 
@@ -181,15 +181,15 @@ def following(order: Order, last: AccessTrace) -> AccessTrace:
     return last.next
 
 
-def reset_crowds(order: Order) -> None:
-    """All that crowds remember is over, but for copies that go on."""
-    for number in range(1, order.crowd_count + 1):
-        crowd = order.crowds[number]
-        if address(crowd.shadow) != 0:
-            s = crowd.shadow
+def reset_histories(order: Order) -> None:
+    """All that histories remember is over, but for copies that go on."""
+    for number in range(1, order.history_count + 1):
+        history = order.histories[number]
+        if address(history.shadow) != 0:
+            s = history.shadow
             held: u32 = 0
             stamp: u32 = 0
-            here = crowd.first[0]
+            here = history.first[0]
             for _trace in range(u32(order.trace_limit) + 1):
                 if address(here) == 0:
                     break
@@ -198,11 +198,11 @@ def reset_crowds(order: Order) -> None:
                     held = t.who
                     stamp = t.stamp
                 here = t.next
-            for offset in range(crowd.size):
-                if s.writes[crowd.at + offset] == CROWDED | number:
-                    s.writes[crowd.at + offset] = held
-                    s.write_sites[crowd.at + offset] = stamp
-        fill(crowd, 0)
-    order.crowd_count = 0
-    order.free_crowd = 0
+            for offset in range(history.size):
+                if s.writes[history.at + offset] == WITH_HISTORY | number:
+                    s.writes[history.at + offset] = held
+                    s.write_sites[history.at + offset] = stamp
+        fill(history, 0)
+    order.history_count = 0
+    order.free_history = 0
     order.trace_count = 0

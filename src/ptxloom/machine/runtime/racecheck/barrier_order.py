@@ -18,8 +18,8 @@ from ptxloom.machine.native.language import (
 )
 from ptxloom.machine.native.watching import watching
 from ptxloom.machine.runtime.memory.places import warp_at
+from ptxloom.machine.runtime.racecheck.fence_records import keep_fences, publish_fence
 from ptxloom.machine.runtime.racecheck.happens_before import me
-from ptxloom.machine.runtime.racecheck.release_points import keep_points, publish_point
 from ptxloom.machine.runtime.racecheck.tick_rows import at_row, join, row_of
 from ptxloom.machine.runtime.racecheck.vector_clocks import acquire, advance, rebase, release, released
 from ptxloom.machine.runtime.state import (
@@ -61,7 +61,7 @@ def sync_group(w: Warp, lanes: u32) -> None:
     order = w.shadow.order
     left = w.pointed & lanes
     while left != 0:
-        keep_points(w, trailing_zeros(left))
+        keep_fences(w, trailing_zeros(left))
         left = left & left - 1
     uneven = w.uneven & lanes
     if uneven != 0:
@@ -174,7 +174,7 @@ def arrive_in_cluster(w: Warp, lanes: u32, relaxed: u32) -> None:
             if relaxed == 0:
                 release(w, lane, order.gathering, order.clock)
             else:
-                publish_point(w, lane, CLUSTER_SCOPE, order.gathering)
+                publish_fence(w, lane, CLUSTER_SCOPE, order.gathering)
     released(w)
 
 

@@ -11,19 +11,19 @@ from ptxloom.machine.native.language import address, length, u32, u64
 from ptxloom.machine.runtime.memory.places import spans_of
 from ptxloom.machine.runtime.state import Cta
 from ptxloom.machine.runtime.structs.histories import AccessTrace, HistoryCell
-from ptxloom.machine.runtime.structs.shadow import AGENT, LESSONS, PENDING, POINTS, Order
+from ptxloom.machine.runtime.structs.shadow import AGENT, FENCE_RECORDS, LEARNED_CLOCKS, PENDING, Order
 
 if TYPE_CHECKING:
     from ptxloom.machine.native.language import Slice
 
 
-def settle_points(order: Order) -> None:
+def settle_fences(order: Order) -> None:
     """What threads fenced or released comes before all that follows."""
-    for number in range(POINTS * order.threads):
-        point = order.points[number]
-        point.tick = min(point.tick, 1)
-        point.base = min(point.base, 1)
-        point.kept = 0
+    for number in range(FENCE_RECORDS * order.threads):
+        record = order.fence_records[number]
+        record.tick = min(record.tick, 1)
+        record.base = min(record.base, 1)
+        record.kept = 0
 
 
 def settle_grid(cta: Cta, order: Order) -> None:
@@ -43,7 +43,7 @@ def settle_grid(cta: Cta, order: Order) -> None:
         place = place + 1
     if address(order.taught) != 0:
         settle_flags(cta, order)
-        settle_lessons(order)
+        settle_learned(order)
 
 
 def settle_cells(order: Order, owner: u32, cells: Slice[HistoryCell]) -> None:
@@ -71,12 +71,12 @@ def settle_flags(cta: Cta, order: Order) -> None:
             grid.rows[at] = min(grid.rows[at], 1)
 
 
-def settle_lessons(order: Order) -> None:
+def settle_learned(order: Order) -> None:
     """Threads know what they had learnt, and what they had done and known they can publish."""
-    for number in range(LESSONS):
-        lesson = order.lessons[number]
-        lesson.tick = min(lesson.tick, 1)
-        lesson.seen = min(lesson.seen, 1)
+    for number in range(LEARNED_CLOCKS):
+        learned = order.learned_clocks[number]
+        learned.tick = min(learned.tick, 1)
+        learned.seen = min(learned.seen, 1)
     for thread in range(order.threads):
         order.fences_total[thread] = min(order.fences_total[thread], 1)
         for other in range(order.threads):

@@ -10,11 +10,11 @@ from ptxloom.machine.native.language import address, trailing_zeros, u32, u64
 from ptxloom.machine.native.watching import watching
 from ptxloom.machine.runtime.memory.matrix_layout import ROW_BYTES, factor_place
 from ptxloom.machine.runtime.racecheck.barrier_order import gather_knowledge
-from ptxloom.machine.runtime.racecheck.crowds import is_crowd, number_of
 from ptxloom.machine.runtime.racecheck.happens_before import is_done, me, operation_at, shared_readers, thread_of
 from ptxloom.machine.runtime.racecheck.operation_ends import end_writes
 from ptxloom.machine.runtime.racecheck.pending_products import is_read
 from ptxloom.machine.runtime.racecheck.race_report import tell_end, warp_of
+from ptxloom.machine.runtime.racecheck.shared_histories import has_history, number_of
 from ptxloom.machine.runtime.racecheck.slow_path import shadow_at
 from ptxloom.machine.runtime.racecheck.tensor_accesses import end_touches
 from ptxloom.machine.runtime.state import CLUSTER_SHIFT, SHARED, Warp
@@ -35,9 +35,9 @@ def end_shared(w: Warp, site: u32) -> None:
     s.last_warp = w.index
     if w.launch.members > 1:
         for thread in range(order.threads):
-            visit = s.visits[thread]
-            if visit.tick > s.birth and s.common[thread] < visit.tick:
-                tell_end(w, s, thread, visit.at, visit.size, visit.stamp)
+            remote = s.remote_accesses[thread]
+            if remote.tick > s.birth and s.common[thread] < remote.tick:
+                tell_end(w, s, thread, remote.at, remote.size, remote.stamp)
     if address(s.operations) != 0:
         for number in range(order.threads // 32):
             far = warp_of(w, number * 32)
@@ -103,9 +103,9 @@ def end_writers(w: Warp, s: Shadow) -> None:
 def agent_of(s: Shadow, at: u32) -> u32:
     """The entry of an agent among all that is remembered of a byte's writes; 0 without an agent."""
     held = s.writes[at]
-    if is_crowd(held) == 0:
+    if has_history(held) == 0:
         return held if held & PENDING != 0 and held & AGENT != 0 else 0
-    here = s.order.crowds[number_of(held)].first[0]
+    here = s.order.histories[number_of(held)].first[0]
     for _trace in range(u32(s.order.trace_limit) + 1):
         if address(here) == 0:
             return 0
@@ -118,8 +118,8 @@ def agent_of(s: Shadow, at: u32) -> u32:
 
 def stamp_at(s: Shadow, at: u32, who: u32) -> u32:
     """The stamp beside an entry among all that is remembered of a byte's writes."""
-    if is_crowd(s.writes[at]) != 0:
-        here = s.order.crowds[number_of(s.writes[at])].first[0]
+    if has_history(s.writes[at]) != 0:
+        here = s.order.histories[number_of(s.writes[at])].first[0]
         for _trace in range(u32(s.order.trace_limit) + 1):
             if address(here) == 0:
                 break

@@ -1,9 +1,9 @@
 """Reads of shared memory that are kept in order alone, until it matters where they were.
 
 Most are over for all threads at the next barrier of the CTA, before anything is written: so a warp's plain reads go to
-its ring (`Look`) and to a mask of the places that have been read (`Shadow.deferred`), and to `Shadow.reads` only when
-something is about to be done there that has to know of them. Then the CTA's reads go there at once until the next
-barrier. Only where such a barrier ends what came before it: in clusters of one CTA.
+its ring (`ReadRecord`) and to a mask of the places that have been read (`Shadow.deferred`), and to `Shadow.reads`
+only when something is about to be done there that has to know of them. Then the CTA's reads go there at once until
+the next barrier. Only where such a barrier ends what came before it: in clusters of one CTA.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from ptxloom.machine.native.standalone import standalone
 from ptxloom.machine.native.watching import watching
 from ptxloom.machine.runtime.memory.places import warp_at
 from ptxloom.machine.runtime.state import Warp
-from ptxloom.machine.runtime.structs.shadow import BLOCK_SHIFT, LOOKS, Look, Shadow
+from ptxloom.machine.runtime.structs.shadow import BLOCK_SHIFT, READ_RECORDS, ReadRecord, Shadow
 from ptxloom.machine.runtime.turns import spend
 
 WORD = 4
@@ -41,22 +41,22 @@ def settle_reads(w: Warp) -> None:
     for index in range(s.warps):
         far = warp_at(w.cta, index)
         if far.steps_base == s.base:  # else it has read nothing since the barrier
-            while far.look_done != far.look_head:
+            while far.read_done != far.read_head:
                 spend(w, 1)
-                settle_look(s, far, s.looks[index * LOOKS + far.look_done % LOOKS])
-                far.look_done = far.look_done + 1
+                settle_read(s, far, s.read_records[index * READ_RECORDS + far.read_done % READ_RECORDS])
+                far.read_done = far.read_done + 1
 
 
-def settle_look(s: Shadow, far: Warp, look: Look) -> None:
+def settle_read(s: Shadow, far: Warp, record: ReadRecord) -> None:
     """The same of one read of a warp."""
     warp = s.first // 32 + far.index
-    left = look.lanes
-    size = min(look.size, 32)
+    left = record.lanes
+    size = min(record.size, 32)
     while left != 0:
         lane = trailing_zeros(left)
         left = left & left - 1
-        at = look.starts[lane]
-        new = u64(look.tick) << 32 | u64(1) << u64(lane)
+        at = record.starts[lane]
+        new = u64(record.tick) << 32 | u64(1) << u64(lane)
         reads = part(s.reads, u64(warp) * u64(s.bytes) + u64(at), size)
         base = u64(s.base + 1) << 32
         if size == WORD:
@@ -65,5 +65,5 @@ def settle_look(s: Shadow, far: Warp, look: Look) -> None:
         else:
             for offset in range(size):
                 reads[offset] = new | (reads[offset] & 0xFFFFFFFF if reads[offset] >= base else 0)
-        s.summary[(at >> BLOCK_SHIFT) * s.summaries + warp] = look.tick
-        s.summary[(at + size - 1 >> BLOCK_SHIFT) * s.summaries + warp] = look.tick
+        s.summary[(at >> BLOCK_SHIFT) * s.summaries + warp] = record.tick
+        s.summary[(at + size - 1 >> BLOCK_SHIFT) * s.summaries + warp] = record.tick

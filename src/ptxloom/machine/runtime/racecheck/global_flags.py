@@ -2,8 +2,8 @@
 
 A thread that makes a strong write behind a fence (or with `.release`) publishes at the flag what it knows, of its own
 cluster and of others: a row of ticks, one for each thread of the grid, or for several where that would be too many.
-A strong read before a fence (or with `.acquire`) is a lesson, for the lanes that make it; others of their cluster
-know it once they are ordered behind those lanes.
+The lanes that make a strong read before a fence (or with `.acquire`) learn this clock; others of their cluster know it
+once they are ordered behind those lanes.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 from ptxloom.machine.native.language import address, copy, fill, length, part, trailing_zeros, u32, u64
 from ptxloom.machine.native.watching import watching
+from ptxloom.machine.runtime.racecheck.fence_records import fence_record_of
 from ptxloom.machine.runtime.racecheck.happens_before import is_known, me, owner_of
-from ptxloom.machine.runtime.racecheck.release_points import point_of
 from ptxloom.machine.runtime.racecheck.shared_flags import (
     ACQUIRE,
     LOADS,
@@ -21,7 +21,7 @@ from ptxloom.machine.runtime.racecheck.shared_flags import (
     STORES,
     flag_place,
     has_released,
-    last_point,
+    last_fence,
     publish_at_flag,
 )
 from ptxloom.machine.runtime.racecheck.tick_rows import join
@@ -30,12 +30,12 @@ from ptxloom.machine.runtime.state import GENERIC, GLOBAL, SHARED_WINDOW, Warp
 from ptxloom.machine.runtime.structs.histories import Flag, GridHistory
 from ptxloom.machine.runtime.structs.shadow import (
     CLUSTER_SCOPE,
+    FEW_CLOCKS,
     FEW_FLAGS,
-    FEW_LESSONS,
     GPU_SCOPE,
-    LESSONS,
+    LEARNED_CLOCKS,
     RELEASED,
-    Lesson,
+    LearnedClock,
     Order,
 )
 from ptxloom.machine.runtime.turns import PLAIN, QUICK, spend
@@ -54,32 +54,32 @@ def is_taught(w: Warp, lane: u32, cluster: u32, thread: u32, tick: u32) -> u32:
     column = cluster * order.grid.share + (thread >> order.grid.shift)
     if order.informed != 0 and order.taught[column] >= tick:
         return 1
-    for number in range(order.lesson_count):
+    for number in range(order.clock_count):
         spend(w, 1)
-        if row_of_lesson(order, number)[column] >= tick and is_learnt(w, lane, order.lessons[number]) != 0:
+        if row_of_learned(order, number)[column] >= tick and is_learnt(w, lane, order.learned_clocks[number]) != 0:
             return 1
     return 0
 
 
-def is_learnt(w: Warp, lane: u32, lesson: Lesson) -> u32:
+def is_learnt(w: Warp, lane: u32, learned: LearnedClock) -> u32:
     """1 if a lane knows what lanes of its cluster have learnt."""
-    if lesson.tick == 0:
+    if learned.tick == 0:
         return 0
-    if lesson.tick > w.shadow.order.clock:
+    if learned.tick > w.shadow.order.clock:
         return 1  # the clock has been set back since
     thread = me(w, lane)
-    left = lesson.lanes
-    if lesson.warp == thread // 32 and left >> lane & 1 != 0:
+    left = learned.lanes
+    if learned.warp == thread // 32 and left >> lane & 1 != 0:
         return 1
     while left != 0:
-        if is_known(w, thread, lesson.warp * 32 + trailing_zeros(left), lesson.tick) != 0:
+        if is_known(w, thread, learned.warp * 32 + trailing_zeros(left), learned.tick) != 0:
             return 1
         left = left & left - 1
     return 0
 
 
-def row_of_lesson(order: Order, number: u32) -> Slice[u32]:
-    """What a lesson teaches."""
+def row_of_learned(order: Order, number: u32) -> Slice[u32]:
+    """The row of a learned clock."""
     return part(order.learnt, u64(number) * u64(order.grid.columns), order.grid.columns)
 
 
@@ -110,39 +110,39 @@ def fence_grid(w: Warp, lanes: u32, does: u32, total: u32) -> None:
 def believe(w: Warp, lanes: u32) -> None:
     """Lanes know from now on what their relaxed reads have seen."""
     order = w.shadow.order
-    for number in range(order.lesson_count):
-        lesson = order.lessons[number]
-        if lesson.tick == 0 and lesson.warp == me(w, 0) // 32 and lesson.lanes & lanes != 0:
-            others = lesson.lanes & ~lanes
-            lesson.lanes = lesson.lanes & lanes
-            lesson.tick = order.clock
+    for number in range(order.clock_count):
+        learned = order.learned_clocks[number]
+        if learned.tick == 0 and learned.warp == me(w, 0) // 32 and learned.lanes & lanes != 0:
+            others = learned.lanes & ~lanes
+            learned.lanes = learned.lanes & lanes
+            learned.tick = order.clock
             if others != 0:
-                learn(w, others, row_of_lesson(order, number), 0, lesson.seen, lesson.pure)
+                learn(w, others, row_of_learned(order, number), 0, learned.seen, learned.pure)
 
 
 def believe_others(w: Warp, lanes: u32) -> None:
     """Lanes know from now on what relaxed reads before them have seen of what was published behind a `fence.sc`."""
     order = w.shadow.order
-    for number in range(order.lesson_count):
-        behind = lanes_behind(w, lanes, order.lessons[number])
+    for number in range(order.clock_count):
+        behind = lanes_behind(w, lanes, order.learned_clocks[number])
         if behind != 0:
-            room = row_of_lesson(order, LESSONS)
+            room = row_of_learned(order, LEARNED_CLOCKS)
             fill(room, 0)
-            join(w, room, row_of_lesson(order, number))
+            join(w, room, row_of_learned(order, number))
             learn(w, behind, room, 1, order.clock, 1)
 
 
-def lanes_behind(w: Warp, lanes: u32, lesson: Lesson) -> u32:
+def lanes_behind(w: Warp, lanes: u32, learned: LearnedClock) -> u32:
     """The lanes that come behind a relaxed read of what was published behind a `fence.sc`, and do not know it yet."""
-    if lesson.pure == 0:
+    if learned.pure == 0:
         return 0
     found: u32 = 0
     for lane in range(32):
-        if lanes >> lane & 1 != 0 and is_learnt(w, lane, lesson) == 0:
-            left = lesson.lanes
+        if lanes >> lane & 1 != 0 and is_learnt(w, lane, learned) == 0:
+            left = learned.lanes
             while left != 0:
-                reader = lesson.warp * 32 + trailing_zeros(left)
-                if is_known(w, me(w, lane), reader, lesson.seen) != 0:
+                reader = learned.warp * 32 + trailing_zeros(left)
+                if is_known(w, me(w, lane), reader, learned.seen) != 0:
                     found = found | 1 << lane
                 left = left & left - 1
     return found
@@ -211,7 +211,7 @@ def publish_at(w: Warp, lane: u32, host: u64, does: u32, scope: u32) -> None:
     """A lane writes a flag: it publishes what came before its last fence, or before it released at this flag."""
     order = w.shadow.order
     thread = me(w, lane)
-    when = last_point(w, lane, host, does, GPU_SCOPE)
+    when = last_fence(w, lane, host, does, GPU_SCOPE)
     if when <= order.started:
         return
     found = find_flag(order.grid, host, 1)
@@ -232,14 +232,14 @@ def publish_at(w: Warp, lane: u32, host: u64, does: u32, scope: u32) -> None:
 
 
 def last_base(w: Warp, lane: u32, host: u64, does: u32) -> u32:
-    """The base of the CTA at the point up to which a lane's write to a flag publishes."""
+    """The base of the CTA at the fence up to which a lane's write to a flag publishes."""
     order = w.shadow.order
     if does & RELEASE != 0:
         return w.shadow.base
     thread = me(w, lane)
-    base = point_of(order, thread, GPU_SCOPE).base
+    base = fence_record_of(order, thread, GPU_SCOPE).base
     if has_released(order, thread, host, GPU_SCOPE) != 0:
-        base = max(base, point_of(order, thread, RELEASED).base)
+        base = max(base, fence_record_of(order, thread, RELEASED).base)
     return base
 
 
@@ -259,29 +259,29 @@ def forget_flag(grid: GridHistory, at: u64) -> None:
 def learn(w: Warp, lanes: u32, row: Slice[u32], known: u32, seen: u32, pure: u32) -> None:
     """Lanes of a warp have read a flag; they know what it says only when a fence follows, unless they acquire."""
     order = w.shadow.order
-    for number in range(order.lesson_count):
-        lesson = order.lessons[number]
-        if lesson.warp == me(w, 0) // 32 and lesson.lanes == lanes and (lesson.tick == 0) == (known == 0):
-            if teaches_more(w, row_of_lesson(order, number), row) == 0:
+    for number in range(order.clock_count):
+        learned = order.learned_clocks[number]
+        if learned.warp == me(w, 0) // 32 and learned.lanes == lanes and (learned.tick == 0) == (known == 0):
+            if teaches_more(w, row_of_learned(order, number), row) == 0:
                 return
             if known == 0:
-                join(w, row_of_lesson(order, number), row)
-                lesson.seen = seen
-                lesson.pure = lesson.pure & pure
+                join(w, row_of_learned(order, number), row)
+                learned.seen = seen
+                learned.pure = learned.pure & pure
                 return
-    if order.lesson_count == LESSONS:
-        forget_lesson(w)
-    fresh = order.lesson_count
-    order.lesson_count = fresh + 1
-    lesson = order.lessons[fresh]
-    lesson.warp = me(w, 0) // 32
-    lesson.lanes = lanes
-    lesson.seen = seen
-    lesson.pure = pure
-    lesson.tick = 0
+    if order.clock_count == LEARNED_CLOCKS:
+        forget_learned(w)
+    fresh = order.clock_count
+    order.clock_count = fresh + 1
+    learned = order.learned_clocks[fresh]
+    learned.warp = me(w, 0) // 32
+    learned.lanes = lanes
+    learned.seen = seen
+    learned.pure = pure
+    learned.tick = 0
     if known != 0:
-        lesson.tick = order.clock
-    own = row_of_lesson(order, fresh)
+        learned.tick = order.clock
+    own = row_of_learned(order, fresh)
     fill(own, 0)
     join(w, own, row)
 
@@ -295,49 +295,49 @@ def teaches_more(w: Warp, known: Slice[u32], row: Slice[u32]) -> u32:
     return more
 
 
-def forget_lesson(w: Warp) -> None:
-    """Let the cluster know as a whole what a complete barrier lets all know; if that is nothing, the oldest lesson."""
+def forget_learned(w: Warp) -> None:
+    """Let the whole cluster know what a complete barrier lets all know; else the oldest learned clock."""
     order = w.shadow.order
     kept: u32 = 0
-    for number in range(order.lesson_count):
-        lesson = order.lessons[number]
-        if w.launch.members == 1 and lesson.tick != 0 and lesson.tick <= w.shadow.base:
+    for number in range(order.clock_count):
+        learned = order.learned_clocks[number]
+        if w.launch.members == 1 and learned.tick != 0 and learned.tick <= w.shadow.base:
             teach(w, number)
         else:
-            move_lesson(w, number, kept)
+            move_learned(w, number, kept)
             kept = kept + 1
-    if kept == LESSONS:
-        order.limits = order.limits | FEW_LESSONS
+    if kept == LEARNED_CLOCKS:
+        order.limits = order.limits | FEW_CLOCKS
         teach(w, 0)
-        for number in range(1, LESSONS):
-            move_lesson(w, number, number - 1)
-        kept = LESSONS - 1
-    order.lesson_count = kept
+        for number in range(1, LEARNED_CLOCKS):
+            move_learned(w, number, number - 1)
+        kept = LEARNED_CLOCKS - 1
+    order.clock_count = kept
 
 
 def teach(w: Warp, number: u32) -> None:
-    """All threads of the cluster know a lesson."""
+    """All threads of the cluster know what a learned clock holds."""
     order = w.shadow.order
-    join(w, order.taught, row_of_lesson(order, number))
+    join(w, order.taught, row_of_learned(order, number))
     order.taught_at = order.clock
     order.informed = 1
 
 
-def move_lesson(w: Warp, number: u32, to: u32) -> None:
-    """Put a lesson in another place, which is not behind it."""
+def move_learned(w: Warp, number: u32, to: u32) -> None:
+    """Put a learned clock in another place, which is not behind it."""
     order = w.shadow.order
     if number == to:
         return
-    lesson = order.lessons[number]
-    place = order.lessons[to]
-    place.warp = lesson.warp
-    place.lanes = lesson.lanes
-    place.tick = lesson.tick
-    place.seen = lesson.seen
-    place.pure = lesson.pure
-    row = row_of_lesson(order, number)
+    learned = order.learned_clocks[number]
+    place = order.learned_clocks[to]
+    place.warp = learned.warp
+    place.lanes = learned.lanes
+    place.tick = learned.tick
+    place.seen = learned.seen
+    place.pure = learned.pure
+    row = row_of_learned(order, number)
     spend(w, u32(length(row)) >> QUICK)
-    copy(row_of_lesson(order, to), row, 4 * length(row))
+    copy(row_of_learned(order, to), row, 4 * length(row))
 
 
 def publish(w: Warp, row: Slice[u32], base: u32, when: u32) -> None:
@@ -355,18 +355,18 @@ def publish(w: Warp, row: Slice[u32], base: u32, when: u32) -> None:
         grid.told[column] = max(grid.told[column], order.room[thread])
     if order.informed != 0 and when >= order.taught_at:
         join(w, row, order.taught)
-    for number in range(order.lesson_count):
-        if was_learnt(order, order.lessons[number]) != 0:
-            join(w, row, row_of_lesson(order, number))
+    for number in range(order.clock_count):
+        if was_learnt(order, order.learned_clocks[number]) != 0:
+            join(w, row, row_of_learned(order, number))
 
 
-def was_learnt(order: Order, lesson: Lesson) -> u32:
-    """1 if a lesson is part of what the order's room says is known."""
-    if lesson.tick == 0:
+def was_learnt(order: Order, learned: LearnedClock) -> u32:
+    """1 if a learned clock is part of what the order's room says is known."""
+    if learned.tick == 0:
         return 0
-    left = lesson.lanes
+    left = learned.lanes
     while left != 0:
-        if order.room[lesson.warp * 32 + trailing_zeros(left)] >= lesson.tick:
+        if order.room[learned.warp * 32 + trailing_zeros(left)] >= learned.tick:
             return 1
         left = left & left - 1
     return 0

@@ -48,8 +48,8 @@ def renew_steps(w: Warp) -> None:
         w.steps = 0
         w.looked = 0
         if s.defers != 0:
-            w.look_head = 0
-            w.look_done = 0
+            w.read_head = 0
+            w.read_done = 0
 
 
 def me(w: Warp, lane: u32) -> u32:

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 from ptxloom.machine.native.language import address, nothing, part, u8, u32, u64
 from ptxloom.machine.native.watching import watching
 from ptxloom.machine.runtime.memory.lane_access import shared_place
-from ptxloom.machine.runtime.racecheck.crowds import swap_writes
 from ptxloom.machine.runtime.racecheck.global_memory import look_end
 from ptxloom.machine.runtime.racecheck.happens_before import entry_of, operation_at
 from ptxloom.machine.runtime.racecheck.race_report import begun_at
+from ptxloom.machine.runtime.racecheck.shared_histories import swap_writes
 from ptxloom.machine.runtime.racecheck.slow_path import keep_read, shadow_at
 from ptxloom.machine.runtime.state import CLUSTER_SHIFT, NONE, SHARED, Warp
 from ptxloom.machine.runtime.structs.shadow import OPERATION_SHIFT, OPERATIONS, PENDING

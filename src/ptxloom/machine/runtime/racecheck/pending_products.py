@@ -11,10 +11,10 @@ from ptxloom.machine.native.language import address, trailing_zeros, u32, u64
 from ptxloom.machine.native.watching import watching
 from ptxloom.machine.runtime.memory.matrix_layout import ROW_BYTES, factor_high, factor_low, factor_place
 from ptxloom.machine.runtime.memory.places import warp_at
+from ptxloom.machine.runtime.racecheck.fence_records import keep_fences
 from ptxloom.machine.runtime.racecheck.happens_before import is_known, me, stamp_of
 from ptxloom.machine.runtime.racecheck.product_registers import forget_registers
 from ptxloom.machine.runtime.racecheck.race_report import READING, begun_at, report, warp_of
-from ptxloom.machine.runtime.racecheck.release_points import keep_points
 from ptxloom.machine.runtime.racecheck.sync_places import find_sync
 from ptxloom.machine.runtime.racecheck.tick_rows import row_of
 from ptxloom.machine.runtime.racecheck.vector_clocks import forget_factors, released
@@ -149,7 +149,7 @@ def learn_products(w: Warp, lanes: u32, groups: u32) -> None:
     while left != 0:
         lane = trailing_zeros(left)
         left = left & left - 1
-        keep_points(w, lane)
+        keep_fences(w, lane)
         row = row_of(order, me(w, lane))
         row[order.threads + column] = max(row[order.threads + column], tick)
     w.acquired = w.acquired | lanes

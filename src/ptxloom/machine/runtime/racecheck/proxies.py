@@ -12,11 +12,11 @@ from ptxloom.machine.native.language import address, trailing_zeros, u32, u64
 from ptxloom.machine.native.watching import watching
 from ptxloom.machine.runtime.hazards import note_pair
 from ptxloom.machine.runtime.memory.lane_access import find_span
-from ptxloom.machine.runtime.racecheck.crowds import crowd_at, is_crowd
+from ptxloom.machine.runtime.racecheck.fence_records import keep_fences
 from ptxloom.machine.runtime.racecheck.global_memory import cell_of, takes
 from ptxloom.machine.runtime.racecheck.happens_before import first_of, is_known, me, owner_of, thread_of, trace_tick
 from ptxloom.machine.runtime.racecheck.race_report import site_of_read, warp_of
-from ptxloom.machine.runtime.racecheck.release_points import keep_points
+from ptxloom.machine.runtime.racecheck.shared_histories import has_history, history_at
 from ptxloom.machine.runtime.racecheck.slow_path import shadow_at
 from ptxloom.machine.runtime.racecheck.tick_rows import row_of
 from ptxloom.machine.runtime.racecheck.vector_clocks import released
@@ -46,7 +46,7 @@ def fence_proxy(w: Warp, lanes: u32, near: u32, far: u32) -> None:
 def fence_columns(w: Warp, lane: u32, first: u32) -> None:
     """What a lane knows of others, and did itself, comes before a fence now."""
     s = w.shadow
-    keep_points(w, lane)
+    keep_fences(w, lane)
     row = row_of(s.order, me(w, lane))
     spend(w, s.order.threads >> PLAIN)
     for thread in range(s.order.threads):
@@ -89,7 +89,7 @@ def fence_maps(w: Warp, lanes: u32, releases: u32) -> None:
 def acquire_columns(w: Warp, lane: u32) -> None:
     """All that was published for the way of tensor maps, and is known to a lane, has come there."""
     s = w.shadow
-    keep_points(w, lane)
+    keep_fences(w, lane)
     row = row_of(s.order, me(w, lane))
     first = s.order.mapped
     spend(w, s.order.threads >> PLAIN)
@@ -139,8 +139,8 @@ def check_shared(w: Warp, lane: u32, at: u64, size: u32, stamp: u32) -> None:
     spend(w, size >> PLAIN)
     for offset in range(size):
         held = s.writes[place + offset]
-        if is_crowd(held) != 0:
-            here = crowd_at(s, held).first[0]
+        if has_history(held) != 0:
+            here = history_at(s, held).first[0]
             last = check_chain(w, lane, here, at + u64(offset), SHARED, 1, stamp, last, UNFENCED, s.order.fenced)
         elif held & PENDING == 0 and held >> s.order.bits > s.birth and held != last:
             thread = thread_of(w, held)

@@ -21,7 +21,7 @@ from ptxloom.machine.runtime.state import (
     WRITE_WRITE,
     Warp,
 )
-from ptxloom.machine.runtime.structs.shadow import LOOKS, SITE, STEP_SHIFT, STRONG, Shadow
+from ptxloom.machine.runtime.structs.shadow import READ_RECORDS, SITE, STEP_SHIFT, STRONG, Shadow
 
 READING, COPYING = 2, 3  # what the other side does that an asynchronous copy makes: it reads, or writes
 
@@ -44,19 +44,19 @@ def site_of_read(w: Warp, s: Shadow, thread: u32, at: u32) -> u32:
     """What is kept of a thread's last read of a byte; of its warp's last read at all if that was too long ago."""
     far = warp_of(w, thread)
     lane = thread & 31
-    looks = far.shadow.looks
-    number = far.look_head
-    left = min(number, LOOKS)
+    read_records = far.shadow.read_records
+    number = far.read_head
+    left = min(number, READ_RECORDS)
     place = at
     if far.shadow.first != s.first:
         place = at | (s.first // (s.warps * 32) + 1) << CLUSTER_SHIFT
     while left != 0:
         left = left - 1
         number = number - 1
-        look = looks[far.index * LOOKS + number % LOOKS]
-        if look.lanes >> lane & 1 != 0 and place - look.starts[lane] < look.size:
-            return look.stamp
-    return looks[far.index * LOOKS + (far.look_head - 1) % LOOKS].stamp
+        record = read_records[far.index * READ_RECORDS + number % READ_RECORDS]
+        if record.lanes >> lane & 1 != 0 and place - record.starts[lane] < record.size:
+            return record.stamp
+    return read_records[far.index * READ_RECORDS + (far.read_head - 1) % READ_RECORDS].stamp
 
 
 def report(

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from ptxloom.machine.native.language import address, fill, u32, u64
 from ptxloom.machine.native.watching import watching
 from ptxloom.machine.runtime.memory.lane_access import shared_place
+from ptxloom.machine.runtime.racecheck.fence_records import fence_record_of, mark_fence, publish_fence
 from ptxloom.machine.runtime.racecheck.happens_before import me
-from ptxloom.machine.runtime.racecheck.release_points import mark_point, point_of, publish_point
 from ptxloom.machine.runtime.racecheck.sync_places import find_sync
 from ptxloom.machine.runtime.racecheck.tick_rows import at_row, join, row_of
 from ptxloom.machine.runtime.racecheck.vector_clocks import acquire, release, released
@@ -30,7 +30,7 @@ ACQUIRE, RELEASE, STORES, LOADS = 1, 2, 4, 8  # what a strong access does
 
 @watching
 def fence(w: Warp, lanes: u32, scope: u32, does: u32) -> None:
-    """A memory fence that acquires: what relaxed reads have seen is known now; one that releases: see `points`."""
+    """A fence that acquires: what relaxed reads have seen is known now; one that releases: see `fence_records`."""
     order = w.shadow.order
     if address(order.known) == 0:
         return
@@ -43,7 +43,7 @@ def fence(w: Warp, lanes: u32, scope: u32, does: u32) -> None:
                     acquire(w, lane, at_row(order.seen, order, me(w, lane)))
             if does & RELEASE != 0:
                 for kind in range(min(scope, GPU_SCOPE) + 1):
-                    mark_point(w, lane, kind)
+                    mark_fence(w, lane, kind)
     if wide != 0 and does & ACQUIRE != 0:
         w.saw = w.saw & ~lanes
     released(w)
@@ -139,8 +139,8 @@ def write_flag(w: Warp, lane: u32, host: u64, does: u32, scope: u32) -> None:
     """A lane publishes at a flag what came before its last fence, or before it released there."""
     order = w.shadow.order
     wide = is_wide(w, scope)
-    near = last_point(w, lane, host, does, CTA_SCOPE)
-    far = last_point(w, lane, host, does, CLUSTER_SCOPE)
+    near = last_fence(w, lane, host, does, CTA_SCOPE)
+    far = last_fence(w, lane, host, does, CLUSTER_SCOPE)
     if w.launch.members == 1:
         far = near
     number: u32 = SYNCS
@@ -162,18 +162,18 @@ def write_flag(w: Warp, lane: u32, host: u64, does: u32, scope: u32) -> None:
     if does & RELEASE != 0:
         order.released_at[me(w, lane)] = host
         order.released_scope[me(w, lane)] = scope
-        mark_point(w, lane, RELEASED)
+        mark_fence(w, lane, RELEASED)
 
 
-def last_point(w: Warp, lane: u32, host: u64, does: u32, scope: u32) -> u32:
+def last_fence(w: Warp, lane: u32, host: u64, does: u32, scope: u32) -> u32:
     """The tick up to which a lane's strong write to a flag publishes what the lane did itself."""
     order = w.shadow.order
     if does & RELEASE != 0:
         return order.clock
     thread = me(w, lane)
-    when = point_of(order, thread, scope).tick
+    when = fence_record_of(order, thread, scope).tick
     if has_released(order, thread, host, scope) != 0:
-        when = max(when, point_of(order, thread, RELEASED).tick)
+        when = max(when, fence_record_of(order, thread, RELEASED).tick)
     return min(when, order.clock)
 
 
@@ -183,9 +183,9 @@ def publish_at_flag(w: Warp, lane: u32, host: u64, does: u32, scope: u32, into: 
     if does & RELEASE != 0:
         release(w, lane, into, order.clock)
         return
-    publish_point(w, lane, scope, into)
+    publish_fence(w, lane, scope, into)
     if has_released(order, me(w, lane), host, scope) != 0:
-        publish_point(w, lane, RELEASED, into)
+        publish_fence(w, lane, RELEASED, into)
 
 
 def has_released(order: Order, thread: u32, host: u64, scope: u32) -> u32:

@@ -13,7 +13,6 @@ from ptxloom.machine.native.standalone import standalone
 from ptxloom.machine.native.watching import watching
 from ptxloom.machine.runtime.memory.lane_access import shared_place
 from ptxloom.machine.runtime.racecheck.access_history import begin_access
-from ptxloom.machine.runtime.racecheck.crowds import crowd_at, crowd_of, is_crowd, meet_crowd, name_own, spill
 from ptxloom.machine.runtime.racecheck.deferred_reads import settle_at, settle_reads
 from ptxloom.machine.runtime.racecheck.happens_before import (
     entry_of,
@@ -28,9 +27,17 @@ from ptxloom.machine.runtime.racecheck.happens_before import (
 )
 from ptxloom.machine.runtime.racecheck.pending_products import product_readers
 from ptxloom.machine.runtime.racecheck.race_report import READING, begun_at, report, site_of_read, tell_end, warp_of
+from ptxloom.machine.runtime.racecheck.shared_histories import (
+    has_history,
+    history_at,
+    history_of,
+    meet_history,
+    name_own,
+    spill,
+)
 from ptxloom.machine.runtime.state import CLUSTER_SHIFT, SHARED, SHARED_WINDOW, WINDOW_BYTES, Warp
 from ptxloom.machine.runtime.structs.histories import READS, WRITES
-from ptxloom.machine.runtime.structs.shadow import BLOCK_SHIFT, LOOKS, LOOKS_AGAIN, PENDING, Shadow
+from ptxloom.machine.runtime.structs.shadow import BLOCK_SHIFT, LOOKS_AGAIN, PENDING, READ_RECORDS, Shadow
 from ptxloom.machine.runtime.turns import PLAIN, spend
 
 if TYPE_CHECKING:
@@ -85,9 +92,9 @@ def compare(w: Warp, s: Shadow, lane: u32, at: u32, size: u32, values: Slice[u64
     while offset < size:
         step: u32 = 1
         if is_settled(w, s, lane, s.writes[at + offset]) == 0:
-            crowd = crowd_of(w, s, at + offset, at + size)
-            step = crowd.size
-            meet_crowd(w, s, lane, crowd, at, values, part_bytes)
+            history = history_of(w, s, at + offset, at + size)
+            step = history.size
+            meet_history(w, s, lane, history, at, values, part_bytes)
         offset = offset + step
 
 
@@ -105,7 +112,7 @@ def is_settled(w: Warp, s: Shadow, lane: u32, held: u32) -> u32:
     """1 if a byte's entry is all there is to know of its writes, and comes before what a lane does now."""
     if held < s.limit:
         return 1
-    if is_crowd(held) != 0:
+    if has_history(held) != 0:
         return 0
     thread = me(w, lane)
     if held & PENDING != 0:
@@ -274,9 +281,9 @@ def strong_lane(w: Warp, lane: u32, s: Shadow, at: u32, size: u32, stamp: u32, d
     offset: u32 = 0
     while offset < size:
         spend(w, 1)
-        crowd = crowd_of(w, s, at + offset, at + size)
-        offset = offset + crowd.size
-        meet_crowd(w, s, lane, crowd, at, nothing(u64), 1)
+        history = history_of(w, s, at + offset, at + size)
+        offset = offset + history.size
+        meet_history(w, s, lane, history, at, nothing(u64), 1)
     if does != READS:
         readers(w, s, lane, at, size, stamp)
         if s.order.reading != 0:
@@ -288,17 +295,17 @@ def visit_peer(w: Warp, s: Shadow, lane: u32, at: u32, size: u32, stamp: u32) ->
     if s.ended != 0:
         tell_end(w, s, me(w, lane), at, size, stamp)
         return
-    visit = s.visits[me(w, lane)]
-    visit.tick = s.order.clock
-    visit.at = at
-    visit.size = size
-    visit.stamp = stamp
+    remote = s.remote_accesses[me(w, lane)]
+    remote.tick = s.order.clock
+    remote.at = at
+    remote.size = size
+    remote.stamp = stamp
 
 
 def keep_write(s: Shadow, at: u32, size: u32, held: u32, stamp: u32) -> None:
-    """Remember who wrote some bytes; crowds have it already."""
+    """Remember who wrote some bytes; histories have it already."""
     for offset in range(size):
-        if is_crowd(s.writes[at + offset]) == 0:
+        if has_history(s.writes[at + offset]) == 0:
             s.writes[at + offset] = held
             s.write_sites[at + offset] = stamp
 
@@ -314,11 +321,11 @@ def keep_copy(w: Warp, s: Shadow, at: u32, size: u32, held: u32, stamp: u32) -> 
         return
     for offset in range(size):
         entry = s.writes[at + offset]
-        if is_crowd(entry) == 0:
+        if has_history(entry) == 0:
             s.writes[at + offset] = held
             s.write_sites[at + offset] = stamp
-        elif crowd_at(s, entry).at == at + offset:
-            name_own(w, crowd_at(s, entry), held, stamp)
+        elif history_at(s, entry).at == at + offset:
+            name_own(w, history_at(s, entry), held, stamp)
 
 
 @standalone
@@ -368,15 +375,15 @@ def keep_read(w: Warp, s: Shadow, at: u32, size: u32, lane: u32, stamp: u32) -> 
         if u32(old >> 32) >= fresh:
             lanes = old & 0xFFFFFFFF
         s.reads[place] = u64(clock) << 32 | lanes | u64(1) << u64(lane)
-    look = w.shadow.looks[w.index * LOOKS + w.look_head % LOOKS]
-    w.look_head = w.look_head + 1
-    w.look_done = w.look_head
-    look.tick = clock
-    look.stamp = stamp
-    look.lanes = 1 << lane
-    look.size = size
-    look.starts[lane] = at
+    record = w.shadow.read_records[w.index * READ_RECORDS + w.read_head % READ_RECORDS]
+    w.read_head = w.read_head + 1
+    w.read_done = w.read_head
+    record.tick = clock
+    record.stamp = stamp
+    record.lanes = 1 << lane
+    record.size = size
+    record.starts[lane] = at
     if s.first != w.shadow.first:
-        look.starts[lane] = at | (s.first // (s.warps * 32) + 1) << CLUSTER_SHIFT
+        record.starts[lane] = at | (s.first // (s.warps * 32) + 1) << CLUSTER_SHIFT
     s.summary[(at >> BLOCK_SHIFT) * s.summaries + warp] = clock
     s.summary[(at + size - 1 >> BLOCK_SHIFT) * s.summaries + warp] = clock

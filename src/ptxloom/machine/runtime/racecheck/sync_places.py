@@ -12,8 +12,8 @@ from ptxloom.machine.native.language import (
     u64,
 )
 from ptxloom.machine.native.watching import watching
+from ptxloom.machine.runtime.racecheck.fence_records import publish_fence
 from ptxloom.machine.runtime.racecheck.happens_before import me
-from ptxloom.machine.runtime.racecheck.release_points import publish_point
 from ptxloom.machine.runtime.racecheck.tick_rows import at_row, join, row_of
 from ptxloom.machine.runtime.racecheck.vector_clocks import acquire, release
 from ptxloom.machine.runtime.state import (
@@ -66,7 +66,7 @@ def arrive_at(w: Warp, lane: u32, host: u64, relaxed: u32) -> None:
         if relaxed == 0:
             release(w, lane, arriving, order.clock)
         else:
-            publish_point(w, lane, CTA_SCOPE if w.launch.members == 1 else CLUSTER_SCOPE, arriving)
+            publish_fence(w, lane, CTA_SCOPE if w.launch.members == 1 else CLUSTER_SCOPE, arriving)
             join_fences(order, arriving, row_of(order, me(w, lane)))
 
 

@@ -12,10 +12,10 @@ from __future__ import annotations
 from ptxloom.machine.native.language import address, fill, trailing_zeros, u32, u64
 from ptxloom.machine.native.watching import watching
 from ptxloom.machine.runtime.hazards import note_pair
+from ptxloom.machine.runtime.racecheck.fence_records import keep_fences
 from ptxloom.machine.runtime.racecheck.happens_before import is_known, me, stamp_of
 from ptxloom.machine.runtime.racecheck.pending_products import thread_column
 from ptxloom.machine.runtime.racecheck.race_report import READING, begun_at, report, tell_end_in, warp_of
-from ptxloom.machine.runtime.racecheck.release_points import keep_points
 from ptxloom.machine.runtime.racecheck.tick_rows import row_of
 from ptxloom.machine.runtime.racecheck.vector_clocks import released
 from ptxloom.machine.runtime.state import NONE, TENSOR, TENSOR_UNFENCED, Cta, Warp
@@ -246,7 +246,7 @@ def fence_tensor(w: Warp, lanes: u32, after: u32) -> None:
         return
     for lane in range(32):
         if lanes >> lane & 1 != 0:
-            keep_points(w, lane)
+            keep_fences(w, lane)
             row = row_of(order, me(w, lane))
             if after == 0:
                 row[order.tensor + me(w, lane) // 32] = order.clock

@@ -18,10 +18,10 @@ from ptxloom.machine.native.language import (
 from ptxloom.machine.native.standalone import standalone
 from ptxloom.machine.native.watching import watching
 from ptxloom.machine.runtime.memory.places import warp_at
-from ptxloom.machine.runtime.racecheck.access_history import reset_crowds
-from ptxloom.machine.runtime.racecheck.clock_reset import settle_grid, settle_points
+from ptxloom.machine.runtime.racecheck.access_history import reset_histories
+from ptxloom.machine.runtime.racecheck.clock_reset import settle_fences, settle_grid
+from ptxloom.machine.runtime.racecheck.fence_records import keep_fences
 from ptxloom.machine.runtime.racecheck.happens_before import me
-from ptxloom.machine.runtime.racecheck.release_points import keep_points
 from ptxloom.machine.runtime.racecheck.tick_rows import join, row_of
 from ptxloom.machine.runtime.state import (
     SHARED,
@@ -73,8 +73,8 @@ def rebase(cta: Cta, s: Shadow) -> None:
     s.limit = s.floor + 1 << s.order.bits
     s.deferring = s.defers
     s.deferred = 0
-    if s.order.crowd_count != 0 and (cta.launch.members == 1 or s.birth == s.base):
-        reset_crowds(s.order)
+    if s.order.history_count != 0 and (cta.launch.members == 1 or s.birth == s.base):
+        reset_histories(s.order)
 
 
 def forget_syncs(order: Order) -> None:
@@ -93,7 +93,7 @@ def forget(cta: Cta, order: Order) -> None:
         fill(order.known, 0)
         fill(order.seen, 0)
         fill(order.seen_inside, 0)
-        settle_points(order)
+        settle_fences(order)
         fill(order.syncs, 0)
         fill(order.arriving, 0)
         fill(order.complete, 0)
@@ -103,7 +103,7 @@ def forget(cta: Cta, order: Order) -> None:
         order.used = 0
         order.lost = 0
         order.issued = 0
-    reset_crowds(order)
+    reset_histories(order)
     settle_grid(cta, order)
     for rank in range(cta.launch.members):
         forget_cta(cta.peers[rank].cta, order)
@@ -119,7 +119,7 @@ def forget_cta(cta: Cta, order: Order) -> None:
     fill(s.common_before, 0)
     s.changed = 0
     s.changed_before = 0
-    fill(s.visits, 0)
+    fill(s.remote_accesses, 0)
     forget_touches(s)
     s.birth = 1
     s.base = 1
@@ -188,7 +188,7 @@ def release(w: Warp, lane: u32, into: Slice[u32], when: u32) -> None:
 def acquire(w: Warp, lane: u32, source: Slice[u32]) -> None:
     """Learn what has been published."""
     order = w.shadow.order
-    keep_points(w, lane)
+    keep_fences(w, lane)
     join(w, row_of(order, me(w, lane)), source)
     w.acquired = w.acquired | 1 << lane
     w.uneven = w.uneven | 1 << lane

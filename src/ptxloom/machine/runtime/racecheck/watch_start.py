@@ -30,8 +30,8 @@ def start_watch(cta: Cta) -> None:
         w.uneven = 0
         w.saw = 0
         w.pointed = 0
-        w.look_head = 0
-        w.look_done = 0
+        w.read_head = 0
+        w.read_done = 0
 
 
 def drop_operations(cta: Cta) -> None:
@@ -77,5 +77,5 @@ def start_grid(cta: Cta) -> None:
     if order.informed != 0:
         fill(order.taught, 0)
         order.informed = 0
-    order.lesson_count = 0
+    order.clock_count = 0
     order.started = order.clock - 1

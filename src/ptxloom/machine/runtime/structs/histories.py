@@ -1,6 +1,7 @@
 """What racecheck remembers of places in memory, access by access, and what the clusters of a grid publish at flags.
 
-Native code and Python share these structs. A place in global memory has a cell; some bytes of shared memory a `Crowd`.
+Native code and Python share these structs. A place in global memory has a cell; some bytes of shared memory have
+an `AccessHistory`.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """What racecheck remembers of shared memory, as structs that native code and Python share.
 
-Every byte of a CTA's shared memory has one entry for its last write, and one for each warp that may have read it. A
-`Crowd` takes the place of the former where that is not all there is to know, as of strong accesses. An entry says who
-(a thread; or a warp's lanes) and when: in ticks of a clock that the threads of a cluster share, which
+Every byte of a CTA's shared memory has one entry for its last write, and one for each warp that may have read it. An
+`AccessHistory` takes the place of the former where that is not all there is to know, as of strong accesses. An entry
+says who (a thread; or a warp's lanes) and when: in ticks of a clock that the threads of a cluster share, which
 goes on whenever some of them order their accesses. What happened up to a CTA's last complete barrier, its `base`, is
 over for all of the CTA. What is younger must be known to the thread that comes later: `known` holds, for each thread,
 the tick up to which it knows what each other one did (a vector clock a thread).
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 # A write's entry: the thread's number in the low bits, the tick above. Asynchronous operations have a mark and their
 # number; where an mbarrier reports their end, the number of its agent, which is behind the threads', and the tick.
 PENDING: Final = 1 << 30
-CROWDED: Final = PENDING | 1 << 29  # and the number of a crowd: more than one write is remembered
+WITH_HISTORY: Final = PENDING | 1 << 29  # and the number of a history: more than one write is remembered
 AGENT: Final = 1 << 28
 TICK_BITS: Final = 28
 
@@ -44,20 +44,20 @@ ASYNC_PROXY: Final = 1 << 7  # bulk copies, which go another way to memory; `tcg
 
 
 BLOCK_SHIFT: Final = 7  # bytes of shared memory that share a summary of readers
-POINTS: Final = 4  # of a thread: its last fence of the scope of a CTA, of a cluster, of the GPU; and
+FENCE_RECORDS: Final = 4  # of a thread: its last fence of the scope of a CTA, of a cluster, of the GPU; and
 RELEASED: Final = 3  # its last release
-LOOKS: Final = 1024  # reads that a warp's ring holds
+READ_RECORDS: Final = 1024  # reads that a warp's ring holds
 OPERATIONS: Final = 128  # asynchronous operations that a warp's ring holds until they are waited for
 PRODUCTS: Final = 64  # factors of `wgmma` and `tcgen05` that a warp's ring holds
 TENSOR_ACCESSES: Final = 256  # accesses to tensor memory that a CTA's ring holds
 OPERATION_SHIFT: Final = 12  # 7 bits of the operation in its ring, 5 of the lane; the warp above
 COLUMNS: Final = 64  # of `known`, for agents: what has been done by operations that report to an mbarrier
-LESSONS: Final = 32  # at flags in global memory, that a cluster keeps apart
+LEARNED_CLOCKS: Final = 32  # at flags in global memory, that a cluster keeps apart
 SYNCS: Final = 256  # places in memory that order accesses: mbarriers, flags
 
 
 # What there may be no room for, bits of `limits`.
-FEW_SYNCS, FEW_TRACES, FEW_LESSONS, FEW_ROWS, FEW_FLAGS = 1, 2, 4, 8, 16
+FEW_SYNCS, FEW_TRACES, FEW_CLOCKS, FEW_ROWS, FEW_FLAGS = 1, 2, 4, 8, 16
 
 
 class Sync:
@@ -70,7 +70,7 @@ class Sync:
     column: u32  # of its agent, after the threads' columns
 
 
-class Crowd:
+class AccessHistory:
     """The history of some bytes of shared memory of which one write and plain reads are not all there is to know."""
 
     first: Annotated[Array[AccessTrace], 1]
@@ -79,7 +79,7 @@ class Crowd:
     size: u32  # bytes of one history; if free: the number of the next free one
 
 
-class Lesson:
+class LearnedClock:
     """What lanes of a warp have learnt at a flag."""
 
     warp: u32  # of the cluster
@@ -90,7 +90,7 @@ class Lesson:
     spare: u32
 
 
-class Point:
+class FenceRecord:
     """A fence or a release of a thread, the last of its kind."""
 
     tick: u32
@@ -115,8 +115,8 @@ class Order:
         Slice[u32], "threads * columns"
     ]  # [thread][column] what relaxed reads have seen; known after a fence that holds the cluster
     seen_inside: Annotated[Slice[u32], "threads * columns"]  # [thread][column] the same within the CTA, after any fence
-    points: Annotated[Slice[Point], "POINTS * threads"]  # [kind][thread]
-    kept: Annotated[Slice[u32], "(kept_limit + 1) * columns"]  # [row, from 1 on][column] what threads knew at points
+    fence_records: Annotated[Slice[FenceRecord], "FENCE_RECORDS * threads"]  # [kind][thread]
+    kept: Annotated[Slice[u32], "(kept_limit + 1) * columns"]  # [row, from 1 on][column] what threads knew then
     keepers: Annotated[Slice[u32], "kept_limit + 1"]  # [row] 1 + the thread
     released_at: Annotated[Slice[u64], "threads"]  # [thread] the flag it has released at last,
     released_scope: Annotated[Slice[u32], "threads"]  # [thread] and the scope
@@ -138,22 +138,24 @@ class Order:
     reading: u32  # stretches of shared memory that operations may still read
     room: Annotated[Slice[u32], "columns"]  # [column] for intermediate results
     access: CurrentAccess
-    crowds: Annotated[Slice[Crowd], "crowd_limit + 1"]  # from number 1 on
-    crowd_count: u32
-    crowd_limit: u32
-    free_crowd: u32  # the number of one that is free; 0 if all are in use
+    histories: Annotated[Slice[AccessHistory], "history_limit + 1"]  # from number 1 on
+    history_count: u32
+    history_limit: u32
+    free_history: u32  # the number of one that is free; 0 if all are in use
     members: u32  # CTAs of the cluster
     traces: Annotated[Slice[AccessTrace], "trace_limit"]  # further ones
     trace_limit: u64
     trace_count: u64  # those in use
     grid: GridHistory  # null unless global memory is watched
-    lessons: Annotated[Slice[Lesson], "LESSONS"]  # [LESSONS]
-    learnt: Annotated[Slice[u32], "(LESSONS + 1) * grid.columns"]  # [lesson, and room][column of the grid]
+    learned_clocks: Annotated[Slice[LearnedClock], "LEARNED_CLOCKS"]  # [LEARNED_CLOCKS]
+    learnt: Annotated[
+        Slice[u32], "(LEARNED_CLOCKS + 1) * grid.columns"
+    ]  # [learned clock, and room][column of the grid]
     taught: Annotated[Slice[u32], "grid.columns"]  # [column of the grid] what all threads know of other clusters
     fences_total: Annotated[
         Slice[u32], "threads"
     ]  # [thread] the tick of its last `fence.sc` of a scope wider than a cluster
-    lesson_count: u32
+    clock_count: u32
     informed: u32  # 1 if `taught` holds anything
     started: u32  # the tick before the cluster started
     running: u32  # 1 + the number of the cluster
@@ -173,7 +175,7 @@ class Order:
     touching: Annotated[Array[TensorAccess], 1]  # what is done to tensor memory just now
 
 
-class Look:
+class ReadRecord:
     """One read of a warp, kept for a while: which lanes read where, so that a race can name the instruction."""
 
     tick: u32
@@ -183,7 +185,7 @@ class Look:
     starts: Annotated[Array[u32], 32]
 
 
-class Visit:
+class RemoteAccess:
     """An access to the shared memory of another CTA."""
 
     tick: u32  # 0: no access
@@ -214,14 +216,16 @@ class Shadow:
     common_before: Annotated[Slice[u32], "order.columns"]  # [column] and what they knew before that changed last
     changed: u32  # the base since which it is so
     changed_before: u32  # and since which it was so before
-    looks: Annotated[Slice[Look], "warps * LOOKS"]  # [warp of the CTA][LOOKS]
+    read_records: Annotated[Slice[ReadRecord], "warps * READ_RECORDS"]  # [warp of the CTA][READ_RECORDS]
     defers: u32  # 1: a barrier of the CTA ends what reads before it can race with
     deferring: u32  # 1: reads are kept in `looks` alone until something may be written that they have read
     grain: u32  # log2 of the bytes that share a bit of
     deferred: u64  # where they have read
     ended: u32  # 1 + the instruction at which its last threads have exited
     last_warp: u32  # whose they were
-    visits: Annotated[Slice[Visit], "order.threads"]  # [thread of the cluster] its last access from another CTA
+    remote_accesses: Annotated[
+        Slice[RemoteAccess], "order.threads"
+    ]  # [thread of the cluster] its last access from another CTA
     operations: Annotated[
         Slice[Operation], "warps * OPERATIONS"
     ]  # [warp of the CTA][OPERATIONS]; null if the program has no such operations
@@ -232,11 +236,11 @@ class Shadow:
     touch_head: u32
 
 
-CROWD_BYTES: Final = language.record(Crowd).size
-POINT_BYTES: Final = language.record(Point).size
-LESSON_BYTES: Final = language.record(Lesson).size
+HISTORY_BYTES: Final = language.record(AccessHistory).size
+FENCE_RECORD_BYTES: Final = language.record(FenceRecord).size
+LEARNED_CLOCK_BYTES: Final = language.record(LearnedClock).size
 SHADOW_BYTES: Final = language.record(Shadow).size
 ORDER_BYTES: Final = language.record(Order).size
-LOOK_BYTES: Final = language.record(Look).size
-VISIT_BYTES: Final = language.record(Visit).size
+READ_RECORD_BYTES: Final = language.record(ReadRecord).size
+REMOTE_ACCESS_BYTES: Final = language.record(RemoteAccess).size
 SYNC_BYTES: Final = language.record(Sync).size

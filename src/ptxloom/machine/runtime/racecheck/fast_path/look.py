@@ -20,7 +20,15 @@ from ptxloom.machine.runtime.racecheck.fast_path.dense_reads import dense_halves
 from ptxloom.machine.runtime.racecheck.fast_path.dense_writes import dense_writes
 from ptxloom.machine.runtime.racecheck.fast_path.quick_reads import quick_reads
 from ptxloom.machine.runtime.state import SHARED_WINDOW, Warp
-from ptxloom.machine.runtime.structs.shadow import BLOCK_SHIFT, CROWDED, LOOK_BYTES, LOOKS, PENDING, Order, Shadow
+from ptxloom.machine.runtime.structs.shadow import (
+    BLOCK_SHIFT,
+    PENDING,
+    READ_RECORD_BYTES,
+    READ_RECORDS,
+    WITH_HISTORY,
+    Order,
+    Shadow,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -63,13 +71,13 @@ class _Watch:
             n=count,
             block=BLOCK_SHIFT,
             size=self.size,
-            crowded=CROWDED,
+            with_history=WITH_HISTORY,
             halves=dense_halves(count) if self.verb == "read" else dense_writes(count),
             quick=quick_reads(count),
             last=count - 1,
-            looks=LOOKS,
-            last_look=LOOKS - 1,
-            look_bytes=LOOK_BYTES,
+            read_records=READ_RECORDS,
+            last_record=READ_RECORDS - 1,
+            record_bytes=READ_RECORD_BYTES,
         )
         bound = Emitter("bound")
         good = near_lanes(bound, count, Value("i32", "%s.bytes"))
@@ -139,7 +147,7 @@ def _loads(base: str, struct: type, names: dict[str, str]) -> list[str]:
 
 
 _FIELDS: Final = [
-    *_loads("w", Warp, {"shadow": "ptr", "index": "i32", "since": "i32", "look_head": "i32", "look_done": "i32"}),
+    *_loads("w", Warp, {"shadow": "ptr", "index": "i32", "since": "i32", "read_head": "i32", "read_done": "i32"}),
     "%s = getelementptr i8, ptr %w.shadow, i64 0",
     *_loads(
         "s",
@@ -155,7 +163,7 @@ _FIELDS: Final = [
             "writes": "ptr",
             "write_sites": "ptr",
             "reads": "ptr",
-            "looks": "ptr",
+            "read_records": "ptr",
             "summary": "ptr",
             "deferring": "i32",
             "deferred": "i64",

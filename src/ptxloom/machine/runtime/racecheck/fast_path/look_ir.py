@@ -107,14 +107,14 @@ settle:
   br label %ring
 ring:
   %over = phi i1 [ true, %remember ], [ false, %eager ], [ false, %settle ]
-  %look.ring = mul i32 %w.index, {looks}
+  %look.ring = mul i32 %w.index, {read_records}
   ; reads of a peer's memory have been kept since the head was loaded
-  %look.count = load i32, ptr %w.look_head.at, align 4
-  %look.number = and i32 %look.count, {last_look}
+  %look.count = load i32, ptr %w.read_head.at, align 4
+  %look.number = and i32 %look.count, {last_record}
   %look.index = add i32 %look.ring, %look.number
   %look.index64 = zext i32 %look.index to i64
-  %look.bytes = mul i64 %look.index64, {look_bytes}
-  %look = getelementptr i8, ptr %s.looks, i64 %look.bytes
+  %look.bytes = mul i64 %look.index64, {record_bytes}
+  %look = getelementptr i8, ptr %s.read_records, i64 %look.bytes
   %look.head0 = insertelement <4 x i32> poison, i32 %o.clock, i64 0
   %look.head1 = insertelement <4 x i32> %look.head0, i32 %stamp, i64 1
   %look.head2 = insertelement <4 x i32> %look.head1, i32 %near, i64 2
@@ -123,10 +123,10 @@ ring:
   %look.starts = getelementptr i8, ptr %look, i64 16
   store <32 x i32> %low, ptr %look.starts, align 8
   %look.next = add i32 %look.count, 1
-  store i32 %look.next, ptr %w.look_head.at, align 4
+  store i32 %look.next, ptr %w.read_head.at, align 4
   br i1 %over, label %end, label %shadow
 shadow:
-  store i32 %look.next, ptr %w.look_done.at, align 4
+  store i32 %look.next, ptr %w.read_done.at, align 4
   %plane = mul i64 %warp64, %bytes64
   %reads = getelementptr i64, ptr %s.reads, i64 %plane
 {halves}
@@ -302,9 +302,9 @@ slow:
   call void @ptxloom_check_near(ptr %w, i32 %bit, i32 %at, i32 {n}, i32 %stamp, i32 1, ptr %held, i32 {size})
   br label %keep
 keep:
-  ; what a crowd remembers it has remembered already
+  ; what a history remembers it has remembered already
   %now = load <{n} x i32>, ptr %written.at, align 4
-  %leave = icmp sge <{n} x i32> %now, splat (i32 {crowded})
+  %leave = icmp sge <{n} x i32> %now, splat (i32 {with_history})
   %site.at = getelementptr i32, ptr %s.write_sites, i64 %at64
   %site.old = load <{n} x i32>, ptr %site.at, align 4
   %entry.new = select <{n} x i1> %leave, <{n} x i32> %now, <{n} x i32> %mines

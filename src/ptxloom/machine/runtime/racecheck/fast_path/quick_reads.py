@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from ptxloom.machine.runtime.structs.shadow import LOOKS
+from ptxloom.machine.runtime.structs.shadow import READ_RECORDS
 
 
 def quick_reads(count: int) -> str:
@@ -69,10 +69,10 @@ def _half(count: int, number: int) -> str:
 _BEGIN: Final = f"""
   %q.deferring = load i32, ptr %s.deferring.at, align 4
   %q.on = icmp ne i32 %q.deferring, 0
-  %q.done = load i32, ptr %w.look_done.at, align 4
-  %q.head = load i32, ptr %w.look_head.at, align 4
+  %q.done = load i32, ptr %w.read_done.at, align 4
+  %q.head = load i32, ptr %w.read_head.at, align 4
   %q.kept = sub i32 %q.head, %q.done
-  %q.room = icmp ult i32 %q.kept, {LOOKS}
+  %q.room = icmp ult i32 %q.kept, {READ_RECORDS}
   %q.plain = xor i1 %older, true
   %q.may0 = and i1 %q.on, %q.plain
   %q.may = and i1 %q.may0, %q.room

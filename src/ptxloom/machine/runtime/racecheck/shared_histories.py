@@ -35,106 +35,116 @@ from ptxloom.machine.runtime.racecheck.race_report import COPYING, begun_at, rep
 from ptxloom.machine.runtime.racecheck.shared_flags import forget_sync
 from ptxloom.machine.runtime.state import CLUSTER_SHIFT, SHARED, Warp
 from ptxloom.machine.runtime.structs.histories import READS, WRITES, AccessTrace, CurrentAccess
-from ptxloom.machine.runtime.structs.shadow import CROWD_BYTES, CROWDED, PENDING, STRONG, Crowd, Order, Shadow
+from ptxloom.machine.runtime.structs.shadow import (
+    HISTORY_BYTES,
+    PENDING,
+    STRONG,
+    WITH_HISTORY,
+    AccessHistory,
+    Order,
+    Shadow,
+)
 from ptxloom.machine.runtime.turns import spend
 
 if TYPE_CHECKING:
     from ptxloom.machine.native.language import Slice
 
 
-def is_crowd(held: u32) -> u32:
-    """1 if a byte's entry names a crowd."""
-    return u32(held & CROWDED == CROWDED)
+def has_history(held: u32) -> u32:
+    """1 if a byte's entry names a history."""
+    return u32(held & WITH_HISTORY == WITH_HISTORY)
 
 
-def crowd_at(s: Shadow, held: u32) -> Crowd:
-    """The crowd that a byte's entry names."""
-    return s.order.crowds[number_of(held)]
+def history_at(s: Shadow, held: u32) -> AccessHistory:
+    """The history that a byte's entry names."""
+    return s.order.histories[number_of(held)]
 
 
 def number_of(held: u32) -> u32:
-    """The number of the crowd that a byte's entry names."""
-    return held & ~u32(CROWDED)
+    """The number of the history that a byte's entry names."""
+    return held & ~u32(WITH_HISTORY)
 
 
-def crowd_of(w: Warp, s: Shadow, at: u32, end: u32) -> Crowd:
-    """The crowd of a byte and of some behind it, which all have one history and lie before `end`."""
+def history_of(w: Warp, s: Shadow, at: u32, end: u32) -> AccessHistory:
+    """The history of a byte and of some behind it, which all have one history and lie before `end`."""
     order = s.order
     held = s.writes[at]
-    if is_crowd(held) != 0:
-        crowd = order.crowds[number_of(held)]
-        if crowd.at != at or at + crowd.size > end:
-            split_crowd(order, s, crowd)
-        return order.crowds[number_of(s.writes[at])]
+    if has_history(held) != 0:
+        history = order.histories[number_of(held)]
+        if history.at != at or at + history.size > end:
+            split_history(order, s, history)
+        return order.histories[number_of(s.writes[at])]
     size: u32 = 1
     while at + size < end and s.writes[at + size] == held and s.write_sites[at + size] == s.write_sites[at]:
         size = size + 1
-    crowd = new_crowd(order, s, at, size)
+    history = new_history(order, s, at, size)
     if held >= s.limit:
-        t = crowd.first[0]
+        t = history.first[0]
         t.owner = owner_of(w)
         t.does = WRITES
         fill_entry(t, held, s.write_sites[at])
         t.number = 1
         t.seen = 0
-    mark_crowd(order, s, crowd)
-    return crowd
+    mark_history(order, s, history)
+    return history
 
 
-def mark_crowd(order: Order, s: Shadow, crowd: Crowd) -> None:
-    """Let the bytes of a crowd name it."""
-    number = u32((address(crowd) - address(order.crowds)) // CROWD_BYTES)
-    for offset in range(crowd.size):
-        s.writes[crowd.at + offset] = CROWDED | number
+def mark_history(order: Order, s: Shadow, history: AccessHistory) -> None:
+    """Let the bytes of a history name it."""
+    number = u32((address(history) - address(order.histories)) // HISTORY_BYTES)
+    for offset in range(history.size):
+        s.writes[history.at + offset] = WITH_HISTORY | number
 
 
-def new_crowd(order: Order, s: Shadow, at: u32, size: u32) -> Crowd:
-    """An empty crowd of some bytes. There are as many as bytes."""
-    number = order.free_crowd
+def new_history(order: Order, s: Shadow, at: u32, size: u32) -> AccessHistory:
+    """An empty history of some bytes. There are as many as bytes."""
+    number = order.free_history
     if number != 0:
-        order.free_crowd = order.crowds[number].size
+        order.free_history = order.histories[number].size
     else:
-        number = min(order.crowd_count + 1, order.crowd_limit)
-        order.crowd_count = number
-    crowd = order.crowds[number]
-    crowd.shadow = s
-    crowd.at = at
-    crowd.size = size
-    return crowd
+        number = min(order.history_count + 1, order.history_limit)
+        order.history_count = number
+    history = order.histories[number]
+    history.shadow = s
+    history.at = at
+    history.size = size
+    return history
 
 
-def free_crowd(order: Order, number: u32) -> None:
-    """A crowd is needed no more; its bytes name something else."""
-    crowd = order.crowds[number]
-    here = crowd.first[0]
+def free_history(order: Order, number: u32) -> None:
+    """A history is needed no more; its bytes name something else."""
+    history = order.histories[number]
+    here = history.first[0]
     for _trace in range(u32(order.trace_limit) + 1):
         if address(here) == 0:
             break
         here.owner = 0
         here = here.next
-    crowd.shadow = null(Shadow)
-    crowd.size = order.free_crowd
-    order.free_crowd = number
+    history.shadow = null(Shadow)
+    history.size = order.free_history
+    order.free_history = number
 
 
-def split_crowd(order: Order, s: Shadow, crowd: Crowd) -> None:
-    """Split a crowd, so that each byte has one of its own."""
-    assert crowd.size <= s.bytes
-    for offset in range(1, crowd.size):
-        other = new_crowd(order, s, crowd.at + offset, 1)
-        copy_chain(order, crowd.first[0], other.first[0])
-        mark_crowd(order, s, other)
-    crowd.size = 1
+def split_history(order: Order, s: Shadow, history: AccessHistory) -> None:
+    """Split a history, so that each byte has one of its own."""
+    assert history.size <= s.bytes
+    for offset in range(1, history.size):
+        other = new_history(order, s, history.at + offset, 1)
+        copy_chain(order, history.first[0], other.first[0])
+        mark_history(order, s, other)
+    history.size = 1
 
 
-def meet_crowd(w: Warp, s: Shadow, lane: u32, crowd: Crowd, start: u32, values: Slice[u64], part_bytes: u32) -> None:
-    """Compare a lane's access with a crowd, and remember it there; plain reads are remembered elsewhere.
+def meet_history(
+    w: Warp, s: Shadow, lane: u32, history: AccessHistory, start: u32, values: Slice[u64], part_bytes: u32
+) -> None:
+    """Compare a lane's access with a history, and remember it there; plain reads are remembered elsewhere.
 
-    `start` is where the access starts. A store that stands for all there was takes the place of the crowd.
+    `start` is where the access starts. A store that stands for all there was takes the place of the history.
     """
     access = s.order.access
     order = s.order
-    here = crowd.first[0]
+    here = history.first[0]
     last = here
     free = null(AccessTrace)
     kept: u32 = 0
@@ -145,7 +155,7 @@ def meet_crowd(w: Warp, s: Shadow, lane: u32, crowd: Crowd, start: u32, values: 
         if t.owner != 0:
             if is_again(access, lane, t) != 0:
                 return
-            kept = kept | face(w, s, lane, t, crowd, start, values, part_bytes)
+            kept = kept | face(w, s, lane, t, history, start, values, part_bytes)
         if (t.owner == 0 and address(free) == 0) or (t.owner != 0 and takes_lane(access, lane, t) != 0):
             free = here
         last = here
@@ -153,7 +163,7 @@ def meet_crowd(w: Warp, s: Shadow, lane: u32, crowd: Crowd, start: u32, values: 
     if access.does == READS and access.stamp & STRONG == 0:
         return
     if kept == 0 and access.stamp & STRONG == 0:
-        replace_crowd(w, s, lane, crowd)
+        replace_history(w, s, lane, history)
         return
     if address(free) == 0:
         free = following(order, last)
@@ -170,30 +180,37 @@ def is_again(access: CurrentAccess, lane: u32, t: AccessTrace) -> u32:
 
 
 def face(
-    w: Warp, s: Shadow, lane: u32, t: AccessTrace, crowd: Crowd, start: u32, values: Slice[u64], part_bytes: u32
+    w: Warp,
+    s: Shadow,
+    lane: u32,
+    t: AccessTrace,
+    history: AccessHistory,
+    start: u32,
+    values: Slice[u64],
+    part_bytes: u32,
 ) -> u32:
     """Compare a lane's access with one that left a trace; 1 if that must still be remembered."""
     access = s.order.access
     left = unknown_lanes(w, lane, t)
-    if left != 0 and is_race(w, s, lane, t, left, crowd, start, values, part_bytes) != 0:
-        left = unseen_lanes(w, lane, crowd.first[0], t, left)
+    if left != 0 and is_race(w, s, lane, t, left, history, start, values, part_bytes) != 0:
+        left = unseen_lanes(w, lane, history.first[0], t, left)
         if left != 0:
-            tell_race(w, s, lane, t, left, crowd)
+            tell_race(w, s, lane, t, left, history)
     if access.does == WRITES and access.stamp & STRONG == 0 and t.stamp & STRONG != 0:
-        forget_sync(s.order, address(shared_place(w, window_of(s, crowd.at), 1)))
-    if covers(w, access.stamp, access.does, t) != 0 and (t.seen == 0 or is_needed(w, lane, crowd.first[0], t) == 0):
+        forget_sync(s.order, address(shared_place(w, window_of(s, history.at), 1)))
+    if covers(w, access.stamp, access.does, t) != 0 and (t.seen == 0 or is_needed(w, lane, history.first[0], t) == 0):
         t.lanes = left
     if t.lanes == 0:
         t.owner = 0
     return u32(t.lanes != 0)
 
 
-def replace_crowd(w: Warp, s: Shadow, lane: u32, crowd: Crowd) -> None:
-    """A lane's store stands for all that a crowd remembers."""
+def replace_history(w: Warp, s: Shadow, lane: u32, history: AccessHistory) -> None:
+    """A lane's store stands for all that a history remembers."""
     order = s.order
-    at = crowd.at
-    size = crowd.size
-    free_crowd(order, number_of(s.writes[at]))
+    at = history.at
+    size = history.size
+    free_history(order, number_of(s.writes[at]))
     for offset in range(size):
         s.writes[at + offset] = entry_of(w, lane)
         s.write_sites[at + offset] = order.access.stamp
@@ -205,7 +222,7 @@ def is_race(
     lane: u32,
     t: AccessTrace,
     left: u32,
-    crowd: Crowd,
+    history: AccessHistory,
     start: u32,
     values: Slice[u64],
     part_bytes: u32,
@@ -217,23 +234,23 @@ def is_race(
     if access.does & t.does == 0 or (access.stamp | t.stamp) & STRONG != 0:
         return 1
     if address(access.copied) != 0:
-        return u32(brings_same(w, s, crowd) == 0)
+        return u32(brings_same(w, s, history) == 0)
     if address(values) == 0:
         return 1
     racing = trailing_zeros(left)
-    assert crowd.size <= s.bytes
-    for number in range(crowd.size):
-        at = crowd.at + number
+    assert history.size <= s.bytes
+    for number in range(history.size):
+        at = history.at + number
         if is_same(w, s, lane, at, at - start, access.stamp, first_of(w, t) + racing, t.stamp, values, part_bytes) == 0:
             return 1
     return 0
 
 
-def brings_same(w: Warp, s: Shadow, crowd: Crowd) -> u32:
-    """1 if memory holds already what the copy at hand brings to a crowd: copies are made one by one."""
+def brings_same(w: Warp, s: Shadow, history: AccessHistory) -> u32:
+    """1 if memory holds already what the copy at hand brings to a history: copies are made one by one."""
     access = s.order.access
-    for number in range(crowd.size):
-        at = crowd.at + number
+    for number in range(history.size):
+        at = history.at + number
         if shared_place(w, window_of(s, at), 1)[0] != access.copied[u64(at) - access.start]:
             return 0
     return 1
@@ -276,7 +293,7 @@ def window_of(s: Shadow, at: u32) -> u64:
     return u64(at) | u64(s.first // (s.warps * 32) + 1) << CLUSTER_SHIFT
 
 
-def tell_race(w: Warp, s: Shadow, lane: u32, t: AccessTrace, left: u32, crowd: Crowd) -> None:
+def tell_race(w: Warp, s: Shadow, lane: u32, t: AccessTrace, left: u32, history: AccessHistory) -> None:
     """Note a race of a lane's access with one that left a trace."""
     access = s.order.access
     writes = t.does
@@ -286,13 +303,13 @@ def tell_race(w: Warp, s: Shadow, lane: u32, t: AccessTrace, left: u32, crowd: C
         writes = COPYING
         other = begun_at(w, other, tick_of(w, t.who))
         thread = thread_of(w, t.who)
-    report(w, s, lane, crowd.at, crowd.size, access.stamp, access.does, other, thread, writes, SHARED)
+    report(w, s, lane, history.at, history.size, access.stamp, access.does, other, thread, writes, SHARED)
 
 
 def spill(w: Warp, s: Shadow, at: u32, lanes: u32, first: u32, tick: u32, stamp: u32) -> None:
-    """Remember reads of a byte by lanes of a warp, whose first thread is named, in a crowd."""
-    crowd = crowd_of(w, s, at, at + 1)
-    t = crowd.first[0]
+    """Remember reads of a byte by lanes of a warp, whose first thread is named, in a history."""
+    history = history_of(w, s, at, at + 1)
+    t = history.first[0]
     while t.owner != 0:
         spend(w, 1)
         before = address(t)
@@ -309,10 +326,10 @@ def spill(w: Warp, s: Shadow, at: u32, lanes: u32, first: u32, tick: u32, stamp:
     t.seen = 0
 
 
-def name_own(w: Warp, crowd: Crowd, held: u32, stamp: u32) -> None:
-    """Let the trace that the access at hand has left in a crowd say what an entry says."""
+def name_own(w: Warp, history: AccessHistory, held: u32, stamp: u32) -> None:
+    """Let the trace that the access at hand has left in a history say what an entry says."""
     access = w.shadow.order.access
-    here = crowd.first[0]
+    here = history.first[0]
     while address(here) != 0:
         spend(w, 1)
         t = here
@@ -339,12 +356,12 @@ def swap_writes(s: Shadow, at: u32, size: u32, held: u32, by: u32, stamp: u32) -
 
 
 def swap_write(s: Shadow, at: u32, held: u32, by: u32, stamp: u32) -> None:
-    """Put another entry in the place of a byte's entry, or of one that its crowd holds."""
+    """Put another entry in the place of a byte's entry, or of one that its history holds."""
     if s.writes[at] == held:
         s.writes[at] = by
         s.write_sites[at] = stamp
-    elif is_crowd(s.writes[at]) != 0:
-        here = s.order.crowds[number_of(s.writes[at])].first[0]
+    elif has_history(s.writes[at]) != 0:
+        here = s.order.histories[number_of(s.writes[at])].first[0]
         for _trace in range(u32(s.order.trace_limit) + 1):
             if address(here) == 0:
                 return

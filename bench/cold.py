@@ -2,8 +2,9 @@
 
 Twenty kernels from 38 instructions to 30,000: a row each, with an empty cache of machine code and with a full one, in
 milliseconds of CPU (this process and the compilers that it starts), the best of several; what imports take is not in
-it. `--beside` runs another tree of ptxloom by turns, on the same texts. Numbers among the arguments are 64, arrays hold
-zeros, and one CTA runs: a row is what it takes to make a kernel ready.
+it, and Python keeps the bytecode of what is imported late, whatever the environment says. `--beside` runs another tree
+of ptxloom by turns, on the same texts. Numbers among the arguments are 64, arrays hold zeros, and one CTA runs: a row
+is what it takes to make a kernel ready.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     import ptxloom as pl
 
 ROOT = Path(__file__).parents[1]
+BYTECODE = {"PYTHONDONTWRITEBYTECODE": ""}
 PTX = "tests/kernels/ptx"
 #: A file and a kernel of it; or a number of instructions, for a kernel without branches.
 KERNELS: tuple[tuple[str, str, int], ...] = (
@@ -97,7 +99,7 @@ def measured(tree: Path, kernel: tuple[str, str, int], repeat: int) -> tuple[flo
     full: list[float] = []
     for _ in range(repeat):
         with tempfile.TemporaryDirectory() as folder:
-            environment = {**os.environ, "PTXLOOM_CACHE": folder, "PYTHONPATH": str(tree / "src")}
+            environment = {**os.environ, "PTXLOOM_CACHE": folder, "PYTHONPATH": str(tree / "src"), **BYTECODE}
             for found in (empty, full):
                 out = subprocess.run(command, env=environment, check=True, capture_output=True, text=True)
                 found.append(float(out.stdout))

@@ -14,7 +14,6 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -280,6 +279,8 @@ def _compiler() -> str:
 
 def _compile(compiler: str, library: Library, place: Path, extra: tuple[str, ...]) -> None:
     """Compile the files of a library side by side, and link them."""
+    from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415 - the libraries are there as a rule
+
     source = _HERE / library.folder
     with tempfile.TemporaryDirectory() as work:
         for name, text in library.generated.items():

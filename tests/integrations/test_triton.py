@@ -74,6 +74,11 @@ def test_why_names_the_line_of_a_wrong_kernel_once(tmp_path: Path) -> None:
     assert "ptxloom why" not in run("wrong_kernel.py", tmp_path, PTXLOOM_DEVICE="sm_80").stderr
 
 
+def test_a_kernel_is_planned_once_whether_it_is_fused_or_not(tmp_path: Path) -> None:
+    done = run("planned_once.py", tmp_path)
+    assert done.stdout.splitlines() == ["fused 1", "rounded twice 2"], done.stderr
+
+
 @pytest.mark.parametrize(("what", "returns", "told"), [("warn", 0, True), ("raise", 1, True), ("ignore", 0, False)])
 def test_hazards_warn_end_or_are_ignored(what: str, returns: int, told: bool, tmp_path: Path) -> None:
     done = run("race.py", tmp_path, PTXLOOM_CHECKS="racecheck:global", PTXLOOM_ON_HAZARD=what)

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from ptxloom.diagnostics import UsageError, must_be
-from ptxloom.machine.kernels import kernel
-from ptxloom.machine.launch.options import DEFAULT_CHECKS, MEMORY_LIMIT, integer, known_checks
+from ptxloom.machine.kernels import contracted
+from ptxloom.machine.launch.options import AS_WRITTEN, DEFAULT_CHECKS, MEMORY_LIMIT, integer, known_checks
 from ptxloom.machine.memory.arena import default_limit
 from ptxloom.machine.memory.device_memory import Allocation, DeviceMemory
 from ptxloom.machine.memory.foreign_arrays import brief, host_array, must_be_array
@@ -69,7 +69,7 @@ class Device:
         self.checks = tuple(checks)
         self.memory = DeviceMemory(capacity, watched="initcheck:global" in self.checks)
         self._modules: dict[str, Module] = {}
-        self._kernels: dict[tuple[str, str | None], Kernel] = {}
+        self._kernels: dict[tuple[str, str | None, str], Kernel] = {}
 
     def __repr__(self) -> str:
         return f"Device({self.arch!r}, {self.memory.allocated:,} of {self.memory.capacity:,} bytes allocated)"
@@ -218,10 +218,14 @@ class Device:
             IllegalPtx: The checker finds errors in what the kernel reaches.
             UnsupportedInstruction: The machine cannot run one of its instructions.
         """
+        return self.contracted(text, name, AS_WRITTEN)
+
+    def contracted(self, text: str | Module, name: str | None, contract: str) -> Kernel:
+        """Like `kernel`, with the contract of its sums and products known from the beginning."""
         module = self.load(text)
-        key = (module.source.text, name)
+        key = (module.source.text, name, contract)
         if key not in self._kernels:
-            self._kernels[key] = kernel(module, name, self.arch)
+            self._kernels[key] = contracted(module, name, self.arch, contract)
         return self._kernels[key]
 
 

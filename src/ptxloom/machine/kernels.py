@@ -7,6 +7,7 @@ from weakref import WeakValueDictionary
 
 from ptxloom.diagnostics import must_be
 from ptxloom.machine.kernel import Kernel
+from ptxloom.machine.launch.options import AS_WRITTEN
 from ptxloom.machine.tensor.recipe import architecture
 from ptxloom.names.kernels import kernel_of
 from ptxloom.syntax.module import A_MODULE, Module
@@ -14,7 +15,7 @@ from ptxloom.syntax.module import A_MODULE, Module
 if TYPE_CHECKING:
     from ptxloom.isa.target import Target
 
-_KERNELS: WeakValueDictionary[tuple[int, str, str, bool], Kernel] = WeakValueDictionary()
+_KERNELS: WeakValueDictionary[tuple[int, str, str, bool, str], Kernel] = WeakValueDictionary()
 
 
 def kernel(
@@ -51,12 +52,26 @@ def kernel(
         >>> k.launch(grid=2, block=32).instructions
         2
     """
+    return contracted(module, name, target, AS_WRITTEN, unchecked=unchecked, timeout=timeout)
+
+
+def contracted(
+    module: Module,
+    name: str | None,
+    target: Target | str | None,
+    contract: str,
+    *,
+    unchecked: bool = False,
+    timeout: float | None = None,
+) -> Kernel:
+    """Like `kernel`, with the contract of its sums known from the beginning, so that it is planned once."""
     must_be(Module, "module", module, A_MODULE)
     if target is not None:
         architecture(target)
     name = kernel_of(module, name)
-    key = (id(module), name, str(target), unchecked)
+    key = (id(module), name, str(target), unchecked, contract)
     known = _KERNELS.get(key)
     if known is None or known.module is not module:
-        known = _KERNELS[key] = Kernel(module, name, target, unchecked=unchecked, timeout=timeout)
+        made = Kernel(module, name, target, unchecked=unchecked, timeout=timeout, contract=contract)
+        known = _KERNELS[key] = made
     return known

@@ -13,6 +13,8 @@ from ptxloom.triton import properties, selection
 
 PTX_VERSION = 90
 """What its LLVM knows of PTX, times ten: no ptxas is asked."""
+FUSED_END = "\n// contract: fused\n"
+"""How PTX ends whose products and sums are to be fused: who loads it knows so, and plans nothing else before."""
 
 
 class PtxloomBackend(nvidia.CUDABackend):
@@ -41,5 +43,5 @@ class PtxloomBackend(nvidia.CUDABackend):
         return f"ptxloom-{version('ptxloom')}-{PTX_VERSION}-{self.target.arch}"
 
 
-def _as_bytes(ptx: str, _metadata: object) -> bytes:
-    return ptx.encode()
+def _as_bytes(ptx: str, metadata: dict[str, Any]) -> bytes:
+    return (ptx + FUSED_END if metadata["enable_fp_fusion"] else ptx).encode()

@@ -13,7 +13,7 @@ from ptxloom.cuda_driver.images import module_of
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from ptxloom.diagnostics import Diagnostic
+    from ptxloom.diagnostics import Findings
     from ptxloom.syntax.module import Module
 
 LEGAL = b".version 9.0\n.target sm_80\n.address_size 64\n.visible .entry k() { ret; }\n"
@@ -26,7 +26,7 @@ def checked(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
     monkeypatch.setenv("PTXLOOM_CACHE", str(tmp_path / "cache"))
     real, seen = checker.check, list[str]()
 
-    def watched(module: Module) -> list[Diagnostic]:
+    def watched(module: Module) -> Findings:
         seen.append(module.source.text)
         return real(module)
 

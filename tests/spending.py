@@ -5,7 +5,7 @@ clock, so that a machine with other work measures the same. `--costs` writes it 
 is not listed is cheap.
 
 Of each test of a file one case comes first, the cheapest first, then one more of each, and so on; cases of a test are
-taken from all over its parameters. What no longer fits is passed over. The same is asked in each run, and of each file
+taken from all over its parameters. What no longer fits is skipped. The same is asked in each run, and of each file
 something, be it dear.
 """
 

@@ -38,7 +38,7 @@ STREAMS: Final = (0, 0, 0, 1, 2, 3, 3, 4, 5, -1)
 
 
 def launch_piece(forger: Forger, chance: random.Random, number: int, functions: tuple[str, ...]) -> str:
-    """A launch by some lanes, most often one that is right but for a few of its parts."""
+    """A launch by some lanes, most often one that is right except for a few of its parts."""
     lanes = chance.choice((1, 1, 2, 16, 32))
     kernel = chance.choice(("child",) * 6 + ("callee", *functions))
     address = f"mov.u64 %w0, {kernel};" if chance.random() < 0.9 else forger.wide("%w0")

@@ -17,7 +17,7 @@ _MOST_LEFT: Final = 1024  # a zone is three mappings, of which Linux allows a pr
 
 
 class Zone:
-    """Bytes that end (but for their alignment) where a page begins that no code may touch; around them, canaries."""
+    """Bytes that end (except for their alignment) where a page begins that no code may touch; around them, canaries."""
 
     def __init__(self, size: int, alignment: int, name: str, place: int = 0) -> None:
         self.name = name

@@ -23,7 +23,7 @@ def running() -> Iterator[Running]:
         ("circles", ["1 0 1 0", "at 256 801", "0"]),
         ("backwards", ["0", "1"]),
         ("conditions", ["1 0 1 1 0 1 1 0 1 0"]),  # no program frees their memory; it goes with who holds it last
-        ("listeners", ["3"]),  # each entry once to each, but for what a listener leads to
+        ("listeners", ["3"]),  # each entry once to each, except for what a listener leads to
         ("recorded", ["1 0 0 ['0x7070707'] 0 0"]),
     ],
 )

@@ -57,6 +57,6 @@ def test_what_children_take_is_counted() -> None:
 
 
 def test_what_is_listed_is_there() -> None:
-    """But for a few that got another name since."""
+    """Except for a few that got another name since."""
     gone = [name for name in read_costs() if not is_there(name, COSTS.parents[1])]
     assert len(gone) < len(read_costs()) / 20, "`make costs` measures them anew"

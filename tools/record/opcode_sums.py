@@ -87,7 +87,7 @@ def record(folder: Path, *wanted: str) -> None:
 
 
 def _run(cupy: Any, cubin: Path, cases: tuple[Case, ...]) -> dict[Case, np.ndarray]:
-    """The sums of each case of a module, level by level; many launches at a time, but for those that share cells."""
+    """The sums of each case of a module, level by level; many launches at a time, except for those that share cells."""
     module = cupy.RawModule(path=str(cubin))
     masks = {operands(case): [cupy.asarray(mask) for mask in shapes(case)] for case in cases}
     out = cupy.zeros((len(cases), len(LEVELS)), cupy.uint64)

@@ -23,7 +23,7 @@ def environment(folder: Path, socket: str, given: Mapping[str, str] | None = Non
         given: What it has so far; by default this process's.
 
     Returns:
-        The same and more: libraries of this name are found here first, by whoever loads or links them, Python runs
+        The same and more: programs and linkers find libraries of this name here first, Python runs
         `first/sitecustomize.py` first, and compilers that have settings for it make code that holds PTX.
     """
     made = _for_cute_dsl(folder) | {"PTXLOOM_TORCH_CUDA": "1"} | dict(os.environ if given is None else given)

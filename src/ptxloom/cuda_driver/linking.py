@@ -171,7 +171,7 @@ def _is_taken(one: Statement, defined: dict[str, bool]) -> bool:
 
 
 def _ordered(modules: Sequence[Module]) -> list[Module]:
-    """Whoever defines a name before those that use it; of modules that use each other, whoever defines a variable."""
+    """Texts that define a name before those that use it; of those that use each other, the one with a variable."""
     waiting = list(modules)
     done: list[Module] = []
     while waiting:

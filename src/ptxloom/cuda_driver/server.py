@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from ptxloom.machine.results.outcome import LaunchResult
 
 _SOCKET: Final = "/driver"
-_MOST_NAME_BYTES: Final = 107  # of a `sockaddr_un`, but for its end
+_MOST_NAME_BYTES: Final = 107  # of a `sockaddr_un`, except for its end
 _LOOKS: Final = 20
 _PAUSE: Final = 0.05  # seconds
 _LESS: Final = "ask for less (`--memory-limit`, `memory_bytes` of `pl.driver`), or raise `ulimit -v` and `ulimit -f`"

@@ -313,7 +313,7 @@ class Session:
         for piece in loaded.variables.pieces():
             if piece.name == name:
                 try:
-                    loaded.variables.array(name)  # whoever asks may fill an `.extern` one
+                    loaded.variables.array(name)  # the caller may fill an `.extern` one
                 except UsageError:  # a texture's, which has no bytes
                     raise Refused(CudaError.NOT_SUPPORTED) from None
                 return PAIR.pack(piece.start, piece.size)

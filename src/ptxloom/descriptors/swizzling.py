@@ -43,7 +43,7 @@ class SwizzleMode:
 
     @property
     def swizzle(self) -> Swizzle:
-        """What it does to byte addresses, but for what it flips."""
+        """What it does to byte addresses, except for what it flips."""
         base = self.atom_bytes.bit_length() - 1
         lines = self.pattern_lines or self.span_bytes // self.atom_bytes
         return Swizzle(lines.bit_length() - 1, base, LINE_BITS - base)

@@ -87,7 +87,7 @@ def _parameters(function: FunctionSurvey) -> str:
 
 
 def _without_name(parameter: str) -> str:
-    """A parameter as it is declared, but for its name."""
+    """A parameter as it is declared, except for its name."""
     head, _, name = parameter.rpartition(" ")
     return head + name[name.find("[") :] if "[" in name else head
 

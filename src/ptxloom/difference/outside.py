@@ -59,7 +59,7 @@ def outside_names(a: Module, b: Module, functions: Mapping[str, str]) -> dict[st
 
 
 def _variables(module: Module) -> list[tuple[str, str]]:
-    """The names of a module's variables, and how each is declared but for its name."""
+    """The names of a module's variables, and how each is declared except for its name."""
     return [
         (declarator.name, _declared(one).replace(declarator.name, "", 1))
         for one in module.statements

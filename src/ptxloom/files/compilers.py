@@ -46,7 +46,7 @@ class CudaSource:
 
 
 def compile_cuda(source: CudaSource, target: str | None = None, flags: Flags = NO_FLAGS) -> Source:
-    """PTX for a target, with line tables that call files as whoever asks does.
+    """PTX for a target, with line tables that name files as the caller does.
 
     Args:
         source: What to compile.

@@ -1,4 +1,4 @@
-"""How line tables and messages of a compiler call files: as whoever asked does, not by where a copy was compiled."""
+"""How line tables and messages of a compiler name files: as the caller does, not by where a copy was compiled."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Names:
     """What files are called, where a compiler calls them by absolute paths.
 
     Args:
-        name: The source, as whoever asks calls it.
+        name: The source, as the caller names it.
         copy: What the compiler was given in its place; a relative path is below the current folder.
         folders: Where included files may be, and what each folder is called.
 

@@ -1,6 +1,6 @@
 """The texts that PTX was compiled from: what reports quote first, found in trusted folders.
 
-What `.file` names is looked up below folders that whoever asked has named, or is in (`sources`); a module may come from
+What `.file` names is looked up below folders that the caller has named, or works in (`sources`); a module may come from
 anybody, so only what is called as a program's text is quoted.
 """
 

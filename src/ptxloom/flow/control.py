@@ -92,7 +92,7 @@ class Control:
         return self._direct[block]
 
     def _follow(self, waiting: list[int], order: dict[int, None]) -> None:
-        """Add what some blocks depend on, the nearest first, but for what has been followed before."""
+        """Add what some blocks depend on, the nearest first, except for what has been followed before."""
         for one in waiting:
             if self.is_deep:
                 return

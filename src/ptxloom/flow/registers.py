@@ -225,7 +225,7 @@ class _Names:
 
     def __init__(self, function: Function) -> None:
         self._top = Scope[None, None]()
-        self._inside: dict[int, Scope[None, None]] = {}  # the braces around an instruction, but for the function's own
+        self._inside: dict[int, Scope[None, None]] = {}  # the braces around it, except for the function's own
         self._numbers: dict[Scope[None, None], int] = {}
         self._keys = defaultdict[Scope[None, None], dict[str, str]](dict)
         if function.body is not None:

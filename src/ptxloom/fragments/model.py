@@ -128,7 +128,7 @@ class Fragment:
         """Prove that the map is one-to-one: each digit of each coordinate stands exactly once."""
         digits = (*self.lanes, *self.values)
         if len(self.lanes) not in _LANE_DIGITS or any(digit.radix != 2 for digit in digits[:-1]):
-            raise UsageError("digits", digits, "five, seven or eight of lanes, and of base two but for the last")
+            raise UsageError("digits", digits, "five, seven or eight of lanes, and of base two except for the last")
         for axis in Axis:
             weight = 1
             for digit in sorted(digit for digit in digits if digit.axis is axis):

@@ -28,7 +28,7 @@ def tile(word: int, along: Axis, line: Axis, extents: Mapping[Axis, int]) -> tup
 
 
 def digits(axis: Axis, start: int, stop: int) -> Digits:
-    """The digits of a coordinate from weight `start` up to, not including, `stop`: binary, but for a rest that is odd.
+    """The digits of a coordinate from weight `start` up to, not including, `stop`: binary, except for an odd rest.
 
     Example:
         >>> [digit[1:] for digit in digits(Axis.COLUMN, 8, 48)]

@@ -1,4 +1,4 @@
-"""What threads of a CTA or a cluster do together: each step is ordered by barriers of its own, whoever comes first."""
+"""What threads of a CTA or a cluster do together: each step has barriers of its own, whichever thread comes first."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ class Concept:
     Attributes:
         name: As people write it.
         about: In short, as a sentence begins.
-        text: The page, but for its head.
+        text: The page, except for its head.
         section: The manual's section.
     """
 

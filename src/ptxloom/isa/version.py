@@ -9,7 +9,7 @@ from ptxloom.diagnostics import UsageError, must_be
 
 _LAST_MINOR = {1: 5, 2: 3, 3: 2, 4: 3, 5: 0, 6: 5, 7: 8, 8: 8, 9: 5}  # each major version's last minor one
 SPELLING = re.compile(r"([0-9]{1,4})\.([0-9]{1,4})")
-"""What is spelled as a version, in files and by whoever asks."""
+"""What is spelled as a version, in files and by callers."""
 
 
 @dataclass(frozen=True, slots=True, order=True)

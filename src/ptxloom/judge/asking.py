@@ -160,7 +160,7 @@ def unwritten(array: np.ndarray[Any, Any], poison: int) -> np.ndarray[Any, Any]:
 
 
 def arrays_of(arguments: Arguments, besides: Collection[str] = ()) -> dict[str, np.ndarray[Any, Any]]:
-    """The arrays among arguments, but for some."""
+    """The arrays among arguments, except for some."""
     return {name: value for name, value in arguments.items() if is_array(value) and name not in besides}
 
 

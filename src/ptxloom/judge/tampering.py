@@ -1,4 +1,4 @@
-"""Functions that measure, wait or compare: a kernel that replaces one deceives whoever trusts it."""
+"""Functions that measure, wait or compare: a kernel that replaces one deceives the code that trusts it."""
 
 from __future__ import annotations
 

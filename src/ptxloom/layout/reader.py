@@ -27,7 +27,7 @@ class Reader:
         return LayoutError(f"`{self.text}` is not a layout: expected {wanted} at column {self.at + 1}, saw {seen}")
 
     def take(self, symbol: str) -> bool:
-        """Whether a symbol stands here; it is passed over."""
+        """Whether a symbol stands here; it is skipped."""
         match = _TOKEN.match(self.text, self.at)
         if match is None or match[2] != symbol:
             return False

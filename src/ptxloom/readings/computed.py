@@ -300,7 +300,7 @@ def _rearranges(said: frozenset[str]) -> bool:
 
 
 def _numbers(term: Term) -> Iterator[Term]:
-    """The terms that a value is, but for its type, and for what stands in its place now and then, as a NaN does."""
+    """The terms that a value is, except for its type, and for what stands in its place now and then, as a NaN does."""
 
     def into(one: Term) -> tuple[Term, ...]:
         return one.of[1:] if one.word == "select" else one.of if one.word in _SAME_NUMBER else ()

@@ -154,7 +154,7 @@ class PoisonWords(PoisonRules[W]):
         return self._made(type_, make, found, value.done, (value,))
 
     def resize(self, value: Shadowed[W], bits: int, signed: bool = False) -> Shadowed[W]:
-        """What is cut off is gone, what is added is written, but for copies of the sign."""
+        """What is cut off is gone, what is added is written, except for copies of the sign."""
         if bits == value.bits:
             return value
         return self.convert("trunc" if bits < value.bits else "sext" if signed else "zext", value, f"i{bits}")

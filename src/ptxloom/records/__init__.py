@@ -120,7 +120,7 @@ def _layout(kind: type[Record]) -> tuple[tuple[str, bool], ...]:
 
 
 def taken(kind: type[_R], value: object, /, **others: object) -> _R:
-    """A record of a value: its members are the value's attributes of the same names, but for `others`."""
+    """A record of a value: its members are the value's attributes of the same names, except for `others`."""
     same = (name for name in _names(kind) if name not in others and (hasattr(value, name) or not hasattr(kind, name)))
     return kind(**{name: getattr(value, name) for name in same}, **others)
 

@@ -1,7 +1,7 @@
 """The settings that count for a file: those of the nearest `ptxloom.toml` or `[tool.ptxloom]` above it.
 
 What hides findings has to be the project's own: a file above the repository, or one that others can have written, is
-passed over with a sentence, and so is found by whoever wonders.
+skipped, and a message says so.
 """
 
 from __future__ import annotations

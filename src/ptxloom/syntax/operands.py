@@ -137,7 +137,7 @@ def _longer(levels: int, right: Operand, start: int, end: int) -> int:
     """How deep a chain is once it has taken one more.
 
     Raises:
-        Problem: It is too long for whoever goes through the tree.
+        Problem: It is too long for code that walks the tree.
     """
     levels = max(levels, _levels(right)) + 1
     if levels > MAX_TERMS:

@@ -51,7 +51,7 @@ def section(cursor: Cursor, source: Source, start: int) -> Section:
 
 
 def _named(cursor: Cursor) -> str:
-    """The name, and the brace after it; what stands between and around them on their lines is passed over."""
+    """The name, and the brace after it; what stands between and around them on their lines is skipped."""
     name, problem = "", None
     if cursor.kind == "dotted":
         name = cursor.advance()

@@ -78,7 +78,7 @@ class DeviceInterface:
 
     @staticmethod
     def current_device() -> int:
-        """There is one."""
+        """The number of the only device."""
         return 0
 
 

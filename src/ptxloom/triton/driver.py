@@ -52,14 +52,14 @@ class PtxloomDriver(base.DriverBase):
         return divmod(properties.capability(), 10)
 
     def get_current_device(self) -> int:
-        """There is one."""
+        """The number of the only device."""
         return 0
 
     def set_current_device(self, number: int) -> None:
-        """There is one."""
+        """Do nothing: ptxloom has one device."""
 
     def get_current_stream(self, _device: object = None) -> int:
-        """There is one."""
+        """The number of the only stream."""
         return 0
 
     def get_active_torch_device(self) -> Any:

@@ -92,7 +92,7 @@ class Launcher:
             examined(function.name, result)
 
     def _ready(self, function: Kernel, grid: tuple[int, int, int]) -> Prepared:
-        """A launch over a grid, judged but for its parameters; kept for the next one like it."""
+        """A launch over a grid, judged except for its parameters; kept for the next one like it."""
         made = self._metadata
         profile, provenance = clock.is_watched(), bool(os.environ.get("PTXLOOM_WHY"))
         key = (function, grid, profile, provenance, watched_checks(), watched_provenance())

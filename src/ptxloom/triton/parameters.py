@@ -98,7 +98,7 @@ def pointer(name: str, element_bytes: int, value: Any, lent: list[Lent]) -> byte
 
 @lru_cache(_MOST_KNOWN)
 def _lent(low: int, high: int, name: str) -> Lent:
-    """Memory of the host, whoever owns it now."""
+    """Memory of the host, whichever library owns it now."""
     array = np.ctypeslib.as_array((ctypes.c_uint8 * (high - low)).from_address(low))
     return Lent(array, (low, high, True), name)
 

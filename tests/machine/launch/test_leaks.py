@@ -35,7 +35,7 @@ call (r), vprintf, (f, v); }
 """
 
 def held():
-    """KiB of memory in use, but for what waits to be collected."""
+    """KiB of memory in use, except for what waits to be collected."""
     gc.collect()
     with open("/proc/self/statm") as file:
         return int(file.read().split()[1]) * 4

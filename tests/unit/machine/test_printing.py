@@ -89,7 +89,7 @@ def test_every_directive_prints_what_c_prints() -> None:
     ],
 )
 def test_what_an_h100_printed(template: bytes, numbers: tuple[int, ...], wanted: str, count: int) -> None:
-    """But for what it printed at random (`%.*d`, what follows `%hhd`), and `%n`, at which its driver crashed."""
+    """Except for what it printed at random (`%.*d`, what follows `%hhd`), and `%n`, at which its driver crashed."""
     arguments = struct.pack(f"<{len(numbers)}i", *numbers)
     assert printed(template, arguments) == (wanted, count, 0)
 

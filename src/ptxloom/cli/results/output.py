@@ -78,7 +78,7 @@ def _append(path: Path, text: str) -> None:
 
 
 def _harmless(text: str, options: Options) -> str:
-    """A result without anything that steers a terminal, but for our own colours."""
+    """A result without anything that steers a terminal, except for our own colours."""
     from ptxloom.views.core.cells import page  # noqa: PLC0415 - heavy work of a verb starts here
 
     return page(text, painted=style_for(options).colour)

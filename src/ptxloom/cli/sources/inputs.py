@@ -135,7 +135,7 @@ def files(
 
 
 def _below(name: str, leaves_out: LeavesOut | None, endings: tuple[str, ...]) -> tuple[list[str], int]:
-    """Every file with such an ending below a folder, and how many files and folders were passed over.
+    """Every file with such an ending below a folder, and how many files and folders were skipped.
 
     Raises:
         CannotRead: A folder may not be searched.

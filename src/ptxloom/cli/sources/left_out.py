@@ -35,7 +35,7 @@ _MARKS: Final = {
 
 
 def usual(path: Path, *, folder: bool) -> str:
-    """Why a folder that was found in a search is passed over; empty if it is not.
+    """Why a folder that was found in a search is skipped; empty if it is not.
 
     Example:
         >>> from pathlib import Path

@@ -99,7 +99,7 @@ class Project:
         return "; ".join([*hidden, *(f"{name} leaves out {n}" for name, n in sorted(self._left_out.items()))])
 
     def leaves_out(self, path: Path, *, folder: bool) -> bool:
-        """Whether something in a folder that is searched is passed over; raises as `settings` does."""
+        """Whether something in a folder that is searched is skipped; raises as `settings` does."""
         why = self._why(path, folder=folder)
         if why:
             self.remark(f"left out: {title(_short(path))} ({title(why)})")

@@ -70,7 +70,7 @@ class Overview(_Help):
         self._groups = groups
 
     def _format_action(self, action: argparse.Action) -> str:
-        """As argparse does it, but for the verbs, which get heads between them."""
+        """As argparse does it, except for the verbs, which get heads between them."""
         if action.nargs != argparse.PARSER:
             return super()._format_action(action)
         told = {verb.dest: self._format_action(verb) for verb in self._iter_indented_subactions(action)}

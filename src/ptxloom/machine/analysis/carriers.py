@@ -69,7 +69,7 @@ def _find(program: Program) -> frozenset[Key]:
 
 
 def _keys(op: Op, names: Iterator[str]) -> Iterator[Key]:
-    """The registers among some names, but for predicates."""
+    """The registers among some names, except for predicates."""
     for name in names:
         place = op.scope.place(name)
         found = None if place is None else place[0].names.get(place[1])

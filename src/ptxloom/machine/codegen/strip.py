@@ -74,7 +74,7 @@ class Strip:
         return mask
 
     def finish(self) -> list[tuple[int, Value]]:
-        """Write what has changed and is needed after this, but for predicates: returns their places and masks.
+        """Write what has changed and is needed after this, except for predicates: returns their places and masks.
 
         Strips are to join them, so that they are stored as a whole and can be read at once.
         """

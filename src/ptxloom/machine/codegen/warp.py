@@ -28,7 +28,7 @@ class WarpEmitter(Emitter):
 
     Attributes:
         program: What is built.
-        whole: This variant runs whole warps only: every lane is active but for predicates.
+        whole: This variant runs whole warps only: every lane is active except for predicates.
         op: The instruction being built.
         mask: The lanes that run in this block (i32).
         active: The lanes that execute this instruction (i32): `mask` under the predicate; None if that is all 32.

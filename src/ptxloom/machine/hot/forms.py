@@ -1,7 +1,7 @@
 """Two forms of a block: one where every access is as usual, and one to go on in from the first that is not.
 
 In the first nothing comes back from a seldom path, so that LLVM keeps registers in the processor and sees that several
-accesses ask the same. The second can be entered before each access: what it needs there is in the slots, but for
+accesses ask the same. The second can be entered before each access: what it needs there is in the slots, except for
 pointers to them, which are made anew.
 """
 

@@ -288,7 +288,7 @@ class Poisoning(Instrument):
         return None if found.offset in self.program.knowledge.uniform and found.apart < 0 else found
 
     def _sources(self, op: Op) -> Iterator[tuple[int, Register]]:
-        """The registers that an instruction reads, but for its predicate, each with the identity of its name."""
+        """The registers that an instruction reads, except for its predicate, each with the identity of its name."""
         for number, name in names_read(op):
             register = self.register(op, name.text)
             if register is not None and not (number == 0 and op.node.predicate is not None):

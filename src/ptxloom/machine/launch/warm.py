@@ -99,7 +99,7 @@ class WarmLaunches:
         """Run a launch, a warm one if one like it is kept and no other thread has taken it.
 
         Args:
-            facts: Its properties, but for parameters and memory.
+            facts: Its properties, except for parameters and memory.
             params: Its parameters.
             memory: The memory that it may touch.
             budget: Pays for it.

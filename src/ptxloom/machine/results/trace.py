@@ -37,7 +37,7 @@ class Trace:
             `pl.instructions` takes it (`"ldmatrix"`, `"ld.shared.*"`).
         blocks: The CTAs, by index or by (x, y, z); or `"all"`.
         warps: The warps of each; None for all.
-        first: How many executions by each warp are passed over.
+        first: How many executions by each warp are skipped before the first that is recorded.
         limit: How many of each warp are recorded after that.
         lanes: The lanes that are looked at; None for all.
         when: What must hold of a lane for it to be looked at, such as `"%r5 > 100 and %tid.x < 8"`; an execution

@@ -197,7 +197,7 @@ class _Unit:
         return self.pack(top, exponent)
 
     def special(self, a: Value, result: Value, *, zero: Value, infinity: Value) -> Value:
-        """The result, but for zero (or subnormal), infinite and NaN operands."""
+        """The result, except for zero (or subnormal), infinite and NaN operands."""
         e = self.e
         exponent = self.exponent(a)
         result = e.select(e.compare("eq", exponent, word(0)), zero, result)

@@ -83,7 +83,7 @@ def from_narrow(b: Words[W], op: Op) -> None:
     source, name = _element(op.type), _element(op.types[0])
     pair = halves(b, b.read(op.operands[1], "b8" if source == "e2m1" else "b16"), 4 if source == "e2m1" else 8)
     low, high = (_widened(b, v, source) for v in pair)
-    if (factors := _factors(b, op)) is not None:  # exact but for overflow: no product has more than 8 bits
+    if (factors := _factors(b, op)) is not None:  # exact except for overflow: no product has more than 8 bits
         low, high = b.apply("fmul", low, factors[0]), b.apply("fmul", high, factors[1])
     if op.has("relu"):
         low, high = numbers.relu(b, low), numbers.relu(b, high)

@@ -115,7 +115,7 @@ def rounded_flushed(b: Words[W], name: str, direction: str, *operands: W) -> W:
     result = rounded(b, name, direction, *operands)
     if name in {"fadd", "fsub", "sqrt"}:  # subnormal results are exact, or impossible
         return flush_float(b, result)
-    # doubled, but for the second, which is a factor; what overflows then is far from small
+    # doubled, except for the second, which is a factor; what overflows then is far from small
     doubled = (b.apply("fadd", v, v) if n != 1 else v for n, v in enumerate(operands))
     twice = b.intrinsic("llvm.fabs", rounded(b, name, direction, *doubled))
     limit = as_float(b, b.constant(integer_like(twice.type), 2 << FORMATS["f32"].fraction))

@@ -40,5 +40,5 @@ def _row(found: Diagnostic) -> str:
 
 
 def cell(text: str) -> str:
-    """A text that stays in its cell, and is not markup but for code in backticks."""
+    """A text that stays in its cell, and is not markup except for code in backticks."""
     return harmless(text).replace("\n", " ").replace("|", "\\|").replace("<", "&lt;")

@@ -1,7 +1,7 @@
 """How much of a large fragment is drawn: one block of it, and in a sentence how the others repeat it.
 
 The highest digits of a coordinate are folded away if they are those of whole registers, or of warps: then all blocks
-look alike, but for the numbers of the registers or of the lanes.
+look alike, except for the numbers of the registers or of the lanes.
 """
 
 from __future__ import annotations

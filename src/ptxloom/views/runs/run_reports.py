@@ -108,7 +108,7 @@ def _traced(trace: Traced, style: Style) -> str:
     nothing = "nothing was recorded: the warps and lanes chosen did not run it"
     text = traces.full(trace.records, trace.type, trace.operand, style, trace.sources).rstrip("\n") or nothing
     if trace.unseen:
-        text += f"\n{trace.unseen:,} later executions were not held against --when; --trace-first passes over the first"
+        text += f"\n{trace.unseen:,} later executions were not held against --when; --trace-first skips the first"
     return text
 
 

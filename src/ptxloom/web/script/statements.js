@@ -1,4 +1,4 @@
-// Instructions in a text: opcode, qualifiers and operands, each with its place. What is no instruction is passed over;
+// Instructions in a text: opcode, qualifiers and operands, each with its place. Anything else is skipped;
 // what cannot be read for certain is said to be so.
 
 const SPACE = /(?:[ \t\r\n\f\v]+|\/\/[^\n]*|\/\*[^]*?\*\/)*/y;

@@ -1,4 +1,4 @@
-"""`ptxloom debug`: a kernel on its way to machine code, for whoever looks for a fault in the machine."""
+"""`ptxloom debug`: a kernel on its way to machine code, for anyone who looks for a fault in the machine."""
 
 from __future__ import annotations
 

@@ -84,7 +84,7 @@ def _status(command: list[str], variables: dict[str, str]) -> int:
 
 @contextmanager
 def _handled(handlers: Mapping[signal.Signals, Any]) -> Generator[None]:
-    """Handle signals, but for those that this process was started to ignore (`nohup`)."""
+    """Handle signals, except for those that this process was started to ignore (`nohup`)."""
     heard = {one: handler for one, handler in handlers.items() if signal.getsignal(one) != signal.SIG_IGN}
     before = {one: signal.signal(one, handler) for one, handler in heard.items()}
     try:

@@ -52,7 +52,7 @@ def _bytes_of(given: str) -> bytes:
     """The 128 bytes from a file, binary or in hexadecimal, or from digits on the command line.
 
     Raises:
-        PtxloomError: There are none.
+        PtxloomError: The file or the digits do not hold 128 bytes.
     """
     if not is_file(given):
         return _from_digits(given, "neither a file nor")

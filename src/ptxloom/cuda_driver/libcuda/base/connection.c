@@ -244,7 +244,7 @@ int connect_device(void) {
     if (!path || !*path) return said("this CUDA driver runs kernels in a process of ptxloom's: start the program by `ptxloom exec`");
     if (!open_socket(path)) return said("the process in which kernels run cannot be reached: start the program by `ptxloom exec`");
     strcpy(connected, path);
-    for (int place = 0; place < MOST_PLACES; place++) { /* whoever asks again is given other addresses */
+    for (int place = 0; place < MOST_PLACES; place++) { /* the next request gets other addresses */
         int files[2], count = 0;
         const char *wrong = greet(files, &count);
         if (wrong) return said(wrong);

@@ -97,7 +97,7 @@ SAME(cuDevicePrimaryCtxRelease, cuDevicePrimaryCtxRelease_v2);
 EXPORTED int cuDevicePrimaryCtxReset_v2(int which) {
     DRIVER;
     if (!is_device(which)) return INVALID_DEVICE;
-    primary_active = 0; /* whoever retained it still has to release it */
+    primary_active = 0; /* each caller that retained it still has to release it */
     return SUCCESS;
 }
 
@@ -162,7 +162,7 @@ EXPORTED int cuCtxDestroy_v2(void *handle) {
     return SUCCESS;
 }
 
-/* As it once was: whoever attaches to the current context detaches, and the last one destroys it. */
+/* As it once was: each cuCtxAttach needs its cuCtxDetach, and the last one destroys the context. */
 EXPORTED int cuCtxAttach(void **handle, unsigned flags) {
     CONTEXT;
     if (!handle || flags) return INVALID_VALUE;

@@ -37,7 +37,7 @@ static int library_of(const char *path) {
 
 int has_a_front(const char *path) { return library_of(path) < LIBRARIES; }
 
-/* NVIDIA's is not made global, so that whoever looks for a name everywhere finds ours. */
+/* NVIDIA's is not made global, so that a program that looks for a name everywhere finds ours. */
 static __attribute__((noinline)) void *load_in_front(int library, const char *path, int flags) {
     void *theirs = next_loader()(path, flags & ~RTLD_GLOBAL);
     char ours[PATH_BYTES];
@@ -54,7 +54,7 @@ static __attribute__((noinline)) void *load_in_front(int library, const char *pa
     return front;
 }
 
-/* All others are loaded by a jump, so that they are looked for on behalf of whoever called. */
+/* All others are loaded by a jump, so that they are looked for on behalf of the caller. */
 EXPORTED void *dlopen(const char *path, int flags) {
     int library = library_of(path);
     return library == LIBRARIES ? next_loader()(path, flags) : load_in_front(library, path, flags);
@@ -77,7 +77,7 @@ static nvrtc_question *nvrtcs(const char *name) {
         void *library = next_loader()(path, RTLD_LAZY | RTLD_NOLOAD);
         if (library) {
             *(void **)&found = dlsym(library, name);
-            dlclose(library); /* whoever calls holds it */
+            dlclose(library); /* the caller holds it */
         }
     }
     return found;

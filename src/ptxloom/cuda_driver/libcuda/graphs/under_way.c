@@ -1,5 +1,5 @@
-/* Launches of graphs that are under way. They let other threads in, while functions of the host are called or a value is waited
-   for, and whoever hears the log: those may change, destroy and launch what is launched. */
+/* Launches of graphs that are under way. While they call functions of the host or of the log, or wait for a value, other threads
+   run, too: these and those functions may change, destroy and launch what is launched. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -22,7 +22,7 @@ int graph_memory_near(device_pointer address, uint64_t size); /* whether these b
 int graph_memory_take(void *handle);                          /* it is there */
 int graph_memory_end(void *handle);                           /* and is no longer */
 void graph_memory_use(void *handle, int times);               /* that works have */
-/* Memory that was allocated becomes a graph's, and is there no longer; whoever adopts it uses it. */
+/* Memory that was allocated becomes a graph's, and is there no longer; the code that adopts it uses it. */
 int graph_memory_adopt(device_pointer start, void *graph, size_t access_count, void **handle);
 /* The work of a graph that frees it, if that may be. */
 int graph_memory_freeing(device_pointer start, const void *graph, struct work *work);

@@ -1,4 +1,4 @@
-/* Events: when they were recorded, and in which graph. Whoever waits for one finds that all is done. */
+/* Events: when they were recorded, and in which graph. A program that waits for one finds that all is done. */
 #include "streams/events.h"
 
 #include "base/handles.h"

@@ -25,7 +25,7 @@ int recording_stop(void *graph); /* no stream is recorded in it from now on; whe
 int record_work(struct stream *stream, const struct work *work); /* as a node behind its last ones */
 int stream_follows(struct stream *stream, void *const *nodes, size_t count); /* its next node depends on these */
 int capture_join(struct stream *stream, void *graph, void *origin, void *node); /* a stream that waits for a recorded event */
-int capture_invalidate(void *graph); /* what is recorded is lost; returns the error of whoever asked for what cannot be recorded */
+int capture_invalidate(void *graph); /* what is recorded is lost; returns the error for a call that cannot be recorded */
 int capture_lost(const struct stream *stream); /* an error if what it records is lost */
 void capture_drop(void *graph); /* its recording ends, and the graph goes if the recording made it */
 int capture_forbids(void); /* whether this thread may not do now what waits for the device: an error, if so */

@@ -46,7 +46,7 @@ class InitShadow(ShadowMaker):
         launch.watches_global = int(self._far)
 
     def add_heap(self, region: NDArray[Any], written: Iterable[Piece]) -> None:
-        """What `malloc` returns is unwritten, but for blocks from before."""
+        """What `malloc` returns is unwritten, except for blocks from before."""
         if self._far:
             self._add(region, written)
 

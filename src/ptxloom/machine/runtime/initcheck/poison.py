@@ -244,7 +244,7 @@ def store_poison(
 
 
 def is_seen(w: Warp, at: u64, space: u32) -> u32:
-    """1 if the host sees what is stored at an address: in global memory, but for the device heap."""
+    """1 if the host sees what is stored at an address: in global memory, except for the device heap."""
     if space_behind(at, space) != GLOBAL:
         return 0
     found = find_span(w.launch, at)

@@ -176,7 +176,7 @@ def start_marks(cta: Cta) -> None:
 
 
 def start_poison(w: Warp) -> None:
-    """A warp starts: its registers count as written but for those that may be read before they are."""
+    """A warp starts: its registers count as written except for those that may be read before they are."""
     launch = w.launch
     own = registers(w, launch.poison, launch.poison_bytes * (1 + SOURCE_BYTES))
     unsure = launch.poison_bytes - launch.unsure

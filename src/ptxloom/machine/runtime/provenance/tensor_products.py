@@ -143,7 +143,7 @@ def note_lines(
         across: Bytes of an element where lines lie next to each other; 0 where k does.
         each: Bytes of which one tag is noted.
         packed: The bits of elements that are unpacked to bytes, or 0.
-        moved: Lines that are passed over.
+        moved: Lines that are skipped.
         site: The instruction.
     """
     trail = w.launch.trail
@@ -208,7 +208,7 @@ def note_result(w: Warp, cta: Cta, plan: TensorPlan, job: TensorJob, site: u32) 
 
 @watching
 def give_result(w: Warp, cta: Cta, plan: TensorPlan, job: TensorJob, disabled: Slice[u32], rank: u32) -> None:
-    """D takes the elements of the product, but for lanes that are not written."""
+    """D takes the elements of the product, except for lanes that are not written."""
     trail = w.launch.trail
     columns = 8 * plan.b_tiles
     spend(w, plan.a_tiles * plan.b_tiles)

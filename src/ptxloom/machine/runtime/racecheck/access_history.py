@@ -182,7 +182,7 @@ def following(order: Order, last: AccessTrace) -> AccessTrace:
 
 
 def reset_histories(order: Order) -> None:
-    """All that histories remember is over, but for copies that go on."""
+    """All that histories remember is over, except for copies that go on."""
     for number in range(1, order.history_count + 1):
         history = order.histories[number]
         if address(history.shadow) != 0:

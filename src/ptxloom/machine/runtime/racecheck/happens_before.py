@@ -30,7 +30,7 @@ from ptxloom.machine.runtime.structs.shadow import (
 def stamp_of(w: Warp, site: u32) -> u32:
     """What is kept of an access that a warp makes now: its site, whether it is strong, its number since a barrier.
 
-    Strong ones are not counted, but for one that reads: once, as how often a thread looks at a flag is a matter of the
+    Strong ones are not counted, except one that reads: once, as how often a thread looks at a flag is a matter of the
     schedule.
     """
     renew_steps(w)

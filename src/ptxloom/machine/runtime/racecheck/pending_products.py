@@ -1,6 +1,6 @@
 """What `wgmma`, `tcgen05.mma` and `tcgen05.cp` may still read of shared memory (PTX ISA 9.7.15.7, 9.7.16.6).
 
-A product reads on behalf of its warpgroup until it is complete. Whoever has waited for it knows that of all four
+A product reads on behalf of its warpgroup until it is complete. A thread that has waited for it knows that of all four
 warps: their reads are those of an agent, a thread that stands for the warpgroup, whose actions a wait reports. What
 `tcgen05` reads is read by an agent of the thread that issues it; the mbarrier of a `tcgen05.commit` reports those.
 """

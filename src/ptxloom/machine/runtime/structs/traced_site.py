@@ -20,5 +20,5 @@ class TracedSite(language.Sealed):
     rooms_bytes: u64
     room_bytes: u64  # of one warp: how often it ran the instruction, then its records
     record_bytes: u64
-    first: u64  # executions that are passed over
+    first: u64  # executions that are skipped
     limit: u64  # records of a warp

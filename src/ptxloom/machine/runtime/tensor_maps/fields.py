@@ -18,7 +18,7 @@ FIELDS: Final = (
     "elemtype", "interleave_layout", "swizzle_mode", "fill_mode", "swizzle_atomicity",
 )  # fmt: skip
 ADDRESS, RANK, STRIDE, BOX, EXTENT, STEP, TYPE, INTERLEAVE, SWIZZLE, FILL, ATOM = range(11)
-TF32: Final = 11  # as the instruction numbers types, which is as maps do but for these
+TF32: Final = 11  # as the instruction numbers types, which is as maps do except for these
 TF32_FTZ: Final = 12
 FIRST_NARROW: Final = 13  # .b4x16, .b4x16_p64 and .b6x16_p32 follow tf32, in maps BF16
 SWIZZLE_96: Final = 4

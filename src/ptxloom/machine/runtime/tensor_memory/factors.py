@@ -96,7 +96,7 @@ def gather_lines(
 ) -> u32:
     """A factor that is stored along k: `lines` core matrices down, `halves` of them to a tile; 1 after a fault.
 
-    The first `moved` lines are passed over.
+    The first `moved` lines are skipped.
     """
     shared = cta.shared
     for line in range(lines):

@@ -358,7 +358,7 @@ def add_product(
 
 @watching
 def touch_result(w: Warp, cta: Cta, plan: TensorPlan, job: TensorJob, disabled: Slice[u32], rank: u32) -> None:
-    """Report D to racecheck: the lanes of its tiles, but for those that are not written."""
+    """Report D to racecheck: the lanes of its tiles, except for those that are not written."""
     clear_lanes(w)
     for tile in range(u32(plan.place_count)):
         add_lanes(w, (job.base + plan.places[tile]) % TENSOR_LANES, 16)

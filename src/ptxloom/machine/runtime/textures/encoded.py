@@ -1,6 +1,6 @@
 """Components in sRGB: three of four, and the first of one or two, as on an H100.
 
-A look-up decodes them by a table, and combines what comes out exactly, but for what is cut when it is aligned: to eight
+A look-up decodes them by a table, and combines what comes out exactly, except what is cut when it is aligned: to eight
 bits of the widest of a slice. The sum is rounded once to the precision of f16, halves up.
 """
 

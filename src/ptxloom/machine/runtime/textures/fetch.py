@@ -2,7 +2,7 @@
 
 As on an H200, a texture of one dimension is one of two whose second coordinate is 0, which a border between texels
 shows, and which a negative step of the first moves, too; linear memory takes no steps; a look-up by integers returns 0
-outside; and an array's index is held within it, but for integers.
+outside; and an array's index is held within it, except for integers.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How floats are combined: exactly, but for what is cut when texels and slices are aligned.
+"""How floats are combined: exactly, except for what is cut when texels and slices are aligned.
 
 Found on an H200, bit by bit. Weights are of 8 bits. In a group of four texels those of weight are aligned to the
 largest exponent, with 4 bits more than a mantissa has, and cut toward zero; their products are added exactly. Groups

@@ -155,3 +155,13 @@ def test_who_has_waited_for_a_product_may_say_that_all_four_warps_are_done_with_
     out = np.zeros((128, 4), np.float32)
     pl.kernel(pl.parse(HANDED_ON), "k").launch(1, 160, [out], timeout=300, schedule_seed=seed)
     assert (out == 16).all()
+
+
+@pytest.mark.parametrize("first", [1, 17])
+def test_descriptors_are_those_of_the_first_lane_that_is_still_there(first: int) -> None:
+    gone = f"and.b32 r5, r0, 31; setp.lt.u32 p3, r5, {first}; @p3 mov.b64 d0, 16383; @p3 mov.b64 d1, d0; @p3 ret;"
+    text = HANDED_ON.replace("MULTIPLY:", f"MULTIPLY: {gone}").replace("@p0 mbarrier.arrive", "@p2 mbarrier.arrive")
+    out = np.zeros((4, 32, 4), np.float32)
+    pl.kernel(pl.parse(text), "k").launch(1, 128, [out], checks=("memcheck",))
+    assert (out[:, first:] == 16).all()
+    assert (out[:, :first] == 0).all()

@@ -214,6 +214,21 @@ def test_small_and_large_addends_where_some_sums_have_no_products(form: str, exp
         np.testing.assert_array_equal(got[3, 3], fused_sum([], int(c[3, 3]), FORMATS[form], 25))
 
 
+@pytest.mark.parametrize("target", ["sm_80", "sm_90"])
+@pytest.mark.parametrize("form", [F16_WIDE, BF16_WIDE])
+def test_one_small_addend_without_products_is_kept(form: str, target: str) -> None:
+    """Beside rows whose products are cut, and addends that are not small."""
+    rng = np.random.default_rng(7)
+    factor = FORMATS[form][0]
+    a, b = random_bits(rng, factor, (16, 16), (-6, 6)), random_bits(rng, factor, (16, 8), (-6, 6))
+    a[3] = 0
+    edge = (127 - 96) << 23  # of what is taken in the units of a sum without products
+    for bits in (1, 2, 3, 0x007FFFFF, 0x00800001, edge - 2, edge - 1, edge, edge + 1, edge + 2, 0x3F7FFFFF):
+        c = np.full((16, 8), 0x3F800000, np.uint32)
+        c[3, 5] = bits
+        assert run(form, a, b, c, target)[3, 5] == bits, hex(bits)
+
+
 @pytest.mark.parametrize("form", sorted(FORMATS))
 def test_infinities_and_nans_keep_to_their_row_and_column(form: str) -> None:
     factor, addend, _ = FORMATS[form]

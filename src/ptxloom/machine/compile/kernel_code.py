@@ -99,7 +99,8 @@ class KernelCode:
         is_stale = self._replaced != jit.replaced()
         if is_stale:
             self._unlink()
-        return self._turned_hot(instructions, checks) or is_stale
+        content = self._heat.made(checks, instructions)
+        return is_stale if content is None else self._turned_hot(content, checks) or is_stale
 
     def _unlink(self) -> None:
         """Forget the code that calls functions of the run-time for which there are better ones."""
@@ -109,10 +110,7 @@ class KernelCode:
             self._outlined.clear()
             self._replaced = jit.replaced()
 
-    def _turned_hot(self, instructions: int, checks: frozenset[str]) -> bool:
-        content = self._heat.made(checks, instructions)
-        if content is None:
-            return False
+    def _turned_hot(self, content: bytes, checks: frozenset[str]) -> bool:
         kept_code.keep_hot(content, self.name, checks, self._judge)
         if not content:
             return False

@@ -103,15 +103,11 @@ def asked_of(
     return LaunchNumbers(
         shape,
         integer("shared_bytes", shared_bytes, 0, room, f" beside the kernel's own {static}"),
-        integer("schedule_seed", given("schedule_seed", 0)),
-        integer("stack_bytes", given("stack_bytes", STACK_BYTES), 0, LOCAL_BYTES),
-        integer("printf_bytes", given("printf_bytes", PRINTF_BYTES), 0, PRINTF_LIMIT),
-        _if_given("heap_bytes", given("heap_bytes"), 0, MOST_BYTES),
-        _if_given("memory_limit", given("memory_limit"), 1, MEMORY_LIMIT),
-        _if_given("threads", given("threads"), 1, THREADS_LIMIT),
+        integer("schedule_seed", given("schedule_seed")) if "schedule_seed" in options else 0,
+        integer("stack_bytes", given("stack_bytes"), 0, LOCAL_BYTES) if "stack_bytes" in options else STACK_BYTES,
+        integer("printf_bytes", given("printf_bytes"), 0, PRINTF_LIMIT) if "printf_bytes" in options else PRINTF_BYTES,
+        None if given("heap_bytes") is None else integer("heap_bytes", given("heap_bytes"), 0, MOST_BYTES),
+        None if given("memory_limit") is None else integer("memory_limit", given("memory_limit"), 1, MEMORY_LIMIT),
+        None if given("threads") is None else integer("threads", given("threads"), 1, THREADS_LIMIT),
         integer("pending_launches", pending_launches, 0, MOST_PENDING),
     )
-
-
-def _if_given(name: str, value: object, low: int, high: int) -> int | None:
-    return None if value is None else integer(name, value, low, high)

@@ -286,7 +286,7 @@ class LaunchState:
 
 def compiled_checks(checks: frozenset[str]) -> frozenset[str]:
     """The tools that need code of their own."""
-    return checks - {LEAKS}
+    return checks - {LEAKS} if LEAKS in checks else checks
 
 
 def compile_first(kernel: Runnable, checks: frozenset[str], threads: int) -> None:

@@ -73,17 +73,17 @@ def watch_always(checks: Sequence[str], tell: Callable[[str, LaunchResult], obje
 
 def watched_checks() -> tuple[str, ...]:
     """The tools of all watchers."""
-    return tuple(check for watch in _WATCHES for check in watch.checks)
+    return tuple(check for watch in _WATCHES for check in watch.checks) if _WATCHES else ()
 
 
 def watched_provenance() -> bool:
     """Whether a watcher wants to know where bytes come from."""
-    return any(watch.provenance for watch in _WATCHES)
+    return bool(_WATCHES) and any(watch.provenance for watch in _WATCHES)
 
 
 def may_run(kernel: Launchable) -> bool:
     """Whether all watchers let a kernel run."""
-    return all(watch.may is None or watch.may(kernel) for watch in tuple(_WATCHES))
+    return not _WATCHES or all(watch.may is None or watch.may(kernel) for watch in tuple(_WATCHES))
 
 
 def tell(kernel: str, result: LaunchResult) -> LaunchResult:

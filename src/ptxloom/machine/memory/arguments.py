@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeGuard, cast
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, TypeGuard, cast
 
 import numpy as np
 
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from ptxloom.machine.memory.device_memory import DeviceMemory
     from ptxloom.machine.memory.spans import Span, Spans
     from ptxloom.machine.program.model import Parameter
+
+_NOTHING: Final = Snapshot(NO_SPANS)  # what a launch without a device begins with
 
 
 class Lent(NamedTuple):
@@ -65,7 +67,7 @@ class Memory:
     snapshot: Snapshot = field(init=False)
 
     def __post_init__(self) -> None:
-        self.snapshot = Snapshot(NO_SPANS) if self.device is None else self.device.snapshot()
+        self.snapshot = _NOTHING if self.device is None else self.device.snapshot()
         if self.device is not None and self.looks_up:
             self.images.update(self.device.images)
 

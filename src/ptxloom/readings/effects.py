@@ -129,7 +129,8 @@ def counts(instruction: Instruction) -> bool:
 
 def calls(instruction: Instruction) -> bool:
     """Whether an instruction calls a function."""
-    return Call() in deeds_of(instruction)
+    found = deeds_of(instruction)
+    return bool(found) and Call() in found
 
 
 def multiplies(instruction: Instruction) -> bool:

@@ -47,6 +47,11 @@ def is_aligned(instruction: Instruction) -> bool:
     return "aligned" in instruction.qualifiers or any(deed.whole for deed in _barriers(instruction))
 
 
+def _concerns(instruction: Instruction) -> bool:
+    """Whether an instruction may be such a one, or a call; most are neither, and are told apart fast."""
+    return bool(deeds_of(instruction)) or "aligned" in instruction.qualifiers
+
+
 def _barriers(instruction: Instruction) -> Iterator[Arrive | Meet]:
     """The barriers of a CTA or a cluster that an instruction arrives at."""
     deeds = (deed for deed in deeds_of(instruction) if isinstance(deed, (Arrive, Meet)))
@@ -69,7 +74,7 @@ def _functions_with_aligned(graphs: Sequence[FlowGraph]) -> frozenset[str]:
     for graph in graphs:
         name = graph.function.name
         for block in graph.blocks:
-            for instruction in block.instructions:
+            for instruction in filter(_concerns, block.instructions):
                 if calls(instruction):
                     for callee in _callees(instruction):
                         callers.setdefault(callee, []).append(name)
@@ -88,6 +93,8 @@ def _places(graph: FlowGraph, inside: frozenset[str]) -> Iterator[_Place]:
         if block.number in unreachable:
             continue
         for position, instruction in enumerate(block.instructions):
+            if not _concerns(instruction):
+                continue
             if calls(instruction):
                 callee = next((one for one in _callees(instruction) if one in inside), "")
                 if callee and callee != graph.function.name:

@@ -92,6 +92,9 @@ class _Function:
         """Find a matrix of a load that is never read, while products read its neighbours twice."""
         names = [name for name, _ in destinations(load)]
         keys = [self._registers.key(load, name.text) for name in names]
+        multiplied = [self._multiplied[key] > 0 for name, key in zip(names, keys, strict=True) if name.text != "_"]
+        if all(multiplied) or not any(multiplied):
+            return  # before all reads of the function are counted: products read all of it, or read no neighbour
         left = [name for name, key in zip(names, keys, strict=True) if not self._reads[key] and name.text != "_"]
         reads = {key: self._multiplied[key] for key in keys if self._reads[key]}
         if not left or not reads or any(self._written[key] > 1 or not count for key, count in reads.items()):

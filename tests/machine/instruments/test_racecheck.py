@@ -324,3 +324,21 @@ def test_a_row_that_half_a_warp_writes_is_held_against_reads_and_writes(seed: in
     """
     kinds = {kind for kind, _, _ in found(body, block=64, seed=seed)}
     assert kinds == (set() if ordered else {"write-after-read", "write-after-write"})
+
+
+@pytest.mark.parametrize("released", ["flag", "gate"])
+def test_a_thread_goes_on_publishing_what_it_knew_where_it_has_released(released: str) -> None:
+    """A release sequence (PTX ISA 8.9.2) passes on what others did; at another flag nothing is released."""
+    body = f"""
+    @!%p1 bra DONE;
+    setp.eq.u32 %p5, %r23, 1; setp.eq.u32 %p6, %r23, 2; mov.b32 %r1, 2; mov.b32 %r2, 1;
+    @%p5 bra PASS; @%p6 bra READ;
+    st.shared.u32 [tile], 1; st.release.cta.shared.u32 [gate+8], 1; bra DONE;
+    PASS: ld.acquire.cta.shared.u32 %r3, [gate+8]; setp.eq.u32 %p7, %r3, 0; @%p7 bra PASS;
+    st.release.cta.shared.u32 [{released}], 1; st.relaxed.cta.shared.u32 [flag], 2; bra DONE;
+    READ: ld.acquire.cta.shared.u32 %r3, [flag]; setp.ne.u32 %p7, %r3, 2; @%p7 bra READ;
+    ld.shared.u32 %r4, [tile];
+    DONE:
+    """
+    races = {tuple(lines) for _, *lines in found(body, block=96)}
+    assert races == (set() if released == "flag" else {(8, 4)})

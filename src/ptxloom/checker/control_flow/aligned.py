@@ -48,7 +48,7 @@ def is_aligned(instruction: Instruction) -> bool:
 
 
 def _concerns(instruction: Instruction) -> bool:
-    """Whether an instruction may be such a one, or a call; most are neither, and are told apart fast."""
+    """Whether an instruction may be such a one, or a call; most are neither, which is seen at once."""
     return bool(deeds_of(instruction)) or "aligned" in instruction.qualifiers
 
 

@@ -180,16 +180,29 @@ def link(parts: Mapping[str, Callable[[], Parts]]) -> None:
             _load({f"runtime {name}  False": ((name,), parts[name]) for name in wanted}, watched=False)
 
 
+def link_watched(functions: Iterable[Callable[..., object]]) -> None:
+    """Load functions for launches that a tool watches, as one, and optimised: they run for almost every instruction."""
+    with LOCK:
+        _load_together({symbol_of(function): function for function in functions}, watched=True, light=False)
+
+
 def _link_together() -> None:
     """Load the functions that most launches need, for launches that no tool watches."""
-    wanted = {name: function for name, function in members().items() if (name, False) not in _RUNTIME}
+    _load_together(members(), watched=False)
+
+
+def _load_together(functions: Mapping[str, Callable[..., object]], *, watched: bool, light: bool = True) -> None:
+    """Load those of some functions that are not there, as one."""
+    wanted = {name: function for name, function in functions.items() if (name, watched) not in _RUNTIME}
 
     def parts() -> Parts:
         from ptxloom.machine.native import closure  # noqa: PLC0415 - as in `_parts`
 
         return closure.parts_together(wanted.values())
 
-    _load({f"runtime together {' '.join(wanted)}": (tuple(wanted), parts)}, watched=False)
+    if wanted:
+        key = f"runtime together {'watched ' if watched else ''}{' '.join(wanted)}"
+        _load({key: (tuple(wanted), parts)}, watched=watched, light=light)
 
 
 def _load(

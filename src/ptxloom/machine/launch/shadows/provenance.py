@@ -17,7 +17,7 @@ from ptxloom.machine.instruments.matrix_tags import factors_of, lane_maps
 from ptxloom.machine.instruments.tag_places import SPARE_LANE_BYTES, spare_place
 from ptxloom.machine.launch.shadows.shadow import ShadowMaker, warps_of
 from ptxloom.machine.launch.tensor_forms import multiplied, plan_key
-from ptxloom.machine.memory.arena import zeroed
+from ptxloom.machine.memory.arena import zeroed_widely
 from ptxloom.machine.native import language
 from ptxloom.machine.results.provenance import ProvenanceRecord, TracedArray
 from ptxloom.machine.results.raw_provenance import ProductSite, RawProvenance
@@ -118,7 +118,7 @@ class ProvenanceShadow(ShadowMaker):
 
     def _take(self, size: int, what: str) -> NDArray[np.uint8]:
         self._budget.charge(what, size)
-        return zeroed(size, 64, what)
+        return zeroed_widely(size, what)
 
     def start(self, launch: Any) -> None:
         """Set where native code finds all of this."""
@@ -262,7 +262,7 @@ _FIELDS: Final = {
 _EVENT: Final = np.dtype([
     ("site", "u4"), ("warp", "u4"), ("cta", "u8"), ("lanes", "u4"), ("plan", "u4"), ("start", "u8"), ("tags", "u8"),
 ])  # fmt: skip
-_NODE: Final = np.dtype([("site", "u4"), ("spare", "u4"), ("sources", "u8", 3)])
+_NODE: Final = np.dtype([("site", "u4"), ("first_made", "u4"), ("sources", "u8", 3)])
 
 
 def budget_of(asked: Provenance) -> int:

@@ -125,6 +125,7 @@ def load_tags(
         elif space == GLOBAL:
             found = load_values(w, site, lanes, addresses, offset, size)
         if found != 0:
+            heads_of(w, place)
             form_of(w, place)[0] = u8(size)
             give_heads(w, lanes, place, part(w.launch.trail.stage, 0, 32))
             return

@@ -12,13 +12,14 @@ from ptxloom.machine.native.language import copy, fill, part, u8, u32, u64, view
 from ptxloom.machine.runtime.memory.places import registers
 from ptxloom.machine.runtime.provenance.paths import moved_tag, path_after
 from ptxloom.machine.runtime.state import Warp
-from ptxloom.machine.runtime.structs.trail import KIND, PATH_FIELD, TWICE, WRITTEN, Trail
+from ptxloom.machine.runtime.structs.trail import COMPUTED, KIND, PATH_FIELD, TWICE, WRITTEN, Trail
 
 if TYPE_CHECKING:
     from ptxloom.machine.native.language import Slice
 
 ALL = 255  # the form of a register all of whose bytes follow, of whatever size
-EMPTY = 254  # likewise, and nothing has been given to it yet: it has no heads either, all would be 0
+EMPTY = 254  # likewise, and it has no heads, all would be 0: nothing of an origin has been given to it
+ROUGH = 253  # likewise, all would be COMPUTED: of each lane's value it is known that it was computed, and no more
 FULL = 0xFFFFFFFF
 
 
@@ -31,10 +32,19 @@ def heads_of(w: Warp, place: u32) -> Slice[u64]:
     """The heads of a register, if it has any."""
     heads = part(view(u64, registers(w, w.launch.tags + 8 * place, 256)), 0, 32)
     form = form_of(w, place)
-    if form[0] == EMPTY:
+    if form[0] >= ROUGH and form[0] != ALL:
+        same: u64 = 0
+        if form[0] == ROUGH:
+            same = COMPUTED
         form[0] = ALL
-        fill(heads, 0)
+        for lane in range(32):
+            heads[lane] = same
     return heads
+
+
+def is_rough(w: Warp, place: u32, size: u32) -> u32:
+    """1 if of a register (of size 0: one that is not there) it is known that each lane's value was computed."""
+    return u32(size != 0 and form_of(w, place)[0] == ROUGH)
 
 
 def bytes_after_head(w: Warp, place: u32, size: u32) -> u32:
@@ -51,6 +61,7 @@ def tags_of(w: Warp, place: u32, size: u32) -> Slice[u64]:
         form[0] = 0
         fill(tags, 0)
     elif count != 0:
+        heads_of(w, place)
         form[0] = 0
         for n in range(32):
             lane = 31 - n
@@ -148,8 +159,7 @@ def clear_tags(w: Warp, lanes: u32, place: u32, room: u32, at: u32, count: u32) 
     """Bytes of a register are of no origin."""
     form = form_of(w, place)
     if lanes == FULL and count == room:
-        form[0] = ALL
-        fill(heads_of(w, place), 0)
+        form[0] = EMPTY
         return
     if form[0] != 0 and at >= min(u32(form[0]), room):
         return

@@ -5,13 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ptxloom.machine.native.language import copy, part, u32, u64
-from ptxloom.machine.runtime.provenance.nodes import fetch_slots, hashed_tag, node_hash, node_tag
+from ptxloom.machine.runtime.provenance.nodes import fetch_slots, hashed_tag, make_nodes, node_hash, node_tag
 from ptxloom.machine.runtime.provenance.paths import converted_tag, is_part, move_run, put_value, value_tag
 from ptxloom.machine.runtime.provenance.register_heads import (
     FULL,
+    ROUGH,
     bytes_after_head,
+    form_of,
     give_heads,
     heads_of,
+    is_rough,
     may_give,
     may_give_part,
     step_heads,
@@ -131,6 +134,10 @@ def compute_tags(
     What `unpacks` turns bits of an element into an element, among bits of no origin: `(x & 15 | 0x6400) - 1024.0`.
     """
     trail = w.launch.trail
+    rough = is_rough(w, a, a_size) | is_rough(w, b, b_size) | is_rough(w, c, c_size)
+    if rough != 0 and lanes == FULL and parts == 1 and trail.node_count >= trail.node_limit:
+        form_of(w, place)[0] = ROUGH
+        return
     has = has_heads(w, a, a_size) & has_heads(w, b, b_size) & has_heads(w, c, c_size)
     if parts == 1 and has != 0 and may_give(w, lanes, place, room, room) != 0:
         compute_heads(w, site, lanes, place, unpacks, a, a_size, b, b_size, c, c_size)
@@ -196,15 +203,18 @@ def compute_heads(
     zs = heads_or_nothing(w, c, c_size)
     into = heads_of(w, place)
     if trail.node_count >= trail.node_limit:
-        for lane in range(32):
-            some = 0 - min(xs[lane] | ys[lane] | zs[lane], 1) & COMPUTED
-            into[lane] = some if lanes >> lane & 1 != 0 else into[lane]
+        if lanes == FULL and have_origins(xs, ys, zs) != 0:
+            form_of(w, place)[0] = ROUGH
+        else:
+            compute_rough_heads(lanes, into, xs, ys, zs)
+        return
+    partial = u32(a_size != 0 and bytes_after_head(w, a, a_size) < a_size)
+    if lanes == FULL and unpacks & partial == 0 and make_nodes(trail, site, xs, ys, zs, into) != 0:
         return
     hashes = part(trail.stage, 0, 32)
     for lane in range(32):
         hashes[lane] = node_hash(site, xs[lane], ys[lane], zs[lane])
     fetch_slots(trail, hashes, part(trail.stage, 32, 32))
-    partial = u32(a_size != 0 and bytes_after_head(w, a, a_size) < a_size)
     for lane in range(32):
         if lanes >> lane & 1 != 0:
             first = xs[lane]
@@ -216,6 +226,22 @@ def compute_heads(
             elif first | others != 0:
                 tag = hashed_tag(trail, COMPUTED, site, first, ys[lane], zs[lane], hashes[lane])
             into[lane] = tag
+
+
+def have_origins(xs: Slice[u64], ys: Slice[u64], zs: Slice[u64]) -> u32:
+    """1 if of three values of each lane one has an origin."""
+    least: u64 = 1
+    for lane in range(32):
+        least = min(least, xs[lane] | ys[lane] | zs[lane])
+    return u32(least != 0)
+
+
+def compute_rough_heads(lanes: u32, out: Slice[u64], xs: Slice[u64], ys: Slice[u64], zs: Slice[u64]) -> None:
+    """Some lanes compute a value of three, of which there is no room to say more."""
+    into = part(out, 0, 32)
+    for lane in range(32):
+        some = 0 - min(xs[lane] | ys[lane] | zs[lane], 1) & COMPUTED
+        into[lane] = some if lanes >> lane & 1 != 0 else into[lane]
 
 
 def compute_roughly(

@@ -71,7 +71,7 @@ class Node:
     """A value made from others."""
 
     site: u32
-    spare: u32
+    first_made: u32  # the first node whose newest source this is; 0: not one yet (`nodes`)
     sources: Annotated[Array[u64], 3]  # their tags; 0 for no origin
 
 
@@ -92,6 +92,7 @@ class Trail:
 
     stage: Annotated[Array[u64], STAGE]  # first, so that it is aligned
     zeros: Annotated[Array[u64], 32]  # never written
+    newest: Annotated[Array[u64], 32]  # the numbers of the newest sources of what 32 lanes compute (`nodes`)
     paths: Annotated[Slice[PathStep], "path_limit"]  # number 0 is that of no step at all
     path_limit: u64
     path_count: u64
@@ -104,6 +105,7 @@ class Trail:
     slots: Annotated[Slice[u64], "slot_count"]  # where nodes are found (`nodes`): upper half of a hash, number; 0: free
     slot_count: u64  # a power of two
     slots_used: u64  # the first of them: likewise
+    slots_taken: u64  # by a node each
     events: Annotated[Slice[ProductEvent], "event_limit"]
     event_limit: u64
     event_count: u64

@@ -21,6 +21,7 @@ from ptxloom.machine.runtime.provenance.global_tags import (
 from ptxloom.machine.runtime.provenance.paths import element_tag
 from ptxloom.machine.runtime.provenance.register_heads import (
     EMPTY,
+    FULL,
     bytes_after_head,
     form_of,
     give_heads,
@@ -30,6 +31,7 @@ from ptxloom.machine.runtime.provenance.register_heads import (
 )
 from ptxloom.machine.runtime.provenance.shared_words import (
     WORD,
+    load_rows,
     load_word_tags,
     read_shared_tags,
     start_words,
@@ -121,11 +123,15 @@ def load_tags(
     if first == 0 and may_hold_heads(w, lanes, place, room, size) != 0:
         found: u32 = 0
         if space == SHARED and size == WORD:
-            found = load_word_tags(w, site, lanes, addresses, offset)
+            if lanes == FULL:
+                found = load_rows(w, site, addresses, offset)
+            if found == 0:
+                found = load_word_tags(w, site, lanes, addresses, offset)
         elif space == GLOBAL:
             found = load_values(w, site, lanes, addresses, offset, size)
         if found != 0:
-            heads_of(w, place)
+            if lanes != FULL:
+                heads_of(w, place)
             form_of(w, place)[0] = u8(size)
             give_heads(w, lanes, place, part(w.launch.trail.stage, 0, 32))
             return

@@ -20,6 +20,7 @@ from ptxloom.machine.runtime.structs.trail import (
     PATH_SHIFT,
     PATH_STEPS,
     PLACE_SHIFT,
+    RECENT,
     TWICE,
     WRITTEN,
     Trail,
@@ -88,6 +89,15 @@ def step_run(into: Slice[u64], out: Slice[u64], count: u32, path: u64) -> None:
 
 def find_step(trail: Trail, key: u64) -> u32:
     """The path that one comes to by a step (`KnownStep`)."""
+    recent = trail.recent[key & RECENT - 1]
+    if recent.key != key:
+        recent.path = known_step(trail, key)
+        recent.key = key
+    return recent.path
+
+
+def known_step(trail: Trail, key: u64) -> u32:
+    """The same, of any step that was made before."""
     known = trail.known
     last = length(known) - 1
     slot = tag_hash(key) & last

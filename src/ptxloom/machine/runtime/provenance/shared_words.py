@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 from ptxloom.machine.native.language import copy, fill, length, part, u32, u64
 from ptxloom.machine.runtime.memory.bounds import within
-from ptxloom.machine.runtime.provenance.paths import moved_tag
+from ptxloom.machine.runtime.provenance.paths import moved_tag, of_one_path, path_after, step_run
 from ptxloom.machine.runtime.provenance.register_heads import FULL, step_alike
 from ptxloom.machine.runtime.state import CLUSTER_SHIFT, WINDOW_BYTES, Cta, Warp
-from ptxloom.machine.runtime.structs.trail import KIND, WRITTEN, Trail
+from ptxloom.machine.runtime.structs.trail import KIND, PATH_FIELD, WRITTEN, Trail
 
 if TYPE_CHECKING:
     from ptxloom.machine.native.language import Ptr, Slice
@@ -161,6 +161,37 @@ def is_row(places: Slice[u64]) -> u32:
     for n in range(16):
         gaps = gaps | known[n] - known[0] ^ u64(n)
     return u32(gaps == 0)
+
+
+def load_rows(w: Warp, site: u32, addresses: Ptr[u64], offset: u64) -> u32:
+    """1 if each half of a warp loads one word of its CTA's shared memory, or words side by side, that have come alike.
+
+    Their heads are put aside, as the instruction finds them.
+    """
+    trail = w.launch.trail
+    words = part(w.cta.word_tags, 0, length(w.cta.word_tags))
+    for half in range(2):
+        start = addresses[16 * half] + offset & WINDOW_BYTES - 1
+        step = addresses[16 * half + 1] - addresses[16 * half]
+        wrong = start % WORD | start >> CLUSTER_SHIFT | step & ~WORD
+        for n in range(16):
+            wrong = wrong | addresses[16 * half + n] - addresses[16 * half] ^ step * u64(n)
+        if wrong != 0 or within(start, 15 * step + WORD, length(words) * WORD) == 0:
+            return 0
+        head = words[start // WORD]
+        if head & KIND == 0 or head & KIND == WRITTEN:
+            return 0
+        given = part(trail.stage, 16 * half, 16)
+        if step == 0:
+            head = moved_tag(trail, site, head)
+            for n in range(16):
+                given[n] = head
+        else:
+            row = part(words, start // WORD, 16)
+            if of_one_path(row, 16) == 0:
+                return 0
+            step_run(given, row, 16, path_after(trail, site, head & PATH_FIELD))
+    return 1
 
 
 def load_word_tags(w: Warp, site: u32, lanes: u32, addresses: Ptr[u64], offset: u64) -> u32:

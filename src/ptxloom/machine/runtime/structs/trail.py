@@ -47,6 +47,7 @@ PATH_STEPS: Final = 24  # of a path at most: what comes after is not reported
 PAGE_SHIFT: Final = 12  # of what `Trail.changed` counts, by the numbers of bytes: larger than what is stored at once
 WORD_TAGS: Final = 4  # of a word of tensor memory
 MOST_WORDS: Final = 128  # registers that an instruction moves to or from tensor memory
+RECENT: Final = 64
 STAGE: Final = 2048  # tags that an instruction can put aside
 BIT_SHIFT: Final = 16  # in a map, above the number of one: the bit at which an element starts in its byte
 UNPACKED: Final = 1 << 20  # and: it is an element of fewer bits than 8
@@ -99,6 +100,7 @@ class Trail:
     known: Annotated[Slice[KnownStep], "known_slots"]
     known_slots: u64  # a power of two
     known_count: u64
+    recent: Annotated[Array[KnownStep], RECENT]  # those that were asked for last, by the lowest bits of their keys
     nodes: Annotated[Slice[Node], "node_limit"]  # number 0 stands for all that there was no room for
     node_limit: u64
     node_count: u64

@@ -325,6 +325,7 @@ def copied(folder: Path, objects: Path, natives: Path | None = None) -> Path:
     """
     shutil.rmtree(folder, ignore_errors=True)
     shutil.copytree(ROOT / "src", folder / "src", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(ROOT / "pyproject.toml", folder)  # which some tests read beside the sources
     native = folder / "src" / "ptxloom" / "machine" / "native"
     for name, text, kept_in in (("llvm", _OBJECTS, objects), ("jit", _NATIVES, natives)):
         if kept_in is not None:

@@ -7,6 +7,7 @@ lanes, transposed in blocks of 4x4, therefore yield one column of eight rows eac
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING
 
 from ptxloom.fragments import fragment
@@ -30,6 +31,7 @@ class Column:
     bit: int
 
 
+@cache
 def columns(form: MatrixForm, operand: str) -> tuple[Column, ...]:
     """The columns of `a`, `c` or `d`, or the rows of `b`."""
     held = fragment(form, operand)

@@ -51,6 +51,7 @@ def forget(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("_RUNTIME", "_LIGHT"):
         monkeypatch.setattr(jit, name, {})
     monkeypatch.setattr(jit, "_REPLACED", [])
+    monkeypatch.setattr(jit, "_WORTH", set[str]())
     monkeypatch.setattr(jit._Patience, "left", 1)
     worker._entry.cache_clear()
 
@@ -100,6 +101,25 @@ def test_a_launch_goes_on_in_functions_that_come_while_it_runs(monkeypatch: pyte
     assert launched(kernel) == list(range(0, 64 * CTAS, 2))
     assert len(asked) == 3, "while the launch ran, and no more once there is nothing left"
     assert jit.replaced() > 0
+
+
+@pytest.mark.parametrize("timeout", [None, 100.0])
+def test_the_next_process_optimises_what_one_before_was_too_short_for(
+    timeout: float | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun: list[int] = []
+    monkeypatch.setattr(optimiser, "made", lambda modules: begun.append(len(modules)))
+    monkeypatch.setattr(jit, "LONG", 1 << 40)
+    monkeypatch.setattr(jit._Patience, "left", 1 << 40)
+    for left, is_begun in ((1 << 40, 0), (1, 1)):  # a short run asks for nothing; a long one does, and ends too early
+        forget(monkeypatch)
+        monkeypatch.setattr(jit._Patience, "left", left)
+        launched(pl.kernel(pl.parse(TEXT), "k"))
+        assert len(begun) == is_begun
+        assert jit._LIGHT
+    forget(monkeypatch)
+    launched(pl.kernel(pl.parse(TEXT), "k"), **({} if timeout is None else {"timeout": timeout}))
+    assert bool(jit._LIGHT) == (timeout is not None)
 
 
 def test_they_are_as_before_where_a_process_fails(monkeypatch: pytest.MonkeyPatch) -> None:

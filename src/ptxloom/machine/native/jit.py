@@ -1,7 +1,8 @@
 """Functions of the run-time to machine code, when they are first needed; machine code is kept on disk.
 
 They are compiled without optimisation first, which takes LLVM a tenth of the time. Once warps have run long in such
-code, a process of its own optimises it (`native/optimiser.py`).
+code, a process of its own optimises it (`native/optimiser.py`). That functions are worth it is kept, too: where this
+process ends before they have been made, the next one makes them when it needs them.
 """
 
 from __future__ import annotations
@@ -53,6 +54,7 @@ class _Patience:
 
 _LIGHT: Final[dict[str, Light]] = {}  # by what optimised functions are kept under; what they call comes first
 _REPLACED: Final[list[Code]] = []  # which kernels still call
+_WORTH: Final[set[str]] = set()  # what has run long in light code, by what optimised functions are kept under
 
 
 def cached(key: str, make: Callable[[], bytes]) -> bytes:
@@ -221,8 +223,10 @@ def _load(
         make = partial(_closed, parts, watched=watched)
         content = kept(key)
         if content is None and light and _will_improve():
-            content = cached(f"light {key}", partial(_light, key, make))
-            lights[key] = Light(names, watched, content.partition(b"\n")[0])
+            content = _worthwhile(key)
+            if content is None:
+                content = cached(f"light {key}", partial(_light, key, make))
+                lights[key] = Light(names, watched, content.partition(b"\n")[0])
         elif content is None:
             content = cached(key, lambda make=make: compiled(make(), _OPTIMISED))
         contents.append(content)
@@ -235,6 +239,15 @@ def _load(
 def _will_improve() -> bool:
     """Whether light functions are optimised later: from IR that is kept on disk, as is what kernels are linked from."""
     return tier.improves() and disk_cache.cache_folder() is not None
+
+
+def _worthwhile(key: str) -> bytes | None:
+    """Optimised functions, if a process before has run long in light ones, and has ended before they were made.
+
+    A time limit is not spent on them: it is for the kernel.
+    """
+    ir = None if interrupts.is_limited() or kept(f"worth {key}") is None else kept(f"IR of {key}")
+    return None if ir is None else cached(key, lambda: compiled(zlib.decompress(ir).decode(), _OPTIMISED))
 
 
 def _light(key: str, make: Callable[[], str]) -> bytes:
@@ -260,6 +273,9 @@ def ran(instructions: int) -> None:
     from ptxloom.machine.native import optimiser  # noqa: PLC0415 - few processes run so long
 
     with LOCK:
+        for key in _LIGHT.keys() - _WORTH:
+            keep(f"worth {key}", b"")
+        _WORTH.update(_LIGHT)
         made = optimiser.made({key: partial(kept, f"IR of {key}") for key in _LIGHT})
         if made is None:
             _Patience.left = LONG

@@ -108,7 +108,11 @@ def test_the_next_process_optimises_what_one_before_was_too_short_for(
     timeout: float | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     begun: list[int] = []
-    monkeypatch.setattr(optimiser, "made", lambda modules: begun.append(len(modules)))
+
+    def made(modules: Mapping[str, object]) -> None:
+        begun.append(len(modules))
+
+    monkeypatch.setattr(optimiser, "made", made)
     monkeypatch.setattr(jit, "LONG", 1 << 40)
     monkeypatch.setattr(jit._Patience, "left", 1 << 40)
     for left, is_begun in ((1 << 40, 0), (1, 1)):  # a short run asks for nothing; a long one does, and ends too early

@@ -72,7 +72,7 @@ def of_unstored(result: Result) -> Diagnosis:
         line = Line(term or store, (store,))
     else:
         named, line = Named("not-copied", detail), Line(_kept_from_storing(store, result), (store,))
-    return _diagnosis(named, ("place", "d", contents.array.name), line, (len(empty), stored.size), record)
+    return diagnosis_of(named, ("place", "d", contents.array.name), line, (len(empty), stored.size), record)
 
 
 def _kept_from_storing(store: Op, result: Result) -> Op:
@@ -116,7 +116,7 @@ def of_strangers(accused: Accused) -> Diagnosis:
     counted = (int(np.count_nonzero(extra)), len(extra))
     sure = accused.links.stated and named.steps <= _PLAIN_STEPS
     named = replace(named, detail=detail)
-    return _diagnosis(named, ("rows", "a", accused.array.name), line, counted, record, sure=sure)
+    return diagnosis_of(named, ("rows", "a", accused.array.name), line, counted, record, sure=sure)
 
 
 def _in_place_of(accused: Accused) -> Named:
@@ -132,7 +132,7 @@ def of_places(named: Named, result: Result) -> Diagnosis:
     sites, counts = np.unique(stored[stored >= 0], return_counts=True)
     store = record.program.ops[int(sites[np.argmax(counts)])]
     counted = (int(np.count_nonzero(stored >= 0)), stored.size)
-    return _diagnosis(named, ("place", "d", contents.array.name), Line(store, (store,)), counted, record)
+    return diagnosis_of(named, ("place", "d", contents.array.name), Line(store, (store,)), counted, record)
 
 
 def of_odd(odd: Odd, source: Source, stored: Result) -> Diagnosis:
@@ -144,7 +144,7 @@ def of_odd(odd: Odd, source: Source, stored: Result) -> Diagnosis:
     held = f"{array.name}{list(array.index(int(source.ways.element[at])))}"
     detail = f"{odd.named.detail}: {result.name}{list(result.index(int(source.ways.result[at])))} takes {held}"
     counted = (int(np.count_nonzero(odd.wrong)), len(odd.wrong))
-    return _diagnosis(replace(odd.named, detail=detail), ("rows", "a", array.name), line, counted, stored.record)
+    return diagnosis_of(replace(odd.named, detail=detail), ("rows", "a", array.name), line, counted, stored.record)
 
 
 def of_missing(accused: Accused) -> tuple[Diagnosis, float]:
@@ -173,7 +173,7 @@ def of_missing(accused: Accused) -> tuple[Diagnosis, float]:
     total = len(accused.leaves.result) + len(differing.missing)
     counted = (len(differing.missing), total)
     line = Line(chosen, tuple(loads))
-    return _diagnosis(named, ("once", "", accused.result.array.name), line, counted, record), gone.share
+    return diagnosis_of(named, ("once", "", accused.result.array.name), line, counted, record), gone.share
 
 
 def _come_again(accused: Accused) -> bool:
@@ -191,7 +191,7 @@ def of_twice(accused: Accused) -> Diagnosis:
     detail = f"some elements of {accused.array.name} are added twice: {_example(accused, at)}"
     named = Named("k-twice", detail)
     counted = (int(np.count_nonzero(again)), len(again))
-    return _diagnosis(named, ("once", "", accused.result.array.name), Line(op, (op,)), counted, record)
+    return diagnosis_of(named, ("once", "", accused.result.array.name), Line(op, (op,)), counted, record)
 
 
 def _missing_elements(accused: Accused) -> tuple[Integers, str]:
@@ -233,9 +233,10 @@ def _result_of(accused: Accused, number: int) -> str:
     return f"{array.name}{list(array.index(number))}"
 
 
-def _diagnosis(
+def diagnosis_of(
     named: Named, whose: Whose, line: Line, counted: tuple[int, int], record: ProvenanceRecord, *, sure: bool = False
 ) -> Diagnosis:
+    """The diagnosis of an error that was named, at its line."""
     op: Op = line.op
     law, operand, array = whose
     lines = tuple(dict.fromkeys(one.line for one in (op, *line.concerned)))

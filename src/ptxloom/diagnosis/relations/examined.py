@@ -12,8 +12,12 @@ from ptxloom.diagnosis.relations.leaves import Values, once
 from ptxloom.diagnosis.relations.links import fitted
 from ptxloom.diagnosis.relations.names import ranges
 from ptxloom.diagnosis.relations.patterns import deviation, edge_of, usual, whole_axes
+from ptxloom.diagnosis.relations.reductions import Reductions
+from ptxloom.diagnosis.relations.rows import broken
 from ptxloom.diagnosis.relations.source import Result, Source
 from ptxloom.diagnosis.relations.stated import stated
+from ptxloom.diagnosis.relations.statistics import parts_of
+from ptxloom.diagnosis.relations.unjoined import of_broken
 from ptxloom.diagnosis.relations.unsaid import unsaid
 from ptxloom.isa.limits import LANES
 
@@ -94,6 +98,8 @@ def _of_result(result: Result, values: Values, said: Mapping[str, Links]) -> Rel
     in_place = any(source.array is contents.array for source in read) or contents.array in unread
     if not said and not found and not in_place:
         found += unsaid(read, unread, leaves, result)
+    if not found and unread:
+        found += _of_statistics(result, values)
     if sum(bool(source.links.free) and differing.is_clean for source, differing in several) > 1:
         whys.append("which of the elements that are summed go with each other was not asked")
     here = {source.array.name for source in read} | {array.name for array in unread}
@@ -101,6 +107,13 @@ def _of_result(result: Result, values: Values, said: Mapping[str, Links]) -> Rel
     if whys and not found:
         judged[:] = False
     return Related(contents.array.number, judged, tuple(found), "; ".join(whys[:_MOST_WHYS]))
+
+
+def _of_statistics(result: Result, values: Values) -> list[Diagnosis]:
+    """The first error of sums and maxima by which a result is normalised."""
+    reductions = Reductions(result.nodes, result.record.program)
+    parts = parts_of(result.contents, values, reductions)
+    return [] if parts is None else [of_broken(one, result, values, reductions) for one in broken(parts, result)][:1]
 
 
 def _unstored(result: Result, leaves: Leaves, whys: list[str], *, said: bool) -> Iterator[Diagnosis]:

@@ -50,14 +50,33 @@ class Leaves(NamedTuple):
         return Leaves(result, array, element, path, site, times, self.whole)
 
 
+class Apart(NamedTuple):
+    """Values taken apart.
+
+    Attributes:
+        leaves: Of each element whose value it is of, its array, itself, its path, the instruction that computed with it
+            first, and on how many ways it came.
+        met: Of each value that was not to be taken apart whose it is, and its node.
+        unknown: The values of which something is not known.
+        work: How many values were looked at.
+        is_complete: Whether all were taken apart.
+    """
+
+    leaves: tuple[Integers, ...]
+    met: tuple[Integers, Integers]
+    unknown: Integers
+    work: int
+    is_complete: bool
+
+
 class Values:
     """What values were computed from, a number for each source: its node, its place among all sources, or a word."""
 
     def __init__(self, nodes: NDArray[Any]) -> None:
         self.nodes = nodes
         self.sources = nodes["sources"].ravel()
-        self._codes = self._coded(self.sources, -3 - np.arange(len(self.sources))).reshape(-1, 3)
-        self._sites = nodes["site"]
+        self.codes = self._coded(self.sources, -3 - np.arange(len(self.sources))).reshape(-1, 3)
+        self.sites = nodes["site"]
 
     def leaves(self, contents: Contents) -> Leaves | None:
         """The leaves of an array's stored elements; None if a product of matrices is among them, or there are too many.
@@ -85,30 +104,59 @@ class Values:
         own = origins[stored]
         code = self._coded(own, np.full(len(stored), _ITSELF))
         plain = code == _ITSELF
-        parts = [self._parts(stored[plain], own[plain], np.full(int(np.count_nonzero(plain)), -1), 1)]
-        front = _Front(stored[~plain], code[~plain], np.ones(int(np.count_nonzero(~plain)), np.int64))
-        site, work = np.full(len(front.result), -1, np.int64), len(stored)
+        itself = self._parts(stored[plain], own[plain], np.full(int(np.count_nonzero(plain)), -1), 1)
+        apart = self.apart(stored[~plain], code[~plain])
+        work = len(stored) + apart.work
+        if not apart.is_complete:
+            return None, work
+        whole[apart.unknown] = False
+        found = (np.concatenate(several) for several in zip(itself, apart.leaves, strict=True))
+        result, array, element, path, site, times = found
+        return Leaves(result, array, element, path, site, times, whole), work
+
+    def code_of(self, origins: NDArray[Any]) -> Integers:
+        """The nodes of stored values; of those that are no computed ones, a number that is not positive."""
+        return self._coded(origins, np.full(len(origins), _ITSELF))
+
+    def apart(self, owner: Integers, code: Integers, stops: Truth | None = None) -> Apart:
+        """Take values apart, down to elements of arrays.
+
+        Args:
+            owner: (values,) whose each is.
+            code: (values,) they, as sources are coded.
+            stops: (nodes,) which values are not taken apart.
+        """
+        front = _Front(owner, code, np.ones(len(owner), np.int64))
+        site, work = np.full(len(owner), -1, np.int64), 0
+        none = np.zeros(0, np.int64)
+        parts: list[tuple[Integers, ...]] = [(none,) * 6]
+        met: list[tuple[Integers, ...]] = [(none, none)]
+        unknown: list[Integers] = [none]
+        is_complete = False
         for _ in range(_DEEPEST):
             if (front.code == _PRODUCT).any() or work > 2 * _MOST:
-                return None, work
-            whole[front.result[front.code == _UNKNOWN]] = False
+                break
+            unknown.append(front.result[front.code == _UNKNOWN])
             leaf = front.code < _PRODUCT
             parts.append(
                 self._parts(front.result[leaf], self.sources[-3 - front.code[leaf]], site[leaf], front.times[leaf])
             )
             inner = front.code > 0
+            if stops is not None:
+                at = inner & stops[np.maximum(front.code, 0)]
+                met.append((front.result[at], front.code[at]))
+                inner &= ~at
             if not inner.any():
-                result, array, element, path, site, times = (
-                    np.concatenate([part[n] for part in parts]) for n in range(6)
-                )
-                return Leaves(result, array, element, path, site, times, whole), work
+                is_complete = True
+                break
             result, node, times = _merged(front.result[inner], front.code[inner], front.times[inner], len(self.nodes))
-            codes = self._codes[node]
+            codes = self.codes[node]
             some = codes != 0
             row = np.nonzero(some)[0]
-            front, site = _Front(result[row], codes[some], times[row]), self._sites[node[row]]
+            front, site = _Front(result[row], codes[some], times[row]), self.sites[node[row]]
             work += len(row)
-        return None, work
+        leaves, stopped = (tuple(np.concatenate(one) for one in zip(*several, strict=True)) for several in (parts, met))
+        return Apart(leaves, (stopped[0], stopped[1]), np.concatenate(unknown), work, is_complete)
 
     @staticmethod
     def _coded(origins: NDArray[Any], leaf: Integers) -> Integers:

@@ -126,7 +126,7 @@ CASES: dict[str, Callable[[], Case]] = {
     "layernorm": _layernorm, "softmax": _softmax, "groupnorm": _groupnorm, "splitk_ws": _workspace,
     "streamk": _stream, "q8_mma": _q8_mma,
 }  # fmt: skip
-CLEAN = frozenset({"q8", "streamk"})
+CLEAN = frozenset({"q8", "streamk", "q8_mma"})
 """Those that the laws judge as a whole; what they do not judge of the others is said."""
 
 

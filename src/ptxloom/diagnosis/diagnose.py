@@ -133,7 +133,8 @@ def examine(
         found = [one for one in found if one.certain and one.operand != "d"] + [of_total(overwritten, run)]
     copies = () if sites else tuple(copied(record, said))
     found += [of_copy(one.wrong, record) for one in copies if one.wrong is not None]
-    summed = tuple(sums_of(record, bases, said))
+    right = [(one.group, one.reading) for one in asked if one.reading is not None and not one.condemned]
+    summed = tuple(sums_of(record, bases, said, right))
     found += [one for several in summed for one in several.found]
     held = _asked_of(sites, copies, summed)
     others = tuple(related(record, bases.nodes, whole, held))

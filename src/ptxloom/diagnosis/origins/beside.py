@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
+from ptxloom.diagnosis.origins.packed import first_bits, unit_bits_of
 from ptxloom.machine.results.provenance import Kind
 
 if TYPE_CHECKING:
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 _DEEPEST: Final = 8  # instructions between an element and what is computed from it
 _ELEMENT: Final = (Kind.EXACT, Kind.CONVERTED)
 _MOST: Final = 1 << 22  # values that are looked at
-_BYTE: Final = 8  # bits
 
 
 class Beside(NamedTuple):
@@ -49,23 +49,19 @@ def beside(values: Integers, main: int, nodes: NDArray[Any], arrays: tuple[Trace
         nodes: What values are computed from.
         arrays: Of the launch.
     """
-    which, origins = _leaves(values, nodes)
+    which, origins = leaves(values, nodes)
     own = (origins["array"] >= 0) & (origins["array"] != main)
     numbers: list[int] = np.unique(origins["array"][own]).tolist()
     for number in numbers:
         here = origins["array"] == number
         found, array = origins[here], arrays[number]
-        first = found["byte"].astype(np.int64) * _BYTE + found["bit"]
-        bits = _BYTE * array.dtype.itemsize
-        offsets: list[int] = np.unique(first).tolist()
-        unit_bits = bits
-        while unit_bits > 1 and any(offset % unit_bits for offset in offsets):
-            unit_bits //= 2
+        first, bits = first_bits(found), 8 * array.dtype.itemsize
+        unit_bits = unit_bits_of(first, bits)
         unit = found["element"] * (bits // unit_bits) + first // unit_bits
         yield Beside(number, unit_bits, which[here], unit, found["path"].astype(np.int64))
 
 
-def _leaves(values: Integers, nodes: NDArray[Any]) -> tuple[Integers, NDArray[Any]]:
+def leaves(values: Integers, nodes: NDArray[Any]) -> tuple[Integers, NDArray[Any]]:
     """Which value each element goes into, and its origin; none if there are too many."""
     which, node = np.arange(len(values)), values
     found: list[tuple[Integers, NDArray[Any]]] = [(which[:0], nodes["sources"][:0, 0])]

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from ptxloom.diagnosis.origins.chains import Places
+from ptxloom.diagnosis.origins.packed import first_bits, unit_bits_of
 from ptxloom.diagnosis.origins.products import products_of_sites
 from ptxloom.diagnosis.origins.stacks import Made, Stack
 from ptxloom.isa.types import element_type
@@ -24,11 +25,13 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ptxloom.diagnosis.origins.bases import Bases
+    from ptxloom.diagnosis.origins.products import SiteProducts
     from ptxloom.diagnosis.origins.tiles import Integers
     from ptxloom.isa.products import MatrixForm
     from ptxloom.machine.results.provenance import ProvenanceRecord, TracedArray
 
 _NIBBLE: Final = 4  # bits
+_BYTE_BITS: Final = 8
 _LEAST_BITS: Final = 4  # of an element that is followed
 _FROM_ARRAYS: Final = (Kind.EXACT, Kind.CONVERTED)
 
@@ -79,20 +82,44 @@ def gather(record: ProvenanceRecord, bases: Bases) -> tuple[tuple[SiteEvidence, 
     if not judged:
         return (), None
     places = Places(record, judged)
-    found: list[SiteEvidence] = []
-    for group in sorted(judged, key=lambda group: group.site):
-        raw = {name: group.operand(name) for name in "ab"}
-        factors = {name: bases.of(origins) for name, origins in raw.items()}
-        a, b = (_with_nodes(_stack(record, name, group.form, origins), raw[name]) for name, origins in factors.items())
-        made = {
-            name: Made(*places.roots.of(origins), origins["path"].astype(np.int64))
-            for (name, origins), stack in zip(factors.items(), (a, b), strict=True)
-            if stack is None
-        }
-        chain, numbers = places.chain[group.numbers], group.numbers
-        facts = (group.site, group.line, group.text, group.form, numbers, chain)
-        found.append(SiteEvidence(*facts, a, b, places.of(group), made, group.described))
+    ordered = sorted(judged, key=lambda group: group.site)
+    found = [_evidence(group, record, bases, places, {}) for group in ordered]
+    finest = _finest(found)
+    for number, (group, one) in enumerate(zip(ordered, found, strict=True)):
+        if any(stack.role != "d" and stack.unit_bits > finest.get(stack.array, 0) > 0 for stack in one.stacks):
+            found[number] = _evidence(group, record, bases, places, finest)
     return tuple(found), places
+
+
+def _evidence(
+    group: SiteProducts, record: ProvenanceRecord, bases: Bases, places: Places, finest: Mapping[int, int]
+) -> SiteEvidence:
+    """The products of one instruction; elements of packed arrays have the bits that `finest` tells."""
+    raw = {name: group.operand(name) for name in "ab"}
+    factors = {name: bases.of(origins) for name, origins in raw.items()}
+    a, b = (
+        _with_nodes(_stack(record, name, group.form, origins, finest), raw[name]) for name, origins in factors.items()
+    )
+    made = {
+        name: Made(*places.roots.of(origins), origins["path"].astype(np.int64))
+        for (name, origins), stack in zip(factors.items(), (a, b), strict=True)
+        if stack is None
+    }
+    chain, numbers = places.chain[group.numbers], group.numbers
+    facts = (group.site, group.line, group.text, group.form, numbers, chain)
+    return SiteEvidence(*facts, a, b, places.of(group), made, group.described)
+
+
+def _finest(found: Sequence[SiteEvidence]) -> dict[int, int]:
+    """The bits of the elements of each array that has several in a byte, as some instruction takes them.
+
+    An instruction that takes only the first of each byte does not show that there are others.
+    """
+    finest: dict[int, int] = {}
+    for stack in (stack for one in found for stack in (one.a, one.b) if stack is not None):
+        if stack.unit_bits < _BYTE_BITS:
+            finest[stack.array] = min(stack.unit_bits, finest.get(stack.array, _BYTE_BITS))
+    return finest
 
 
 def with_nibbles(group: Sequence[SiteEvidence]) -> tuple[SiteEvidence, ...] | None:
@@ -127,7 +154,9 @@ def unfollowed(form: MatrixForm) -> str:
     return "products of single bits are not followed" if form.container_bits("a") < _LEAST_BITS else ""
 
 
-def _stack(record: ProvenanceRecord, role: str, form: MatrixForm, origins: NDArray[Any]) -> Stack | None:
+def _stack(
+    record: ProvenanceRecord, role: str, form: MatrixForm, origins: NDArray[Any], finest: Mapping[int, int]
+) -> Stack | None:
     """An operand as offsets into the array that most of it comes from; None if it comes from no array."""
     from_array = np.isin(origins["kind"], _FROM_ARRAYS)
     if 2 * np.count_nonzero(from_array) < from_array.size or not from_array.any():
@@ -138,21 +167,18 @@ def _stack(record: ProvenanceRecord, role: str, form: MatrixForm, origins: NDArr
     exact = bool(2 * np.count_nonzero(here & (origins["kind"] == Kind.EXACT)) > np.count_nonzero(here))
     here &= origins["kind"] == (Kind.EXACT if exact else Kind.CONVERTED)
     element_bits = element_type(form.type_of(role)).packed_bits
-    if not exact and _are_nibbles(origins["bit"][here]):
-        unit_bits = _NIBBLE
-        places = (origins["element"].astype(np.int64) * array.dtype.itemsize + origins["byte"]) * 2
-        offset: Integers = places + origins["bit"] // _NIBBLE
+    bits = 8 * array.dtype.itemsize
+    first = first_bits(origins)
+    fine = bits if exact else min(unit_bits_of(first[here], bits), finest.get(array.number, bits))
+    if fine < _BYTE_BITS:
+        unit_bits = fine
+        offset: Integers = (origins["element"].astype(np.int64) * bits + first) // unit_bits
     else:
         unit_bits = _unit_bits(form.container_bits(role), element_bits, array, exact=exact)
         offset = _offsets(role, origins, array, unit_bits)
     here &= offset >= 0
     missing = origins["kind"] == Kind.NONE
     return Stack(role, array.number, unit_bits, offset, here, origins["path"].astype(np.int64), missing)
-
-
-def _are_nibbles(bits: NDArray[Any]) -> bool:
-    """Whether elements of 4 bits were taken out of bytes."""
-    return bool((bits == _NIBBLE).any() and np.isin(bits, (0, _NIBBLE)).all())
 
 
 def _unit_bits(container_bits: int, element_bits: int, array: TracedArray, *, exact: bool) -> int:

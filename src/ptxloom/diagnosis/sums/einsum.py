@@ -149,7 +149,7 @@ def _agreed(elements: Sequence[Integers], shapes: tuple[Shape, Shape, Shape]) ->
                 if letter in others
             ]  # fmt: skip
             axes = Axes((left, right, own), shapes, stated=False)
-            if axes.fits:
+            if axes.fits and not _leaves(axes, (first, second, result)):
                 shares = [np.count_nonzero(held == other) / held.size for held, other in shared]
                 of_factors = [
                     all(
@@ -167,6 +167,16 @@ def _agreed(elements: Sequence[Integers], shapes: tuple[Shape, Shape, Shape]) ->
         return max(tries[0][0], _LIKELY), tries[0][1]
     best = max(tries, key=lambda one: (one[0], one[3]), default=None)  # of two as likely, the one that is less far off
     return best[:2] if best is not None else None
+
+
+def _leaves(axes: Axes, indices: tuple[list[Integers], ...]) -> bool:
+    """Whether most terms are of the padding of some axis: it is none then, but a row of a longer one."""
+    extents = axes.extents
+    return any(
+        2 * np.count_nonzero(index >= min(extents[letter])) > index.size
+        for letters, held in zip(axes.letters, indices, strict=True)
+        for letter, index in zip(letters, held, strict=True)
+    )
 
 
 def _shared(left: str, right: str, own: str) -> list[int]:

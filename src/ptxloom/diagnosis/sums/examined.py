@@ -23,7 +23,9 @@ from ptxloom.diagnosis.sums.einsum import axes_of
 from ptxloom.diagnosis.sums.joined import joined
 from ptxloom.diagnosis.sums.laws import ROLES, Broken, broken, ends_early
 from ptxloom.diagnosis.sums.matrices import matrices_of
-from ptxloom.diagnosis.sums.scaled import ScaledTerms, scaled
+from ptxloom.diagnosis.sums.orders import has_own_order, meant
+from ptxloom.diagnosis.sums.scaled import scaled
+from ptxloom.diagnosis.sums.slices import scaled_slices
 from ptxloom.diagnosis.sums.terms import Unfolding
 from ptxloom.machine.results.provenance import Kind
 from ptxloom.readings.effects import updates_memory
@@ -39,6 +41,7 @@ if TYPE_CHECKING:
     from ptxloom.diagnosis.sums.addends import Wrong
     from ptxloom.diagnosis.sums.einsum import Axes
     from ptxloom.diagnosis.sums.matrices import Matrices
+    from ptxloom.diagnosis.sums.slices import Groups
     from ptxloom.diagnosis.sums.terms import Terms
     from ptxloom.machine.program.model import Op
     from ptxloom.machine.results.provenance import Contents, ProvenanceRecord, TracedArray
@@ -68,8 +71,20 @@ class Summed(NamedTuple):
     factors: tuple[int, ...] = ()
 
 
-def sums_of(record: ProvenanceRecord, bases: Bases, expected: Expectation | None) -> Iterator[Summed]:
-    """Ask the laws of every array that holds sums."""
+def sums_of(
+    record: ProvenanceRecord, bases: Bases, expected: Expectation | None, groups: Groups = ()
+) -> Iterator[Summed]:
+    """Ask the laws of every array that holds sums.
+
+    Args:
+        record: Knows the arrays.
+        bases: What values were computed from.
+        expected: What the kernel is declared to compute.
+        groups: The matrix products that break no law, with how their arrays were read.
+
+    Yields:
+        What was found of each array.
+    """
     if len(bases.nodes) < 2:
         return
     unfolding = Unfolding(record, bases)
@@ -79,18 +94,19 @@ def sums_of(record: ProvenanceRecord, bases: Bases, expected: Expectation | None
             continue
         terms = unfolding.terms(contents)
         if terms is not None:
-            yield _summed(terms, contents, bases.nodes, record, expected)
+            yield _summed(terms, contents, bases.nodes, record, expected, groups=groups)
 
 
 def _summed(
-    terms: Terms, contents: Contents, nodes: NDArray[Any], record: ProvenanceRecord, expected: Expectation | None
-) -> Summed:
+    terms: Terms, contents: Contents, nodes: NDArray[Any], record: ProvenanceRecord, expected: Expectation | None, *,
+    groups: Groups,
+) -> Summed:  # fmt: skip
     array = contents.array
     found: list[Diagnosis] = []
     judged, count = np.zeros(len(terms.whole), np.bool_), 0
     sided = _sided(terms)
     factors: tuple[int, ...] = ()
-    inside = ScaledTerms(frozenset(), (), "")
+    inside = scaled_slices(terms.slices, array.number, groups, record)
     if sided is not None:
         arrays = [record.arrays[int(sided.factors["array"][0, n])] for n in (0, 1)]
         read = _read(sided, [*arrays, array], expected, record, complete=bool((contents.stored_at >= 0).all()))
@@ -141,6 +157,7 @@ def _read(
     """The first reading without errors; else that with the fewest, if it is credible."""
     given = numbers_of(record)
     found: list[_Read] = []
+    structures = any(sided.is_structure(array.number) for array in arrays[:2])
     for matrices in matrices_of(sided, arrays):
         axes = axes_of(matrices.terms, matrices.arrays, expected)
         if axes is None:
@@ -148,6 +165,8 @@ def _read(
         wrong = broken(matrices.terms, axes, given, complete=complete)
         if not wrong:
             return _Read(matrices, axes, wrong)
+        if not axes.stated and (structures or all(has_own_order(one, matrices, axes) for one in wrong)):
+            continue
         if _is_believed(wrong, axes, has_rows=len(arrays[2].shape) > 1):
             found.append(_Read(matrices, axes, wrong))
     return min(found, key=lambda one: max((part.named.steps, part.wrongs) for part in one.wrong), default=None)
@@ -266,10 +285,7 @@ def _of_word(line: Line, one: Broken, sum_: _Sum, record: ProvenanceRecord) -> L
     if words is None:
         return None
     held = terms.factors["element"][one.wrong, side]
-    other = axes.indices(1 - side, terms.factors["element"][one.wrong, 1 - side])
-    index = {**other, **axes.indices(2, terms.result[one.wrong])}
-    wanted = np.ravel_multi_index([index[letter] for letter in axes.letters[side]], axes.shapes[side], mode="clip")
-    if (words[held] != words[wanted]).any():
+    if (words[held] != words[meant(terms.chosen(one.wrong), axes, side)]).any():
         return None
     taker = first_of_word(terms.nodes[one.wrong, side], sum_.arrays[side].number, sum_.nodes, record)
     taker = taker or next((op for op in line.concerned if op.site > line.op.site and not touches(op.node)), None)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 
 from ptxloom.diagnosis.arrays.blocked import planes_of
+from ptxloom.diagnosis.origins.packed import first_bits, unit_bits_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 _SEVERAL: Final = 3  # axes, of which a matrix has two
 _MOST: Final = 96  # readings
 _MOST_TERMS: Final = 1 << 24  # that are looked at in all of them
-_NIBBLE, _BYTE = 4, 8  # bits
 
 
 class Matrices(NamedTuple):
@@ -68,13 +68,9 @@ def matrices_of(terms: Terms, arrays: Sequence[TracedArray]) -> Iterator[Matrice
 
 def _factors(origins: NDArray[Any], array: TracedArray) -> Iterator[_Factor]:
     """The elements of a factor in its array, which is read in one way after the other."""
-    bits = _BYTE * array.dtype.itemsize
-    if (origins["bit"] % _BYTE).any():
-        bits = _NIBBLE
-    elif origins["byte"].any():
-        bits = _BYTE
-    per = _BYTE * array.dtype.itemsize // bits
-    first = origins["byte"].astype(np.int64) * _BYTE + origins["bit"]
+    own, first = 8 * array.dtype.itemsize, first_bits(origins)
+    bits = unit_bits_of(first, own)
+    per = own // bits
     units = origins["element"] * per + first // bits
     of_units = np.arange(array.nbytes // array.dtype.itemsize * per) // per
     words = of_units if per > 1 else None

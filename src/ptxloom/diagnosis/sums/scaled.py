@@ -11,14 +11,16 @@ from ptxloom.diagnosis.arrays.blocks import Matrix, Scales, asked
 from ptxloom.diagnosis.origins.permutations import Named
 from ptxloom.diagnosis.scales import Computed, beside_of
 from ptxloom.diagnosis.sums.addends import Wrong
-from ptxloom.diagnosis.sums.terms import ARRAY_BITS
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from ptxloom.diagnosis.arrays.blocks import Asked
     from ptxloom.diagnosis.origins.tiles import Integers
     from ptxloom.diagnosis.sums.einsum import Axes
+    from ptxloom.diagnosis.sums.multipliers import Multipliers
     from ptxloom.diagnosis.sums.terms import Terms
     from ptxloom.diagnosis.totals import Total
     from ptxloom.machine.results.provenance import ProvenanceRecord, TracedArray
@@ -51,22 +53,8 @@ def scaled(terms: Terms, axes: Axes, record: ProvenanceRecord, nodes: NDArray[An
     """
     if len(axes.letters[2]) != _MATRIX or any(len(letters) != _MATRIX for letters in axes.letters):
         return ScaledTerms(frozenset(), (), "")
-    known: set[int] = set()
-    wrong: list[tuple[TracedArray, Wrong]] = []
-    for number in sorted(
-        {int(code) >> ARRAY_BITS for code in np.unique(terms.by >> ARRAY_BITS << ARRAY_BITS) if code >= 0}
-    ):
-        array = record.arrays[number]
-        own, held, path = terms.scaled_by(number)
-        if not own.all() or prod(array.shape) in {1, *axes.shapes[2]}:  # else it stands behind the sum
-            continue
-        said = [_asked(terms, axes, side, held, array) for side in (0, 1)]
-        told = [one for one in said if one.named is not None]
-        if any(one.right for one in said) or told:
-            known.add(number)
-        if told and not any(one.right for one in said):
-            best = min(told, key=lambda one: int(np.count_nonzero(one.wrong)))
-            wrong.append((array, _as_wrong(best, path)))
+    matrices = [_matrix(terms, axes, side) for side in (0, 1)]
+    known, wrong = by_blocks(terms.multipliers, matrices, frozenset(axes.shapes[2]), record)
     beside = _beside(terms, axes, record, nodes)
     whys = [one for one in beside if isinstance(one, str)]
     wrong += [
@@ -74,7 +62,58 @@ def scaled(terms: Terms, axes: Axes, record: ProvenanceRecord, nodes: NDArray[An
         for one in beside
         if not isinstance(one, str)
     ]
-    return ScaledTerms(frozenset(known), tuple(wrong), "; ".join(whys))
+    return ScaledTerms(known, tuple(wrong), "; ".join(whys))
+
+
+class Placed(NamedTuple):
+    """The places of products in the matrix of one factor, whose blocks have scales.
+
+    Attributes:
+        matrix: The matrix.
+        place: (products,) the row in it, and the column.
+    """
+
+    matrix: Matrix
+    place: tuple[Integers, Integers]
+
+
+def by_blocks(
+    scales: Multipliers, sides: Sequence[Placed], behind: frozenset[int], record: ProvenanceRecord
+) -> tuple[frozenset[int], list[tuple[TracedArray, Wrong]]]:
+    """The arrays of scales that were judged: each product goes with the scale of its block of either factor.
+
+    Args:
+        scales: What products were multiplied by.
+        sides: Their places in the matrices of the factors.
+        behind: The sizes of arrays that may stand behind the sum instead, if they do not vary along k.
+        record: Knows the arrays.
+
+    Returns:
+        Their numbers; and what is wrong: the array, and how.
+    """
+    known: set[int] = set()
+    wrong: list[tuple[TracedArray, Wrong]] = []
+    for number in scales.arrays:
+        array = record.arrays[number]
+        own, held, path = scales.of(number)
+        size = prod(array.shape)
+        if not own.all() or size == 1 or (size in behind and not _varies(held, sides)):
+            continue
+        said = [asked(held, side.place, side.matrix, Scales(array.shape, size)) for side in sides]
+        told = [one for one in said if one.named is not None]
+        if any(one.right for one in said) or told:
+            known.add(number)
+        if told and not any(one.right for one in said):
+            best = min(told, key=lambda one: int(np.count_nonzero(one.wrong)))
+            wrong.append((array, _as_wrong(best, path)))
+    return frozenset(known), wrong
+
+
+def _varies(held: Integers, sides: Sequence[Placed]) -> bool:
+    """Whether products that are added to one element of the result were multiplied by several."""
+    first, second = (side.place[number] for number, side in enumerate(sides))
+    keys = np.stack((first, second, held), axis=1)
+    return len(np.unique(keys, axis=0)) > len(np.unique(keys[:, :2], axis=0))
 
 
 def _as_wrong(one: Asked, path: Integers) -> Wrong:
@@ -82,23 +121,14 @@ def _as_wrong(one: Asked, path: Integers) -> Wrong:
     return Wrong("block", named, path[one.wrong], int(np.count_nonzero(one.wrong)), len(one.wrong))
 
 
-def _asked(terms: Terms, axes: Axes, side: int, held: Integers, array: TracedArray) -> Asked:
-    """The verdict on scales by blocks of the matrix of one side."""
-    words, index, extents = _matrix(terms, axes, side)
-    return asked(held, index, Matrix(extents, words), Scales(array.shape, prod(array.shape)))
-
-
-def _matrix(terms: Terms, axes: Axes, side: int) -> tuple[tuple[str, str], tuple[Integers, Integers], tuple[int, int]]:
-    """The names of a factor's axes, k last for the first factor, and the places of its elements."""
+def _matrix(terms: Terms, axes: Axes, side: int) -> Placed:
+    """A factor with the names of its axes, k last for the first factor, and the places of its elements."""
     letters, shape = axes.letters[side], axes.shapes[side]
     order = sorted(range(_MATRIX), key=lambda n: (letters[n] in axes.summed) == (side == 0))
     index = axes.indices(side, terms.factors["element"][:, side])
     names = tuple("k" if letters[n] in axes.summed else "mn"[axes.letters[2].index(letters[n])] for n in order)
-    return (
-        (names[0], names[1]),
-        (index[letters[order[0]]], index[letters[order[1]]]),
-        (shape[order[0]], shape[order[1]]),
-    )
+    extents = shape[order[0]], shape[order[1]]
+    return Placed(Matrix(extents, (names[0], names[1])), (index[letters[order[0]]], index[letters[order[1]]]))
 
 
 def _beside(terms: Terms, axes: Axes, record: ProvenanceRecord, nodes: NDArray[Any]) -> list[Total | str]:
@@ -108,7 +138,7 @@ def _beside(terms: Terms, axes: Axes, record: ProvenanceRecord, nodes: NDArray[A
         own = terms.nodes[:, side] > 0
         if not own.any():
             continue
-        _, (rows, columns), extents = _matrix(terms, axes, side)
+        (extents, _), (rows, columns) = _matrix(terms, axes, side)
         computed = Computed("ab"[side], terms.nodes[own, side], rows[own], columns[own])
         found += beside_of(computed, int(terms.factors["array"][0, side]), extents, record, nodes)
     return found

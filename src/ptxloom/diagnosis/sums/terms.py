@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 
 from ptxloom.diagnosis.origins.arithmetic import BEND, MULTIPLY, PASS, SUM, roles_of
+from ptxloom.diagnosis.origins.beside import leaves
+from ptxloom.diagnosis.sums.multipliers import ARRAY_BITS, ELEMENT_MASK, Multipliers, Slices
 from ptxloom.machine.results.provenance import Kind
 
 if TYPE_CHECKING:
@@ -22,8 +24,6 @@ _DEEPEST: Final = 4096  # instructions that add to one element
 _MOST_TERMS: Final = 1 << 23
 _ELEMENT: Final = (Kind.EXACT, Kind.CONVERTED)
 _SCALES: Final = 2  # that a term is followed with
-ARRAY_BITS: Final = 40  # of a number of array and element, those of the element
-_ELEMENT_MASK: Final = (1 << ARRAY_BITS) - 1
 
 
 class Terms(NamedTuple):
@@ -43,6 +43,7 @@ class Terms(NamedTuple):
         by: (terms, 2) further elements by which each term was multiplied: array and element in one number; -1: none.
         ways: (terms, 2) the paths of these.
         nodes: (terms, 2) what the factors were computed from; 0 for those that were not.
+        slices: Matrix products that are added, too.
     """
 
     result: Integers
@@ -58,22 +59,27 @@ class Terms(NamedTuple):
     by: Integers
     ways: Integers
     nodes: Integers
+    slices: Slices
+
+    @property
+    def multipliers(self) -> Multipliers:
+        """The further elements by which terms were multiplied."""
+        return Multipliers(self.by, self.ways)
 
     def chosen(self, which: Truth) -> Terms:
         """Only some of the terms."""
-        return Terms(
-            self.result[which], self.factors[which], self.site[which], self.depth[which], self.whole,
-            self.multiplied,
-            self.added, self.addends, self.scaled, self.scales, self.by[which], self.ways[which],
-            self.nodes[which],
+        return self._replace(
+            result=self.result[which], factors=self.factors[which], site=self.site[which], depth=self.depth[which],
+            by=self.by[which], ways=self.ways[which], nodes=self.nodes[which],
         )  # fmt: skip
 
-    def scaled_by(self, number: int) -> tuple[Truth, Integers, Integers]:
-        """Which terms were multiplied by an element of an array, by which, and how it came; by one of two, the last."""
-        own = self.by >> ARRAY_BITS == number
-        at = np.argmax(own, axis=1)
-        rows = np.arange(len(at))
-        return own.any(axis=1), self.by[rows, at] & _ELEMENT_MASK, self.ways[rows, at]
+    def is_structure(self, number: int) -> bool:
+        """Whether some elements of an array are factors, and others only multiply such products: scales of blocks."""
+        codes = self.by[self.by >> ARRAY_BITS == number] & ELEMENT_MASK
+        own = self.scales["element"][self.scales["array"] == number]
+        factors = self.factors["element"][self.factors["array"] == number]
+        scales = np.union1d(codes, own)
+        return bool(len(scales)) and not np.isin(scales, factors).any()
 
 
 class _Front(NamedTuple):
@@ -140,6 +146,7 @@ class Unfolding:
             self._kind[site], self._slots[site], self._packed[site] = role.kind, role.slots, role.packed
         self._added: list[_Front] = []
         self._scales: list[_Front] = []
+        self._sliced: list[_Front] = []
         self._multiplied = np.zeros(0, np.bool_)
 
     def terms(self, contents: Contents) -> Terms | None:
@@ -150,7 +157,7 @@ class Unfolding:
         whole[start] = True
         nothing = np.full((len(start), _SCALES), -1, np.int64)
         front = _Front(start, origins[start], nothing, nothing, np.zeros(len(start), np.int64))
-        self._added, self._scales, self._multiplied = [], [], np.zeros(len(origins), np.bool_)
+        self._added, self._scales, self._sliced, self._multiplied = [], [], [], np.zeros(len(origins), np.bool_)
         parts: list[tuple[_Front, NDArray[Any], Integers, Integers, Integers]] = []
         count = 0
         for depth in range(_DEEPEST):
@@ -172,10 +179,14 @@ class Unfolding:
         several = _of_several_functions(own, whole)
         own = own.chosen(~several)
         factors, site, inner, depths = (one[~several] for one in (factors, site, inner, depths))
-        added, scaled = (_joined([empty, *several]) for several in (self._added, self._scales))
+        added, scaled, sliced = (_joined([empty, *several]) for several in (self._added, self._scales, self._sliced))
+        slices = Slices(
+            sliced.result, sliced.origins["node"].astype(np.int64), Multipliers(sliced.by, sliced.ways)
+        )  # fmt: skip
         return Terms(
             own.result, factors, site, depths, whole, multiplied,
             added.result, added.origins, scaled.result, scaled.origins, own.by, own.ways, inner,
+            slices,
         )  # fmt: skip
 
     def _step(self, front: _Front, whole: Truth) -> tuple[_Front, list[_Product]]:
@@ -183,6 +194,7 @@ class Unfolding:
         computed = (front.origins["kind"] == Kind.COMPUTED) & (front.origins["node"] > 0)
         product = front.origins["kind"] == Kind.PRODUCT
         self._multiplied[front.result[product]] = True
+        self._sliced.append(front.chosen(product))
         alone = np.isin(front.origins["kind"], _ELEMENT)
         self._added.append(front.chosen(alone))
         whole[front.result[~computed & ~alone & ~product]] = False
@@ -230,8 +242,42 @@ class Unfolding:
                 yield front.chosen(which), own, nodes["site"][which], inner[which]
         for number in range(2):
             scaled = ~both & ~unnamed & ~unlike & some[:, number] & (element[:, 1 - number] | ~some[:, 1 - number])
-            rest.append(front.chosen(scaled).made_of(held[scaled, number]).scaled(factors[scaled, 1 - number]))
-            by = scaled & element[:, 1 - number]
-            self._scales.append(front.chosen(by).made_of(factors[by, 1 - number]))
+            own, chain = front.chosen(scaled), front.chosen(scaled).made_of(held[scaled, number])
+            for scales in self._multipliers(held[scaled, 1 - number], factors[scaled, 1 - number], own, whole):
+                chain = chain.scaled(scales)
+                by = np.isin(scales["kind"], _ELEMENT)
+                self._scales.append(own.chosen(by).made_of(scales[by]))
+            rest.append(chain)
         neither = ~both & some.all(axis=1) & ~element.any(axis=1)
         whole[front.result[neither]] = False
+
+    def _multipliers(
+        self, values: NDArray[Any], elements: NDArray[Any], own: _Front, whole: Truth
+    ) -> tuple[NDArray[Any], ...]:
+        """The elements that multipliers are: of a product of two elements both; other results of several are not whole.
+
+        Args:
+            values: (values,) the multipliers.
+            elements: (values,) the one element that each was computed from.
+            own: What they multiply.
+            whole: (elements,) whether all sources of an element of the result are known.
+        """
+        computed = np.flatnonzero((values["kind"] == Kind.COMPUTED) & (values["node"] > 0))
+        if not len(computed):
+            return (elements,)
+        different, which = np.unique(values["node"][computed], return_inverse=True)
+        nodes = self._nodes[different]
+        slots = self._slots[nodes["site"]]
+        rows = np.arange(len(nodes))
+        pair = self._bases.of(nodes["sources"][rows[:, None], np.maximum(slots[:, :2], 0)])
+        two = (self._kind[nodes["site"]] == MULTIPLY) & (slots[:, :2] >= 0).all(axis=1) & (slots[:, 2] < 0)
+        two &= np.isin(pair["kind"], _ELEMENT).all(axis=1) & (pair["array"][:, 0] != pair["array"][:, 1])
+        value, sources = leaves(different, self._nodes)
+        used = np.unique(np.stack((value, sources["array"].astype(np.int64)), axis=1), axis=0)
+        arrays = np.bincount(used[:, 0], minlength=len(different))
+        which = which.ravel()
+        whole[own.result[computed[(arrays > 1 + two)[which]]]] = False
+        first, second = elements.copy(), np.zeros_like(elements)
+        first[computed[two[which]]] = pair[which[two[which]], 0]
+        second[computed[two[which]]] = pair[which[two[which]], 1]
+        return first, second

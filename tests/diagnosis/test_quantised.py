@@ -10,6 +10,9 @@ import pytest
 
 import ptxloom as pl
 from ptxloom.diagnosis import examine
+from ptxloom.diagnosis.arrays.blocks import Matrix, Scales, asked
+from ptxloom.diagnosis.sums.einsum import Axes
+from ptxloom.diagnosis.sums.laws import changes_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -92,3 +95,20 @@ def test_slices_go_with_the_scales_of_their_blocks(bug: int, array: str, detail:
     found = examine(record, names=dict(enumerate(("A", "B", "SA", "SB", "C"))))
     assert [(one.array, one.detail, one.certain) for one in found.found] == [(array, detail, False)] * bool(bug)
     assert found.verdict == ("broken" if bug else "clean")
+
+
+def test_elements_that_stand_for_others_are_not_called_permuted() -> None:
+    n, k = np.divmod(np.arange(8), 4)
+    held = {"n": n, "k": k // 2 * 2 + n}  # each k occurs, but in no row all of them
+    axes = Axes(("mk", "nk", "mn"), ((2, 4), (2, 4), (2, 2)), stated=False)
+    found = changes_of(axes, 1, held, {"n": n, "k": k}, held["k"] != k)
+    assert [one.cause for one in found] == ["columns-repeated"]
+
+
+def test_rows_of_the_upper_halves_go_with_the_scales_of_the_lower_ones() -> None:
+    m, k = np.divmod(np.arange(32 * K), K)
+    held = (m & ~8) * BLOCKS + k // 32
+    found = asked(held, (m, k), Matrix((32, K), ("m", "k")), Scales((32, BLOCKS), 32 * BLOCKS))
+    assert found.named is not None
+    assert found.named.detail == "some m go with the block of others (blocks of 1 m)"
+    assert np.array_equal(found.wrong, m & 8 > 0)

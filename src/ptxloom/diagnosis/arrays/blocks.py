@@ -212,10 +212,14 @@ def _rule(lines: Integers, taken: Integers, blocks: tuple[int, int], word: str) 
 
 
 def _repeats(lines: Integers, taken: Integers, size: int) -> bool:
-    """Whether each line goes with the block of a line of the same group of 2, 4, ... lines, or of its tile."""
+    """Whether each line goes with the block of a line of the same group of 2, 4, ... lines, or of its tile.
+
+    Or of a line whose number lacks one bit: of the upper half of a fragment's rows.
+    """
     for bits in range(1, 8):
         group = 1 << bits
-        if (taken == lines // group * group // size).all() or (taken == lines % group // size).all():
+        others = (lines // group * group, lines % group, lines & ~(group >> 1))
+        if any((taken == other // size).all() for other in others):
             return True
     return False
 

@@ -11,7 +11,7 @@ from ptxloom.diagnosis.origins.permutations import COPIED, Named
 from ptxloom.diagnosis.origins.tiles import Plane, Target, Tile, whole
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from ptxloom.diagnosis.origins.tiles import Integers, Truth
     from ptxloom.diagnosis.sums.einsum import Axes
@@ -221,10 +221,15 @@ def _of_axis(
         yield Named("k-tile-mismatch", f"its k is {int(distances[0]):+d} from that of the other factor", 2)
     elif len(distances) == 1:
         yield Named(f"{word}s-shifted", f"some are shifted by {int(distances[0]):+d} along {letter}", 3)
-    elif len(np.unique(own)) < len(np.unique(other)):
+    elif _stands_for_others([held[one][at] for one in letters], [wanted[one][at] for one in letters]):
         yield Named(f"{word}s-repeated", f"some stand for others along {letter}", 4)
     else:
         yield Named(f"{word}s-permuted", f"they are in another order along {letter}", 5)
+
+
+def _stands_for_others(held: Sequence[Integers], wanted: Sequence[Integers]) -> bool:
+    """Whether fewer elements are taken than should be, so that some stand for others."""
+    return len(np.unique(np.stack(held), axis=1).T) < len(np.unique(np.stack(wanted), axis=1).T)
 
 
 def _once(terms: Terms, axes: Axes, held: list[dict[str, Integers]], given: frozenset[int]) -> Iterator[Broken]:

@@ -112,3 +112,14 @@ def test_rows_of_the_upper_halves_go_with_the_scales_of_the_lower_ones() -> None
     assert found.named is not None
     assert found.named.detail == "some m go with the block of others (blocks of 1 m)"
     assert np.array_equal(found.wrong, m & 8 > 0)
+
+
+def test_what_rows_or_columns_are_multiplied_by_need_not_be_scales_of_blocks() -> None:
+    gathered = np.ones((4, N), np.float32)  # of which the kernel takes the first row, whatever k
+    c = np.zeros((M, N), np.float32)
+    made = pl.kernel(pl.parse(PTX), "slices", target="sm_90a")
+    args = [*BYTES, S.astype(np.float32), gathered, c, N, K, 2]
+    record = made.launch(2, 32, args, provenance=True, threads=1).provenance
+    assert record is not None
+    found = examine(record)
+    assert (found.found, found.verdict) == ((), "unjudged")

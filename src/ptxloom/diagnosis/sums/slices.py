@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -44,7 +45,10 @@ def scaled_slices(slices: Slices, result: int, groups: Groups, record: Provenanc
     m, n = reading.planes["d"].split(slices.result)
     a, b = reading.planes["a"], reading.planes["b"]
     sides = (Placed(Matrix(a.extents, ("m", "k")), (m, k)), Placed(Matrix(b.extents, ("k", "n")), (k, n)))
-    known, wrong = by_blocks(slices.scales, sides, frozenset(reading.planes["d"].extents), record)
+    extents = set(reading.planes["d"].extents)
+    blocks = {extent * len(np.unique(k)) for extent in extents} - extents
+    others = frozenset(prod(array.shape) for array in record.arrays) - blocks  # gathered ones, such as a row's weight
+    known, wrong = by_blocks(slices.scales, sides, others, record)
     return ScaledTerms(known, tuple(wrong), "")
 
 

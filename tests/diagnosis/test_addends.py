@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from ptxloom.diagnosis.sums.addends import added
+from ptxloom.diagnosis.sums.multipliers import Multipliers, Slices
 from ptxloom.diagnosis.sums.terms import Terms
 from ptxloom.machine.results.provenance import ORIGIN, TracedArray
 
@@ -28,7 +29,9 @@ def asked(shape: tuple[int, int], beside: tuple[int, ...], elements: Any, *, sta
     origins["array"], origins["element"] = 1, np.broadcast_to(elements, shape).ravel()
     none, every = np.zeros(0, np.int64), np.ones(size, np.bool_)
     nothing = np.zeros(0, ORIGIN)
-    terms = Terms(none, nothing, none, none, every, every, np.arange(size), origins, none, nothing, none, none, none)
+    slices = Slices(none, none, Multipliers(none, none))
+    beyond = np.arange(size), origins
+    terms = Terms(none, nothing, none, none, every, every, *beyond, none, nothing, none, none, none, slices)
     arrays = (_array(0, shape), _array(1, beside))
     return added(terms, cast("Any", SimpleNamespace(arrays=arrays)), arrays[0], stated=stated)
 

@@ -170,7 +170,7 @@ def _agreed(elements: Sequence[Integers], shapes: tuple[Shape, Shape, Shape]) ->
 
 
 def _leaves(axes: Axes, indices: tuple[list[Integers], ...]) -> bool:
-    """Whether most terms are of the padding of some axis: it is none then, but a row of a longer one."""
+    """Whether most terms are beyond the end of some axis, so that what is there is no padding."""
     extents = axes.extents
     return any(
         2 * np.count_nonzero(index >= min(extents[letter])) > index.size

@@ -359,6 +359,7 @@ class Warp:
     awaited: Annotated[Array[u64], 32]  # the host address of the mbarrier that each lane in `asking` waits at
     awaiting: Annotated[Array[u32], 32]  # the site of the instruction that asked it
     product_head: u32  # factors of products that racecheck knows of
+    product_tail: u32  # the oldest that not all threads of the CTA know to be read
     groups: Annotated[Array[u32], 32]  # groups of copies each lane has committed
     bulk_groups: Annotated[Array[u32], 32]  # groups of bulk copies
     local_tags: Annotated[Slice[u64], "32 * local_bytes"]  # provenance's, of lane 0's local memory on

@@ -75,6 +75,54 @@ def circular_start(descriptor: u64, line: u64, column: u64) -> u64:
     return row + line * stride + (along & 7) * ROW_BYTES
 
 
+def is_invertible(descriptor: u64, lines: u64, across: u32) -> u32:
+    """1 if `holds_piece` can tell what belongs to a factor: its core matrices follow each other without overlap."""
+    if descriptor & NEXT_IS_ADDRESS != 0 or descriptor >> 61 == ATOM_32B:
+        return 0
+    return u32(distance(descriptor, lines, across) >= 8 << width_shift(descriptor))
+
+
+def distance(descriptor: u64, lines: u64, across: u32) -> u64:
+    """How far lines of core matrices are apart, or as many lines as a swizzle's width holds; with one of those, far."""
+    shift = width_shift(descriptor) - 4
+    if across == 0 or shift == 0:
+        return (descriptor >> 32 & 0x3FFF) << 4
+    if lines <= 1 << shift:
+        return 1 << 32
+    return (descriptor >> 16 & 0x3FFF) << 4
+
+
+def holds_piece(descriptor: u64, first: u32, lines: u32, columns: u32, rows: u32, across: u32, at: u64) -> u32:
+    """1 if 16 aligned bytes are a row of an invertible factor: of lines from `first` on, `rows` of each core matrix."""
+    start = (descriptor & 0x3FFF) << 4
+    leading = (descriptor >> 16 & 0x3FFF) << 4
+    stride = (descriptor >> 32 & 0x3FFF) << 4
+    shift = width_shift(descriptor) - 4
+    wide = across != 0 and shift != 0  # as many lines as fit in the swizzle's width are side by side
+    side = (1 << shift) - 1
+    step = distance(descriptor, u64(first + lines), across)
+    plain = swizzled(descriptor, at)
+    assert columns <= 64
+    for column in range(columns):
+        before = start + u64(column) * stride
+        if across != 0 and shift == 0:
+            before = start + u64(column) * leading
+        elif across == 0:
+            before = start + (u64(column) >> shift) * leading + (u64(column) & side) * ROW_BYTES
+        if plain >= before:
+            group = (plain - before) // step
+            rest = plain - before - group * step
+            line = group
+            if wide:
+                line = (group << shift) + (rest >> 4 & side)
+                rest = rest & ~(side << 4)
+            row = rest >> width_shift(descriptor)
+            whole = rest == row << width_shift(descriptor) and row < u64(rows)
+            if whole and line >= u64(first) and line < u64(first + lines):
+                return 1
+    return 0
+
+
 def factor_low(descriptor: u64) -> u64:
     """A place before which nothing of a factor lies: a swizzle moves bytes within 128."""
     start = ((descriptor & 0x3FFF) << 4) & ~u64(127)

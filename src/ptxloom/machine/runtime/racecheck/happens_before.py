@@ -5,7 +5,9 @@ An access is named by its thread and a tick of its cluster's clock; a copy that 
 
 from __future__ import annotations
 
-from ptxloom.machine.native.language import address, trailing_zeros, u32
+from typing import Final
+
+from ptxloom.machine.native.language import address, length, part, trailing_zeros, u32
 from ptxloom.machine.runtime.state import SHARED, Warp
 from ptxloom.machine.runtime.structs.histories import AccessTrace
 from ptxloom.machine.runtime.structs.pending_operations import Operation
@@ -24,7 +26,10 @@ from ptxloom.machine.runtime.structs.shadow import (
     STEP_SHIFT,
     STEPS,
     STRONG,
+    Shadow,
 )
+
+ALIKE: Final = 64  # bytes whose entries are compared at once
 
 
 def stamp_of(w: Warp, site: u32) -> u32:
@@ -95,6 +100,26 @@ def operation_of(w: Warp, held: u32) -> Operation:
     members = w.launch.warps
     s = w.cta.peers[warp // members].cta.shadow
     return s.operations[warp % members * OPERATIONS + (number >> 5 & (OPERATIONS - 1))]
+
+
+def is_over_for_all(s: Shadow, at: u32, size: u32) -> u32:
+    """1 if whatever was written to some bytes comes before all that happens now."""
+    writes = part(s.writes, at, size)
+    limit = s.limit
+    fresh: u32 = 0
+    for offset in range(u32(length(writes))):
+        fresh = fresh | u32(writes[offset] >= limit)
+    return u32(fresh == 0)
+
+
+def count_alike(s: Shadow, at: u32, size: u32) -> u32:
+    """`size` if all of some bytes have the entry of the first of them, else 1."""
+    writes = part(s.writes, at, size)
+    first = writes[0]
+    apart: u32 = 0
+    for offset in range(u32(length(writes))):
+        apart = apart | writes[offset] ^ first
+    return size if apart == 0 else 1
 
 
 def is_agent_known(w: Warp, thread: u32, held: u32) -> u32:

@@ -7,9 +7,18 @@ warps: their reads are those of an agent, a thread that stands for the warpgroup
 
 from __future__ import annotations
 
+from typing import Final
+
 from ptxloom.machine.native.language import address, trailing_zeros, u32, u64
 from ptxloom.machine.native.watching import watching
-from ptxloom.machine.runtime.memory.matrix_layout import ROW_BYTES, factor_high, factor_low, factor_place
+from ptxloom.machine.runtime.memory.matrix_layout import (
+    ROW_BYTES,
+    factor_high,
+    factor_low,
+    factor_place,
+    holds_piece,
+    is_invertible,
+)
 from ptxloom.machine.runtime.memory.places import warp_at
 from ptxloom.machine.runtime.racecheck.fence_records import keep_fences
 from ptxloom.machine.runtime.racecheck.happens_before import is_known, me, stamp_of
@@ -21,6 +30,8 @@ from ptxloom.machine.runtime.racecheck.vector_clocks import forget_factors, rele
 from ptxloom.machine.runtime.state import NONE, SHARED, WARPGROUP, Cta, Warp
 from ptxloom.machine.runtime.structs.pending_operations import PendingFactor
 from ptxloom.machine.runtime.structs.shadow import PRODUCTS, SYNCS, Shadow
+
+FEW_BYTES: Final = 256  # of which each piece is looked for in a factor; of more, each row of the factor among them
 
 
 def product_at(w: Warp, number: u32) -> PendingFactor:
@@ -118,6 +129,7 @@ def drop_products(cta: Cta) -> None:
     for index in range(cta.launch.warps):
         w = warp_at(cta, index)
         w.product_head = 0
+        w.product_tail = 0
         forget_registers(w)
     forget_factors(cta.shadow)
 
@@ -162,8 +174,12 @@ def product_readers(w: Warp, s: Shadow, lane: u32, at: u32, size: u32, stamp: u3
     thread = me(w, lane)
     for warp in range(s.warps):
         far = warp_of(w, s.first + warp * 32)
-        for number in range(PRODUCTS):
-            p = product_at(far, number)
+        oldest = oldest_factor(s, far) % PRODUCTS
+        count = far.product_head - far.product_tail
+        assert count <= PRODUCTS
+        around = max(oldest + count, PRODUCTS) - PRODUCTS
+        for number in range(count):  # by their places
+            p = product_at(far, number if number < around else oldest + number - around)
             if p.lines != 0 and at < p.high and at + size > p.low and is_read(w, thread, p) == 0:
                 found = first_byte(p, at, size)
                 if found != NONE:
@@ -171,6 +187,23 @@ def product_readers(w: Warp, s: Shadow, lane: u32, at: u32, size: u32, stamp: u3
                     before = begun_at(w, p.stamp, p.begun)
                     length = min(size - (found - at), u32(ROW_BYTES) - (found & ROW_BYTES - 1))
                     report(w, s, lane, found, length, stamp, 1, before, reader, READING, SHARED)
+
+
+def oldest_factor(s: Shadow, far: Warp) -> u32:
+    """The number of the oldest factor in a warp's ring that not all threads know to be read; older ones go."""
+    if far.product_head - far.product_tail > PRODUCTS:
+        far.product_tail = far.product_head - PRODUCTS
+    for _factor in range(PRODUCTS):
+        if far.product_tail == far.product_head:
+            break
+        p = product_at(far, far.product_tail)
+        if p.lines != 0:
+            if far.launch.members > 1 or p.done == 0 or s.common[s.order.threads + p.column] < p.done:
+                break
+            p.lines = 0
+            s.order.reading = s.order.reading - 1
+        far.product_tail = far.product_tail + 1
+    return far.product_tail
 
 
 def is_read(w: Warp, thread: u32, p: PendingFactor) -> u32:
@@ -182,6 +215,19 @@ def is_read(w: Warp, thread: u32, p: PendingFactor) -> u32:
 
 def first_byte(p: PendingFactor, at: u32, size: u32) -> u32:
     """The first of some bytes that belongs to a factor; NONE if no byte does."""
+    if size <= FEW_BYTES and is_invertible(p.descriptor, u64(p.first + p.lines), p.across) != 0:
+        for number in range(FEW_BYTES // ROW_BYTES + 1):
+            place = (at & ~(u32(ROW_BYTES) - 1)) + number * ROW_BYTES
+            if place >= at + size:
+                break
+            if holds_piece(p.descriptor, p.first, p.lines, p.parts, p.rows, p.across, u64(place)) != 0:
+                return max(at, place)
+        return NONE
+    return first_of_rows(p, at, size)
+
+
+def first_of_rows(p: PendingFactor, at: u32, size: u32) -> u32:
+    """The same, row by row."""
     assert p.lines <= 64
     assert p.parts <= 64
     found: u32 = NONE

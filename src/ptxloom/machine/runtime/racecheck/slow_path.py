@@ -8,17 +8,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-from ptxloom.machine.native.language import address, length, nothing, part, trailing_zeros, u8, u32, u64, view
+from ptxloom.machine.native.language import address, nothing, part, trailing_zeros, u8, u32, u64, view
 from ptxloom.machine.native.standalone import standalone
 from ptxloom.machine.native.watching import watching
 from ptxloom.machine.runtime.memory.lane_access import shared_place
 from ptxloom.machine.runtime.racecheck.access_history import begin_access
 from ptxloom.machine.runtime.racecheck.deferred_reads import settle_at, settle_reads
 from ptxloom.machine.runtime.racecheck.happens_before import (
+    ALIKE,
+    count_alike,
     entry_of,
     is_agent_known,
     is_done,
     is_known,
+    is_over_for_all,
     me,
     operation_at,
     renew_steps,
@@ -89,23 +92,19 @@ def compare(w: Warp, s: Shadow, lane: u32, at: u32, size: u32, values: Slice[u64
     """Compare the access at hand with writes of its bytes."""
     offset: u32 = 0
     spend(w, size >> PLAIN)
+    settled: u32 = 0  # an entry that is; what was written at once has one entry in all its bytes
     while offset < size:
         step: u32 = 1
-        if is_settled(w, s, lane, s.writes[at + offset]) == 0:
+        held = s.writes[at + offset]
+        if held == settled:
+            step = count_alike(s, at + offset, min(size - offset, ALIKE))
+        elif is_settled(w, s, lane, held) != 0:
+            settled = held
+        else:
             history = history_of(w, s, at + offset, at + size)
             step = history.size
             meet_history(w, s, lane, history, at, values, part_bytes)
         offset = offset + step
-
-
-def is_over_for_all(s: Shadow, at: u32, size: u32) -> u32:
-    """1 if whatever was written to some bytes comes before all that happens now."""
-    writes = part(s.writes, at, size)
-    limit = s.limit
-    fresh: u32 = 0
-    for offset in range(u32(length(writes))):
-        fresh = fresh | u32(writes[offset] >= limit)
-    return u32(fresh == 0)
 
 
 def is_settled(w: Warp, s: Shadow, lane: u32, held: u32) -> u32:

@@ -13,6 +13,7 @@ from ptxloom.machine.launch.shadows.shadow import ShadowMaker, warps_of
 from ptxloom.machine.native import language
 from ptxloom.machine.runtime import state
 from ptxloom.machine.runtime.structs import histories, pending_operations, shadow
+from ptxloom.machine.runtime.structs.spans import ROW_TRACES, Span
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,6 +44,7 @@ _LIMITS: Final = {  # by bits of `shadow.FEW_SYNCS` and its like
     "it may have reported races that are not there",
 }
 _GLOBAL: Final = "racecheck's record of global memory"
+IN_ROWS: Final = True  # accesses to whole rows of global memory are remembered by themselves (`row_history`)
 
 
 class RaceShadow(ShadowMaker):
@@ -51,7 +53,7 @@ class RaceShadow(ShadowMaker):
     def __init__(self, arena: Arena, program: Program, checks: frozenset[str]) -> None:
         self._arena = arena
         self._ordering = racecheck.ordering_of(program)
-        self._global = _GlobalRaces(arena) if FAR in checks else None
+        self._global = _GlobalRaces(arena, in_rows=IN_ROWS and not self._ordering.finely) if FAR in checks else None
         self._strict = FENCES in checks
         self._orders: list[int] = []
 
@@ -188,8 +190,9 @@ class _GlobalRaces:
         columns: Of a row of ticks: the threads of the grid, or fewer if there are too many.
     """
 
-    def __init__(self, arena: Arena) -> None:
+    def __init__(self, arena: Arena, *, in_rows: bool) -> None:
         self._arena = arena
+        self._in_rows = in_rows
         self._cells: dict[tuple[int, int], int] = {}
         self.address = arena.take(histories.GRID_BYTES)
         self.columns = 0
@@ -209,7 +212,7 @@ class _GlobalRaces:
         state_.flags = take(state_.limit * histories.FLAG_BYTES)
         state_.rows = take(state_.limit * self.columns * _WORD)
         state_.clusters = launch.total
-        state_.over, state_.told = take(launch.total), take(self.columns * _WORD)
+        state_.over, state_.told = take(launch.total * _WORD), take(self.columns * _WORD)
 
     @property
     def limits(self) -> int:
@@ -223,6 +226,17 @@ class _GlobalRaces:
             if start < end and row[2]:
                 row[4] = self._cells[start, end] = self._cells_of(_words(start, end), end - start)
                 row[6] = _words(start, end) + end - start
+                if self._in_rows and not row[5]:  # blocks of the heap have new owners
+                    self._add_segments(row, start, end)
+
+    def _add_segments(self, row: NDArray[np.uint64], start: int, end: int) -> None:
+        """Let a span remember accesses to whole rows by themselves."""
+        take = partial(self._arena.take, what=_GLOBAL)
+        count = (end - 1 >> histories.SEGMENT_SHIFT) - (start >> histories.SEGMENT_SHIFT) + 1
+        fields = language.record(Span).offsets
+        row[fields["segments"] // 8] = take(count * histories.SEGMENT_BYTES)
+        row[fields["segment_count"] // 8] = count
+        row[fields["rows"] // 8] = take(count * ROW_TRACES * histories.ROW_TRACE_BYTES)
 
     def _cells_of(self, words: int, size: int) -> int:
         """Cells for a piece of memory, and room for further traces of what is accessed there."""

@@ -8,7 +8,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ptxloom.machine.native.language import address, length, u32, u64
-from ptxloom.machine.runtime.memory.places import spans_of
+from ptxloom.machine.runtime.memory.places import spans_of, warp_at
+from ptxloom.machine.runtime.racecheck.row_history import settle_rows_of
 from ptxloom.machine.runtime.state import Cta
 from ptxloom.machine.runtime.structs.histories import AccessTrace, HistoryCell
 from ptxloom.machine.runtime.structs.shadow import AGENT, FENCE_RECORDS, LEARNED_CLOCKS, PENDING, Order
@@ -34,6 +35,8 @@ def settle_grid(cta: Cta, order: Order) -> None:
     owner = u32(cta.index) + 1
     spans = spans_of(cta.launch)
     for number in range(u32(length(spans))):
+        if address(spans[number].segments) != 0:
+            settle_rows_of(warp_at(cta, 0), spans[number], owner)
         if address(spans[number].cells) != 0:
             settle_cells(order, owner, spans[number].cells)
     traces = grid.traces

@@ -6,7 +6,7 @@ byte instead. Within a cluster the same orders count as for shared memory; `grid
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 from ptxloom.machine.native.language import address, length, nothing, null, trailing_zeros, u8, u32, u64
 from ptxloom.machine.native.watching import watching
@@ -14,12 +14,10 @@ from ptxloom.machine.runtime.memory.lane_access import find_span, holds
 from ptxloom.machine.runtime.racecheck.access_history import (
     begin_access,
     begin_trace,
-    copy_traces,
     covers,
     drop_alike,
     fill_trace,
     has_trace,
-    is_own,
     takes_lane,
 )
 from ptxloom.machine.runtime.racecheck.equal_values import is_same_value
@@ -31,6 +29,17 @@ from ptxloom.machine.runtime.racecheck.happens_before import (
     stamp_of,
 )
 from ptxloom.machine.runtime.racecheck.observation_order import last_number, observe
+from ptxloom.machine.runtime.racecheck.row_history import (
+    byte_of,
+    cell_of,
+    further_trace,
+    is_unmet,
+    meet_reads,
+    note_row,
+    settle_segment,
+    settle_stretch,
+    split,
+)
 from ptxloom.machine.runtime.state import (
     GLOBAL,
     SHARED_WINDOW,
@@ -38,19 +47,22 @@ from ptxloom.machine.runtime.state import (
 )
 from ptxloom.machine.runtime.structs.histories import (
     READS_ONLY,
+    SEGMENT_SHIFT,
     SPLIT,
     WRITES,
     AccessTrace,
     CurrentAccess,
-    GridHistory,
     HistoryCell,
 )
-from ptxloom.machine.runtime.structs.shadow import FEW_TRACES, LOOKS_AGAIN, STRONG
+from ptxloom.machine.runtime.structs.shadow import LOOKS_AGAIN, STRONG
 from ptxloom.machine.runtime.structs.spans import Span
 from ptxloom.machine.runtime.turns import spend
 
 if TYPE_CHECKING:
     from ptxloom.machine.native.language import Ptr, Slice
+
+WIDEST: Final = 32  # bytes of a lane of which rows are remembered
+LEAST: Final = 32  # bytes of a row that is remembered as a whole
 
 
 @watching
@@ -77,17 +89,72 @@ def look(
     access.part = part
     access.size = size
     access.reads = u32(site & LOOKS_AGAIN != 0)
+    in_rows = u32(
+        access.stamp & STRONG == 0 and address(w.shadow.order.known) == 0 and size & 3 == 0 and size <= WIDEST
+    )
     left = lanes
     found = nothing(Span)
-    while left != 0:
+    for _run in range(32):
+        if left == 0:
+            break
         lane = trailing_zeros(left)
-        left = left & left - 1
         at = addresses[lane] + offset
+        count: u32 = 1
+        if in_rows != 0:
+            count = beside(addresses, lane, left, size)
+        assert count <= 32
+        left = left & ~(0xFFFFFFFF >> 32 - count << lane)
         if space == GLOBAL or at < SHARED_WINDOW:
-            if takes(found, at, size, does) == 0:
+            if takes(found, at, count * size, does) == 0:
                 found = find_span(w.launch, at)
-            if takes(found, at, size, does) != 0:
-                look_lane(w, lane, found[0], at, size)
+            if count * size >= LEAST and at & u64(size - 1) == 0 and takes(found, at, count * size, does) != 0:
+                look_row(w, lane, count, found[0], at, size)
+            else:
+                for number in range(count):
+                    look_one(w, lane + number, found, at + u64(number * size), size, does)
+
+
+def beside(addresses: Ptr[u64], lane: u32, lanes: u32, size: u32) -> u32:
+    """How many lanes from one on access bytes side by side, one at least."""
+    first = addresses[lane]
+    if lanes == 0xFFFFFFFF:
+        apart: u64 = 0
+        for other in range(32):
+            apart = apart | addresses[other] - first ^ u64(other) * u64(size)
+        if apart == 0:
+            return 32
+    count: u32 = 1
+    for other in range(lane + 1, 32):
+        if lanes >> other & 1 == 0 or addresses[other] - first != u64(other - lane) * u64(size):
+            break
+        count = count + 1
+    return count
+
+
+def look_one(w: Warp, lane: u32, found: Slice[Span], at: u64, size: u32, does: u32) -> None:
+    """Compare and remember what one lane does, perhaps to a span that has been found already."""
+    if takes(found, at, size, does) != 0:
+        look_lane(w, lane, found[0], at, size)
+    else:
+        other = find_span(w.launch, at)
+        if takes(other, at, size, does) != 0:
+            look_lane(w, lane, other[0], at, size)
+
+
+def look_row(w: Warp, lane: u32, count: u32, span: Span, at: u64, size: u32) -> None:
+    """Remember that lanes from one on access bytes side by side, as a whole if that is in order at once."""
+    number: u32 = 0
+    while number < count:
+        spend(w, 1)
+        here = at + u64(number * size)
+        room = (1 << SEGMENT_SHIFT) - (u32(here) & (1 << SEGMENT_SHIFT) - 1)
+        some = min(count - number, room // size)
+        assert some <= 32
+        if note_row(w, lane + number, some, span, here, size) == 0:
+            settle_segment(w, span, (here >> SEGMENT_SHIFT) - (span.start >> SEGMENT_SHIFT))
+            for other in range(some):
+                look_lane(w, lane + number + other, span, here + u64(other * size), size)
+        number = number + some
 
 
 @watching
@@ -104,7 +171,13 @@ def look_copy(
     access.values = nothing(u64)
     access.copied = data
     access.start = at
-    look_stretch(w, lane, at, size)
+    in_rows = u32(does != WRITES and agent == 0 and stamp & STRONG == 0 and address(w.shadow.order.known) == 0)
+    if in_rows == 0 or size & 3 != 0 or size > WIDEST or at & u64(size - 1) != 0:
+        look_stretch(w, lane, at, size)
+        return
+    found = find_span(w.launch, at)
+    if takes(found, at, size, does) != 0:
+        look_row(w, lane, 1, found[0], at, size)
 
 
 @watching
@@ -137,53 +210,9 @@ def takes(found: Slice[Span], at: u64, size: u32, does: u32) -> u32:
     return u32(does != WRITES or span.writable != 0)
 
 
-def word_of(span: Span, at: u64) -> HistoryCell:
-    """The cell of the aligned word that holds a byte."""
-    return span.cells[(at >> 2) - (span.start >> 2)]
-
-
-def byte_of(span: Span, at: u64) -> HistoryCell:
-    """The cell of a byte."""
-    return span.cells[(span.end - 1 >> 2) - (span.start >> 2) + 1 + (at - span.start)]
-
-
-def cell_of(span: Span, at: u64) -> HistoryCell:
-    """The cell that holds what is known of a byte."""
-    cell = word_of(span, at)
-    if cell.first[0].owner == SPLIT:
-        cell = byte_of(span, at)
-    return cell
-
-
-def split(w: Warp, span: Span, at: u64) -> None:
-    """Split the word at an address, so that each byte has a cell of its own."""
-    whole = word_of(span, at)
-    if whole.first[0].owner == SPLIT:
-        return
-    for number in range(4):
-        place = (at & ~3) + u64(number)
-        if place >= span.start and place < span.end:
-            into = byte_of(span, place).first[0]
-            left = copy_traces(whole.first[0], into)
-            while address(left) != 0:
-                spend(w, 1)
-                into = further_trace(w.shadow.order.grid, into)
-                left = copy_traces(left, into)
-    whole.first[0].owner = SPLIT
-
-
-def further_trace(grid: GridHistory, last: AccessTrace) -> AccessTrace:
-    """A new trace behind the last one of a chain; the last one itself if there is no room for more."""
-    if grid.trace_count == grid.trace_limit:
-        grid.limits = grid.limits | FEW_TRACES
-        return last
-    last.next = grid.traces[grid.trace_count]
-    grid.trace_count = grid.trace_count + 1
-    return last.next
-
-
 def look_lane(w: Warp, lane: u32, span: Span, at: u64, size: u32) -> None:
     """Compare and remember what one lane does, word by word, or byte by byte."""
+    settle_stretch(w, span, at, u64(size))
     access = w.shadow.order.access
     is_plain = u32(access.does != WRITES and access.stamp & STRONG == 0 and address(w.shadow.order.taught) == 0)
     told: u32 = 0
@@ -201,14 +230,9 @@ def look_lane(w: Warp, lane: u32, span: Span, at: u64, size: u32) -> None:
             access.number = 0
             access.seen = 0
             begin_trace(access, lane, cell.first[0])
-        elif is_plain == 0 or meet_reads(w, access, lane, cell.first[0]) == 0:
+        elif is_plain == 0 or meet_reads(w, access, lane, cell.first[0], w.shadow.order.grid.events) == 0:
             told = meet_cell(w, lane, span, cell, place, u32(step), end, told)
         place = place + step
-
-
-def is_unmet(cell: HistoryCell) -> u32:
-    """1 if nothing has been remembered of a place yet."""
-    return u32(cell.first[0].owner == 0 and address(cell.first[0].next) == 0)
 
 
 def meet_cell(w: Warp, lane: u32, span: Span, cell: HistoryCell, place: u64, step: u32, end: u64, told: u32) -> u32:
@@ -246,39 +270,6 @@ def meet_cell(w: Warp, lane: u32, span: Span, cell: HistoryCell, place: u64, ste
         free = further_trace(w.shadow.order.grid, end_of_chain)
     fill_trace(access, lane, free)
     return last
-
-
-def meet_reads(w: Warp, access: CurrentAccess, lane: u32, first: AccessTrace) -> u32:
-    """1 if a plain read meets nothing but plain reads by other clusters, and its own: it is remembered, as they are.
-
-    That is most of what kernels do, and no order of any two matters.
-    """
-    grid = w.shadow.order.grid
-    kept: u32 = 0
-    here = first
-    end_of_chain = here
-    free = null(AccessTrace)
-    own = null(AccessTrace)
-    while address(here) != 0:
-        spend(w, 1)
-        t = here
-        if t.owner != 0 and (t.does != access.does or t.stamp & STRONG != 0):
-            return 0
-        if t.owner == access.owner:
-            if is_own(access, t) == 0:
-                return 0
-            own = here
-        elif t.owner != 0 and grid.over[t.owner - 1] != 0:
-            t.owner = t.owner if kept == 0 else 0
-            kept = 1
-        if t.owner == 0 and address(free) == 0:
-            free = here
-        end_of_chain = here
-        here = t.next
-    if address(own) == 0:
-        own = free if address(free) != 0 else further_trace(grid, end_of_chain)
-    fill_trace(access, lane, own)
-    return 1
 
 
 def settle_trace(w: Warp, access: CurrentAccess, lane: u32, first: AccessTrace, t: AccessTrace, left: u32) -> None:

@@ -8,21 +8,22 @@ each. They travel with the rest of what threads publish and learn. The end of a 
 
 from __future__ import annotations
 
-from ptxloom.machine.native.language import address, trailing_zeros, u32, u64
+from ptxloom.machine.native.language import address, length, part, trailing_zeros, u32, u64
 from ptxloom.machine.native.watching import watching
 from ptxloom.machine.runtime.hazards import note_pair
 from ptxloom.machine.runtime.memory.lane_access import find_span
 from ptxloom.machine.runtime.racecheck.fence_records import keep_fences
-from ptxloom.machine.runtime.racecheck.global_memory import cell_of, takes
+from ptxloom.machine.runtime.racecheck.global_memory import takes
 from ptxloom.machine.runtime.racecheck.happens_before import first_of, is_known, me, owner_of, thread_of, trace_tick
 from ptxloom.machine.runtime.racecheck.race_report import site_of_read, warp_of
+from ptxloom.machine.runtime.racecheck.row_history import cell_of, settle_stretch
 from ptxloom.machine.runtime.racecheck.shared_histories import has_history, history_at
 from ptxloom.machine.runtime.racecheck.slow_path import shadow_at
 from ptxloom.machine.runtime.racecheck.tick_rows import row_of
 from ptxloom.machine.runtime.racecheck.vector_clocks import released
 from ptxloom.machine.runtime.state import CLUSTER_SHIFT, GLOBAL, REUSED, SHARED, STALE_MAP, UNFENCED, Warp
 from ptxloom.machine.runtime.structs.histories import READS, WRITES, AccessTrace
-from ptxloom.machine.runtime.structs.shadow import ASYNC_PROXY, PENDING, SITE
+from ptxloom.machine.runtime.structs.shadow import ASYNC_PROXY, PENDING, SITE, Shadow
 from ptxloom.machine.runtime.turns import PLAIN, spend
 
 
@@ -137,21 +138,41 @@ def check_shared(w: Warp, lane: u32, at: u64, size: u32, stamp: u32) -> None:
     place = u32(at & ((1 << CLUSTER_SHIFT) - 1))
     last: u32 = 0
     spend(w, size >> PLAIN)
+    if is_by_threads(s, place, size) == 0:
+        return
+    fine: u32 = 0  # an entry that is behind its fence,
+    fine_site: u32 = 0  # with this site
     for offset in range(size):
         held = s.writes[place + offset]
         if has_history(held) != 0:
             here = history_at(s, held).first[0]
             last = check_chain(w, lane, here, at + u64(offset), SHARED, 1, stamp, last, UNFENCED, s.order.fenced)
+        elif held == fine and s.write_sites[place + offset] == fine_site:
+            pass
         elif held & PENDING == 0 and held >> s.order.bits > s.birth and held != last:
             thread = thread_of(w, held)
             by_threads = u32(w.launch.strengths[s.write_sites[place + offset] & SITE] & ASYNC_PROXY == 0)
-            if by_threads != 0 and is_missed(w, lane, thread, held >> s.order.bits, s.order.fenced) != 0:
+            if by_threads == 0 or is_missed(w, lane, thread, held >> s.order.bits, s.order.fenced) == 0:
+                fine = held
+                fine_site = s.write_sites[place + offset]
+            else:
                 last = held
-                length: u32 = 1
-                while offset + length < size and s.writes[place + offset + length] == held:
-                    length = length + 1
+                count: u32 = 1
+                while offset + count < size and s.writes[place + offset + count] == held:
+                    count = count + 1
                 site = s.write_sites[place + offset]
-                tell_unfenced(w, lane, at + u64(offset), SHARED, length, stamp, thread, site, UNFENCED)
+                tell_unfenced(w, lane, at + u64(offset), SHARED, count, stamp, thread, site, UNFENCED)
+
+
+def is_by_threads(s: Shadow, at: u32, size: u32) -> u32:
+    """1 if any of some bytes may have been written by a thread since the CTA started."""
+    writes = part(s.writes, at, size)
+    born = s.birth + 1 << s.order.bits
+    found: u32 = 0
+    for offset in range(u32(length(writes))):
+        held = writes[offset]
+        found = found | has_history(held) | u32(held & PENDING == 0) & u32(held >= born)
+    return found
 
 
 def check_chain(
@@ -196,6 +217,7 @@ def check_cells(w: Warp, lane: u32, at: u64, size: u32, stamp: u32, kind: u32, c
     if takes(found, at, size, READS) == 0:
         return
     span = found[0]
+    settle_stretch(w, span, at, u64(size))
     place = at
     last: u32 = 0
     while place < at + u64(size):

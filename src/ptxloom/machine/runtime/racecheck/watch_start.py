@@ -70,7 +70,8 @@ def start_grid(cta: Cta) -> None:
     if address(order.grid) == 0 or cta.rank != 0:
         return
     if order.running != 0:
-        order.grid.over[order.running - 1] = 1
+        order.grid.events = order.grid.events + 1
+        order.grid.over[order.running - 1] = order.grid.events
     order.running = u32(cta.index) + 1
     if address(order.taught) == 0:
         return

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 READS, WRITES, READS_ONLY = 0, 1, 2
 CLASSES: Final = 5  # of accesses: what they do, and whether they are strong
 SPLIT: Final = 0xFFFFFFFF  # no cluster's
+SEGMENT_SHIFT: Final = 8  # log2 of the bytes of a segment
+SEGMENT_WORDS: Final = 1 << SEGMENT_SHIFT - 2
+SETTLED: Final = 0xFFFFFFFF  # no number of them
 
 
 class AccessTrace:
@@ -40,6 +43,27 @@ class HistoryCell:
     """
 
     first: Annotated[Array[AccessTrace], 1]
+
+
+class RowTrace:
+    """What is remembered of one access of lanes to words side by side, within a segment."""
+
+    owner: u32  # as in a trace: the cluster,
+    who: u32  # the warp's first thread and the tick,
+    stamp: u32
+    lanes: u32  # which follow each other
+    does: u32
+    first: u32  # the word of the segment at which they begin
+    step: u32  # words of a lane
+    base: u32  # the tick of the last barrier then: what the cluster did up to it comes before
+    event: u32  # `GridHistory.events` then
+
+
+class Segment:
+    """Some aligned bytes of global memory, of which whole rows have been accessed and nothing else yet."""
+
+    count: u32  # of accesses that are remembered; SETTLED: cells remember all
+    wrote: u32  # 1: one of these writes
 
 
 class CurrentAccess:
@@ -90,7 +114,10 @@ class GridHistory:
     trace_limit: u64
     trace_count: u64  # those in use
     clusters: u64
-    over: Annotated[Slice[u8], "clusters"]  # [cluster] 1: it has come to its end
+    events: u32  # how many clusters have come to their end
+    over: Annotated[Slice[u32], "clusters"]  # [cluster] as which of these it has; 0 if it has not
+    row: Annotated[Array[RowTrace], 1]  # what a warp does just now
+    again: Annotated[Array[CurrentAccess], 1]  # an access of before that is looked at word by word now
     told: Annotated[Slice[u32], "columns"]  # [column] the tick up to which what its threads did has been published
     flags: Annotated[Slice[Flag], "limit"]
     rows: Annotated[
@@ -103,4 +130,6 @@ GRID_BYTES: Final = language.record(GridHistory).size
 CELL_BYTES: Final = language.record(HistoryCell).size
 TRACE_BYTES: Final = language.record(AccessTrace).size
 ACCESS_BYTES: Final = language.record(CurrentAccess).size
+ROW_TRACE_BYTES: Final = language.record(RowTrace).size
+SEGMENT_BYTES: Final = language.record(Segment).size
 FLAG_BYTES: Final = language.record(Flag).size

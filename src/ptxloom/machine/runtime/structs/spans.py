@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated, Final
 
 from ptxloom.machine.native import language
-from ptxloom.machine.runtime.structs.histories import HistoryCell
+from ptxloom.machine.runtime.structs.histories import HistoryCell, RowTrace, Segment
 
 if TYPE_CHECKING:
     from ptxloom.machine.native.language import Slice, u8, u32, u64
 
 SPANS_HEAD: Final = 64
+ROW_TRACES: Final = 16  # accesses to rows that racecheck remembers of a segment
 
 
 class HeapTable(language.Sealed):
@@ -45,6 +46,9 @@ class Span(language.Sealed):
     cell_count: u64
     origin: u64  # provenance's number of its first byte
     tags: Annotated[Slice[u64], "end - start"]  # provenance's; null if it is read-only, or provenance is off
+    segments: Annotated[Slice[Segment], "segment_count"]  # racecheck's: one for as many aligned bytes; or null
+    segment_count: u64
+    rows: Annotated[Slice[RowTrace], "ROW_TRACES * segment_count"]  # [number of the access][segment]
 
 
 class Spans(language.Sealed):

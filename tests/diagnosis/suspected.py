@@ -189,6 +189,48 @@ LOOP: Final = RightKernel("loop", _LOOP, (1,), 32, _eights, ("X", "Y"), output=1
 """The sums of rows of eight."""
 
 
+_PAIRED: Final = """\
+.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry k(.param .u64 X, .param .u64 Y)
+{
+  .reg .b32 %i, %j, %v, %w;
+  .reg .f32 %x, %y;
+  .reg .b64 %from, %to, %at;
+  ld.param.u64 %from, [X];
+  ld.param.u64 %to, [Y];
+  mov.u32 %i, %tid.x;
+  mul.wide.u32 %at, %i, 4;
+  add.u64 %to, %to, %at;
+  xor.b32 %j, %i, 2; // partner
+  mul.wide.u32 %at, %j, 4;
+  add.u64 %from, %from, %at;
+  ld.global.f32 %x, [%from];
+  mov.b32 %v, %x;
+  shfl.sync.bfly.b32 %w, %v, 1, 31, -1;
+  mov.b32 %y, %w;
+  add.f32 %y, %y, %x;
+  st.global.f32 [%to], %y;
+  ret;
+}
+"""
+
+
+def _thirty_two() -> list[Array | int]:
+    return [np.arange(32, dtype=np.float32) ** 2, np.zeros(32, np.float32)]
+
+
+def _of_partners(x: Array, *_: Any) -> Array:
+    i = np.arange(32) ^ 2
+    result: Array = x[i] + x[i ^ 1]
+    return result
+
+
+PAIRED: Final = RightKernel("paired", _PAIRED, (1,), 32, _thirty_two, ("X", "Y"), output=1, reference=_of_partners)
+"""Sums of two: what exchanges the two changes nothing."""
+
+
 def trials_of(case: RightKernel, text: str) -> Trials:
     """The launch of a text of a kernel, to be made again and again."""
     made = kernel(parse(text, case.name), case.entry, target=case.target)
@@ -199,7 +241,7 @@ def trials_of(case: RightKernel, text: str) -> Trials:
 
     wanted = Reference(case.reference(*arguments), names=case.names)
     numbers = tuple(one for one in (*arguments, *case.grid, case.block) if isinstance(one, int))
-    return Trials(again, arguments, {case.output: wanted}, made, numbers)
+    return Trials(again, arguments, {case.output: wanted}, made, numbers, int(np.prod(case.grid)))
 
 
 def suspected(case: RightKernel, text: str) -> list[Diagnosis]:

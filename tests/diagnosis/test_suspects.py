@@ -4,25 +4,33 @@ from __future__ import annotations
 
 import sys
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import pytest
 
 from diagnosis.planted.launching import outcome
-from diagnosis.suspected import BUGS, LOOP, ROWS, TWICE, suspected, trials_of
+from diagnosis.suspected import BUGS, LOOP, PAIRED, ROWS, TWICE, suspected, trials_of
 from ptxloom.checker import check
-from ptxloom.diagnosis.suspects import diagnoses, search
+from ptxloom.diagnosis.suspects import diagnoses, parts, search
 from ptxloom.diagnosis.suspects.changes import Change, Rewrite
+from ptxloom.diagnosis.suspects.evidence import Evidence
+from ptxloom.diagnosis.suspects.parts import ALL, part_of
+from ptxloom.diagnosis.suspects.search import in_turn
 from ptxloom.diagnosis.suspects.sources import Sources
-from ptxloom.diagnosis.suspects.trials import Trials
+from ptxloom.diagnosis.suspects.trials import Judged, Trials
 from ptxloom.diagnosis.suspects.variants import CHOICE, with_all
 from ptxloom.machine import LaunchError, kernel
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from diagnosis.planted.model import PlantedBug
-    from ptxloom.diagnosis.suspects.trials import Judged
+    from ptxloom.diagnosis.suspects.parts import Part
     from ptxloom.machine import Kernel
+
+
+SEARCH: Final = sys.modules["ptxloom.diagnosis.suspects.search"]
 
 
 @pytest.mark.parametrize("bug", BUGS, ids=lambda bug: bug.name)
@@ -56,11 +64,78 @@ def test_what_its_own_repair_does_not_mend_is_not_named() -> None:
     assert diagnoses(replace(found, mends=[other]), trials) == []
 
 
-def test_what_cannot_reach_the_wrong_elements_is_not_changed() -> None:
+def test_what_seems_not_to_reach_the_wrong_elements_is_changed_last() -> None:
+    first = suspected(PAIRED, PAIRED.text.replace("xor.b32 %j, %i, 2;", "xor.b32 %j, %i, 4;"))[0]
+    assert (first.line in PAIRED.lines("partner"), first.cause) == (True, "wrong-constant")
+
+
+def test_what_is_no_number_before_and_after_tells_nothing() -> None:
     trials = trials_of(ROWS, BUGS[0].text)
-    found = search(trials)
+    op = trials.kernel.program.ops[-2]
+    nothing = Judged(np.ones(2, bool), ran=True, instructions=1, values=np.full(2, np.nan))
+    evidence = Evidence(nothing)
+    evidence.note([op.site], nothing)
+    assert evidence.score(Change("", "", ((op, Rewrite(())),))) == 0.5
+    seen = nothing._replace(values=np.array([np.nan, 1.0]))
+    evidence = Evidence(seen)
+    evidence.note([op.site], seen)
+    assert evidence.score(Change("", "", ((op, Rewrite(())),))) == 0.0
+
+
+def _grid(share: int = 1000, elements: int = 8) -> tuple[Judged, Callable[[tuple[int, int]], Judged]]:
+    """What 8 CTAs write, an element each, of which those of 2 and 5 are wrong; and their runs by themselves."""
+    wrong = np.isin(np.arange(elements), (2, 5))
+    before = Judged(wrong, ran=True, instructions=8 * share, values=np.ones(elements))
+
+    def run(ctas: tuple[int, int]) -> Judged:
+        own = np.isin(np.arange(elements), range(ctas[0], sum(ctas)))
+        return Judged(wrong | ~own, ran=True, instructions=ctas[1] * share, values=own.astype(float))
+
+    return before, run
+
+
+def test_trials_run_the_part_of_a_grid_that_shows_what_is_wrong() -> None:
+    before, run = _grid()
+    initial = np.zeros(8)
+    part = part_of(run, before, initial, 8)
+    assert part is not None
+    assert (part.first, part.count, part.owned.tolist()) == (5, 1, [n == 5 for n in range(8)])
+    alone = run((5, 1))
+    unmended, mended = part.told(alone), part.told(alone._replace(wrong=alone.values == 0))
+    assert (unmended.promising, unmended.wrong.tolist()) == (False, before.wrong.tolist())
+    assert (mended.promising, np.flatnonzero(mended.wrong).tolist()) == (True, [2])
+
+
+def test_a_grid_whose_ctas_depend_on_one_another_is_run_as_a_whole() -> None:
+    before, run = _grid()
+    assert part_of(lambda ctas: run(ctas)._replace(values=np.full(8, ctas[0] + 2.0)), before, np.zeros(8), 8) is None
+    small, run = _grid(share=10)
+    assert part_of(run, small, np.zeros(8), 8) is None
+
+
+def test_a_part_finds_what_the_whole_finds(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parts, "_LEAST", 0)
+    monkeypatch.setattr(parts, "_LEAST_CTAS", 2)
+    monkeypatch.setattr(parts, "_SHARE", 1)
+    searched: list[Part | None] = []
+    monkeypatch.setattr(SEARCH, "part_of", lambda *given: searched.append(part_of(*given)) or searched[-1])
+    bug = next(one for one in BUGS if one.name == "mean-added")
+    first = suspected(ROWS, bug.text)[0]
+    assert (first.line in bug.lines, first.cause, len(searched)) == (True, bug.cause, 1)
+    assert searched[0] is not None
+    assert searched[0].count == 1
+
+
+def test_evidence_and_the_order_of_the_text_take_turns() -> None:
+    op = trials_of(ROWS, ROWS.text).kernel.program.ops[0]
+    several = [Change("", str(n), ((op, Rewrite(())),), score=n / 8) for n in range(6)]
+    assert [one.what for one in in_turn(several)] == ["5", "0", "4", "1", "3", "2"]
+
+
+def test_beside_a_change_that_mends_all_only_what_is_as_likely_is_tried() -> None:
+    found = search(trials_of(ROWS, BUGS[0].text))
     assert found.mends
-    assert all(0 < one.score <= 1 for one in found.mends)
+    assert not found.is_complete
 
 
 def test_a_change_that_hangs_costs_what_it_takes(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -75,7 +150,7 @@ def test_a_change_that_hangs_costs_what_it_takes(monkeypatch: pytest.MonkeyPatch
         hung[0] += options["timeout"]
         return judged._replace(ran=False, instructions=0)
 
-    monkeypatch.setattr(sys.modules["ptxloom.diagnosis.suspects.search"], "monotonic", lambda: clock[0])
+    monkeypatch.setattr(SEARCH, "monotonic", lambda: clock[0])
     monkeypatch.setattr(Trials, "run", hanging)
     found = search(trials_of(ROWS, BUGS[0].text), patience=12.0)
     assert (found.mends, found.is_complete, found.tried > 0) == ([], False, True)
@@ -90,9 +165,9 @@ def test_a_loop_that_a_change_makes_endless_is_left_after_as_many_turns_as_a_tri
     own = Change("", "", tuple((op, Rewrite(())) for op in steps))
     sources = Sources(program, {}, trials.kernel.needs.parameters)
     made = kernel(with_all(program.module, [own], sources, program.ops).module, "k", unchecked=True)
-    assert not trials.run(made, (0, 0, 0, 0, 8)).wrong.any()
-    assert not trials.run(made, (0, 0, 0, 0, 7)).ran
-    made.global_array(CHOICE)[...] = (1, 0, 0, 0, 1000)
+    assert not trials.run(made, (0, 0, 0, 0, 8, 0, *ALL)).wrong.any()
+    assert not trials.run(made, (0, 0, 0, 0, 7, 0, *ALL)).ran
+    made.global_array(CHOICE)[...] = (1, 0, 0, 0, 1000, 0, *ALL)
     with pytest.raises(LaunchError, match="trap"):
         trials.launch(made)
 

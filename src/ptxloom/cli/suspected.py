@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 from ptxloom.cli.arguments.limit_arguments import limits
@@ -38,13 +39,17 @@ def with_suspects(told: ReportedRun, module: Module, options: Options) -> Report
         return launch.launch(changed, threads=1, **{**limits(options), **more})
 
     passed = [one.passed for one in launch.arguments]
-    trials = Trials(again, passed, references(launch, compiled), compiled, _numbers(launch))
+    trials = Trials(again, passed, references(launch, compiled), compiled, _numbers(launch), _ctas(launch))
     found = diagnoses(search(trials), trials)
     lines = {one.origin or one.line for one in found}
     laws = told.examined.found
     agreed = [one for one in laws if (one.origin or one.line) in lines]
     rest = [one for one in laws if (one.origin or one.line) not in lines]
     return replace(told, examined=replace(told.examined, found=(*agreed, *found, *rest)))
+
+
+def _ctas(launch: LaunchFile) -> int:
+    return launch.grid if isinstance(launch.grid, int) else prod(launch.grid)
 
 
 def _numbers(launch: LaunchFile) -> tuple[int, ...]:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from ptxloom.diagnosis.suspects.changes import Change, Rewrite, of_node
+from ptxloom.diagnosis.suspects.parts import different
 from ptxloom.machine.analysis.uniform_values import mentioned, written
 from ptxloom.meaning.moves import is_copy
 from ptxloom.readings.effects import loads, multiplies, stores, updates_memory
@@ -105,8 +106,7 @@ class Evidence:
     def note(self, sites: Sequence[int], after: Judged) -> None:
         """Note what became different when the instructions at these sites were disturbed."""
         if after.ran:
-            before = self._before.values
-            other = (after.values != before) & ~(np.isnan(after.values) & np.isnan(before))
+            other = different(after.values, self._before.values)
             for site in sites:
                 self._reached[site] = self._reached.get(site, False) | other
 
@@ -116,8 +116,11 @@ class Evidence:
         reached = self._reached.get(op.site)
         if reached is None:
             return _UNKNOWN
+        wrong = wrong & (reached | np.isfinite(self._before.values))  # what is no number may remain so
         both = int(np.count_nonzero(reached & wrong))
         all_wrong = int(np.count_nonzero(wrong))
+        if not all_wrong:
+            return _UNKNOWN
         if not both:
             return 0.0
         share = both / all_wrong if _computes(op) else 1.0

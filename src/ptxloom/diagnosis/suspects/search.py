@@ -14,6 +14,7 @@ from ptxloom.diagnosis.suspects.confusions import confusions
 from ptxloom.diagnosis.suspects.evidence import Evidence
 from ptxloom.diagnosis.suspects.literals import literals, of_pool
 from ptxloom.diagnosis.suspects.operands import Operands
+from ptxloom.diagnosis.suspects.parts import ALL, part_of
 from ptxloom.diagnosis.suspects.sources import Sources
 from ptxloom.diagnosis.suspects.strides import strides_of
 from ptxloom.diagnosis.suspects.terms import missing_terms
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from ptxloom.diagnosis.suspects.changes import Change
+    from ptxloom.diagnosis.suspects.parts import Part
     from ptxloom.diagnosis.suspects.trials import Judged, Trials
 
 _CHECKS: Final = frozenset(DEFAULT_CHECKS)
@@ -43,7 +45,8 @@ _PATIENCE: Final = (
 _FEW: Final = 4  # instructions that are changed one by one, too
 _LARGEST: Final = 1 << 16  # of the numbers of a program that may stand for another
 _MOST_NUMBERS: Final = 40
-_LEAST_TIMEOUT: Final = 2.0  # seconds
+_LEAST_TIMEOUT: Final = 20.0  # seconds: only what waits for ever takes as long
+_ABOUT: Final = 0.5  # of a likelihood, in ranks
 _MOST_TURNS: Final = (1 << 32) - 1
 _FIRST_TURNS: Final = 1024  # of loops that a thread may take, or
 _TIMES_TURNS: Final = 4  # what it takes by itself
@@ -83,6 +86,8 @@ class _Search:
     def __init__(self, trials: Trials, patience: float) -> None:
         self._trials = trials
         self._left = patience
+        self._part: Part | None = None
+        self._most = 0  # elements that a trial of a part has made right
         program = trials.kernel.program
         self._program = program
         self._line_of: dict[int, object] = {op.site: home_line(program.module, op.node.start) for op in program.ops}
@@ -108,19 +113,26 @@ class _Search:
         self._timeout = max(_LEAST_TIMEOUT, _TIMES * (monotonic() - start))
         if not (found.before.ran and found.before.wrong.any()):
             return found
-        self._evidence = Evidence(found.before)
+        self._part = self._part_of(unchanged.kernel, found.before)
+        seen = found.before.wrong if self._part is None else found.before.wrong & self._part.owned
+        self._evidence = Evidence(found.before._replace(wrong=seen))
         self._disturb()
+        unlikely: list[Change] = []
         for tier in ((self._likeliest, self._registers), (self._numbers, self._terms)):
-            self._try_all(self._scored(together((one for several in tier for one in several()), self._line_of)), found)
+            scored = self._scored(together((one for several in tier for one in several()), self._line_of))
+            self._try_all(in_turn([one for one in scored if one.score]), found)
             if found.mends or not found.is_complete:
                 break
+            unlikely += (one for one in scored if not one.score)
+        else:
+            self._try_all(unlikely, found)
         found.nearly.sort(key=lambda one: -one[0])
         return found
 
     def _turns_of(self, unchanged: Kernel) -> int:
         """How many turns of loops a thread may take: more is taken for a loop without an end."""
         turns = _FIRST_TURNS
-        while turns < _MOST_TURNS and not self._trials.run(unchanged, (0, 0, 0, 0, turns // _TIMES_TURNS)).ran:
+        while turns < _MOST_TURNS and not self._trials.run(unchanged, (0, 0, 0, 0, turns // _TIMES_TURNS, 0, *ALL)).ran:
             turns *= _TIMES_TURNS
         return min(turns, _MOST_TURNS)
 
@@ -136,10 +148,19 @@ class _Search:
                 after = self._run(change, made.kernel, (number, 0, 0, 0))
                 self._evidence.note([op.site for op, _ in change.rewrites], after)
 
+    def _part_of(self, unchanged: Kernel, before: Judged) -> Part | None:
+        """The part of the grid that trials run."""
+
+        def run(ctas: tuple[int, int]) -> Judged:
+            after = self._trials.run(unchanged, (0, 0, 0, 0, self._turns, 0, *ctas))
+            self._left -= _TRIAL + _RUN * after.instructions
+            return after
+
+        return part_of(run, before, self._trials.initial, self._trials.ctas)
+
     def _scored(self, changes: Iterable[Change]) -> list[Change]:
-        """The changes that can mend what is wrong, the likeliest first."""
-        scored = (replace(one, score=self._evidence.score(one)) for one in changes)
-        return sorted((one for one in scored if one.score), key=lambda one: one.likelihood)
+        """The changes with their scores: 0 for those that seem to reach nothing that is wrong."""
+        return [replace(one, score=self._evidence.score(one)) for one in changes]
 
     # --- what is tried ---
 
@@ -175,7 +196,9 @@ class _Search:
             if self._left < 0:
                 found.is_complete = False
                 return
-            batch = waiting.pop(0)
+            batch = _still(waiting.pop(0), found)
+            if not batch:
+                continue
             made = self._compiled(batch)
             if made is not None:
                 self._try(batch, made, found)
@@ -197,38 +220,64 @@ class _Search:
 
     def _try(self, batch: list[Change], made: _Compiled, found: Found) -> None:
         for number, change in zip(made.numbers, batch, strict=True):
+            if not _still([change], found):
+                continue
             self._try_one(change, made.kernel, (number, 0, change.value, change.source), found)
             if 1 < len(change.rewrites) <= _FEW:
                 for single in change.singles:
                     choice = number, single.op.site + 1, change.value, change.source
                     self._try_one(single, made.kernel, choice, found)
 
-    def _run(self, change: Change, kernel: Kernel, choice: tuple[int, ...]) -> Judged:
-        """A trial, and what it costs."""
+    def _run(self, change: Change, kernel: Kernel, choice: tuple[int, ...], *, whole: bool = False) -> Judged:
+        """A trial, and what it costs: of the part of the grid that shows what is wrong, or of the whole."""
+        part = None if whole else self._part
         start = monotonic()
         parts = kernel.code.known_address(whole=False, checks=_CHECKS)
-        after = self._trials.run(kernel, (*choice, self._turns), timeout=self._timeout)
+        after = self._trials.run(kernel, (*choice, self._turns, 0, *(part or ALL)[:2]), timeout=self._timeout)
         hung = not after.instructions and monotonic() - start > self._timeout
         if hung and parts != kernel.code.known_address(whole=False, checks=_CHECKS):  # which took the time
-            return self._run(change, kernel, choice)
+            return self._run(change, kernel, choice, whole=whole)
         self._left -= self._timeout if hung else _TRIAL + _RUN * (after.instructions or self._ends_at_worst)
-        return after
+        return after if part is None else part.told(after)
 
     def _try_one(self, change: Change, kernel: Kernel, choice: tuple[int, ...], found: Found) -> None:
         if self._left < 0:
             found.is_complete = False
             return
-        before = found.before.wrong
         after = self._run(change, kernel, choice)
         found.tried += 1
-        if not after.ran:
-            return
-        if not after.wrong.any():
+        if self._part is not None and (after.promising or self._mended(after, found) > self._most):
+            self._most = max(self._most, self._mended(after, found))
+            after = self._run(change, kernel, choice, whole=True)
+        if after.promising:
             found.mends.append(change)
-        elif not (after.wrong & ~before).any():
-            mended = int(np.count_nonzero(before & ~after.wrong))
-            if mended:
-                found.nearly.append((mended, change))
+        elif mended := self._mended(after, found):
+            found.nearly.append((mended, change))
+
+    @staticmethod
+    def _mended(after: Judged, found: Found) -> int:
+        """How many elements a change makes right; 0 if it makes any wrong."""
+        before = found.before.wrong
+        if not after.ran or (after.wrong & ~before).any():
+            return 0
+        return int(np.count_nonzero(before & ~after.wrong))
+
+
+def _still(batch: list[Change], found: Found) -> list[Change]:
+    """What is still to be tried: beside a change that mends all, only what is about as likely."""
+    if not found.mends:
+        return batch
+    most = min(one.likelihood for one in found.mends) + _ABOUT
+    left = [one for one in batch if one.likelihood <= most]
+    found.is_complete = found.is_complete and len(left) == len(batch)
+    return left
+
+
+def in_turn(changes: list[Change]) -> list[Change]:
+    """Changes by their likelihood and as they come, by turns: where evidence misleads, it costs a half."""
+    likeliest = sorted(changes, key=lambda one: one.likelihood)
+    both = (one for pair in zip(likeliest, changes, strict=True) for one in pair)
+    return list(dict.fromkeys(both))
 
 
 class _Compiled(NamedTuple):

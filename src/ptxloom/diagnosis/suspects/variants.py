@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from ptxloom.diagnosis.suspects import turns
+from ptxloom.diagnosis.suspects import parts, turns
 from ptxloom.diagnosis.suspects.changes import VALUE, WIDE, guard_of, held
 from ptxloom.syntax.edits import edit
 from ptxloom.syntax.tree import Function
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from ptxloom.syntax.module import Module
 
 CHOICE: Final = "ptxloom_choice"
-"""What a launch chooses: a change (0: none), a site (0: all that it has), a number, a source, and how many turns of
-loops a thread may take."""
+"""What a launch chooses: a change (0: none), a site (0: all that it has), a number, a source, how many turns of loops a
+thread may take, nothing, the first CTA that runs and how many."""
 _NUMBER: Final = "%ptxloom_number"
 _SITE: Final = "%ptxloom_site"
 _SOURCE: Final = "%ptxloom_source"
@@ -65,6 +65,8 @@ def with_all(module: Module, changes: Sequence[Change], sources: Sources, ops: S
                 together.add(op.site)
     turning = turns.turning(ops)
     functions = {op.function.number: op.function.node for op in (*changed.values(), *turning.values())}
+    entry = next(op.function for op in ops if op.function.is_entry)
+    functions[entry.number] = entry.node
     wanted = {one.source for one in changes if one.source}
     for op in ops:
         lines = _either(op, at[op.site], is_alone=op.site not in together) if op.site in at else []
@@ -75,9 +77,10 @@ def with_all(module: Module, changes: Sequence[Change], sources: Sources, ops: S
         if lines:
             editor.replace(op.node, "\n".join(lines))
     for function in functions.values():
-        editor.prepend(function, *_HEAD, *sources.read(function, wanted, _SOURCE, _THIS))
+        own = parts.HEAD if function is entry.node else ()
+        editor.prepend(function, *_HEAD, *own, *sources.read(function, wanted, _SOURCE, _THIS))
     first = next(one for one in module.statements if isinstance(one, Function))
-    editor.insert_before(first, f".const .align 16 .u32 {CHOICE}[5] = {{0, 0, 0, 0, 0xFFFFFFFF}};")
+    editor.insert_before(first, f".const .align 16 .u32 {CHOICE}[8] = {{0, 0, 0, 0, 0xFFFFFFFF, 0, 0, 0xFFFFFFFF}};")
     return Variants(editor.module(), numbers)
 
 

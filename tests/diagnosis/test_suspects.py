@@ -133,9 +133,21 @@ def test_evidence_and_the_order_of_the_text_take_turns() -> None:
 
 
 def test_beside_a_change_that_mends_all_only_what_is_as_likely_is_tried() -> None:
-    found = search(trials_of(ROWS, BUGS[0].text))
+    trials = trials_of(ROWS, BUGS[0].text)
+    found = search(trials)
     assert found.mends
     assert not found.is_complete
+    said = diagnoses(found, trials)[0].detail
+    assert "the whole result is right" in said
+    assert "no other line would do" not in said
+
+
+def test_another_number_is_said_in_words() -> None:
+    said = [
+        suspected(LOOP, LOOP.text.replace(*one))[0].detail
+        for one in ((", %n, 8", ", %n, 6"), ("%y, 0f00000000", "%y, 0f40000000"))
+    ]
+    assert [one.split(" the whole")[0] for one in said] == ["with a number 2 larger", "with 0 in place of the number"]
 
 
 def test_a_change_that_hangs_costs_what_it_takes(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -64,7 +64,14 @@ def _moved(op: Op, place: int, operand: tree.Address, step: int) -> Change:
         added = f"add.s{bits} {OWN}, {operand.base.text}, {number};"
         rewrite = Rewrite(rewrite.lines, (f"b{bits} {OWN}",), (added, *common.lines))
     slot = ("offset", place) if rewrite.shared else None
-    return Change(CAUSE, f"offset {step:+}", ((op, rewrite),), 1, value=step, slot=slot)
+    return Change(
+        CAUSE,
+        f"an address {abs(step)} bytes {'further' if step > 0 else 'nearer'}",
+        ((op, rewrite),),
+        1,
+        value=step,
+        slot=slot,
+    )
 
 
 def _number(op: Op, place: int, number: int, what: str, rank: int) -> Change:
@@ -74,6 +81,14 @@ def _number(op: Op, place: int, number: int, what: str, rank: int) -> Change:
     rewrite = with_operand(op, place, tree.Integer(number), tree.Name(held(bits)) if fits else None)
     slot = ("operand", place, 0, bits) if fits else None
     return Change(CAUSE, what, ((op, rewrite),), rank, number, LITERAL, ("number", place, what), slot)
+
+
+def _stepped(step: int) -> str:
+    return f"a number {abs(step)} {'larger' if step > 0 else 'smaller'}"
+
+
+def _instead(number: str) -> str:
+    return f"{number} in place of the number"
 
 
 def _integer(operand: tree.Operand, op: Op, program: Program) -> int | None:
@@ -88,10 +103,16 @@ def _integer(operand: tree.Operand, op: Op, program: Program) -> int | None:
 
 
 def _numbers(op: Op, place: int, value: int) -> Iterator[Change]:
-    steps = {value + step: f"{step:+}" for step in _STEPS[:4]}
-    others = {2 * value: "doubled", value // 2: "halved", -value: "negated", 0: "0", 1: "1", 4 * value: "times 4"}
-    others |= {value // 4: "a quarter", 8 * value: "times 8", value // 8: "an eighth"}
-    others |= {value + step: f"{step:+}" for step in _STEPS[4:]}
+    steps = {value + step: _stepped(step) for step in _STEPS[:4]}
+    others = {2 * value: "the number doubled", value // 2: "the number halved", -value: "the number negated"}
+    others |= {
+        0: _instead("0"),
+        1: _instead("1"),
+        4 * value: "four times the number",
+        value // 4: "a quarter of the number",
+    }
+    others |= {8 * value: "eight times the number", value // 8: "an eighth of the number"}
+    others |= {value + step: _stepped(step) for step in _STEPS[4:]}
     seen = {value}
     for rank, several in enumerate((steps, others), 1):
         for number, what in several.items():
@@ -101,15 +122,16 @@ def _numbers(op: Op, place: int, value: int) -> Iterator[Change]:
     if is_copy(op) and not 0 < value < 1 << 23:
         for bits in _BITS:
             if bits != value:
-                yield _number(op, place, bits, f"{struct.unpack('<f', struct.pack('<I', bits))[0]:g}", 2)
+                yield _number(op, place, bits, _instead(f"{struct.unpack('<f', struct.pack('<I', bits))[0]:g}"), 2)
 
 
 def _floats(op: Op, place: int, literal: tree.Float) -> Iterator[Change]:
     value = literal.value
-    others = {2 * value: "doubled", value / 2: "halved", -value: "negated", value + 1: "+1", value - 1: "-1"}
-    others |= {value * value: "squared"} | ({1 / value: "inverted"} if value else {})
+    others = {2 * value: "the number doubled", value / 2: "the number halved", -value: "the number negated"}
+    others |= {value + 1: _stepped(1), value - 1: _stepped(-1), value * value: "the number squared"}
+    others |= {1 / value: "the inverse of the number"} if value else {}
     for number in _FLOATS:
-        others.setdefault(number, f"{number:g}")
+        others.setdefault(number, _instead(f"{number:g}"))
     for number, what in others.items():
         try:
             packed = struct.pack("<f" if literal.width == 32 else "<d", number)
@@ -132,4 +154,4 @@ def of_pool(op: Op, pool: Collection[int], program: Program) -> Iterator[Change]
         if value is not None and place < _MOST_SOURCES:
             for number in pool:
                 if number != value:
-                    yield _number(op, place, number, f"{number}", 2)
+                    yield _number(op, place, number, _instead(f"{number}"), 2)

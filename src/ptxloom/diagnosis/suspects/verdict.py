@@ -10,7 +10,6 @@ import numpy as np
 from ptxloom.diagnosis.model import Diagnosis, Repair
 from ptxloom.diagnosis.pictures import Picture
 from ptxloom.diagnosis.suspects.changes import guard_of
-from ptxloom.diagnosis.suspects.literals import CAUSE
 from ptxloom.machine.kernel import Kernel
 from ptxloom.machine.program.unsupported import UnsupportedInstruction
 from ptxloom.syntax.places import origins_in
@@ -53,7 +52,7 @@ def diagnoses(found: Found, trials: Trials) -> list[Diagnosis]:
         ]
     for mended, change in found.nearly[:1]:
         if mended >= _LEAST and 2 * mended >= wrong:
-            detail = f"with {_words(change)} {mended:,} of the {wrong:,} wrong elements would be right, and none wrong"
+            detail = f"with {change.what} {mended:,} of the {wrong:,} wrong elements would be right, and none wrong"
             return [_diagnosis(change, detail, found, trials, first=True)]
     return []
 
@@ -102,13 +101,11 @@ def _line(change: Change, program: Program) -> object:
 def _mended(group: list[Change], found: Found, *, alone: bool) -> str:
     change = group[0]
     count = f" in {len(change.rewrites)} instructions" if len(change.rewrites) > 1 else ""
-    others = "no other line would do" if alone else "so it would be with a change of another line"
+    others = "" if alone else "; so it would be with a change of another line"
+    if alone and found.is_complete:
+        others = "; no other line would do"
     tried = f"{found.tried:,} changes were tried" + ("" if found.is_complete else ", but not all")
-    return f"with {_words(change)}{count} the whole result is right; {others} ({tried})"
-
-
-def _words(change: Change) -> str:
-    return f"another number ({change.what})" if change.cause == CAUSE else change.what
+    return f"with {change.what}{count} the whole result is right{others} ({tried})"
 
 
 def _diagnosis(change: Change, detail: str, found: Found, trials: Trials, *, first: bool) -> Diagnosis:

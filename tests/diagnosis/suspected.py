@@ -13,6 +13,8 @@ from ptxloom.machine import kernel
 from ptxloom.syntax import parse
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from diagnosis.planted.model import Array
     from ptxloom.diagnosis import Diagnosis
     from ptxloom.machine import Kernel, LaunchResult
@@ -229,6 +231,46 @@ def _of_partners(x: Array, *_: Any) -> Array:
 
 PAIRED: Final = RightKernel("paired", _PAIRED, (1,), 32, _thirty_two, ("X", "Y"), output=1, reference=_of_partners)
 """Sums of two: what exchanges the two changes nothing."""
+
+
+_SHIFTED: Final = """\
+.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry k(.param .u64 Y, .param .u32 by)
+{
+  .reg .b32 %i, %s;
+  .reg .f32 %y;
+  .reg .b64 %to, %at;
+  ld.param.u64 %to, [Y];
+  ld.param.u32 %s, [by];
+  mov.u32 %i, %tid.x;
+  mul.wide.u32 %at, %i, 4;
+  add.u64 %to, %to, %at;
+  add.u32 %i, %i, %s; // sum
+  cvt.rn.f32.u32 %y, %i; // sum
+  st.global.f32 [%to], %y;
+  ret;
+}
+"""
+
+
+def _and_three() -> list[Array | int]:
+    return [np.zeros(32, np.float32), 3]
+
+
+def from_number(first: int) -> Callable[..., Array]:
+    """A reference: 32 numbers from one on."""
+
+    def wanted(*_: Any) -> Array:
+        result: Array = np.arange(first, first + 32, dtype=np.float32)
+        return result
+
+    return wanted
+
+
+SHIFTED: Final = RightKernel("shifted", _SHIFTED, (1,), 32, _and_three, ("Y", "by"), output=0, reference=from_number(3))
+"""The number of the thread and 3."""
 
 
 def trials_of(case: RightKernel, text: str) -> Trials:

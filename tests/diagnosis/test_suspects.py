@@ -10,20 +10,23 @@ import numpy as np
 import pytest
 
 from diagnosis.planted.launching import outcome
-from diagnosis.suspected import BUGS, LOOP, PAIRED, ROWS, TWICE, suspected, trials_of
+from diagnosis.suspected import BUGS, LOOP, PAIRED, ROWS, SHIFTED, TWICE, from_number, suspected, trials_of
 from ptxloom.checker import check
 from ptxloom.diagnosis.suspects import diagnoses, parts, search
-from ptxloom.diagnosis.suspects.changes import Change, Rewrite
+from ptxloom.diagnosis.suspects.changes import CHOICE, Change, Rewrite
 from ptxloom.diagnosis.suspects.evidence import Evidence
 from ptxloom.diagnosis.suspects.parts import ALL, part_of
 from ptxloom.diagnosis.suspects.search import in_turn
+from ptxloom.diagnosis.suspects.shifts import numbers_between
 from ptxloom.diagnosis.suspects.sources import Sources
 from ptxloom.diagnosis.suspects.trials import Judged, Trials
-from ptxloom.diagnosis.suspects.variants import CHOICE, with_all
+from ptxloom.diagnosis.suspects.variants import with_all
 from ptxloom.machine import LaunchError, kernel
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from numpy.typing import NDArray
 
     from diagnosis.planted.model import PlantedBug
     from ptxloom.diagnosis.suspects.parts import Part
@@ -99,7 +102,7 @@ def test_trials_run_the_part_of_a_grid_that_shows_what_is_wrong() -> None:
     initial = np.zeros(8)
     part = part_of(run, before, initial, 8)
     assert part is not None
-    assert (part.first, part.count, part.owned.tolist()) == (5, 1, [n == 5 for n in range(8)])
+    assert (part.first, part.ctas, part.owned.tolist()) == (5, 1, [n == 5 for n in range(8)])
     alone = run((5, 1))
     unmended, mended = part.told(alone), part.told(alone._replace(wrong=alone.values == 0))
     assert (unmended.promising, unmended.wrong.tolist()) == (False, before.wrong.tolist())
@@ -118,12 +121,19 @@ def test_a_part_finds_what_the_whole_finds(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(parts, "_LEAST_CTAS", 2)
     monkeypatch.setattr(parts, "_SHARE", 1)
     searched: list[Part | None] = []
-    monkeypatch.setattr(SEARCH, "part_of", lambda *given: searched.append(part_of(*given)) or searched[-1])
+
+    def noted(
+        run: Callable[[tuple[int, int]], Judged], before: Judged, initial: NDArray[np.float64], ctas: int
+    ) -> Part | None:
+        searched.append(part_of(run, before, initial, ctas))
+        return searched[-1]
+
+    monkeypatch.setattr(SEARCH, "part_of", noted)
     bug = next(one for one in BUGS if one.name == "mean-added")
     first = suspected(ROWS, bug.text)[0]
     assert (first.line in bug.lines, first.cause, len(searched)) == (True, bug.cause, 1)
     assert searched[0] is not None
-    assert searched[0].count == 1
+    assert searched[0].ctas == 1
 
 
 def test_evidence_and_the_order_of_the_text_take_turns() -> None:
@@ -221,3 +231,16 @@ def test_variables_are_as_they_were_for_each_trial() -> None:
     for _ in range(2):
         assert not trials.run(made).wrong.any()
         assert made.global_array("runs") == 5
+
+
+def test_a_whole_number_may_be_off_where_no_literal_says_so() -> None:
+    """By one, or by the difference of two numbers of the launch."""
+    for added, said in (
+        (4, "what is computed 1 larger"),
+        (34, "what is computed 31 larger"),
+    ):
+        case = replace(SHIFTED, reference=from_number(added))
+        first = suspected(case, case.text)[0]
+        assert (first.line in case.lines("sum"), first.cause) == (True, "missing-term")
+        assert said in first.detail
+    assert numbers_between([24, 40]) == [1, -1, 16, -16, 24, -24, 40, -40]

@@ -12,6 +12,9 @@ if TYPE_CHECKING:
 
     from ptxloom.machine.program.model import Op
 
+CHOICE: Final = "ptxloom_choice"
+"""What a launch chooses: a change (0: none), a site (0: all that it has), a number, a source, how many turns of loops a
+thread may take, nothing, the first CTA that runs and how many."""
 OWN: Final = "%t"  # a register of its own that a rewrite may have
 READ: Final = "%u"  # another, for what no register holds until it is read
 VALUE: Final = "%ptxloom_value"  # the number that a trial chooses, in 32 bits

@@ -96,14 +96,18 @@ class Operands:
             yield Change(CAUSE, what, ((op, rewrite),), 2, source=one.number, key=key, slot=slot)
 
     def _special(self, op: Op, place: int, operand: tree.Component) -> Iterator[Change]:
-        """Another of the numbers of threads, CTAs and their counts."""
+        """Another of the numbers of threads, CTAs and their counts, a parameter, or what a register holds."""
         own = f"{operand.base.text}.{operand.field}"
         if own not in SPECIAL:
             return
-        for one in self._sources.entries(op, INDEX):
-            if one.name in SPECIAL and one.name != own:
+        for one in self.of_kind(op, INDEX, _NEAREST):
+            if one.name != own:
                 base, _, field = one.name.partition(".")
-                rewrite = with_operand(op, place, tree.Component(tree.Name(base), field), tree.Name(held(32)))
+                other = tree.Component(tree.Name(base), field) if field else tree.Name(one.name)
+                rewrite = with_operand(op, place, other, tree.Name(held(32)))
+                if one.reading and not field:
+                    lines = one.reading, *with_operand(op, place, tree.Name(READ)).lines
+                    rewrite = rewrite._replace(lines=lines, own=(f"b32 {READ}",))
                 what = f"`{own}` -> `{one.name}`"
                 slot, key = ("operand", place, 0, 32), (place, one.number)
                 yield Change(CAUSE, what, ((op, rewrite),), 1, source=one.number, key=key, slot=slot)

@@ -46,14 +46,14 @@ class Part(NamedTuple):
 
     Attributes:
         first: The first one.
-        count: How many.
+        ctas: How many.
         owned: (elements of all compared arrays,) what they write.
         initial: (elements of all compared arrays,) what they were before the launch.
         before: What the whole kernel results in.
     """
 
     first: int
-    count: int
+    ctas: int
     owned: NDArray[np.bool_]
     initial: NDArray[np.float64]
     before: Judged

@@ -15,6 +15,7 @@ from ptxloom.diagnosis.suspects.evidence import Evidence
 from ptxloom.diagnosis.suspects.literals import literals, of_pool
 from ptxloom.diagnosis.suspects.operands import Operands
 from ptxloom.diagnosis.suspects.parts import ALL, part_of
+from ptxloom.diagnosis.suspects.shifts import numbers_between, shifted
 from ptxloom.diagnosis.suspects.sources import Sources
 from ptxloom.diagnosis.suspects.strides import strides_of
 from ptxloom.diagnosis.suspects.terms import missing_terms
@@ -118,7 +119,7 @@ class _Search:
         self._evidence = Evidence(found.before._replace(wrong=seen))
         self._disturb()
         unlikely: list[Change] = []
-        for tier in ((self._likeliest, self._registers), (self._numbers, self._terms)):
+        for tier in ((self._likeliest, self._registers), (self._numbers, self._terms, self._shifts)):
             scored = self._scored(together((one for several in tier for one in several()), self._line_of))
             self._try_all(in_turn([one for one in scored if one.score]), found)
             if found.mends or not found.is_complete:
@@ -179,6 +180,11 @@ class _Search:
         pool = sorted(given)[:_MOST_NUMBERS] + sorted(n for n in own - given if abs(n) < _LARGEST)[:_MOST_NUMBERS]
         for op in self._ops:
             yield from of_pool(op, pool, self._program)
+
+    def _shifts(self) -> Iterator[Change]:
+        numbers = numbers_between(self._trials.numbers)
+        for op in self._ops:
+            yield from shifted(op, numbers)
 
     def _terms(self) -> Iterator[Change]:
         own = sorted({one.value for op in self._ops for one in op.operands if isinstance(one, tree.Integer)})

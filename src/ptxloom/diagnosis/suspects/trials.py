@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 
 from ptxloom.comparison.compare import differing, wide
-from ptxloom.diagnosis.suspects.variants import CHOICE
+from ptxloom.diagnosis.suspects.changes import CHOICE
 from ptxloom.machine.analysis.precision import precision_of
 from ptxloom.machine.launch.expected import references_of
 from ptxloom.machine.memory.tensor_map import MappedArray

@@ -6,7 +6,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from ptxloom.diagnosis.suspects import parts, turns
-from ptxloom.diagnosis.suspects.changes import VALUE, WIDE, guard_of, held
+from ptxloom.diagnosis.suspects.changes import CHOICE, VALUE, WIDE, guard_of, held
 from ptxloom.syntax.edits import edit
 from ptxloom.syntax.tree import Function
 
@@ -18,9 +18,6 @@ if TYPE_CHECKING:
     from ptxloom.machine.program.model import Op
     from ptxloom.syntax.module import Module
 
-CHOICE: Final = "ptxloom_choice"
-"""What a launch chooses: a change (0: none), a site (0: all that it has), a number, a source, how many turns of loops a
-thread may take, nothing, the first CTA that runs and how many."""
 _NUMBER: Final = "%ptxloom_number"
 _SITE: Final = "%ptxloom_site"
 _SOURCE: Final = "%ptxloom_source"

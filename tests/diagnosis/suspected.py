@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -257,6 +258,74 @@ _SHIFTED: Final = """\
 
 def _and_three() -> list[Array | int]:
     return [np.zeros(32, np.float32), 3]
+
+
+_PRODUCT: Final = """\
+.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry k(.param .u64 A, .param .u64 B, .param .u64 Y, .param .u32 N, .param .u32 K, .param .u32 M)
+{
+  .reg .pred %more, %out;
+  .reg .b32 %i, %j, %n, %k, %t;
+  .reg .f32 %a, %b, %y;
+  .reg .b64 %pa, %pb, %to, %at, %step;
+  ld.param.u64 %pa, [A];
+  ld.param.u64 %pb, [B];
+  ld.param.u64 %to, [Y];
+  ld.param.u32 %n, [N];
+  ld.param.u32 %k, [K];
+  mov.u32 %i, %ctaid.x;
+  mov.u32 %j, %tid.x;
+  setp.ge.s32 %out, %j, %n; // guard
+  @%out bra END;
+  mad.lo.u32 %t, %i, %n, %j;
+  mul.wide.u32 %at, %t, 4;
+  add.u64 %to, %to, %at;
+  mul.lo.u32 %t, %i, %k;
+  mul.wide.u32 %at, %t, 4;
+  add.u64 %pa, %pa, %at;
+  mul.wide.u32 %at, %j, 4;
+  add.u64 %pb, %pb, %at;
+  mul.wide.u32 %step, %n, 4;
+  mov.f32 %y, 0f00000000;
+TURN:
+  ld.global.f32 %a, [%pa];
+  ld.global.f32 %b, [%pb]; // b
+  fma.rn.f32 %y, %a, %b, %y;
+  add.u64 %pa, %pa, 4;
+  add.u64 %pb, %pb, %step;
+  sub.u32 %k, %k, 1;
+  setp.ne.u32 %more, %k, 0;
+  @%more bra TURN;
+  st.global.f32 [%to], %y;
+END:
+  ret;
+}
+"""
+
+
+def _matrices() -> list[Array | int]:
+    numbers = np.random.default_rng(3)
+    a, b = (numbers.integers(-4, 5, (6, 6)).astype(np.float32) for _ in "ab")
+    return [a, b, np.zeros((6, 6), np.float32), 6, 6, 4]
+
+
+def _by_transposed(a: Array, b: Array, *_: Any) -> Array:
+    result: Array = a @ b.T
+    return result
+
+
+def _of_four_rows(a: Array, b: Array, *_: Any) -> Array:
+    return np.where(np.arange(6)[:, None] < 4, a @ b, 0)
+
+
+PRODUCT: Final = RightKernel(
+    "product", _PRODUCT, (6,), 32, _matrices, ("A", "B", "Y", "N", "K", "M"), output=2, reference=_by_transposed
+)
+"""A @ B, where A @ B.T is wanted: both addresses of B and its step would be others."""
+FOUR_ROWS: Final = replace(PRODUCT, name="four-rows", reference=_of_four_rows)
+"""A @ B, where only the first M rows are wanted."""
 
 
 def from_number(first: int) -> Callable[..., Array]:

@@ -10,7 +10,19 @@ import numpy as np
 import pytest
 
 from diagnosis.planted.launching import outcome
-from diagnosis.suspected import BUGS, LOOP, PAIRED, ROWS, SHIFTED, TWICE, from_number, suspected, trials_of
+from diagnosis.suspected import (
+    BUGS,
+    FOUR_ROWS,
+    LOOP,
+    PAIRED,
+    PRODUCT,
+    ROWS,
+    SHIFTED,
+    TWICE,
+    from_number,
+    suspected,
+    trials_of,
+)
 from ptxloom.checker import check
 from ptxloom.diagnosis.suspects import diagnoses, parts, search
 from ptxloom.diagnosis.suspects.changes import CHOICE, Change, Rewrite
@@ -244,3 +256,22 @@ def test_a_whole_number_may_be_off_where_no_literal_says_so() -> None:
         assert (first.line in case.lines("sum"), first.cause) == (True, "missing-term")
         assert said in first.detail
     assert numbers_between([24, 40]) == [1, -1, 16, -16, 24, -24, 40, -40]
+
+
+def test_an_access_whose_row_and_column_are_exchanged_is_named_wherever_its_address_is_computed() -> None:
+    first = suspected(PRODUCT, PRODUCT.text)[0]
+    assert (first.line in PRODUCT.lines("b"), first.cause) == (True, "order-exchanged")
+    assert "with row and column exchanged, of `B` with 6 and 6 in a row the whole result is right" in first.detail
+    assert first.repair is not None
+    found, wanted = outcome(PRODUCT, first.repair.apply().source.text, PRODUCT.make())
+    assert np.array_equal(found, wanted)
+
+
+def test_a_bound_that_is_not_checked_is_named_where_others_are() -> None:
+    case = FOUR_ROWS
+    named = [one for one in suspected(case, case.text) if one.line in case.lines("guard")]
+    assert [one.cause for one in named] == ["tail-not-masked"]
+    assert "is not below 4 the whole result is right" in named[0].detail
+    assert named[0].repair is not None
+    found, wanted = outcome(case, named[0].repair.apply().source.text, case.make())
+    assert np.array_equal(found, wanted)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 
 from ptxloom.diagnosis.suspects.addresses import missing_indices
+from ptxloom.diagnosis.suspects.bounds import bounds
 from ptxloom.diagnosis.suspects.changes import together
 from ptxloom.diagnosis.suspects.confusions import confusions
 from ptxloom.diagnosis.suspects.evidence import Evidence
@@ -19,6 +20,7 @@ from ptxloom.diagnosis.suspects.shifts import numbers_between, shifted
 from ptxloom.diagnosis.suspects.sources import Sources
 from ptxloom.diagnosis.suspects.strides import strides_of
 from ptxloom.diagnosis.suspects.terms import missing_terms
+from ptxloom.diagnosis.suspects.transposed import pitches_of, transposed
 from ptxloom.diagnosis.suspects.variants import form_of, with_all
 from ptxloom.machine.kernel import Kernel
 from ptxloom.machine.launch.launch_limits import may_fill_a_warp
@@ -46,6 +48,7 @@ _PATIENCE: Final = (
 _FEW: Final = 4  # instructions that are changed one by one, too
 _LARGEST: Final = 1 << 16  # of the numbers of a program that may stand for another
 _MOST_NUMBERS: Final = 40
+_MOST_BOUNDS: Final = 8
 _LEAST_TIMEOUT: Final = 20.0  # seconds: only what waits for ever takes as long
 _ABOUT: Final = 0.5  # of a likelihood, in ranks
 _MOST_TURNS: Final = (1 << 32) - 1
@@ -119,7 +122,11 @@ class _Search:
         self._evidence = Evidence(found.before._replace(wrong=seen))
         self._disturb()
         unlikely: list[Change] = []
-        for tier in ((self._likeliest, self._registers), (self._numbers, self._terms, self._shifts)):
+        for tier in (
+            (self._likeliest, self._registers),
+            (self._numbers, self._terms, self._shifts),
+            (self._accesses,),
+        ):
             scored = self._scored(together((one for several in tier for one in several()), self._line_of))
             self._try_all(in_turn([one for one in scored if one.score]), found)
             if found.mends or not found.is_complete:
@@ -193,6 +200,13 @@ class _Search:
         for op in self._ops:
             yield from missing_terms(op, self._operands)
             yield from missing_indices(op, self._operands, strides)
+
+    def _accesses(self) -> Iterator[Change]:
+        numbers = [one for one in dict.fromkeys(self._trials.numbers) if one > 1][:_MOST_BOUNDS]
+        pitches = pitches_of(self._trials.arrays, self._trials.numbers)
+        for op in self._ops:
+            yield from bounds(op, self._operands, numbers)
+            yield from transposed(op, self._operands, pitches)
 
     # --- how ---
 

@@ -40,7 +40,7 @@ def shifted(op: Op, numbers: Iterable[int]) -> Iterator[Change]:
         op: The instruction.
         numbers: What it may be off by.
     """
-    if op.node.opcode == "setp":
+    if any(one.type.kind == "p" for one in written(op)):
         for place in (1, 2):
             yield from _compared(op, place, numbers)
     elif (result := _result(op)) is not None:
@@ -52,7 +52,7 @@ def shifted(op: Op, numbers: Iterable[int]) -> Iterator[Change]:
 
 def _compared(op: Op, place: int, numbers: Iterable[int]) -> Iterator[Change]:
     operand = op.operands[place] if len(op.operands) > place else None
-    if not isinstance(operand, tree.Name) or op.type.bits != 32 or op.type.kind not in "sub":
+    if not isinstance(operand, tree.Name) or not op.types or op.type.bits != 32 or op.type.kind not in "sub":
         return
     other = op.node.replace(operands=(*op.operands[:place], tree.Name(OWN), *op.operands[place + 1 :]))
     for one in numbers:

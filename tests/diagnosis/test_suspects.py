@@ -24,9 +24,11 @@ from diagnosis.suspected import (
     trials_of,
 )
 from ptxloom.checker import check
+from ptxloom.diagnosis import Repair
 from ptxloom.diagnosis.suspects import diagnoses, parts, search
 from ptxloom.diagnosis.suspects.changes import CHOICE, Change, Rewrite
 from ptxloom.diagnosis.suspects.evidence import Evidence
+from ptxloom.diagnosis.suspects.literals import literals
 from ptxloom.diagnosis.suspects.parts import ALL, part_of
 from ptxloom.diagnosis.suspects.search import in_turn
 from ptxloom.diagnosis.suspects.shifts import numbers_between
@@ -68,6 +70,23 @@ def test_what_unrolling_multiplied_takes_each_the_value_of_its_own_turn() -> Non
     assert first.cause == "wrong-operand"
     assert first.repair is not None
     assert ["%x0" in new or "%x1" in new for _, new in first.repair.edits] == [True, True]
+    one, two = (node.span.line for node, _ in first.repair.edits)
+    told = str(first.repair)
+    assert (told.count("\n"), told.startswith(f"line {one}: "), told.endswith(f", and so in line {two}")) == (
+        0,
+        True,
+        True,
+    )
+
+
+def test_edits_of_a_source_line_that_differ_are_listed_by_themselves() -> None:
+    program = trials_of(TWICE, TWICE.text).kernel.program
+    first, second = (one.node for one in program.ops if one.spelling == "mul.f32")
+    module = program.module
+    alike = Repair(module, ((first, "mul.f32 %y0, %x0, %x0;"), (second, "mul.f32 %y1, %x1, %x1;")))
+    unlike = Repair(module, ((first, "mul.f32 %y0, %x0, %x0;"), (second, "mul.f32 %y1, %x1, %y1;")))
+    assert [str(one).count("line ") for one in (alike, unlike)] == [2, 2]
+    assert [len(str(one).split("\n")) for one in (alike, unlike)] == [1, 2]
 
 
 def test_what_its_own_repair_does_not_mend_is_not_named() -> None:
@@ -186,9 +205,9 @@ def test_a_change_that_hangs_costs_what_it_takes(monkeypatch: pytest.MonkeyPatch
 
     monkeypatch.setattr(SEARCH, "monotonic", lambda: clock[0])
     monkeypatch.setattr(Trials, "run", hanging)
-    found = search(trials_of(ROWS, BUGS[0].text), patience=12.0)
+    found = search(trials_of(ROWS, BUGS[0].text), patience=100.0)
     assert (found.mends, found.is_complete, found.tried > 0) == ([], False, True)
-    assert hung[0] <= 18
+    assert hung[0] <= 140
 
 
 def test_a_loop_that_a_change_makes_endless_is_left_after_as_many_turns_as_a_trial_allows() -> None:
@@ -275,3 +294,10 @@ def test_a_bound_that_is_not_checked_is_named_where_others_are() -> None:
     assert named[0].repair is not None
     found, wanted = outcome(case, named[0].repair.apply().source.text, case.make())
     assert np.array_equal(found, wanted)
+
+
+def test_a_number_one_smaller_and_minus_one_are_two_changes() -> None:
+    text = LOOP.text.replace("%y, 0f00000000", "%y, 0f3F800000")
+    op = next(one for one in trials_of(LOOP, text).kernel.program.ops if "0f3F800000" in one.text)
+    whats = [one.key for one in literals(op, trials_of(LOOP, text).kernel.program)]
+    assert len(whats) == len(set(whats))

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from ptxloom.display import mimebundle
 from ptxloom.glossary import CAUSES
 from ptxloom.syntax.edits import edit
+from ptxloom.syntax.places import home_line
 
 if TYPE_CHECKING:
     from ptxloom.diagnosis.pictures import Picture
     from ptxloom.syntax.module import Module
     from ptxloom.syntax.origins import SourceLine
     from ptxloom.syntax.tree import Instruction
+
+_MOST_LISTED: Final = 8  # lines that an edit is repeated in
+_REGISTER: Final = re.compile(r"%[A-Za-z_]\w*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,9 +41,28 @@ class Repair:
         return editor.module()
 
     def __str__(self) -> str:
-        return "\n".join(
-            f"line {node.span.line}: `{' '.join(node.span.text.split())}` -> `{text}`" for node, text in self.edits
-        )
+        """The instructions of one source line that are of one kind, which unrolling has multiplied, as one."""
+        alike: dict[object, list[tuple[Instruction, str]]] = {}
+        for node, text in self.edits:
+            home = home_line(self.module, node.start)
+            alike.setdefault(node.start if home is None else (home, _form(node, text)), []).append((node, text))
+        return "\n".join(map(_told, alike.values()))
+
+
+def _form(node: Instruction, text: str) -> str:
+    """An edit with its registers numbered as they come: alike for what differs by registers only."""
+    numbers: dict[str, str] = {}
+    return _REGISTER.sub(lambda found: numbers.setdefault(found[0], f"%{len(numbers)}"), f"{node.span.text} -> {text}")
+
+
+def _told(edits: list[tuple[Instruction, str]]) -> str:
+    (node, text), *others = edits
+    told = f"line {node.span.line}: `{' '.join(node.span.text.split())}` -> `{text}`"
+    if not others:
+        return told
+    listed = ", ".join(str(one.span.line) for one, _ in others[:_MOST_LISTED])
+    more = f" and {len(others) - _MOST_LISTED} more" if len(others) > _MOST_LISTED else ""
+    return f"{told}, and so in line{'s' * (len(others) > 1)} {listed}{more}"
 
 
 @dataclass(frozen=True, slots=True, eq=False)

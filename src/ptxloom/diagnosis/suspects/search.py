@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 _CHECKS: Final = frozenset(DEFAULT_CHECKS)
 _AT_ONCE: Final = 256  # changes that are compiled together
 _COMPILE: Final = 0.15e-3  # seconds that an instruction takes to be compiled
-_TRIAL: Final = 0.3e-3  # seconds that a launch takes, beside its instructions
+_TRIAL: Final = 0.6e-3  # seconds that a launch takes, beside its instructions
 _RUN: Final = 8e-9  # seconds that an instruction of a warp takes
 _PATIENCE: Final = (
     7.0  # of such seconds: what the search may cost. It is counted, not measured, so that each search is the same
@@ -50,7 +50,7 @@ _LARGEST: Final = 1 << 16  # of the numbers of a program that may stand for anot
 _MOST_NUMBERS: Final = 40
 _MOST_BOUNDS: Final = 8
 _LEAST_TIMEOUT: Final = 20.0  # seconds: only what waits for ever takes as long
-_ABOUT: Final = 0.5  # of a likelihood, in ranks
+_ABOUT: Final = 1.5  # of a likelihood, in ranks
 _MOST_TURNS: Final = (1 << 32) - 1
 _FIRST_TURNS: Final = 1024  # of loops that a thread may take, or
 _TIMES_TURNS: Final = 4  # what it takes by itself

@@ -301,3 +301,25 @@ def test_a_number_one_smaller_and_minus_one_are_two_changes() -> None:
     op = next(one for one in trials_of(LOOP, text).kernel.program.ops if "0f3F800000" in one.text)
     whats = [one.key for one in literals(op, trials_of(LOOP, text).kernel.program)]
     assert len(whats) == len(set(whats))
+
+
+def test_what_a_change_mends_is_counted_in_the_whole_result(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two mistakes, so that no change mends all: what a part of the grid shows is not said of the rest."""
+    for name, value in (("_LEAST", 0), ("_LEAST_CTAS", 2), ("_SHARE", 1)):
+        monkeypatch.setattr(parts, name, value)
+    both = [one for one in BUGS if one.name in ("mean-added", "bias-forgotten")]
+    text = ROWS.text
+    for bug in both:
+        for one in bug.edits:
+            text = text.replace(one.old, one.new)
+    trials = trials_of(ROWS, text)
+    found = search(trials)
+    assert not found.mends
+    assert found.nearly
+    for mended, change in found.nearly[:3]:
+        made = kernel(
+            Repair(trials.kernel.module, tuple((op.node, new.lines[0]) for op, new in change.rewrites)).apply(), "k"
+        )
+        wrong = trials.run(made).wrong
+        assert not (wrong & ~found.before.wrong).any()
+        assert int((found.before.wrong & ~wrong).sum()) == mended

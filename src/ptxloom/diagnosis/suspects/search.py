@@ -264,14 +264,16 @@ class _Search:
         if self._left < 0:
             found.is_complete = False
             return
-        after = self._run(change, kernel, choice)
+        after, is_whole = self._run(change, kernel, choice), self._part is None
         found.tried += 1
-        if self._part is not None and (after.promising or self._mended(after, found) > self._most):
-            self._most = max(self._most, self._mended(after, found))
+        if not is_whole and (after.promising or self._mended(after, found) > self._most):
+            seen, is_whole = self._mended(after, found), True
             after = self._run(change, kernel, choice, whole=True)
+            if self._mended(after, found):
+                self._most = max(self._most, seen)
         if after.promising:
             found.mends.append(change)
-        elif mended := self._mended(after, found):
+        elif is_whole and (mended := self._mended(after, found)):
             found.nearly.append((mended, change))
 
     @staticmethod

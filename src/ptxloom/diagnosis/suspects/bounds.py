@@ -1,4 +1,4 @@
-"""Bounds that are not checked: a comparison with one more index, or a value that is none beyond the end of its row."""
+"""Bounds that are not checked: a comparison with one more index, or 0 beyond the end of a row."""
 
 from __future__ import annotations
 

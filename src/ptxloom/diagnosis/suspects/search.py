@@ -39,8 +39,8 @@ if TYPE_CHECKING:
 
 _CHECKS: Final = frozenset(DEFAULT_CHECKS)
 _AT_ONCE: Final = 256  # changes that are compiled together
-_COMPILE: Final = 0.15e-3  # seconds that an instruction takes to be compiled
-_TRIAL: Final = 0.6e-3  # seconds that a launch takes, beside its instructions
+_COMPILE: Final = 0.2e-3  # seconds that an instruction takes to be compiled
+_TRIAL: Final = 1.0e-3  # seconds that a launch takes, beside its instructions
 _RUN: Final = 8e-9  # seconds that an instruction of a warp takes
 _PATIENCE: Final = (
     7.0  # of such seconds: what the search may cost. It is counted, not measured, so that each search is the same

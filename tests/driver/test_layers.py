@@ -65,6 +65,12 @@ def calls(library: str) -> dict[Path, set[Path]]:
     return {path: {defined[name] for name in names & defined.keys()} - {path} for path, names in wanted.items()}
 
 
+def included(path: Path, library: str) -> set[Path]:
+    """The files that one includes, generated ones left out."""
+    names = re.findall(r'#include "(.*?)"', path.read_text())
+    return {one.resolve() for name in names for one in (HERE / library / name, path.parent / name) if one.exists()}
+
+
 def test_every_folder_has_its_layer() -> None:
     folders = {path.parent.name for path in sources("libcuda") if path.parent != HERE / "libcuda"}
     assert folders == set(LAYERS) - {""}
@@ -88,3 +94,20 @@ def test_no_two_files_call_each_other_in_a_circle(library: str) -> None:
         TopologicalSorter(calls(library)).prepare()
     except CycleError as circle:
         pytest.fail(" calls ".join(path.name for path in circle.args[1]))
+
+
+@pytest.mark.parametrize("library", sorted({one.folder for one in build.LIBRARIES}))
+def test_no_two_files_include_each_other_in_a_circle(library: str) -> None:
+    try:
+        TopologicalSorter({path.resolve(): included(path, library) for path in sources(library)}).prepare()
+    except CycleError as circle:
+        pytest.fail(" includes ".join(path.name for path in circle.args[1]))
+
+
+def test_libraries_include_and_are_linked_with_what_is_made_before_them() -> None:
+    order = [one.folder for one in build.LIBRARIES]
+    folders = {one.soname: one.folder for one in build.LIBRARIES}
+    for library in build.LIBRARIES:
+        files = {file for path in sources(library.folder) for file in included(path, library.folder)}
+        below = {file.relative_to(HERE.resolve()).parts[0] for file in files} | {folders[n] for n in library.neighbours}
+        assert below <= set(order[: order.index(library.folder) + 1]), library.folder

@@ -11,7 +11,7 @@ from ptxloom.cli.launch_files.expectations import references
 from ptxloom.cli.launch_files.fitted import fitted
 from ptxloom.cli.launch_files.launch_file import read_launch
 from ptxloom.diagnosis.suspects import Trials, diagnoses, search
-from ptxloom.machine.kernels import kernel
+from ptxloom.machine import kernel
 from ptxloom.machine.launch.options import AS_WRITTEN
 from ptxloom.machine.memory.arena import Budget
 

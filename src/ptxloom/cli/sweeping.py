@@ -16,17 +16,15 @@ from ptxloom.cli.launch_files.variations import FLAGS, varied
 from ptxloom.cli.sources.cuda_flags import flags_for
 from ptxloom.cli.sources.inputs import read
 from ptxloom.diagnostics import PtxloomError, Severity
-from ptxloom.machine.kernels import kernel
+from ptxloom.machine import LaunchError, kernel
 from ptxloom.machine.launch.options import read_checks
 from ptxloom.machine.memory.arena import Budget
-from ptxloom.machine.results.outcome import LaunchError
 from ptxloom.source import title
 from ptxloom.syntax.parser import parse_source
 
 if TYPE_CHECKING:
     from ptxloom.files.compiler_flags import Flags
-    from ptxloom.machine import Kernel
-    from ptxloom.machine.results.outcome import LaunchResult
+    from ptxloom.machine import Kernel, LaunchResult
     from ptxloom.syntax import Module
 
 _KEPT = 8  # modules and kernels that a worker keeps

@@ -12,8 +12,7 @@ from ptxloom.cli.sources.cuda_flags import flags_for
 from ptxloom.cli.sources.inputs import read
 from ptxloom.diagnostics import PtxloomError, UsageError
 from ptxloom.isa.limits import LANES
-from ptxloom.machine.kernels import kernel
-from ptxloom.machine.results.trace import Trace
+from ptxloom.machine import Trace, kernel
 from ptxloom.source import title
 from ptxloom.views.runs import hazard_picture, traces
 
@@ -21,9 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from ptxloom.cli.command_line import Options
-    from ptxloom.machine.results.hazard import Hazard
-    from ptxloom.machine.results.profile import Profile
-    from ptxloom.machine.results.trace import TraceRecord
+    from ptxloom.machine import Hazard, Profile, TraceRecord
     from ptxloom.syntax import Module
     from ptxloom.views.drawing.figure import Figure
 

@@ -9,7 +9,7 @@ import numpy as np
 from ptxloom.conformance.inputs import cells, registers
 from ptxloom.conformance.kernel_text import BLOCK, kernel_text, module_text, results_of
 from ptxloom.conformance.operands import CELL_BYTES
-from ptxloom.machine.kernels import kernel
+from ptxloom.machine import kernel
 from ptxloom.syntax import parse
 
 if TYPE_CHECKING:

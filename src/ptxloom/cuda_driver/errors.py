@@ -9,7 +9,7 @@ from ptxloom.machine.results.event_kinds import REASONS
 from ptxloom.machine.runtime.structs.texture import BETWEEN_ACCESSES
 
 if TYPE_CHECKING:
-    from ptxloom.machine.results.outcome import LaunchError
+    from ptxloom.machine import LaunchError
 
 
 class CudaError(IntEnum):

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from ptxloom.machine.kernel import Kernel
+    from ptxloom.machine import Kernel
     from ptxloom.machine.memory.device_memory import DeviceMemory
     from ptxloom.syntax.module import Module
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from _typeshed import WriteableBuffer
 
-    from ptxloom.machine.results.outcome import LaunchResult
+    from ptxloom.machine import LaunchResult
 
 _SOCKET: Final = "/driver"
 _MOST_NAME_BYTES: Final = 107  # of a `sockaddr_un`, except for its end

@@ -38,15 +38,14 @@ from ptxloom.cuda_driver.textures import Images, reference
 from ptxloom.cuda_driver.virtual import VirtualMemory
 from ptxloom.diagnostics import PtxloomError, UsageError
 from ptxloom.isa import Target
-from ptxloom.machine.kernel import Kernel
+from ptxloom.machine import Kernel, LaunchError, OutOfDeviceMemory
 from ptxloom.machine.launch.asked import asked_of
 from ptxloom.machine.launch.device_launches import MOST_PENDING
 from ptxloom.machine.launch.options import FUSED, MEMORY_LIMIT
 from ptxloom.machine.launch.prepared import Prepared
 from ptxloom.machine.memory.arena import default_limit
-from ptxloom.machine.memory.device_memory import ALIGNMENT, DeviceMemory, OutOfDeviceMemory
+from ptxloom.machine.memory.device_memory import ALIGNMENT, DeviceMemory
 from ptxloom.machine.native import host_memory
-from ptxloom.machine.results.outcome import LaunchError
 from ptxloom.source import Source
 from ptxloom.syntax.parser import parse_source
 
@@ -54,7 +53,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from ptxloom.cuda_driver.report import Report
-    from ptxloom.machine.launch.options import LaunchOptions
+    from ptxloom.machine import LaunchOptions
 
     Others: TypeAlias = Callable[[int], "Session | None"]
 

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, Final
 from ptxloom.cuda_driver.errors import CudaError, Refused
 from ptxloom.cuda_driver.protocol import IMAGE, NUMBER, PAIR
 from ptxloom.diagnostics import UsageError
-from ptxloom.machine.memory.images import GEOMETRIES, LAYERED, MODES, NORMALIZED, Level, Sampling, Texels, image_row
+from ptxloom.machine import Sampling
+from ptxloom.machine.memory.images import GEOMETRIES, LAYERED, MODES, NORMALIZED, Level, Texels, image_row
 from ptxloom.machine.runtime.structs.texture import MOST_LEVELS
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ import numpy as np
 from ptxloom.cuda_driver.errors import CudaError, Refused
 from ptxloom.cuda_driver.protocol import VIRTUAL, VIRTUAL_TOLD
 from ptxloom.cuda_driver.regions import SEALS, AddressRange
-from ptxloom.machine.memory.device_memory import OutOfDeviceMemory
+from ptxloom.machine import OutOfDeviceMemory
 
 if TYPE_CHECKING:
     from ptxloom.machine.memory.device_memory import DeviceMemory

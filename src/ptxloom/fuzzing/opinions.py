@@ -27,9 +27,9 @@ from ptxloom.fuzzing.nodes import CLUSTER
 from ptxloom.fuzzing.writer import KERNEL, module_text, names_of
 from ptxloom.isa.target import Target
 from ptxloom.isa.version import PtxVersion
-from ptxloom.machine.kernels import kernel
+from ptxloom.machine import kernel
+from ptxloom.machine import texture as pictured
 from ptxloom.machine.launch.options import DEFAULT_CHECKS
-from ptxloom.machine.memory.textures import texture as pictured
 from ptxloom.machine.native import tier
 from ptxloom.meaning.form import Unreadable
 from ptxloom.syntax import parse

@@ -19,7 +19,7 @@ from ptxloom.diagnostics import TOOLS
 from ptxloom.judge.asking import Rooms, arrays_of, call_of
 from ptxloom.judge.tampering import Functions
 from ptxloom.judge.wire import BrokenError, receive, send
-from ptxloom.machine.kernel import Kernel
+from ptxloom.machine import Kernel
 from ptxloom.machine.launch.watching import watching
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from typing import BinaryIO
 
     from ptxloom.judge.asking import Call
-    from ptxloom.machine.results.outcome import LaunchResult
+    from ptxloom.machine import LaunchResult
 
 _MOST_BYTES: Final = 1 << 34
 _FUNCTION: Final = "kernel"

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ptxloom.checker import check
 from ptxloom.diagnostics import PtxloomError, Severity
 from ptxloom.judge.asking import CHECKS, Ran, Rooms, arrays_of
-from ptxloom.machine.kernel import Kernel
-from ptxloom.machine.results.outcome import LaunchError
+from ptxloom.machine import Kernel, LaunchError
 from ptxloom.names.kernels import kernel_of
 from ptxloom.names.parameters import parameter_names
 from ptxloom.syntax.parser import parse_source
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
 
     from ptxloom.judge.asking import Call
     from ptxloom.judge.problem import Arguments, Problem
-    from ptxloom.machine.results.hazard import Hazard
+    from ptxloom.machine import Hazard
     from ptxloom.source import Source
 
 

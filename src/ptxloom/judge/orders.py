@@ -17,8 +17,7 @@ from ptxloom.judge.machine_kernel import Limits, MachineKernel, NoKernel
 from ptxloom.judge.problem import read_problem
 from ptxloom.judge.python_kernel import PythonKernel
 from ptxloom.judge.verdict import Verdict
-from ptxloom.machine.plan.legality import IllegalPtx
-from ptxloom.machine.program.unsupported import UnsupportedInstruction
+from ptxloom.machine import IllegalPtx, UnsupportedInstruction
 
 if TYPE_CHECKING:
     from ptxloom.files.compiler_flags import Flags

@@ -20,14 +20,14 @@ from ptxloom.cuda_driver.report import Report
 from ptxloom.cuda_driver.server import Server
 from ptxloom.judge.asking import Ran, arrays_of, said_of
 from ptxloom.judge.wire import BrokenError, receive, send
-from ptxloom.machine.kernel import Kernel
+from ptxloom.machine import Kernel
 from ptxloom.machine.launch.watching import watching
 from ptxloom.machine.memory.arena import default_limit
 
 if TYPE_CHECKING:
     from ptxloom.judge.asking import Call
     from ptxloom.judge.machine_kernel import Limits
-    from ptxloom.machine.results.outcome import LaunchResult
+    from ptxloom.machine import LaunchResult
 
 _CHECKS: Final = ("memcheck", "synccheck", "racecheck", "initcheck")
 _DEVICE: Final = "sm_80"

@@ -13,8 +13,8 @@ from triton.backends.nvidia.driver import make_tensordesc_arg
 from triton.runtime import _allocation
 
 from ptxloom.diagnostics import PtxloomError, UsageError
+from ptxloom.machine import LaunchOptions
 from ptxloom.machine.launch.asked import asked_of
-from ptxloom.machine.launch.options import LaunchOptions
 from ptxloom.machine.launch.prepared import Prepared
 from ptxloom.machine.launch.watching import watched_checks, watched_provenance
 from ptxloom.triton import clock, recorded

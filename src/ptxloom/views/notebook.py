@@ -36,9 +36,7 @@ if TYPE_CHECKING:
     from ptxloom.fragments import Fragment
     from ptxloom.fragments.filled import Filled
     from ptxloom.layout import ComposedLayout, Layout
-    from ptxloom.machine.results.hazard import Hazard, Hazards
-    from ptxloom.machine.results.profile import Profile
-    from ptxloom.machine.results.trace import TraceRecord
+    from ptxloom.machine import Hazard, Hazards, Profile, TraceRecord
     from ptxloom.syntax import Module
 
 _SVG: Final = "image/svg+xml"

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ptxloom.cli.arguments.launch_keys import COLUMNS, TILED
 from ptxloom.diagnostics import PtxloomError, UsageError
-from ptxloom.machine.memory.tensor_map import MappedArray, tensor_map, tensor_map_im2col
+from ptxloom.machine import MappedArray, tensor_map, tensor_map_im2col
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -9,8 +9,7 @@ import numpy as np
 
 from ptxloom.conformance.kernel_text import BLOCK, module_text
 from ptxloom.conformance.scenes.things import Maps, SurfaceObject, TextureObject
-from ptxloom.machine.kernels import kernel
-from ptxloom.machine.memory.textures import surface, texture
+from ptxloom.machine import kernel, surface, texture
 from ptxloom.syntax import parse
 
 if TYPE_CHECKING:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from ptxloom.fragments import Fragment
     from ptxloom.inspection import FunctionSummary, Inspection, Move
-    from ptxloom.machine.results.profile import Profile
+    from ptxloom.machine import Profile
     from ptxloom.views.runs.source_lines import SourceOf
 
 VERDICT_INK: Final = {"legal": Ink.GREEN, "warning": Ink.YELLOW, "error": Ink.RED}

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ptxloom.diagnosis import Diagnosis, Examination, Picture, Unjudged
     from ptxloom.diagnosis.examination import Verdict
     from ptxloom.diagnosis.lines.behind import Behind
-    from ptxloom.machine.results.hazard import Hazard, Hazards
+    from ptxloom.machine import Hazard, Hazards
 
 _ROWS = 8  # of a picture
 _COLUMNS = 6

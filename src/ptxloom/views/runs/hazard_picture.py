@@ -11,7 +11,7 @@ from ptxloom.views.drawing.figure import Cell, Figure, Grid, Legend
 from ptxloom.views.runs.code_listings import listing
 
 if TYPE_CHECKING:
-    from ptxloom.machine.results.hazard import Hazard, Party
+    from ptxloom.machine import Hazard, Party
     from ptxloom.source import Span
 
 _AROUND: Final = 3  # lines above and below

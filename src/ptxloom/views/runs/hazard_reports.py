@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ptxloom.hazards.kind import HazardKind
-    from ptxloom.machine.results.hazard import Hazard, Party
+    from ptxloom.machine import Hazard, Party
     from ptxloom.records import Json
     from ptxloom.source import Span
     from ptxloom.syntax.origins import SourceLine

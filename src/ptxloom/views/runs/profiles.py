@@ -14,9 +14,8 @@ from ptxloom.views.core.tables import Cell, Table, text_table
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from ptxloom.machine.results.conflict_fixes import Remedy
+    from ptxloom.machine import Profile, Remedy
     from ptxloom.machine.results.counts import Counts, ProfileRow
-    from ptxloom.machine.results.profile import Profile
     from ptxloom.syntax.origins import SourceLine
 
 TITLE: Final = "What a run of a PTX kernel cost"

@@ -20,10 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ptxloom.comparison import Comparison
-    from ptxloom.machine.results.fidelity import Fidelity
-    from ptxloom.machine.results.hazard import Hazard
-    from ptxloom.machine.results.profile import Profile
-    from ptxloom.machine.results.trace import TraceRecord
+    from ptxloom.machine import Fidelity, Hazard, Profile, TraceRecord
     from ptxloom.views.runs.source_lines import SourceOf
 
 

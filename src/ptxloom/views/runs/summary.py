@@ -14,7 +14,7 @@ from ptxloom.views.runs.hazard_reports import diagnostic
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from ptxloom.machine.results.hazard import Hazard
+    from ptxloom.machine import Hazard
     from ptxloom.views.runs.run_reports import Run
 
 

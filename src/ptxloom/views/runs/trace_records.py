@@ -10,7 +10,7 @@ from ptxloom.records import Natural, Record, taken
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ptxloom.machine.results.trace import TraceRecord
+    from ptxloom.machine import TraceRecord
 
 _VERSION: Final = 1
 

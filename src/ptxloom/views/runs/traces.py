@@ -22,7 +22,7 @@ from ptxloom.views.runs.source_lines import no_source, source_lines
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ptxloom.machine.results.trace import TraceRecord
+    from ptxloom.machine import TraceRecord
     from ptxloom.views.runs.source_lines import SourceOf
 
 VERSION: Final = 1

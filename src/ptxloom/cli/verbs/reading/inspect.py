@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from ptxloom.cli.command_line import Options
-    from ptxloom.machine.results.profile import Profile
+    from ptxloom.machine import Profile
 
 
 def run(options: Options) -> Outcome:

@@ -27,10 +27,9 @@ from ptxloom.cli.sources.kernels import chosen_kernel
 from ptxloom.cli.sources.source_texts import source_texts
 from ptxloom.diagnostics import PtxloomError, Severity
 from ptxloom.files.reading import in_folder
-from ptxloom.machine.kernels import kernel
+from ptxloom.machine import LaunchError, kernel
 from ptxloom.machine.launch.options import read_checks
 from ptxloom.machine.memory.arena import Budget
-from ptxloom.machine.results.outcome import LaunchError
 from ptxloom.machine.results.trace import Records
 from ptxloom.source import title
 from ptxloom.syntax.parser import parse_source
@@ -43,8 +42,7 @@ if TYPE_CHECKING:
 
     from ptxloom.cli.command_line import Options
     from ptxloom.cli.launch_files.launch_file import LaunchFile
-    from ptxloom.machine.results.profile import Profile
-    from ptxloom.machine.results.trace import TraceRecord
+    from ptxloom.machine import Profile, TraceRecord
     from ptxloom.views.drawing.figure import Figure
     from ptxloom.views.runs.source_lines import SourceOf
 

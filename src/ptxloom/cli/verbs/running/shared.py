@@ -15,10 +15,8 @@ from ptxloom.cli.sources.inputs import read
 from ptxloom.diagnostics import PtxloomError, UsageError
 from ptxloom.fragments.number_types import ptx_name
 from ptxloom.isa.types import element_type
-from ptxloom.machine.kernels import kernel
+from ptxloom.machine import LaunchError, Provenance, kernel
 from ptxloom.machine.memory.address_map import shared_arrays
-from ptxloom.machine.results.outcome import LaunchError
-from ptxloom.machine.results.provenance_choice import Provenance
 from ptxloom.machine.results.provenance_tags import Kind
 from ptxloom.machine.results.shared_map import SharedMap, interesting
 from ptxloom.names.demangling import demangled
@@ -32,8 +30,7 @@ if TYPE_CHECKING:
 
     from ptxloom.cli.command_line import Options
     from ptxloom.cli.launch_files.launch_file import LaunchFile
-    from ptxloom.machine.kernel import Kernel
-    from ptxloom.machine.results.provenance import ProvenanceRecord
+    from ptxloom.machine import Kernel, ProvenanceRecord
 
 _LONGEST_NUMBER: Final = 9  # digits
 _NOWHERE: Final = -1

@@ -24,10 +24,10 @@ from ptxloom.comparison.expression import Expectation
 from ptxloom.diagnosis import Examination, examine
 from ptxloom.diagnosis.lines.behind import behind
 from ptxloom.diagnostics import BEFORE_LAWS, PtxloomError, Severity, UsageError
-from ptxloom.machine.kernels import kernel
+from ptxloom.machine import LaunchError, Provenance, kernel
 from ptxloom.machine.memory.arena import Budget, default_limit
-from ptxloom.machine.results.outcome import LaunchError, NotReadyError
-from ptxloom.machine.results.provenance_choice import BUDGET_BYTES, Provenance
+from ptxloom.machine.results.outcome import NotReadyError
+from ptxloom.machine.results.provenance_choice import BUDGET_BYTES
 from ptxloom.syntax.parser import parse_source
 from ptxloom.views.runs import diagnoses, diagnosis_picture, diagnosis_records
 
@@ -37,8 +37,7 @@ if TYPE_CHECKING:
     from ptxloom.cli.command_line import Options
     from ptxloom.diagnosis import Repair
     from ptxloom.diagnosis.lines.behind import Behind
-    from ptxloom.machine import Hazard, Kernel
-    from ptxloom.machine.results.provenance import ProvenanceRecord
+    from ptxloom.machine import Hazard, Kernel, ProvenanceRecord
     from ptxloom.syntax import Module
 
 

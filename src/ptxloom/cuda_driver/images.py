@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 from typing import TYPE_CHECKING, Final
 
-from ptxloom import disk_cache
+from ptxloom.checker.legality import errors
 from ptxloom.cuda_driver.errors import CudaError, Refused
-from ptxloom.diagnostics import Severity, UsageError
+from ptxloom.diagnostics import UsageError
 from ptxloom.files import UnreadableFile, texts_of
 from ptxloom.files.fatbins import ptx_in
 from ptxloom.files.reading import decoded, is_compiled
@@ -17,7 +16,6 @@ from ptxloom.source import Source, title
 from ptxloom.syntax.parser import parse_source
 
 if TYPE_CHECKING:
-    from ptxloom.diagnostics import Diagnostic
     from ptxloom.syntax.module import Module
 
 _NO_PTX = (
@@ -26,7 +24,6 @@ _NO_PTX = (
 )
 
 _ANY: Final = Target(0)
-_LEGAL: Final = b"legal"
 
 
 def module_of(image: bytes, path: str, capability: int) -> Module:
@@ -44,7 +41,7 @@ def module_of(image: bytes, path: str, capability: int) -> Module:
     if ".version" not in source.text:
         raise Refused(CudaError.INVALID_IMAGE)
     module = parse_source(source)
-    if wrong := _errors(module):
+    if wrong := errors(module):
         raise Refused(CudaError.INVALID_PTX, "\n".join(f"ptxloom: {d}" for d in wrong[:8]))
     made_for = made_for_of(module)
     if not made_for.runs_on(capability):
@@ -53,23 +50,6 @@ def module_of(image: bytes, path: str, capability: int) -> Module:
     if ".address_size" in source.text and module.address_size == 32:
         raise Refused(CudaError.INVALID_PTX, f"ptxloom: {source.title} has addresses of 32 bits")
     return module
-
-
-def _errors(module: Module) -> list[Diagnostic]:
-    """What is illegal in a module that is as it was read: that there is nothing is kept from run to run."""
-    told = [d for d in module.diagnostics if d.severity is Severity.ERROR]
-    if told:
-        return told
-    digest = hashlib.sha256(module.source.text.encode("utf-8", "surrogatepass")).hexdigest()
-    key = f"legal for a driver {digest}"
-    if disk_cache.kept(key) == _LEGAL:
-        return []
-    from ptxloom.checker import check  # noqa: PLC0415 - a sixth of what serving a program imports
-
-    wrong = [d for d in check(module) if d.severity is Severity.ERROR]
-    if not wrong:
-        disk_cache.keep(key, _LEGAL)
-    return wrong
 
 
 def _source(image: bytes, path: str, capability: int) -> Source:

@@ -52,7 +52,8 @@ def forget(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(jit, name, {})
     monkeypatch.setattr(jit, "_REPLACED", [])
     monkeypatch.setattr(jit, "_WORTH", set[str]())
-    monkeypatch.setattr(jit._Patience, "left", 1)
+    monkeypatch.setattr(jit._Patience, "before", None)
+    monkeypatch.setattr(jit._Patience, "here", 0)
     worker._entry.cache_clear()
 
 
@@ -113,17 +114,42 @@ def test_the_next_process_optimises_what_one_before_was_too_short_for(
         begun.append(len(modules))
 
     monkeypatch.setattr(optimiser, "made", made)
-    monkeypatch.setattr(jit, "LONG", 1 << 40)
-    monkeypatch.setattr(jit._Patience, "left", 1 << 40)
-    for left, is_begun in ((1 << 40, 0), (1, 1)):  # a short run asks for nothing; a long one does, and ends too early
+    for long, is_begun in ((1 << 40, False), (1, True)):  # what is short asks for nothing; what is long ends too early
         forget(monkeypatch)
-        monkeypatch.setattr(jit._Patience, "left", left)
+        monkeypatch.setattr(jit, "LONG", long)
         launched(pl.kernel(pl.parse(TEXT), "k"))
-        assert len(begun) == is_begun
+        assert bool(begun) == is_begun
         assert jit._LIGHT
     forget(monkeypatch)
     launched(pl.kernel(pl.parse(TEXT), "k"), **({} if timeout is None else {"timeout": timeout}))
     assert bool(jit._LIGHT) == (timeout is not None)
+
+
+@pytest.mark.parametrize(("little", "begun"), [(1, [False, False, True, False]), (1 << 40, [False] * 4)])
+def test_what_short_processes_have_run_adds_up(little: int, begun: list[bool], monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+
+    def made(modules: Mapping[str, object]) -> Mapping[str, bytes]:
+        asked.append(len(modules))
+        return {}
+
+    def refused(_: str) -> None:
+        return None
+
+    monkeypatch.setattr(optimiser, "made", made)
+    monkeypatch.setattr(jit, "LITTLE", little)
+    monkeypatch.setattr(jit, "LONG", 1 << 40)
+    launched(pl.kernel(pl.parse(TEXT), "k"))
+    monkeypatch.setattr(jit, "LONG", jit._Patience.here * 5 // 2)
+    seen: list[bool] = []
+    for _ in begun:
+        forget(monkeypatch)
+        monkeypatch.setattr(jit, "_worthwhile", refused)  # else the next one makes them
+        launched(pl.kernel(pl.parse(TEXT), "k"))
+        jit.leave_count()  # as at its end
+        seen.append(bool(asked))
+        asked.clear()
+    assert seen == begun
 
 
 def test_they_are_as_before_where_a_process_fails(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -140,7 +166,7 @@ def test_they_are_as_before_where_a_process_fails(monkeypatch: pytest.MonkeyPatc
 def test_nothing_is_begun_by_short_runs_nor_with_a_time_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     kernel = pl.kernel(pl.parse(TEXT), "k")
     launched(kernel, timeout=100.0)
-    monkeypatch.setattr(jit._Patience, "left", 1 << 40)
+    monkeypatch.setattr(jit, "LONG", 1 << 40)
     launched(kernel)
     assert jit._LIGHT
     assert beside._AT_WORK == []

@@ -1,12 +1,13 @@
 """Functions of the run-time to machine code, when they are first needed; machine code is kept on disk.
 
 They are compiled without optimisation first, which takes LLVM a tenth of the time. Once warps have run long in such
-code, a process of its own optimises it (`native/optimiser.py`). That functions are worth it is kept, too: where this
-process ends before they have been made, the next one makes them when it needs them.
+code, in this process and those before it, a process of its own optimises it (`native/optimiser.py`). That functions are
+worth it is kept, too: where this process ends before they have been made, the next one makes them when it needs them.
 """
 
 from __future__ import annotations
 
+import atexit
 import re
 import zlib
 from functools import partial
@@ -30,6 +31,8 @@ _REFERRED: Final = re.compile(r"^declare [^@]*@(?!llvm\.)([\w.]+)", re.MULTILINE
 _RUNTIME: Final[dict[tuple[str, bool], Code]] = {}
 _OPTIMISED: Final = 2  # the level of functions of the run-time
 LONG: Final = 1 << 26  # instructions of warps after which functions are worth optimising
+LITTLE: Final = LONG >> 8  # instructions that are not worth a file
+_COUNT: Final = "instructions of warps in light functions"
 
 
 class Light(NamedTuple):
@@ -47,9 +50,28 @@ class Light(NamedTuple):
 
 
 class _Patience:
-    """What is left to run before light functions are optimised."""
+    """Instructions of warps in light functions since such functions were last found worth optimising.
 
-    left = LONG
+    Attributes:
+        before: Those of earlier processes; None until it is asked for.
+        here: Those of this process.
+    """
+
+    before: int | None = None
+    here = 0
+
+    @classmethod
+    def is_over(cls, instructions: int) -> bool:
+        """Whether warps have run long by now, with some more instructions."""
+        if cls.before is None:
+            cls.before = int(disk_cache.kept(_COUNT) or b"0")
+        cls.here += instructions
+        return cls.before + cls.here >= LONG
+
+    @classmethod
+    def renew(cls) -> None:
+        """Begin to count anew."""
+        cls.before = cls.here = 0
 
 
 _LIGHT: Final[dict[str, Light]] = {}  # by what optimised functions are kept under; what they call comes first
@@ -265,10 +287,7 @@ def ran(instructions: int) -> None:
     Args:
         instructions: The instructions since the last call.
     """
-    if not _LIGHT:
-        return
-    _Patience.left -= instructions
-    if _Patience.left > 0:
+    if not _LIGHT or not _Patience.is_over(instructions):
         return
     from ptxloom.machine.native import optimiser  # noqa: PLC0415 - few processes run so long
 
@@ -278,11 +297,19 @@ def ran(instructions: int) -> None:
         _WORTH.update(_LIGHT)
         made = optimiser.made({key: partial(kept, f"IR of {key}") for key in _LIGHT})
         if made is None:
-            _Patience.left = LONG
+            _Patience.renew()
         for key, code in (made or {}).items():
             _replace(key, code)
         if not _LIGHT:
-            _Patience.left = LONG
+            _Patience.renew()
+
+
+@atexit.register
+def leave_count() -> None:
+    """Leave to later processes how much has run; nothing, where that was enough."""
+    total = (_Patience.before or 0) + _Patience.here
+    if _Patience.here >= LITTLE or total >= LONG:
+        disk_cache.keep(_COUNT, b"%d" % (total if total < LONG else 0))
 
 
 def _replace(key: str, code: bytes) -> None:

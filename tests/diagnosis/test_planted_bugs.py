@@ -34,6 +34,19 @@ def test_the_cause_the_operand_and_the_line_are_named_first(bug: PlantedBug) -> 
     assert not bug.operand or not [one.operand for one in found if one.certain and one.operand not in planted]
 
 
+@pytest.mark.parametrize(("name", "certain"), [
+    ("gemm-128x128-f16/a-swizzle-of-other-rows", False),
+    ("gemm-64x64-f16/b-swizzle-of-fewer-bits", False),
+    ("gemm-64x64-s8/a-read-without-swizzle", True),
+    ("gemm-64x64-s8/b-written-without-swizzle", True),
+])  # fmt: skip
+def test_of_two_sides_with_a_swizzle_each_neither_is_wrong_for_certain(name: str, *, certain: bool) -> None:
+    [bug] = (one for one in BUGS if one.id == name)
+    first = diagnoses_of(bug)[0]
+    assert (first.cause, first.certain) == ("swizzle-mismatch", certain)
+    assert ("either may be meant" in first.detail) == (not certain)
+
+
 def test_places_that_are_stored_twice_accuse_no_factor() -> None:
     [bug] = (one for one in BUGS if one.id == "blackwell-f16-m64/rows-of-four-warps-by-32")
     assert [(one.cause, one.operand) for one in diagnoses_of(bug)] == [("stored-twice", "d")]

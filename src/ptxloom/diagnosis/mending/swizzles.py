@@ -39,7 +39,7 @@ def of_swizzle(swizzle: Swizzle | None, way: Sequence[Op], concerned: Sequence[O
     if sides is None:
         return None
     writer, reader = sides
-    turned = [any(map(_turns, _behind(op, program))) for op in sides]
+    turned = _swizzling(sides, program)
     if all(turned):
         edits = [edit for op in _alike(reader, concerned) for edit in _as_other(op, writer, program)]
     elif any(turned) and swizzle is not None:
@@ -50,6 +50,22 @@ def of_swizzle(swizzle: Swizzle | None, way: Sequence[Op], concerned: Sequence[O
         return None
     own = {node.start: (node, text) for node, text in edits}
     return Repair(program.module, tuple(own.values())) if own else None
+
+
+def both_swizzle(way: Sequence[Op], program: Program) -> bool:
+    """Whether writer and reader of shared memory swizzle: then a change of either gives both the same swizzle.
+
+    Args:
+        way: The path of the elements.
+        program: Its instructions.
+    """
+    sides = sides_of(way)
+    return sides is not None and all(_swizzling(sides, program))
+
+
+def _swizzling(sides: tuple[Op, Op], program: Program) -> list[bool]:
+    """Whether writer and reader swizzle, each."""
+    return [any(map(_turns, _behind(op, program))) for op in sides]
 
 
 def _turns(op: Op) -> bool:

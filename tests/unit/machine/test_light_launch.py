@@ -17,18 +17,20 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 LAUNCH: Final = """
-import json, sys
+import json, os, sys
 import numpy as np
 import ptxloom as pl
 text = '''.version 9.0 .target sm_90 .entry k(.param .u64 out) {
-  .reg .b64 %a; .reg .b32 %t; ld.param.u64 %a, [out]; mov.u32 %t, %tid.x; mad.wide.u32 %a, %t, 4, %a;
-  st.global.u32 [%a], %t; ret; }'''
-out = np.zeros(40, np.uint32)
-pl.kernel(pl.parse(text), "k").launch(1, 40, [out], checks=sys.argv[1:] or None)
-assert out.tolist() == list(range(40))
+  .shared .b32 rows[128]; .reg .b32 %x<9>; .reg .b64 %a; .reg .b32 %t; ld.param.u64 %a, [out];
+  mov.u32 %t, %tid.x; mad.wide.u32 %a, %t, 4, %a;
+  MOVED st.global.u32 [%a], %t; ret; }'''.replace("MOVED", os.environ["MOVED"])
+out = np.zeros(int(os.environ["THREADS"]), np.uint32)
+pl.kernel(pl.parse(text), "k").launch(1, out.size, [out], checks=sys.argv[1:] or None)
+assert out.tolist() == list(range(out.size))
 from ptxloom.machine.native.together import members
 print(json.dumps([sorted(name for name in sys.modules if name.startswith("ptxloom")), list(members())]))
 """
+MOVED: Final = "mov.u32 %x0, rows; ldmatrix.sync.aligned.m8n8.x2.shared.b16 {%x1, %x2}, [%x0];"
 MOST: Final = 258  # modules of ours, with those that parse: this number only falls
 PLANS: Final = (
     "analysis",
@@ -43,9 +45,15 @@ PLANS: Final = (
 OTHERS: Final = ("banks", "checker", "comparison", "diagnosis", "flow", "readings", "views")
 
 
-def launched(cache: Path, checks: Sequence[str] = ()) -> tuple[list[str], list[str]]:
+def launched(cache: Path, checks: Sequence[str] = (), moved: str = "") -> tuple[list[str], list[str]]:
     """The modules of a process that launches a kernel, and what it loads together."""
-    environment = {**os.environ, "PTXLOOM_CACHE": str(cache), "PYTHONPATH": str(Path(pl.__file__).parents[1])}
+    own = {
+        "PTXLOOM_CACHE": str(cache),
+        "PYTHONPATH": str(Path(pl.__file__).parents[1]),
+        "MOVED": moved,
+        "THREADS": "64" if moved else "40",
+    }
+    environment = {**os.environ, **own}
     command = [sys.executable, "-c", LAUNCH, *checks]
     modules, members = json.loads(subprocess.run(command, env=environment, capture_output=True, check=True).stdout)
     return modules, members
@@ -60,6 +68,13 @@ def test_a_launch_of_what_is_kept_imports_little(tmp_path: Path) -> None:
     assert len(again) <= MOST
     assert members == same  # else all of it is compiled again
     assert len(members) >= 11
+
+
+def test_functions_whose_code_is_kept_are_not_imported(tmp_path: Path) -> None:
+    first, _ = launched(tmp_path, moved=MOVED)
+    assert {"ptxloom.machine.runtime.memory.matrices", "ptxloom.fragments.derive"} <= {*first}
+    again, _ = launched(tmp_path, moved=MOVED)
+    assert len(again) <= MOST
 
 
 @pytest.mark.parametrize("tool", ["racecheck:global", "initcheck:global"])

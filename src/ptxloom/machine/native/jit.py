@@ -11,12 +11,13 @@ import atexit
 import re
 import zlib
 from functools import partial
+from importlib import import_module  # noqa: TID251 - code that is kept names functions of the run-time
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from ptxloom import disk_cache, own_python
 from ptxloom.machine.native import interrupts, tier
 from ptxloom.machine.native.llvm import LOCK, Code, compile_here, host, load
-from ptxloom.machine.native.signature import symbol_of
+from ptxloom.machine.native.signature import symbol_named, symbol_of
 from ptxloom.machine.native.standalone import standalone_of
 from ptxloom.machine.native.together import members
 
@@ -143,6 +144,17 @@ def native_address(function: Callable[..., object], *, watched: bool = True) -> 
     # functions of others are not in the package's state: their text belongs to the key
     text = "" if function.__module__.startswith("ptxloom.") else _parts(function)[0]
     return linked(symbol_of(function), partial(_parts, function), text, watched=watched)
+
+
+def named_address(module: str, name: str, *, watched: bool) -> int:
+    """The machine code of a native function of ours, whose module is imported only if the code is not in the cache.
+
+    Args:
+        module: Where it stands.
+        name: Its name there.
+        watched: Whether a tool may watch.
+    """
+    return linked(symbol_named(name), lambda: _parts(vars(import_module(module))[name]), watched=watched)
 
 
 def _parts(function: Callable[..., object]) -> Parts:

@@ -44,7 +44,12 @@ def signature(function: Callable[..., object]) -> NativeSignature:
 
 def symbol_of(function: Callable[..., object]) -> str:
     """What a function is called in object code."""
-    return f"ptxloom_{function.__name__}"
+    return symbol_named(function.__name__)
+
+
+def symbol_named(name: str) -> str:
+    """What a function of that name is called in object code."""
+    return f"ptxloom_{name}"
 
 
 def names_of(function: Callable[..., object]) -> dict[str, object]:

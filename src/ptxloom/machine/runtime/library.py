@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 #: Where the functions are that are loaded together (`native/together.py`): all of them, whatever else is imported.
 TOGETHER: Final = (barriers, hazards, lane_access, reconvergence, scheduler)
+_OURS: Final = "ptxloom."
 _FOLLOWING: Final = "ptxloom.machine.runtime.provenance."
 _MADE: Final = (
     (access.NAME, access.access_function),
@@ -48,10 +49,11 @@ def native_name(function: Callable[..., object]) -> str:
 def named_address(name: str, *, watched: bool) -> int:
     """The machine code of the native function that `native_name` named so."""
     module, _, called = name.partition(":")
-    function = vars(import_module(module))[called]
     if watched and module.startswith(_FOLLOWING):
         from ptxloom.machine.runtime.provenance.following import FOLLOWING  # noqa: PLC0415 - few launches are followed
 
-        if function in FOLLOWING:
+        if any((one.__module__, one.__name__) == (module, called) for one in FOLLOWING):
             jit.link_watched(FOLLOWING)
-    return jit.native_address(function, watched=watched)
+    if module.startswith(_OURS):
+        return jit.named_address(module, called, watched=watched)
+    return jit.native_address(vars(import_module(module))[called], watched=watched)

@@ -71,7 +71,10 @@ ELEMENTS: Final = {
         "_make_room": "the trail, before there is a worker",
         "renew": "tags, in a launch of one thread",
     },
-    "launch/shadows/racecheck.py": {"mark": "rows of that array"},
+    "launch/shadows/racecheck.py": {
+        "_add_segments": "a row of that array, where `mark` has made it",
+        "mark": "rows of that array",
+    },
     "launch/tensor_forms.py": {"fill": "a plan that the count does not tell of yet, under the launch's lock"},
     "launch/worker.py": {"add_cluster": "the worker's own table of CTAs"},
     "memory/heap.py": {"allocate": "the heap's tables, under its lock", "release": "the same"},

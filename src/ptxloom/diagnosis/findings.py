@@ -22,7 +22,7 @@ from ptxloom.diagnosis.lines.loops import ends_of
 from ptxloom.diagnosis.lines.reached import kept_from
 from ptxloom.diagnosis.lines.terms import Line, at_index
 from ptxloom.diagnosis.mending.addresses import of_address
-from ptxloom.diagnosis.mending.swizzles import both_swizzle, of_swizzle
+from ptxloom.diagnosis.mending.swizzles import EITHER, both_swizzle, of_swizzle
 from ptxloom.diagnosis.mending.vectors import of_vectors
 from ptxloom.diagnosis.model import Diagnosis
 from ptxloom.diagnosis.origins.bases import way
@@ -51,7 +51,6 @@ if TYPE_CHECKING:
     from ptxloom.syntax.origins import SourceLine
 
 _EXCHANGED = ("matrices-exchanged", "registers-exchanged")
-_EITHER = "; writer and reader swizzle differently: either may be meant"
 _MOST_DETAILS = 3
 _ONE_CHANGE = ("rows-shifted", "columns-shifted")  # by one distance: by several, an array may be read as none should be
 _BYTE_BITS = 8
@@ -126,14 +125,15 @@ def _diagnosis(group: Sequence[Suspect], run: Run) -> Diagnosis:
     known = bool(first.explained) and named.cause != _UNKNOWN.cause
     certain = known and proved and not others and all(s.sure for s in group) and not _may_be_meant(first, found)
     certain = certain and not (named.cause in _ONE_CHANGE and len({first_of(s).detail for s in group}) > 1)
-    either = _has_two_sides(named, paths, record)
+    ways = ways_of(paths, record, record.program.ops)
+    either = named.cause == "swizzle-mismatch" and both_swizzle(ways, record.program)
     certain = certain and not is_right_turned(first) and not either
     return Diagnosis(
         first.law,
         role,
         run.arrays[array].name,
         found.cause,
-        _details(group) + _EITHER * either,
+        _details(group) + EITHER * either,
         certain,
         tuple(sorted(others)),
         found.op.line,
@@ -154,8 +154,7 @@ def _repair(group: Sequence[Suspect], found: Culprit, paths: Integers, record: P
     if found.cause in _EXCHANGED:
         return of_vectors(group, record)
     if found.cause == "swizzle-mismatch":
-        ways = ways_of(paths, record, record.program.ops)
-        return of_swizzle(named.swizzle, ways[0], found.concerned, record.program) if ways else None
+        return of_swizzle(named.swizzle, ways_of(paths, record, record.program.ops), found.concerned, record.program)
     return of_address(named, tile.role, found, tile.plane, record.program)
 
 
@@ -189,13 +188,6 @@ def _may_be_meant(suspect: Suspect, found: Culprit) -> bool:
     if found.cause == "halves-exchanged":
         return suspect.tile.plane.unit_bits < _BYTE_BITS
     return found.cause == "swizzle-mismatch" and not any(map(_is_in_shared_memory, found.concerned))
-
-
-def _has_two_sides(named: Named, paths: Integers, record: ProvenanceRecord) -> bool:
-    """Whether a change of either writer or reader mends an operand, as each has a swizzle, and these differ."""
-    if named.cause != "swizzle-mismatch":
-        return False
-    return any(both_swizzle(way, record.program) for way in ways_of(paths, record, record.program.ops)[:1])
 
 
 def is_right_turned(suspect: Suspect) -> bool:

@@ -221,7 +221,16 @@ class Device:
         return self.contracted(text, name, AS_WRITTEN)
 
     def contracted(self, text: str | Module, name: str | None, contract: str) -> Kernel:
-        """Like `kernel`, with the contract of its sums and products known from the beginning."""
+        """Like `kernel`, with the contract of its sums and products known from the beginning.
+
+        Args:
+            text: As for `kernel`.
+            name: As for `kernel`.
+            contract: `AS_WRITTEN`, or `FUSED`: products are added without being rounded first.
+
+        Returns:
+            The kernel, made once for a text, a name and a contract.
+        """
         module = self.load(text)
         key = (module.source.text, name, contract)
         if key not in self._kernels:

@@ -21,21 +21,24 @@ if TYPE_CHECKING:
     from ptxloom.diagnosis.origins.permutations import Swizzle
     from ptxloom.machine.program.model import Op, Program
 
+EITHER: Final = "; writer and reader swizzle differently: either may be meant"
 _MOST: Final = 200  # instructions that are looked at
 _LEAST_PITCH: Final = 32  # bytes of a row
 _SHIFTS: Final = frozenset({"lshr", "ashr"})  # words of rows
 
 
-def of_swizzle(swizzle: Swizzle | None, way: Sequence[Op], concerned: Sequence[Op], program: Program) -> Repair | None:
+def of_swizzle(
+    swizzle: Swizzle | None, ways: Sequence[Sequence[Op]], concerned: Sequence[Op], program: Program
+) -> Repair | None:
     """The change that gives both sides the same swizzle; None if unknown.
 
     Args:
         swizzle: The difference between the two sides, if it is one function.
-        way: The path of the elements.
+        ways: The paths of the elements, that of the most first.
         concerned: All instructions concerned: those like the changed one are changed likewise.
         program: Theirs.
     """
-    sides = sides_of(way)
+    sides = sides_of(ways[0]) if ways else None
     if sides is None:
         return None
     writer, reader = sides
@@ -52,14 +55,14 @@ def of_swizzle(swizzle: Swizzle | None, way: Sequence[Op], concerned: Sequence[O
     return Repair(program.module, tuple(own.values())) if own else None
 
 
-def both_swizzle(way: Sequence[Op], program: Program) -> bool:
+def both_swizzle(ways: Sequence[Sequence[Op]], program: Program) -> bool:
     """Whether writer and reader of shared memory swizzle: then a change of either gives both the same swizzle.
 
     Args:
-        way: The path of the elements.
+        ways: The paths of the elements, that of the most first.
         program: Its instructions.
     """
-    sides = sides_of(way)
+    sides = sides_of(ways[0]) if ways else None
     return sides is not None and all(_swizzling(sides, program))
 
 

@@ -31,7 +31,7 @@ from ptxloom.machine.runtime.provenance.register_heads import (
 )
 from ptxloom.machine.runtime.provenance.shared_words import (
     WORD,
-    load_rows,
+    load_word_rows,
     load_word_tags,
     read_shared_tags,
     start_words,
@@ -124,7 +124,7 @@ def load_tags(
         found: u32 = 0
         if space == SHARED and size == WORD:
             if lanes == FULL:
-                found = load_rows(w, site, addresses, offset)
+                found = load_word_rows(w, site, addresses, offset)
             if found == 0:
                 found = load_word_tags(w, site, lanes, addresses, offset)
         elif space == GLOBAL:

@@ -163,7 +163,7 @@ def is_row(places: Slice[u64]) -> u32:
     return u32(gaps == 0)
 
 
-def load_rows(w: Warp, site: u32, addresses: Ptr[u64], offset: u64) -> u32:
+def load_word_rows(w: Warp, site: u32, addresses: Ptr[u64], offset: u64) -> u32:
     """1 if each half of a warp loads one word of its CTA's shared memory, or words side by side, that have come alike.
 
     Their heads are put aside, as the instruction finds them.

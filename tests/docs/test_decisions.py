@@ -1,4 +1,4 @@
-"""Decisions are opened again when what they rest on is no longer so: a test for each that says what that would be."""
+"""Each decision is reopened when its reason no longer holds: one test per decision states the condition."""
 
 from __future__ import annotations
 
@@ -140,12 +140,12 @@ ELSEWHERE = {
 @pytest.mark.parametrize("page", OPENED_BY)
 def test_what_a_decision_rests_on_is_still_so(page: str) -> None:
     met = [one.__doc__ for one in OPENED_BY[page] if one()]
-    assert not met, f"docs/decisions/{page}.md is to be asked again: {met}"
+    assert not met, f"docs/decisions/{page}.md must be reopened: {met}"
 
 
 def test_every_page_says_what_would_open_it_again_and_has_its_test() -> None:
     assert PAGES.keys() - {"README"} == {*OPENED_BY, *ELSEWHERE}
-    assert [page for page in (*OPENED_BY, *ELSEWHERE) if "\n**Asked again** when " not in PAGES[page]] == []
+    assert [page for page in (*OPENED_BY, *ELSEWHERE) if "\n**Reopened** when " not in PAGES[page]] == []
     for page in OPENED_BY:
         assert "tests/docs/test_decisions.py" in PAGES[page]
     for page, test in ELSEWHERE.items():

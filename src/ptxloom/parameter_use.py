@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Final
 from ptxloom.binding.effects import destinations
 from ptxloom.binding.sizes import parameters
 from ptxloom.binding.touches import OBJECT, touches
-from ptxloom.flow.solver import solve
 from ptxloom.isa.types import is_type
 from ptxloom.meaning.origins import ORIGINS, Origin
 from ptxloom.readings.pointees import pointees
+from ptxloom.solver import solve
 from ptxloom.syntax import instructions
 from ptxloom.syntax.tree import Address, Binary, Component, Name, Vector
 

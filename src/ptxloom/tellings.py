@@ -18,6 +18,7 @@ from ptxloom.isa.form import Form
 from ptxloom.isa.load import instruction_spec, known
 from ptxloom.isa.types import is_type
 from ptxloom.meaning.deeds import effects_of_form
+from ptxloom.solver import reached
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -101,9 +102,8 @@ def _place(row: Row[Any, Any]) -> str:
 def _words(function: Callable[..., Any]) -> frozenset[str]:
     """The methods of a reader that a function calls, or that functions call which it hands the reader to."""
     found: set[str] = set()
-    waiting, seen = [function], {function}
-    while waiting:
-        one = waiting.pop()
+
+    def handed_to(one: Callable[..., Any]) -> Iterator[Callable[..., Any]]:
         for node in ast.walk(ast.parse(inspect.cleandoc("\n" + inspect.getsource(one)))):
             if not isinstance(node, ast.Call):
                 continue
@@ -112,11 +112,12 @@ def _words(function: Callable[..., Any]) -> frozenset[str]:
                     found.add(word)
                 case _ if any(isinstance(given, ast.Name) and given.id == "b" for given in node.args):
                     called = _function(one, node.func)
-                    if called is not None and called not in seen:
-                        seen.add(called)
-                        waiting.append(called)
+                    if called is not None:
+                        yield called
                 case _:
                     pass
+
+    reached([function], handed_to)
     return frozenset(found)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
+from ptxloom.solver import reached
 from ptxloom.syntax import tree
 from ptxloom.syntax.visitor import walk
 
@@ -73,17 +74,14 @@ def reachable(module: Module, entry: tree.Function) -> tuple[tree.Function, ...]
             bodies[statement.name] = bodies[statement.target]
     if not bodies:
         return (entry,)
-    names = set[str]()
-    waiting: list[tree.Node] = [entry]
-    for statement in module.statements:  # tables of function addresses
-        if isinstance(statement, tree.Declaration):
-            waiting.extend(d.initializer for d in statement.declarators if d.initializer is not None)
-    while waiting:
-        for name in names_in(waiting.pop()):
-            if name in bodies and name not in names:
-                names.add(name)
-                waiting.append(bodies[name])
-    wanted = {bodies[name].name for name in names}
+    declared = (d for one in module.statements if isinstance(one, tree.Declaration) for d in one.declarators)
+    tables = (one.initializer for one in declared if one.initializer is not None)  # of functions' addresses
+
+    def named(node: tree.Node) -> list[str]:
+        return [name for name in names_in(node) if name in bodies]
+
+    named_first = [name for node in (entry, *tables) for name in named(node)]
+    wanted = {bodies[name].name for name in reached(named_first, lambda name: named(bodies[name]))}
     return (*(f for f in bodies.values() if f.name in wanted and bodies.get(f.name) is f), entry)
 
 
@@ -104,16 +102,4 @@ def reached_from(calls: Mapping[Node, AbstractSet[Node]]) -> Mapping[Node, froze
         >>> sorted(reached_from({0: {1}, 1: {2}, 2: {1}})[0])
         [0, 1, 2]
     """
-    return {function: reached(function, calls) for function in calls}
-
-
-def reached(start: Node, calls: Mapping[Node, AbstractSet[Node]]) -> frozenset[Node]:
-    """Which functions run before one returns, itself included."""
-    found = set[Node]()
-    waiting = [start]
-    while waiting:
-        one = waiting.pop()
-        if one not in found:
-            found.add(one)
-            waiting.extend(calls[one])
-    return frozenset(found)
+    return {function: frozenset(reached((function,), calls.__getitem__)) for function in calls}

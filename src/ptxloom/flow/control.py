@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from heapq import heappop, heappush
 from typing import TYPE_CHECKING, Final
 
-from ptxloom.flow.dominance import immediate_dominators, reachable
+from ptxloom.flow.dominance import immediate_dominators, reachable, reverse_postorder
 from ptxloom.lazy import cached_property
+from ptxloom.solver import nearest, reached
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from ptxloom.flow.graph import FlowGraph
 
@@ -73,33 +74,31 @@ class Control:
         """The branches that decide whether lanes come by a block, the nearest first."""
         found = self._closures.get(block)
         if found is None:
-            order = dict.fromkeys(self._direct[block])
-            self._follow(list(order), order)
-            found = self._closures[block] = tuple(order)
+            found = self._closures[block] = tuple(nearest(self._direct[block], self._further_up))
         return found
 
     def with_above(self, blocks: Iterable[int]) -> Iterator[int]:
         """Some blocks and the branches above them, each once: those of a block behind it, the nearest first."""
         order: dict[int, None] = {}
+
+        def new(block: int) -> list[int]:
+            return [one for one in self._further_up(block) if one not in order]
+
         for block in blocks:
             if block not in order:
-                order[block] = None
-                self._follow([block], order)
+                order.update(dict.fromkeys(nearest([block], new)))
         return iter(order)
 
     def directly_above(self, block: int) -> list[int]:
         """The branches whose ways decide at once whether lanes come by a block."""
         return self._direct[block]
 
-    def _follow(self, waiting: list[int], order: dict[int, None]) -> None:
-        """Add what some blocks depend on, the nearest first, except for what has been followed before."""
-        for one in waiting:
-            if self.is_deep:
-                return
-            self._further -= len(self._direct[one])
-            new = [each for each in self._direct[one] if each not in order]
-            order.update(dict.fromkeys(new))
-            waiting += new
+    def _further_up(self, block: int) -> list[int]:
+        """The branches that a block depends on at once; empty once the budget is spent."""
+        if self.is_deep:
+            return []
+        self._further -= len(self._direct[block])
+        return self._direct[block]
 
     def parting(self, branch: int) -> Parting | None:
         """Where the ways that leave a branch meet, and which loops they leave.
@@ -128,19 +127,9 @@ class Control:
             (*after, end) if blocks[at].leaves and not blocks[at].is_fatal else after
             for at, after in enumerate(self.graph.successors)
         ]
-        doomed: set[int] = set()
-        waiting = [at for at, after in enumerate(ways) if not after]
-        while waiting:
-            at = waiting.pop()
-            doomed.add(at)
-            waiting += [
-                before
-                for before in self.graph.predecessors[at]
-                if before not in doomed and all(one in doomed for one in ways[before])
-            ]
-        if not doomed:
+        if all(ways):
             return ways
-        return [tuple(one for one in after if one not in doomed) for after in ways]
+        return _without_traps(ways, self.graph.predecessors)
 
     @cached_property
     def postdominators(self) -> list[int]:
@@ -193,7 +182,11 @@ class Control:
         return {block: at for at, block in enumerate((*self.graph.order, self.end))}
 
     def _part(self, branch: int) -> Parting | None:
-        """Send each way's own label on; where two meet, ways that had parted join."""
+        """Send each way's own label on; where two meet, ways that had parted join.
+
+        In the order of `place`, or a label that is about to change is sent on as well: what is found depends on the
+        order, so this is no problem for `solve`.
+        """
         labels = {one: one for one in self.ways[branch]}
         joins: set[int] = set()
         waiting: list[tuple[int, int]] = []
@@ -246,3 +239,12 @@ class Control:
                     found.append(number)
                     break
         return found
+
+
+def _without_traps(ways: list[tuple[int, ...]], predecessors: Sequence[Sequence[int]]) -> list[tuple[int, ...]]:
+    """Ways without those into blocks from which all end in a trap: that lead neither to the end nor round a loop."""
+    count = len(ways)  # the number of the end, too
+    place = {at: place for place, at in enumerate(reverse_postorder([*ways, (), range(count)], count + 1))}
+    lasting = (at for at, after in enumerate(ways) if any(one == count or place[one] <= place[at] for one in after))
+    kept = {count, *reached(lasting, predecessors.__getitem__)}
+    return [tuple(one for one in after if one in kept) for after in ways]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ptxloom.flow.solver import reached
+from ptxloom.solver import reached
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

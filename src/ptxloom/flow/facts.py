@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from functools import partial, reduce
 from itertools import islice, takewhile
 from typing import TYPE_CHECKING, Final
@@ -17,6 +16,7 @@ from ptxloom.meaning.effects import Branch
 from ptxloom.readings import bits
 from ptxloom.readings.bits import Bits, Level, fixed, shared, various
 from ptxloom.readings.known_results import Query, result
+from ptxloom.solver import OnDemand
 from ptxloom.syntax.tree import Address, Arguments, Binary, Component, Integer, Name, Pair, Unary, Vector
 
 if TYPE_CHECKING:
@@ -33,10 +33,11 @@ _NESTED: Final = 64
 """How many nested loops are distinguished where a value leaves them."""
 
 
-class FlowFacts:
-    """The facts of each value; dependent values are computed again when the facts of a value change."""
+class FlowFacts(OnDemand[FlowNode, Bits]):
+    """The facts of each value: `bits.either` joins those of each time that it is evaluated."""
 
     def __init__(self, graph: FlowGraph) -> None:
+        super().__init__(shared(64))
         self.graph = graph
         self.control = Control(graph)
         self._registers = RegisterWrites(graph)
@@ -45,16 +46,7 @@ class FlowFacts:
         names = frozenset(one.name for param in graph.function.params for one in param.declarators)
         self._kernel_params = names if entry else frozenset[str]()
         self._given = frozenset[str]() if entry else names
-        self._facts: dict[FlowNode, Bits] = {}
-        self._users: dict[FlowNode, dict[FlowNode, None]] = {}
-        self._sources: dict[FlowNode, dict[FlowNode, None]] = {}  # the same the other way round
-        self._numbers: dict[FlowNode, int] = {}  # when something was first known of a node, and when it was first used
-        self._use_numbers: dict[FlowNode, int] = {}
-        self._asked: set[FlowNode] = set()
-        self._open: set[FlowNode] = set()  # of these, the values without facts yet
         self._changes: dict[FlowNode, int] = {}
-        self._waiting: dict[FlowNode, None] = {}
-        self._meeting = OrderedDict[FlowNode, None]()  # looked at when nothing else waits: much may come to each
         self._joins: dict[int, dict[int, tuple[Join, Level]]] = {}  # block -> branch -> what it does there
         self._left: dict[int, Level] = {}
         self._leaving: dict[int, set[int]] = {}  # loop -> the branches at which some lanes leave it
@@ -62,59 +54,24 @@ class FlowFacts:
         self._at_exit: dict[int, list[FlowNode]] = {}
         self._exits_asked: set[int] = set()  # loops
         self._choices_asked: set[int] = set()  # blocks
-        self._looking: FlowNode | None = None
         self._parts_anywhere = False  # whether lanes part at too many branches to find where ways meet
 
-    def _settled(self, node: FlowNode) -> Bits:
-        self._ask(node)
-        self._settle()
-        return self._facts.get(node, shared(64))
-
-    def _ask(self, node: FlowNode) -> None:
-        if node not in self._asked:
-            self._asked.add(node)
-            self._open.add(node)
-            self._look_again(node)
-
-    def _look_again(self, node: FlowNode) -> None:
-        meets = isinstance(node, (Merge, BranchCondition)) and node in self._changes and self._is_meeting(node)
-        (self._meeting if meets else self._waiting)[node] = None
+    def _is_late(self, node: FlowNode) -> bool:
+        return isinstance(node, (Merge, BranchCondition)) and node in self._changes and self._is_meeting(node)
 
     def _is_meeting(self, node: FlowNode) -> bool:
         """Whether a node is where values meet that come along different ways."""
         return isinstance(node, Merge) or (isinstance(node, BranchCondition) and self.graph.blocks[node.block].is_table)
 
-    def _settle(self) -> None:
-        while self._waiting or self._meeting:
-            if self._waiting:
-                node, _ = self._waiting.popitem()
-            else:
-                node, _ = self._meeting.popitem(last=False)
-            self._looking = node
-            fresh = self._evaluate(node)
-            self._looking = None
-            if fresh is None:
-                continue
-            before = self._facts.get(node)
-            if before is not None:
-                fresh = self._widened(node, before, bits.either(before, fresh))
-            if fresh != before:
-                self._facts[node] = fresh
-                self._numbers.setdefault(node, len(self._numbers))
-                self._open.discard(node)
-                for user in self._users.get(node, {}):
-                    self._look_again(user)
-                if isinstance(node, BranchCondition) and fresh.varies:
-                    self._part(node.block, fresh.level)
-        for node in self._open:
-            self._facts[node] = shared(64)
-            self._numbers.setdefault(node, len(self._numbers))
-        self._open.clear()
-
-    def _widened(self, node: FlowNode, before: Bits, fact: Bits) -> Bits:
+    def _joined(self, node: FlowNode, before: Bits, fresh: Bits) -> Bits:
         """What stops changing soon: a node that changes often keeps only what is below the lowest bit that does."""
+        fact = bits.either(before, fresh)
         changes = self._changes[node] = self._changes.get(node, 0) + 1
         return fact if changes < _PATIENCE else bits.widened(before, fact)
+
+    def _risen(self, node: FlowNode, fact: Bits) -> None:
+        if isinstance(node, BranchCondition) and fact.varies:
+            self._part(node.block, fact.level)
 
     def _part(self, block: int, level: Level) -> None:
         """Lanes part after a block: what meets again later may differ."""
@@ -139,15 +96,6 @@ class FlowFacts:
             for nodes in (*self._at_join.values(), *self._at_exit.values()):
                 for node in nodes:
                     self._look_again(node)
-
-    def _known(self, node: FlowNode) -> Bits | None:
-        """What is known so far of something that the node at hand follows from; any change is passed on to that one."""
-        if self._looking is not None:
-            self._users.setdefault(node, {})[self._looking] = None
-            self._sources.setdefault(self._looking, {})[node] = None
-            self._use_numbers.setdefault(node, len(self._use_numbers))
-        self._ask(node)
-        return self._facts.get(node)
 
     # --- one node ---
 

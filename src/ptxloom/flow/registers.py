@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from ptxloom.binding.effects import destinations
 from ptxloom.binding.names import Scope, has_needless_zeros
-from ptxloom.flow.solver import reached
 from ptxloom.lazy import cached_property
+from ptxloom.solver import reached
 from ptxloom.syntax.tree import Block, Declaration, Instruction
 
 if TYPE_CHECKING:
@@ -98,18 +98,17 @@ class RegisterWrites:
         nothing was written; here whatever way leads back from the read counts.
         """
         writes, found = self._writes(key), list[Write]()
-        waiting, seen = [(block, position)], set[int]()
         dead = frozenset[int]() if block in self.graph.unreachable else self.graph.unreachable
-        while waiting:
-            at, end = waiting.pop()
+
+        def before(at: int, end: int) -> list[int]:
+            """Note the writes above a place in a block; the blocks before it, unless one of these replaces all."""
             for one in reversed([each for each in writes.get(at, ()) if each.position < end]):
                 found.append(one)
                 if self._replaces(one):
-                    break
-            else:
-                before = [each for each in self.graph.predecessors[at] if each not in seen and each not in dead]
-                seen.update(before)
-                waiting += [(each, len(self.graph.blocks[each].instructions)) for each in before]
+                    return []
+            return [each for each in self.graph.predecessors[at] if each not in dead]
+
+        reached(before(block, position), lambda at: before(at, len(self.graph.blocks[at].instructions)))
         return tuple(sorted(set(found), key=lambda one: (one.block, one.position, one.place)))
 
     def instruction(self, write: Write) -> Instruction:

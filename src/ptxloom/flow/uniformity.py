@@ -17,6 +17,7 @@ from ptxloom.flow.registers import Merge, Write
 from ptxloom.readings import bits
 from ptxloom.readings.bits import Bits, Level, fixed, shared
 from ptxloom.readings.computed import compares_integers
+from ptxloom.solver import nearest, reached
 from ptxloom.syntax.tree import Component, Name
 
 if TYPE_CHECKING:
@@ -92,13 +93,15 @@ class Uniformity(FlowFacts):
 
     def _ask_above(self, block: int) -> None:
         """Evaluate the branches that decide who reaches a block."""
-        waiting = [block]
-        while waiting:
-            for one in self.control.directly_above(waiting.pop()):
-                if one not in self._above_asked:
-                    self._above_asked.add(one)
-                    self._ask(BranchCondition(one))
-                    waiting.append(one)
+
+        def asked(at: int) -> list[int]:
+            new = [one for one in self.control.directly_above(at) if one not in self._above_asked]
+            self._above_asked.update(new)
+            for one in new:
+                self._ask(BranchCondition(one))
+            return new
+
+        reached([block], asked)
 
     def _parts(self, branch: int) -> bool:
         """Whether lanes part at a branch for certain."""
@@ -151,30 +154,29 @@ class Uniformity(FlowFacts):
 
     def _first_cause(self, node: FlowNode) -> Cause | None:
         """Follow what differs for certain back to where it begins, the shortest way."""
-        waiting, seen = [node], {node}
-        for one in waiting:
-            if self._facts.get(one, shared(64)).level is not Level.DIVERGENT:
-                continue
-            found, further = self._step_back(one)
-            if found is not None:
-                return found
-            new = [each for each in further if each not in seen]
-            seen.update(new)
-            waiting += new
-        return None
+        ways = nearest([node], lambda one: self._behind(one) if self._differs(one) else ())
+        first = next((one for one in ways if isinstance(one, Write) and self._begins_to_differ(one)), None)
+        if first is None:
+            return None
+        instruction = self.instruction(first)
+        return Cause(instruction, self._special_in(instruction))
 
-    def _step_back(self, node: FlowNode) -> tuple[Cause | None, list[FlowNode]]:
-        """The cause, if it is here; else what the node follows from."""
+    def _differs(self, node: FlowNode) -> bool:
+        """Whether lanes certainly have different values."""
+        return self._facts.get(node, shared(64)).level is Level.DIVERGENT
+
+    def _begins_to_differ(self, node: Write) -> bool:
+        """Whether lanes have different values though nothing differs that they are made of."""
+        return self._differs(node) and not any(map(self._differs, self._sources.get(node, ())))
+
+    def _behind(self, node: FlowNode) -> list[FlowNode]:
+        """What a node follows from."""
         behind: list[FlowNode] = sorted(self._sources.get(node, ()), key=self._use_numbers.__getitem__)
-        if isinstance(node, Write):
-            instruction = self.graph.blocks[node.block].instructions[node.position]
-            if not any(self._facts.get(one, shared(64)).level is Level.DIVERGENT for one in behind):
-                return Cause(instruction, self._special_in(instruction)), []
         if isinstance(node, (Merge, BranchCondition)) and self._is_meeting(node):
             behind += [BranchCondition(one) for one in self._parting_at(node.block)]
         if isinstance(node, Outlived):
             behind += [BranchCondition(block) for loop in node.loops for block in sorted(self._leaving.get(loop, ()))]
-        return None, behind
+        return behind
 
     def _parting_at(self, block: int) -> list[int]:
         """The branches at which lanes part that meet at a block."""

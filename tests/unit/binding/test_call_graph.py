@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ptxloom.binding.call_graph import call_of, called, reachable, reached
+from ptxloom.binding.call_graph import call_of, called, reachable, reached_from
 from ptxloom.survey import survey
 from ptxloom.syntax import instructions, parse
 
@@ -52,4 +52,4 @@ def test_a_call_through_a_register_calls_no_function_by_name() -> None:
 
 
 def test_recursion_ends() -> None:
-    assert reached("a", {"a": {"b"}, "b": {"a", "c"}, "c": set(), "d": {"a"}}) == {"a", "b", "c"}
+    assert reached_from({"a": {"b"}, "b": {"a", "c"}, "c": set(), "d": {"a"}})["a"] == {"a", "b", "c"}

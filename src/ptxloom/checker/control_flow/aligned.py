@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.diagnostics import Diagnostic, Label, Severity
-from ptxloom.flow.solver import reached
 from ptxloom.flow.uniformity import Uniformity
 from ptxloom.isa.load import instruction_spec, known
 from ptxloom.meaning.deeds import deeds_of
 from ptxloom.meaning.effects import Arrive, Meet, Reach
 from ptxloom.readings.bits import Level
 from ptxloom.readings.effects import calls
+from ptxloom.solver import reached
 from ptxloom.source import Span
 from ptxloom.syntax.bind import qualifier_span
 from ptxloom.syntax.tree import Name

@@ -5,11 +5,12 @@ from __future__ import annotations
 from itertools import chain
 from typing import TYPE_CHECKING, Final
 
-from ptxloom.binding.call_graph import names_in, reached
+from ptxloom.binding.call_graph import names_in
 from ptxloom.binding.sizes import parameters, size_of
 from ptxloom.checker.findings.report import error, name_span
 from ptxloom.isa.limits import CONSTANT_BYTES, FEWER_PARAMETER_BYTES, PARAMETER_BYTES, STATIC_SHARED_BYTES
 from ptxloom.isa.version import PtxVersion
+from ptxloom.solver import reached
 from ptxloom.syntax.tree import Block, Declaration, Function, Instruction
 
 if TYPE_CHECKING:
@@ -96,7 +97,7 @@ def _shared(
     for function in functions:
         if function.kind != "entry" or function.body is None:
             continue
-        running = reached(function.name, calls)
+        running = reached((function.name,), calls.__getitem__)
         used = set[str]().union(*(uses[one] for one in running))
         visible = [one for one in _variables(top) if one[1].name in used]
         mine = _variables(chain.from_iterable(own[one] for one in uses if one in running))

@@ -9,11 +9,12 @@ from weakref import WeakKeyDictionary
 from ptxloom.binding.effects import destinations
 from ptxloom.machine.analysis.definite_assignment import names_read
 from ptxloom.meaning.origins import ORIGINS, Origin
+from ptxloom.solver import nearest
 from ptxloom.syntax import tree
 from ptxloom.syntax.visitor import walk
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from ptxloom.machine.program.model import Op, Program
 
@@ -103,18 +104,18 @@ def _behind(op: Op, program: Program) -> tuple[Op, ...]:
 def _followed(names: list[str], op: Op, program: Program) -> tuple[Op, ...]:
     """The instructions that make some registers of an instruction's function, the nearest first."""
     makers = _makers(program)
+
+    def made_by(name: str) -> Sequence[Op]:
+        return makers.get((op.function.number, name), ())
+
+    def behind(name: str) -> list[str]:
+        return [read.text for maker in made_by(name) if not _is_first(maker) for _, read in names_read(maker)]
+
     found: dict[Op, None] = {}
-    known: set[str] = set()
-    while names and len(found) < _MOST:
-        name = names.pop(0)
-        if name in known:
-            continue
-        known.add(name)
-        for maker in makers.get((op.function.number, name), ()):
-            found.setdefault(maker)
-            if _is_first(maker):
-                continue
-            names += [read.text for _, read in names_read(maker)]
+    for name in nearest(names, behind):
+        if len(found) >= _MOST:
+            break
+        found.update(dict.fromkeys(made_by(name)))
     return tuple(found)
 
 

@@ -9,6 +9,7 @@ from ptxloom.diagnosis.lines.addresses import loads_behind, made_of, writers_of
 from ptxloom.diagnosis.lines.guards import guards_of
 from ptxloom.machine.analysis.definite_assignment import names_read
 from ptxloom.readings.computed import adds, multiplies_operands, resizes, scales
+from ptxloom.solver import nearest
 from ptxloom.source import title
 from ptxloom.syntax.places import Place, place_of
 
@@ -55,15 +56,12 @@ def behind(span: Span, program: Program) -> Behind | None:
 
 def _tests(guard: Op, program: Program) -> Iterator[Op]:
     """The comparisons of which a predicate is made, the nearest first."""
-    waiting, seen = [guard], {guard}
-    while waiting:
-        one = waiting.pop(0)
-        if not one.has("pred"):
-            yield one
-            continue
-        read = {op for _, name in names_read(one) for op in writers_of(one, name.text, program)} - seen
-        seen |= read
-        waiting += sorted(read, key=lambda op: -op.site)
+
+    def made_of(one: Op) -> list[Op]:
+        read = {op for _, name in names_read(one) for op in writers_of(one, name.text, program)}
+        return sorted(read, key=lambda op: -op.site) if one.has("pred") else []
+
+    return (one for one in nearest([guard], made_of) if not one.has("pred"))
 
 
 def _is_arithmetic(maker: Op) -> bool:

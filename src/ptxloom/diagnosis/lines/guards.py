@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.binding.effects import destinations
@@ -9,6 +10,7 @@ from ptxloom.flow import flow_graph
 from ptxloom.machine.analysis.definite_assignment import names_read
 from ptxloom.readings.computed import divides
 from ptxloom.readings.terms import words
+from ptxloom.solver import nearest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -60,16 +62,12 @@ def rounded_down(test: Op, program: Program) -> Op | None:
 def _makers(names: list[str], test: Op, program: Program) -> list[Op]:
     """The instructions that make some registers, the nearest first."""
     own = [one for one in program.ops if one.function is test.function]
-    seen: set[str] = set()
-    found: dict[Op, None] = {}
-    while names and len(seen) < _MOST:
-        name = names.pop(0)
-        if name not in seen:
-            seen.add(name)
-            makers = [op for op in own if any(name == out.text for out, _ in destinations(op.node))]
-            found |= dict.fromkeys(makers)
-            names += [read.text for op in makers for _, read in names_read(op)]
-    return list(found)
+
+    def made_by(name: str) -> list[Op]:
+        return [op for op in own if any(name == out.text for out, _ in destinations(op.node))]
+
+    behind = nearest(names, lambda name: [read.text for op in made_by(name) for _, read in names_read(op)])
+    return list(dict.fromkeys(op for name in islice(behind, _MOST) for op in made_by(name)))
 
 
 def _always(block: int | None, above: int, graph: FlowGraph) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import deque
+from itertools import islice
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from ptxloom.diagnosis.described.makers import maker_of
@@ -12,11 +12,12 @@ from ptxloom.diagnosis.model import Repair
 from ptxloom.machine.analysis.definite_assignment import names_read
 from ptxloom.machine.program.symbols import Variable
 from ptxloom.readings.terms import words
+from ptxloom.solver import nearest
 from ptxloom.syntax import print_operand, print_statements, tree
 from ptxloom.syntax.constants import constant
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from ptxloom.diagnosis.origins.permutations import Swizzle
     from ptxloom.machine.program.model import Op, Program
@@ -126,17 +127,14 @@ def _pitch(op: Op, program: Program) -> int | None:
 
 def _behind(op: Op, program: Program) -> Iterator[Op]:
     """The instructions that compute an address, each the last writer of what is read, the nearest first."""
+
+    def makers(reader: Op, names: Iterable[str]) -> Iterator[Op]:
+        found = (maker_of(reader, name, program) for name in names)
+        return (maker for maker in found if maker is not None)
+
     operands = (one for one in op.operands if isinstance(one, tree.Address) and isinstance(one.base, tree.Name))
-    waiting = deque((op, print_operand(one.base)) for one in operands)
-    seen: set[int] = set()
-    while waiting and len(seen) < _MOST:
-        reader, name = waiting.popleft()
-        maker = maker_of(reader, name, program)
-        if maker is None or maker.site in seen:
-            continue
-        seen.add(maker.site)
-        yield maker
-        waiting += [(maker, one.text) for _, one in names_read(maker)]
+    starts = makers(op, (print_operand(one.base) for one in operands))
+    return islice(nearest(starts, lambda one: makers(one, [name.text for _, name in names_read(one)])), _MOST)
 
 
 class _Step(NamedTuple):

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Final
 from weakref import WeakKeyDictionary
 
 from ptxloom.binding.effects import destinations
-from ptxloom.flow.solver import reached
 from ptxloom.machine.analysis.definite_assignment import names_read
 from ptxloom.machine.program.symbols import Register, Variable
 from ptxloom.readings.effects import takes
+from ptxloom.solver import reached
 from ptxloom.syntax import tree
 from ptxloom.syntax.visitor import walk
 

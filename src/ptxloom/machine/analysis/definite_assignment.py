@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Final
 from weakref import WeakKeyDictionary
 
 from ptxloom.binding.effects import destinations, mentions
-from ptxloom.flow.solver import solve
 from ptxloom.machine.analysis.uniform_values import destination
 from ptxloom.machine.program.symbols import BranchTable, Register
 from ptxloom.readings.effects import branches, turns
+from ptxloom.solver import solve
 from ptxloom.syntax import tree
 
 if TYPE_CHECKING:

@@ -8,11 +8,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 from weakref import WeakKeyDictionary
 
-from ptxloom.flow.solver import reached
 from ptxloom.machine.analysis.definite_assignment import key_of
 from ptxloom.meaning.effects import PRODUCTS
 from ptxloom.readings.computed import signs
 from ptxloom.readings.effects import issues
+from ptxloom.solver import reached
 from ptxloom.syntax import tree
 
 if TYPE_CHECKING:

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.binding.effects import destinations, mentions
-from ptxloom.flow.solver import solve
 from ptxloom.isa.load import known
 from ptxloom.meaning import table
 from ptxloom.meaning.deeds import deeds_of
@@ -18,6 +17,7 @@ from ptxloom.meaning.effects import INITS, REGISTERS, Call, Fault, Fence, Reserv
 from ptxloom.meaning.form import types_in
 from ptxloom.readings.effects import branches
 from ptxloom.readings.terms import words
+from ptxloom.solver import solve
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator

@@ -13,6 +13,7 @@ from ptxloom.machine.analysis.loops import depths
 from ptxloom.machine.hot.accesses import Touches
 from ptxloom.machine.hot.code import OUTSIDE
 from ptxloom.machine.hot.liveness import followers
+from ptxloom.solver import solve
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -110,21 +111,11 @@ def _written(code: Code, program: Program, slots: Slots) -> dict[int, int]:
 
 def _changed(code: Code, written: Mapping[int, int]) -> dict[int, int]:
     """The slots that may have changed since the function was entered, in each of the program's blocks and behind it."""
-    before: dict[int, set[int]] = {number: set() for number in written}
+    after: dict[int, set[int]] = {number: set() for number in written}
     for block in code.blocks.values():
         if block.part != OUTSIDE:
             for label in block.goes:
                 following = code.blocks[label].part
                 if following not in {OUTSIDE, block.part} or label == f"B{block.part}":
-                    before[following].add(block.part)
-    found = dict(written)
-    moved = True
-    while moved:
-        moved = False
-        for number, others in before.items():
-            now = found[number]
-            for other in others:
-                now |= found[other]
-            moved |= now != found[number]
-            found[number] = now
-    return found
+                    after[block.part].add(following)
+    return solve(written, lambda number, changed: [(one, changed) for one in after[number]], int.__or__)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
+from functools import reduce
 from typing import TYPE_CHECKING, NamedTuple
 
 from ptxloom.machine.analysis.uniform_values import destination
 from ptxloom.machine.hot.accesses import Touches
 from ptxloom.machine.hot.code import OUTSIDE
+from ptxloom.solver import solve
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from ptxloom.machine.hot.code import Block, Code
     from ptxloom.machine.hot.slots import Slots
@@ -43,8 +45,8 @@ def needs(code: Code, program: Program, slots: Slots, lasting: int) -> Need:
     reader = Touches(program.register_bytes)
     effects = {label: _effects(reader, block.lines, slots) for label, block in code.blocks.items()}
     following = followers(code, program)
-    live = _live(code, effects, lambda block, live: _out(code, block, live, following), lasting)
-    own = _live(code, effects, lambda block, live: _inside(code, block, live), 0)
+    live = _live(effects, {b.label: _behind(code, b, following) for b in code.blocks.values()}, lasting)
+    own = _live(effects, {b.label: _inside(code, b) for b in code.blocks.values()}, 0)
     return Need(
         live,
         {number: _joined(live, several) | lasting for number, several in following.items()},
@@ -52,49 +54,35 @@ def needs(code: Code, program: Program, slots: Slots, lasting: int) -> Need:
     )
 
 
-def _live(
-    code: Code, effects: Mapping[str, tuple[int, int]], out: Callable[[Block, Mapping[str, int]], int], lasting: int
-) -> dict[str, int]:
-    """What is needed where each block begins, given what is needed behind one."""
-    live = dict.fromkeys(code.blocks, lasting)
-    order = list(reversed(code.blocks.values()))
-    changed = True
-    while changed:
-        changed = False
-        for block in order:
-            read, written = effects[block.label]
-            now = read | out(block, live) & ~written | lasting
-            if now != live[block.label]:
-                live[block.label] = now
-                changed = True
-    return live
+def _live(effects: Mapping[str, tuple[int, int]], ways: Mapping[str, Iterable[str]], lasting: int) -> dict[str, int]:
+    """What is needed where each block begins, given where control may go from each: backwards along these ways."""
+    before: dict[str, list[str]] = {label: [] for label in ways}
+    for label, after in ways.items():
+        for one in after:
+            before[one].append(label)
+
+    def step(label: str, live: int) -> Iterator[tuple[str, int]]:
+        return ((one, live & ~effects[one][1]) for one in before[label])
+
+    return solve({label: read | lasting for label, (read, _) in effects.items()}, step, int.__or__)
 
 
-def _out(code: Code, block: Block, live: Mapping[str, int], following: Mapping[int, frozenset[int]]) -> int:
-    """What is needed behind a block."""
-    out = 0
+def _behind(code: Code, block: Block, following: Mapping[int, frozenset[int]]) -> Iterator[str]:
+    """Where a warp may go on after a block, out of the function and back among it."""
     for label in block.goes:
         if code.blocks[label].part == block.part or label.startswith("B"):
-            out |= live[label]
+            yield label
     if code.leaves(block):
-        out |= _joined(live, following[block.part])
-    return out
+        yield from (label for number in following[block.part] if (label := f"B{number}") in code.blocks)
 
 
-def _inside(code: Code, block: Block, live: Mapping[str, int]) -> int:
-    """What the rest of its block of the program needs behind a block."""
-    return _or(live[label] for label in block.goes if code.blocks[label].part == block.part and label[0] != "B")
+def _inside(code: Code, block: Block) -> Iterator[str]:
+    """Where it may go on inside its block of the program."""
+    return (label for label in block.goes if code.blocks[label].part == block.part and label[0] != "B")
 
 
 def _joined(live: Mapping[str, int], numbers: Iterable[int]) -> int:
-    return _or(live.get(f"B{number}", 0) for number in numbers)
-
-
-def _or(several: Iterable[int]) -> int:
-    out = 0
-    for one in several:
-        out |= one
-    return out
+    return reduce(int.__or__, (live.get(f"B{number}", 0) for number in numbers), 0)
 
 
 def followers(code: Code, program: Program) -> dict[int, frozenset[int]]:

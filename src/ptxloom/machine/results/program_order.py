@@ -7,12 +7,16 @@ from typing import TYPE_CHECKING
 from ptxloom.flow import flow_graph
 from ptxloom.meaning.effects import Reach
 from ptxloom.readings.effects import branches, meets
+from ptxloom.solver import nearest
 from ptxloom.syntax import tree
 from ptxloom.syntax.visitor import walk
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from ptxloom.flow import FlowGraph
     from ptxloom.machine.program.model import Op
+    from ptxloom.syntax.tree import Instruction
 
 
 class Sequence:
@@ -69,17 +73,16 @@ def _leads(graph: FlowGraph, one: Op, other: Op, reach: Reach) -> bool:
     start = graph.block_at(one.node.start)
     if start is None:
         return False
-    waiting = [(start.number, one.node.start + 1)]
-    seen = set[int]()
-    while waiting:
-        number, after = waiting.pop()
-        for instruction in graph.blocks[number].instructions:
-            if instruction.start == other.node.start and instruction.start >= after:
-                return True
-            if instruction.start >= after and meets(instruction) >= reach:
-                break
-        else:
-            fresh = [target for target in graph.successors[number] if target not in seen]
-            seen.update(fresh)
-            waiting += [(target, 0) for target in fresh]
-    return False
+
+    def rest(block: int, after: int = 0) -> Iterator[Instruction]:
+        return (one for one in graph.blocks[block].instructions if one.start >= after)
+
+    def comes_by(inside: Iterator[Instruction]) -> bool:
+        first = next((one for one in inside if one.start == other.node.start or meets(one) >= reach), None)
+        return first is not None and first.start == other.node.start
+
+    def ways(block: int, after: int = 0) -> tuple[int, ...]:
+        return () if any(meets(each) >= reach for each in rest(block, after)) else graph.successors[block]
+
+    first = start.number, one.node.start + 1
+    return comes_by(rest(*first)) or any(comes_by(rest(each)) for each in nearest(ways(*first), ways))

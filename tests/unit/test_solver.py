@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ptxloom.flow.solver import reached, solve
 from ptxloom.parameter_use import parameter_uses
+from ptxloom.solver import nearest, reached, solve
 from ptxloom.syntax import parse
 
 if TYPE_CHECKING:
@@ -37,6 +37,29 @@ def test_what_is_reached_is_closed_and_connected(graph: list[list[int]], start: 
     assert {target for one in found for target in graph[one]} <= set(found)
     for at, one in enumerate(found[1:], 1):
         assert any(one in graph[before] for before in found[:at])
+
+
+@given(ways, st.integers(0, SIZE - 1))
+def test_the_nearest_come_first(graph: list[list[int]], start: int) -> None:
+    found = list(nearest((start,), graph.__getitem__))
+    assert sorted(found) == sorted(reached((start,), graph.__getitem__))
+    distance = {start: 0}
+    for one in found:
+        for target in graph[one]:
+            distance.setdefault(target, distance[one] + 1)
+    assert [distance[one] for one in found] == sorted(distance.values())
+
+
+def test_what_follows_is_not_looked_up_before_it_is_wanted() -> None:
+    seen: list[int] = []
+
+    def following(one: int) -> tuple[int]:
+        seen.append(one)
+        return (one + 1,)
+
+    ways = nearest((0,), following)
+    assert [next(ways) for _ in range(3)] == [0, 1, 2]
+    assert seen == [0, 1]
 
 
 def test_a_pointer_is_followed_however_often_a_loop_hands_it_on() -> None:

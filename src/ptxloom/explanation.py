@@ -6,13 +6,13 @@ The pages themselves are with their facts; this module finds them.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from ptxloom.atoms import copy_atoms
 from ptxloom.atoms.page import atom_page
 from ptxloom.checker import rule_page, rules
+from ptxloom.dataclass import dataclass
 from ptxloom.diagnostics import TOOLS, PtxloomError, UsageError, must_be
 from ptxloom.display import mimebundle
 from ptxloom.fragments import fragment_operands

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.binding.sizes import declared_bytes
 from ptxloom.checker import check
+from ptxloom.dataclass import dataclass
 from ptxloom.diagnostics import PtxloomError, Severity
 from ptxloom.fragments import Fragment, fragment, fragment_operands
 from ptxloom.fragments.derive import HOLDERS

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass
 from itertools import repeat
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.binding.effects import destinations
 from ptxloom.binding.sizes import parameters
 from ptxloom.binding.touches import OBJECT, touches
+from ptxloom.dataclass import dataclass
 from ptxloom.isa.types import is_type
 from ptxloom.meaning.origins import ORIGINS, Origin
 from ptxloom.readings.pointees import pointees

@@ -6,12 +6,14 @@ pytest imports it in every session where ptxloom is installed, so that nothing i
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, cast
 
 import pytest
+
+from ptxloom.dataclass import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Sequence

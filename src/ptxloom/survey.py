@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.binding.call_graph import called
 from ptxloom.binding.sizes import declared_bytes, parameters
 from ptxloom.binding.touches import READS, UPDATES, WRITES, touches
+from ptxloom.dataclass import dataclass
 from ptxloom.flow import FlowGraph, flow_graphs
 from ptxloom.isa import instruction_classes
 from ptxloom.names.parameters import parameter_names

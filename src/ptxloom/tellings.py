@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import ast
 import inspect
-from dataclasses import dataclass
 from functools import cache
 from itertools import islice, product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from ptxloom.dataclass import dataclass
 from ptxloom.isa.form import Form
 from ptxloom.isa.load import instruction_spec, known
 from ptxloom.isa.types import is_type

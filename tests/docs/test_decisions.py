@@ -27,11 +27,20 @@ def _takes_a_dependency() -> bool:
     return bool(PROJECT["dependencies"])
 
 
-def _python_reads_zstandard() -> bool:
-    """The oldest Python has `compression.zstd`."""
+def _oldest_python() -> tuple[int, int]:
     oldest = re.fullmatch(r">=(\d+)\.(\d+)", PROJECT["requires-python"])
     assert oldest is not None
-    return (int(oldest[1]), int(oldest[2])) >= (3, 14)
+    return int(oldest[1]), int(oldest[2])
+
+
+def _python_reads_zstandard() -> bool:
+    """The oldest Python has `compression.zstd`."""
+    return _oldest_python() >= (3, 14)
+
+
+def _python_compiles_methods_at_once() -> bool:
+    """The oldest Python compiles all methods of a dataclass together."""
+    return _oldest_python() >= (3, 13)
 
 
 def _machine_needs_dominators() -> bool:
@@ -118,6 +127,7 @@ OPENED_BY: dict[str, tuple[Callable[[], bool], ...]] = {
     "fences-left-out": (_later_manual,),
     "hot-tier": (_another_llvm, _tools_are_hot),
     "kernels-at-o0": (_begins_hot, _another_llvm),
+    "lazy-dataclasses": (_python_compiles_methods_at_once,),
     "lowest-block-first": (_more_orders_differ,),
     "native-language": (_fits_one_platform,),
     "outlining": (_another_llvm,),

@@ -7,10 +7,10 @@ that does not transpose counts whole registers, as they are in memory.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.atoms.copy import CopyAtom, copy_atoms, names_of
+from ptxloom.dataclass import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.atoms.copy import CopyAtom, copy_atoms
 from ptxloom.atoms.fit import AXES, Fit, Major, Usage, fit
 from ptxloom.atoms.lookup import mma_atom
 from ptxloom.atoms.mma import MmaAtom
+from ptxloom.dataclass import dataclass
 from ptxloom.diagnostics import UnsupportedForm, UsageError, must_be
 from ptxloom.display import mimebundle
 from ptxloom.isa.resolution.forms import resolve

@@ -6,12 +6,12 @@ registers hold them, so a row is 128 bits also where memory packs it tighter.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
 from ptxloom.atoms.digits import bits_of_element, mode_of, thread_value_layout, worths
 from ptxloom.atoms.naming import copy_name, copy_operation
+from ptxloom.dataclass import dataclass
 from ptxloom.diagnostics import UsageError, must_be
 from ptxloom.display import mimebundle
 from ptxloom.fragments import Axis, Fragment, fragment

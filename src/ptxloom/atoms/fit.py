@@ -7,10 +7,10 @@ follow, and nothing else is left to choose.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from ptxloom.atoms.copy import CopyAtom
+from ptxloom.dataclass import dataclass
 from ptxloom.diagnostics import must_be
 from ptxloom.display import mimebundle
 from ptxloom.fragments import fragment

@@ -6,12 +6,13 @@ group of bits in metadata for all of its chunk. Every thread has all of an opera
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Final, Literal
 
 from ptxloom.atoms.digits import mode_of, thread_value_layout
 from ptxloom.atoms.naming import mma_names, mma_operation
+from ptxloom.dataclass import dataclass
 from ptxloom.diagnostics import UnsupportedForm, must_be
 from ptxloom.display import mimebundle
 from ptxloom.fragments import Axis, fragment

@@ -7,11 +7,12 @@ times the column, and `DP_BITS` a lane. Those of products are (CTA, element) -> 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.atoms.digits import bits_of_element, thread_value_layout, worths
+from ptxloom.dataclass import dataclass
 from ptxloom.descriptors.instruction import SCALED_KINDS
 from ptxloom.descriptors.tensor_instruction import tensor_instruction
 from ptxloom.diagnostics import UnsupportedForm

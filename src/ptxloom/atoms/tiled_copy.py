@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ptxloom.atoms.copy import CopyAtom
 from ptxloom.atoms.fit import whole_elements
 from ptxloom.atoms.lookup import copy_atom
 from ptxloom.atoms.tiled_mma import AXES, ThreadValues, TiledMma, inner_layout
+from ptxloom.dataclass import dataclass
 from ptxloom.diagnostics import UsageError, must_be
 from ptxloom.display import mimebundle
 from ptxloom.layout import (

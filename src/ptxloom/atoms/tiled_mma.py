@@ -5,11 +5,11 @@ Threads are numbered by (V, M, N, K): V inside the atom, then which atom along e
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.atoms.lookup import mma_atom
 from ptxloom.atoms.mma import MmaAtom
+from ptxloom.dataclass import dataclass
 from ptxloom.diagnostics import UsageError, must_be
 from ptxloom.display import mimebundle
 from ptxloom.layout import (

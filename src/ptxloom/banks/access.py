@@ -10,9 +10,9 @@ the PTX, are not counted).
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from ptxloom.dataclass import dataclass
 from ptxloom.diagnostics import UnsupportedForm, UsageError
 from ptxloom.isa.limits import BANK_BYTES, LANES, LINE_BYTES
 from ptxloom.isa.matrix import MatrixMove, memory_move

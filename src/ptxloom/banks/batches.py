@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ptxloom.banks.access import Access, legal_address
 from ptxloom.banks.warps import Warp
+from ptxloom.dataclass import dataclass
 from ptxloom.diagnostics import UsageError
 from ptxloom.isa.limits import BANK_BYTES, BANKS, LANES
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 from ptxloom.banks.access import Access, access
 from ptxloom.banks.warps import ALL_LANES, Phase, Warp, make_warp
+from ptxloom.dataclass import dataclass
 from ptxloom.display import mimebundle
 from ptxloom.extras import needed
 from ptxloom.isa.limits import LANES

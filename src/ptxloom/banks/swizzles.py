@@ -6,7 +6,7 @@ banks count.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
@@ -14,6 +14,7 @@ from ptxloom.banks.access import access
 from ptxloom.banks.tiles import ROW_BYTES, TMA_MODES, Arrangement, Tile
 from ptxloom.banks.traffic import access_bytes, traffic_of
 from ptxloom.banks.warps import ALL_LANES, Warp
+from ptxloom.dataclass import dataclass
 from ptxloom.diagnostics import UsageError, must_be, must_be_several
 from ptxloom.display import mimebundle
 from ptxloom.isa.limits import LANES, LINE_BYTES

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from ptxloom.dataclass import dataclass
 from ptxloom.descriptors import swizzle_mode
 from ptxloom.diagnostics import UsageError, must_be
 from ptxloom.isa.limits import SHARED_BYTES

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from ptxloom.banks.access import access
 from ptxloom.banks.tiles import ROW_BYTES
+from ptxloom.dataclass import dataclass
 from ptxloom.diagnostics import PtxloomError, UsageError
 from ptxloom.isa.matrix import memory_move
 from ptxloom.isa.spelled import spelling_of

@@ -9,11 +9,11 @@ the partner is lane XOR 1 for the whole warp, or lane XOR 2 for the whole warp. 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.banks.access import Access, legal_address
+from ptxloom.dataclass import dataclass
 from ptxloom.isa.limits import BANK_BYTES, BANKS, LANES
 
 if TYPE_CHECKING:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
+from ptxloom.dataclass import dataclass
 from ptxloom.solver import reached
 from ptxloom.syntax import tree
 from ptxloom.syntax.visitor import walk

@@ -7,9 +7,9 @@ import multiprocessing
 import os
 import threading
 from concurrent.futures import BrokenExecutor, ProcessPoolExecutor
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
+from ptxloom.dataclass import dataclass
 from ptxloom.extras import MissingPart, needed
 
 if TYPE_CHECKING:

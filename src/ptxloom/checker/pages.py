@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Final
 
+from ptxloom.dataclass import dataclass
 from ptxloom.diagnostics import UsageError, must_be
 from ptxloom.display import mimebundle
 from ptxloom.isa.spelling import near_misses

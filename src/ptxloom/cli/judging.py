@@ -8,7 +8,6 @@ from base64 import b64decode, b64encode
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing, nullcontext
-from dataclasses import dataclass
 from functools import partial
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Final
@@ -18,6 +17,7 @@ from ptxloom.campaigns import Killed, Share
 from ptxloom.checker.findings.packing import packed, unpacked
 from ptxloom.cli.results.progress import counted
 from ptxloom.cli.spreading import carried_on, shards_of
+from ptxloom.dataclass import dataclass
 from ptxloom.diagnostics import DistrustWarning, PtxloomError
 
 if TYPE_CHECKING:

@@ -7,13 +7,14 @@ import re
 import shutil
 import subprocess
 import sys
-from dataclasses import dataclass, field
+from dataclasses import field
 from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
 
 from ptxloom import own_python
+from ptxloom.dataclass import dataclass
 from ptxloom.extras import DISTRIBUTIONS, EXTRAS
 from ptxloom.files.compilers import HOST_COMPILERS
 from ptxloom.files.toolkits import find_nvcc, find_nvrtc, include_folders

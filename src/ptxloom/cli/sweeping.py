@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
@@ -15,6 +14,7 @@ from ptxloom.cli.launch_files.launch_file import launch_of, table_of
 from ptxloom.cli.launch_files.variations import FLAGS, varied
 from ptxloom.cli.sources.cuda_flags import flags_for
 from ptxloom.cli.sources.inputs import read
+from ptxloom.dataclass import dataclass
 from ptxloom.diagnostics import PtxloomError, Severity
 from ptxloom.machine import LaunchError, kernel
 from ptxloom.machine.launch.options import read_checks

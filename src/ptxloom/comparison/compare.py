@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import isfinite
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -12,6 +12,7 @@ from ptxloom.comparison import rounding
 from ptxloom.comparison.model import Comparison, Difference, Downgrade, Reference, Tolerance
 from ptxloom.comparison.moves import moves
 from ptxloom.comparison.places import places
+from ptxloom.dataclass import dataclass
 from ptxloom.diagnostics import UsageError, must_be
 from ptxloom.fragments.number_types import is_complex, is_float, is_number
 

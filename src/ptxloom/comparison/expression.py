@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import warnings
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -17,6 +17,7 @@ from ptxloom.comparison.functions import ALONG, ELEMENTWISE, NAMES, OF_TWO
 from ptxloom.comparison.model import Reference
 from ptxloom.comparison.quantity import NoQuantity, Quantity, must_have_room
 from ptxloom.comparison.rounding import assumed
+from ptxloom.dataclass import dataclass
 from ptxloom.diagnostics import PtxloomError
 from ptxloom.fragments.number_types import is_array, is_complex, is_float, is_number
 

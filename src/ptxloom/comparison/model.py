@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING, Any
 
+from ptxloom.dataclass import dataclass
 from ptxloom.display import mimebundle
 
 if TYPE_CHECKING:

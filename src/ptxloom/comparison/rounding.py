@@ -10,12 +10,13 @@ rounding. Callers that intend it say so.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 import ml_dtypes
 import numpy as np
 
+from ptxloom.dataclass import dataclass
 from ptxloom.float_formats import FLOAT_FORMATS
 from ptxloom.fragments.number_types import FLOATS, is_float
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -13,6 +12,7 @@ from ptxloom.conformance.report import Report, verdict_of
 from ptxloom.conformance.verdicts import Verdict
 from ptxloom.conformance.waivers import waiver_of
 from ptxloom.conformance.work import Task, done
+from ptxloom.dataclass import dataclass
 from ptxloom.machine.results.fidelity import BITS, is_recorded, level_of
 
 if TYPE_CHECKING:

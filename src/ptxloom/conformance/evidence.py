@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from ptxloom.dataclass import dataclass
 from ptxloom.isa import instruction_spec
 from ptxloom.isa.prove import some_forms
 from ptxloom.machine.results.fidelity import BITS, LEVELS, is_recorded, level_of

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -12,6 +11,7 @@ from ptxloom.conformance.gpu_objects import made
 from ptxloom.conformance.kernel_text import BLOCK, module_text
 from ptxloom.conformance.scenes import Scene
 from ptxloom.conformance.suite import arrays_of, cases_of, ctas_of, text_of
+from ptxloom.dataclass import dataclass
 from ptxloom.diagnostics import PtxloomError
 from ptxloom.isa.target import Target, targets
 from ptxloom.isa.version import PtxVersion, versions

@@ -5,9 +5,9 @@ Only forms whose result depends only on their operands have such a list; `operan
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
+from ptxloom.dataclass import dataclass
 from ptxloom.isa.products import PRODUCTS, form_of
 from ptxloom.isa.types import ElementType, Kind, element_type, is_type
 from ptxloom.isa.vectors import vector_length

@@ -8,13 +8,14 @@ address, `@global` or `@shared` is the space that it points to.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fnmatch import fnmatchcase
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 from zlib import crc32
 
 from ptxloom.conformance.operands import GENERIC, Operand, Slot, Unsuited, all_operands, operands_of
+from ptxloom.dataclass import dataclass
 from ptxloom.isa import instruction_spec, opcodes
 from ptxloom.isa.prove import some_forms
 from ptxloom.lazy import cached_property

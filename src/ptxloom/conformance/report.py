@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, Final
 
 from ptxloom.conformance.inputs import SUITE
 from ptxloom.conformance.verdicts import Difference, Verdict
+from ptxloom.dataclass import dataclass
 from ptxloom.diagnostics import PtxloomError
 
 if TYPE_CHECKING:

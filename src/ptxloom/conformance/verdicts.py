@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from ptxloom.conformance.suite import cases_of, inputs_of, rows_of
+from ptxloom.dataclass import dataclass
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -7,12 +7,13 @@ waived.
 from __future__ import annotations
 
 import tomllib
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
+
+from ptxloom.dataclass import dataclass
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -11,6 +10,7 @@ from ptxloom.conformance.ptxas import assembled
 from ptxloom.conformance.suite import cases_of, run_here, suite
 from ptxloom.conformance.verdicts import Verdict, compared, digest
 from ptxloom.conformance.waivers import waiver_of
+from ptxloom.dataclass import dataclass
 from ptxloom.diagnostics import PtxloomError
 from ptxloom.isa.target import Target
 from ptxloom.isa.version import PtxVersion

@@ -14,13 +14,14 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.cuda_driver import names, runtime_names
 from ptxloom.cuda_driver.seal import is_sealed, seal
+from ptxloom.dataclass import dataclass
 from ptxloom.diagnostics import PtxloomError
 from ptxloom.ownership import distrust, doubt
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 from ptxloom.cuda_driver.error_words import words
+from ptxloom.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

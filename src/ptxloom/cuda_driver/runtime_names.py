@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache
 from pathlib import Path
 
 from ptxloom.cuda_driver.error_words import words
+from ptxloom.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

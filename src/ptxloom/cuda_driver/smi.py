@@ -9,9 +9,10 @@ import argparse
 import ctypes
 import shlex
 import sys
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
+
+from ptxloom.dataclass import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

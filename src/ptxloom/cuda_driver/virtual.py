@@ -6,7 +6,6 @@ import ctypes
 import fcntl
 import mmap
 import os
-from dataclasses import dataclass
 from enum import IntEnum
 from itertools import count
 from typing import TYPE_CHECKING, Final
@@ -16,6 +15,7 @@ import numpy as np
 from ptxloom.cuda_driver.errors import CudaError, Refused
 from ptxloom.cuda_driver.protocol import VIRTUAL, VIRTUAL_TOLD
 from ptxloom.cuda_driver.regions import SEALS, AddressRange
+from ptxloom.dataclass import dataclass
 from ptxloom.machine import OutOfDeviceMemory
 
 if TYPE_CHECKING:

@@ -7,10 +7,10 @@ the absolute shared address, and a box has one slice of an interleaved tensor, w
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING, Final
 
+from ptxloom.dataclass import dataclass
 from ptxloom.descriptors.pixels import pixels
 from ptxloom.descriptors.swizzling import CHUNK_BYTES, swizzle_mode
 from ptxloom.descriptors.tensor_types import swizzle_bytes

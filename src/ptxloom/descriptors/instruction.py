@@ -6,9 +6,9 @@ the others, which end one lower.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
+from ptxloom.dataclass import dataclass
 from ptxloom.descriptors.matrix import Word
 from ptxloom.diagnostics import UsageError, must_be
 from ptxloom.display import mimebundle

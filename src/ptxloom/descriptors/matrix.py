@@ -5,9 +5,9 @@ Realises PTX ISA 9.7.15.5.1.2.2 (wgmma) and 9.7.16.4.1 (tcgen05).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
+from ptxloom.dataclass import dataclass
 from ptxloom.descriptors.swizzling import CHUNK_BYTES, SwizzleMode, swizzle_mode
 from ptxloom.diagnostics import UsageError, must_be
 from ptxloom.display import mimebundle

@@ -12,9 +12,9 @@ Confirmed on an H200 for any start address and offsets; for tcgen05 it follows t
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from ptxloom.dataclass import dataclass
 from ptxloom.descriptors.matrix import GENERATIONS
 from ptxloom.descriptors.swizzling import CHUNK_BYTES, SwizzleMode
 from ptxloom.diagnostics import UsageError, must_be

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Final
 
+from ptxloom.dataclass import dataclass
 from ptxloom.descriptors.box import COPY_ALIGNMENT, INNER_BYTES
 from ptxloom.descriptors.encoding import encode_again
 from ptxloom.descriptors.matrix import GENERATIONS

@@ -6,9 +6,9 @@ So what TMA writes is where wgmma looks for it, wherever the tile begins. Confir
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Final
 
+from ptxloom.dataclass import dataclass
 from ptxloom.diagnostics import UsageError
 from ptxloom.layout import Swizzle
 

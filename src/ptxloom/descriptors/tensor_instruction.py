@@ -7,9 +7,9 @@ without one, they follow the qualifiers, as in `wgmma`: `tcgen05.mma.cta_group::
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Final
 
+from ptxloom.dataclass import dataclass
 from ptxloom.descriptors.instruction import RESULTS, SCALE_TYPES, SCALED_KINDS, TYPES, InstructionDescriptor
 from ptxloom.diagnostics import UnsupportedForm, UsageError, must_be
 from ptxloom.isa.products import MatrixForm

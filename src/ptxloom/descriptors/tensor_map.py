@@ -8,10 +8,10 @@ each word in the 128 bytes was found on an H200 (driver 580); for features of sm
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING, Final
 
+from ptxloom.dataclass import dataclass
 from ptxloom.descriptors.swizzling import swizzle_mode
 from ptxloom.descriptors.tensor_types import (
     DATA_TYPES,

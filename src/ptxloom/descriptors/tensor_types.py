@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
+from ptxloom.dataclass import dataclass
 from ptxloom.descriptors.swizzling import swizzle_mode
 from ptxloom.diagnostics import UsageError
 

@@ -6,9 +6,10 @@ each other first across the contiguous coordinate, then along it. CUTLASS's coll
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from ptxloom.dataclass import dataclass
 from ptxloom.descriptors.matrix import GENERATIONS, UNUSED_LEADING, MatrixDescriptor
 from ptxloom.descriptors.operand import CHUNK_BITS, MAJORS, STEP_BITS, SharedOperand, canonical_layout
 from ptxloom.descriptors.swizzling import SwizzleMode, swizzle_mode

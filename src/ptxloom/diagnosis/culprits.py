@@ -6,13 +6,13 @@ are mended where the address is computed: the line named is that of the instruct
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, cast
 
 import numpy as np
 
 from ptxloom.binding.effects import destinations
 from ptxloom.binding.touches import touches
+from ptxloom.dataclass import dataclass
 from ptxloom.diagnosis.lines.fillers import listed, of_caller, spares
 from ptxloom.diagnosis.lines.swizzles import unswizzled
 from ptxloom.diagnosis.model import Repair

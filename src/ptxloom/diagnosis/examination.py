@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Final, Literal
 
+from ptxloom.dataclass import dataclass
 from ptxloom.display import mimebundle
 
 if TYPE_CHECKING:

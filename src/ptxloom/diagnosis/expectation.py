@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Final
 
 from ptxloom.comparison.expression import BadExpression, read_expectation
 from ptxloom.comparison.expression import Expectation as Expression
+from ptxloom.dataclass import dataclass
 from ptxloom.diagnostics import UsageError
 
 _TERM: Final = r"(\w+)(\.T)?"

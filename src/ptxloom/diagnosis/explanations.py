@@ -6,11 +6,12 @@ the change undone, obeys the laws in every element of every product: nothing les
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from ptxloom.dataclass import dataclass
 from ptxloom.diagnosis.moves import in_order, moves, rotation
 from ptxloom.diagnosis.origins.permutations import Named, named_orders
 from ptxloom.diagnosis.origins.tiles import Target, common_columns, common_rows, counted, whole

@@ -8,12 +8,13 @@ and must be that of V.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import prod
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ptxloom.dataclass import dataclass
 from ptxloom.diagnosis.arrays.coverage import tiles_of
 from ptxloom.diagnosis.origins.stacks import Stack
 from ptxloom.diagnosis.origins.tiles import common_columns, common_rows

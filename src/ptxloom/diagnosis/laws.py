@@ -10,11 +10,12 @@ An operand that breaks one is a `Suspect`, with its contents by the others, and 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
+from ptxloom.dataclass import dataclass
 from ptxloom.diagnosis.arrays.coverage import tiles_of
 from ptxloom.diagnosis.explanations import explanations
 from ptxloom.diagnosis.origins.tiles import Wanted, all_of, common_columns, common_rows, counted, whole

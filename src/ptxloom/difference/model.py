@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
+
+from ptxloom.dataclass import dataclass
 
 if TYPE_CHECKING:
     from ptxloom.difference.lines import Line

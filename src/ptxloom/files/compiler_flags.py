@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import re
 import shlex
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from ptxloom.dataclass import dataclass
 from ptxloom.diagnostics import PtxloomError, UsageError
 
 if TYPE_CHECKING:

@@ -8,10 +8,10 @@ import re
 import shutil
 import subprocess
 import tempfile
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from ptxloom.dataclass import dataclass
 from ptxloom.extras import MissingPart
 from ptxloom.files.compiler_flags import NO_FLAGS, Flags, architecture
 from ptxloom.files.errors import CompileError, OutOfReach

@@ -7,13 +7,12 @@ facts used here were found in the files that nvcc 13.5 writes in each `-compress
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING, Final
 
+from ptxloom.dataclass import dataclass
 from ptxloom.files.cubins import ptx_of, target_of
 from ptxloom.files.errors import UnreadableFile
-from ptxloom.files.packed import lz4, zstandard
 from ptxloom.files.packed.damage import DamagedError
 from ptxloom.source import title
 
@@ -124,6 +123,8 @@ class _Unpacker:
         if self.total > _MOST_IN_ALL:
             message = f"the images in it would have more than {_MOST_IN_ALL:,} bytes, which is the most that is read"
             raise UnreadableFile(f"{title(self.name)}: {message}; `cuobjdump -xptx all` takes them out one by one")
+        from ptxloom.files.packed import lz4, zstandard  # noqa: PLC0415 - most commands read no compressed image
+
         unpack = lz4.decompress if entry.flags & _LZ4 else zstandard.decompress
         try:
             return unpack(entry.data, entry.size)

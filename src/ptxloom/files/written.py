@@ -7,10 +7,10 @@ anybody, so only what is called as a program's text is quoted.
 from __future__ import annotations
 
 import linecache
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Final
 
+from ptxloom.dataclass import dataclass
 from ptxloom.files.errors import OutOfReach
 from ptxloom.files.limited import content
 from ptxloom.files.sources import source_file

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from ptxloom.binding.call_graph import called
 from ptxloom.binding.names import Scope
+from ptxloom.dataclass import dataclass
 from ptxloom.meaning.deeds import deeds_of
 from ptxloom.meaning.effects import Branch
 from ptxloom.readings.effects import branches, turns

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from heapq import heappop, heappush
 from typing import TYPE_CHECKING, Final
 
+from ptxloom.dataclass import dataclass
 from ptxloom.flow.dominance import immediate_dominators, reachable, reverse_postorder
 from ptxloom.lazy import cached_property
 from ptxloom.solver import nearest, reached

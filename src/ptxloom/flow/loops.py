@@ -7,8 +7,9 @@ of each loop, with the loops in it, stand side by side: a nest takes as much roo
 from __future__ import annotations
 
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from ptxloom.dataclass import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

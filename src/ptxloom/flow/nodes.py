@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
+
+from ptxloom.dataclass import dataclass
 
 if TYPE_CHECKING:
     from ptxloom.flow.registers import Merge, Nothing, Write

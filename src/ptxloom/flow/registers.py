@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import defaultdict
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from ptxloom.binding.effects import destinations
 from ptxloom.binding.names import Scope, has_needless_zeros
+from ptxloom.dataclass import dataclass
 from ptxloom.lazy import cached_property
 from ptxloom.solver import reached
 from ptxloom.syntax.tree import Block, Declaration, Instruction

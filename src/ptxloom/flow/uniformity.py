@@ -7,9 +7,9 @@ differs because of something that certainly differs (`%tid.x`), or is unknown.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ptxloom.dataclass import dataclass
 from ptxloom.flow.differences import Differences
 from ptxloom.flow.facts import FlowFacts
 from ptxloom.flow.nodes import BranchCondition, FlowNode, Outlived

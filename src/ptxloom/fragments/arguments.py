@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from ptxloom.dataclass import dataclass
 from ptxloom.diagnostics import UsageError
 from ptxloom.fragments.errors import UndefinedBehavior
 from ptxloom.isa.limits import LANES

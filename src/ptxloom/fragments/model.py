@@ -11,11 +11,11 @@ first), a register one of its columns of 32 bits, counted from where the operand
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 from math import prod
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from ptxloom.dataclass import dataclass
 from ptxloom.diagnostics import UsageError
 from ptxloom.display import mimebundle
 from ptxloom.isa.limits import TENSOR_LANES

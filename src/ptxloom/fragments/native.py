@@ -7,11 +7,11 @@ number of warps.
 from __future__ import annotations
 
 import ctypes
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
+from ptxloom.dataclass import dataclass
 from ptxloom.fragments.derive import fragment
 from ptxloom.fragments.model import Axis, Digit
 from ptxloom.fragments.network import Side, rearrange

@@ -9,8 +9,9 @@ need be each vector is first put in such an order that those stay, and those tha
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from ptxloom.dataclass import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -5,9 +5,9 @@ A layout follows from how many rows D has, whether one CTA computes it or a pair
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final, NamedTuple
 
+from ptxloom.dataclass import dataclass
 from ptxloom.diagnostics import UsageError
 from ptxloom.isa.limits import TENSOR_LANES
 

@@ -6,10 +6,11 @@ and is the same for `.row` and `.col`, which only describe memory.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING
 
+from ptxloom.dataclass import dataclass
 from ptxloom.fragments.model import Axis, Evidence, Fragment
 from ptxloom.fragments.products import product_fragment
 from ptxloom.fragments.tiles import digits

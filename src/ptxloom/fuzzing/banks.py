@@ -8,9 +8,9 @@ bytes of memory private to a thread.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from ptxloom.dataclass import dataclass
 from ptxloom.isa.types import Kind
 
 if TYPE_CHECKING:

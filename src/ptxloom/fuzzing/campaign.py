@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, field, replace
 from itertools import takewhile
 from math import inf
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from ptxloom.campaigns import Killed, Share, carried_out
+from ptxloom.dataclass import dataclass
 from ptxloom.fuzzing.generate import A_KERNEL
 from ptxloom.fuzzing.work import Result, Task, done, result_of
 

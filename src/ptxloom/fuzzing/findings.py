@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from ptxloom.dataclass import dataclass
 from ptxloom.fuzzing.banks import BANKS, BLOCK, CELLS
 from ptxloom.fuzzing.opinions import LEVELS, MACHINE, Refused, frames_of
 from ptxloom.fuzzing.shrink import fewer, shrunk

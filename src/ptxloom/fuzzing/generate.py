@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from random import Random
 from typing import TYPE_CHECKING, Final
 
+from ptxloom.dataclass import dataclass
 from ptxloom.fuzzing.banks import cells_in
 from ptxloom.fuzzing.nodes import Fork, Invoke, Program, Reach, Repeat, Step, Switch
 from ptxloom.fuzzing.statements import register, step

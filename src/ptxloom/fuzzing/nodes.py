@@ -9,9 +9,11 @@ take away what it likes.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import IntEnum
 from typing import TYPE_CHECKING, Final, TypeAlias
+
+from ptxloom.dataclass import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -11,7 +11,6 @@ import os
 import subprocess
 import tempfile
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -19,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from ptxloom.conformance.gpu import Driver, GpuError
+from ptxloom.dataclass import dataclass
 from ptxloom.diagnostics import PtxloomError
 from ptxloom.fuzzing.banks import BLOCK, FRAME_BYTES
 from ptxloom.fuzzing.engines import TEXTURE, texture

@@ -7,11 +7,12 @@ has only those that are asked for.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.conformance.paths import WHOLE_WARP, paths
+from ptxloom.dataclass import dataclass
 from ptxloom.diagnostics import PtxloomError
 from ptxloom.fuzzing.idioms import OFTEN, among
 from ptxloom.fuzzing.nodes import Reach

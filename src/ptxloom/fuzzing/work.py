@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from ptxloom.campaigns import in_form
+from ptxloom.dataclass import dataclass
 from ptxloom.fuzzing.banks import BANKS, BLOCK, CELL_BYTES, CELLS
 from ptxloom.fuzzing.findings import digest_of, found
 from ptxloom.fuzzing.frames import frames

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from ptxloom.dataclass import dataclass
 from ptxloom.diagnostics import Severity
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
+from ptxloom.dataclass import dataclass
 from ptxloom.diagnostics import UnsupportedForm
 from ptxloom.isa.load import instruction_spec
 from ptxloom.isa.resolution.forms import forms, resolve

@@ -7,10 +7,11 @@ Definitions before the first syntax line hold for all lines; those after some li
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import prod
 from typing import TYPE_CHECKING
 
+from ptxloom.dataclass import dataclass
 from ptxloom.diagnostics import PtxloomError
 from ptxloom.display import mimebundle
 from ptxloom.lazy import cached_property

@@ -6,11 +6,11 @@ alone; how many registers an operand has follows from its extent, here.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 from graphlib import TopologicalSorter
 from typing import TYPE_CHECKING, Final, Literal, cast
 
+from ptxloom.dataclass import dataclass
 from ptxloom.diagnostics import UnsupportedForm, UsageError, must_be
 from ptxloom.isa.limits import LANES
 from ptxloom.isa.load import instruction_spec

@@ -5,9 +5,10 @@ A new space is one more row of `STATE_SPACES`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
+
+from ptxloom.dataclass import dataclass
 
 
 class Owner(StrEnum):

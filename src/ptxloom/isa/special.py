@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import tomllib
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
+from ptxloom.dataclass import dataclass
 from ptxloom.isa.load import DATA
 from ptxloom.isa.spec import Need
 

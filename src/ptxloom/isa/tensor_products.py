@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 from typing import Final
+
+from ptxloom.dataclass import dataclass
 
 PUBLISHED: Final = "equal to results published for a B200 (sf-tensor/tcgen05)"
 """What sums of products rest on of which such words are known, with their operands."""

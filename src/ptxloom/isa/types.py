@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 
+from ptxloom.dataclass import dataclass
 from ptxloom.diagnostics import UsageError, must_be
 from ptxloom.float_formats import FLOAT_FORMATS
 from ptxloom.isa.spelling import near_misses

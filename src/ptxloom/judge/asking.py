@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import numpy as np
 
+from ptxloom.dataclass import dataclass
 from ptxloom.fragments.number_types import is_array
 
 if TYPE_CHECKING:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
+
+from ptxloom.dataclass import dataclass
 
 HACKS: Final = {
     "not-legal": "the kernel is not legal, cannot be compiled, or takes other arguments",

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any
 
 from ptxloom.checker import check
+from ptxloom.dataclass import dataclass
 from ptxloom.diagnostics import PtxloomError, Severity
 from ptxloom.judge.asking import CHECKS, Ran, Rooms, arrays_of
 from ptxloom.machine import Kernel, LaunchError

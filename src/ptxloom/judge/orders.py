@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ptxloom.dataclass import dataclass
 from ptxloom.diagnostics import PtxloomError, UsageError
 from ptxloom.files import one_text
 from ptxloom.files.compiler_flags import NO_FLAGS

@@ -10,12 +10,13 @@ from __future__ import annotations
 import hashlib
 import runpy
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any, Final, TypeAlias, cast
 
 import numpy as np
 
+from ptxloom.dataclass import dataclass
 from ptxloom.diagnostics import PtxloomError
 from ptxloom.files.names import is_file
 from ptxloom.fragments.number_types import is_array, is_number

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from ptxloom.comparison import Precision, Reference, compare
+from ptxloom.dataclass import dataclass
 from ptxloom.fragments.number_types import is_float
 from ptxloom.judge import data
 from ptxloom.judge.asking import POISONS, Call, unwritten

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal, cast
 
 from ptxloom.campaigns import fits, form_of
+from ptxloom.dataclass import dataclass
 from ptxloom.diagnostics import PtxloomError
 from ptxloom.records import Natural, Record, record, taken
 

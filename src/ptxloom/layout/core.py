@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, SupportsIndex, TypeAlias, cast
 
+from ptxloom.dataclass import dataclass
 from ptxloom.diagnostics import must_be
 from ptxloom.display import mimebundle
 from ptxloom.layout.errors import LayoutError

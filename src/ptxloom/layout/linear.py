@@ -6,9 +6,9 @@ swizzle always is.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ptxloom.dataclass import dataclass
 from ptxloom.diagnostics import must_be
 from ptxloom.layout.composition import coalesced
 from ptxloom.layout.core import Layout, from_modes, make_layout

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from ptxloom.dataclass import dataclass
 from ptxloom.diagnostics import must_be
 from ptxloom.display import mimebundle
 from ptxloom.layout.errors import LayoutError

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ptxloom.dataclass import dataclass
 from ptxloom.layout.core import Coordinate, Layout, Slice
 from ptxloom.layout.swizzle import ComposedLayout
 

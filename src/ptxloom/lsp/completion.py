@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
+from ptxloom.dataclass import dataclass
 from ptxloom.isa import instruction_spec, known, opcodes, targets, versions
 from ptxloom.isa.pages.words import directives, special_about, special_names
 from ptxloom.isa.special import special_register

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.checker import check
+from ptxloom.dataclass import dataclass
 from ptxloom.lazy import cached_property
 from ptxloom.lsp.indexing import index
 from ptxloom.lsp.positions import Encoding, Lines

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.checker.findings.repairs import fixes_of
+from ptxloom.dataclass import dataclass
 from ptxloom.diagnostics import PtxloomError, Severity
 from ptxloom.isa.special import special_register
 from ptxloom.lsp.document import Document

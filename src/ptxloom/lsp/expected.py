@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.checker.core.expected_operand import wanted
+from ptxloom.dataclass import dataclass
 from ptxloom.isa import known, resolve
 from ptxloom.isa.spaces import MEMORY
 from ptxloom.isa.types import element_type, is_type

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from ptxloom.dataclass import dataclass
 from ptxloom.isa import known
 from ptxloom.isa.pages.word_page import word_page
 from ptxloom.lsp.instruction_hover import opcode_page, qualifier_page

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
+from ptxloom.dataclass import dataclass
 from ptxloom.files.sources import source_file
 from ptxloom.syntax.origins import places
 from ptxloom.syntax.tree import File, Loc

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from ptxloom.binding import names
+from ptxloom.dataclass import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ptxloom.dataclass import dataclass
 from ptxloom.lsp.names import NameKind
 from ptxloom.syntax.printer import print_line
 from ptxloom.syntax.tree import Block, Declaration, Function, Label, Section

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ptxloom.checker.module.head import platform_of
+from ptxloom.dataclass import dataclass
 from ptxloom.isa import instruction_spec
 from ptxloom.isa.pages.meanings import meaning, value_meaning
 from ptxloom.isa.pages.rule_words import needs

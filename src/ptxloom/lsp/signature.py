@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ptxloom.checker.core.expected_operand import wanted
+from ptxloom.dataclass import dataclass
 from ptxloom.lsp.expected import expected
 from ptxloom.lsp.unfinished import unfinished
 

@@ -7,11 +7,11 @@ judges a run matches effects and names no opcode. Registers are read and written
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import IntEnum
 from typing import Final, TypeAlias
 
 from ptxloom.binding.touches import Touch
+from ptxloom.dataclass import dataclass
 
 
 class Reach(IntEnum):

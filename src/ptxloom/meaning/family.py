@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+from ptxloom.dataclass import dataclass
 from ptxloom.meaning.words import Op, Words
 
 if TYPE_CHECKING:

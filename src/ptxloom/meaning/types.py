@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
+from ptxloom.dataclass import dataclass
 from ptxloom.isa.types import ElementType, Kind, element_type
 
 _FLOATS: Final = {"f16": "half", "bf16": "bfloat", "tf32": "float", "f32": "float", "f64": "double"}

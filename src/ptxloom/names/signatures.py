@@ -6,10 +6,10 @@ What a macro expands to is not seen, and neither are kernels in it.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
+from ptxloom.dataclass import dataclass
 from ptxloom.patterns import regex
 
 if TYPE_CHECKING:

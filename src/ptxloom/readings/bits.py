@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import IntEnum
 from typing import Final
+
+from ptxloom.dataclass import dataclass
 
 WIDEST: Final = 64
 FULL: Final = (1 << WIDEST) - 1

@@ -7,10 +7,10 @@ depends on a launch, and the tables of the multi-function unit, is `Unreadable`.
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
+from ptxloom.dataclass import dataclass
 from ptxloom.isa.limits import LANES
 from ptxloom.meaning.form import Unreadable
 from ptxloom.meaning.literals import literal_bits

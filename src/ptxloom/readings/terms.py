@@ -6,10 +6,10 @@ names no opcode. Terms are small and kept for every way in which an instruction 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from ptxloom.dataclass import dataclass
 from ptxloom.meaning import table
 from ptxloom.meaning.form import MISFITS, Form
 from ptxloom.meaning.types import ptx_type

@@ -6,11 +6,12 @@ skipped, and a message says so.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 from ptxloom.checker import Selection
+from ptxloom.dataclass import dataclass
 from ptxloom.diagnostics import PtxloomError, UsageError
 from ptxloom.files.compiler_flags import NO_FLAGS, Flags, RefusedFlag
 from ptxloom.files.errors import OutOfReach

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ptxloom.dataclass import dataclass
 from ptxloom.settings import wildcards
 
 if TYPE_CHECKING:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ptxloom.dataclass import dataclass
 from ptxloom.isa.form import Form, Qualifiers
 from ptxloom.isa.resolution.forms import Resolution, resolve
 from ptxloom.isa.resolution.mismatch import problems

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from ptxloom.dataclass import dataclass
 from ptxloom.syntax.tree import Block, File, Function, Instruction, Loc, LocIntermediate
 
 if TYPE_CHECKING:

@@ -5,10 +5,10 @@ This is decided only here: every report, for people and for programs, uses `plac
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
+from ptxloom.dataclass import dataclass
 from ptxloom.source import Source, Span, title
 from ptxloom.syntax.origins import Origins
 from ptxloom.syntax.parser import parse_source

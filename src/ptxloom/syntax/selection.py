@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
+from ptxloom.dataclass import dataclass
 from ptxloom.diagnostics import must_be
 from ptxloom.syntax.module import A_MODULE, Module
 from ptxloom.syntax.tree import Block, Function

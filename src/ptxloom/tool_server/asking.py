@@ -7,10 +7,10 @@ import resource
 import signal
 import subprocess
 import tempfile
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from ptxloom import own_python
+from ptxloom.dataclass import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

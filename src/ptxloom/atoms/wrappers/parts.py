@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.atoms.copy import CopyAtom
+from ptxloom.dataclass import dataclass
 from ptxloom.isa.products import features_of
 from ptxloom.isa.resolution.forms import resolve
 

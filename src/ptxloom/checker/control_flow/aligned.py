@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from ptxloom.dataclass import dataclass
 from ptxloom.diagnostics import Diagnostic, Label, Severity
 from ptxloom.flow.uniformity import Uniformity
 from ptxloom.isa.load import instruction_spec, known

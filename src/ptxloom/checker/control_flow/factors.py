@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from ptxloom.binding.effects import destinations, mentions
+from ptxloom.dataclass import dataclass
 from ptxloom.diagnostics import Diagnostic, Fix, Label, Severity
 from ptxloom.flow.registers import RegisterWrites
 from ptxloom.flow.uniformity import Uniformity

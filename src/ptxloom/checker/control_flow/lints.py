@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
 from ptxloom.checker.findings.report import name_span, word_span
+from ptxloom.dataclass import dataclass
 from ptxloom.diagnostics import Diagnostic, Fix, Label, Severity
 from ptxloom.readings.effects import stops, turns
 from ptxloom.source import Span

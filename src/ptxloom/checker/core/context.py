@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from ptxloom.checker.core.suggestions import advice
+from ptxloom.dataclass import dataclass
 from ptxloom.diagnostics import Diagnostic, Fix, Label, Severity
 from ptxloom.isa.load import instruction_spec
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ptxloom.checker.core.type_compatibility import register_fits
+from ptxloom.dataclass import dataclass
 from ptxloom.isa.spaces import SPACES
 from ptxloom.isa.types import Kind, element_type, is_type
 from ptxloom.isa.vectors import fragment_register, vector_length

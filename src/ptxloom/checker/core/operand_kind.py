@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
+
+from ptxloom.dataclass import dataclass
 
 
 class What(StrEnum):

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from ptxloom.binding import names
 from ptxloom.binding.sizes import alignment_of
+from ptxloom.dataclass import dataclass
 from ptxloom.isa.types import element_type, is_type
 
 if TYPE_CHECKING:

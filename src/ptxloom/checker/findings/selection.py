@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 from ptxloom.checker.pages import HINTS, rules
+from ptxloom.dataclass import dataclass
 from ptxloom.diagnostics import UsageError
 from ptxloom.isa.spelling import near_misses
 

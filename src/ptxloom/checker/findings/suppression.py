@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.checker.pages import rules
+from ptxloom.dataclass import dataclass
 from ptxloom.diagnostics import Diagnostic, Fix, Severity
 from ptxloom.isa.spelling import near_misses
 from ptxloom.source import Span

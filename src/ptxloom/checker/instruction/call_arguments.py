@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING, Final
 
@@ -10,6 +9,7 @@ from ptxloom.binding.sizes import type_bytes
 from ptxloom.checker.core.classify import see
 from ptxloom.checker.core.operand_kind import What
 from ptxloom.checker.instruction.values import undeclared
+from ptxloom.dataclass import dataclass
 from ptxloom.diagnostics import Label
 from ptxloom.isa.types import Kind, element_type, is_type
 from ptxloom.syntax.tree import Component, Name

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from ptxloom.checker.core.classify import see
 from ptxloom.checker.core.operand_kind import What, seen
+from ptxloom.dataclass import dataclass
 from ptxloom.diagnostics import Fix, Label
 from ptxloom.isa.matrix import of_form
 from ptxloom.isa.special import special_register

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.binding.sizes import OPAQUE
 from ptxloom.checker.findings.report import error, name_span, word_span
 from ptxloom.checker.module.initial_values import initial_value
+from ptxloom.dataclass import dataclass
 from ptxloom.diagnostics import Fix
 from ptxloom.isa.spelling import near_misses
 from ptxloom.isa.types import Kind, element_type, is_type

@@ -6,7 +6,6 @@ import math
 import os
 import re
 import struct
-from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
@@ -15,6 +14,7 @@ import numpy as np
 
 from ptxloom.cli.arguments.launch_keys import MOST_DIMENSIONS
 from ptxloom.cli.results.output import CannotWrite, reason
+from ptxloom.dataclass import dataclass
 from ptxloom.diagnostics import PtxloomError
 from ptxloom.files.errors import OutOfReach
 from ptxloom.files.regular import opened

@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
 
@@ -20,6 +20,7 @@ from ptxloom.cli.sources.cuda_flags import flags_for
 from ptxloom.cli.sources.inputs import read
 from ptxloom.cli.sources.kernels import chosen_kernel
 from ptxloom.comparison.expression import BadExpression, read_expectation
+from ptxloom.dataclass import dataclass
 from ptxloom.diagnostics import PtxloomError, UsageError
 from ptxloom.files.compiler_flags import NO_FLAGS, Flags, RefusedFlag
 from ptxloom.files.errors import OutOfReach

@@ -11,10 +11,10 @@ To save an array elsewhere, use `--save` on the command line.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from ptxloom.dataclass import dataclass
 from ptxloom.files.errors import OutOfReach
 from ptxloom.files.names import exists, is_file
 from ptxloom.files.writing import inside

@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import re
 from argparse import ArgumentTypeError
-from dataclasses import dataclass
 from itertools import product
 from math import prod
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ptxloom.cli.arguments.launch_keys import FILLS, SOURCES, TENSOR_MAP
 from ptxloom.cli.arguments.launch_words import argument, extents
+from ptxloom.dataclass import dataclass
 from ptxloom.diagnostics import PtxloomError
 from ptxloom.files.limited import MOST_SETTINGS, named
 from ptxloom.isa.spelling import near_misses

@@ -7,10 +7,10 @@ import shutil
 import sys
 import warnings
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TextIO
 
+from ptxloom.dataclass import dataclass
 from ptxloom.diagnostics import DistrustWarning, PtxloomError
 from ptxloom.files.errors import OutOfReach
 from ptxloom.files.writing import inside, replace_file

@@ -7,7 +7,7 @@ own.
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -15,6 +15,7 @@ import numpy as np
 from ptxloom.conformance.scenes.boxes import LAYOUTS, ROOM, TENSOR, columns, fits, tile
 from ptxloom.conformance.scenes.scene import Scene, emptied, filled, joined
 from ptxloom.conformance.scenes.things import Maps
+from ptxloom.dataclass import dataclass
 from ptxloom.descriptors import DATA_TYPES
 from ptxloom.isa.types import element_type
 

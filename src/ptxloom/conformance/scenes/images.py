@@ -7,7 +7,6 @@ back.
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 from zlib import crc32
 
@@ -17,6 +16,7 @@ from ptxloom.conformance.inputs import words
 from ptxloom.conformance.kernel_text import BLOCK
 from ptxloom.conformance.scenes.scene import Scene
 from ptxloom.conformance.scenes.things import SurfaceObject, TextureObject
+from ptxloom.dataclass import dataclass
 from ptxloom.isa.vectors import coordinates, vector_length
 from ptxloom.machine.memory.images import MODES
 

@@ -6,7 +6,6 @@ every swizzle, offsets of their own and, now and then, a base offset.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 from zlib import crc32
 
@@ -14,6 +13,7 @@ import numpy as np
 
 from ptxloom.conformance.kernel_text import BLOCK
 from ptxloom.conformance.scenes.scene import Scene, filled, joined, kept_pairs
+from ptxloom.dataclass import dataclass
 from ptxloom.descriptors.matrix import GENERATIONS, MatrixDescriptor
 from ptxloom.descriptors.swizzling import swizzle_mode
 from ptxloom.isa.products import form_of

@@ -7,7 +7,6 @@ CTA `c` reads `in_bytes` at `in + c in_bytes`, and leaves `out_bytes` at `out + 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
 from random import Random
 from typing import TYPE_CHECKING, Final
 
@@ -15,6 +14,7 @@ import numpy as np
 
 from ptxloom.conformance.inputs import STYLES, float_words, integer_words, parts_of_float, words
 from ptxloom.conformance.kernel_text import BLOCK
+from ptxloom.dataclass import dataclass
 from ptxloom.isa.types import element_type
 
 if TYPE_CHECKING:

@@ -7,7 +7,6 @@ One CTA runs each: pairs of CTAs (`.cta_group::2`) take no part.
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass
 from itertools import product
 from typing import TYPE_CHECKING, Final
 from zlib import crc32
@@ -16,6 +15,7 @@ import numpy as np
 
 from ptxloom.conformance.kernel_text import BLOCK
 from ptxloom.conformance.scenes.scene import Scene, filled, joined, kept_pairs
+from ptxloom.dataclass import dataclass
 from ptxloom.descriptors import MatrixDescriptor
 from ptxloom.descriptors.instruction import RESULTS, SCALE_TYPES, SCALED_KINDS, TYPES, InstructionDescriptor
 from ptxloom.descriptors.tensor_types import swizzle_bytes

@@ -7,13 +7,14 @@ the rest.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import product
 from math import isqrt, prod
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
 
+from ptxloom.dataclass import dataclass
 from ptxloom.diagnosis.arrays.blocked import planes_of
 from ptxloom.diagnosis.origins.tiles import Plane, Tile, common_columns, common_rows, whole
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
 import numpy as np
 
+from ptxloom.dataclass import dataclass
 from ptxloom.descriptors.operand import canonical_layout
 from ptxloom.machine.results.provenance import Kind
 

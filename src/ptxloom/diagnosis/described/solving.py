@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from ptxloom.dataclass import dataclass
 from ptxloom.descriptors.matrix import GENERATIONS, MatrixDescriptor
 from ptxloom.descriptors.operand import CHUNK_BITS
 from ptxloom.descriptors.swizzling import CHUNK_BYTES, swizzle_mode

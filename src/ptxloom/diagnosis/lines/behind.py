@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from ptxloom.dataclass import dataclass
 from ptxloom.diagnosis.lines.addresses import loads_behind, made_of, writers_of
 from ptxloom.diagnosis.lines.guards import guards_of
 from ptxloom.machine.analysis.definite_assignment import names_read

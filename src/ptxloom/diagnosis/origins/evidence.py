@@ -7,11 +7,12 @@ array, and so all of a chain have a place in it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from ptxloom.dataclass import dataclass
 from ptxloom.diagnosis.origins.chains import Places
 from ptxloom.diagnosis.origins.packed import first_bits, unit_bits_of
 from ptxloom.diagnosis.origins.products import products_of_sites

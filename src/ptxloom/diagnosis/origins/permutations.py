@@ -5,7 +5,6 @@ An order holds for each place of the operand, by rows, the element of the operan
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 from itertools import permutations
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ptxloom.dataclass import dataclass
 from ptxloom.fragments import fragment
 from ptxloom.isa.products import PRODUCTS
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from ptxloom.dataclass import dataclass
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

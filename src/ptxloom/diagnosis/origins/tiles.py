@@ -5,11 +5,13 @@ Axes are those of the product: rows and columns of A are m and k, of B k and n, 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+
+from ptxloom.dataclass import dataclass
 
 if TYPE_CHECKING:
     from ptxloom.diagnosis.origins.permutations import Square

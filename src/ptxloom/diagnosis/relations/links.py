@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
+
+from ptxloom.dataclass import dataclass
 
 if TYPE_CHECKING:
     from ptxloom.diagnosis.origins.tiles import Integers

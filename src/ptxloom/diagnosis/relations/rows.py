@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
+from ptxloom.dataclass import dataclass
 from ptxloom.diagnosis.arrays.left_open import numbers_of
 
 if TYPE_CHECKING:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import product
 from math import isqrt, prod
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
+
+from ptxloom.dataclass import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

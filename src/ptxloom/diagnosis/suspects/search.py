@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from time import monotonic
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
+from ptxloom.dataclass import dataclass
 from ptxloom.diagnosis.suspects.addresses import missing_indices
 from ptxloom.diagnosis.suspects.bounds import bounds
 from ptxloom.diagnosis.suspects.changes import together

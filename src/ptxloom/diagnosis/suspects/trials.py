@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
 from ptxloom.comparison.compare import differing, wide
+from ptxloom.dataclass import dataclass
 from ptxloom.diagnosis.suspects.changes import CHOICE
 from ptxloom.machine.analysis.precision import precision_of
 from ptxloom.machine.launch.expected import references_of

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Final
 
+from ptxloom.dataclass import dataclass
 from ptxloom.files.packed.damage import DamagedError, number, part, repeat
 from ptxloom.files.packed.entropy import Backward, DecodingTable, Huffman, always, make_table, read_huffman, read_table
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
+from ptxloom.dataclass import dataclass
 from ptxloom.isa.load import instruction_spec
 from ptxloom.isa.pages.meanings import meaning, value_meaning
 from ptxloom.isa.pages.operand_words import operand_words

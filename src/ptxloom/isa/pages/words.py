@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import tomllib
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+from ptxloom.dataclass import dataclass
 from ptxloom.isa.load import DATA
 from ptxloom.isa.spec import Need
 from ptxloom.isa.special import special_register, special_registers

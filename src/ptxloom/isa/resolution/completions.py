@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from ptxloom.dataclass import dataclass
 from ptxloom.isa.form import Form
 from ptxloom.isa.load import instruction_spec
 from ptxloom.isa.resolution.forms import MOST_QUALIFIERS, place_words

@@ -6,11 +6,12 @@ like that.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 from weakref import WeakKeyDictionary
 
 from ptxloom.binding.effects import destinations, mentions
+from ptxloom.dataclass import dataclass
 from ptxloom.machine.analysis.uniform_values import destination
 from ptxloom.machine.program.symbols import BranchTable, Register
 from ptxloom.readings.effects import branches, turns

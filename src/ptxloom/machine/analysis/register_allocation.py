@@ -9,11 +9,11 @@ share.
 from __future__ import annotations
 
 from bisect import bisect_left
-from dataclasses import dataclass
 from heapq import heappop, heappush
 from typing import TYPE_CHECKING, NamedTuple
 
 from ptxloom.binding.effects import updates
+from ptxloom.dataclass import dataclass
 from ptxloom.machine.analysis.loops import repeated_stretches
 from ptxloom.machine.analysis.uniform_values import mentioned, written
 from ptxloom.machine.program.knowledge import Knowledge

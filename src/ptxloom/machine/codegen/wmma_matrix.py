@@ -5,10 +5,10 @@ Realises PTX ISA 9.7.14.4.3 and 9.7.14.4.4.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
+from ptxloom.dataclass import dataclass
 from ptxloom.machine.codegen.addresses import lane_values, space_of
 from ptxloom.machine.native.ir import constant_vector, vector
 from ptxloom.machine.runtime import state

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, fields
 from typing import Any, Final
 
+from ptxloom.dataclass import dataclass
 from ptxloom.machine.program.model import Parameter
 from ptxloom.meaning.types import ptx_type
 

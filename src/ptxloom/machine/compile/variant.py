@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from ptxloom.dataclass import dataclass
 from ptxloom.machine import semantics
 from ptxloom.machine.analysis.loops import unrepeated_blocks
 from ptxloom.machine.analysis.product_registers import product_registers

@@ -5,10 +5,11 @@ A product is known again behind moves and changes of its sign, which ptxas has t
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from ptxloom.binding.effects import destinations
+from ptxloom.dataclass import dataclass
 from ptxloom.machine.contraction.straight import is_border, reads
 from ptxloom.readings.computed import adds, divides, multiplies_operands, negates, source, subtracts, truth
 from ptxloom.syntax.tree import Float, Integer, Name

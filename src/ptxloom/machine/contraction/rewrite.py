@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from ptxloom.binding.call_graph import reachable
 from ptxloom.binding.effects import destinations
+from ptxloom.dataclass import dataclass
 from ptxloom.flow import flow_graph
 from ptxloom.flow.registers import RegisterWrites
 from ptxloom.machine.contraction import quotients

@@ -6,10 +6,10 @@ and roots, memory fences, and guarded instructions that act on more than registe
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.binding.effects import destinations, mentions
+from ptxloom.dataclass import dataclass
 from ptxloom.isa.load import known
 from ptxloom.meaning import table
 from ptxloom.meaning.deeds import deeds_of

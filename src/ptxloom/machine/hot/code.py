@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from ptxloom.dataclass import dataclass
 from ptxloom.machine.runtime import turns
 
 if TYPE_CHECKING:

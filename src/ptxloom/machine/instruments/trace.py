@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from ptxloom.dataclass import dataclass
 from ptxloom.isa.limits import LANES
 from ptxloom.machine.codegen.addresses import address_values, base_and_offset, space_of
 from ptxloom.machine.codegen.builder import Instrument

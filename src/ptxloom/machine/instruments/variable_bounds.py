@@ -9,13 +9,13 @@ registers must not leave them: no compiler relies on the memory next to a variab
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Final, TypeAlias
 from weakref import WeakKeyDictionary
 
 from ptxloom.binding.constants import simplified
 from ptxloom.binding.effects import destinations
+from ptxloom.dataclass import dataclass
 from ptxloom.isa.spaces import MEMORY, Owner
 from ptxloom.machine.analysis.definite_assignment import key_of
 from ptxloom.machine.codegen.addresses import within_cta

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
+from ptxloom.dataclass import dataclass
 from ptxloom.isa.limits import LOCAL_BYTES, SHARED_BYTES
 from ptxloom.machine.launch.device_launches import MOST_PENDING, PENDING_LAUNCHES
 from ptxloom.machine.launch.launch_limits import LaunchFacts, shape_of

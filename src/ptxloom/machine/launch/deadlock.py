@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import ctypes
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
+from ptxloom.dataclass import dataclass
 from ptxloom.isa.limits import TENSOR_COLUMNS
 from ptxloom.machine.analysis.definite_assignment import key_of
 from ptxloom.machine.native import language

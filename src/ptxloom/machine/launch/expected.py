@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
 
 from ptxloom.comparison import Comparison, Reference, compare
 from ptxloom.comparison.compare import must_compare
+from ptxloom.dataclass import dataclass
 from ptxloom.diagnostics import UsageError
 from ptxloom.fragments.number_types import is_array
 from ptxloom.machine.analysis.precision import precision_of

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import ctypes
-from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
+from ptxloom.dataclass import dataclass
 from ptxloom.machine.native import jit, language
 from ptxloom.machine.program.signatures import FRAME_HEAD
 from ptxloom.machine.runtime.initcheck import slow_path

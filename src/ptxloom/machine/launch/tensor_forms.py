@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from array import array
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
+from ptxloom.dataclass import dataclass
 from ptxloom.descriptors.instruction import InstructionDescriptor
 from ptxloom.descriptors.tensor_instruction import TILE_COLUMNS, TILE_ROWS, TensorInstruction
 from ptxloom.fragments.tensor_layouts import accumulator_layout

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, TypeGuard, cast
 
 import numpy as np
 
+from ptxloom.dataclass import dataclass
 from ptxloom.diagnostics import UsageError, must_be_several
 from ptxloom.fragments.number_types import is_array, is_float
 from ptxloom.machine.memory.arena import zeroed

@@ -11,12 +11,12 @@ from __future__ import annotations
 import ctypes
 import mmap
 from bisect import bisect_right
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import numpy as np
 
+from ptxloom.dataclass import dataclass
 from ptxloom.diagnostics import UsageError
 from ptxloom.machine.memory.piece import Piece
 from ptxloom.machine.memory.reserved import Reserved

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import isnan
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
+from ptxloom.dataclass import dataclass
 from ptxloom.machine.memory import srgb
 from ptxloom.machine.native import language
 from ptxloom.machine.runtime.structs import texture as native

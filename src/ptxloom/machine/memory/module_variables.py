@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import struct
 import weakref
-from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 import numpy as np
 
 from ptxloom.binding.sizes import OPAQUE, align, alignment_of, size_of
+from ptxloom.dataclass import dataclass
 from ptxloom.diagnostics import UsageError, must_be
 from ptxloom.machine.memory.arena import default_limit, zeroed
 from ptxloom.machine.memory.heap import DEFAULT_BYTES, HEAP, Heap, host_bytes

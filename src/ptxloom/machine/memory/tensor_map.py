@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from ptxloom.dataclass import dataclass
 from ptxloom.descriptors import TensorMap, encode_im2col, encode_tiled
 from ptxloom.descriptors.tensor_types import DATA_TYPES, INTERLEAVES
 from ptxloom.descriptors.tensor_types import data_type as find_type

@@ -5,10 +5,11 @@ To a kernel, an object is a number. A table of the launch maps the number to the
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import count
 from typing import TYPE_CHECKING, Any, Final, cast
 
+from ptxloom.dataclass import dataclass
 from ptxloom.diagnostics import UsageError
 from ptxloom.machine.memory.foreign_arrays import must_be_array
 from ptxloom.machine.memory.images import (

@@ -17,9 +17,10 @@ import ast
 import ctypes
 import inspect
 import sys
-from dataclasses import dataclass
 from functools import cache
 from typing import Final, Generic, TypeAlias, TypeVar, cast
+
+from ptxloom.dataclass import dataclass
 
 T = TypeVar("T")
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import atexit
-from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Final, TypeVar
 
 import llvmlite
 from llvmlite import binding
 
+from ptxloom.dataclass import dataclass
 from ptxloom.machine.native import emission, forks
 from ptxloom.machine.native.host_memory import must_have
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import inspect
-from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, cast
 
+from ptxloom.dataclass import dataclass
 from ptxloom.machine.native.language import VOID, Kind, kind_said
 
 if TYPE_CHECKING:

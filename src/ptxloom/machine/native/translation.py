@@ -6,10 +6,10 @@ import ast
 import linecache
 import sys
 import textwrap
-from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Final, cast
 
+from ptxloom.dataclass import dataclass
 from ptxloom.machine.native.declared_bounds import bound_of, bounding
 from ptxloom.machine.native.intrinsics import Intrinsics
 from ptxloom.machine.native.language import BOOL, LITERAL, SCALARS, U32, U64, VOID, Kind, Sealed, kind_of

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import operator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, cast
 
+from ptxloom.dataclass import dataclass
 from ptxloom.machine.native.language import BOOL, LITERAL, U32, U64, Kind, record
 
 if TYPE_CHECKING:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, NamedTuple
 
+from ptxloom.dataclass import dataclass
 from ptxloom.machine.program.signatures import FRAME_HEAD, Service, Signature
 from ptxloom.machine.program.unsupported import UnsupportedInstruction
 from ptxloom.syntax import print_statements, tree
@@ -132,7 +133,7 @@ class FunctionPlan:
     is_entry: bool
     frame_bytes: int = FRAME_HEAD
     first: int = 0
-    signature: Signature = Signature((), ())  # noqa: RUF009 - immutable
+    signature: Signature = Signature((), ())
 
     @property
     def name(self) -> str:

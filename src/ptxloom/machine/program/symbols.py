@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from ptxloom.binding import names
+from ptxloom.dataclass import dataclass
 
 if TYPE_CHECKING:
     from ptxloom.meaning.types import Type

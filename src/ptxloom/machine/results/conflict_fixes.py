@@ -6,12 +6,12 @@ touches it: each candidate is applied to the addresses of all of them, and count
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from ptxloom.banks import access, bank_conflicts
+from ptxloom.dataclass import dataclass
 from ptxloom.layout import Swizzle
 
 if TYPE_CHECKING:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from typing import TYPE_CHECKING, Final
+
+from ptxloom.dataclass import dataclass
 
 if TYPE_CHECKING:
     import numpy as np

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from ptxloom.dataclass import dataclass
 from ptxloom.descriptors.tensor_instruction import is_tensor_product
 from ptxloom.diagnostics import UsageError
 from ptxloom.isa.tensor_products import PUBLISHED, product_of

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from ptxloom.dataclass import dataclass
 from ptxloom.diagnostics import Severity
 from ptxloom.display import mimebundle
 from ptxloom.machine.results.wording import lanes_text, ranges

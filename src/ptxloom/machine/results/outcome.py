@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
+from ptxloom.dataclass import dataclass
 from ptxloom.diagnostics import PtxloomError
 from ptxloom.display import mimebundle
 from ptxloom.machine.results.hazard import Hazard, Hazards

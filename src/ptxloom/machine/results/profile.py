@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ctypes
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from ptxloom.dataclass import dataclass
 from ptxloom.display import mimebundle
 from ptxloom.lazy import cached_property
 from ptxloom.machine.instruments.profile import Counters, bank_access

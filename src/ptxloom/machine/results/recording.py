@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import ctypes
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice
 from math import prod
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
 
+from ptxloom.dataclass import dataclass
 from ptxloom.isa.limits import LANES
 from ptxloom.machine.codegen.addresses import space_of
 from ptxloom.machine.instruments.trace import DONE, HEAD_BYTES, fields_of, record_bytes

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import groupby, pairwise
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from ptxloom.dataclass import dataclass
 from ptxloom.diagnostics import UsageError
 from ptxloom.fragments.filled import read_registers
 from ptxloom.isa.limits import BANK_BYTES, BANKS, LINE_BYTES

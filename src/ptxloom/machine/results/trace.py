@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 import numpy as np
 
+from ptxloom.dataclass import dataclass
 from ptxloom.diagnostics import PtxloomError, UsageError
 from ptxloom.display import mimebundle
 from ptxloom.fragments.filled import fill

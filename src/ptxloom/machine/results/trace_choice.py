@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from math import prod
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Final
 
+from ptxloom.dataclass import dataclass
 from ptxloom.diagnostics import UsageError, must_be, must_be_several
 from ptxloom.isa.limits import LANES
 from ptxloom.machine.instruments.trace import fields_of

@@ -6,10 +6,10 @@ import ast
 import operator
 import re
 import struct
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
+from ptxloom.dataclass import dataclass
 from ptxloom.diagnostics import UsageError
 
 if TYPE_CHECKING:

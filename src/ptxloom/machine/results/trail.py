@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from ptxloom.dataclass import dataclass
 from ptxloom.machine.results.provenance_tags import Kind
 
 if TYPE_CHECKING:

@@ -8,12 +8,12 @@ the evidence.
 from __future__ import annotations
 
 import tomllib
-from dataclasses import dataclass
 from functools import cache
 from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from ptxloom.dataclass import dataclass
 from ptxloom.float_formats import FLOAT_FORMATS
 from ptxloom.isa.limits import LANES
 from ptxloom.machine.native.ir import Emitter, Value, constant_vector, vector

@@ -44,11 +44,11 @@ Not measured by us (arXiv 2511.10909 published them, and its authors' MMA-Sim; l
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
 from typing import TYPE_CHECKING
 
+from ptxloom.dataclass import dataclass
 from ptxloom.diagnostics import UnsupportedForm, UsageError
 from ptxloom.float_formats import FLOAT_FORMATS
 from ptxloom.isa.products import features_of, matrix_forms

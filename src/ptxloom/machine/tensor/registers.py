@@ -6,10 +6,10 @@ lanes, transposed in blocks of 4x4, therefore yield one column of eight rows eac
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
+from ptxloom.dataclass import dataclass
 from ptxloom.fragments import fragment
 from ptxloom.machine.native.ir import Value, vector
 

@@ -6,10 +6,11 @@ A and B are unpacked once. C and D are read and written where they are: 16 lanes
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Final
 
+from ptxloom.dataclass import dataclass
 from ptxloom.isa.types import element_type
 from ptxloom.machine.native import language
 from ptxloom.machine.native.ir import Value, vector

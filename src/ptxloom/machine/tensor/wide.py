@@ -6,9 +6,9 @@ Block-scaled forms multiply every term by its row's and its column's scale.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from ptxloom.dataclass import dataclass
 from ptxloom.float_formats import FLOAT_FORMATS
 from ptxloom.machine.native.ir import Value, vector
 from ptxloom.machine.tensor.doubles import exponent, is_zero, power, rounded, special

@@ -9,9 +9,10 @@ hue, of at least 7 from every other hue and tint).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
+
+from ptxloom.dataclass import dataclass
 
 HUES: Final = ("#f2ce81", "#739cee", "#dcffd0", "#f48b91", "#c8c9ff", "#6ea548", "#9ad2bf", "#949ab0")
 """One a group: of four lanes, four banks, registers, matrices, rows; groups repeat after eight."""

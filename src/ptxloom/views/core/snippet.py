@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING, Final
 
+from ptxloom.dataclass import dataclass
 from ptxloom.views.core.cells import ELLIPSIS, harmless, lay_out
 from ptxloom.views.core.style import PLAIN, Ink, Style
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
+from ptxloom.dataclass import dataclass
 from ptxloom.diagnostics import Severity
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import csv
 import io
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
+from ptxloom.dataclass import dataclass
 from ptxloom.views.core.cells import elide, width
 from ptxloom.views.core.style import PLAIN, Ink, Style
 

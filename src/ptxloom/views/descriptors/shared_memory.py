@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from ptxloom.dataclass import dataclass
 from ptxloom.views.core.palette import Role, hue
 from ptxloom.views.core.style import PLAIN, Ink, Style
 from ptxloom.views.core.tables import Cell, Table, text_table

@@ -6,9 +6,9 @@ Without positions.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
+from ptxloom.dataclass import dataclass
 from ptxloom.views.core.palette import Role
 
 

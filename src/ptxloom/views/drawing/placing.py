@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import accumulate
 from math import ceil
 from operator import attrgetter
 from textwrap import wrap
 from typing import TYPE_CHECKING, Final
 
+from ptxloom.dataclass import dataclass
 from ptxloom.views.core.palette import Role
 from ptxloom.views.drawing.scene import ADVANCE, LEADING, SIZE, Box, Label, Mark, Scene, wide
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
+from ptxloom.dataclass import dataclass
 from ptxloom.views.core.palette import LIGHT, ON_FILL, Role, Theme
 
 if TYPE_CHECKING:

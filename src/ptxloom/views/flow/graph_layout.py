@@ -6,10 +6,10 @@ their own in it. Rows are ordered to have few crossings, then every box moves to
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
+from ptxloom.dataclass import dataclass
 from ptxloom.diagnostics import UsageError
 
 if TYPE_CHECKING:

@@ -6,10 +6,10 @@ look alike, except for the numbers of the registers or of the lanes.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from ptxloom.dataclass import dataclass
 from ptxloom.fragments import Axis
 
 if TYPE_CHECKING:

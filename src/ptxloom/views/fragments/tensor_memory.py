@@ -6,9 +6,9 @@ blank.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from ptxloom.dataclass import dataclass
 from ptxloom.isa.limits import TENSOR_LANES
 from ptxloom.views.core.tables import Cell, Table
 from ptxloom.views.fragments.colouring import band_height, rows_together

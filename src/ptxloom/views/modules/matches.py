@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ptxloom.dataclass import dataclass
 from ptxloom.names.demangling import demangled
 from ptxloom.records import Record, Spliced, taken
 from ptxloom.syntax import print_operand

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ptxloom.dataclass import dataclass
 from ptxloom.diagnostics import TOOLS
 from ptxloom.views.core.cells import harmless
 from ptxloom.views.core.style import PLAIN, Ink, Style

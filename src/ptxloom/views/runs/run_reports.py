@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from ptxloom.dataclass import dataclass
 from ptxloom.diagnostics import TOOLS
 from ptxloom.names.demangling import demangled
 from ptxloom.records import ABSENT, taken

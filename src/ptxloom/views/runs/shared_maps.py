@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from ptxloom.dataclass import dataclass
 from ptxloom.isa.limits import BANK_BYTES, BANKS, LINE_BYTES
 from ptxloom.machine.results.provenance_tags import Kind
 from ptxloom.machine.results.shared_map import CHUNK_BYTES

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ptxloom.dataclass import dataclass
 from ptxloom.names.demangling import demangled
 from ptxloom.views.findings import summary as findings_summary
 from ptxloom.views.findings.summary import cell

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from ptxloom.dataclass import dataclass
 from ptxloom.isa.limits import LANES
 from ptxloom.machine.native.ir import Emitter, Value, constant_vector, vector
 from ptxloom.machine.native.language import record

@@ -8,9 +8,9 @@ same (`wide`), or generic ones. Whatever is not plainly in order goes to `races`
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from ptxloom.dataclass import dataclass
 from ptxloom.machine.native.ir import Emitter, Value
 from ptxloom.machine.native.language import record
 from ptxloom.machine.runtime.memory.bounds import near_lanes

@@ -99,7 +99,7 @@ SHOWN: Final = {
         "gemm-32x32-bf16/second-step-forgotten",
         "Two warps multiply tiles of 32x32 in two steps of k; the second step loads its operands from 32 bytes on.",
     ),
-    "k-missing": _shown("gemm-16x8-f16/every-second-tile", f"{_SMALL} The loop over k goes on by 64 bytes, a tile."),
+    "k-missing": _shown("gemm-16x8-f16/every-second-tile", f"{_SMALL} The loop over k advances by 64 bytes, a tile."),
     "block-mismatch": _shown(
         "direct-f16-scaled/s-blocks-too-early",
         f"{_DIRECT} Each element of B is multiplied by its scale: S has one for 8 k of a column.",

@@ -113,7 +113,7 @@ def test_a_k_that_goes_on_by_another_pace_is_named_with_both(form: MatrixForm, r
     assert steps[0] == 0
     own = (along[:, 0] // 64 * 3 - along[:, 0])[:, None, None]  # by 3 from product to product instead of by 64
     found = explanations(moved(tile, lambda s, f: (s, f + own)), wanted)
-    paces = f"its k goes on by {steps[1] // 64 * 3} from product to product, that of the other operand by {steps[1]}"
+    paces = f"its k advances by {steps[1] // 64 * 3} from product to product, that of the other operand by {steps[1]}"
     assert [(one.named.cause, one.named.detail, one.proved) for one in found] == [("k-tile-mismatch", paces, True)]
 
 

@@ -235,7 +235,7 @@ def test_what_is_never_stored_of_a_result_acquits_nobody() -> None:
     assert (found.found, found.verdict, found.elements) == ((), "unjudged", 16 * M)
     never = {one.array: (one.count, one.why) for one in found.unjudged}
     assert never.keys() == {"A", "C"}
-    assert never["C"] == (48 * M, f"never stored (m 16 to {M - 1}): whether that is meant, no law says")
+    assert never["C"] == (48 * M, f"never stored (m 16 to {M - 1}): no law says whether that is intended")
 
 
 def test_rows_of_a_sum_that_are_never_computed_acquit_nobody() -> None:

@@ -50,7 +50,7 @@ def test_launches_on_plain_memory_are_examined(text: str, causes: list[str]) -> 
     assert (watcher.launches, seen.kernel, seen.is_wrong) == (2, "sgemm", bool(causes))
     assert [one.cause for one in seen.examined.found] == causes
     assert seen.examined.terms == M * N * (K + 4 * len(causes))
-    assert str(seen).startswith(causes[0] if causes else "no law that could be asked is broken")
+    assert str(seen).startswith(causes[0] if causes else "no law that could be checked is broken")
 
 
 def test_nobody_follows_where_nobody_watches() -> None:

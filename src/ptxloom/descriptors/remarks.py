@@ -132,7 +132,7 @@ def _of_start(operand: SharedOperand) -> Iterator[Remark]:
         text = f"the start address 0x{words.start_address:05x} is not at the beginning of a {mode} pattern ({aligned})"
         advice = (
             f"align the tile to {mode.alignment_bytes:,} bytes; TMA swizzles by the absolute address, which this "
-            f"descriptor agrees with, but who swizzles offsets from the tile's beginning needs base offset {row}"
+            f"descriptor agrees with, but code that swizzles offsets from the tile's beginning needs base offset {row}"
         )
         yield Remark("pattern-start", False, text, advice)
     if operand.major == "k":

@@ -30,22 +30,22 @@ if TYPE_CHECKING:
 
 _FACTORS = "ab"
 _STORED = {
-    Kind.NONE: "they are of no array: literals, or counted",
+    Kind.NONE: "they come from no array: literals or counters",
     Kind.COMPUTED: "they are computed, and not by matrix products that are followed",
     Kind.PRODUCT: "the products that they come from were not judged",
     Kind.MIXED: "their bytes do not belong together",
 }
-_COPIED = "they are copied from {}: what belongs there, no law says (`expect` in the launch file does)"
+_COPIED = "they are copied from {}: no law says what belongs there (`expect` in the launch file does)"
 
 
 class Asked(NamedTuple):
-    """Products of the same arrays, of which the laws were asked, or were to be.
+    """Products of the same arrays for which the laws were checked, or should have been.
 
     Attributes:
         group: The instructions, with the factors that were found for them.
         reading: How their arrays were read; None if they were not.
         why: What was left open, and why.
-        condemned: Whether something is wrong with them, so that there is no question of what else was asked.
+        condemned: Whether something is wrong with them, so that unchecked laws need no mention.
     """
 
     group: tuple[SiteEvidence, ...]
@@ -55,7 +55,7 @@ class Asked(NamedTuple):
 
 
 class Judged(NamedTuple):
-    """What laws were asked of.
+    """What the laws were checked for.
 
     Attributes:
         asked: Products.
@@ -134,7 +134,7 @@ def _never(
     record: ProvenanceRecord,
     nodes: NDArray[Any],
 ) -> Iterator[_Gap]:
-    """Elements that belong to what was judged, and were never multiplied, or never stored."""
+    """Elements that belong to what was judged but were never multiplied, or never stored."""
     right = [one for one in whole if not one.condemned and one.reading is not None]
     summed = [one for one in judgement.summed.values() if one.judged.any() and not one.found]
     copies = [one for one in judgement.copies if one.judged and one.wrong is None]
@@ -150,7 +150,7 @@ def _never(
     found += [unread for one in summed for unread in never_summed(one.array, one.factors, uses, contents)]
     found += [unread for one in copies for unread in never_summed(one.contents.array.number, (), uses, contents)]
     for one in {(each.array, each.why): each for each in found}.values():
-        why = f"{one.why}: whether that is meant, no law says"
+        why = f"{one.why}: no law says whether that is intended"
         yield _Gap(ELEMENTS, one.number, record.program.ops[one.site], record.arrays[one.array].name, why)
 
 
@@ -161,7 +161,7 @@ def _counts(record: ProvenanceRecord) -> Iterable[tuple[int, int]]:
 
 
 def _unfollowed(record: ProvenanceRecord) -> Iterator[_Gap]:
-    """Products that are of no form that is followed, or were not recorded."""
+    """Products of forms that provenance does not follow, or that were not recorded."""
     for kind, known in enumerate(record.raw.sites):
         why = unfollowed(known.form)
         if why:
@@ -172,7 +172,7 @@ def _unfollowed(record: ProvenanceRecord) -> Iterator[_Gap]:
 
 
 def _left(asked: Sequence[Asked], record: ProvenanceRecord) -> Iterator[_Gap]:
-    """Products whose arrays were not read, or of which an operand or a law was left open."""
+    """Products whose arrays could not be read, or with an unjudged operand or an unchecked law."""
     for one in asked:
         if one.condemned:
             continue
@@ -185,12 +185,12 @@ def _left(asked: Sequence[Asked], record: ProvenanceRecord) -> Iterator[_Gap]:
 
 
 def _is_open(one: Asked, asked: Sequence[Asked]) -> bool:
-    """Whether an operand, or the metadata of a sparse one, was left open."""
+    """Whether an operand, or the metadata of a sparse one, was not judged."""
     return bool(_open_roles(one, asked)) or bool(one.group[0].form.sparse)
 
 
 def _open_roles(one: Asked, asked: Sequence[Asked]) -> tuple[str, ...]:
-    """Why operands of products were not judged that are no array's."""
+    """The reasons why operands that come from no array were not judged."""
     planes = one.reading.planes if one.reading is not None else {}
     found = [
         f"{role.upper()} is computed, its elements are no array's: it was not judged"
@@ -223,7 +223,7 @@ def _of_operands(one: Asked, record: ProvenanceRecord) -> Iterator[_Gap]:
             if not count or (stack.role == "d" and (record.contents(stack.array).stored_at >= 0).all()):
                 continue
             array = record.arrays[stack.array].name if known else "what other products give"
-            none = "they go nowhere, or not to" if stack.role == "d" else "filled, computed or never copied, not from"
+            none = "they are not stored, or not to" if stack.role == "d" else "filled, computed or not copied; not from"
             why = f"of operand {stack.role}: {none} {array}"
             yield _Gap(ELEMENTS, count, record.program.ops[site.site], "", why)
 
@@ -244,7 +244,7 @@ def _unasked(role: str, held: Mapping[str, Truth]) -> Truth:
 
 
 def _stored_places(whole: Sequence[Asked], record: ProvenanceRecord) -> dict[int, Truth]:
-    """Of each array which elements products have stored that were judged."""
+    """By array, which elements were stored by products that were judged."""
     found: dict[int, Truth] = {}
     for one in whole:
         for site in one.group:
@@ -266,7 +266,7 @@ def _copied_places(copy: Copied | None, contents: Contents) -> Truth:
 def _of_stores(
     contents: Contents, unasked: Truth, record: ProvenanceRecord, places: Places | None, known: str
 ) -> Iterator[_Gap]:
-    """Elements of an array that were stored, and not judged; `known` is why, as far as that is known."""
+    """Elements of an array that were stored and not judged; `known` is the reason, where there is one."""
     at = np.flatnonzero(unasked)
     origins = contents.origins.ravel()[at]
     kinds = origins["kind"].copy()
@@ -283,7 +283,7 @@ def _of_stores(
 
 
 def _merged(gaps: Sequence[_Gap], record: ProvenanceRecord) -> tuple[Unjudged, ...]:
-    """One entry for what is of one reason and one line of the source, in the order of the lines."""
+    """One entry for each reason and source line, in the order of the lines."""
     origins = origins_in(record.program.module)
     by_place: dict[tuple[object, ...], list[_Gap]] = {}
     for gap in gaps:

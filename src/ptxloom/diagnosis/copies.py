@@ -80,7 +80,7 @@ class Copied(NamedTuple):
 
 
 def copied(record: ProvenanceRecord, expected: Expectation | None) -> Iterator[Copied]:
-    """The arrays that are copies of others, or were to be."""
+    """The arrays that are, or should be, copies of others."""
     for array in record.arrays:
         contents = record.contents(array.number)
         if len(array.shape) != 2 or not (contents.stored_at >= 0).any():
@@ -107,7 +107,7 @@ def _source(contents: Contents, record: ProvenanceRecord, expected: Expectation 
 
 
 def _judged(contents: Contents, source: TracedArray, expected: Expectation | None) -> Copied:
-    """The result as a copy and as a transposition; the one that less is wrong with is meant."""
+    """The result read as a copy or as a transposition, whichever has fewer wrong elements."""
     tries: list[tuple[int, int, Copy]] = []
     for turned in (False, True):
         if expected is not None and turned != (expected.axes[source.name] == ("j", "i")):

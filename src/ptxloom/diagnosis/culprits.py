@@ -47,7 +47,7 @@ _MOST_WAYS: Final = 64
 
 @dataclass(frozen=True, slots=True)
 class Culprit:
-    """What is to be changed.
+    """What to change.
 
     Attributes:
         cause: The id, now that the instructions are known.
@@ -81,7 +81,7 @@ def culprit(
         products: The instructions that multiply them.
         record: Knows the paths.
         ops: The program's instructions by their sites.
-        lost: Whether elements of the operand never arrived: the copy is wrong, not its reader.
+        lost: Whether elements of the operand never arrived: then the copy is wrong, not its reader.
     """
     ways = ways_of(paths, record, ops)
     concerned = tuple(dict.fromkeys((*(op for way in ways for op in way), *products)))
@@ -111,21 +111,21 @@ def culprit(
 
 
 def copies_of(paths: Integers, record: ProvenanceRecord) -> list[Op]:
-    """What brings elements from global memory, those of the most elements first."""
+    """The instructions that load elements from global memory, those with the most elements first."""
     ways = ways_of(paths, record, record.program.ops)
     found = (op for way in ways for op in way if copies(op.node) or (_loads(op) and op.has("global")))
     return list(dict.fromkeys(found))
 
 
 def ways_of(paths: Integers, record: ProvenanceRecord, ops: Sequence[Op]) -> list[tuple[Op, ...]]:
-    """The paths of elements, those of the most elements first; each starts at the load."""
+    """The paths of elements, the most frequent first; each starts at the load."""
     numbers, counts = np.unique(paths[paths > 0], return_counts=True)
     order = np.argsort(-counts, kind="stable")
     return [tuple(ops[site] for site in way(record, int(number))) for number in numbers[order][:_MOST_WAYS]]
 
 
 def _named(cause: str, role: str, way: tuple[Op, ...], products: Sequence[Op], *, whole: bool) -> Op:
-    """The instruction whose address, or packing, is to be looked at."""
+    """The instruction whose address, or packing, is to blame."""
     if cause == "halves-exchanged":
         chosen = [op for op in way if meaning_of(op.node) is not None]
     elif role == "d" and cause == "stored-twice":
@@ -154,12 +154,12 @@ def moves_rows(op: Op) -> bool:
 
 
 def _loads(op: Op) -> bool:
-    """Whether an instruction takes elements from the addresses that lanes compute, or from a matrix of `wmma`."""
+    """Whether an instruction loads from addresses that lanes compute, or a matrix of `wmma`."""
     return loads(op.node) and not moves_rows(op)
 
 
 def _stores(op: Op) -> bool:
-    """Whether an instruction stores likewise."""
+    """Whether an instruction stores to addresses that lanes compute, or a matrix of `wmma`."""
     return stores(op.node) and not moves_rows(op)
 
 
@@ -228,7 +228,7 @@ def _exchanged(
 
 
 def _another_s(role: str, products: Sequence[Op], program: Program) -> Repair | None:
-    """The registers that were left out in place of those that are another product's, if each product has one such."""
+    """The unused registers in place of those that belong to another product, if each product has one."""
     place = "dab".index(role)
     edits: list[tuple[tree.Instruction, str]] = []
     for op in products:
@@ -257,7 +257,7 @@ def _of_moves(
 
 
 def _caller(named: Named, role: str, product: Op, program: Program) -> Op | None:
-    """The caller's instruction that fills a register which is another one's, if the product is a function's."""
+    """The caller's instruction that fills a wrong register, if the product is in a function."""
     names = listed(product, "dab".index(role))
     moved = [place for place, held in enumerate(named.registers) if place != held]
     return of_caller(product, [names[place] for place in moved if place < len(names)], program)
@@ -271,7 +271,7 @@ def _is_helper(product: Op, load: Op, module: Module) -> bool:
 
 
 def _names_twice(product: Op, role: str) -> bool:
-    """Whether a product names a register of a factor twice: another one is left out."""
+    """Whether a product names a register of a factor twice, and so leaves out another."""
     names = listed(product, "dab".index(role))
     return len(set(names)) < len(names)
 
@@ -279,7 +279,7 @@ def _names_twice(product: Op, role: str) -> bool:
 def _filled_in_order(product: Op, role: str, ops: Sequence[Op]) -> bool:
     """Whether the registers of an operand are written in the order in which a product names them.
 
-    They are what they are called then, and what is in them is their writers' doing.
+    Then the registers are named correctly, and their writers are responsible for their contents.
     """
     filled: list[int] = []
     for name in listed(product, "dab".index(role)):

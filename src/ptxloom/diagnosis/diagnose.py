@@ -1,4 +1,4 @@
-"""`pl.diagnose`: the laws asked of a run, and what is broken brought back to the lines that break it."""
+"""`pl.diagnose`: checks the laws for a run, and traces each violation back to the lines that cause it."""
 
 from __future__ import annotations
 
@@ -158,7 +158,7 @@ def _never_stored(
 
 
 def _asked_of(sites: Sequence[SiteEvidence], copies: Sequence[Copied], summed: Sequence[Summed]) -> frozenset[int]:
-    """The arrays of which laws were asked: of products, of copies, of sums."""
+    """The arrays for which laws were checked: of products, of copies, of sums."""
     own = {site.d.array for site in sites if site.d is not None}
     own |= {one.contents.array.number for one in copies if one.judged}
     return frozenset(own | {one.array for one in summed if one.found or one.judged.any()})
@@ -206,9 +206,9 @@ class _Verdict(NamedTuple):
     """The errors of the products of the same arrays.
 
     Attributes:
-        found: What is.
+        found: The errors.
         asked: What the laws were checked for.
-        explained: Whether a simple change mends it, or nothing needs to be mended.
+        explained: Whether a simple change mends them, or there are none.
     """
 
     found: list[Diagnosis]
@@ -251,7 +251,7 @@ def _of_group(group: tuple[SiteEvidence, ...], run: Run, *, whole_chains: bool) 
     broken, totals, left_open, reading = min(judged, key=_complexity)
     if run.said is None and image is None and {suspect.tile.role for suspect in broken} >= set("abd"):
         why = "no operand obeys the laws under the likeliest reading of its arrays"
-        return _Verdict([], Asked(group, None, f"{why}: it was not believed"))
+        return _Verdict([], Asked(group, None, f"{why}: the reading was rejected"))
     why = own_order(group, broken, reading, record)
     if run.said is None and why:
         return _Verdict([], Asked(group, None, why))
@@ -269,24 +269,24 @@ def _of_group(group: tuple[SiteEvidence, ...], run: Run, *, whole_chains: bool) 
     if run.said is None and not explained and _share(found) > _MOST_UNEXPLAINED:
         most = max(found, key=_share_of)
         why = f"{_share_of(most):.0%} of the elements of {most.array or 'an operand'} break the law `{most.law}` under "
-        return _Verdict([], Asked(group, None, f"{why}the likeliest reading of its arrays, so it was not believed"))
+        return _Verdict([], Asked(group, None, f"{why}the likeliest reading of its arrays, so it was rejected"))
     return _Verdict(found, Asked(group, reading, left_open, condemned=bool(found)), explained)
 
 
 def _readings(group: tuple[SiteEvidence, ...], run: Run) -> tuple[tuple[SiteEvidence, ...], tuple[Reading, ...]]:
-    """The readings of products, and these: with other elements, if only so there are any."""
+    """The products with their readings; the products' elements are reinterpreted if there is no reading otherwise."""
     readings = readings_of(group, run.arrays, run.said)
     halved = None if readings else with_nibbles(group)
     return (group, readings) if halved is None else (halved, readings_of(halved, run.arrays, run.said))
 
 
 def _is_explained(suspect: Suspect) -> bool:
-    """Whether a plain change has been found, and leaves nothing open."""
+    """Whether a simple change explains the operand without ambiguity."""
     return any(one.proved and one.named.steps <= _PLAIN_STEPS for one in suspect.explained)
 
 
 def _share(found: Sequence[Diagnosis]) -> float:
-    """The part of the elements that are wrong."""
+    """The fraction of wrong elements."""
     return max(map(_share_of, found), default=0.0)
 
 
@@ -311,14 +311,14 @@ class _Judged(NamedTuple):
 
     @property
     def is_clean(self) -> bool:
-        """Whether no law that could be asked is broken."""
+        """Whether no law that could be checked is broken."""
         return not self.broken and not self.totals
 
 
 def _judged(
     group: tuple[SiteEvidence, ...], reading: Reading, record: ProvenanceRecord, *, whole_chains: bool
 ) -> _Judged:
-    """The operands and the laws of the whole that are wrong under a reading."""
+    """The wrong operands and the broken laws of the whole under a reading."""
     coverage = Coverage(group, reading)
     broken = described([one for site in group for one in suspects(site, reading, coverage)], record)
     broken = with_tiles(broken, record)
@@ -343,19 +343,19 @@ def _judged(
 
 
 def _is_echo(suspect: Suspect) -> bool:
-    """Whether places of a result that is stored over itself are all that accuses a factor."""
+    """Whether the only evidence against a factor is the places of a result that is stored over itself."""
     return suspect.law == PLACE and not suspect.explained
 
 
 def _complexity(judged: _Judged) -> tuple[int, int]:
-    """How much is to be believed under a reading: the steps of the worst operand, and how many are wrong."""
+    """How implausible a reading's errors are: the steps of the worst operand, and the number of wrong ones."""
     steps = [first_of(s).steps + (not s.sure) + _TURNED * is_right_turned(s) for s in judged.broken]
     reshaped = 2 * judged.reading.reshaped  # which is as much to be believed as that a law is broken
     return max(steps, default=0) + 2 * len(judged.totals) + reshaped, len(steps) + len(judged.totals)
 
 
 def _whole_chains(group: tuple[SiteEvidence, ...], sites: tuple[SiteEvidence, ...]) -> bool:
-    """Whether all that adds to the group's results belongs to it."""
+    """Whether everything added to the group's results belongs to the group."""
     own = np.unique(np.concatenate([site.chain for site in group]))
     others = [site.chain for site in sites if site not in group]
     return not others or not np.isin(np.concatenate(others), own).any()

@@ -16,11 +16,11 @@ _TEXT: Final = re.compile(rf"\s*(\w+)\s*=\s*(?:[\w.]+\s*\*\s*)?{_TERM}(?:\s*@\s*
 
 @dataclass(frozen=True, slots=True)
 class Expectation:
-    """Which array is what of which.
+    """The roles of arrays in a declared product or copy.
 
     Attributes:
         result: The array that is stored.
-        axes: Of each array the letters of its two axes, the slow one first: m, n and k of products, i and j of copies.
+        axes: By array, the letters of its two axes, the slow one first: m, n and k of products, i and j of copies.
 
     Example:
         >>> expectation("C = A @ B.T").axes
@@ -37,12 +37,12 @@ class Expectation:
 
     @property
     def source(self) -> str:
-        """What a copy copies."""
+        """The array that a copy reads."""
         return next(name for name in self.axes if name != self.result)
 
 
 def understood(text: str | None) -> tuple[Expectation | None, Expression | None]:
-    """What a kernel is declared to compute: as a product or a copy, and as an expression; None for what it is not.
+    """A declaration read as a product or a copy, and as an expression; None for each that it is not.
 
     Raises:
         UsageError: The declaration is neither.

@@ -75,7 +75,7 @@ def moves_of(tile: Tile, target: Target) -> Iterator[Explanation]:
 
 
 def should_be(tile: Tile, wanted: Wanted) -> tuple[Integers, Integers]:
-    """Rows and columns of the operand as it should be.
+    """The right rows and columns of the operand.
 
     If the other operands do not decide, consecutive from its first.
     """
@@ -85,7 +85,7 @@ def should_be(tile: Tile, wanted: Wanted) -> tuple[Integers, Integers]:
 
 
 def _counted(tile: Tile, values: Integers, axis: int) -> Integers:
-    """One after the other from the first; or as they are, where each line is of one already."""
+    """Consecutive numbers from the first; unchanged where each line is uniform already."""
     common = common_rows(tile) if axis == 1 else common_columns(tile)
     spread = common[:, :, None] if axis == 1 else common[:, None, :]
     if ((values == spread) | ~tile.known).all():
@@ -112,7 +112,7 @@ def _reordered(tile: Tile, target: Target) -> Iterator[Explanation]:
 
 
 def common_order(tile: Tile, target: Target) -> Order | None:
-    """Which element of the operand stands at each place (-1: unknown), if that is the same in each product."""
+    """The operand's element at each place (-1: unknown), if it is the same in each product."""
     row = _place_in(target.rows, tile.rows)
     column = _place_in(target.columns, tile.columns)
     flat = np.where((row >= 0) & (column >= 0), row * tile.shape[1] + column, -2)
@@ -137,7 +137,7 @@ def _place_in(lines: Integers, values: Integers) -> Integers:
 
 
 def _unnamed(order: Order, rows: int, columns: int) -> Named:
-    """What an order that is of no instruction is called."""
+    """The name of an order that matches no instruction."""
     row, column = np.divmod(order.reshape(rows, columns), columns)
     if (column == np.arange(columns)).all() and (row == row[:, :1]).all():
         return _of_lines("row", row[:, 0])
@@ -149,7 +149,7 @@ def _unnamed(order: Order, rows: int, columns: int) -> Named:
 
 
 def _of_lines(word: str, held: Integers) -> Named:
-    """What an order of whole rows or columns is called: a rotation, if it is one."""
+    """The name of an order of whole rows or columns: a rotation, if it is one."""
     turned = rotation(held)
     if turned is not None:
         distance, extent = turned
@@ -158,7 +158,7 @@ def _of_lines(word: str, held: Integers) -> Named:
 
 
 def _elsewhere(tile: Tile, target: Target) -> Iterator[Explanation]:
-    """The layout of another instruction that holds more than this operand: its bits, too, follow by XOR."""
+    """The layout of another instruction that holds more than this operand; it is linear over XOR, too."""
     if not tile.known.all():
         return
     keys = (tile.rows << _ROW_BITS) + tile.columns
@@ -176,7 +176,7 @@ def restored(tile: Tile, target: Target) -> Tile:
 
 
 def _is_linear(order: Order) -> bool:
-    """Whether the bits of a place make those of its element by XOR alone, as lanes and registers do of any shape."""
+    """Whether an element's index bits are XORs of its place's bits, as for lanes and registers of every shape."""
     size = len(order)
     if size & (size - 1):
         return False

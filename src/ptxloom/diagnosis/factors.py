@@ -51,7 +51,7 @@ class Unstored:
 
     @classmethod
     def of(cls, group: Sequence[SiteEvidence], reading: Reading, arrays: Sequence[TracedArray]) -> Unstored:
-        """The result of products that break no law, both of whose factors come from arrays."""
+        """The result of products that break no law, with both factors from arrays."""
         a, b = reading.planes["a"], reading.planes["b"]
         extents = a.extents[0], _columns(b, arrays[b.array])
         name = f"{arrays[a.array].name} {arrays[b.array].name}"
@@ -67,7 +67,7 @@ class Unstored:
         return cls(array, numbers[order], rows[order], columns[order], (b.array, ways))
 
     def places(self, made: Made) -> Integers:
-        """Offsets in the matrix of values that are made of elements of its products; -1 of others."""
+        """Offsets in the matrix of values computed from elements of its products; -1 for others."""
         at = np.minimum(np.searchsorted(self.numbers, made.product), len(self.numbers) - 1)
         own = self.numbers[at] == made.product
         m, n = np.divmod(np.where(own, made.item, 0), self.columns.shape[1])
@@ -78,7 +78,7 @@ class Unstored:
 
 
 def _columns(plane: Plane, array: TracedArray) -> int:
-    """How many columns the result has for one of the matrices that the second factor's array holds: k begins anew."""
+    """The result's columns per matrix of the second factor's array, after which k starts again."""
     lines = prod(array.shape[:-1])
     stacked = len(array.shape) > 2 and not plane.slow_rows and plane.lines == lines
     return array.shape[len(array.shape) - 2] if stacked else plane.extents[1]

@@ -78,13 +78,13 @@ class Run(NamedTuple):
     lines: Mapping[int, tuple[int, Integers]] = MappingProxyType({})
 
     def knowing(self, result: Unstored) -> Run:
-        """The same, with one matrix more."""
+        """This run with one more matrix."""
         lines = {**self.lines, result.array.number: result.lines}
         return self._replace(arrays=(*self.arrays, result.array), lines=lines)
 
 
 def merged(broken: Sequence[Suspect], run: Run) -> list[Diagnosis]:
-    """One diagnosis for what one change explains."""
+    """Merge the operands that one change explains into one diagnosis."""
     by_cause: defaultdict[tuple[str, str], list[Suspect]] = defaultdict(list)
     for suspect in broken:
         by_cause[suspect.tile.role, first_of(suspect).cause].append(suspect)
@@ -191,7 +191,7 @@ def _may_be_meant(suspect: Suspect, found: Culprit) -> bool:
 
 
 def is_right_turned(suspect: Suspect) -> bool:
-    """Whether a factor is whole if its square array is read the other way: which way is meant is unknown."""
+    """Whether a factor is complete if its square array is read the other way: the intended way is unknown."""
     plane, tile = suspect.tile.plane, suspect.tile
     if plane.pitch != plane.lines or tile.role not in "ab":
         return False
@@ -200,12 +200,12 @@ def is_right_turned(suspect: Suspect) -> bool:
 
 
 def _is_in_shared_memory(op: Op) -> bool:
-    """Whether an instruction accesses shared memory for sure."""
+    """Whether an instruction certainly accesses shared memory."""
     return moves_rows(op) or any(touch.space == "shared" for touch in touches(op.node))
 
 
 def _was_copied(suspect: Suspect, record: ProvenanceRecord) -> bool:
-    """Whether what never came was there: its reader is wrong then, not its copy."""
+    """Whether the missing elements were copied: then their reader is wrong, not the copy."""
     plane = suspect.tile.plane
     return was_copied(plane, suspect.lost, record, slow=plane.slow_rows == (suspect.tile.role != "a"))
 
@@ -213,7 +213,7 @@ def _was_copied(suspect: Suspect, record: ProvenanceRecord) -> bool:
 def _by_cta(
     found: Culprit, group: Sequence[Suspect], wrong: Sequence[Truth], role: str, record: ProvenanceRecord
 ) -> Culprit:
-    """The term of an address that has the CTA's index, where that alone decides which products are wrong."""
+    """The term of an address with the CTA's index, if that index alone decides which products are wrong."""
     if found.repair is not None or role not in "abd":
         return found
     numbers = [s.evidence.numbers for s in group]
@@ -233,7 +233,7 @@ def _by_cta(
 
 
 def _at_index(found: Culprit, record: ProvenanceRecord) -> Culprit:
-    """Where the index of a wrong address in global memory is computed, if nothing else is known of it."""
+    """Where the index of a wrong global address is computed, if nothing more specific is known."""
     if found.repair is not None:
         return found
     line = at_index(Line(found.op, found.concerned), record)
@@ -241,7 +241,7 @@ def _at_index(found: Culprit, record: ProvenanceRecord) -> Culprit:
 
 
 def _taken_out(group: Sequence[Suspect], wrong: Sequence[Truth], run: Run) -> Op | None:
-    """What takes packed elements out of their word, where each wrong one comes from the word that it should."""
+    """The instruction that extracts packed elements, if each wrong one comes from the right word."""
     first = group[0]
     plane = first.tile.plane
     if plane.array >= len(run.record.arrays) or not all(s.explained for s in group):
@@ -264,7 +264,7 @@ def _taken_out(group: Sequence[Suspect], wrong: Sequence[Truth], run: Run) -> Op
 
 
 def _details(group: Sequence[Suspect]) -> str:
-    """What exactly, of each of several instructions."""
+    """The details for each of several instructions."""
     details = list(dict.fromkeys(first_of(suspect).detail for suspect in group))
     return "; or ".join(details[:_MOST_DETAILS])
 
@@ -305,7 +305,7 @@ def _picture_of_copy(copy: Copy) -> Picture:
 
 
 def _last(path: int, record: ProvenanceRecord) -> list[Op]:
-    """The instruction that ends a way."""
+    """The instruction that ends a path."""
     sites = way(record, path)
     return [record.program.ops[sites[-1]]] if sites else []
 
@@ -351,7 +351,7 @@ def of_total(total: Total, run: Run) -> Diagnosis:
 
 
 def _of_described(found: Culprit, total: Total, products: Sequence[Op], record: ProvenanceRecord) -> Culprit:
-    """Of factors that descriptors describe: what copies them or, where it has, what makes the descriptors."""
+    """For factors read through descriptors: their copy if it failed, else what computes the descriptors."""
     copies = copies_of(total.ways, record)
     if total.named.cause == "operands-exchanged":
         held = any(is_held(a.number, products[0].site, record) for a in record.arrays if a.number != total.array)
@@ -363,7 +363,7 @@ def _of_described(found: Culprit, total: Total, products: Sequence[Op], record: 
 
 
 def _of_loop(found: Culprit, total: Total, products: Sequence[Op], record: ProvenanceRecord) -> Culprit:
-    """Where k begins for each CTA, if several add to one sum; else, of k that are missing, where their loop ends."""
+    """Where k begins for each CTA, if several add to one sum; else, for missing k, where their loop ends."""
     loads = copies_of(total.ways, record)
     op = term_of(loads[0], total.field, record.program) if total.field and loads else None
     if op is None and total.named.cause == "k-missing":

@@ -1,4 +1,4 @@
-"""What shared memory still holds at the end of a CTA: whether lines that no product takes had been copied."""
+"""Tells from shared memory at the end of a CTA whether lines that no product reads had been copied."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def was_there(suspect: Suspect, record: ProvenanceRecord) -> bool | None:
         record: Knows shared memory.
 
     Returns:
-        None if undecided: everything that should be there is, in other places.
+        None if undecided: all elements are there, but in other places.
     """
     tile, plane = suspect.tile, suspect.tile.plane
     mended = suspect.explained[0].repaired

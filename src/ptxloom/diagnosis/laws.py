@@ -41,7 +41,7 @@ SHARED: Final = {
     "b": (("a", 1), ("d", 1)),
     "d": (("a", 0), ("b", 1)),
 }
-"""With whom each axis of an operand is shared: the role, and its axis."""
+"""For each axis of an operand, the role that shares it, and that role's axis."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -89,7 +89,7 @@ def suspects(evidence: SiteEvidence, reading: Reading, coverage: Coverage) -> tu
 
 
 def _is_alone(tile: Tile, wanted: Wanted, coverage: Coverage) -> bool:
-    """Whether an operand, where it is whole, is what the others say; or, where it is not, these leave out nothing."""
+    """Whether an operand agrees with the others where it is complete; or, where it is not, these leave out nothing."""
     apart = all_of(whole(tile)) & ~all_of(whole(tile, wanted))
     if not apart.any():
         return True
@@ -139,7 +139,7 @@ def _suspect(evidence: SiteEvidence, tiles: dict[str, Tile], one: dict[str, Trut
 def _disagreeing(
     evidence: SiteEvidence, tiles: dict[str, Tile], one: dict[str, Truth], coverage: Coverage
 ) -> tuple[Suspect, ...]:
-    """The operands that are whole by themselves, and yet do not belong together."""
+    """The operands that are complete by themselves but do not match each other."""
     apart = [
         (first, second, law)
         for first, second, law in (("a", "b", K), ("a", "d", PLACE), ("b", "d", PLACE))
@@ -197,9 +197,9 @@ class _Oddness(NamedTuple):
     turned: bool
 
     def proves(self, other: _Oddness) -> bool:
-        """Whether it is wrong, and not the other one: by its lines the result would not be whole, by the other's it is.
+        """Whether this operand is wrong and not the other: the result is complete by the other's lines, not by its own.
 
-        That lines go back is no proof: an array may have its tiles in an order of its own.
+        Lines that go back prove nothing: an array may store its tiles in another order.
         """
         return self[:2] > other[:2] or (self[:2] == other[:2] and self.gaps > 0 == other.gaps)
 

@@ -1,4 +1,4 @@
-"""What a diagnosis is: a broken law, its cause, and the change that mends it."""
+"""A diagnosis: a broken law, its cause, and the change that mends it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _REGISTER: Final = re.compile(r"%[A-Za-z_]\w*")
 
 @dataclass(frozen=True, slots=True)
 class Repair:
-    """Instructions of the PTX written anew.
+    """Replacement text for instructions of the PTX.
 
     Attributes:
         module: The module that was run.
@@ -42,7 +42,7 @@ class Repair:
         return editor.module()
 
     def __str__(self) -> str:
-        """The instructions of one source line that are of one kind, which unrolling has multiplied, as one."""
+        """The edits as text; copies of one source line's instruction that unrolling made count as one."""
         alike: dict[object, list[tuple[Instruction, str]]] = {}
         for node, text in self.edits:
             home = home_line(self.module, node.start)
@@ -51,7 +51,7 @@ class Repair:
 
 
 def _form(node: Instruction, text: str) -> str:
-    """An edit with its registers numbered as they come: alike for what differs by registers only."""
+    """An edit with its registers renumbered: equal for edits that differ only in registers."""
     numbers: dict[str, str] = {}
     return _REGISTER.sub(lambda found: numbers.setdefault(found[0], f"%{len(numbers)}"), f"{node.span.text} -> {text}")
 

@@ -33,7 +33,7 @@ _MODULI: Final = (16, 24, 31, 32)  # bits of indices that are too narrow
 
 
 class Compared(NamedTuple):
-    """What is beside what should be, of the known elements, flat."""
+    """The actual and the right indices of the known elements, flat."""
 
     slow: Integers
     fast: Integers
@@ -42,7 +42,7 @@ class Compared(NamedTuple):
 
 
 def moves(tile: Tile, target: Target) -> Iterator[tuple[Named, bool]]:
-    """Every change of index that fits all known elements, and whether it leaves nothing open."""
+    """Every change of index that fits all known elements, and whether it is unambiguous."""
     rows = tile.rows - target.rows[:, :, None]
     columns = tile.columns - target.columns[:, None, :]
     yield from _shifted(tile, rows, columns)
@@ -72,7 +72,7 @@ def _k_axis(tile: Tile) -> int:
 
 
 def _shifted(tile: Tile, rows: Integers, columns: Integers) -> Iterator[tuple[Named, bool]]:
-    """All elements by one distance; or each row, each column, by its own."""
+    """All elements shifted by one distance, or each row or column by its own."""
     down, right = _one(rows, tile.known), _one(columns, tile.known)
     if down is not None and right is not None:
         yield _distance(tile, down, right), True
@@ -84,7 +84,7 @@ def _shifted(tile: Tile, rows: Integers, columns: Integers) -> Iterator[tuple[Na
 
 
 def _clamped(tile: Tile, rows: Integers, columns: Integers) -> Iterator[tuple[Named, bool]]:
-    """All rows, or all columns, by one distance, but where they would leave the array."""
+    """All rows or columns shifted by one distance, except where they would leave the array."""
     parts = (("row", rows, columns, tile.rows, 0), ("column", columns, rows, tile.columns, 1))
     for word, apart, across, held, axis in parts:
         if _one(across, tile.known) != 0:
@@ -98,7 +98,7 @@ def _clamped(tile: Tile, rows: Integers, columns: Integers) -> Iterator[tuple[Na
 
 
 def _of_lines(word: str, by: Integers) -> Named:
-    """What it is called if each line is off by its own distance."""
+    """The name of a shift by another distance for each line."""
     held = np.arange(len(by)) + by
     turned = rotation(held)
     if turned is not None:
@@ -126,7 +126,7 @@ def _signed(value: int) -> str:
 
 
 def _by_line(distances: Integers, known: Truth, axis: int) -> Integers | None:
-    """The distance of each row (axis 1) or column (2), if it has one, the same in each product."""
+    """The distance of each row (axis 1) or column (2), if it is the same in each product; else None."""
     other = (0, 3 - axis)
     most = np.where(known, distances, np.iinfo(np.int64).min).max(axis=other)
     least = np.where(known, distances, np.iinfo(np.int64).max).min(axis=other)
@@ -134,7 +134,7 @@ def _by_line(distances: Integers, known: Truth, axis: int) -> Integers | None:
 
 
 def rotation(held: Integers) -> tuple[int, int] | None:
-    """By how much lines are rotated, and within how many; None if they are not."""
+    """The rotation of lines, and the number of lines within which they rotate; None if they do not."""
     straight = np.arange(len(held))
     distance, extent = int(held[0]), _MATRIX
     while extent <= len(held) and len(held) % extent == 0:
@@ -165,7 +165,7 @@ def _uneven(word: str, by: Integers) -> str:
 
 
 def _tiles(tile: Tile, rows: Integers, columns: Integers) -> Iterator[tuple[Named, bool]]:
-    """Each product by a distance of its own; or parts of an operand from several k tiles."""
+    """Each product shifted by its own distance; or parts of an operand from several k tiles."""
     axis = _k_axis(tile)
     along, across = (columns, rows) if axis == 1 else (rows, columns)
     own = [_per_product(values, tile.known) for values in (along, across)]
@@ -182,7 +182,7 @@ def _tiles(tile: Tile, rows: Integers, columns: Integers) -> Iterator[tuple[Name
 
 
 def _paced(tile: Tile, target: Target, rows: Integers, columns: Integers) -> Iterator[tuple[Named, bool]]:
-    """A factor whose k advances by more, or by less, from product to product than that of the other."""
+    """A factor whose k advances faster or slower from product to product than the other's."""
     axis = _k_axis(tile)
     if axis < 0:
         return
@@ -197,7 +197,7 @@ def _paced(tile: Tile, target: Target, rows: Integers, columns: Integers) -> Ite
     pace = int(steps[1])
     other = int(held[wanted == pace][0])
     if (held * pace == wanted * other).all():
-        detail = f"its k goes on by {other} from product to product, that of the other operand by {pace}"
+        detail = f"its k advances by {other} from product to product, that of the other operand by {pace}"
         yield Named("k-tile-mismatch", detail, 2), len(steps) > 2
 
 
@@ -305,7 +305,7 @@ def _across_rows(compared: Compared, chunk: int) -> tuple[int, str] | None:
 
 
 def _leaves(compared: Compared, width: int, chunk: int, few: int | None) -> bool:
-    """Whether any of the first few elements, or of all, is in another part of its row, or another one of its chunk."""
+    """Whether any of the first few elements, or of all, is in another part of its row, or of its chunk."""
     held, wanted = compared.fast[:few], compared.fast_wanted[:few]
     return bool((held // width != wanted // width).any() or (held % chunk != wanted % chunk).any())
 

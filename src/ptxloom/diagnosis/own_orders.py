@@ -1,4 +1,4 @@
-"""What is left open where an array may have an order of its own: packed elements, blocks, memory without a shape."""
+"""What stays unjudged if an array may have its own order: packed elements, blocks, memory without a shape."""
 
 from __future__ import annotations
 
@@ -17,9 +17,7 @@ if TYPE_CHECKING:
     from ptxloom.diagnosis.origins.tiles import Plane
     from ptxloom.machine.results.provenance import ProvenanceRecord
 
-_OWN = (
-    "each element of {} is used at a place of its own, in another order than that of memory: what is meant no law says"
-)
+_OWN = "each element of {} is used in its own place, in another order than that of memory: no law says what is intended"
 _OF_ORDERS = frozenset(
     {
         "columns-permuted",
@@ -36,9 +34,9 @@ _OF_ORDERS = frozenset(
 def own_order(
     group: tuple[SiteEvidence, ...], broken: Sequence[Suspect], reading: Reading, record: ProvenanceRecord
 ) -> str:
-    """Why elements, which only stand in another order than they would by themselves, were not judged.
+    """Why elements that are merely in another order were not judged.
 
-    Which of two factors is blamed for k that are not the same tells nothing of whose order it is.
+    If the k of two factors differ, blaming one of them does not show whose order it is.
     """
     roles = {suspect.tile.role for suspect in broken}
     along_k = all(suspect.law == K for suspect in broken)

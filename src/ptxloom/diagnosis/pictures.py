@@ -1,4 +1,4 @@
-"""Pictures of what is wrong: an operand, a result or the k of a sum as it is, beside what it should be."""
+"""Pictures of errors: an operand, a result or the k of a sum, next to how it should be."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def about_of(number: int, record: ProvenanceRecord) -> str:
 
 
 def of_runs(about: str, held: Integers, wanted: Integers, axes: tuple[str, str], name: str = "") -> Picture:
-    """A picture in which rows that are alike and follow one another are one, and so are columns.
+    """A picture in which equal consecutive rows are merged, and likewise columns.
 
     Args:
         about: As of `Picture`.
@@ -114,7 +114,7 @@ def of_runs(about: str, held: Integers, wanted: Integers, axes: tuple[str, str],
 
 
 def _runs(lines: Integers) -> Integers:
-    """Where lines begin that differ from those before them; at the end how many there are."""
+    """The first line of each run of equal lines; last, the number of lines."""
     differs = (lines[1:] != lines[:-1]).any(axis=tuple(range(1, lines.ndim)))
     return np.concatenate(([0], np.flatnonzero(differs) + 1, [len(lines)])).astype(np.int64)
 

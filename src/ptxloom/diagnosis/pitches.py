@@ -49,7 +49,7 @@ def pitches(tile: Tile, slow: Integers, fast: Integers) -> Iterator[tuple[Named,
 
 
 class _Pitches(NamedTuple):
-    """Two pitches; `open` if others of the same difference fit as well."""
+    """Two pitches; `open` if other pairs with the same difference fit as well."""
 
     held: int
     wanted: int
@@ -90,7 +90,7 @@ def _start(tile: Tile, slow: Integers, fast: Integers, found: _Pitches) -> Integ
 
 
 def _different(*columns: Integers) -> Integers:
-    """The different rows of some columns, in order; as one number each where that can be, which is sooner sorted."""
+    """The distinct rows of some columns, sorted; packed in one number each if possible, which sorts faster."""
     lows = [int(column.min(initial=0)) for column in columns]
     spans = [int(column.max(initial=0)) - low + 1 for column, low in zip(columns, lows, strict=True)]
     if prod(spans) >= 1 << 63:
@@ -107,7 +107,7 @@ def _different(*columns: Integers) -> Integers:
 
 
 def _apart(values: Integers, first: Integers) -> Integers:
-    """Each value less that of its product's first known element."""
+    """Each value minus that of its product's first known element."""
     flat = values.reshape(len(values), -1)
     return (flat - np.take_along_axis(flat, first[:, None], axis=1)).reshape(values.shape)
 
@@ -115,7 +115,7 @@ def _apart(values: Integers, first: Integers) -> Integers:
 def _solved(left: Integers, right: Integers, rest: Integers, own: int, least: tuple[int, int]) -> _Pitches | None:
     """P and Q with P * left - Q * right = rest everywhere; P is the array's own, where that can be.
 
-    Each must be more than its least: rows do not overlap.
+    Each must exceed its minimum: rows do not overlap.
     """
     lines = _different(left, right, rest)
     lines = lines[(lines != 0).any(axis=1)]

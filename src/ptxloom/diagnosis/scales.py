@@ -1,4 +1,4 @@
-"""Scales and zero points of the elements that are multiplied, held to the blocks that they are of."""
+"""Checks scales and zero points of multiplied elements against their blocks."""
 
 from __future__ import annotations
 
@@ -46,11 +46,11 @@ class Computed(NamedTuple):
 
 
 class Scaled(NamedTuple):
-    """What was found of scales.
+    """The verdict on scales.
 
     Attributes:
         found: What is wrong.
-        left_open: Why they could not be asked; empty if they could.
+        left_open: Why they could not be judged; empty if they could.
     """
 
     found: tuple[Total, ...]
@@ -58,7 +58,7 @@ class Scaled(NamedTuple):
 
 
 def scales_of(group: Sequence[SiteEvidence], reading: Reading, record: ProvenanceRecord, nodes: NDArray[Any]) -> Scaled:
-    """Ask of all that the factors of products are computed with whether it belongs to their elements.
+    """Check that everything the factors of products are computed with belongs to their elements.
 
     Args:
         group: Instructions that multiply the same arrays.
@@ -86,7 +86,7 @@ def scales_of(group: Sequence[SiteEvidence], reading: Reading, record: Provenanc
 def beside_of(
     computed: Computed, main: int, extents: tuple[int, int], record: ProvenanceRecord, nodes: NDArray[Any]
 ) -> Iterator[Total | str]:
-    """The errors of everything that elements are computed with; in words what could not be judged.
+    """The errors of everything that elements are computed with; as text, what could not be judged.
 
     Args:
         computed: The elements.
@@ -127,7 +127,7 @@ class _Known(NamedTuple):
 def _judged(
     one: Beside, which: Integers, computed: Computed, extents: tuple[int, int], run: _Known
 ) -> Total | str | None:
-    """The errors of one array of scales, empty if they are right; in words why they could not be judged."""
+    """The errors of one array of scales, empty if they are right; as text, why they could not be judged."""
     record, nodes = run
     size = int(which.max()) + 1
     unit, path = np.full(size, -1, np.int64), np.zeros(size, np.int64)
@@ -157,7 +157,7 @@ def _judged(
 
 
 def _picture(name: str, held: Integers, asked_of: Asked, place: tuple[Integers, Integers], role: str) -> Picture | None:
-    """Which scale the elements of the matrix go with."""
+    """A picture of the scale that each element of the matrix uses."""
     if asked_of.wanted is None:
         return None
     about = f"by {' and '.join(_WORDS[role])} the element of {name} that goes with it, as it is | as it should be"
@@ -166,4 +166,4 @@ def _picture(name: str, held: Integers, asked_of: Asked, place: tuple[Integers, 
 
 def _open(role: str, one: Beside, record: ProvenanceRecord) -> str:
     name = record.arrays[one.array].name
-    return f"elements of {role.upper()} are computed with those of {name}, too: which belong together, no law says"
+    return f"elements of {role.upper()} are computed with those of {name}, too: no law says which belong together"

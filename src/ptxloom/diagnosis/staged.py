@@ -31,12 +31,12 @@ if TYPE_CHECKING:
 
 
 def through_shared(paths: Integers, record: ProvenanceRecord) -> bool:
-    """Whether elements come to where they are through shared memory, by any of their ways."""
+    """Whether any path of the elements passes through shared memory."""
     return bool(_writers(paths, record))
 
 
 def with_tiles(broken: Sequence[Suspect], record: ProvenanceRecord) -> list[Suspect]:
-    """The operands that break a law; a tile's pitch explains what a leading dimension does, if there was a tile."""
+    """The operands that break a law; if there was a tile, its pitch explains what a leading dimension does."""
     return [_with_tile(one, record) for one in broken]
 
 
@@ -84,6 +84,6 @@ def _line(site: int, record: ProvenanceRecord) -> SourceLine | None:
 
 
 def _writers(paths: Integers, record: ProvenanceRecord) -> list[Op]:
-    """What stores elements to shared memory on their ways, those of the most elements first."""
+    """The instructions on the elements' paths that store to shared memory, those with the most elements first."""
     ways = ways_of(paths, record, record.program.ops)
     return list(dict.fromkeys(op for way in ways for op in way if stores_to(op.node, "shared")))

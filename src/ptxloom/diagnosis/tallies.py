@@ -1,4 +1,4 @@
-"""Pictures of what no single operand shows: how often each k is multiplied, and each place stored; what is missing."""
+"""Pictures of errors that no single operand shows: counts of each k and of each stored place, and missing elements."""
 
 from __future__ import annotations
 
@@ -70,13 +70,13 @@ def by_place(
     values: tuple[Integers, Integers],
     axes: tuple[str, str] = ("row", "column"),
 ) -> Picture:
-    """What goes with places of a matrix, as it is and as it should be.
+    """A picture of values at the places of a matrix, as they are and as they should be.
 
     Args:
-        about: What that is.
+        about: The caption.
         place: (elements,) the row and the column of each; of a vector the number.
         values: (elements,) as it is, and as it should be.
-        axes: What rows and columns are.
+        axes: The meanings of rows and columns.
     """
     rows, columns = place if len(place) > 1 else (np.zeros_like(place[0]), place[0])
     shape = int(rows.max()) + 1, int(columns.max()) + 1
@@ -88,7 +88,7 @@ def by_place(
 
 
 def bits_of_nibbles(bits: int, shift: int) -> Picture:
-    """Which bits of an element stand in which of its byte."""
+    """A picture of the bits of an element in its byte."""
     lowest = np.arange(_BITS)[::-1]
     held, wanted = (np.where((lowest >= by) & (lowest < by + bits), lowest - by, _NOTHING) for by in (0, shift))
     names = tuple(map(str, lowest.tolist()))
@@ -97,7 +97,7 @@ def bits_of_nibbles(bits: int, shift: int) -> Picture:
 
 
 def arrays_of_operands(role: str, names: tuple[str, str]) -> Picture:
-    """Which arrays the factors come from, where both come from the first of two."""
+    """A picture of the factors' arrays, for two factors from one array."""
     wanted = np.array([0, 1] if role == "b" else [1, 0])[:, None, None]
     about = "the array that each operand comes from, as it is | as it should be"
     return Picture(about, np.zeros_like(wanted), wanted, ("a", "b"), ("array",), names, ("operand", ""))

@@ -1,4 +1,4 @@
-"""Laws of a whole run: every k once, every place of the result once, the arrays that are meant."""
+"""Laws of a whole run: every k once, every place of the result once, the intended arrays."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ _NO_PATHS = np.zeros(0, np.int64)
 def every_k_once(
     sites: Sequence[SiteEvidence], reading: Reading, coverage: Coverage, record: ProvenanceRecord, *, whole_chains: bool
 ) -> Iterator[Total]:
-    """Each k is multiplied into each element of the result, and once.
+    """Check that each k is multiplied into each element of the result exactly once.
 
     Args:
         sites: Instructions that multiply the same arrays.
@@ -129,7 +129,7 @@ def every_k_once(
 
 
 def _how_again(sites: Sequence[SiteEvidence], reading: Reading, role: str) -> str:
-    """How k come to be multiplied twice."""
+    """How k are multiplied twice, as in `Total.again`."""
     axis = 1 if role == "a" else 0
     lines = [(common_columns if axis else common_rows)(tiles_of(site, reading)[role]) for site in sites]
     if len({one.shape[1] for one in lines}) > 1:
@@ -183,7 +183,7 @@ def stored_twice(
     *,
     incomplete: bool = False,
 ) -> Iterator[Total]:
-    """No place of the result takes two products; nor, where sums are incomplete, what should have been added to one."""
+    """Check that no place of the result receives two products, or slices that incomplete sums lack."""
     stacks = [(site, site.d) for site in sites if site.d is not None]
     misplaced = any(s.tile.role == "d" for s in broken)
     if not stacks:
@@ -218,7 +218,7 @@ def stored_twice(
 
 
 def _multiplied_again(sites: Sequence[SiteEvidence], reading: Reading, record: ProvenanceRecord) -> str:
-    """The part of the CTA's index that makes no difference to the rows and columns that are multiplied."""
+    """The component of the CTA's index on which the multiplied rows and columns do not depend."""
     if not {"a", "b"} <= set(reading.planes):
         return ""
     rows: list[Integers] = []
@@ -236,13 +236,13 @@ def _multiplied_again(sites: Sequence[SiteEvidence], reading: Reading, record: P
 
 
 def _repeats(tile: Integers, values: Integers) -> bool:
-    """Whether each tile is multiplied under every value that there is."""
+    """Whether each tile is multiplied for every value of the component."""
     pairs = np.unique(np.stack((tile, values), axis=1), axis=0)
     return len(pairs) == len(np.unique(tile)) * len(np.unique(values))
 
 
 def _lost_by(stacks: Sequence[tuple[SiteEvidence, Stack]], record: ProvenanceRecord) -> str:
-    """The part of the CTA's index by which CTAs lose some of their results or none; empty if all are alike in that."""
+    """The component of the CTA's index that decides which CTAs lose results; empty if all or none do."""
     numbers = np.concatenate([site.numbers[site.chain == site.numbers] for site, _ in stacks])
     lost = np.concatenate([stack.missing[site.chain == site.numbers].any(axis=(1, 2)) for site, stack in stacks])
     ctas = record.raw.events["cta"][numbers]
@@ -279,7 +279,7 @@ def stored_over(sites: Sequence[SiteEvidence], used: Integers, record: Provenanc
 def tail_not_masked(
     sites: Sequence[SiteEvidence], reading: Reading, coverage: Coverage, record: ProvenanceRecord
 ) -> Iterator[Total]:
-    """What is beyond the end of the rows is not multiplied as if it were of the next one."""
+    """Check that elements beyond the end of a row are not multiplied as part of the next one."""
     for role, axis in (("a", 1), ("b", 0)):
         plane = reading.planes.get(role)
         if plane is None or "d" not in reading.planes or not coverage.repeated.get(role):
@@ -312,7 +312,7 @@ def tail_not_masked(
 
 
 def nibbles_unshifted(sites: Sequence[SiteEvidence], record: ProvenanceRecord) -> Iterator[Total]:
-    """Elements of 4 bits stand in their bytes where the product reads them, once `ldmatrix` has unpacked them."""
+    """Check that 4-bit elements unpacked by `ldmatrix` are where in their bytes the product reads them."""
     shift = sites[0].form.payload_shift("a")
     for role in "ab":
         stacks = [stack for site in sites for stack in site.stacks if stack.role == role]
@@ -329,7 +329,7 @@ def nibbles_unshifted(sites: Sequence[SiteEvidence], record: ProvenanceRecord) -
 
 
 def _shifts(op: Op, by: int) -> bool:
-    """Whether an instruction moves bits, except those that move them by another number."""
+    """Whether an instruction shifts bits, by `by` or by an unknown distance."""
     if touches(op.node) or source(op.node) is not None:
         return False
     last = op.operands[-1]

@@ -32,7 +32,7 @@ class Unread(NamedTuple):
         array: Its number.
         number: Their number.
         site: The instruction that multiplies, or stores, others of them.
-        why: What was not done with them, as the rest of a sentence.
+        why: What was not done with them, as the end of a sentence.
     """
 
     array: int
@@ -42,7 +42,7 @@ class Unread(NamedTuple):
 
 
 class Uses:
-    """Which elements of each array come to any product, or to anything that is stored."""
+    """Which elements of each array any product or stored value uses."""
 
     def __init__(
         self, groups: Sequence[Sequence[SiteEvidence]], contents: Sequence[Contents], nodes: NDArray[Any]
@@ -83,7 +83,7 @@ def never_read(
 ) -> Iterator[Unread]:
     """Elements that belong to the products of a group by the extents of its arrays, but never enter them.
 
-    Along an axis that two arrays share, the lines that both have belong: an array may have more.
+    Along a shared axis, the lines that both arrays have belong; an array may have more.
 
     Args:
         group: Instructions that multiply the same arrays.

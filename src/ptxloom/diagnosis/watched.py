@@ -1,4 +1,4 @@
-"""Launches that others make, each examined: for programs, for tests, and for kernels of Triton."""
+"""Examines each launch of a program, a test, or Triton."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Seen(NamedTuple):
         parts += [f"{one.cause}: {one.sentence}{_of(one.origin)}" for one in self.examined.found]
         if not parts:
             judged = self.examined.products or self.examined.terms or self.examined.elements
-            parts.append("no law that could be asked is broken" if judged else "could not judge")
+            parts.append("no law that could be checked is broken" if judged else "could not judge")
         parts += [f"not judged: {one.sentence}" for one in self.examined.unjudged[:_MOST_GAPS]]
         return "\n".join(parts)
 
@@ -85,13 +85,13 @@ def _of(origin: SourceLine | None) -> str:
 
 @cache
 def asked_for() -> Watcher | None:
-    """The one watcher of this process, if `PTXLOOM_WHY` asks for it."""
+    """The watcher of this process, if `PTXLOOM_WHY` is set."""
     return Watcher() if os.environ.get(VARIABLE) else None
 
 
 @cache
 def tell_of_all() -> None:
-    """If `PTXLOOM_WHY` asks for it, report on standard error what is wrong with each launch from now on."""
+    """If `PTXLOOM_WHY` is set, report on standard error what is wrong with each launch from now on."""
     watcher = asked_for()
     if watcher is None:
         return
@@ -119,14 +119,14 @@ def report(watcher: Watcher, kernel: str, result: LaunchResult) -> None:
 
 
 def reported(place: Path) -> list[Told]:
-    """What programs reported to a file, a launch each."""
+    """The launches that programs reported to a file."""
     if not place.exists():
         return []
     return [Told(*json.loads(line)) for line in place.read_text(encoding="utf-8").splitlines()]
 
 
 class Watcher:
-    """Examines every launch that it gets; equal outcomes of the same kernel are kept once.
+    """Examines every launch; equal outcomes of the same kernel are kept once.
 
     Attributes:
         seen: Their outcomes, in order.

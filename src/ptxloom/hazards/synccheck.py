@@ -124,7 +124,7 @@ KINDS: Final = (
     HazardKind(
         "synccheck",
         "deadlock",
-        "Says who waits where and for whom when no thread can go on.",
+        "Says who waits where and for whom when no thread can continue.",
         "{count} {verb} for others that never come: {why}",
         "make sure that every thread that is waited for reaches the same barrier",
     ),

@@ -135,7 +135,7 @@ def test_patterns_that_fit_nothing_are_told(capsys: pytest.CaptureFixture[str]) 
     words = ["conform", "add.u32", "wgmma*", "--full", "--judge", "here", "--target", "sm_80", "--cases", "32"]
     assert main([*words, "--jobs", "1"]) == 0
     said = capsys.readouterr()
-    assert "sm_80 has no path that fits wgmma*: not counted" in said.err
+    assert "sm_80 has no path that matches wgmma*: not counted" in said.err
     assert "1 path" in said.out
 
 

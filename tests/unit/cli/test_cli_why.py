@@ -122,7 +122,7 @@ def test_an_access_out_of_bounds_names_what_lets_it_and_where_its_index_is_compu
     )
     words = ["why", str(ptx), "--grid", "1", "--block", "32", "--arg", "X=zeros:u32:32", "--arg", "32"]
     assert main(words) == 1
-    told = "what edge.cu:7 accesses is computed at edge.cu:5; whether it is accessed is decided at edge.cu:6"
+    told = "the index at edge.cu:7 is computed at edge.cu:5; the access is guarded at edge.cu:6"
     assert told in capsys.readouterr().out.splitlines()
     assert main([*words, "--output-format", "json"]) == 1
     (one,) = json.loads(capsys.readouterr().out)["behind"]
@@ -137,7 +137,7 @@ def test_a_kernel_that_is_ended_is_not_judged(tmp_path: Path, capsys: pytest.Cap
     )
     assert main(["why", str(path), "--grid=1", "--block=1", "--arg=A=zeros:f32:4"]) == 1
     said = capsys.readouterr().out
-    assert "no law was asked" in said
+    assert "no law was checked" in said
     assert "error[memcheck." in said
     assert "no law is broken" not in said
     assert said.endswith("memcheck: 1 hazard; racecheck, initcheck, synccheck: nothing\n")

@@ -181,9 +181,9 @@ def test_the_report_says_what_differs_where() -> None:
     got[:, 4:6] *= 2
     assert comparison_reports.full(pl.comparison.compare(got, wanted, name="C", rtol=1e-6)) == (
         "WRONG: C, 12 x 8 float32, against the reference: 24 of 96 elements (25 %) differ by more than 0 + 1e-06 of "
-        "what it should be\n"
+        "the expected value\n"
         "  pattern  columns 4 to 5\n"
-        "  pattern  they hold 2 times what they should\n"
+        "  pattern  they hold 2 times the right value\n"
         "  first    [0, 4] is 10, should be 5 (5 off, 5e-06 allowed)\n"
         "  largest  [11, 5] is 188, should be 94 (94 off, 9.4e-05 allowed)\n"
     )

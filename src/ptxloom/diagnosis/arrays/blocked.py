@@ -35,8 +35,8 @@ class _Axis(NamedTuple):
 def planes_of(array: TracedArray, unit_bits: int) -> Iterator[Plane]:
     """The ways to read an array as a matrix with lines made of several axes.
 
-    Axes that make up a row, or a column, count in memory order, except that of the elements that are packed together:
-    it may count more than those outside it, and its own bits may be in another order.
+    The axes of a row, or of a column, count in memory order, except the axis of packed elements: it may count more than
+    those outside it, and its own bits may be in another order.
 
     Args:
         array: The array.
@@ -65,7 +65,7 @@ def planes_of(array: TracedArray, unit_bits: int) -> Iterator[Plane]:
 
 
 def _packed(axes: Sequence[list[_Axis]], per: int) -> Iterator[list[list[_Axis]]]:
-    """The axes with those of the packed elements at each place, once one axis is cut in blocks, or none is."""
+    """The axes with the packed elements' axis inserted at each position, with one axis cut into blocks or none."""
     bits = [_Axis(1 << bit, 2) for bit in reversed(range(per.bit_length() - 1))]
     for order in permutations(bits):
         for place in range(len(axes), -1, -1):
@@ -95,7 +95,7 @@ def _is_straight(axes: Sequence[_Axis]) -> bool:
 
 
 def _weighed(axes: Sequence[_Axis], unit: int) -> Iterator[tuple[int, int, int]]:
-    """Each axis with how far apart its indices are in the matrix."""
+    """Each axis with the stride of its indices in the matrix."""
     weight = unit
     for apart, extent in reversed(axes):
         yield apart, extent, weight

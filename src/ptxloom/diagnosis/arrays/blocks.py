@@ -102,7 +102,7 @@ class Asked(NamedTuple):
 
 
 def asked(held: Integers, place: tuple[Integers, Integers], matrix: Matrix, scales: Scales) -> Asked:
-    """Ask whether each element of a matrix goes with the scale of its block.
+    """Check that each element of a matrix uses the scale of its block.
 
     Args:
         held: (elements,) the scale that each uses.
@@ -157,7 +157,7 @@ def _fit(down: int, across: int, extents: tuple[int, int]) -> bool:
 
 
 def _named(grid: Grid, held: Integers, rows: Integers, columns: Integers, words: tuple[str, str]) -> Named | None:
-    """What is wrong with scales that do not belong: another block along an axis, or another order of the blocks."""
+    """Name the error of wrong scales: another block along an axis, or another order of the blocks."""
     wanted = grid.block(rows, columns)
     turned = Grid(grid.across, grid.down, grid.by_rows, (grid.extents[1], grid.extents[0]))
     if min(grid[:2]) > 1 and (turned.number(*turned.block(columns, rows)) == held).all():
@@ -176,7 +176,7 @@ def _named(grid: Grid, held: Integers, rows: Integers, columns: Integers, words:
 
 
 def _along(lines: Integers, held: Integers, size: int, count: int, word: str) -> str | None:
-    """How blocks along an axis are taken, in words; None if it depends on more than the line, or on no plain rule."""
+    """The rule by which an axis selects blocks, in words; None if it depends on more than the line, or is complex."""
     different, first = np.unique(lines, return_index=True)
     by_line = np.full(int(different[-1]) + 1, -1, np.int64)
     by_line[different] = held[first]
@@ -212,7 +212,7 @@ def _rule(lines: Integers, taken: Integers, blocks: tuple[int, int], word: str) 
 
 
 def _repeats(lines: Integers, taken: Integers, size: int) -> bool:
-    """Whether each line goes with the block of a line of the same group of 2, 4, ... lines, or of its tile.
+    """Whether each line uses the block of a line of the same group of 2, 4, ... lines, or of its tile.
 
     Or of a line whose number lacks one bit: of the upper half of a fragment's rows.
     """
@@ -225,7 +225,7 @@ def _repeats(lines: Integers, taken: Integers, size: int) -> bool:
 
 
 def pitched(held: Integers, wanted: tuple[Integers, Integers], pitch: int, what: str = "") -> Named | None:
-    """A wrong pitch of rows of blocks, in scales.
+    """Name the wrong pitch of rows of blocks, in scales; None if no pitch explains the error.
 
     Args:
         held: (elements,) the scale that each uses.

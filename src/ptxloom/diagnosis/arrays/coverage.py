@@ -1,4 +1,4 @@
-"""What all products of the same arrays come to together: which k each chain multiplies, which places are stored."""
+"""What all products of the same arrays cover together: which k each chain multiplies, which places are stored."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ class Coverage:
     """Which lines of each matrix the products of the same arrays take.
 
     Attributes:
-        repeated: Of "a" and "b" how many k stand more than once in one chain.
+        repeated: Of "a" and "b" the number of k that occur more than once in a chain.
         missing: Of each role and axis how many lines of the matrix are never taken; along k, by no product of a chain.
         twice: Of "a" and "b" which k stand more than once in some chain.
         absent: Of "a" and "b" which k stand in no chain.
-        strays: Of "a" and "b" whether products of one chain take other rows of A, or columns of B, than the others.
+        strays: Of "a" and "b" whether products of one chain take different rows of A, or columns of B.
         in_one_piece: Whether each chain takes k that follow one another.
         turned: Of "a" and "b" whether the k of a chain ever go back, or stay.
         chains: How many chains there are.
@@ -61,7 +61,7 @@ class Coverage:
                     self.missing[role, axis] = extent - len(np.unique(lines[(lines >= 0) & (lines < extent)]))
 
     def gaps(self, role: str, axis: int) -> int:
-        """How many lines are left out, or taken twice; those of k that no chain takes count most."""
+        """The number of lines left out or taken twice; k that no chain takes weigh most."""
         along = (role, axis) in {("a", 1), ("b", 0)}
         return self.missing[role, axis] + (self.repeated[role] + len(self.absent[role]) if along else 0)
 
@@ -70,7 +70,7 @@ class Coverage:
         return self.repeated.get(role, 0) > self.chains * extent
 
     def loses(self, role: str) -> Integers | None:
-        """The k of a factor that never come, where others do twice; None if it loses none so."""
+        """The k of a factor that never occur while others occur twice; None if there are none."""
         along = (role, 1 if role == "a" else 0)
         return self.absent[role] if self.repeated.get(role) and self.missing.get(along) else None
 

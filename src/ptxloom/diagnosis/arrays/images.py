@@ -34,7 +34,7 @@ class Image(NamedTuple):
     """Products whose first factor is an image.
 
     Attributes:
-        group: They, with that factor as a matrix.
+        group: The products, with that factor as a matrix.
         array: Stands for the matrix.
         reading: How their arrays are read.
     """
@@ -97,7 +97,7 @@ def _fitting(image: Sequence[int], kernel: Sequence[int], result: Sequence[int])
 
 
 class _Steps:
-    """The place in the image of the element of a pixel and a tap: the sum of a place for each."""
+    """The place in the image of a pixel's element at a tap: the sum of the pixel's place and the tap's."""
 
     def __init__(
         self, image: tuple[int, ...], kernel: tuple[int, ...], result: tuple[int, ...], stride: int, padding: int
@@ -118,7 +118,7 @@ def _meant(site: SiteEvidence, planes: dict[str, Plane]) -> tuple[Integers, Inte
 
 
 def _share(group: Sequence[SiteEvidence], planes: dict[str, Plane], steps: _Steps) -> float:
-    """The part of the elements that are where they should be."""
+    """The fraction of elements in the right place."""
     right = total = 0
     for site in group:
         if site.a is None:
@@ -133,7 +133,7 @@ def _share(group: Sequence[SiteEvidence], planes: dict[str, Plane], steps: _Step
 def _as_matrix(
     site: SiteEvidence, factor: Stack, planes: dict[str, Plane], steps: _Steps, matrix: TracedArray
 ) -> Stack:
-    """The image's operand as places in the matrix: the pixel and tap that are meant, or another of either."""
+    """The image's operand as places in the matrix: the intended pixel and tap, or another of either."""
     pixels, taps = _meant(site, planes)
     shape = factor.offset.shape
     row, column = np.broadcast_to(pixels[:, :, None], shape), np.broadcast_to(taps[:, None, :], shape)

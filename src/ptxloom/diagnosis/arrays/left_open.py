@@ -16,7 +16,7 @@ _FACTORS = (("a", 1), ("b", 0))  # and the axis that is k
 
 
 def has_computed_factor(reading: Reading, arrays: int) -> bool:
-    """Whether a factor is no array of the launch, so that its values may be 0 where lines of the other are repeated."""
+    """Whether a factor is not an array of the launch: its values may be 0 where lines of the other are repeated."""
     return any(role not in reading.planes or reading.planes[role].array >= arrays for role in "ab")
 
 
@@ -29,14 +29,15 @@ def k_left_open(reading: Reading, coverage: Coverage, record: ProvenanceRecord) 
     if has_computed_factor(reading, len(record.arrays)):
         lines = [held for role in coverage.twice if len(held := coverage.twice[role]) == 1]
         if lines:
-            return f"k {int(lines[0][0])} stands more than once, which is right only if the weights of the others are 0"
+            return f"k {int(lines[0][0])} occurs more than once, which is right only if the weights of the others are 0"
     if reading.image:
         return ""
     for role, axis in _FACTORS:
         plane = reading.planes.get(role)
         if plane is not None and not reading.stated and coverage.overruns(role, plane.extents[axis]):
             return (
-                f"{plane.extents[axis]} k are read of {role.upper()}, and far more are multiplied: it was not believed"
+                f"{role.upper()} was read with {plane.extents[axis]} k, and far more are multiplied: "
+                "the reading was rejected"
             )
     absent = [coverage.absent.get(role) for role, _ in _FACTORS]
     if any(lines is None or not len(lines) for lines in absent):
@@ -51,7 +52,7 @@ def k_left_open(reading: Reading, coverage: Coverage, record: ProvenanceRecord) 
 
 
 def _are_given(length: int, pitch: int, reading: Reading, record: ProvenanceRecord) -> bool:
-    """Whether the kernel gets the length of rows besides their pitch: a number that is not declared to be m or n."""
+    """Whether the kernel receives the length of rows besides their pitch: a number that is not declared as m or n."""
     numbers = Counter(_words(record))
     others = (reading.planes["a"].extents[0], reading.planes["b"].extents[1])
     return numbers[pitch] > 0 and numbers[length] > others.count(length)

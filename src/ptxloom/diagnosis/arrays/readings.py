@@ -156,7 +156,7 @@ def _stated(stacks: dict[str, Stack], arrays: Sequence[TracedArray], expected: E
 
 
 def _pitches(role: str, stack: Stack, array: TracedArray, sizes: dict[str, int], *, exact: bool) -> list[int]:
-    """How many elements the lines of an array may be apart, the likeliest first."""
+    """Possible pitches of the array's lines in elements, the likeliest first."""
     per = 8 * array.dtype.itemsize / stack.unit_bits
     shaped = [int(array.shape[-1] * per)] if len(array.shape) > 1 else []
     if shaped and exact:
@@ -178,7 +178,7 @@ def _by_sizes(role: str, sizes: dict[str, int]) -> list[int]:
 
 
 def _by_steps(stack: Stack) -> list[int]:
-    """How far apart neighbours in rows, and in columns, are most often."""
+    """The most frequent distances of neighbours in rows, and in columns."""
     found: list[int] = []
     for axis in (1, 2):
         apart: Integers = np.abs(np.diff(stack.offset, axis=axis))
@@ -240,7 +240,7 @@ def tile_of(stack: Stack, site: SiteEvidence, plane: Plane) -> Tile:
 
 
 def _compact(tile: Tile) -> float:
-    """How many products have as many rows and columns as their operand, next to each other."""
+    """The fraction of products whose rows and columns are consecutive and as many as their operand's."""
     score = 0.0
     for values, extent in ((tile.rows, tile.shape[0]), (tile.columns, tile.shape[1])):
         most = np.where(tile.known, values, -1).max(axis=(1, 2))
@@ -258,7 +258,7 @@ def _score(chosen: dict[str, _Choice], pairs: Pairs) -> float:
 
 
 def _alike(left: Integers, right: Integers) -> float:
-    """How far two operands agree on an axis: on its extent, and line by line."""
+    """A score for how well two operands agree on an axis: on its extent, and line by line."""
     if left.shape != right.shape:
         return 0.0
     ends = (left.min(axis=1) == right.min(axis=1)) & (left.max(axis=1) == right.max(axis=1))
@@ -281,6 +281,6 @@ def _extents_agree(planes: dict[str, Plane], pairs: Pairs) -> float:
 
 
 def _may_be_longer(plane: Plane, axis: int, extents: tuple[int, int]) -> bool:
-    """Whether an axis is the slow one, along which an array may have room for more than is multiplied."""
+    """Whether an axis is the slow one, along which an array may hold more lines than are multiplied."""
     own = plane.extents[axis]
     return plane.slow_rows == (axis == 0) and own == max(extents) and own < 2 * min(extents)

@@ -35,11 +35,11 @@ _WORDS: Final = {"a": ("m", "k"), "b": ("n", "k")}
 
 
 class Judged(NamedTuple):
-    """What was found of the scales of products.
+    """The verdict on the scales of products.
 
     Attributes:
         found: What is wrong.
-        left_open: Why some could not be asked; empty if all could.
+        left_open: Why some could not be judged; empty if all could.
     """
 
     found: tuple[Total, ...]
@@ -47,7 +47,7 @@ class Judged(NamedTuple):
 
 
 def block_scales_of(group: Sequence[SiteEvidence], reading: Reading, record: ProvenanceRecord) -> Judged:
-    """Ask of the scales that products take whether each is that of its row and block.
+    """Check that each scale that a product uses is that of its row and block.
 
     Args:
         group: Instructions that multiply the same arrays.
@@ -70,7 +70,7 @@ def block_scales_of(group: Sequence[SiteEvidence], reading: Reading, record: Pro
 
 
 def _held(group: Sequence[SiteEvidence], reading: Reading, role: str, record: ProvenanceRecord) -> Held | None:
-    """The scales of a factor, each with the row and the block that it goes with; None if no array has them."""
+    """The scales of a factor, each with the row and block that use it; None if no array has them."""
     parts: list[tuple[Integers, ...]] = []
     for site in group:
         origins = record.scales(site.numbers, role)
@@ -184,17 +184,17 @@ def _layout(held: Held, reading: Reading, array: TracedArray) -> _Layout | None:
 
 
 def _share(layout: _Layout, held: Held) -> int:
-    """How many scales are those of their rows and blocks."""
+    """The number of scales that belong to their rows and blocks."""
     return int(np.count_nonzero(layout.plain(held.element) == held.rows * layout.blocks + held.block))
 
 
 def _judged(held: Held, reading: Reading, record: ProvenanceRecord) -> Total | str:
-    """What is wrong with the scales of a factor, or why they could not be judged; empty if they are right."""
+    """The error of a factor's scales, or why they could not be judged; empty if they are right."""
     name = record.arrays[held.array].name
     layout = _layout(held, reading, record.arrays[held.array])
     whose = f"the scales of {held.role.upper()} come from {name}"
     if layout is None:
-        return f"{whose}, which has not one for each row and block: which belong together, no law says"
+        return f"{whose}, which has not one for each row and block: no law says which belong together"
     own = (held.array_of == held.array) & (held.rows < layout.rows) & (held.block < layout.blocks)
     own &= held.rows < (reading.planes[held.role].extents[0 if held.role == "a" else 1])
     plain, rows, block = layout.plain(held.element[own]), held.rows[own], held.block[own]
@@ -210,7 +210,7 @@ def _judged(held: Held, reading: Reading, record: ProvenanceRecord) -> Total | s
         or _unruly(plain, rows, block, layout, held.role)
     )
     if named is None:
-        return f"{whose}, in an order of its own: which belong together, no law says"
+        return f"{whose}, in an order of its own: no law says which belong together"
     taken = Taken(*np.divmod(plain, layout.blocks), layout.element(rows, block), wrong)
     lines = reader_of(held.chosen(own), named, taken, record)
     count = int(np.count_nonzero(wrong))
@@ -228,7 +228,7 @@ def _of_tiles(layout: _Layout, element: Integers, rows: Integers, block: Integer
 
 
 def _unruly(plain: Integers, rows: Integers, block: Integers, layout: _Layout, role: str) -> Named | None:
-    """Rows and blocks that go with several scales, or scales that several rows and blocks go with."""
+    """Rows and blocks that use several scales, or scales that several rows and blocks use."""
     wanted = rows * layout.blocks + block
     pairs = np.unique(np.stack((wanted, plain), axis=1), axis=0)
     several = len(pairs) > len(np.unique(pairs[:, 0]))

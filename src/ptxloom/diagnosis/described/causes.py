@@ -1,4 +1,4 @@
-"""Whether a descriptor explains a wrong factor: tried against what shared memory held at the product."""
+"""Whether a descriptor explains a wrong factor: tried on the contents of shared memory at the product."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Answer(NamedTuple):
 
 
 def described(broken: Sequence[Suspect], record: ProvenanceRecord) -> list[Suspect]:
-    """The operands that break a law; those that come through descriptors with changes of these that explain them.
+    """The operands that break a law; those read through descriptors, with the changes of these that explain them.
 
     If descriptors explain all factors that do not fit the place of the result, the result is no longer suspected,
     unless an equally simple change explains it too.
@@ -58,7 +58,7 @@ def described(broken: Sequence[Suspect], record: ProvenanceRecord) -> list[Suspe
 
 
 def _settled(several: Sequence[Suspect]) -> Sequence[Suspect]:
-    """The suspects of one instruction, without those that others make needless."""
+    """The suspects of one instruction, without those that others make redundant."""
     told = [one for one in several if _is_told(one)]
     rest = [one for one in several if not _is_told(one)]
     if not told or any(one.tile.role != "d" for one in rest):
@@ -70,12 +70,12 @@ def _settled(several: Sequence[Suspect]) -> Sequence[Suspect]:
 
 
 def _is_told(suspect: Suspect) -> bool:
-    """Whether the line that is to be changed is known with the explanation."""
+    """Whether the explanation includes the line to change."""
     return bool(suspect.explained) and suspect.explained[0].culprit is not None
 
 
 def _answer(suspect: Suspect, record: ProvenanceRecord) -> Answer | None:
-    """What explains an operand at all moments for which shared memory was kept; None if it never was."""
+    """The explanation of an operand for every moment at which shared memory was kept; None if it never was."""
     stack = next(one for one in suspect.evidence.stacks if one.role == suspect.tile.role)
     if suspect.tile.plane.stacked or suspect.evidence.form.sparse or suspect.tile.plane.array >= len(record.arrays):
         return None
@@ -126,7 +126,7 @@ def _turned(values: Integers, role: str) -> Integers:
 
 
 def _wanted(suspect: Suspect, numbers: Sequence[int], rows: Integers, at_start: int, share: slice) -> Integers | None:
-    """(M or N, K) the offsets that should be read, by the other operands; else from the element at the start on."""
+    """(M or N, K) the offsets that should be read, by the other operands; else consecutive from the start's element."""
     plane, role = suspect.tile.plane, suspect.tile.role
     start = None
     if at_start >= 0:
@@ -151,7 +151,7 @@ def _wanted(suspect: Suspect, numbers: Sequence[int], rows: Integers, at_start: 
 def _explained(
     own: Sequence[Suspect], known: Sequence[tuple[Suspect, Answer]], record: ProvenanceRecord
 ) -> Iterator[Suspect]:
-    """The suspects of an operand, with the explanation that those have whose memory was kept."""
+    """The suspects of an operand, with the explanation found for those whose memory was kept."""
     explained = list(_explanations(known, record))
     if not explained:
         yield from own

@@ -1,4 +1,4 @@
-"""What an instruction's row makes of values that are put into its registers: how a result depends on one of them."""
+"""Evaluates an instruction's row on chosen register values, to see how a result depends on one of them."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ if TYPE_CHECKING:
 def computed(
     op: Op, node: tree.Instruction, result: str, varied: str = "", values: tuple[int, ...] = ()
 ) -> tuple[int, ...]:
-    """A result, lane by lane, where one register has these values and all others are 0.
+    """A result, lane by lane, if one register has these values and all others are 0.
 
     Args:
         op: The instruction.
-        node: It as it is written, or with other constants.
+        node: Its text, perhaps with other constants.
         result: A register that it writes.
         varied: The register that has the values; all are 0 without one.
         values: One a lane, cut to the register's width; further lanes have 0.
 
     Returns:
-        Empty if no row of words says what the instruction does, or one of the names is not a register.
+        Empty if no row of words defines the instruction, or one of the names is not a register.
     """
     row = table.find(Form(node))
     if row is None:

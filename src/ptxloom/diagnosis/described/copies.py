@@ -1,4 +1,4 @@
-"""What brings a tile that a descriptor describes, where not the descriptor is wrong: its copy, and the coordinate."""
+"""The copy of a tile that a descriptor describes, if the copy is wrong and not the descriptor; its coordinate."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _PLANE: Final = 2  # coordinates of a map of rows and columns
 
 
 def by_copy(named: Named, suspect: Suspect, stack: Stack, record: ProvenanceRecord) -> Culprit | None:
-    """The copy that brings the wrong tile; None if the cause is another, or the tile arrives in another way.
+    """The copy that brings the wrong tile; None if there is another cause, or the tile arrives in another way.
 
     Args:
         named: The cause.
@@ -46,7 +46,7 @@ def by_copy(named: Named, suspect: Suspect, stack: Stack, record: ProvenanceReco
 def _coordinate(
     copy: Op, named: Named, suspect: Suspect, record: ProvenanceRecord
 ) -> tuple[tree.Instruction, str] | None:
-    """The constant in a coordinate of a tensor copy by which the tile is off, taken out."""
+    """The edit that removes the constant by which a coordinate of a tensor copy is off."""
     vectors = [one for operand in copy.operands if isinstance(operand, tree.Address) for one in operand.extra]
     coordinates = next((one.elements for one in vectors if isinstance(one, tree.Vector)), ())
     if named.cause not in _MOVED or not named.distance or len(coordinates) != _PLANE:

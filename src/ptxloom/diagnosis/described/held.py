@@ -1,4 +1,4 @@
-"""What shared memory held when descriptors were followed to it: element by element, by address."""
+"""The contents of shared memory when descriptors were followed: by address, the element there."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Held:
         bits: The descriptor that they share.
         first_row: The operand's row that is the first of their rows.
         lines: The columns of B there: for a pair of CTAs, this CTA's share.
-        major: Along which coordinate the instruction takes elements to be contiguous.
+        major: The coordinate along which the instruction expects elements to be contiguous.
         offset: (bytes,) the offset in the array of the element that begins at each address; -1: none does.
     """
 
@@ -114,7 +114,7 @@ def plain_addresses(
 
 
 def _along(places: Integers, shape: _Flat, stride: _Flat) -> Integers:
-    """What coordinates of one mode come to, whose parts are flat."""
+    """The offsets of the coordinates of one mode, whose parts are flat."""
     found = np.zeros(len(places), np.int64)
     for extent, step in zip(shape, stride, strict=True):
         found += places % extent * step

@@ -24,7 +24,7 @@ _WORD_BITS: Final = 32  # of a column
 
 
 def by_address(named: Sequence[Named], group: Sequence[Suspect], record: ProvenanceRecord) -> Culprit | None:
-    """What makes the addresses in tensor memory by which products read A; None if they do not, or k is not off.
+    """The constant in the tensor-memory addresses from which products read A; None if there is none, or k is right.
 
     Args:
         named: The cause, of each of the products.
@@ -68,7 +68,7 @@ def _chosen(number: int, made: Sequence[tuple[Part, ...]], *, alike: bool) -> Pa
 
 
 def _edit(part: Part, bits: int) -> tuple[tree.Instruction, str] | None:
-    """The instruction with a constant that is smaller by the columns of a number of bits."""
+    """The instruction with its constant reduced by the columns that a number of bits takes."""
     value, rest = part.value - bits // _WORD_BITS, bits % _WORD_BITS
     if rest or part.shift or value < 0:
         return None

@@ -1,4 +1,4 @@
-"""The instruction that puts a wrong field into a descriptor, and what its constant should be."""
+"""The instruction that sets a wrong field of a descriptor, and the right value of its constant."""
 
 from __future__ import annotations
 
@@ -48,9 +48,9 @@ class Found(NamedTuple):
 
     Attributes:
         op: The instruction.
-        edits: The change of the PTX, where it is one of constants.
-        whole: Whether the edits mend all.
-        makers: All that make the descriptor.
+        edits: The changes of constants in the PTX, if there are any.
+        whole: Whether the edits mend everything.
+        makers: All instructions that compute the descriptor.
     """
 
     op: Op
@@ -60,7 +60,7 @@ class Found(NamedTuple):
 
 
 def found_for(uses: Sequence[Used], program: Program) -> Found:
-    """The instruction that puts what is wrong into the descriptors of some products, of one operand."""
+    """The instruction that sets the wrong bits in the descriptors of some products, for one operand."""
     made = {use: parts_of(use.op, use.op.operands[use.operand], program) for use in uses}
     edited: dict[tuple[int, int], _Edited] = {}
     first: Op | None = None
@@ -84,7 +84,7 @@ def found_for(uses: Sequence[Used], program: Program) -> Found:
 
 
 def _alike(product: Op, operand: int, makers: Sequence[Op], program: Program) -> Iterator[Op]:
-    """Products of the same kind that take a factor by descriptors from the same code: its layout is theirs."""
+    """Products of the same kind whose descriptors for a factor come from the same code, and so share its layout."""
     for op in program.ops:
         kinds = [(one.opcode, one.qualifiers, one.function) for one in (op, product)]
         if kinds[0] == kinds[1]:
@@ -94,7 +94,7 @@ def _alike(product: Op, operand: int, makers: Sequence[Op], program: Program) ->
 
 
 class _Change(NamedTuple):
-    """A constant, and what it should be for the sake of one field; None if no constant there makes it right."""
+    """A constant, and the value that one field needs; None if no value of it makes the field right."""
 
     op: Op
     operand: int
@@ -102,7 +102,7 @@ class _Change(NamedTuple):
 
 
 class _Edited(NamedTuple):
-    """A constant, and what it should be for the sake of each field."""
+    """A constant, and the value that each field needs."""
 
     op: Op
     operand: int
@@ -110,7 +110,7 @@ class _Edited(NamedTuple):
 
     @property
     def value(self) -> int:
-        """The value that suits all: fields have separate bits."""
+        """The value that all fields need: their bits are separate."""
         held = abs(constant(self.op.operands[self.operand]) or 0)
         changed = 0
         for value in self.values.values():
@@ -119,7 +119,7 @@ class _Edited(NamedTuple):
 
 
 def _change(field: Field, use: Used, made: dict[Used, tuple[Part, ...]], program: Program) -> _Change | None:
-    """Which constant makes a field, and what it should be."""
+    """The constant that sets a field, and its right value."""
     if field.name == "major":
         return _of_major(field, use, program)
     part = _chosen(field, use, made)
@@ -133,7 +133,7 @@ def _word(field: Field, solved: Solved) -> Word:
 
 
 def _codes(field: Field, solved: Solved) -> tuple[int, int]:
-    """What a field holds and should hold, as bits."""
+    """The bits that a field holds, and those that it should hold."""
     if field.name == "swizzle":
         codes = GENERATIONS[solved.descriptor.generation].codes
         return codes[str(field.held)], codes[str(field.wanted)]
@@ -142,7 +142,7 @@ def _codes(field: Field, solved: Solved) -> tuple[int, int]:
 
 
 def _chosen(field: Field, use: Used, made: dict[Used, tuple[Part, ...]]) -> Part | None:
-    """The part of a descriptor that has a field: of a start address the one that the wrong products alone share."""
+    """The part that sets a field of a descriptor; for a start address, the one that only the wrong products share."""
     word = _word(field, use.solved)
     parts = [part for part in made[use] if part.operand >= 0]
     if field.name == "start":
@@ -153,7 +153,7 @@ def _chosen(field: Field, use: Used, made: dict[Used, tuple[Part, ...]]) -> Part
 
 
 def _of_start(use: Used, made: dict[Used, tuple[Part, ...]]) -> Part | None:
-    """The constant of an address: one that all wrong products share if all are equally far off, else its own."""
+    """The constant of an address: the one that all wrong products share if all are equally far off, else its own."""
     distances = {_distance(one) for one in made}
     others = [{part.op.site for part in parts} for one, parts in made.items() if one is not use]
     added = [part for part in made[use] if part.operand >= 0 and not part.bits & ~START.mask]
@@ -165,12 +165,12 @@ def _of_start(use: Used, made: dict[Used, tuple[Part, ...]]) -> Part | None:
 
 
 def _distance(use: Used) -> int:
-    """By how many bytes the start address of a product is wrong."""
+    """The error of a product's start address, in bytes."""
     return sum(int(one.wanted) - int(one.held) for one in use.solved.wrong if one.name == "start")
 
 
 def _constant(field: Field, part: Part, solved: Solved) -> int | None:
-    """What a constant should be; None if no constant there makes the field right."""
+    """The right value of a constant; None if no value of it makes the field right."""
     word = _word(field, solved)
     held, wanted = _codes(field, solved)
     if field.name == "start":
@@ -208,7 +208,7 @@ def _with_constant(op: Op, place: int, value: int) -> str:
 
 
 def described_fields(wrong: Sequence[Field]) -> str:
-    """In words what is wrong."""
+    """The wrong fields in words."""
     return ", and ".join(_said(wrong))
 
 

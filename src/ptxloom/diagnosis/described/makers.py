@@ -1,7 +1,7 @@
-"""Which constants of the program make the bits of a descriptor: back through all that only moves bits and adds them.
+"""Which constants of the program set the bits of a descriptor: back through everything that moves bits and adds them.
 
-What an instruction does with bits its row is asked: registers that hold one bit each go in, and where they come out is
-by how much they are shifted.
+An instruction's row is evaluated on registers with a single bit set; where the bit comes out is the distance by which
+it is shifted.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ class Part(NamedTuple):
 
     Attributes:
         op: The instruction.
-        operand: The operand that is the constant; -1: none of them goes there.
-        value: The constant, negative if it is taken off; 0 without one.
+        operand: The number of the constant operand; -1: there is none.
+        value: The constant, negative if it is subtracted; 0 without one.
         shift: By how many bits it is shifted up on its way to the descriptor; down, if negative.
     """
 
@@ -46,7 +46,7 @@ class Part(NamedTuple):
 
 
 def parts_of(op: Op, operand: tree.Operand, program: Program) -> tuple[Part, ...]:
-    """The instructions that make a descriptor, the nearest first, with the constants that they add to it.
+    """The instructions that compute a descriptor, the nearest first, with the constants that they add to it.
 
     Args:
         op: The instruction that takes it.
@@ -84,7 +84,7 @@ def maker_of(reader: Op, name: str, program: Program) -> Op | None:
 
 
 def _registers(op: Op, result: str) -> Iterator[tuple[str, int]]:
-    """The registers that a result is made of, and by how much each is shifted up."""
+    """The registers that a result is computed from, and by how much each is shifted up."""
     for name in dict.fromkeys(one.text for _, one in names_read(op)):
         shift = _shift(_sent(op, result, name))
         if shift is not None:
@@ -92,7 +92,7 @@ def _registers(op: Op, result: str) -> Iterator[tuple[str, int]]:
 
 
 def _constants(op: Op, result: str) -> Iterator[tuple[int, int, int]]:
-    """The constants that a result is made of: which operands they are, their values, by how much each is shifted."""
+    """The constants that a result is computed from: their operand numbers, values, and shifts."""
     for number, operand in enumerate(op.operands):
         if not isinstance(operand, tree.Integer):
             continue
@@ -110,13 +110,13 @@ def _constants(op: Op, result: str) -> Iterator[tuple[int, int, int]]:
 
 
 def _sent(op: Op, result: str, name: str) -> list[tuple[int, int]]:
-    """By bit, what a result differs by as a register has that bit, all others being 0."""
+    """By bit of a register, how setting it alone changes the result, with all others 0."""
     found = computed(op, op.node, result, name, (0, *(1 << bit for bit in _PROBES)))
     return [(bit, value ^ found[0]) for bit, value in zip(_PROBES, found[1:], strict=False)]
 
 
 def _shift(sent: list[tuple[int, int]]) -> int | None:
-    """By how much most bits that come through, and carry into no others, are shifted up; None if none does."""
+    """The shift of most bits that reach the result without carries; None if no bit does."""
     through = [(bit, value) for bit, value in sent if value]
     alone = Counter(value.bit_length() - 1 - bit for bit, value in through if value & value - 1 == 0)
     ((shift, count),) = alone.most_common(1) or [(0, 0)]

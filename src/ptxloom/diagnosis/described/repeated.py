@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def unmoved(products: Sequence[Op], record: ProvenanceRecord) -> tuple[Op, ...]:
-    """What makes the descriptors that stay as they were, of products that multiply what was multiplied before."""
+    """The instructions that compute the unchanged descriptors of products that repeat earlier ones."""
     return tuple(dict.fromkeys(_unmoved(products, record)))
 
 
@@ -43,7 +43,7 @@ def _unmoved(products: Sequence[Op], record: ProvenanceRecord) -> Iterator[Op]:
 
 
 def common_makers(role: str, products: Sequence[Op], record: ProvenanceRecord) -> tuple[Op, ...]:
-    """What puts constants into the start addresses of a factor of all products: nothing of what differs among them."""
+    """The instructions that put constants into a factor's start addresses, the same for all products."""
     made = [
         [part for part in parts_of(op, op.operands["dab".index(role)], record.program) if part.operand >= 0]
         for op in products
@@ -53,7 +53,7 @@ def common_makers(role: str, products: Sequence[Op], record: ProvenanceRecord) -
 
 
 def start_makers(role: str, products: Sequence[Op], record: ProvenanceRecord) -> tuple[Op, ...]:
-    """What makes the start addresses of a factor of all products, and not those of the other factor; the nearest first.
+    """The instructions that compute a factor's start addresses but not the other factor's; the nearest first.
 
     Args:
         role: The factor.

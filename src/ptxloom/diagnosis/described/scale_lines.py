@@ -1,4 +1,4 @@
-"""Which instruction gives a product the scales of other blocks: the one that copies, places or names them."""
+"""Which instruction makes a product use the scales of other blocks: the one that copies, places or selects them."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Held(NamedTuple):
         role: "a" or "b".
         array: The number of the array that most come from.
         number: (scales,) the product that takes each.
-        rows: (scales,) the row of A, or column of B, that it goes with.
+        rows: (scales,) the row of A, or column of B, that uses it.
         block: (scales,) the block along k.
         array_of: (scales,) the array that it comes from; -1: none.
         element: (scales,) its number there.
@@ -71,7 +71,7 @@ class Held(NamedTuple):
 
 
 def product_of(held: Held, *, both: bool, record: ProvenanceRecord) -> tuple[int, ...]:
-    """The products, if the right scales were available; else the copies of the wrong ones.
+    """The sites of the products, if the right scales were available; else of the copies of the wrong ones.
 
     Args:
         held: The scales of a factor that are another's.
@@ -97,13 +97,13 @@ def _beside(others: Sequence[int], held: Held, record: ProvenanceRecord) -> list
 
 
 class Taken(NamedTuple):
-    """Which scales are taken, and which should be.
+    """The scales in use, and the right ones.
 
     Attributes:
-        rows: (scales,) the row of the one that is taken.
+        rows: (scales,) the row of the scale in use.
         block: (scales,) its block.
-        element: (scales,) where in the array the one is that should be.
-        wrong: (scales,) whether that is another one.
+        element: (scales,) the right scale's place in the array.
+        wrong: (scales,) whether the two differ.
     """
 
     rows: Integers
@@ -113,12 +113,12 @@ class Taken(NamedTuple):
 
 
 def reader_of(held: Held, named: Named, taken: Taken, record: ProvenanceRecord) -> tuple[int, ...]:
-    """The site of what is to be changed.
+    """The site of the instruction to change.
 
     Args:
         held: The scales.
         named: What is wrong with them.
-        taken: Which are taken.
+        taken: Which are used.
         record: Knows the ways.
     """
     wrong = taken.wrong
@@ -137,7 +137,7 @@ def reader_of(held: Held, named: Named, taken: Taken, record: ProvenanceRecord) 
 
 
 def _were_brought(held: Held, taken: Taken, copies: Sequence[Op], record: ProvenanceRecord) -> bool:
-    """Whether most of the right scales arrived at the CTAs that use others.
+    """Whether most of the right scales reached the CTAs that use wrong ones.
 
     The shared memory of the first CTA decides, when it first reached the products with wrong ones, else at its end. If
     everything in it is right, and if threads load scales, a CTA must use any neighbour of the right ones: 128 rows by a
@@ -184,12 +184,12 @@ def _sites(numbers: Integers, record: ProvenanceRecord) -> list[int]:
 
 
 def _is_elsewhere(rows: Integers, blocks: Integers) -> bool:
-    """Whether scales are always those of as many rows further, by whole columns of tensor memory."""
+    """Whether scales are always off by the same number of rows, in whole columns of tensor memory."""
     return not blocks.any() and len(np.unique(rows)) == 1 and not rows[0] % _QUARTER
 
 
 def _stays(held: Held, wrong: Truth, record: ProvenanceRecord) -> bool:
-    """Whether a product takes its scales where another one of the CTA does that multiplies other k."""
+    """Whether a product reads its scales from the same place as a product of the CTA with different k."""
     sites = _sites(held.number, record)
     bad = set(_sites(held.number[wrong], record))
     first: dict[int, int] = {}
@@ -209,7 +209,7 @@ def _stays(held: Held, wrong: Truth, record: ProvenanceRecord) -> bool:
 
 
 def _maker(products: Sequence[Op], place: int, record: ProvenanceRecord) -> tuple[int, ...]:
-    """The source of an operand of products: a constant that all of them share, or one of its own."""
+    """The source of an operand of products: a constant that all share, or one of its own."""
     made = [_constants(op, place, record) for op in products]
     shared = [site for site in made[0] if all(site in others for others in made[1:])]
     own = [site for site in made[0] if site not in shared]
@@ -225,7 +225,7 @@ def _constants(op: Op, place: int, record: ProvenanceRecord) -> list[int]:
 
 
 def _placing(paths: Integers, record: ProvenanceRecord) -> Op | None:
-    """What brings most of the scales to where the product takes them: the end of their way."""
+    """The last instruction on the path of most scales, which puts them where the product reads them."""
     numbers, counts = np.unique(paths[paths > 0], return_counts=True)
     sites = record.path(int(numbers[np.argmax(counts)])) if len(numbers) else ()
     return record.program.ops[sites[-1]] if sites else None

@@ -53,7 +53,7 @@ class Solved:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Question:
-    """What should be read, and what is read.
+    """The elements that should be read, and those that are.
 
     Attributes:
         offset: (bytes,) the element that begins at each address.
@@ -74,7 +74,7 @@ class Question:
 
 
 def solved(asked: Question) -> tuple[Solved, ...]:
-    """The descriptors with the fewest other fields that read what should be read; none if no descriptor does."""
+    """The descriptors with the fewest changed fields that read the right elements; empty if none does."""
     found = list(_all(asked))
     fewest = min((len(one.wrong) for one in found), default=0)
     return tuple(one for one in found if len(one.wrong) == fewest)
@@ -119,7 +119,7 @@ def _places(offset: Integers, wanted: Integers, near: int) -> Integers | None:
 
 
 def _solve(asked: Question, one: MatrixDescriptor, major: str, places: Integers) -> MatrixDescriptor | None:
-    """A mode's start address and offsets, by where elements lie; None if no descriptor has them."""
+    """A mode's start address and offsets, from the elements' places; None if no descriptor can express them."""
     mode = one.mode
     plain = np.asarray(mode(places, one.base_offset), np.int64)
     rows, columns = asked.rows, plain.shape[1]
@@ -142,7 +142,7 @@ def _solve(asked: Question, one: MatrixDescriptor, major: str, places: Integers)
 
 
 def _step(along: Integers, lines: Integers, group: int) -> int | None:
-    """How far it is from one group of lines to the next; None if there is only one."""
+    """The distance from one group of lines to the next; None if there is only one."""
     at = np.flatnonzero(lines == lines[0] + group)
     return int(along[at[0]] - along[0]) if len(at) else None
 
@@ -164,7 +164,7 @@ def _differences(asked: Question, one: MatrixDescriptor, major: str) -> Iterator
 
 
 def swizzled_by_writer(asked: Question) -> tuple[str, ...]:
-    """The swizzles of the writer, other than that of the descriptor, with which it would read what should be read."""
+    """The writer's swizzles, other than the descriptor's, with which the descriptor would read the right elements."""
     found: list[str] = []
     for name in GENERATIONS[asked.used.generation].codes:
         other = swizzle_mode(name)
@@ -176,7 +176,7 @@ def swizzled_by_writer(asked: Question) -> tuple[str, ...]:
 
 
 def _reads(asked: Question, other: SwizzleMode, pitch: int) -> bool:
-    """Whether the descriptor would read what it should, had the writer its swizzle: and rows of `pitch` bytes now."""
+    """Whether the descriptor would read the right elements if the writer, with rows of `pitch` bytes, swizzled so."""
     span, start = asked.used.mode.span_bytes, asked.used.start_address
     tile = start // span * span
 

@@ -1,4 +1,4 @@
-"""Elements of a factor in shared memory that nothing was ever copied to, though the array has them."""
+"""Elements of a factor in shared memory that were never copied there, though the array has them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def not_copied(group: Sequence[SiteEvidence], reading: Reading, record: ProvenanceRecord) -> Iterator[Total]:
-    """The parts of each factor that descriptors describe but no copy brought, without those beyond the array."""
+    """The parts of each factor that descriptors cover but no copy filled, except those beyond the array."""
     for role in "ab":
         sites = [site for site in group if role in site.described and any(s.role == role for s in site.stacks)]
         wrong = total = 0

@@ -1,1 +1,1 @@
-"""From what is wrong to the line that is to be changed."""
+"""From an error to the line to change."""

@@ -1,4 +1,4 @@
-"""Products that overwrite where they should add, and the operand that selects it."""
+"""Products that overwrite instead of adding, and the operand that selects it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def started_anew(products: Sequence[Op], record: ProvenanceRecord) -> Op | None:
-    """What makes the predicate by which a product, made several times by a warp, never adds to what there was.
+    """The instruction that sets the predicate by which a product in a loop never accumulates.
 
     Args:
         products: Instructions that multiply the same arrays.
@@ -49,6 +49,6 @@ def _is_predicate(op: Op, name: str) -> bool:
 
 
 def _writer(op: Op, name: str, record: ProvenanceRecord) -> Op | None:
-    """What writes a predicate last ahead of an instruction."""
+    """The last instruction before `op` that writes a predicate."""
     before = (one for one in reversed(record.program.ops[: op.site]) if one.function is op.function)
     return next((one for one in before if any(out.text == name for out, _ in destinations(one.node))), None)

@@ -1,4 +1,4 @@
-"""What an address is made of: the instructions behind its register, as far as they are known without running them."""
+"""How an address is computed: the instructions behind its register, as far as the text shows."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ _READERS: Final[WeakKeyDictionary[Program, defaultdict[tuple[int, str], list[Op]
 
 
 def made_of(op: Op, program: Program) -> tuple[Op, ...]:
-    """The instructions that make the address of a load, a store or a copy, those that are nearest first."""
+    """The instructions that compute the address of a load, a store or a copy, the nearest first."""
     return tuple(maker for maker in _behind(op, program) if not _is_first(maker))
 
 
 def loads_behind(op: Op, program: Program) -> tuple[Op, ...]:
-    """The loads of indices that an address is made of."""
+    """The loads of indices that an address is computed from."""
     return tuple(maker for maker in _behind(op, program) if is_load(maker))
 
 
 def made_alone(op: Op, program: Program) -> tuple[Op, ...]:
-    """Those of them that make no address of another parameter's memory."""
+    """Those of them that do not serve addresses in another parameter's memory."""
     own = _behind(op, program)
     based = _bases(own)
     others: set[Op] = set()
@@ -48,12 +48,12 @@ def made_alone(op: Op, program: Program) -> tuple[Op, ...]:
 
 
 def based_on(op: Op, program: Program) -> frozenset[str]:
-    """The addresses that the kernel is given of which an instruction's is made."""
+    """The pointer parameters that an instruction's address is computed from."""
     return _bases(_behind(op, program))
 
 
 def _bases(makers: tuple[Op, ...]) -> frozenset[str]:
-    """The addresses that the kernel is given, among what makes one."""
+    """The pointer parameters among the instructions that compute an address."""
     given = (maker for maker in makers if maker.has("param") and maker.has(*_ADDRESSES))
     return frozenset(maker.text.partition("[")[2] for maker in given)
 
@@ -64,7 +64,7 @@ def _is_first(op: Op) -> bool:
 
 
 def bases_behind(maker: Op, program: Program) -> frozenset[str]:
-    """The addresses that the kernel is given of which a result is made."""
+    """The pointer parameters that a result is computed from."""
     return _bases((maker, *_followed([read.text for _, read in names_read(maker)], maker, program)))
 
 
@@ -90,7 +90,7 @@ def is_load(maker: Op) -> bool:
 
 
 def _behind(op: Op, program: Program) -> tuple[Op, ...]:
-    """The instructions that make an address, and the loads of what it is made of."""
+    """The instructions that compute an address, and the loads of its inputs."""
     names = [
         node.text
         for operand in op.operands
@@ -102,7 +102,7 @@ def _behind(op: Op, program: Program) -> tuple[Op, ...]:
 
 
 def _followed(names: list[str], op: Op, program: Program) -> tuple[Op, ...]:
-    """The instructions that make some registers of an instruction's function, the nearest first."""
+    """The instructions that compute some registers of an instruction's function, the nearest first."""
     makers = _makers(program)
 
     def made_by(name: str) -> Sequence[Op]:
@@ -120,7 +120,7 @@ def _followed(names: list[str], op: Op, program: Program) -> tuple[Op, ...]:
 
 
 def _makers(program: Program) -> Mapping[tuple[int, str], list[Op]]:
-    """What writes each register, by the number of its function and its name; found once for a program."""
+    """The writers of each register, by function number and name; computed once per program."""
     found = _KNOWN.get(program)
     if found is None:
         found = _KNOWN[program] = defaultdict(list)

@@ -1,4 +1,4 @@
-"""What stands behind an access that must not be made: the comparisons that let it, and where its index is computed."""
+"""Explains an illegal access: the comparisons that should have prevented it, and where its index is computed."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ class Behind:
     index: tuple[str, ...]
 
     def __str__(self) -> str:
-        made = f"what {self.place} accesses is computed at {_listed(self.index)}" if self.index else ""
-        decided = f"whether it is accessed is decided at {_listed(self.guards)}" if self.guards else ""
+        made = f"the index at {self.place} is computed at {_listed(self.index)}" if self.index else ""
+        decided = f"the access is guarded at {_listed(self.guards)}" if self.guards else ""
         return "; ".join(filter(None, (made, decided)))
 
 
 def behind(span: Span, program: Program) -> Behind | None:
-    """What stands behind the access at a place of the PTX; None if there is no instruction, or nothing is behind it."""
+    """The guards and index computations of the access at a place of the PTX; None if there are none."""
     op = next((op for op in program.ops if op.node.start == span.start), None)
     if op is None:
         return None
@@ -55,7 +55,7 @@ def behind(span: Span, program: Program) -> Behind | None:
 
 
 def _tests(guard: Op, program: Program) -> Iterator[Op]:
-    """The comparisons of which a predicate is made, the nearest first."""
+    """The comparisons that a predicate is computed from, the nearest first."""
 
     def made_of(one: Op) -> list[Op]:
         read = {op for _, name in names_read(one) for op in writers_of(one, name.text, program)}
@@ -70,7 +70,7 @@ def _is_arithmetic(maker: Op) -> bool:
 
 
 def _places(ops: Iterable[Op], own: Place) -> tuple[str, ...]:
-    """Lines of the file that the access stands in: compilers leave some of what they made without a line."""
+    """Lines in the file of the access: compilers leave some generated instructions without a line."""
     places = (place_of(op.node.span) for op in ops)
     found = dict.fromkeys(_named(place) for place in places if place.file == own.file and place.line != own.line)
     return tuple(found)[:_MOST]

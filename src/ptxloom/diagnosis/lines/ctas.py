@@ -1,4 +1,4 @@
-"""Mistakes that are made by whole CTAs: which part of their index decides, and the term of an address that has it."""
+"""Mistakes of whole CTAs: the deciding part of their index, and the term of an address that contains it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _OF_LANES: Final = ("%tid.", "%laneid")
 
 
 def ctas_of(numbers: Integers, record: ProvenanceRecord) -> list[tuple[str, Integers]]:
-    """The parts of the indices of the CTAs that have made products, each with its name."""
+    """The components of the CTA indices of products, each with its name."""
     across, down, _ = record.raw.grid
     block = record.raw.events["cta"][numbers].astype(np.int64)
     return list(zip(_FIELDS, (block % across, block // across % down, block // (across * down)), strict=True))
@@ -68,7 +68,7 @@ def own_term_of(op: Op, field: str, program: Program, *, shared: bool = False) -
 
 
 def _from(ops: Sequence[Op], specials: Sequence[str]) -> list[Op]:
-    """Those of some instructions, in their order, whose results are made of special registers."""
+    """Those of some instructions, in order, whose results are computed from the given special registers."""
     names: set[str] = set()
     found: list[Op] = []
     for one in ops:
@@ -86,7 +86,7 @@ def term_of(op: Op, field: str, program: Program) -> Op | None:
 
 
 def term_of_others(op: Op, field: str, program: Program) -> Op | None:
-    """The term of another part of the CTA's index in the own address of an array, which lacks one part altogether."""
+    """The term of another component of the CTA's index in an array's own address, which lacks one component."""
     if not loads(op.node):
         return None  # a copy of a box, whose coordinates are operands of their own
     others = (own_term_of(op, other, program) for other in reversed(_FIELDS) if other != field)

@@ -1,4 +1,4 @@
-"""Where elements that should have come to a result were lost: loaded and computed with, or never loaded."""
+"""Where elements that a result lacks were lost: loaded and computed with, or never loaded."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ _MOST_LOST: Final = 0.9
 
 
 class Lost(NamedTuple):
-    """What became of elements that are missing.
+    """Where missing elements were lost.
 
     Attributes:
-        last: The instruction that computed with most of them last; None if none did.
-        share: The part of them that anything was computed from.
+        last: The last instruction that computed with most of them; None if none did.
+        share: The fraction of them that anything was computed from.
     """
 
     last: Op | None

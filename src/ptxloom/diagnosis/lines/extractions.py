@@ -1,4 +1,4 @@
-"""Where computed elements go wrong that come from the right word: what takes them out of it, or joins them."""
+"""Where computed elements from the right word go wrong: the instruction that extracts or joins them."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def extraction(wrong: Integers, right: Integers, nodes: NDArray[Any], record: Pr
 
 
 def first_of_word(values: Integers, array: int, nodes: NDArray[Any], record: ProvenanceRecord) -> Op | None:
-    """The instruction that computes with the words of an array first; None if they are never computed with.
+    """The first instruction that computes with the words of an array; None if there is none.
 
     Args:
         values: The sources of values made of them, by number.
@@ -57,7 +57,7 @@ def first_of_word(values: Integers, array: int, nodes: NDArray[Any], record: Pro
 
 
 def _depths(values: Integers, nodes: NDArray[Any]) -> dict[int, int]:
-    """The instructions that values were computed by, and how many there are behind each."""
+    """The instructions that computed values, and the number of steps behind each."""
     found: dict[int, int] = {}
     front = np.unique(values[values > 0])
     for depth in range(_DEEPEST):

@@ -1,4 +1,4 @@
-"""What fills the registers of a product's operand: where their order is made, if the product is a function's."""
+"""What fills the registers of a product's operand, and decides their order if the product is in a function."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ def filler_of(product: Op, name: str, program: Program) -> Op | None:
 
 
 def spares(product: Op, place: int, program: Program) -> dict[int, str]:
-    """For registers of a product's operand, the result of the same instruction that should stand there instead.
+    """For registers of a product's operand, the result of the same instruction that should be there instead.
 
-    That of a register that stands in another list of registers, too, while of what filled it one result is never read.
+    This is for a register that also appears in another list, while one result of its writer is never read.
 
     Args:
         product: The instruction that multiplies.
@@ -75,7 +75,7 @@ def listed(op: Op, place: int) -> tuple[str, ...]:
 
 
 def of_caller(product: Op, names: Sequence[str], program: Program) -> Op | None:
-    """What fills registers where it is the caller of a function that holds the product who orders them.
+    """The instruction that fills registers, if the caller of the product's function decides their order.
 
     Args:
         product: The instruction that multiplies.

@@ -24,12 +24,12 @@ _MOST: Final = 40  # registers that are looked at
 
 
 def guard_of(op: Op, program: Program) -> Op | None:
-    """What decides whether an instruction is executed: the nearest branch above it; None if nothing does."""
+    """The nearest branch that decides whether an instruction is executed; None if it always is."""
     return next(guards_of(op, program), None)
 
 
 def guards_of(op: Op, program: Program) -> Iterator[Op]:
-    """What decides whether an instruction is executed, the nearest first."""
+    """The branches that decide whether an instruction is executed, the nearest first."""
     own = [one for one in program.ops if one.function is op.function]
     if op.node.predicate is not None:
         test = _writer(op.node.predicate.name, own, op.site)
@@ -49,7 +49,7 @@ def guards_of(op: Op, program: Program) -> Iterator[Op]:
 
 
 def rounded_down(test: Op, program: Program) -> Op | None:
-    """The division by which a number that the kernel is given was rounded down before it is compared; or None."""
+    """The division that rounds a kernel argument down before the comparison; or None."""
     behind = _makers([name.text for _, name in names_read(test)], test, program)
     for op in behind:
         if divides(op.node) or words(op.node) & _SHIFTS:
@@ -60,7 +60,7 @@ def rounded_down(test: Op, program: Program) -> Op | None:
 
 
 def _makers(names: list[str], test: Op, program: Program) -> list[Op]:
-    """The instructions that make some registers, the nearest first."""
+    """The instructions that compute some registers, the nearest first."""
     own = [one for one in program.ops if one.function is test.function]
 
     def made_by(name: str) -> list[Op]:
@@ -71,7 +71,7 @@ def _makers(names: list[str], test: Op, program: Program) -> list[Op]:
 
 
 def _always(block: int | None, above: int, graph: FlowGraph) -> bool:
-    """Whether a block is reached from one above it whichever way control goes there."""
+    """Whether every path from a block above reaches a block."""
     after: int | None = above
     while after is not None:
         if after == block:
@@ -82,7 +82,7 @@ def _always(block: int | None, above: int, graph: FlowGraph) -> bool:
 
 
 def _writer(name: str, ops: list[Op], before: int) -> Op | None:
-    """The last instruction ahead of a site that writes a register."""
+    """The last instruction before a site that writes a register."""
     return next(
         (op for op in reversed(ops) if op.site < before and any(name == out.text for out, _ in destinations(op.node))),
         None,

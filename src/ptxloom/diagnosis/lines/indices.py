@@ -1,7 +1,7 @@
 """Where the index in an address is computed, if that is not the line of the instruction that uses it.
 
-`const half *b = B + batch * stride;` on one line and `b[i]` on another: what the second adds to the address is a
-constant, and whatever is wrong with it comes from the first.
+`const half *b = B + batch * stride;` on one line and `b[i]` on another: the second adds only a constant to the address,
+so the error comes from the first.
 """
 
 from __future__ import annotations
@@ -21,10 +21,9 @@ if TYPE_CHECKING:
 
 
 def index_of(op: Op, program: Program) -> Op:
-    """The instruction that computes the index of an address which is wrong; `op` itself, if its own line does.
+    """The instruction that computes a wrong address's index; `op` itself, if its own line does.
 
-    Compilers move what does not change out of loops, and forget its line: only what is computed in the same loop as
-    the address is used counts.
+    Compilers hoist invariant code out of loops and drop its line, so only instructions in the loop of the access count.
 
     Args:
         op: A load, a store or a copy.
@@ -44,7 +43,7 @@ def index_of(op: Op, program: Program) -> Op:
 
 
 def _first_of_line(op: Op, program: Program) -> Op:
-    """The first of the instructions ahead of one that are of its line: the others may have lost their own."""
+    """The first earlier instruction with the same line: those between may have lost theirs."""
     first = op
     while first.site and _line(before := program.ops[first.site - 1], program) == _line(op, program):
         first = before
@@ -52,7 +51,7 @@ def _first_of_line(op: Op, program: Program) -> Op:
 
 
 def _loop_of(op: Op) -> frozenset[int]:
-    """Where the instructions of the innermost loop around an instruction start; those of all the function, if none."""
+    """The offsets of the instructions in the innermost loop around an instruction, or in the whole function."""
     graph = flow_graph(op.function.node)
     own = next((b.number for b in graph.blocks if any(node.start == op.node.start for node in b.instructions)), None)
     around = [loop for loop in graph.loops if own in loop.blocks]
@@ -62,9 +61,9 @@ def _loop_of(op: Op) -> frozenset[int]:
 
 
 def _is_index(maker: Op, program: Program) -> bool:
-    """Whether an instruction computes a part of an index: no move, no conversion, no size of elements, no pointer.
+    """Whether an instruction computes part of an index, and is not a move, a conversion, an element size or a pointer.
 
-    Nor is it what counts a loop.
+    Loop counters do not count either.
     """
     node = maker.node
     if resizes(node) or not (adds(node) or scales(node) or multiplies_operands(node)):

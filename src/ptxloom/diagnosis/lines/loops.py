@@ -1,4 +1,4 @@
-"""The loop that runs over k: what counts it up, and what ends it."""
+"""The loop over k: its increment and its end."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ class Ends(NamedTuple):
 
 
 def ends_of(product: Op, copies: Sequence[Op], program: Program) -> Ends | None:
-    """What steers the innermost loop that holds a product and what it loads; None without one.
+    """The control of the innermost loop around a product and its loads; None without one.
 
     Args:
         product: The instruction that multiplies.
-        copies: What brings its operands from global memory.
+        copies: The loads of its operands from global memory.
         program: Theirs.
     """
     graph = flow_graph(product.function.node)

@@ -1,4 +1,4 @@
-"""Loads that were never executed, though elements of their array are missing: what keeps them from it."""
+"""Finds what prevented loads of missing elements from being executed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def kept_from(load: Op, record: ProvenanceRecord) -> Op | None:
-    """The comparison that kept other loads of an array from being executed, of other lines; None if each was.
+    """The comparison that prevented an array's loads on other lines; None if all were executed.
 
     Args:
         load: One that was executed.

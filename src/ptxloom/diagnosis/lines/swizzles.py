@@ -1,4 +1,4 @@
-"""Which side of shared memory does not swizzle, where the other one does."""
+"""Which side of shared memory does not swizzle although the other does."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _SHARED: Final = ("shared", "shared::cta")
 
 
 def unswizzled(way: Sequence[Op], program: Program) -> Op | None:
-    """The one of writer and reader of shared memory whose address has no XOR; None if both have one, or neither.
+    """The writer or reader of shared memory, whichever has no XOR in its address; None if both or neither have one.
 
     Args:
         way: The path of the elements.
@@ -34,6 +34,6 @@ def unswizzled(way: Sequence[Op], program: Program) -> Op | None:
 
 
 def sides_of(way: Sequence[Op]) -> tuple[Op, Op] | None:
-    """The last writer and the last reader of shared memory on a way; None if it leads through none."""
+    """The last writer and the last reader of shared memory on a path; None if it does not pass through it."""
     sides = [op for op in way if op.has(*_SHARED)]
     return (sides[-2], sides[-1]) if len(sides) > 1 else None

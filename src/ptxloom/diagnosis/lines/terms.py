@@ -1,4 +1,4 @@
-"""Which instruction of the ways that elements came is the one to look at."""
+"""Which instruction on the elements' paths to report."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _ITS_OWN: Final = (
 
 
 class Line(NamedTuple):
-    """An instruction, and all that are concerned."""
+    """The instruction to report, and all that are concerned."""
 
     op: Op
     concerned: tuple[Op, ...]
@@ -33,7 +33,7 @@ class Line(NamedTuple):
 def line_of(
     paths: Integers, wrong: Truth, record: ProvenanceRecord, *, leaves_tile: bool, within: bool = False
 ) -> Line:
-    """The instruction that moved the wrong elements, but not right ones, if there is one.
+    """The instruction that moved the wrong elements but not right ones, if there is one.
 
     Args:
         paths: (terms,) the paths of all elements.
@@ -72,7 +72,7 @@ def line_of(
 
 
 def at_index(line: Line, record: ProvenanceRecord) -> Line:
-    """Where the index of a wrong address in global memory is computed."""
+    """The line where the index of a wrong global address is computed."""
     if not line.op.has("global"):
         return line
     index = index_of(line.op, record.program)
@@ -80,5 +80,5 @@ def at_index(line: Line, record: ProvenanceRecord) -> Line:
 
 
 def _reads(op: Op) -> bool:
-    """Whether an instruction brings what memory holds somewhere else."""
+    """Whether an instruction reads memory."""
     return loads(op.node) or copies(op.node)

@@ -1,7 +1,7 @@
 """Repairs of addresses whose wrong constant is known: a pitch, a distance; `--try` runs them.
 
 A pitch is the factor of an index, in elements or in bytes, or the stride operand of `wmma`. A distance is added, or is
-the offset in the address. If several constants are possible, or none, no repair is proposed.
+the offset in the address. No repair is proposed if several constants are possible, or none.
 """
 
 from __future__ import annotations
@@ -77,9 +77,9 @@ def _pitches(op: Op, held: int, wanted: int, size: int, program: Program) -> Ite
 
 
 def _distances(ops: Sequence[Op], elements: int, plane: Plane, program: Program) -> list[_Edit]:
-    """Constants by which addresses, or indices that they are made of, are off; the distance is taken out of them.
+    """Constants by which addresses, or their indices, are off; the edit removes the distance from them.
 
-    Where a compiler has added it to another constant, it is taken from that one, which moves the address alike.
+    If a compiler has folded the distance into another constant, it is subtracted there, with the same effect.
     """
     size = max(plane.unit_bits // _BYTE_BITS, 1)
     offsets = [one for op in ops for one in _offsets(op, elements * size)]
@@ -115,7 +115,7 @@ def _offsets(op: Op, distance: int) -> Iterator[_Edit]:
 
 
 def _is_row(one: Addend, elements: int, plane: Plane) -> bool:
-    """Whether a constant is a distance of rows, whose pitch in shared memory is decided by the copy."""
+    """Whether a constant is a distance of rows, whose pitch in shared memory the copy decides."""
     return one.value * plane.pitch == elements and one.bytes >= _LEAST_PITCH
 
 

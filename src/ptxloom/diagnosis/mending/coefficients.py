@@ -1,4 +1,4 @@
-"""By how many bytes an address moves if a constant that it is made of is one more: back through all that is linear."""
+"""How many bytes an address moves per unit of each constant in it: back through all linear instructions."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Addend(NamedTuple):
         op: The instruction.
         operand: Which of its operands the constant is.
         value: The constant.
-        bytes: By how much the address moves for each one more of it.
+        bytes: The bytes that the address moves per unit of it.
     """
 
     op: Op
@@ -49,7 +49,7 @@ def addends_of(op: Op, program: Program) -> tuple[Addend, ...]:
 
 
 def pitches_of(op: Op, program: Program) -> frozenset[int]:
-    """By how many bytes an address moves for each one more of the registers that it is made of."""
+    """How many bytes an address moves per unit of each register in it."""
     return frozenset(times for _, _, times in _linear(op, program))
 
 
@@ -77,7 +77,7 @@ def _linear(op: Op, program: Program) -> Iterator[tuple[Op, str, int]]:
 
 
 def _response(op: Op, result: str, source: str | int) -> int:
-    """What a result grows by for each one more of a register or of the constant in an operand; 0 if not evenly."""
+    """The growth of a result per unit of a register, or of an operand's constant; 0 if it is not linear."""
     values: list[int] = []
     if isinstance(source, str):
         values += computed(op, op.node, result, source, _TRIED)[: len(_TRIED)]

@@ -1,4 +1,4 @@
-"""Swizzles of writer and reader made one: the XOR that one side lacks is added, or the other side's constants taken."""
+"""Makes the swizzles of writer and reader equal: adds the XOR that one side lacks, or copies the other's constants."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def _swizzling(sides: tuple[Op, Op], program: Program) -> list[bool]:
 
 
 def _turns(op: Op) -> bool:
-    """Whether an instruction XORs what is computed."""
+    """Whether an instruction XORs a computed value."""
     return bool(words(op.node) & XORS) and len({one.text for _, one in names_read(op)}) > 1
 
 
@@ -111,7 +111,7 @@ def _swizzled(op: Op, swizzle: Swizzle, program: Program) -> tuple[tree.Instruct
 
 
 def _from_tile(op: Op, program: Program) -> tuple[str, ...]:
-    """What leaves the distance from the beginning of the variable that an address is made of, if it is of one."""
+    """The instructions that subtract the start of the variable from an address, if it is in one."""
     symbols = (one for maker in _behind(op, program) for one in maker.operands[1:] if isinstance(one, tree.Name))
     for symbol in symbols:
         if isinstance(op.scope.find(symbol.text), Variable):
@@ -120,13 +120,13 @@ def _from_tile(op: Op, program: Program) -> tuple[str, ...]:
 
 
 def _pitch(op: Op, program: Program) -> int | None:
-    """How many bytes apart the rows are that an address is made of, if that is a power of two."""
+    """The pitch of the rows in an address, in bytes, if it is a power of two."""
     pitch = min((one for one in pitches_of(op, program) if one >= _LEAST_PITCH), default=0)
     return pitch if pitch and not pitch & pitch - 1 else None
 
 
 def _behind(op: Op, program: Program) -> Iterator[Op]:
-    """The instructions that compute an address, each the last writer of what is read, the nearest first."""
+    """The instructions that compute an address, each the last writer of its register, the nearest first."""
 
     def makers(reader: Op, names: Iterable[str]) -> Iterator[Op]:
         found = (maker_of(reader, name, program) for name in names)
@@ -147,7 +147,7 @@ class _Step(NamedTuple):
 
 
 def _as_other(op: Op, other: Op, program: Program) -> Iterator[tuple[tree.Instruction, str]]:
-    """The constants of an access's XOR as the other side has them."""
+    """The edits that give an access's XOR the constants of the other side."""
     own, theirs = (_steps(one, program) for one in (op, other))
     if [one.word for one in own] != [one.word for one in theirs]:
         return
@@ -173,7 +173,7 @@ def _steps(op: Op, program: Program) -> list[_Step]:
 
 
 def _chain(reader: Op, name: str, program: Program) -> Iterator[_Step]:
-    """Shifts and masks by constants, one behind the other."""
+    """A chain of shifts and masks by constants."""
     maker = maker_of(reader, name, program)
     seen: set[str] = set()
     while maker is not None:

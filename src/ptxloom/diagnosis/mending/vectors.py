@@ -28,7 +28,7 @@ _PLACE: Final = {"a": 1, "b": 2}  # of an operand in a product
 
 
 class _Held(NamedTuple):
-    """A register that a load has filled: the first element that it holds, and the one that it should."""
+    """A register that a load has filled: the first element that it holds, and the one that it should hold."""
 
     load: Op
     register: str
@@ -40,7 +40,7 @@ def of_vectors(group: Sequence[Suspect], record: ProvenanceRecord) -> Repair | N
     """The loads with their vectors in the order that gives each register its matrix; None if no order fits all.
 
     Args:
-        group: The operands that are wrong by one cause.
+        group: The operands with one cause of error.
         record: Knows the paths of their elements.
     """
     firsts = [_first(suspect) for suspect in group]

@@ -1,4 +1,4 @@
-"""What instructions that multiply and add do with the sources that provenance notes of them."""
+"""How instructions that multiply and add use the sources that provenance records for them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _ADDEND: Final = 2  # the operand that a product is added to
 
 
 class Role(NamedTuple):
-    """What an instruction does with the sources of its nodes.
+    """How an instruction uses the sources of its nodes.
 
     Attributes:
         kind: `SUM`: it adds them all; `MULTIPLY`: the first two, and adds the third; `PASS`: it is its source; `BEND`:

@@ -29,7 +29,7 @@ class Bases:
     def of(self, origins: NDArray[Any], deepest: int = _DEEPEST) -> NDArray[Any]:
         """Origins of any shape, each that is computed from one element as that element, converted; else unchanged.
 
-        Its way is that to where it was computed, and from there on: `way` takes them apart.
+        Its path combines the path to the computation and the path from there; `way` separates them.
         """
         result = origins.copy().ravel()
         computed = np.flatnonzero((result["kind"] == Kind.COMPUTED) & (result["node"] > 0))
@@ -62,6 +62,6 @@ class Bases:
 
 
 def way(record: ProvenanceRecord, number: int) -> tuple[int, ...]:
-    """The sites that a byte came through: to where a value was computed from it, and with that value from there on."""
+    """The sites on a byte's path: to the computation that used it, and from there with the computed value."""
     behind, before = divmod(number, PATH_LIMIT)
     return record.path(before) + (record.path(behind) if behind else ())

@@ -1,4 +1,4 @@
-"""What else the elements of an operand are computed from: the scale and the zero point of a dequantised weight."""
+"""The other inputs of an operand's elements: the scale and the zero point of a dequantised weight."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def beside(values: Integers, main: int, nodes: NDArray[Any], arrays: tuple[Trace
 
 
 def leaves(values: Integers, nodes: NDArray[Any]) -> tuple[Integers, NDArray[Any]]:
-    """Which value each element goes into, and its origin; none if there are too many."""
+    """The value that each element contributes to, and its origin; empty if there are too many."""
     which, node = np.arange(len(values)), values
     found: list[tuple[Integers, NDArray[Any]]] = [(which[:0], nodes["sources"][:0, 0])]
     count = 0

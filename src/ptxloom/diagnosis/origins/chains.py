@@ -52,7 +52,7 @@ class Places:
         self._join(met)
 
     def of(self, group: SiteProducts) -> Stack | None:
-        """Where the results of an instruction's products go; None if most go nowhere."""
+        """Where the results of an instruction's products are stored; None if most are not."""
         form = group.form
         slots = self._start[group.numbers][:, None] + np.arange(group.rows * form.n)
         arrays = self._array[slots]
@@ -83,7 +83,7 @@ class Places:
         np.add.at(self._times, slots, 1)
 
     def _join(self, met: list[tuple[Integers, Integers]]) -> None:
-        """Chains whose sums end at one place are one."""
+        """Merge chains whose sums end in one place."""
         for ends, products in met:
             while len(ends):
                 last = np.full(int(ends.max()) + 1, -1, np.int64)
@@ -95,7 +95,7 @@ class Places:
                 self.chain = joined[self.chain]
 
     def _follow(self, groups: tuple[SiteProducts, ...]) -> None:
-        """The accumulator of a product goes where its result goes."""
+        """Assign each accumulator the place of its product's result."""
         before: dict[int, tuple[Integers, Integers]] = {}
         for group in groups:
             product, item = self.roots.of(group.operand("c"))

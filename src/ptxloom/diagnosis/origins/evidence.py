@@ -74,7 +74,7 @@ class SiteEvidence:
 
 
 def gather(record: ProvenanceRecord, bases: Bases) -> tuple[tuple[SiteEvidence, ...], Places | None]:
-    """Every product instruction that laws can be asked of, in the order of the program; and where all results go.
+    """The product instructions that laws apply to, in program order; and where all results are stored.
 
     Those that `unfollowed` names are left out.
     """
@@ -112,7 +112,7 @@ def _evidence(
 
 
 def _finest(found: Sequence[SiteEvidence]) -> dict[int, int]:
-    """The bits of the elements of each array that has several in a byte, as some instruction takes them.
+    """The element width, in bits, of each array with several elements per byte, as some instruction reads them.
 
     An instruction that takes only the first of each byte does not show that there are others.
     """
@@ -135,7 +135,7 @@ def with_nibbles(group: Sequence[SiteEvidence]) -> tuple[SiteEvidence, ...] | No
 
 
 def _may_be_packed(site: SiteEvidence, role: str) -> bool:
-    """Whether a factor is computed of bytes, which may hold two elements."""
+    """Whether a factor is computed from bytes, which may hold two elements each."""
     stack = site.a if role == "a" else site.b
     return stack is not None and stack.unit_bits == 2 * _NIBBLE < site.form.container_bits(role)
 
@@ -149,7 +149,7 @@ def _with_nodes(stack: Stack | None, origins: NDArray[Any]) -> Stack | None:
 
 
 def unfollowed(form: MatrixForm) -> str:
-    """Why no laws can be asked of a form of products, as a sentence goes on; empty if they can be."""
+    """Why laws cannot be checked for a form of product, as the end of a sentence; empty if they can."""
     if form.quad_pairs:
         return "products that a warp computes four at a time are not followed"
     return "products of single bits are not followed" if form.container_bits("a") < _LEAST_BITS else ""
@@ -183,14 +183,14 @@ def _stack(
 
 
 def _unit_bits(container_bits: int, element_bits: int, array: TracedArray, *, exact: bool) -> int:
-    """What an element of the operand takes in the array; unpacked ones of 4 bits share their bytes."""
+    """The bits that an element of the operand takes in the array; unpacked 4-bit elements share bytes."""
     if element_bits == 4 and array.dtype.itemsize == 1:
         return 4
     return container_bits if exact else 8 * array.dtype.itemsize
 
 
 def _offsets(role: str, origins: NDArray[Any], array: TracedArray, unit_bits: int) -> Integers:
-    """Offsets in units; -1 of what does not start at one."""
+    """Offsets in units; -1 for what does not start at a unit."""
     element, byte = origins["element"].astype(np.int64), origins["byte"].astype(np.int64)
     at: Integers = np.multiply(element * array.dtype.itemsize + byte, 8)
     if unit_bits == 4:  # two elements of a byte: the lower bits are of the one with the lower k

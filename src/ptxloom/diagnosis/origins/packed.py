@@ -1,4 +1,4 @@
-"""How many bits the elements have that are taken out of an array's: fewer than its own, where several are in one."""
+"""The width of elements extracted from an array's: fewer bits than its own if several are packed in one."""
 
 from __future__ import annotations
 

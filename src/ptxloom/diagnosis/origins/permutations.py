@@ -1,6 +1,6 @@
 """Named orders of a fragment's elements: those that a wrong instruction or a wrong vector of registers produces.
 
-An order holds for each place of the operand, by rows, the element of the operand that is there instead.
+An order gives, for each place of the operand in row order, the element that is there instead.
 """
 
 from __future__ import annotations
@@ -121,7 +121,7 @@ class _Slots:
         return int(self.place.shape[2])
 
     def order(self, lane: Order, register: Order, within: Order) -> Order:
-        """The order in which each place holds what those places should."""
+        """The order in which each place holds the element of the given one."""
         return self.place[lane, register, within]
 
     @classmethod

@@ -40,11 +40,11 @@ class SiteProducts:
 
     @property
     def rows(self) -> int:
-        """Of A and D: a warp's own, where a warpgroup multiplies."""
+        """The rows of A and D: one warp's, if a warpgroup multiplies."""
         return self.form.m // self.form.warps
 
     def operand(self, name: str) -> NDArray[Any]:
-        """(events, rows, columns) where the elements of operand a, b or c come from."""
+        """The origins of operand a, b or c, (events, rows, columns)."""
         return self.record.operands(self.numbers, name)
 
 

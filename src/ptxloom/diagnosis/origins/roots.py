@@ -33,7 +33,7 @@ class _Sums(NamedTuple):
     """The instructions that add.
 
     Attributes:
-        adding: Those that only do.
+        adding: Those that only add.
         scaling: Those that add a product to something, and the places of its factors among their sources; -1: none.
     """
 
@@ -41,7 +41,7 @@ class _Sums(NamedTuple):
     scaling: Mapping[int, tuple[int, int]]
 
     def has(self, site: int, roots: Sequence[tuple[int, int]]) -> bool:
-        """Whether an instruction returns a sum of what has roots: at most one of the factors of its product has."""
+        """Whether an instruction returns a sum of values with roots: at most one factor of its product has one."""
         factors = self.scaling.get(site)
         scales = factors is not None and any(place < 0 or roots[place] == _NO_ROOTS for place in factors)
         return site in self.adding or scales
@@ -99,7 +99,7 @@ class Roots:
     def ways(self, origins: NDArray[Any]) -> Integers:
         """The ways of origins, each that is computed from one product's element with that from the product on.
 
-        `bases.way` takes them apart. What moved a value between two computations of several is left out.
+        `bases.way` takes them apart. Moves between two of several computations are left out.
         """
         own = origins["path"].astype(np.int64)
         product, _ = self.of(origins)
@@ -118,9 +118,9 @@ class Roots:
         return np.where(base == 0, own, np.where((own > 0) & fits, base % PATH_LIMIT + own * PATH_LIMIT, base))
 
     def addends(self, origins: NDArray[Any]) -> tuple[Integers, Integers, Integers]:
-        """Of flat origins that are sums of several products: the number of the origin, a product, the element of its D.
+        """For flat origins that are sums of several products: the origin's number, a product, the element of its D.
 
-        One of each for every product; nothing of what there are too many of.
+        There is one entry per product; origins with too many are left out.
         """
         product, _ = self._all_of(origins)
         ends = np.flatnonzero(product == _SUM)
@@ -142,7 +142,7 @@ class Roots:
         return end, several, item
 
     def _all_of(self, origins: NDArray[Any]) -> tuple[Integers, Integers]:
-        """As `of`, but of a sum of several the product is `_SUM`."""
+        """As `of`, but the product of a sum of several is `_SUM`."""
         product = np.where(origins["kind"] == Kind.PRODUCT, origins["node"], NO_ROOT)
         item = np.where(origins["kind"] == Kind.PRODUCT, origins["item"], NO_ROOT).astype(np.int64)
         computed = (origins["kind"] == Kind.COMPUTED) & (origins["node"] > 0)

@@ -38,7 +38,7 @@ class Stack:
     node: Integers | None = None
 
     def halved(self) -> Stack:
-        """The same, its elements the lower halves of those that they were taken for."""
+        """This stack, with each element read as the lower half of the previous one."""
         return replace(self, unit_bits=self.unit_bits // 2, offset=np.where(self.offset < 0, -1, 2 * self.offset))
 
 

@@ -47,7 +47,7 @@ class Plane:
     is_one_of_several: bool = False
 
     def flat(self, offset: Integers) -> Integers:
-        """Where elements at these offsets stand in the matrix, its lines one after the other; negative ones stay."""
+        """The matrix index, line after line, of elements at these offsets; negative ones stay."""
         if not self.digits:
             return offset
         none = np.zeros_like(offset)
@@ -55,7 +55,7 @@ class Plane:
         return np.where(offset < 0, offset, place)
 
     def offset(self, flat: Integers) -> Integers:
-        """Where in the array places of the matrix lie: the other way round."""
+        """The array offsets of matrix indices: the inverse of `flat`."""
         if not self.digits:
             return flat
         return sum((flat // weight % extent * apart for apart, extent, weight in self.digits), np.zeros_like(flat))
@@ -69,7 +69,7 @@ class Plane:
 
     @property
     def extents(self) -> tuple[int, int]:
-        """How many rows and columns there are."""
+        """The numbers of rows and columns."""
         return (self.lines, self.pitch) if self.slow_rows else (self.pitch, self.lines)
 
 
@@ -174,7 +174,7 @@ def common_columns(tile: Tile) -> Integers:
 
 
 def whole(tile: Tile, wanted: Wanted | Target = NOBODY) -> Truth:
-    """(events, rows, columns): whether each element is in its row and column; places without one are.
+    """(events, rows, columns): whether each element is in its row and column; true for places without an element.
 
     A row or column that the others do not determine must be uniform, whatever it is.
     """
@@ -192,7 +192,7 @@ def counted(first: Integers, count: int) -> Integers:
 
 
 def all_of(right: Truth) -> Truth:
-    """(events,) whether all of a product's elements are right."""
+    """(events,) whether all elements of a product are right."""
     return np.logical_and.reduce(right, axis=(1, 2))
 
 

@@ -18,7 +18,7 @@ _WHOLE: Final = (1, 2, 4, 8)  # bytes of an element
 
 
 def typed(record: ProvenanceRecord) -> ProvenanceRecord:
-    """A record in which memory of a device that counts as bytes has elements."""
+    """The record, with typed elements for device memory that was allocated as bytes."""
     if not any(_is_bytes(array) for array in record.arrays):
         return record
     sizes = _read_sizes(record)
@@ -40,7 +40,7 @@ def _of(array: TracedArray, size: int) -> TracedArray:
 
 
 def _stored_bytes(record: ProvenanceRecord, array: TracedArray) -> int:
-    """The bytes of the elements that are stored there, by the values that their bytes are of; 0 if nothing is."""
+    """The size in bytes of the elements stored there, from the stored values; 0 if nothing is stored."""
     contents = record.contents(array.number)
     origins = contents.origins
     value = np.isin(origins["kind"], (Kind.PRODUCT, Kind.COMPUTED, Kind.CONVERTED)) & (contents.stored_at >= 0)
@@ -65,7 +65,7 @@ def width(op: Op) -> int:
 
 
 def _read_sizes(record: ProvenanceRecord) -> dict[int, int]:
-    """The bytes of the elements of arrays that are loaded: as products take them, or as they were loaded."""
+    """The size in bytes of the elements of loaded arrays: as products use them, or as they were loaded."""
     found: dict[int, int] = {}
     nodes = record.nodes["sources"].ravel()
     loaded = nodes[np.isin(nodes["kind"], (Kind.EXACT, Kind.CONVERTED))]

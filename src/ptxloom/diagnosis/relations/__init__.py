@@ -1,1 +1,1 @@
-"""Results that no product makes: which elements of other arrays each is computed from, and whether all are alike."""
+"""Results without matrix products: which elements of other arrays each is computed from, and whether all agree."""

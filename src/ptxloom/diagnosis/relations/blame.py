@@ -1,4 +1,4 @@
-"""The line by which elements came that do not belong, or did not come that do."""
+"""The line that loads elements that do not belong, or fails to load those that do."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ Whose = tuple[str, str, str]
 
 
 class Accused(NamedTuple):
-    """A result of which some elements are computed from others than they should be.
+    """A result some of whose elements are computed from the wrong elements.
 
     Attributes:
-        array: Where these come from.
-        leaves: They, each once for each result.
-        ways: They, as they came.
-        links: How they should go with the results.
+        array: The array of these.
+        leaves: Them, each once per result.
+        ways: Them, once per path.
+        links: How they should correspond to the results.
         differing: How they differ.
         result: The result.
     """
@@ -78,7 +78,7 @@ def of_unstored(result: Result) -> Diagnosis:
 def _kept_from_storing(store: Op, result: Result) -> Op:
     """What prevents stores to places: the step of a loop if they are between others, else its test or a guard.
 
-    If the bound in the test is divided first, and so rounded down, it is that division.
+    If the test's bound is first divided, and so rounded down, that division is returned.
     """
     program, contents = result.record.program, result.contents
     ends = ends_of(store, [], program)
@@ -103,7 +103,7 @@ def empty_lines(stored: Truth, axis: int) -> Integers:
 
 
 def of_strangers(accused: Accused) -> Diagnosis:
-    """Elements that results are computed from, and should not be."""
+    """The diagnosis of elements that results are computed from but should not be."""
     leaves, differing, record = accused.leaves, accused.differing, accused.result.record
     extra = differing.extra if differing.extra.any() else differing.again
     named = of_moved(leaves, accused.links, extra)[0] if differing.extra.any() else _in_place_of(accused)
@@ -120,9 +120,9 @@ def of_strangers(accused: Accused) -> Diagnosis:
 
 
 def _in_place_of(accused: Accused) -> Named:
-    """Elements that come twice, while others are missing."""
+    """Name elements that are used twice while others are missing."""
     _, member = _missing_elements(accused)
-    return Named("columns-shifted", f"{member} of {accused.array.name} are missing, and others come in their place", 3)
+    return Named("columns-shifted", f"{member} of {accused.array.name} are missing, and others replace them", 3)
 
 
 def of_places(named: Named, result: Result) -> Diagnosis:
@@ -136,7 +136,7 @@ def of_places(named: Named, result: Result) -> Diagnosis:
 
 
 def of_odd(odd: Odd, source: Source, stored: Result) -> Diagnosis:
-    """A load whose elements are used at other places than those of the others."""
+    """The diagnosis of a load whose elements are used at other places than those of other loads."""
     array, result = source.array, stored.array
     line = line_of(source.ways.path, odd.wrong, stored.record, leaves_tile=True)
     line = at_index(line, stored.record)
@@ -148,7 +148,7 @@ def of_odd(odd: Odd, source: Source, stored: Result) -> Diagnosis:
 
 
 def of_missing(accused: Accused) -> tuple[Diagnosis, float]:
-    """Elements that results lack, and which part of them was loaded and computed with."""
+    """The diagnosis of missing elements, and the fraction of them that was loaded and computed with."""
     differing, record = accused.differing, accused.result.record
     elements, member = _missing_elements(accused)
     kept = kept_nodes(accused.result.contents.origins.ravel(), accused.result.nodes)
@@ -177,13 +177,13 @@ def of_missing(accused: Accused) -> tuple[Diagnosis, float]:
 
 
 def _come_again(accused: Accused) -> bool:
-    """Whether the elements that come do so more often than those of other arrays: others should come in their place."""
+    """Whether present elements are used more often than those of other arrays, in place of the missing ones."""
     leaves = accused.leaves
     return bool((leaves.times > 1).all()) and not accused.differing.again.any()
 
 
 def of_twice(accused: Accused) -> Diagnosis:
-    """Elements that come to results more than once."""
+    """The diagnosis of elements that a result uses more than once."""
     again, record = accused.differing.again, accused.result.record
     site = _most(accused.leaves.site[again & (accused.leaves.site >= 0)])
     op = record.program.ops[max(site, 0)]

@@ -1,4 +1,4 @@
-"""Results that take several elements of an array by loads of their own, as stencils do, each held to the others."""
+"""Results that use several elements of an array by separate loads, as stencils do; compares these loads."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _MOST_WAYS: Final = 64
 
 
 class Odd(NamedTuple):
-    """A load whose elements are not used like those of others.
+    """A load whose elements are used differently from those of other loads.
 
     Attributes:
         named: The difference.
@@ -58,7 +58,7 @@ def odd_ways(ways: Leaves, links: Links) -> Iterator[Odd]:
 
 
 def _named(each: Leaves, links: Links) -> Named | None:
-    """What is odd about the elements of one load; None if nothing is, or it has no name."""
+    """The name of the deviation of one load's elements; None if there is none, or it has no name."""
     apart = links.apart(each.result, each.element)
     different, counts = np.unique(apart, axis=1, return_counts=True)
     if len(counts) == 1:

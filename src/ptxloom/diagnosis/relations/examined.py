@@ -101,16 +101,16 @@ def _of_result(result: Result, values: Values, said: Mapping[str, Links]) -> Rel
     if not found and unread:
         found += _of_statistics(result, values)
     if sum(bool(source.links.free) and differing.is_clean for source, differing in several) > 1:
-        whys.append("which of the elements that are summed go with each other was not asked")
+        whys.append("which of the summed elements belong together was not judged")
     here = {source.array.name for source in read} | {array.name for array in unread}
-    whys += [f"nothing of {name} comes to them" for name in said if name not in here]
+    whys += [f"they use nothing of {name}" for name in said if name not in here]
     if whys and not found:
         judged[:] = False
     return Related(contents.array.number, judged, tuple(found), "; ".join(whys[:_MOST_WHYS]))
 
 
 def _of_statistics(result: Result, values: Values) -> list[Diagnosis]:
-    """The first error of sums and maxima by which a result is normalised."""
+    """The first error in the sums and maxima that normalise a result."""
     reductions = Reductions(result.nodes, result.record.program)
     parts = parts_of(result.contents, values, reductions)
     return [] if parts is None else [of_broken(one, result, values, reductions) for one in broken(parts, result)][:1]
@@ -132,7 +132,7 @@ def _unstored(result: Result, leaves: Leaves, whys: list[str], *, said: bool) ->
 def _sources(
     leaves: Leaves, result: Result, said: Mapping[str, Links], whys: list[str]
 ) -> tuple[list[Source], list[TracedArray]]:
-    """The arrays that go with a result, and those of which it is not known how."""
+    """The arrays that correspond to a result, and those whose correspondence is unknown."""
     read: list[Source] = []
     unread: list[TracedArray] = []
     numbers: list[int] = np.unique(leaves.array).tolist()
@@ -145,12 +145,12 @@ def _sources(
         else:
             read.append(source)
     if any(source.links.again for source in read):
-        whys.append("which elements are summed, beside those that were used again, was not asked")
+        whys.append("which elements are summed, apart from those used again, was not judged")
     return read, unread
 
 
 def _of_differing(several: list[tuple[Source, Deviation]], result: Result, whys: list[str]) -> Iterator[Diagnosis]:
-    """What is wrong with the arrays that a result is not computed from alike."""
+    """The errors of arrays that a result uses inconsistently."""
     in_place = any(source.array is result.array for source, _ in several)
     for source, differing in several:
         if differing.is_clean:
@@ -159,11 +159,11 @@ def _of_differing(several: list[tuple[Source, Deviation]], result: Result, whys:
         accused = Accused(source.array, source.leaves, source.ways, source.links, differing, result)
         if source.links.stated or (not in_place and _is_small(differing, source) and _has_odd_way(accused)):
             yield from _diagnoses(accused)
-        whys.append(f"they are not computed from {source.array.name} alike")
+        whys.append(f"they are not computed from {source.array.name} in the same way")
 
 
 def _differing(sources: list[Source], whys: list[str]) -> list[tuple[Source, Deviation]]:
-    """How each array differs from its pattern; where one of them ends, the others need not have theirs."""
+    """How each array differs from its pattern; where one array ends, the others may be incomplete."""
     edges = [edge_of(np.unique(one.leaves.result), one.links, one.pattern) for one in sources]
     found: list[tuple[Source, Deviation]] = []
     for source in sources:
@@ -171,14 +171,14 @@ def _differing(sources: list[Source], whys: list[str]) -> list[tuple[Source, Dev
         left_out = np.unique(np.concatenate([np.zeros(0, np.int64), *others]))
         differing = deviation(source.leaves, source.links, source.pattern, left_out, counted=source.counted)
         if differing is None:
-            whys.append(f"too many elements of {source.array.name} go into each")
+            whys.append(f"each uses too many elements of {source.array.name}")
         else:
             found.append((source, differing))
     return found
 
 
 def _are_first_of_words(ways: Leaves, array: TracedArray, record: ProvenanceRecord) -> bool:
-    """Whether words of several elements are computed with, of which provenance notes the first alone."""
+    """Whether kernels compute with words of several elements, of which provenance records only the first."""
     for number in np.unique(ways.path[ways.site >= 0]).tolist():
         loads = record.path(number)[:1]
         per = width(record.program.ops[loads[0]]) // array.dtype.itemsize if loads else 0
@@ -188,7 +188,7 @@ def _are_first_of_words(ways: Leaves, array: TracedArray, record: ProvenanceReco
 
 
 def _source(array: TracedArray, leaves: Leaves, result: Result, said: Mapping[str, Links]) -> Source | str:
-    """An array as it goes with a result; in words, if it does not."""
+    """An array with its correspondence to a result; if there is none, the reason in words."""
     ways = leaves.chosen(leaves.array == array.number)
     each = once(ways)
     if _are_first_of_words(ways, array, result.record):
@@ -203,15 +203,15 @@ def _source(array: TracedArray, leaves: Leaves, result: Result, said: Mapping[st
         return Source(array, each, ways, links, pattern._replace(times=pattern.times * times), counted)
     links = fitted(each.result, each.element, array.shape, result.array.shape)
     if links is None:
-        return f"no way in which elements of {array.name} go with them is known"
+        return f"how elements of {array.name} correspond to them is unknown"
     pattern = usual(each, links)
     if pattern is None:
-        return f"they are not computed from {array.name} alike"
+        return f"they are not computed from {array.name} in the same way"
     return Source(array, each, ways, links, pattern, counted=True)
 
 
 def _unnatural(source: Source) -> list[str]:
-    """What is left open of a pattern that all have, if it is not the plainest one."""
+    """What stays unjudged if all results share a pattern that is not the simplest one."""
     if source.links.stated:
         return []
     offsets = source.pattern.offsets
@@ -228,27 +228,28 @@ def _unnatural(source: Source) -> list[str]:
         if (source.leaves.site < 0).all():
             return []
         which = "those of its place" if not source.links.free else "all along its axes"
-        return [f"each is computed from {source.array.name} alike, {which}: what is computed, no law says"]
+        return [f"each is computed from {source.array.name} in the same way, {which}: no law says what it should be"]
     shown = ", ".join(str(tuple(map(int, one))) for one in offsets.T[:5])
     more = f" and {offsets.shape[1] - 5} more" if offsets.shape[1] > 5 else ""
-    return [f"each is computed from {source.array.name} alike, at {shown}{more}: whether that is meant, no law says"]
+    where = f"each is computed from {source.array.name} in the same way, at {shown}{more}"
+    return [f"{where}: no law says whether that is intended"]
 
 
 def _is_straight(number: int, links: Links) -> bool:
-    """Whether an axis of an array goes with one of the result that has as many elements, or with none."""
+    """Whether an axis of an array corresponds to an axis of the result of the same extent, or to none."""
     link = links.by[number]
     return link.axis < 0 or (link.scale == 1 and links.result[link.axis] == links.shape[number])
 
 
 def _is_small(differing: Deviation, source: Source) -> bool:
-    """Whether few results differ from the others."""
+    """Whether only few results differ."""
     leaves = source.leaves
     results = np.unique(np.concatenate((leaves.result[differing.extra | differing.again], differing.missing)))
     return len(results) <= _MOST_WRONG * differing.results
 
 
 def _is_of_threads(accused: Accused) -> bool:
-    """Whether the same results of every CTA are wrong: what data decide is not."""
+    """Whether the same results are wrong in every CTA, so that data do not decide."""
     results = np.unique(accused.leaves.result)
     bad = np.unique(accused.leaves.result[accused.differing.again])
     size = -(-len(results) // int(np.prod(accused.result.record.raw.grid)) // LANES) * LANES

@@ -51,7 +51,7 @@ class Leaves(NamedTuple):
 
 
 class Apart(NamedTuple):
-    """Values taken apart.
+    """Values decomposed into their inputs.
 
     Attributes:
         leaves: Of each element whose value it is of, its array, itself, its path, the instruction that computed with it
@@ -70,7 +70,7 @@ class Apart(NamedTuple):
 
 
 class Values:
-    """What values were computed from, a number for each source: its node, its place among all sources, or a word."""
+    """The inputs of values, each coded as a number: its node, its place among all sources, or a word."""
 
     def __init__(self, nodes: NDArray[Any]) -> None:
         self.nodes = nodes
@@ -119,7 +119,7 @@ class Values:
         return self._coded(origins, np.full(len(origins), _ITSELF))
 
     def apart(self, owner: Integers, code: Integers, stops: Truth | None = None) -> Apart:
-        """Take values apart, down to elements of arrays.
+        """Decompose values, down to elements of arrays.
 
         Args:
             owner: (values,) whose each is.
@@ -177,7 +177,7 @@ class Values:
 
 
 class _Front(NamedTuple):
-    """Values that are yet to be taken apart: the stored element, the value, and on how many ways it came there."""
+    """Values still to be decomposed: the stored element, the value, and its number of paths there."""
 
     result: Integers
     code: Integers
@@ -185,7 +185,7 @@ class _Front(NamedTuple):
 
 
 def _merged(result: Integers, node: Integers, times: Integers, count: int) -> tuple[Integers, Integers, Integers]:
-    """Each value of an element's once, however often it was computed with."""
+    """Each value once per stored element, however often it was used."""
     keys = result * count + node
     order = np.argsort(keys, kind="stable")
     keys = keys[order]
@@ -196,7 +196,7 @@ def _merged(result: Integers, node: Integers, times: Integers, count: int) -> tu
 
 
 def once(ways: Leaves) -> Leaves:
-    """Each element of one array once for each result, on as many ways as all of its together."""
+    """Each element of one array once per result, with its number of paths added up."""
     key = ways.result * (int(ways.element.max(initial=0)) + 1) + ways.element
     different, first, which = np.unique(key, return_index=True, return_inverse=True)
     times = np.bincount(which, weights=ways.times, minlength=len(different)).astype(np.int64)

@@ -1,4 +1,4 @@
-"""Which axis of an array goes with which axis of the result, by what most elements have in common."""
+"""Which axis of an array corresponds to which axis of the result, by the majority of elements."""
 
 from __future__ import annotations
 
@@ -48,18 +48,18 @@ class Links:
     again: bool = False
 
     def base(self, result: Integers) -> Integers:
-        """(axes, results) the index of the array that goes with each element of the result; 0 along free axes."""
+        """(axes, results) the array index that corresponds to each element of the result; 0 along free axes."""
         index = np.unravel_index(result, self.result)
         none = np.zeros(len(result), np.int64)
         return np.stack([index[link.axis] * link.scale if link.axis >= 0 else none for link in self.by])
 
     def apart(self, result: Integers, element: Integers) -> Integers:
-        """(axes, leaves) how far elements are from the index that goes with their result."""
+        """(axes, leaves) the distance of elements from the index that corresponds to their result."""
         return np.stack(np.unravel_index(element, self.shape)) - self.base(result)
 
     @property
     def free(self) -> tuple[int, ...]:
-        """The axes that do not go with an axis of the result."""
+        """The axes that correspond to no axis of the result."""
         return tuple(number for number, link in enumerate(self.by) if link.axis < 0)
 
 
@@ -91,7 +91,7 @@ def fitted(result: Integers, element: Integers, shape: Shape, result_shape: Shap
 
 
 def _options(axis: int, axes: int, extent: int, result: Shape) -> list[Link]:
-    """Axes of the result that an axis may go with, those of the same extent first, then those at the same place."""
+    """Axes of the result that an axis may correspond to: those of the same extent, then those at the same place."""
     order = sorted(
         range(len(result)), key=lambda one: (result[one] != extent, (len(result) - one) != (axes - axis), one)
     )
@@ -105,6 +105,6 @@ def _options(axis: int, axes: int, extent: int, result: Shape) -> list[Link]:
 
 
 def _share(values: Integers, usual: int) -> float:
-    """The part of some values that the most frequent ones of them have."""
+    """The fraction of values that equal one of the most frequent ones."""
     counts = np.sort(np.unique(values, return_counts=True)[1])[::-1]
     return float(counts[:usual].sum() / max(len(values), 1))

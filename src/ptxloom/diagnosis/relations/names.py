@@ -1,4 +1,4 @@
-"""What it is called if a result is computed from other elements than it should be."""
+"""Names for errors in which a result is computed from the wrong elements."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def of_moved(leaves: Leaves, links: Links, wrong: Truth) -> tuple[Named, ...]:
 
 
 def _turned(leaves: Leaves, links: Links) -> Named | None:
-    """An array of two axes of which the wrong one goes with the result's."""
+    """An array with two axes, of which the wrong one corresponds to the result's."""
     if len(links.shape) != 2:
         if len(links.shape) == 1 and links.by[0].axis >= 0 and len(links.result) == 2:
             index = np.unravel_index(leaves.result, links.result)

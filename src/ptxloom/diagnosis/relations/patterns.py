@@ -1,4 +1,4 @@
-"""Whether all elements of a result are computed from an array alike: which are missing, and which stand for others."""
+"""Whether all elements of a result use an array in the same way: which elements are missing, which replace others."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ class Pattern(NamedTuple):
     """Which elements of an array results are computed from.
 
     Attributes:
-        offsets: (axes, members) how far each is from the index that goes with the result.
-        times: (members,) on how many ways each comes.
+        offsets: (axes, members) the distance of each from the index that corresponds to the result.
+        times: (members,) the number of paths of each.
     """
 
     offsets: Integers
@@ -79,7 +79,7 @@ def whole_axes(links: Links) -> Pattern:
 
 
 def edge_of(results: Integers, links: Links, pattern: Pattern) -> Integers:
-    """The results for which a member of the pattern would be beyond the array."""
+    """The results for which a member of the pattern is outside the array."""
     base = links.base(results)
     beyond = np.zeros(len(results), np.bool_)
     for axis, extent in enumerate(links.shape):

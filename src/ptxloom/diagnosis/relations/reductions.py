@@ -61,7 +61,7 @@ class Reductions:
 
 
 def _of_sites(sites: Integers, program: Program) -> tuple[Integers, Truth]:
-    """(sites,) the kind of reduction that each instruction makes, and (sites, 3) by which of its sources it goes on."""
+    """(sites,) each instruction's kind of reduction, and (sites, 3) which of its sources continue the reduction."""
     different: list[int] = np.unique(sites).tolist()
     size = max(different, default=0) + 1
     kinds, slots = np.zeros(size, np.int64), np.zeros((size, 3), np.bool_)
@@ -80,7 +80,7 @@ def _of_sites(sites: Integers, program: Program) -> tuple[Integers, Truth]:
 
 
 def _counted(kinds: Integers, made: Integers, through: Truth, kind: Integers) -> Integers:
-    """(nodes,) how many values each joins, up to the least that makes a statistic."""
+    """(nodes,) the number of values that each combines, capped at the least that makes a statistic."""
     own = np.count_nonzero((kinds != Kind.NONE) & ~through, axis=1)
     count = np.where(kind != _NOT, np.minimum(own, _LEAST), 0)
     for _ in range(_ROUNDS):

@@ -1,4 +1,4 @@
-"""The law of statistics: each joins all elements of its line that it normalises, and it is the same for all of them."""
+"""The law of statistics: each combines all elements of the line that it normalises, and all of these share it."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ class Broken(NamedTuple):
         axis: The axis along which it does.
         result: A stored element that is computed from it.
         lacking: The elements of its line that are missing there.
-        wrong: How many stored elements are concerned.
-        total: Of how many.
+        wrong: The number of stored elements concerned.
+        total: The number checked.
     """
 
     what: str
@@ -141,8 +141,8 @@ class _Line(NamedTuple):
     Attributes:
         number: The line.
         uses: The uses of a statistic by elements of that line.
-        contents: Which contents these have, each once.
-        whole: The places that it should join: those that come to any of its elements.
+        contents: Their distinct contents.
+        whole: The places that it should combine: all that any of its elements use.
     """
 
     number: int
@@ -204,7 +204,7 @@ def _each_line(lines: _Lines, own: _Own, others: Sequence[_Lines]) -> Iterator[_
 
 
 def _apart(lines: _Lines, own: _Own, each: Sequence[_Line], given: frozenset[int]) -> Broken | None:
-    """A statistic that is not the same for all of a line, and in no way that groups, windows or prefixes would be."""
+    """A statistic that varies within a line in a way that no group, window or prefix explains."""
     if len(each) < 2 or lines.statistic.is_extreme or not _are_alike(lines, own, each):
         return None
     first = each[0]
@@ -220,7 +220,7 @@ def _apart(lines: _Lines, own: _Own, each: Sequence[_Line], given: frozenset[int
 
 
 def _are_alike(lines: _Lines, own: _Own, each: Sequence[_Line]) -> bool:
-    """Whether the statistic varies along all lines alike, so that no data decide what it joins."""
+    """Whether the statistic varies in the same way along all lines, so that data do not decide what it combines."""
     statistic = lines.statistic
     found: list[bytes] = []
     for one in each:
@@ -234,7 +234,7 @@ def _are_alike(lines: _Lines, own: _Own, each: Sequence[_Line]) -> bool:
 
 
 def _odd(lines: _Lines, own: _Own, one: _Line, given: frozenset[int]) -> list[bool]:
-    """Which uses of a line are of no group, window or prefix of it; empty if all may be."""
+    """The uses in a line that match no group, window or prefix of it; empty if all do."""
     used: list[int] = lines.statistic.content[one.uses].tolist()
     place: list[int] = own.place[lines.statistic.result[one.uses]].tolist()
     contents: list[int] = one.contents.tolist()

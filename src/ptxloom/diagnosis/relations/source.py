@@ -1,4 +1,4 @@
-"""An array that a result is computed from, and how the two go together."""
+"""An array that a result is computed from, and how the two correspond."""
 
 from __future__ import annotations
 

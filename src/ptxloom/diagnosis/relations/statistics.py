@@ -1,4 +1,4 @@
-"""What a result is normalised by: which elements of arrays each sum or maximum of many values joins, and how often."""
+"""The statistics that normalise a result: which elements each sum or maximum of many values combines, and how often."""
 
 from __future__ import annotations
 
@@ -43,11 +43,11 @@ class Statistic(NamedTuple):
 
 
 class Parts(NamedTuple):
-    """What the elements of a result are computed from.
+    """The inputs of a result's elements.
 
     Attributes:
-        direct: Elements that come to it beside any statistic.
-        statistics: Those.
+        direct: Elements used outside any statistic.
+        statistics: The statistics.
     """
 
     direct: Leaves
@@ -79,10 +79,10 @@ def parts_of(contents: Contents, values: Values, reductions: Reductions) -> Part
 
 
 class Joined(NamedTuple):
-    """What values join.
+    """The elements that values combine.
 
     Attributes:
-        leaves: The elements: each once for each part of which it is; `result` is the number of the value.
+        leaves: The elements, once for each part that they belong to; `result` is the number of the value.
         number: (values,) how many parts each joins.
     """
 

@@ -1,4 +1,4 @@
-"""The line by which a statistic lacks elements of its row."""
+"""The line because of which a statistic lacks elements of its row."""
 
 from __future__ import annotations
 
@@ -46,17 +46,17 @@ def of_broken(broken: Broken, result: Result, values: Values, reductions: Reduct
     lines = np.unravel_index(broken.lacking, array.shape)[broken.axis]
     one = "element" if len(array.shape) == 1 else "column" if broken.axis == len(array.shape) - 1 else "row"
     several = len(np.unique(lines)) > 1
-    detail = f"{one}{'s' * several} {ranges(lines)} of {array.name} never come{'s' * (not several)} to the {word}"
+    detail = f"{one}{'s' * several} {ranges(lines)} of {array.name} never reach{'es' * (not several)} the {word}"
     named = Named("k-missing", f"{detail} that {store} is computed from")
     op = _never_joined(broken, result, values, reductions) if broken.what == MISSING else last
     return diagnosis_of(named, ("once", "", result.array.name), Line(op, (last,)), counted, record)
 
 
 def _never_joined(broken: Broken, result: Result, values: Values, reductions: Reductions) -> Op:
-    """What keeps elements from a statistic.
+    """The instruction that keeps elements out of a statistic.
 
-    That is the last instruction that joined them with others, if what it gave went no further; else the loop or the
-    comparison that ends before them.
+    It is the last instruction that combined them with others, if its result went no further; else the loop or the
+    comparison that ends too early.
     """
     record, statistic = result.record, broken.statistic
     program = record.program
@@ -80,19 +80,19 @@ def _never_joined(broken: Broken, result: Result, values: Values, reductions: Re
 
 
 def _come_along(brought: Sequence[Op], lacking: Integers, held: Integers) -> bool:
-    """Whether each load that brings elements brings missing ones as well, at places of its vector of their own."""
+    """Whether each load of present elements also loads missing ones, at separate places of its vector."""
     parts = parts_of(brought[0]) if brought and loads(brought[0].node) else 1
     return parts > 1 and not np.isin(np.unique(lacking % parts), held % parts).any()
 
 
 def _is_stretch(lines: Integers) -> bool:
-    """Whether lines are all from the first of them to the last."""
+    """Whether lines are consecutive."""
     found = np.unique(lines)
     return bool(found[-1] - found[0] == len(found) - 1)
 
 
 def _lost(broken: Broken, result: Result, values: Values, reductions: Reductions) -> Op | None:
-    """The instruction that joined missing elements last, or left out what those of whole warps were joined to."""
+    """The last instruction that combined missing elements, or that dropped the partial results of whole warps."""
     program, statistic = result.record.program, broken.statistic
     kept = kept_nodes(result.contents.origins.ravel(), result.nodes)
     used = np.zeros(len(kept), np.bool_)
@@ -126,7 +126,7 @@ def _lost(broken: Broken, result: Result, values: Values, reductions: Reductions
 
 
 def _joins_lanes(op: Op, program: Program) -> bool:
-    """Whether an instruction joins what another lane held."""
+    """Whether an instruction combines values of other lanes."""
     exchanged: set[str] = set()
     for one in program.ops:
         if one.function is op.function:
@@ -137,7 +137,7 @@ def _joins_lanes(op: Op, program: Program) -> bool:
 
 
 def _taken_by(nodes: Integers, values: Values, reductions: Reductions) -> int | None:
-    """The instruction that joins most of some values with others; None if they are joined no further."""
+    """The instruction that combines most of some values with others; None if none does."""
     inside = np.isin(values.codes, nodes) & reductions.through
     sites = values.sites[inside.any(axis=1)]
     sites = sites[~np.isin(sites, values.sites[nodes])]

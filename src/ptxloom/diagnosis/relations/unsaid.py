@@ -1,4 +1,4 @@
-"""Likely errors of an undeclared result: those that its arrays' extents alone show."""
+"""Likely errors of an undeclared result, inferred from the extents of its arrays alone."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def _by_extents(shape: tuple[int, ...], result: tuple[int, ...]) -> Links | None
 
 
 def _turned(leaves: Leaves, unread: Sequence[TracedArray], result: Result) -> Diagnosis | None:
-    """A result that is stored as if its rows were columns: everything that it is computed from goes with these."""
+    """A result stored with rows and columns exchanged: all its inputs correspond to the exchanged axes."""
     shape = result.array.shape
     if len(shape) != 2 or shape[0] == shape[1]:
         return None
@@ -101,7 +101,7 @@ def _turned(leaves: Leaves, unread: Sequence[TracedArray], result: Result) -> Di
 
 
 def _of_axes(source: Source, sources: Sequence[Source], result: Result) -> list[Diagnosis]:
-    """A vector that stands at the other axis; elements along an axis that are left out of all sums."""
+    """A vector on the wrong axis, or elements along an axis that all sums leave out."""
     links, none = source.links, np.zeros(0, np.int64)
     crossed = _crossed(links, source.pattern.offsets)
     if crossed is not None:
@@ -137,9 +137,9 @@ def _crossed(links: Links, offsets: Integers) -> tuple[Link, ...] | None:
 def _is_needed(
     source: Source, sources: Sequence[Source], held: Integers, extent: int, record: ProvenanceRecord
 ) -> bool:
-    """Whether elements that are left out belong to the sum: another array that is summed has as many, and all come.
+    """Whether left-out elements belong to the sum: another summed array has the same extent, and uses all of it.
 
-    Or they are at its end, of which the kernel is given the place, and no other.
+    Or they are at its end, and the kernel receives that extent and no other.
     """
     for other in sources:
         for axis in other.links.free:

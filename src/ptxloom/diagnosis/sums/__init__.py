@@ -1,1 +1,1 @@
-"""Products that no tensor core makes: sums of products, term by term, held to the laws of a matrix product."""
+"""Products without tensor cores: sums of products, checked term by term against the laws of a matrix product."""

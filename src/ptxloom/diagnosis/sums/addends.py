@@ -1,4 +1,4 @@
-"""What joins a sum behind its products: a vector stands at m or at n, a matrix at (m, n), each once."""
+"""Addends after the products of a sum: a vector belongs at m or at n, a matrix at (m, n), each once."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ _SOME: Final = 1 / 16  # of a vector that has as many elements as one axis, and 
 
 
 class Wrong(NamedTuple):
-    """Something that is added at the wrong place, or twice.
+    """An addend in the wrong place, or added twice.
 
     Attributes:
         law: Which law is broken.
         named: The cause.
-        paths: The ways of what is wrong.
-        wrongs: How many are wrong.
-        total: Of how many.
-        picture: What is added as it is, and as it should be; None if it is not drawn.
+        paths: The paths of the wrong addends.
+        wrongs: Their number.
+        total: The number of addends.
+        picture: The addends as they are, and as they should be; None if it is not drawn.
     """
 
     law: str
@@ -44,11 +44,11 @@ class Wrong(NamedTuple):
 
 
 class Added(NamedTuple):
-    """What was found of what is added.
+    """The verdict on addends.
 
     Attributes:
-        judged: (elements,) of the result: whether all that is added to each was asked.
-        broken: What is wrong: the array that is added, and how.
+        judged: (elements,) of the result: whether all addends of each were judged.
+        broken: The errors: the array that is added, and what is wrong.
     """
 
     judged: Truth
@@ -129,7 +129,7 @@ def _wanted(
 
 
 def _pitch_of(elements: Integers, row: Integers, column: Integers) -> int | None:
-    """How far apart the rows of an array are taken to be, if all its elements go with a row and a column so."""
+    """The pitch with which an array's rows are read, if it explains all its elements; else None."""
     below = row > 0
     if not below.any() or (elements != column)[~below].any():
         return None
@@ -138,7 +138,7 @@ def _pitch_of(elements: Integers, row: Integers, column: Integers) -> int | None
 
 
 class _Standing(NamedTuple):
-    """An array that is added, to which places of the result which of its elements, and which should be."""
+    """An array that is added: the places in the result, the elements added there, and the right ones."""
 
     array: TracedArray
     result: TracedArray
@@ -148,7 +148,7 @@ class _Standing(NamedTuple):
 
 
 def _broken(standing: _Standing, paths: Integers, *, once: bool) -> Iterator[Wrong]:
-    """What is wrong with one array that is added, or scales; `paths` are the ways of its elements."""
+    """The errors of one array that is added, or scales; `paths` are those of its elements."""
     wrong = standing.held != standing.wanted
     if wrong.any():
         about = f"by row and column the element of {standing.array.name} that is added, as it is | as it should be"

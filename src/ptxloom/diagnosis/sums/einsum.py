@@ -46,12 +46,12 @@ class Axes:
 
     @property
     def summed(self) -> str:
-        """The letters that the result has not."""
+        """The letters that the result lacks: those that are summed."""
         return "".join(dict.fromkeys(one for one in self.letters[0] + self.letters[1] if one not in self.letters[2]))
 
     @property
     def fits(self) -> bool:
-        """Whether arrays have as many indices along each letter, or more where only the last axis is padded."""
+        """Whether the arrays' extents agree along each letter; a padded last axis may be longer."""
         return all(
             extent == min(self.extents[letter]) or letter == letters[-1]
             for letters, shape in zip(self.letters, self.shapes, strict=True)
@@ -127,7 +127,7 @@ def _shapes(arrays: Sequence[TracedArray]) -> Iterator[tuple[Shape, Shape, Shape
 
 
 def _agreed(elements: Sequence[Integers], shapes: tuple[Shape, Shape, Shape]) -> tuple[float, Axes] | None:
-    """The letters under which most terms agree, and how far they do: each axis of the result is one of a factor's.
+    """The letters under which most terms agree, and their share; each axis of the result is an axis of a factor.
 
     None for results of more axes than a product has letters for, such as a cache of pages.
     """
@@ -171,7 +171,7 @@ def _agreed(elements: Sequence[Integers], shapes: tuple[Shape, Shape, Shape]) ->
 
 
 def _leaves(axes: Axes, indices: tuple[list[Integers], ...]) -> bool:
-    """Whether most terms are beyond the end of some axis, so that what is there is no padding."""
+    """Whether most terms are beyond the end of some axis, so that it is not padding."""
     extents = axes.extents
     return any(
         2 * np.count_nonzero(index >= min(extents[letter])) > index.size

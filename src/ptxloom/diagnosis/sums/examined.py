@@ -1,4 +1,4 @@
-"""Every stored element that is a sum of products, held to the laws; what is wrong brought back to a line."""
+"""Checks the laws for every stored sum of products, and traces errors back to a line."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class Summed(NamedTuple):
 def sums_of(
     record: ProvenanceRecord, bases: Bases, expected: Expectation | None, groups: Groups = ()
 ) -> Iterator[Summed]:
-    """Ask the laws of every array that holds sums.
+    """Check the laws for every array that holds sums.
 
     Args:
         record: Knows the arrays.
@@ -83,7 +83,7 @@ def sums_of(
         groups: The matrix products that break no law, with how their arrays were read.
 
     Yields:
-        What was found of each array.
+        The verdict on each array.
     """
     if len(bases.nodes) < 2:
         return
@@ -134,7 +134,7 @@ def _summed(
 def _may_be_torn(contents: Contents, record: ProvenanceRecord) -> Truth:
     """(elements,) which are stored more than once, and not by atomic operations, where there are several CTAs.
 
-    Sums that go on there are right in the order in which these ran, and perhaps in no other.
+    Sums that continue there are right in the order in which the CTAs ran, but perhaps in no other.
     """
     sites = contents.stored_at.ravel()
     storing: list[int] = np.unique(sites[sites >= 0]).tolist()
@@ -264,7 +264,7 @@ def _diagnosis(one: Broken, sum_: _Sum, record: ProvenanceRecord) -> Diagnosis:
 def _of_slices(one: Broken, sum_: _Sum, record: ProvenanceRecord) -> Op | None:
     """Where k begins for each CTA, if several add to one sum: the term of a load's address that has their index.
 
-    None if it is not by a part of the CTA's index, which no store's address has, that sums are divided.
+    None if sums are not split by a component of the CTA's index that no store's address contains.
     """
     program = record.program
     storing: list[int] = np.unique(sum_.contents.stored_at.ravel()[np.unique(sum_.terms.result[one.wrong])]).tolist()
@@ -279,7 +279,7 @@ def _of_slices(one: Broken, sum_: _Sum, record: ProvenanceRecord) -> Op | None:
 
 
 def _of_word(line: Line, one: Broken, sum_: _Sum, record: ProvenanceRecord) -> Line | None:
-    """What takes packed elements out of their word, if each wrong one comes from the word that it should come from."""
+    """The line that extracts packed elements, if each wrong one comes from the right word."""
     side, terms, axes = ROLES.find(one.role), sum_.terms, sum_.axes
     words = sum_.matrices.words[side]
     if words is None:
@@ -293,7 +293,7 @@ def _of_word(line: Line, one: Broken, sum_: _Sum, record: ProvenanceRecord) -> L
 
 
 def _of_batch(line: Line, one: Broken, terms: Terms, axes: Axes, record: ProvenanceRecord) -> Line | None:
-    """The term of an address that has the index of a batch, if elements are of another batch; None if there is none."""
+    """The term of an address with the batch index, if elements come from another batch; None if there is none."""
     side, batches = ROLES.find(one.role), axes.letters[2][:-2]
     held = axes.indices(side, terms.factors["element"][one.wrong, side])
     wanted = axes.indices(2, terms.result[one.wrong])
@@ -314,12 +314,12 @@ def _sites(one: Broken, terms: Terms) -> list[int]:
 
 
 def _absent(terms: Terms, arrays: list[TracedArray], side: int) -> Integers:
-    """The elements of a factor that come to no sum."""
+    """The elements of a factor that no sum uses."""
     return np.setdiff1d(np.arange(int(np.prod(arrays[side].shape))), terms.factors["element"][:, side])
 
 
 def _was_held(terms: Terms, arrays: list[TracedArray], side: int, record: ProvenanceRecord) -> bool:
-    """Whether elements that come to no sum had been copied to shared memory: who reads it is wrong then."""
+    """Whether unused elements had been copied to shared memory: then its reader is wrong."""
     if arrays[0] is arrays[1]:
         return False  # they may have been copied for the other factor
     if arrays[side] is not record.arrays[arrays[side].number]:
@@ -338,7 +338,7 @@ def _example(one: Broken, terms: Terms, arrays: list[TracedArray]) -> str:
 
 
 def _leaves_tile(one: Broken, terms: Terms, axes: Axes, side: int, *, grid: tuple[int, ...]) -> bool:
-    """Whether what is read belongs to results of other CTAs, which only its load from global memory can reach."""
+    """Whether the elements read belong to results of other CTAs, which only a load from global memory can reach."""
     shape, own = axes.shapes[2], axes.letters[2]
     tiles = {
         letter: -(-extent // blocks)
@@ -359,7 +359,7 @@ def _leaves_tile(one: Broken, terms: Terms, axes: Axes, side: int, *, grid: tupl
 
 
 def _of_added(one: Wrong, array: TracedArray, record: ProvenanceRecord) -> Diagnosis:
-    """The diagnosis of what is added at the wrong place."""
+    """The diagnosis of an addend in the wrong place."""
     found = culprit(one.named, "c", one.paths, [record.program.ops[0]], record, ops=record.program.ops)
     line = at_index(Line(found.op, found.concerned), record)
     return Diagnosis(

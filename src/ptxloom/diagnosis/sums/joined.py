@@ -1,4 +1,4 @@
-"""What joins products behind functions that use their sum several times, as GELU does: the elements, each once."""
+"""Elements that join products after functions that use their sum several times, as GELU does: each once."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Joined(NamedTuple):
 
     Attributes:
         places: (joined,) the element of the result.
-        origins: (joined,) of `ORIGIN`: an element that joins it, each once.
+        origins: (joined,) of `ORIGIN`: an element combined with it, each once.
         whole: (elements,) whether all that a result is computed from is a product or such an element.
     """
 
@@ -34,7 +34,7 @@ class Joined(NamedTuple):
 
 
 def joined(results: Truth, origins: NDArray[Any], nodes: NDArray[Any]) -> Joined:
-    """All elements that some results are computed from, behind matrix products.
+    """All elements, besides matrix products, that some results are computed from.
 
     Args:
         results: (elements,) of which.

@@ -1,4 +1,4 @@
-"""The laws of a matrix product, asked of sums of products term by term."""
+"""The laws of a matrix product, checked for sums of products term by term."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ class Broken(NamedTuple):
         named: The cause.
         role: "a" or "b", the factor; "d", where the sum is stored; empty: the sum itself.
         wrong: (terms,) those that do; of `once`, those that are there too often, or all.
-        wrongs: How many are wrong.
-        total: Of how many.
-        sure: Whether it is this side that is likely wrong.
-        others: What else explains it.
-        proved: Whether no other side can be.
+        wrongs: The number of wrong ones.
+        total: The number of terms.
+        sure: Whether this side is the likely culprit.
+        others: Other explanations.
+        proved: Whether no other side can be wrong.
     """
 
     law: str
@@ -55,7 +55,7 @@ def broken(terms: Terms, axes: Axes, given: frozenset[int], *, complete: bool) -
     Args:
         terms: Its terms.
         axes: Their axes.
-        given: The numbers that the kernel gets.
+        given: The numbers that the kernel receives.
         complete: Whether every element of the result was stored.
     """
     held = [axes.indices(number, one) for number, one in enumerate(_elements(terms))]
@@ -78,7 +78,7 @@ def _elements(terms: Terms) -> tuple[Integers, Integers, Integers]:
 
 
 class _Blamed(NamedTuple):
-    """Which of the three arrays is read, or stored, at the wrong place; how likely."""
+    """Which of the three arrays is read or stored at the wrong place, and how likely that is."""
 
     number: int
     likely: bool = True
@@ -99,7 +99,7 @@ def _blamed(terms: Terms, axes: Axes, apart: dict[tuple[int, int], list[str]], *
 
 
 def _oddness(terms: Terms, axes: Axes, number: int) -> tuple[float, int]:
-    """How unlikely the elements of a factor are: elements left out, and going back along a sum."""
+    """How implausible the elements of a factor are: elements left out, and steps back along a sum."""
     elements = _elements(terms)[number]
     order = np.lexsort((-terms.depth, terms.result))
     same = terms.result[order][1:] == terms.result[order][:-1]
@@ -109,7 +109,7 @@ def _oddness(terms: Terms, axes: Axes, number: int) -> tuple[float, int]:
 
 
 def _explained(terms: Terms, axes: Axes, held: list[dict[str, Integers]], blamed: _Blamed) -> Broken:
-    """What change of index explains a side that is wrong."""
+    """The change of index that explains a wrong side."""
     side = blamed.number
     letters = axes.letters[side]
     wanted: dict[str, Integers] = {}
@@ -207,7 +207,7 @@ def _of_stride(axes: Axes, side: int, held: dict[str, Integers], wanted: dict[st
 def _of_axis(
     axes: Axes, side: int, held: dict[str, Integers], wanted: dict[str, Integers], at: Integers
 ) -> Iterator[Named]:
-    """One index that is another than it should be: by a distance, or always the same."""
+    """One wrong index: off by a distance, or always the same."""
     letters = axes.letters[side]
     apart = [letter for letter in letters if (held[letter][at] != wanted[letter][at]).any()]
     if len(apart) != 1:
@@ -228,7 +228,7 @@ def _of_axis(
 
 
 def _stands_for_others(held: Sequence[Integers], wanted: Sequence[Integers]) -> bool:
-    """Whether fewer elements are taken than should be, so that some stand for others."""
+    """Whether fewer elements are used than should be, so that some replace others."""
     return len(np.unique(np.stack(held), axis=1).T) < len(np.unique(np.stack(wanted), axis=1).T)
 
 
@@ -266,7 +266,7 @@ def ends_early(terms: Terms, axes: Axes, given: frozenset[int]) -> bool:
 
 
 def is_padded(present: Integers, extent: int, given: frozenset[int]) -> bool:
-    """Whether the existing k are consecutive from the first on, and rows may be padded.
+    """Whether the existing k are consecutive from 0, and rows may be padded.
 
     They may be if the kernel gets both numbers, or does not get the rows' length.
     """

@@ -1,4 +1,4 @@
-"""The arrays of a sum as the matrices that they may be: packed elements unpacked, several axes taken for one."""
+"""The possible readings of a sum's arrays as matrices: packed elements unpacked, several axes merged into one."""
 
 from __future__ import annotations
 
@@ -32,7 +32,8 @@ class Matrices(NamedTuple):
         terms: Its terms.
         arrays: The first factor's, the second's, and the result's.
         is_open: Whether the order of packed elements is not declared.
-        words: Of the first and the second factor which word of its array each element is in; None if it is a word.
+        words: For the first and the second factor, the word of its array that holds each element; None if elements are
+            words.
     """
 
     terms: Terms
@@ -67,7 +68,7 @@ def matrices_of(terms: Terms, arrays: Sequence[TracedArray]) -> Iterator[Matrice
 
 
 def _factors(origins: NDArray[Any], array: TracedArray) -> Iterator[_Factor]:
-    """The elements of a factor in its array, which is read in one way after the other."""
+    """The elements of a factor under each reading of its array."""
     own, first = 8 * array.dtype.itemsize, first_bits(origins)
     bits = unit_bits_of(first, own)
     per = own // bits

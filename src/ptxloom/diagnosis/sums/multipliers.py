@@ -31,7 +31,7 @@ class Multipliers(NamedTuple):
         return np.unique(codes[codes >= 0] >> ARRAY_BITS).tolist()
 
     def of(self, number: int) -> tuple[Truth, Integers, Integers]:
-        """Which products were multiplied by an element of an array, by which, and how it came; of two, the last."""
+        """Which products were multiplied by an element of an array, the element, and its path; of two, the last."""
         own = self.by >> ARRAY_BITS == number
         at = np.argmax(own, axis=1)
         rows = np.arange(len(at))

@@ -1,4 +1,4 @@
-"""Where the elements of a sum's factors belong; and factors whose array only has an order of its own."""
+"""The right elements of a sum's factors; and factors whose array is merely in another order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Scales inside of a sum, `c += d * sa * sb`: each term goes with the scale of its block of either factor."""
+"""Scales inside a sum, `c += d * sa * sb`: each term uses the scales of its factors' blocks."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ _MATRIX: Final = 2  # axes
 
 
 class ScaledTerms(NamedTuple):
-    """What was found of scales inside of a sum.
+    """The verdict on scales inside a sum.
 
     Attributes:
-        known: The arrays of scales that belong to the terms, or do not, and are no more to be asked behind the sum.
+        known: The arrays of scales that were judged here, right or wrong, and need no check after the sum.
         broken: What is wrong: the array of scales, and how.
         left_open: Why some could not be asked; empty if all could.
     """
@@ -66,7 +66,7 @@ def scaled(terms: Terms, axes: Axes, record: ProvenanceRecord, nodes: NDArray[An
 
 
 class Placed(NamedTuple):
-    """The places of products in the matrix of one factor, whose blocks have scales.
+    """The places of products in a factor's matrix whose blocks have scales.
 
     Attributes:
         matrix: The matrix.
@@ -110,7 +110,7 @@ def by_blocks(
 
 
 def _varies(held: Integers, sides: Sequence[Placed]) -> bool:
-    """Whether products that are added to one element of the result were multiplied by several."""
+    """Whether products added to one element of the result were multiplied by different scales."""
     first, second = (side.place[number] for number, side in enumerate(sides))
     keys = np.stack((first, second, held), axis=1)
     return len(np.unique(keys, axis=0)) > len(np.unique(keys[:, :2], axis=0))
@@ -132,7 +132,7 @@ def _matrix(terms: Terms, axes: Axes, side: int) -> Placed:
 
 
 def _beside(terms: Terms, axes: Axes, record: ProvenanceRecord, nodes: NDArray[Any]) -> list[Total | str]:
-    """What is wrong with all that factors are computed with; in words what could not be asked."""
+    """The errors of everything that factors are computed with; as text, what could not be judged."""
     found: list[Total | str] = []
     for side in (0, 1):
         own = terms.nodes[:, side] > 0

@@ -1,4 +1,4 @@
-"""Scales of slices of matrix products, `c += d * sa * sb`: each slice goes with the scale of its block of k."""
+"""Scales of slices of matrix products, `c += d * sa * sb`: each slice uses the scale of its block of k."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def scaled_slices(slices: Slices, result: int, groups: Groups, record: Provenanc
 
 
 def _stores(group: Sequence[SiteEvidence], reading: Reading, result: int) -> bool:
-    """Whether products of two matrices go to another one, each alone in its array."""
+    """Whether products of two matrices are stored in a third, each alone in its array."""
     planes = reading.planes
     whole = set(planes) == set("abd") and not any(plane.stacked for plane in planes.values())
     return whole and planes["d"].array == result and not group[0].form.sparse

@@ -1,4 +1,4 @@
-"""What stored elements are sums of: a term for each product of two elements."""
+"""Decomposes stored sums into terms, one for each product of two elements."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ class _Front(NamedTuple):
     bent: Integers
 
     def chosen(self, which: Any) -> _Front:
-        """Only some of them."""
+        """The selected ones."""
         return _Front(*(values[which] for values in self))
 
     def made_of(self, origins: NDArray[Any]) -> _Front:
@@ -132,7 +132,7 @@ _Product = tuple["_Front", "NDArray[Any]", "Integers", "Integers"]
 
 
 class Unfolding:
-    """Takes sums apart, of all elements of an array at once."""
+    """Decomposes the sums of all elements of an array at once."""
 
     def __init__(self, record: ProvenanceRecord, bases: Bases) -> None:
         self._nodes, self._bases = bases.nodes, bases
@@ -190,7 +190,7 @@ class Unfolding:
         )  # fmt: skip
 
     def _step(self, front: _Front, whole: Truth) -> tuple[_Front, list[_Product]]:
-        """Take each value apart once: products that are found, and what is left to be taken apart."""
+        """Decompose each value one step: returns the values still to be decomposed, and the products found."""
         computed = (front.origins["kind"] == Kind.COMPUTED) & (front.origins["node"] > 0)
         product = front.origins["kind"] == Kind.PRODUCT
         self._multiplied[front.result[product]] = True
@@ -214,7 +214,7 @@ class Unfolding:
         return joined.chosen(joined.origins["kind"] != Kind.NONE), found
 
     def _products(self, front: _Front, nodes: NDArray[Any], whole: Truth, rest: list[_Front]) -> Iterator[_Product]:
-        """Products of two elements; what is scaled by one, and what products are added to, goes to the rest."""
+        """Products of two elements; values scaled by one element, and other addends, go to `rest`."""
         slots = self._slots[nodes["site"]]
         rows = np.arange(len(nodes))
         held = np.zeros((len(nodes), 3), nodes["sources"].dtype)

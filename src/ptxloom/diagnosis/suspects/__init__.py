@@ -1,4 +1,4 @@
-"""Which instruction makes a result wrong that a reference says is: single changes tried, until one mends all of it."""
+"""Which instruction makes a result differ from its reference: tries single changes until one mends all of it."""
 
 from __future__ import annotations
 

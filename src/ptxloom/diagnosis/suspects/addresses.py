@@ -1,4 +1,4 @@
-"""Accesses some index too far or too near: an index, times the stride of an array, is missing in an address."""
+"""Accesses off by an index: its product with the array's stride is missing in an address."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _WIDE: Final = 64
 
 
 def missing_indices(op: Op, operands: Operands, strides: Collection[int]) -> Iterator[Change]:
-    """An access at an address that an index, times a stride, is added to or taken from.
+    """The access, with an index times a stride added to or subtracted from its address.
 
     Args:
         op: The instruction.

@@ -1,4 +1,4 @@
-"""Bounds that are not checked: a comparison with one more index, or 0 beyond the end of a row."""
+"""Missing bounds checks: a comparison of one more index, or 0 beyond the end of a row."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _NOTHING: Final = {"0": 0, "-inf": 0xFF800000}  # what stands for what is not th
 
 
 def bounds(op: Op, operands: Operands, numbers: Sequence[int]) -> Iterator[Change]:
-    """An instruction that minds that an index is below a number of the launch.
+    """The instruction with a check that an index is below a number of the launch.
 
     Args:
         op: The instruction: one that decides, or one that loads or computes a number of 32 bits.
@@ -46,7 +46,7 @@ def bounds(op: Op, operands: Operands, numbers: Sequence[int]) -> Iterator[Chang
 
 
 def _minding(op: Op) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """What may be meant, in words, and the instructions that do it behind the own one."""
+    """A possible intention in words, and the instructions that implement it after the original."""
     results = written(op)
     if stores(op.node) or updates_memory(op.node) or len(results) != 1 or not isinstance(op.operands[0], tree.Name):
         return

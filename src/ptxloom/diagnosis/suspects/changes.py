@@ -1,4 +1,4 @@
-"""One change of a kernel: instructions, each with what stands in its place."""
+"""One change of a kernel: instructions and their replacements."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _HELD: Final = "%ptxloom_held"
 
 
 def held(bits: int) -> str:
-    """The register with what a trial chooses, a number or the value of a source, by its bits; 0: a predicate."""
+    """The register, by its width in bits (0: a predicate), with the number or source value that a trial chooses."""
     return f"{_HELD}{bits}"
 
 
@@ -33,7 +33,7 @@ _WEIGHT: Final = 1.5  # of the score of an instruction, in ranks
 
 
 class Rewrite(NamedTuple):
-    """What stands in the place of one instruction.
+    """The replacement of one instruction.
 
     Attributes:
         lines: Instructions without a guard: they have that of the instruction.
@@ -48,7 +48,7 @@ class Rewrite(NamedTuple):
 
     @property
     def compiled(self) -> Rewrite:
-        """The rewrite that stands for this one and all that differ from it by a number or a register."""
+        """The rewrite that is compiled for this one and all that differ from it only in a number or a register."""
         return Rewrite(self.shared, self.own) if self.shared else self
 
     def guarded(self, guard: str) -> tuple[str, ...]:
@@ -59,18 +59,18 @@ class Rewrite(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Change:
-    """Something that may have been meant.
+    """A possible intention.
 
     Attributes:
-        cause: What was mistaken: one of `CAUSES`.
-        what: The change in words, relative to what stands there: `ge -> gt`, `+1`.
+        cause: The mistake: one of `CAUSES`.
+        what: The change in words, relative to the original: `ge -> gt`, `+1`.
         rewrites: The instructions and what stands in their place.
-        rank: How far it is from what people mistake, 0 the nearest.
+        rank: How unusual the mistake is; 0 is the commonest.
         value: The number that its shared form takes, in 32 bits.
         source: The register that its shared form takes, by its number.
         key: What is alike in the same change of other instructions; None: what it is in words.
         slot: What its shared form changes, alike in instructions of one line; None if it has none.
-        score: How well the instructions go with what is wrong, 0 to 1.
+        score: How well the instructions match the wrong elements, 0 to 1.
         arms: What is compiled: the shared forms of all instructions of the line; empty: those of `rewrites`.
     """
 
@@ -102,7 +102,7 @@ class Change:
 
     @property
     def likelihood(self) -> float:
-        """The less the likelier: what people mistake first, and what goes with the wrong elements."""
+        """Sort key, the likeliest change lowest: common mistakes first, and those that match the wrong elements."""
         return self.rank + _WEIGHT * (1 - self.score)
 
 
@@ -129,7 +129,7 @@ def guard_of(node: tree.Instruction) -> str:
 
 
 def together(changes: Iterable[Change], line_of: Mapping[int, object]) -> list[Change]:
-    """Changes that change instructions of one source line alike as one: unrolling multiplies what is written once.
+    """Merge changes that alter the instructions of one source line in the same way, such as copies by unrolling.
 
     Args:
         changes: Those of single instructions.

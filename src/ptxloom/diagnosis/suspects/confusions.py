@@ -1,4 +1,4 @@
-"""Instructions that are written for one another, as `meant.toml` lists them."""
+"""Instructions that are confused with each other, as listed in `meant.toml`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _LONGEST: Final = 4  # elements of a vector whose order is tried
 
 
 def confusions(op: Op) -> Iterator[Change]:
-    """What one instruction may have been meant to be: others of the same operands, or these in another order."""
+    """Possible intentions of one instruction: others with the same operands, or these in another order."""
     spelling = op.node.spelling
     for entry in _table()["qualifier"]:
         if re.fullmatch(entry["of"], spelling):

@@ -1,7 +1,7 @@
-"""How the instructions of a kernel go with what is wrong: each is disturbed, and what becomes different is noted.
+"""How the instructions of a kernel relate to the wrong elements: disturb each, and record what changes.
 
-That is fault localisation by mutants, with Ochiai's coefficient: an instruction that reaches all wrong elements and few
-others is the likeliest; one that does not reach them all cannot mend them all.
+This is mutation-based fault localisation with Ochiai's coefficient: an instruction that affects all wrong elements and
+few others is the likeliest; one that does not affect them all cannot mend them all.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _HALVES: Final = "0x02000200"  # bits of two mantissas
 
 
 def disturbed(op: Op, way: int) -> Rewrite | None:
-    """An instruction whose results are others; one that stores or adds does not; None if it has no result to change."""
+    """The instruction with different results, or one that does not store or add; None if it has no result to change."""
     if stores(op.node) or updates_memory(op.node):
         return None if way else Rewrite(())
     own = of_node(op.node).lines
@@ -46,7 +46,7 @@ def disturbed(op: Op, way: int) -> Rewrite | None:
 
 
 def _counters(ops: Sequence[Op]) -> set[Register]:
-    """The registers of integers that several instructions write, or that are copied to such."""
+    """Integer registers that several instructions write, or that are copied to such registers."""
     writers = Counter(one for op in ops for one in written(op) if one.type.kind not in "fp")
     found = {one for one, count in writers.items() if count > 1}
     for op in ops:
@@ -76,10 +76,10 @@ def _other(op: Op, name: str, register: Register, way: int) -> list[str]:
 
 
 class Evidence:
-    """What each instruction reaches.
+    """What each instruction affects.
 
     Args:
-        before: What the kernel results in.
+        before: The kernel's results.
     """
 
     def __init__(self, before: Judged) -> None:
@@ -88,9 +88,9 @@ class Evidence:
 
     @staticmethod
     def changes(ops: Iterable[Op], line_of: Mapping[int, object]) -> list[Change]:
-        """The disturbances that are to be tried: those of the instructions of a line that are alike, together.
+        """The disturbances to try; equal instructions of one line are disturbed together.
 
-        What may count the turns of a loop is left alone: disturbed, it would never end.
+        Possible loop counters are left alone: a disturbed loop might never end.
         """
         alike: dict[object, list[tuple[Op, Rewrite]]] = {}
         ops = list(ops)
@@ -104,14 +104,14 @@ class Evidence:
         return [Change("", "", tuple(several)) for several in alike.values()]
 
     def note(self, sites: Sequence[int], after: Judged) -> None:
-        """Note what became different when the instructions at these sites were disturbed."""
+        """Record what changed when the instructions at these sites were disturbed."""
         if after.ran:
             other = different(after.values, self._before.values)
             for site in sites:
                 self._reached[site] = self._reached.get(site, False) | other
 
     def score(self, change: Change) -> float:
-        """Ochiai's coefficient of the instructions of a change; less if they seem not to reach all wrong elements."""
+        """Ochiai's coefficient of a change's instructions; lowered if they seem not to affect all wrong elements."""
         op, wrong = change.op, self._before.wrong
         reached = self._reached.get(op.site)
         if reached is None:
@@ -128,7 +128,7 @@ class Evidence:
 
 
 def _computes(op: Op) -> bool:
-    """Whether all that an instruction can mend is computed from its results: they are loaded, or no indices."""
+    """Whether everything that an instruction can mend is computed from its results: they are loaded, or not indices."""
     results = written(op)
     if stores(op.node) or updates_memory(op.node) or not results:
         return False

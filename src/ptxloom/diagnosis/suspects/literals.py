@@ -1,4 +1,4 @@
-"""Literals that are another number than was meant."""
+"""Literals that differ from the intended number."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def _is_held(operand: tree.Operand, op: Op) -> bool:
 
 
 def _moved(op: Op, place: int, operand: tree.Address, step: int) -> Change:
-    """An access that is `step` bytes further on."""
+    """An access `step` bytes further."""
     rewrite = with_operand(op, place, operand)
     base = op.scope.find(operand.base.text) if isinstance(operand.base, tree.Name) else None
     if isinstance(base, Register) and isinstance(operand.base, tree.Name):
@@ -92,7 +92,7 @@ def _instead(number: str) -> str:
 
 
 def _integer(operand: tree.Operand, op: Op, program: Program) -> int | None:
-    """The integer that an operand is, itself or by a register that holds nothing else."""
+    """The integer value of an operand: a literal, or a register that never holds anything else."""
     if isinstance(operand, tree.Integer):
         return operand.value
     if isinstance(operand, tree.Name):
@@ -146,7 +146,7 @@ def _floats(op: Op, place: int, literal: tree.Float) -> Iterator[Change]:
 
 
 def of_pool(op: Op, pool: Collection[int], program: Program) -> Iterator[Change]:
-    """An instruction with another number of the program or of the launch in the place of a literal or a register."""
+    """An instruction with another number of the program or the launch in place of a literal or a register."""
     if not _takes_numbers(op):
         return
     for place, operand in enumerate(op.operands[1:], 1):

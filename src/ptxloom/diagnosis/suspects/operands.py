@@ -1,4 +1,4 @@
-"""Registers that stand where another was meant."""
+"""Registers used where another was intended."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _NEAREST: Final = 24  # registers that are tried in the place of one
 
 
 class _Own(NamedTuple):
-    """What stands at a place, or in a part of it: a register of this name, and the operand with another one."""
+    """A register at a place, or in part of it: its name, and the operand with another register."""
 
     name: str
     made: Callable[[str], tree.Operand]
@@ -32,7 +32,7 @@ class _Own(NamedTuple):
 
 
 class Operands:
-    """The registers of a program: who writes them, and where they are mentioned."""
+    """The registers of a program: their writers, and where they are mentioned."""
 
     def __init__(self, program: Program, line_of: Mapping[int, object], sources: Sources) -> None:
         self._line_of = line_of
@@ -63,7 +63,7 @@ class Operands:
 
     @staticmethod
     def _own(op: Op, place: int, operand: tree.Operand) -> Iterator[_Own]:
-        """What stands at a place: registers, or a literal that a register may stand for."""
+        """The registers at a place, or a literal that a register may replace."""
         match operand:
             case tree.Name(text=name) if place or op.scope.find(name) not in written(op):
                 yield _Own(name, tree.Name)
@@ -147,7 +147,7 @@ class Operands:
         yield from self._sources.entries(op, kind)
 
     def _near(self, op: Op, kind: Kind, own: str) -> list[str]:
-        """Registers of a kind that are written ahead of a site, those mentioned near it first."""
+        """Registers of a kind that are written before a site, those mentioned near it first."""
         fitting = [
             name
             for name, (made, one) in self._first.items()

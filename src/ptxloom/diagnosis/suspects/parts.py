@@ -1,4 +1,4 @@
-"""A part of a grid that shows what is wrong: trials run it alone, if its CTAs do not depend on the others."""
+"""A part of a grid with wrong elements: trials run it alone, if its CTAs do not depend on the others."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ HEAD: Final = (
     "setp.ge.u32 %ptxloom_other, %ptxloom_cta, %ptxloom_count;",
     "@%ptxloom_other ret;",
 )
-"""What the entry of a variant kernel begins with: CTAs that a trial leaves out are over at once."""
+"""The start of a variant kernel's entry: CTAs that a trial leaves out exit at once."""
 
 
 class Part(NamedTuple):
@@ -47,9 +47,9 @@ class Part(NamedTuple):
     Attributes:
         first: The first one.
         ctas: How many.
-        owned: (elements of all compared arrays,) what they write.
-        initial: (elements of all compared arrays,) what they were before the launch.
-        before: What the whole kernel results in.
+        owned: (elements of all compared arrays,) which elements they write.
+        initial: (elements of all compared arrays,) their values before the launch.
+        before: The results of the whole kernel.
     """
 
     first: int
@@ -59,7 +59,7 @@ class Part(NamedTuple):
     before: Judged
 
     def told(self, after: Judged) -> Judged:
-        """What a trial of this part tells of all elements: what it does not write is as the whole kernel leaves it."""
+        """The verdict on all elements from a trial of this part; the rest keeps the whole kernel's results."""
         touched = different(after.values, self.initial)
         seen = self.owned | touched
         mended = self.before.wrong & touched & ~after.wrong
@@ -74,11 +74,11 @@ class Part(NamedTuple):
 def part_of(
     run: Callable[[tuple[int, int]], Judged], before: Judged, initial: NDArray[np.float64], ctas: int
 ) -> Part | None:
-    """The part of a grid that says most of what is wrong; None if the whole is small, or its CTAs are no islands.
+    """The part of a grid with the most wrong elements; None if the whole is small, or its CTAs depend on each other.
 
     Args:
         run: Runs the unchanged kernel, of a first CTA and how many.
-        before: What the whole results in.
+        before: The results of the whole.
         initial: (elements of all compared arrays,) what they were before the launch.
         ctas: Of the grid.
     """
@@ -100,6 +100,6 @@ def part_of(
 
 
 def different(one: NDArray[np.float64], other: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Which of some numbers are others; what is not a number is equal to such."""
+    """Which numbers differ; NaNs are equal to each other."""
     unlike: NDArray[np.bool_] = (one != other) & ~(np.isnan(one) & np.isnan(other))
     return unlike

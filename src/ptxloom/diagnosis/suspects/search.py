@@ -60,13 +60,13 @@ _TIMES: Final = 50  # what the kernel takes by itself
 
 @dataclass(eq=False, slots=True)
 class Found:
-    """What the search has found.
+    """The result of the search.
 
     Attributes:
         mends: The changes that mend everything.
         nearly: Those that make some elements right and none wrong, and how many; the best first.
         tried: How many changes were tried.
-        is_complete: Whether all changes were tried that were to be.
+        is_complete: Whether all planned changes were tried.
         before: Which elements are wrong with no change.
     """
 
@@ -81,8 +81,8 @@ def search(trials: Trials, *, patience: float = _PATIENCE) -> Found:
     """Try changes of a kernel whose result is wrong.
 
     Args:
-        trials: The launch and what it must result in.
-        patience: Seconds, as they are counted.
+        trials: The launch and its required results.
+        patience: The budget, in counted seconds.
     """
     return _Search(trials, patience).found()
 
@@ -105,7 +105,7 @@ class _Search:
         self._operands = Operands(program, self._line_of, self._sources)
 
     def found(self) -> Found:
-        """What the search finds."""
+        """Run the search."""
         trials = self._trials
         unchanged = self._compiled([])
         if unchanged is None:
@@ -139,14 +139,14 @@ class _Search:
         return found
 
     def _turns_of(self, unchanged: Kernel) -> int:
-        """How many turns of loops a thread may take: more is taken for a loop without an end."""
+        """The number of loop iterations that a thread may make; beyond it, a loop counts as endless."""
         turns = _FIRST_TURNS
         while turns < _MOST_TURNS and not self._trials.run(unchanged, (0, 0, 0, 0, turns // _TIMES_TURNS, 0, *ALL)).ran:
             turns *= _TIMES_TURNS
         return min(turns, _MOST_TURNS)
 
     def _disturb(self) -> None:
-        """Find out what each instruction reaches, as far as half of what the search may cost suffices."""
+        """Determine what each instruction affects, within half of the search's budget."""
         kept = self._left / 2
         for batch in _batches(self._evidence.changes(self._ops, self._line_of)):
             made = self._compiled(batch)
@@ -168,7 +168,7 @@ class _Search:
         return part_of(run, before, self._trials.initial, self._trials.ctas)
 
     def _scored(self, changes: Iterable[Change]) -> list[Change]:
-        """The changes with their scores: 0 for those that seem to reach nothing that is wrong."""
+        """The changes with their scores: 0 for those that seem to affect no wrong element."""
         return [replace(one, score=self._evidence.score(one)) for one in changes]
 
     # --- what is tried ---
@@ -250,7 +250,7 @@ class _Search:
                     self._try_one(single, made.kernel, choice, found)
 
     def _run(self, change: Change, kernel: Kernel, choice: tuple[int, ...], *, whole: bool = False) -> Judged:
-        """A trial, and what it costs: of the part of the grid that shows what is wrong, or of the whole."""
+        """Run a trial, on the part of the grid with wrong elements or on the whole, and charge its cost."""
         part = None if whole else self._part
         start = monotonic()
         parts = kernel.code.known_address(whole=False, checks=_CHECKS)
@@ -279,7 +279,7 @@ class _Search:
 
     @staticmethod
     def _mended(after: Judged, found: Found) -> int:
-        """How many elements a change makes right; 0 if it makes any wrong."""
+        """The number of elements that a change makes right; 0 if it makes any wrong."""
         before = found.before.wrong
         if not after.ran or (after.wrong & ~before).any():
             return 0
@@ -287,7 +287,7 @@ class _Search:
 
 
 def _still(batch: list[Change], found: Found) -> list[Change]:
-    """What is still to be tried: beside a change that mends all, only what is about as likely."""
+    """The changes still to try: once one mends everything, only those that are about as likely."""
     if not found.mends:
         return batch
     most = min(one.likelihood for one in found.mends) + _ABOUT
@@ -297,7 +297,7 @@ def _still(batch: list[Change], found: Found) -> list[Change]:
 
 
 def in_turn(changes: list[Change]) -> list[Change]:
-    """Changes by their likelihood and as they come, by turns: where evidence misleads, it costs a half."""
+    """Changes alternately by likelihood and in text order: misleading evidence then costs at most half."""
     likeliest = sorted(changes, key=lambda one: one.likelihood)
     both = (one for pair in zip(likeliest, changes, strict=True) for one in pair)
     return list(dict.fromkeys(both))

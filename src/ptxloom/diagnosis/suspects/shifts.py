@@ -1,4 +1,4 @@
-"""Whole numbers that are off by a constant where no literal says so: results of instructions, or what they compare."""
+"""Integers off by a constant that no literal holds: results of instructions, or compared operands."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _MOST: Final = 24  # numbers that are tried
 
 
 def numbers_between(given: Sequence[int]) -> list[int]:
-    """What a whole number may be off by: by one, or by the difference of two numbers of a launch.
+    """Possible errors of an integer: one, or the difference of two numbers of a launch.
 
     Example:
         >>> numbers_between([24, 40])
@@ -38,7 +38,7 @@ def shifted(op: Op, numbers: Iterable[int]) -> Iterator[Change]:
 
     Args:
         op: The instruction.
-        numbers: What it may be off by.
+        numbers: The possible errors.
     """
     if any(one.type.kind == "p" for one in written(op)):
         for place in (1, 2):
@@ -71,7 +71,7 @@ def _words(number: int) -> str:
 
 
 def _result(op: Op) -> str | None:
-    """The register of 32 bits that an instruction writes a whole number to; what a launch passes is as it should be."""
+    """The 32-bit register that an instruction writes an integer to; arguments of the launch are assumed to be right."""
     if op.has("param"):
         return None
     if stores(op.node) or updates_memory(op.node) or len(op.operands) < 2 or not op.types:

@@ -23,7 +23,7 @@ SPECIAL: Final = tuple(f"%{name}.{axis}" for name in ("tid", "ctaid", "ntid", "n
 
 
 class Kind(NamedTuple):
-    """What a register holds: a predicate, a number with a point or another, and its bits (a predicate: 0)."""
+    """The kind of a register: predicate, floating point or other, and its width in bits (0 for predicates)."""
 
     is_predicate: bool
     is_float: bool
@@ -34,11 +34,11 @@ INDEX: Final = Kind(is_predicate=False, is_float=False, bits=32)
 
 
 class Source(NamedTuple):
-    """A value that may be taken.
+    """A value that an instruction may use.
 
     Attributes:
         number: Its own, from 1, by which a trial chooses it.
-        name: What it is called.
+        name: Its name.
         reading: The instruction that reads it into `%u`; empty if a register holds it.
     """
 
@@ -76,11 +76,11 @@ class Sources:
         return self._line_of.get(op.site) or op.site, op.spelling
 
     def register(self, op: Op, name: str) -> Source:
-        """A register that an instruction may take."""
+        """A register that an instruction may use."""
         return Source(self._number(_key(op, name)), name)
 
     def role(self, op: Op, defined: Op) -> Source | None:
-        """What was last computed as an instruction is of which unrolling made several; None if it did not."""
+        """The latest result among unrolled copies of an instruction; None if it was not unrolled."""
         number = self._number(self._role(defined))
         made = self._made[number]
         if len({name for _, name in made}) < 2:
@@ -113,7 +113,7 @@ class Sources:
     # --- in a variant kernel ---
 
     def copies(self, op: Op, wanted: Collection[int], source: str, test: str) -> list[str]:
-        """What follows an instruction, so that what it writes is held if it is chosen.
+        """The code after an instruction that keeps its results if they are chosen.
 
         Args:
             op: The instruction.
@@ -132,7 +132,7 @@ class Sources:
         return lines
 
     def read(self, function: tree.Function, wanted: Collection[int], source: str, test: str) -> list[str]:
-        """What stands at the beginning of a function, so that parameters and special registers are held."""
+        """The code at the start of a function that keeps parameters and special registers."""
         lines: list[str] = []
         for kind, several in self._read.items():
             for one in several:

@@ -1,4 +1,4 @@
-"""By how many bytes an index may move an address: the strides of the arrays of a launch, and numbers that it passes."""
+"""Possible byte strides of an index in an address: those of the launch's arrays, and numbers that it passes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Terms and factors that are missing: one more value added to, taken from or multiplied with what is computed."""
+"""Missing terms and factors: a result with one more value added, subtracted or multiplied."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _NEAREST: Final = 16  # registers that are tried
 
 
 def missing_terms(op: Op, operands: Operands) -> Iterator[Change]:
-    """An instruction whose result is joined with another value that is there."""
+    """An instruction whose result is combined with another available value."""
     if len(op.operands) < 2 or not isinstance(op.operands[0], tree.Name) or not op.types:
         return
     kind = {"f": "f", "s": "s", "u": "s"}.get(op.type.kind)

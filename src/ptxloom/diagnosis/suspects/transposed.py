@@ -29,7 +29,7 @@ _MOST: Final = 6  # pitches
 
 
 def pitches_of(arrays: Sequence[NDArray[Any]], numbers: Sequence[int]) -> list[tuple[int, int]]:
-    """Pairs of pitches in elements: that by which an access finds its row, and that by which it should.
+    """Pairs of pitches in elements: the one that an access uses for its row, and the right one.
 
     Args:
         arrays: Those that a launch passes.

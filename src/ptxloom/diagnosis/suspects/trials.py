@@ -1,4 +1,4 @@
-"""A launch that is made again and again, each time from the same arrays, and held against the same references."""
+"""A launch that is repeated, each time from the same arrays, and compared with the same references."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ _NUMBERS: Final = frozenset(f"{kind}{bits}" for kind in "bsuf" for bits in (8, 1
 
 
 class Judged(NamedTuple):
-    """What a trial left of the compared arrays.
+    """The compared arrays after a trial.
 
     Attributes:
         wrong: (elements of all compared arrays,) which are wrong.
-        ran: Whether the kernel came to its end, and no tool found anything.
-        instructions: Of warps that were executed.
-        values: (elements of all compared arrays,) what they are.
-        promising: Whether nothing is wrong, as far as the trial tells.
+        ran: Whether the kernel finished, and no tool found anything.
+        instructions: The number of executed warp instructions.
+        values: (elements of all compared arrays,) their values.
+        promising: Whether the trial found nothing wrong.
     """
 
     wrong: NDArray[np.bool_]
@@ -55,15 +55,15 @@ class Judged(NamedTuple):
 
 @dataclass(eq=False, slots=True)
 class Trials:
-    """A launch with its arrays as they were before it, and what they must be afterwards.
+    """A launch with its initial arrays, and their required results.
 
     Attributes:
         launch: Launches a kernel on the arrays: it takes the kernel and options.
         arguments: What the launch passes, the arrays among it.
-        references: What arrays must be, by their places among the arguments.
+        references: The required arrays, by their places among the arguments.
         numbers: The integers that the launch passes, and those of its grid and its CTAs.
         ctas: How many CTAs its grid has.
-        initial: (elements of all compared arrays,) what they are before it.
+        initial: (elements of all compared arrays,) their values before it.
     """
 
     launch: Launch
@@ -87,7 +87,7 @@ class Trials:
         self.initial = self._values()
 
     def run(self, kernel: Kernel, choice: tuple[int, ...] | None = None, **options: Any) -> Judged:
-        """Run a kernel; of one with variants, with the one that is chosen, as the variable of `variants` says."""
+        """Run a kernel; if it has variants, with the chosen one."""
         for array, before in self._before:
             array[...] = before
         self._variables_as_before(kernel)
@@ -103,7 +103,7 @@ class Trials:
         return Judged(wrong, ran, instructions, values, ran and not wrong.any())
 
     def _judged(self) -> tuple[NDArray[np.bool_], NDArray[Any]]:
-        """Which elements are wrong, and what they are: many changes result in the same, which is judged once."""
+        """Which elements are wrong, and their values; equal results of several changes are judged once."""
         key = b"".join(one.array.tobytes() for one, _ in self._expected)
         known = self._known.get(key)
         if known is None:
@@ -123,16 +123,16 @@ class Trials:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What the compared arrays are called."""
+        """The names of the compared arrays."""
         return tuple(one.name for one, _ in self._expected)
 
     @property
     def compared(self) -> list[tuple[str, NDArray[Any], NDArray[Any]]]:
-        """The compared arrays: their names, they themselves, and what they must be."""
+        """The compared arrays: names, contents, and required contents."""
         return [(one.name, one.array, one.reference.array) for one, _ in self._expected]
 
     def _variables_as_before(self, kernel: Kernel) -> None:
-        """Give the variables of a kernel's module the values that they had when it was first run here."""
+        """Reset the variables of a kernel's module to their values before its first run here."""
         if self._of is None or self._of[0] is not kernel:
             own = [kernel.global_array(name) for name in _variables(kernel)]
             self._of = kernel, [(one, one.copy()) for one in own]

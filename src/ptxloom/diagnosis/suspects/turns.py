@@ -1,4 +1,4 @@
-"""Loops of a variant kernel end: each thread counts their turns, and gives up beyond a number that a trial chooses."""
+"""Ends the loops of a variant kernel: each thread counts iterations, and exits beyond a limit that a trial chooses."""
 
 from __future__ import annotations
 

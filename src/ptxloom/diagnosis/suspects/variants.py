@@ -1,4 +1,4 @@
-"""A kernel with many changes in it, of which a launch chooses one: all are compiled in one go."""
+"""A kernel with many changes compiled into it, of which each launch enables one."""
 
 from __future__ import annotations
 
@@ -40,10 +40,10 @@ class Variants(NamedTuple):
 
 
 def with_all(module: Module, changes: Sequence[Change], sources: Sources, ops: Sequence[Op]) -> Variants:
-    """The module with all changes, of which the variable `CHOICE` says which one is made.
+    """The module with all changes; the variable `CHOICE` enables one.
 
     Args:
-        module: What is to be changed.
+        module: The original module.
         changes: Of its instructions.
         sources: The values that they may take.
         ops: Its instructions.
@@ -82,7 +82,7 @@ def with_all(module: Module, changes: Sequence[Change], sources: Sources, ops: S
 
 
 def form_of(change: Change) -> object:
-    """What is compiled of a change: alike for changes that differ by a number or a source only."""
+    """The compiled form of a change: equal for changes that differ only in a number or a source."""
     return tuple((op.site, new) for op, new in change.compiled)
 
 
@@ -108,7 +108,7 @@ def _written(op: Op) -> str:
 
 
 def _either(op: Op, several: Mapping[int, Rewrite], *, is_alone: bool) -> list[str]:
-    """An instruction or what stands in its place, as the numbers say."""
+    """An instruction or its replacement, as the numbers select."""
     node = op.node
     guard = guard_of(node).strip().removeprefix("@")
     lines = [f"setp.eq.u32 {_MEANT}, 0, 0;"]

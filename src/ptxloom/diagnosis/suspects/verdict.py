@@ -1,4 +1,4 @@
-"""What the search has found, as diagnoses: the lines whose change makes the whole result right."""
+"""The results of the search as diagnoses: the lines whose change makes the whole result right."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ _LEAST: Final = 4  # elements that a change must mend for its line to be suspect
 
 
 def diagnoses(found: Found, trials: Trials) -> list[Diagnosis]:
-    """A diagnosis for each line whose change mends the whole result; else one for that whose change mends the most.
+    """A diagnosis for each line whose change mends the whole result; else one for the line that mends the most.
 
-    None is certain: that one change mends all shows where the result can be mended, and not what was meant.
+    They are never certain: a change that mends everything shows where to mend the result, not the intention.
 
     Args:
-        found: What the search has found.
-        trials: What it was made with.
+        found: The result of the search.
+        trials: Those of the search.
     """
     program = trials.kernel.program
     several: defaultdict[object, list[Change]] = defaultdict(list)
@@ -58,14 +58,14 @@ def diagnoses(found: Found, trials: Trials) -> list[Diagnosis]:
 
 
 def _likelihood(group: list[Change]) -> tuple[float, int, int]:
-    """The likeliest comes first, then that which most changes speak for, then the last."""
+    """Sort key: the likeliest first, then the one with the most changes in its favour, then the last."""
     return round(group[0].likelihood, 1), -len(group), -group[0].op.site
 
 
 def _confirmed(groups: list[list[Change]], trials: Trials) -> list[list[Change]]:
     """The first groups, each from the first change on that mends the whole result by itself, as its repair is written.
 
-    What a trial chose may have been another register than the repair names, where a loop runs.
+    In a loop, the trial may have used another register than the repair names.
     """
     found: list[list[Change]] = []
     for group in groups:

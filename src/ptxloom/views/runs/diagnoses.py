@@ -77,7 +77,7 @@ def full(told: ReportedRun, style: Style = PLAIN, tried: ReportedRun | None = No
 
 def _watched(told: ReportedRun, style: Style) -> str:
     """What the tools found, and what ended the kernel."""
-    ended = f"{style.paint(harmless(told.ended), Ink.RED)}: no law was asked\n\n" if told.ended else ""
+    ended = f"{style.paint(harmless(told.ended), Ink.RED)}: no law was checked\n\n" if told.ended else ""
     behind = "".join(f"\n{harmless(str(one))}" for one in told.behind)
     return f"{ended}{hazard_reports.full(told.hazards, style)}".rstrip("\n") + behind
 
@@ -99,14 +99,14 @@ def _verdict(told: ReportedRun) -> list[str]:
         return []
     all_of = examined.verdict == "clean"
     if wrong:
-        known = "no law is broken" if all_of else "no law that could be asked is broken"
+        known = "no law is broken" if all_of else "no law that could be checked is broken"
         if all_of and not _downgrades(told):
             known += ": where elements come from was judged, what is computed with them was not"
         return [f"{harmless(', '.join(wrong))} {'is' if len(wrong) == 1 else 'are'} wrong, and {known}"]
     if all_of:
         return ["no law is broken: every element that is multiplied and stored is where it should be"]
     if examined.products or examined.elements:
-        return ["not all could be judged; no law that could be asked is broken"]
+        return ["not all could be judged; no law that could be checked is broken"]
     return ["could not judge: no product and no stored element"]
 
 
@@ -215,7 +215,7 @@ def outcome(tried: ReportedRun) -> str:
     found = tried.examined.found
     if found:
         return f"tried: {len(found)} law{'s' * (len(found) != 1)} still broken"
-    known = "" if tried.examined.verdict == "clean" else " that could be asked"
+    known = "" if tried.examined.verdict == "clean" else " that could be checked"
     right = ", and the result is right" if tried.comparisons else ""
     return f"tried: with the repair no law{known} is broken{right}"
 

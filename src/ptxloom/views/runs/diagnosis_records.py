@@ -41,7 +41,7 @@ class DiagnosisRecord(Record, define="diagnosis"):
 
 
 class UnjudgedRecord(Record, define="unjudged"):
-    """Something of a run that no law was asked of."""
+    """Something of a run that no law was checked of."""
 
     what: Literal["products", "elements"]
     count: Natural

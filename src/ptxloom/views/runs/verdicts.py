@@ -35,7 +35,7 @@ def as_json(verdicts: Sequence[dict[str, Any]]) -> str:
 
 
 def _word(said: dict[str, Any]) -> str:
-    return "passed" if said["passed"] else f"refused: {', '.join(said['hacks']) or 'no case was asked'}"
+    return "passed" if said["passed"] else f"refused: {', '.join(said['hacks']) or 'no case was tried'}"
 
 
 def _one(said: dict[str, Any], style: Style) -> list[str]:

@@ -319,7 +319,7 @@ function startRemarks(facts, operand) {
         false,
         `the start address ${hex(descriptor.start, 5)} is not at the beginning of a ${mode.name} pattern (${aligned})`,
         `align the tile to ${commas(mode.alignmentBytes)} bytes; TMA swizzles by the absolute address, which this descriptor agrees with, ` +
-          `but who swizzles offsets from the tile's beginning needs base offset ${row}`,
+          `but code that swizzles offsets from the tile's beginning needs base offset ${row}`,
       ),
     );
   }

@@ -14,7 +14,7 @@ __all__ = ["RulePage", "Selection", "check", "rule_page", "rules"]
 
 
 def __getattr__(name: str) -> object:
-    """Every rule, when `check` is first asked for: a caller with kept verdicts does not need the rules."""
+    """Imports the rules when `check` is first used: callers with cached verdicts do not need them."""
     if name == "check":
         from ptxloom.checker.walk import check  # noqa: PLC0415 - see above
 

@@ -1,4 +1,4 @@
-"""Which functions make a rule's findings: read from the source itself, where the id is used."""
+"""Which functions make a rule's findings, found in the source by uses of its id."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def _functions(tree: ast.Module | ast.ClassDef, outer: str) -> Iterator[tuple[st
 
 
 def _assigned(nodes: Iterator[ast.AST] | list[ast.stmt]) -> Mapping[str, ast.expr]:
-    """What plain names are made to stand for."""
+    """The values assigned to plain names."""
     found: dict[str, ast.expr] = {}
     for node in nodes:
         match node:
@@ -83,7 +83,7 @@ def _assigned(nodes: Iterator[ast.AST] | list[ast.stmt]) -> Mapping[str, ast.exp
 
 
 def _said_first(function: ast.FunctionDef) -> Iterator[ast.expr]:
-    """What stands first in the calls of several arguments, and in the tuples, of a function."""
+    """The first elements of a function's tuples and of its calls with several arguments."""
     for node in ast.walk(function):
         match node:
             case ast.Call(args=[first, *rest], keywords=named) if rest or named:

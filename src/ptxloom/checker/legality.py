@@ -1,4 +1,4 @@
-"""Whether a module is legal: that it is, is kept from run to run."""
+"""Whether a module is legal; positive verdicts are cached on disk."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _LEGAL: Final = b"legal"
 
 
 def errors(module: Module) -> list[Diagnostic]:
-    """The errors in a module that is as it was parsed; one that has none is checked once, whoever asks."""
+    """The errors in an unmodified module; the verdict on a legal one is cached."""
     told = [d for d in module.diagnostics if d.severity is Severity.ERROR]
     if told:
         return told

@@ -1,4 +1,4 @@
-"""The static judge: walks a module in the order of the text and asks every rule about every instruction it knows."""
+"""The static judge: walks a module in the order of the text and applies every rule to every known instruction."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ def _statements(statements: tuple[Statement, ...], platform: Platform) -> Iterat
 def _any_instruction(
     instruction: Instruction, scope: VisibleNames, platform: Platform, sound: set[Hashable], strangers: dict[str, str]
 ) -> Iterable[Diagnostic]:
-    """The findings about an instruction of which the data may know nothing."""
+    """The findings about an instruction that the data may not describe."""
     opcode = instruction.opcode
     if known(opcode):
         found = _instruction(instruction, scope, platform, sound) if judged(opcode) else ()
@@ -157,7 +157,7 @@ def _any_instruction(
 def _instruction(
     instruction: Instruction, scope: VisibleNames, platform: Platform, sound: set[Hashable]
 ) -> Iterator[Diagnostic]:
-    """The findings about one instruction; of one that is like another `sound` one only the guard is looked at."""
+    """The findings about one instruction; if its signature is in `sound`, only the guard is checked."""
     like = signature(instruction, scope)
     if like in sound and instruction.predicate is None:
         return

@@ -1,4 +1,4 @@
-"""An array held against what it should be: which elements differ, by how much, and what pattern they make."""
+"""Compares an array with its reference: which elements differ, by how much, and in what pattern."""
 
 from ptxloom.comparison.compare import compare
 from ptxloom.comparison.model import Comparison, Difference, Downgrade, Pattern, Reference, Tolerance

@@ -1,4 +1,4 @@
-"""Hold an array against what it should be."""
+"""Compare an array with its reference."""
 
 from __future__ import annotations
 
@@ -35,19 +35,19 @@ def compare(
     precision: Precision | None = None,
     grid: tuple[int, ...] = (),
 ) -> Comparison:
-    """Compare every element of an array with what it should be.
+    """Compare every element of an array with its expected value.
 
-    NaN is right where NaN is wanted, and an infinity where the same one is. Without a tolerance, integers must be
-    equal, and floating-point numbers may differ by what rounding can explain.
+    NaN is right where NaN is expected, and an infinity where the same infinity is. Without a tolerance, integers must
+    be equal, and floating-point numbers may differ by what rounding can explain.
 
     Args:
         got: The array.
-        wanted: What it should be, of the same shape.
+        wanted: The expected array, of the same shape.
         rtol: The relative difference allowed for each element; if only `atol` is given, 0. Both 0: equal bits.
         atol: The absolute difference allowed; if only `rtol` is given, 0.
-        name: What the report calls the array.
-        precision: What the values were computed in; by default float32, or float64 for an array of these. Sums in a
-            coarser type than the array's are not tolerated: they are a `Downgrade`.
+        name: The array's name in the report.
+        precision: The types in which the values were computed; by default float32, or float64 for an array of these.
+            Sums in a coarser type than the array's are not tolerated: they are a `Downgrade`.
         grid: The grid of the launch, so that the tile of a CTA is reported as one.
 
     Returns:
@@ -72,12 +72,12 @@ def compare(
 
 
 def differing(got: Array, reference: Reference, *, precision: Precision | None = None) -> NDArray[np.bool_]:
-    """Which elements of an array `compare` calls wrong: the same judgement, with no report.
+    """Which elements of an array `compare` calls wrong: the same verdict, without a report.
 
     Args:
         got: The array.
         reference: What it should be, of the same shape.
-        precision: As `compare` has it.
+        precision: As in `compare`.
 
     Example:
         >>> differing(np.array([1, 2]), Reference(np.array([1, 3]))).tolist()
@@ -126,7 +126,7 @@ def _tolerance(dtype: np.dtype[Any], reference: Reference, precision: Precision)
 
 
 class _Held(NamedTuple):
-    """Each element as it is and as it should be, how far these are apart and may be, and whether it is wrong."""
+    """Each element's actual and expected value, their distance, the allowed distance, and whether it is wrong."""
 
     got: Array
     wanted: Array
@@ -143,7 +143,7 @@ class _Judge:
     precision: Precision
 
     def held(self) -> _Held:
-        """The elements held against what they should be."""
+        """Compare the elements with their expected values."""
         wanted = self.reference.array
         got = wide(self.got)
         values = wide(wanted) if is_number(wanted.dtype) else got
@@ -205,7 +205,7 @@ class _Judge:
 
 
 def _differs(got: Array, wanted: Array, error: Array, allowed: Array) -> NDArray[np.bool_]:
-    """Which elements are too far apart; what is not a number must be where it is wanted."""
+    """Which elements are too far apart; a NaN must be where one is expected."""
     same = (got == wanted) | (np.isnan(got) & np.isnan(wanted))
     near = np.isfinite(got) & np.isfinite(wanted) & (error <= allowed)
     different: NDArray[np.bool_] = ~(same | near)
@@ -223,7 +223,7 @@ def _largest(error: Array, wrong: NDArray[np.bool_]) -> int | None:
 
 
 def wide(array: Array) -> Array:
-    """Numbers in double precision; zeros for what is not numbers."""
+    """Numbers in double precision; zeros for other types."""
     if not is_number(array.dtype):
         return np.zeros(array.shape)
     return array.astype(np.complex128 if is_complex(array.dtype) else np.float64)

@@ -1,4 +1,4 @@
-"""`C = A @ B`: what an array should be, as an expression over the others, and how far rounding may lead from it.
+"""`C = A @ B`: the expected array as an expression over the others, and the error that rounding can explain.
 
 The text is parsed as Python and evaluated here: names, numbers, `+ - * / @`, `.T` and the functions
 of `functions`. It is never executed as Python.
@@ -46,14 +46,14 @@ class BadExpression(PtxloomError):  # noqa: N818 - reads as the sentence it prin
 
 @dataclass(frozen=True, slots=True)
 class Expectation:
-    """A parsed expression: the array that it is about, and what that should be."""
+    """A parsed expression: the array that it is about, and its expected value."""
 
     text: str
     name: str
     body: ast.expr
 
     def names(self) -> frozenset[str]:
-        """What it is worked out from."""
+        """The names that the value depends on."""
         called = {node.func for node in ast.walk(self.body) if isinstance(node, ast.Call)}
         return frozenset(n.id for n in ast.walk(self.body) if isinstance(n, ast.Name) and n not in called)
 
@@ -92,12 +92,12 @@ def reference(
     *,
     accumulate: str = "",
 ) -> Reference:
-    """What an array should be, worked out.
+    """Compute the expected value of an array.
 
     Args:
-        expected: Which, and of what.
+        expected: The expression.
         values: Arrays and numbers by name, as they are before the launch; the array itself among them.
-        precision: What the kernel computes in, if that is known: it decides what rounding is to be expected.
+        precision: The types that the kernel computes in, if known: they decide the expected rounding.
         rtol: The relative difference allowed instead of that.
         atol: The absolute one.
         accumulate: The type that sums may be rounded to; if left out, one no coarser than the array's.

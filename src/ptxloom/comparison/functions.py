@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def _exp(of: Quantity) -> Quantity:
-    """An `ex2.approx` of a product: its rounding counts as often as the exponent is large."""
+    """An `ex2.approx` of a product: its rounding error is multiplied by the exponent."""
     of = of.made(of.value.astype(np.float64), of.error + of.precision.eps * np.abs(of.value))
     return elementwise(of, np.exp, lambda _, value: value)
 

@@ -18,15 +18,15 @@ class Reference:
 
     Attributes:
         array: The values, of the array's shape.
-        rtol: The relative difference allowed of each element; if neither this nor `atol` is given, as much as
-            rounding explains. Both 0: equal bits.
+        rtol: The relative difference allowed of each element; if neither this nor `atol` is given, the tolerance is
+            what rounding can explain. Both 0: equal bits.
         atol: The absolute difference allowed.
-        error: What rounding can make of each element, where that is known.
-        terms: How many products or numbers the longest sum has; 0: unknown.
+        error: The rounding error to expect in each element, where known.
+        terms: The number of terms in the longest sum; 0: unknown.
         accumulate: The type that sums may be rounded to, as PTX calls it; if left out, one no coarser than the array's.
         coarse_error: As `error`, where the kernel itself rounds its sums to a coarser type than that.
-        against: What reports call it.
-        names: What reports call the arguments of the launch, by place; those left out are called as their parameters.
+        against: Its name in reports.
+        names: Names in reports for the arguments of the launch, by place; the others are named after their parameters.
 
     Example:
         >>> import numpy as np
@@ -52,7 +52,7 @@ class Reference:
 
 @dataclass(frozen=True, slots=True)
 class Tolerance:
-    """How near an element must be: `|got - wanted| <= atol + rtol * |wanted|`.
+    """The allowed error of an element: `|got - wanted| <= atol + rtol * |wanted|`.
 
     Attributes:
         rtol: The relative part; None if it follows from rounding, by `sums` and `terms`.
@@ -76,7 +76,7 @@ class Tolerance:
             return "every bit"
         if self.rtol is None or self.atol is None:
             return f"the rounding {f'of sums of {self.terms:,} ' if self.terms else ''}in {self.sums}"
-        return f"{self.atol:.3g} + {self.rtol:.3g} of what it should be"
+        return f"{self.atol:.3g} + {self.rtol:.3g} of the expected value"
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,11 +84,11 @@ class Difference:
     """One element that differs.
 
     Attributes:
-        index: Where.
-        got: What is there.
-        wanted: What should be.
-        error: How far apart they are; NaN or infinite where one of the two is.
-        allowed: How far they may be.
+        index: Its index.
+        got: The actual value.
+        wanted: The expected value.
+        error: Their distance; NaN or infinite if one of the two is.
+        allowed: The allowed distance.
     """
 
     index: tuple[int, ...]
@@ -103,7 +103,7 @@ class Pattern:
     """What the elements that differ have in common.
 
     Attributes:
-        kind: Where they lie: `everywhere`, `block`, `tail`, `periodic`, `tiles`, `lanes`, `diagonal`. What they hold:
+        kind: Where they are: `everywhere`, `block`, `tail`, `periodic`, `tiles`, `lanes`, `diagonal`. What they hold:
             `constant`, `scaled`, `transposed`, `shifted`, `exchanged`, `permuted`.
         sentence: The same in words.
     """
@@ -129,7 +129,7 @@ class Downgrade:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """An array compared with what it should be, element by element.
+    """An array compared with its reference, element by element.
 
     Attributes:
         name: The name of the array.

@@ -37,7 +37,7 @@ class _Case:
     wrong: NDArray[np.bool_]
 
     def explained(self, moved: Array, valid: NDArray[np.bool_] | None = None) -> int:
-        """How many wrong elements were moved from elsewhere; 0 if any was not, or half of them have no source."""
+        """The number of wrong elements moved from elsewhere; 0 if any was not, or half of them have no source."""
         asked = self.wrong if valid is None else self.wrong & valid
         count = int(asked.sum())
         if 2 * count < int(self.wrong.sum()) or count < _FEWEST:
@@ -48,12 +48,12 @@ class _Case:
 
 
 def moves(got: Array, wanted: Array, allowed: Array, wrong: NDArray[np.bool_]) -> tuple[Pattern, ...]:
-    """What all elements that differ hold, by the plainest explanation that holds for every one.
+    """What the differing elements hold: the simplest explanation that fits all of them.
 
     Args:
-        got: What is there, in double precision.
-        wanted: What should be.
-        allowed: How far apart they may be.
+        got: The actual values, in double precision.
+        wanted: The expected values.
+        allowed: The allowed distances.
         wrong: Which elements differ.
     """
     if int(wrong.sum()) < _FEWEST:
@@ -97,7 +97,7 @@ def _scaled(case: _Case) -> Pattern | None:
     factor = float(np.median(ratios))
     if abs(factor) < 1e-6 or not case.explained(factor * case.wanted):
         return None
-    return Pattern("scaled", f"they hold {factor:.6g} times what they should")
+    return Pattern("scaled", f"they hold {factor:.6g} times the right value")
 
 
 def _transposed(wanted: Array) -> Iterator[_Candidate]:
@@ -122,7 +122,7 @@ def _transposed(wanted: Array) -> Iterator[_Candidate]:
 
 
 def _voted(case: _Case) -> Iterator[_Candidate]:
-    """Shifts and exchanges that samples speak for: where else is the value that is found here?"""
+    """Shifts and exchanges suggested by samples: places where a value found here belongs."""
     rows, columns = case.wanted.shape
     votes: Counter[tuple[str, int, int]] = Counter()
     for (row, column), (from_row, from_column) in _sightings(case):
@@ -152,7 +152,7 @@ def _voted(case: _Case) -> Iterator[_Candidate]:
 
 
 def _sightings(case: _Case) -> Iterator[tuple[tuple[int, int], tuple[int, int]]]:
-    """A sample of what differs, and places where what it holds belongs."""
+    """A sample of differing elements, and places where their values belong."""
     columns = case.wanted.shape[1]
     spots = np.flatnonzero(case.wrong)
     picked = spots[np.linspace(0, len(spots) - 1, min(_SAMPLES, len(spots))).astype(np.intp)]
@@ -198,7 +198,7 @@ def _turned(case: _Case) -> _Case:
 
 
 def _permuted(case: _Case, noun: str) -> Pattern | None:
-    """Rows in another order; each that differs is a whole other one."""
+    """Rows in another order; each row that differs equals another whole row."""
     chosen = np.flatnonzero(case.wrong.any(axis=1))
     if not 2 <= len(chosen) <= _MOST_ROWS or case.wanted.shape[1] < _FEWEST or len(case.wanted) > _MOST_ROWS:
         return None

@@ -1,4 +1,4 @@
-"""Where the wrong elements are: a block, every second row, a tile, what a lane holds, a tail."""
+"""Where the wrong elements are: a block, every second row, a tile, a lane's elements, a tail."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def places(wrong: Mask, grid: tuple[int, ...] = ()) -> tuple[Pattern, ...]:
 
 
 def _nouns(dimensions: int) -> tuple[str, ...]:
-    """What a number along each axis is called."""
+    """The noun for an index along each axis."""
     if dimensions == 1:
         return ("element",)
     return (*(f"slice of axis {axis}" for axis in range(dimensions - 2)), "row", "column")
@@ -104,7 +104,7 @@ def _holders() -> NDArray[Any]:
 
 
 def _lanes(wrong: Mask, most: int) -> tuple[Pattern, ...]:
-    """What a few lanes hold of each 16 x 8 accumulator that has anything wrong."""
+    """The elements of a few lanes in each 16 x 8 accumulator with anything wrong."""
     lanes = _holders()
     tiles = _cut(wrong, *lanes.shape)
     if tiles is None:

@@ -1,4 +1,4 @@
-"""Values with the error that a kernel's arithmetic can be expected to make of them."""
+"""Values with the error to expect from a kernel's arithmetic."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ _EXACT: Final = float(1 << 53)  # below it, double precision holds every integer
 
 
 class NoQuantity(PtxloomError):  # noqa: N818 - reads as the rest of the sentence it is part of
-    """Two values do not go together; the message is the rest of a sentence."""
+    """Two values cannot be combined; the message is the end of a sentence."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Quantity:
-    """Numbers, and the error that a kernel may have that computes them.
+    """Numbers, and the error to expect from a kernel that computes them.
 
     Attributes:
         value: In double precision; integers as int64, which wraps as the kernel's do.
@@ -53,7 +53,7 @@ class Quantity:
 
     @classmethod
     def of(cls, value: Array, precision: Precision) -> Quantity:
-        """An array as it comes."""
+        """The quantity of an array argument."""
         if is_complex(value.dtype):
             kind: type[Any] = np.complex128
         else:
@@ -62,7 +62,7 @@ class Quantity:
 
     @property
     def is_integer(self) -> bool:
-        """Whether it holds integers, which nothing rounds."""
+        """Whether it holds integers, which are never rounded."""
         return self.value.dtype.kind == "i"
 
     @property
@@ -71,7 +71,7 @@ class Quantity:
         return self.value.shape
 
     def made(self, value: Array, error: Array, *others: Quantity, terms: int = 0) -> Quantity:
-        """What was worked out of this and others, rounded once more if it is not an integer."""
+        """The quantity computed from this and others, rounded once more unless it is an integer."""
         if value.dtype.kind == "b":
             value = value.astype(np.int64)
         exact = value.dtype.kind == "i"
@@ -164,7 +164,7 @@ def must_have_room(shape: tuple[int, ...]) -> None:
 
 
 def _integer_product(left: Array, right: Array) -> Array:
-    """The product of integers, modulo 2**64; by the quicker way of floating-point numbers where these are exact."""
+    """The product of integers, modulo 2**64; computed in floating point, which is faster, where that is exact."""
     largest = [float(np.max(np.abs(one.astype(np.float64)), initial=0.0)) for one in (left, right)]
     if largest[0] * largest[1] * left.shape[-1] < _EXACT:
         return (left.astype(np.float64) @ right.astype(np.float64)).astype(np.int64)
@@ -177,8 +177,8 @@ def elementwise(of: Quantity, function: Callable[[Array], Array], slope: Callabl
 
     Args:
         of: The numbers.
-        function: From a number to its value.
-        slope: From number and value to how fast it changes there.
+        function: Maps a number to its value.
+        slope: Maps number and value to the derivative there.
     """
     value = function(of.value)
     return of.made(value, of.error * np.abs(slope(of.value, value)))

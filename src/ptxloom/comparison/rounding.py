@@ -1,4 +1,4 @@
-"""How far arithmetic may be from the true result: the rounding of its types.
+"""The error allowed in arithmetic, from the rounding of its types.
 
 A sum of n products in a type of relative spacing eps is off by about `eps / 2 * sqrt(n) * (|sum| + |products|)`, where
 `|products|` is the root of the sum of their squares: rounding errors have either sign, both in partial sums that grow
@@ -37,8 +37,8 @@ class Precision:
     """The types that a kernel computes in, as PTX calls them.
 
     Attributes:
-        sums: What holds sums: of tensor cores the accumulators.
-        factors: What holds the factors of products; empty if they are as they come.
+        sums: The type of sums: of the accumulators for tensor cores.
+        factors: The type of factors; empty if they are not rounded.
         converts: Whether the kernel itself makes factors, so that they are rounded whatever its arrays hold.
 
     Example:
@@ -56,10 +56,10 @@ class Precision:
         return eps_of_type(self.sums)
 
     def behind(self, dtype: np.dtype[Any], accumulate: str = "") -> Precision:
-        """The same as it is allowed by default: with sums no coarser than the type that holds them.
+        """This precision as allowed by default: with sums no coarser than the type of the results.
 
         Args:
-            dtype: What holds the results.
+            dtype: The type of the results.
             accumulate: The type that sums may be rounded to, if it is stated.
 
         Example:
@@ -71,18 +71,18 @@ class Precision:
         return replace(self, sums=assumed(dtype).sums) if 0 < eps_of(dtype) < self.eps else self
 
     def given(self, dtypes: Iterable[np.dtype[Any]]) -> Precision:
-        """The same where all arrays come in these types: without factors if no array has to be rounded to them."""
+        """This precision for arrays of these types: without factors if no array is coarser than that."""
         finest = min((eps for dtype in dtypes if (eps := eps_of(dtype))), default=1.0)
         return self if self.converts or finest < self.factor_eps else Precision(self.sums)
 
     @property
     def factor_eps(self) -> float:
-        """The relative spacing of factors; 0 if they are as they come."""
+        """The relative spacing of factors; 0 if they are not rounded."""
         return eps_of_type(self.factors) if self.factors else 0.0
 
 
 def assumed(dtype: np.dtype[Any]) -> Precision:
-    """What is assumed of arithmetic of which only the type of its results is known."""
+    """The precision assumed if only the type of the results is known."""
     return Precision("f64" if 0 < eps_of(dtype) < eps_of_type("f32") else "f32")
 
 
@@ -107,9 +107,9 @@ def of_sum(eps: float, terms: int, value: NDArray[Any], products: NDArray[Any]) 
 
     Args:
         eps: The relative spacing of the type that they are rounded to.
-        terms: How many numbers each has.
+        terms: The number of terms of each.
         value: The sums.
-        products: Of each, the root of the sum of the squares of what is added.
+        products: For each, the root of the sum of its terms' squares.
     """
     error: NDArray[Any] = eps / 2 * np.sqrt(terms) * (np.abs(value) + products)
     return error
@@ -118,14 +118,14 @@ def of_sum(eps: float, terms: int, value: NDArray[Any], products: NDArray[Any]) 
 def allowed(
     dtype: np.dtype[Any], wanted: NDArray[Any], error: NDArray[Any] | None, precision: Precision, terms: int
 ) -> NDArray[Any]:
-    """How far each element may be from what is wanted.
+    """The allowed distance of each element from its expected value.
 
     Args:
         dtype: The type that holds the result.
-        wanted: What it should be, in double precision.
+        wanted: The expected value, in double precision.
         error: The error to be expected of each; None if only the values are known.
-        precision: What the kernel computes in.
-        terms: The length of the sums that made them, where `error` is None.
+        precision: The types that the kernel computes in.
+        terms: The length of the sums, where `error` is None.
     """
     magnitude = np.where(np.isfinite(wanted), np.abs(wanted), 0.0)
     if error is None:

@@ -45,7 +45,7 @@ _Scope: TypeAlias = "Scope[None, int | BranchTargets]"  # a label stands for a b
 
 @dataclass(slots=True)
 class _Table:
-    """A list of labels: the blocks that they start, whether all were found, and the branches that go by it."""
+    """A list of labels: the blocks that they start, whether all were found, and the branches that use it."""
 
     name: str
     targets: tuple[int, ...]
@@ -71,7 +71,7 @@ def cut(function: Function, noreturn: Collection[str], *, marks: bool) -> tuple[
 
 
 def _mentioned(function: Function) -> set[str]:
-    """Every name that an operand or a table of branches is: any other label only marks a place."""
+    """Every name that an operand or a branch table mentions: any other label only marks a place."""
     found: set[str] = set()
     waiting = [function.body] if function.body is not None else []
     while waiting:
@@ -115,7 +115,7 @@ class _Cutter:
                         pass
 
     def trim(self) -> None:
-        """Drop the empty piece behind an instruction that control never passes."""
+        """Drop the empty piece after an instruction that control never passes."""
         last = self.pieces[-1]
         if len(self.pieces) > 1 and not last.instructions and not any(map(self._leads, last.labels)):
             before = self.pieces[-2].instructions[-1]
@@ -130,7 +130,7 @@ class _Cutter:
             self.pieces.append(OpenBlock())
 
     def _label(self, name: str, scope: _Scope, following: Statement | None) -> int:
-        """Note a label; how many statements it takes with it: the directive that it names, if any."""
+        """Record a label; returns 1 if it names the directive that follows, else 0."""
         match following:
             case BranchTargets():
                 scope.labels.setdefault(name, following)
@@ -154,7 +154,7 @@ class _Cutter:
         return bool(self._noreturn) and called(node) in self._noreturn
 
     def connect(self, number: int, piece: OpenBlock) -> bool:
-        """Find where a piece leads; whether all its targets were found."""
+        """Find where a piece leads; returns whether all its targets were found."""
         last = piece.instructions[-1] if piece.instructions else None
         found = True
         goes_on: Kind | None = "next"
@@ -177,7 +177,7 @@ class _Cutter:
         return found
 
     def _branch(self, node: Instruction, piece: OpenBlock, scope: _Scope) -> bool:
-        """Add the ways of a branch; whether all its targets were found."""
+        """Add the edges of a branch; returns whether all its targets were found."""
         match node.operands:
             case (Name(text), *_) if Branch() in deeds_of(node):
                 target = scope.label(text)
@@ -194,14 +194,14 @@ class _Cutter:
                 return table.is_whole
 
     def find_tables(self) -> None:
-        """Find the lists of labels, and which branches go by each."""
+        """Find the lists of labels, and the branches that use each."""
         for number, piece in enumerate(self.pieces):
             last = piece.instructions[-1] if piece.instructions else None
             if last is not None and piece.scope is not None and (table := self._table_of(last, piece.scope)):
                 table.branches.append(number)
 
     def shared_tables(self) -> Iterator[OpenBlock]:
-        """The blocks of lists that several branches go by, to which these lead."""
+        """The blocks of lists that several branches share."""
         number = len(self.pieces)
         for table in self._tables.values():
             if len(table.branches) > 1 and table.targets:

@@ -1,4 +1,4 @@
-"""Which branches decide whether a block runs, and where the ways that part at a branch meet again."""
+"""Which branches decide whether a block runs, and where the paths that diverge at a branch meet again."""
 
 from __future__ import annotations
 
@@ -16,17 +16,16 @@ if TYPE_CHECKING:
     from ptxloom.flow.graph import FlowGraph
 
 _STEPS: Final = 256
-"""How many blocks are looked at for all branches together, and branches for all blocks, per block; few reach this."""
+"""Limit on visited blocks for all branches together, and branches for all blocks, per block; rarely reached."""
 
 
 @dataclass(frozen=True, slots=True)
 class Join:
-    """A block where lanes come together that had parted.
+    """A block where diverged lanes reconverge.
 
     Attributes:
         block: The block.
-        sides: The blocks before it that lanes come from, and for each the side on which they do: lanes from blocks with
-            different sides had parted.
+        sides: The predecessors that lanes come from, and the side of each: lanes from different sides had diverged.
     """
 
     block: int
@@ -35,10 +34,10 @@ class Join:
 
 @dataclass(frozen=True, slots=True)
 class Parting:
-    """What happens where lanes part at a branch.
+    """The consequences of a divergent branch.
 
     Attributes:
-        joins: Where ways meet that had parted.
+        joins: Where diverged paths meet.
         loops: The loops (by place in `FlowGraph.loops`) that some lanes leave and others do not.
     """
 
@@ -47,7 +46,7 @@ class Parting:
 
 
 class Control:
-    """The control dependences of a graph, each worked out when it is asked for."""
+    """The control dependences of a graph, computed on demand."""
 
     def __init__(self, graph: FlowGraph) -> None:
         self.graph = graph
@@ -58,7 +57,7 @@ class Control:
 
     @property
     def is_deep(self) -> bool:
-        """Whether branches above some block were not found, because they are too many for all blocks together."""
+        """Whether the search for branches above some block was cut short, because there are too many in all."""
         return self._further <= 0
 
     @property
@@ -71,14 +70,14 @@ class Control:
         return len(self.ways[block]) > 1
 
     def above(self, block: int) -> tuple[int, ...]:
-        """The branches that decide whether lanes come by a block, the nearest first."""
+        """The branches that decide whether lanes reach a block, the nearest first."""
         found = self._closures.get(block)
         if found is None:
             found = self._closures[block] = tuple(nearest(self._direct[block], self._further_up))
         return found
 
     def with_above(self, blocks: Iterable[int]) -> Iterator[int]:
-        """Some blocks and the branches above them, each once: those of a block behind it, the nearest first."""
+        """Some blocks and the branches above them, each once; a block comes before its branches, the nearest first."""
         order: dict[int, None] = {}
 
         def new(block: int) -> list[int]:
@@ -90,24 +89,24 @@ class Control:
         return iter(order)
 
     def directly_above(self, block: int) -> list[int]:
-        """The branches whose ways decide at once whether lanes come by a block."""
+        """The branches on which a block is directly control-dependent."""
         return self._direct[block]
 
     def _further_up(self, block: int) -> list[int]:
-        """The branches that a block depends on at once; empty once the budget is spent."""
+        """The branches on which a block is directly control-dependent; empty once the budget is spent."""
         if self.is_deep:
             return []
         self._further -= len(self._direct[block])
         return self._direct[block]
 
     def parting(self, branch: int) -> Parting | None:
-        """Where the ways that leave a branch meet, and which loops they leave.
+        """Where the paths that leave a branch meet, and which loops they leave.
 
         Args:
             branch: The block that ends with the branch.
 
         Returns:
-            These; None if the branches asked for before have used up the budget of steps.
+            The parting; None if earlier calls have used up the budget of steps.
         """
         if branch not in self._partings:
             self._partings[branch] = self._part(branch) if self._steps > 0 else None
@@ -167,7 +166,7 @@ class Control:
         return {block: number for number, loop in enumerate(self.graph.loops) for block in loop.own}
 
     def leaving(self, loop: int) -> list[int]:
-        """The branches that decide when a loop is left, those in it that do so only at times among them."""
+        """The branches that decide when a loop is left, including those in it that run only sometimes."""
         blocks = self.graph.loops[loop].blocks
         self._further -= len(blocks)
         if self.is_deep:
@@ -182,10 +181,10 @@ class Control:
         return {block: at for at, block in enumerate((*self.graph.order, self.end))}
 
     def _part(self, branch: int) -> Parting | None:
-        """Send each way's own label on; where two meet, ways that had parted join.
+        """Propagate a label along each path; where two labels meet, diverged paths join.
 
-        In the order of `place`, or a label that is about to change is sent on as well: what is found depends on the
-        order, so this is no problem for `solve`.
+        This follows the order of `place`; otherwise labels that are about to change would be propagated as well. The
+        result depends on the order, so `solve` cannot be used.
         """
         labels = {one: one for one in self.ways[branch]}
         joins: set[int] = set()
@@ -221,7 +220,7 @@ class Control:
                 yield one, labels[one]
 
     def _left(self, branch: int, labels: dict[int, int]) -> list[int]:
-        """The loops around a branch that lanes on some of its ways leave while others go round again."""
+        """The loops around a branch that lanes on some of its paths leave while others iterate again."""
         found: list[int] = []
         for number in self.loops_around(branch):
             loop = self.graph.loops[number]

@@ -1,8 +1,8 @@
 """Whether two values keep the same distance in all lanes of a warp, though they differ from lane to lane.
 
-`for (t = tid; t < n + tid; t += c)` ends for all lanes at once: what differs in `t` and in its bound is the same
-`tid`, and the rest is shared. A value is taken apart into what differs, counted by how often it is added, and a rest
-that all lanes share.
+`for (t = tid; t < n + tid; t += c)` ends for all lanes at once: what differs in `t` and in its bound is the same `tid`,
+and the rest is shared. A value is decomposed into differing parts, each with the number of times it is added, and a
+rest that all lanes share.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _DEPTH: Final = 24  # of values that are looked through
 
 
 class Values(Protocol[Node]):
-    """What is known of values."""
+    """Knowledge about values."""
 
     def instruction(self, node: Write) -> Instruction:
         """The instruction that writes a value."""
@@ -44,7 +44,7 @@ class Values(Protocol[Node]):
 
 
 class Differences(Generic[Node]):
-    """Takes values apart, on the way to a branch (a block's number) that is taken to part no lanes."""
+    """Decomposes values, assuming that lanes do not diverge at one branch (a block's number)."""
 
     def __init__(self, values: Values[Node], branch: int) -> None:
         self._values = values
@@ -52,12 +52,12 @@ class Differences(Generic[Node]):
         self._open: set[Merge] = set()
 
     def keeps_apart(self, node: Write, left: Operand, right: Operand) -> bool:
-        """Whether two operands of an instruction differ by the same in all lanes; what overflows is not seen."""
+        """Whether two operands of an instruction differ by the same amount in all lanes; overflow is ignored."""
         one, other = (self._operand(node, operand, 0) for operand in (left, right))
         return one is not None and one == other
 
     def _operand(self, node: Write, operand: Operand, depth: int) -> Counter[Node] | None:
-        """What differs in an operand; None if it is not a register."""
+        """The differing parts of an operand; None if it is not a register."""
         if not isinstance(operand, Name):
             return None
         found = self._values.operand(node, operand.text)
@@ -79,7 +79,7 @@ class Differences(Generic[Node]):
         return alone
 
     def _sum(self, node: Write, depth: int) -> Counter[Node] | None:
-        """What differs in a sum, a difference or a copy; None if it is something else."""
+        """The differing parts of a sum, a difference or a copy; None for other instructions."""
         instruction = self._values.instruction(node)
         counts = signs(instruction) if node.whole and instruction.predicate is None else ()
         if not counts or not {*counts} <= {1, -1}:
@@ -94,6 +94,6 @@ class Differences(Generic[Node]):
         return Counter({one: count for one, count in total.items() if count})
 
     def _met(self, incoming: Iterable[Counter[Node]]) -> Counter[Node] | None:
-        """What differs in values that meet in a loop: all start with the same, and go on by what is shared."""
+        """The differing parts of values that meet in a loop: all start equal, and advance by a shared amount."""
         starts = [terms for terms in incoming if not (len(terms) == 1 and next(iter(terms)) in self._open)]
         return starts[0] if starts and all(one == starts[0] for one in starts) else None

@@ -13,14 +13,14 @@ if TYPE_CHECKING:
 
 
 def reachable(ways: Ways, root: int, found: set[int] | None = None) -> set[int]:
-    """The nodes that ways from `root` lead to, itself among them; with `found`, they are added to those."""
+    """The nodes reachable from `root`, including itself; with `found`, they are added to it."""
     known = set[int]() if found is None else found
     known.update(reached((root,), lambda at: [one for one in ways[at] if one not in known]))
     return known
 
 
 def reverse_postorder(ways: Ways, root: int) -> list[int]:
-    """The reachable nodes, each before those that ways from it lead to, as far as cycles allow."""
+    """The reachable nodes, each before its successors, as far as cycles allow."""
     seen = {root}
     left: list[int] = []
     path = [(root, iter(ways[root]))]
@@ -93,7 +93,7 @@ class _Forest:
         self._label = list(range(size))
 
     def least(self, node: int) -> int:
-        """The node with the least semidominator on the way from `node` up to, but without, its tree's root."""
+        """The node with the least semidominator on the path from `node` up to, but excluding, its tree's root."""
         path: list[int] = []
         at = node
         while (above := self.parent[at]) is not None and self.parent[above] is not None:

@@ -1,4 +1,4 @@
-"""What is known of the values of a function, worked out as far as it is asked for."""
+"""Facts about the values of a function, computed on demand."""
 
 from __future__ import annotations
 
@@ -60,11 +60,11 @@ class FlowFacts(OnDemand[FlowNode, Bits]):
         return isinstance(node, (Merge, BranchCondition)) and node in self._changes and self._is_meeting(node)
 
     def _is_meeting(self, node: FlowNode) -> bool:
-        """Whether a node is where values meet that come along different ways."""
+        """Whether values from different paths meet at a node."""
         return isinstance(node, Merge) or (isinstance(node, BranchCondition) and self.graph.blocks[node.block].is_table)
 
     def _joined(self, node: FlowNode, before: Bits, fresh: Bits) -> Bits:
-        """What stops changing soon: a node that changes often keeps only what is below the lowest bit that does."""
+        """Widen a node that changes often: it keeps only the bits below the lowest one that changes."""
         fact = bits.either(before, fresh)
         changes = self._changes[node] = self._changes.get(node, 0) + 1
         return fact if changes < _PATIENCE else bits.widened(before, fact)
@@ -74,7 +74,7 @@ class FlowFacts(OnDemand[FlowNode, Bits]):
             self._part(node.block, fact.level)
 
     def _part(self, block: int, level: Level) -> None:
-        """Lanes part after a block: what meets again later may differ."""
+        """Lanes diverge after a block: values that meet later may differ."""
         parting = self.control.parting(block)
         if parting is None:
             self._part_anywhere()
@@ -90,7 +90,7 @@ class FlowFacts(OnDemand[FlowNode, Bits]):
                 self._look_again(node)
 
     def _part_anywhere(self) -> None:
-        """Lanes part in very many places: wherever values meet, and whatever leaves a loop, may differ or not."""
+        """Lanes diverge in very many places: assume nothing about values that meet or leave a loop."""
         if not self._parts_anywhere:
             self._parts_anywhere = True
             for nodes in (*self._at_join.values(), *self._at_exit.values()):
@@ -169,7 +169,7 @@ class FlowFacts(OnDemand[FlowNode, Bits]):
         return bits.made(inner.zeros, inner.ones, bits.FULL & ~(inner.zeros | inner.ones), max(level, inner.level))
 
     def _ask_exits(self, loop: int) -> None:
-        """Look at the branches that decide when a loop is left."""
+        """Evaluate the branches that decide when a loop is left."""
         for one in self.control.leaving(loop):
             self._ask(BranchCondition(one))
         if self.control.is_deep:
@@ -192,7 +192,7 @@ class FlowFacts(OnDemand[FlowNode, Bits]):
         return self._met(node.block, facts, origins)
 
     def _met(self, block: int, facts: Mapping[int, Bits], origins: Mapping[int, object]) -> Bits | None:
-        """What is known of a value where ways meet, from what each block before it leaves."""
+        """The facts about a value where paths meet, from each predecessor."""
         if not facts:
             return None
         found = reduce(bits.either, facts.values())
@@ -205,7 +205,7 @@ class FlowFacts(OnDemand[FlowNode, Bits]):
         return found
 
     def _ask_choices(self, block: int, before: list[int]) -> None:
-        """Look at the branches that decide from where control comes to a block."""
+        """Evaluate the branches that decide which predecessor control comes from."""
         if block in self._choices_asked:
             return
         self._choices_asked.add(block)
@@ -239,7 +239,7 @@ class FlowFacts(OnDemand[FlowNode, Bits]):
         return fresh if instruction.predicate is None else self._kept(node, instruction, fresh)
 
     def _kept(self, node: Write, instruction: Instruction, fresh: Bits) -> Bits | None:
-        """A write under a guard leaves the value that was there before in the lanes whose guard does not hold."""
+        """A guarded write keeps the earlier value in the lanes whose guard is false."""
         predicate = instruction.predicate
         if predicate is None:
             return fresh
@@ -320,7 +320,7 @@ class FlowFacts(OnDemand[FlowNode, Bits]):
         return self._seen_from(self._registers.origin(block, position, key), block)
 
     def _seen_from(self, origin: Origin, block: int) -> Origin | Outlived:
-        """A value as it is seen in a block, perhaps outside the loops that it was made in."""
+        """A value as seen from a block, perhaps outside the loops in which it was computed."""
         if isinstance(origin, Nothing) or origin.block == block:
             return origin
         left = takewhile(lambda one: block not in self.graph.loops[one].blocks, self.control.loops_around(origin.block))

@@ -41,7 +41,7 @@ class EdgeKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """A way from one block to another, both by number."""
+    """An edge from one block to another, both by number."""
 
     source: int
     target: int
@@ -71,7 +71,7 @@ class BasicBlock:
 
     @property
     def is_fatal(self) -> bool:
-        """Whether no lane survives the end that the function may have here."""
+        """Whether no lane continues after the end of this block."""
         last = self.last
         if last is None or self.leaves != last.opcode:
             return False
@@ -170,7 +170,7 @@ class FlowGraph:
 
     @cached_property
     def irreducible(self) -> tuple[Edge, ...]:
-        """The edges that enter a cycle beside its header, so that it is not a natural loop."""
+        """The edges that enter a cycle elsewhere than at its header, so that it is not a natural loop."""
         place = {number: at for at, number in enumerate(self.order)}
         return tuple(
             edge
@@ -180,7 +180,7 @@ class FlowGraph:
         )
 
     def dominates(self, first: int, second: int) -> bool:
-        """Whether every way from the start to block `second` goes through block `first`; a block dominates itself.
+        """Whether every path from the start to block `second` goes through block `first`; a block dominates itself.
 
         Args:
             first: The number of a block.
@@ -208,7 +208,7 @@ class FlowGraph:
         return self.blocks[numbers[at - 1]] if at else None
 
     def span(self, number: int) -> Span | None:
-        """Where a block's instructions stand; None if it has no instructions.
+        """The span of a block's instructions; None if it has none.
 
         Args:
             number: The block's number.

@@ -1,7 +1,7 @@
 """The natural loops of a graph and how they nest.
 
-Loops with different headers share no block, or one is in the other. So the blocks can be laid in one row in which those
-of each loop, with the loops in it, stand side by side: a nest takes as much room as its blocks, however deep it is.
+Loops with different headers share no block, or one is in the other. So all blocks fit in one row in which those of each
+loop, with its inner loops, are contiguous: a nest takes space proportional to its blocks, however deep it is.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Blocks(AbstractSet[int]):
 
 @dataclass(frozen=True, slots=True)
 class Loop:
-    """Blocks that can be run again and again, entered only at the header.
+    """Blocks that can run repeatedly, entered only at the header.
 
     Attributes:
         header: The block that every round starts with.
@@ -132,7 +132,7 @@ def _members(
 
 
 def _top(block: int, above: dict[int, int]) -> int:
-    """The outermost header that is known to be around a block, or the block itself. Ways there become shorter."""
+    """The outermost known header around a block, or the block itself; compresses the paths to it."""
     top = block
     while above.get(top, top) != top:
         top = above[top]

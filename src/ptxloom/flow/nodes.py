@@ -1,4 +1,4 @@
-"""What the values of a function are asked by: where they are written or meet, and what is made of these."""
+"""The keys of a function's values: where they are written or meet, and values derived from these."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Outlived:
-    """A value made inside loops and looked at outside them: lanes may have left with different ones."""
+    """A value computed inside loops and used outside them: lanes may have left with different ones."""
 
     origin: Origin
     loops: tuple[int, ...]
@@ -20,7 +20,7 @@ class Outlived:
 
 @dataclass(frozen=True, slots=True)
 class BranchCondition:
-    """What decides where control goes at a block's end."""
+    """The condition that decides where control goes at a block's end."""
 
     block: int
 

@@ -1,4 +1,4 @@
-"""Where registers are written and which write a read sees: static single assignment, worked out name by name."""
+"""Where registers are written and which write a read sees: static single assignment, computed name by name."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Nothing:
 Origin: TypeAlias = "Write | Merge | Nothing"
 NOTHING: Final = Nothing()
 _MEETINGS: Final = 256
-"""How many blocks the dominance frontiers of all blocks may have together, per block; few functions reach this."""
+"""Limit on the total size of all dominance frontiers, per block; few functions reach it."""
 
 
 class RegisterWrites:
@@ -77,7 +77,7 @@ class RegisterWrites:
         return self._names.declares(instruction, name)
 
     def origin(self, block: int, position: int, key: str) -> Origin:
-        """What a read sees just before an instruction; `position` may be the number of a block's instructions."""
+        """The value that a read sees just before an instruction; `position` may be the length of the block."""
         if key not in self._index:
             return NOTHING
         here = self._writes(key).get(block)
@@ -88,14 +88,14 @@ class RegisterWrites:
         return self._at_start(block, key)
 
     def at_end(self, block: int, key: str) -> Origin:
-        """What a block leaves in a register."""
+        """The value of a register at the end of a block."""
         return self.origin(block, len(self.graph.blocks[block].instructions), key)
 
     def reaching(self, block: int, position: int, key: str) -> tuple[Write, ...]:
         """Every write that a read just before an instruction may see, in the order of the text.
 
-        Behind a guarded write, or one of a part, the older ones are seen, too. `origin` takes no heed of ways on which
-        nothing was written; here whatever way leads back from the read counts.
+        Older writes also count if a write is guarded or partial. `origin` ignores paths without a write; here every
+        path that leads to the read counts.
         """
         writes, found = self._writes(key), list[Write]()
         dead = frozenset[int]() if block in self.graph.unreachable else self.graph.unreachable
@@ -133,7 +133,7 @@ class RegisterWrites:
 
     @cached_property
     def _index(self) -> dict[str, list[tuple[int, int]]]:
-        """Where every register is written: by block and place in it."""
+        """The writes of every register, by block and place in it."""
         found: dict[str, list[tuple[int, int]]] = {}
         for number, block in enumerate(self.graph.blocks):
             for position, instruction in enumerate(block.instructions):
@@ -184,16 +184,16 @@ class RegisterWrites:
         return not all(self._replaces(one) for block in writes.values() for one in block)
 
     def _replaces(self, write: Write) -> bool:
-        """Whether nothing of an older value is left behind a write."""
+        """Whether a write replaces the older value completely."""
         return write.whole and self.instruction(write).predicate is None
 
     @cached_property
     def _joins(self) -> frozenset[int]:
-        """The blocks that control comes to on several ways."""
+        """The blocks with several predecessors."""
         return frozenset(number for number in self.graph.order if len(self._before(number)) > (number != 0))
 
     def _before(self, number: int) -> list[int]:
-        """The blocks that control comes from."""
+        """The predecessors of a block."""
         return [one for one in self.graph.predecessors[number] if one not in self.graph.unreachable]
 
     @property

@@ -30,8 +30,8 @@ class Cause:
     """Where lanes begin to differ.
 
     Attributes:
-        instruction: It reads or makes the first value that differs.
-        source: The special register that it reads; empty if the instruction itself makes the difference.
+        instruction: The instruction that reads or computes the first differing value.
+        source: The special register that it reads; empty if the instruction itself causes the difference.
     """
 
     instruction: Instruction
@@ -57,13 +57,13 @@ class Uniformity(FlowFacts):
         self._nearest: dict[int, int | None] = {}
 
     def register(self, block: int, position: int, name: str) -> Bits:
-        """What is known of a register just before an instruction, given by its place in a block."""
+        """The facts about a register just before an instruction, given by its place in a block."""
         instruction = self.graph.blocks[block].instructions[position]
         node = self._node(block, position, self._registers.key(instruction, name))
         return self._unwritten(instruction, name) if isinstance(node, str) else self._settled(node)
 
     def guard(self, block: int, position: int) -> Bits:
-        """What is known of whether an instruction's guard lets it run: of 1 bit, always 1 if it has no guard."""
+        """The facts about an instruction's guard: 1 bit, always 1 without a guard."""
         predicate = self.graph.blocks[block].instructions[position].predicate
         if predicate is None:
             return fixed(1)
@@ -104,16 +104,16 @@ class Uniformity(FlowFacts):
         reached([block], asked)
 
     def _parts(self, branch: int) -> bool:
-        """Whether lanes part at a branch for certain."""
+        """Whether lanes certainly diverge at a branch."""
         if branch not in self._certain:
             differs = self._facts[BranchCondition(branch)].level is Level.DIVERGENT
             self._certain[branch] = differs and not self._keeps_together(branch)
         return self._certain[branch]
 
     def _keeps_together(self, block: int) -> bool:
-        """Whether a branch compares two integers that differ by the same in all lanes, if it has not parted them.
+        """Whether a branch compares two integers with the same difference in all lanes, unless it has split them.
 
-        Then all lanes go the same way, unless a sum overflows in some: they do not part for certain.
+        Then all lanes take the same path, unless a sum overflows in some: it is not certain that they diverge.
         """
         inside = self.graph.blocks[block].instructions
         predicate = inside[-1].predicate if inside else None
@@ -146,14 +146,14 @@ class Uniformity(FlowFacts):
         return self._first_cause(node)
 
     def branch_cause(self, block: int) -> Cause | None:
-        """Where what decides on the ways after a block begins to differ between lanes; None if it is not known to."""
+        """Where the condition at a block's end begins to differ between lanes; None if it is not known to."""
         self._settled(BranchCondition(block))
         return self._first_cause(BranchCondition(block))
 
     # --- causes ---
 
     def _first_cause(self, node: FlowNode) -> Cause | None:
-        """Follow what differs for certain back to where it begins, the shortest way."""
+        """Follow a certain difference back to its origin, by the shortest path."""
         ways = nearest([node], lambda one: self._behind(one) if self._differs(one) else ())
         first = next((one for one in ways if isinstance(one, Write) and self._begins_to_differ(one)), None)
         if first is None:
@@ -179,7 +179,7 @@ class Uniformity(FlowFacts):
         return behind
 
     def _parting_at(self, block: int) -> list[int]:
-        """The branches at which lanes part that meet at a block."""
+        """The branches at which the lanes that meet at a block diverged."""
         return sorted(self._joins.get(block, ()), key=lambda one: self._numbers[BranchCondition(one)])
 
     def _special_in(self, instruction: Instruction) -> str:

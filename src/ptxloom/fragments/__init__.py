@@ -1,4 +1,4 @@
-"""Who holds what: which lane, register and bits hold which element of a matrix; PTX ISA 9.7.14 to 9.7.16."""
+"""Which lane, register and bits hold which element of a matrix; PTX ISA 9.7.14 to 9.7.16."""
 
 from __future__ import annotations
 

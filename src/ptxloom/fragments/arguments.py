@@ -1,4 +1,4 @@
-"""What batch execution takes: arrays of the right type and shape, and addresses that name whole rows."""
+"""Checks the arguments of batch execution: types and shapes of arrays, and addresses of whole rows."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Batch:
 
 
 def as_memory(memory: object, *, written: bool) -> Memory:
-    """The memory argument, proven to be bytes.
+    """The memory argument, checked to be bytes.
 
     Raises:
         UsageError: It is not a uint8 array, or is read-only where it must be written.
@@ -55,7 +55,7 @@ def as_memory(memory: object, *, written: bool) -> Memory:
 
 
 def as_addresses(addresses: object) -> Integers:
-    """The address argument, proven to be one integer for each lane.
+    """The address argument, checked to hold one integer per lane.
 
     Raises:
         UsageError: It is not an integer array, or its last dimension is not 32.
@@ -67,7 +67,7 @@ def as_addresses(addresses: object) -> Integers:
 
 
 def as_registers(registers: object, count: int) -> npt.NDArray[np.uint32]:
-    """The register argument, proven to be `count` uint32 for each lane.
+    """The register argument, checked to hold `count` uint32 per lane.
 
     Raises:
         UsageError: Its type or its last two dimensions are wrong.
@@ -80,7 +80,7 @@ def as_registers(registers: object, count: int) -> npt.NDArray[np.uint32]:
 
 
 def as_result(out: object, shape: tuple[int, ...]) -> npt.NDArray[np.uint32]:
-    """The array for a result: the one given, proven to fit, or a new one.
+    """The array for a result: the given one, after checks, or a new one.
 
     Raises:
         UsageError: Its type, shape or order in memory is wrong, or it is read-only.
@@ -95,7 +95,7 @@ def as_result(out: object, shape: tuple[int, ...]) -> npt.NDArray[np.uint32]:
 
 
 def batch_of(fragment: Fragment, memory: Memory, addresses: Integers, *leading: tuple[int, ...]) -> Batch:
-    """Bring memory, addresses and further leading dimensions together and prove every used address legal.
+    """Broadcast memory, addresses and further leading dimensions, and check every used address.
 
     Raises:
         UsageError: The leading dimensions do not broadcast.
@@ -117,7 +117,7 @@ def batch_of(fragment: Fragment, memory: Memory, addresses: Integers, *leading: 
 
 
 def prove_rows(batch: Batch, fragment: Fragment, row_bytes: int) -> None:
-    """Prove that every used address is a multiple of its row's size and every row is in memory.
+    """Check that every used address is a multiple of its row's size and every row is in memory.
 
     Raises:
         UndefinedBehavior: One is not; the first by warp and lane is named.
@@ -140,7 +140,7 @@ def prove_rows(batch: Batch, fragment: Fragment, row_bytes: int) -> None:
 
 
 def prove_apart(batch: Batch, fragment: Fragment) -> None:
-    """Prove that no warp stores two rows to one place.
+    """Check that no warp stores two rows to one place.
 
     Raises:
         UndefinedBehavior: One does; the later lane is named.

@@ -60,7 +60,7 @@ def fragment(
             stmatrix, `m16n8k16...` an mma, `m64n8k16...` a wgmma), an instruction
             of a parsed module, or a form. D's shape and the types of a `tcgen05.mma` follow its qualifiers, as in
             `tcgen05.mma.cta_group::2.kind::f16.m256n128k16.f32.f16.f16`, or come from its descriptor.
-        operand: "a", "b", "c" or "d" of mma and wmma.mma, "a" (if it lies in registers) or "d" of wgmma, "e" for the
+        operand: "a", "b", "c" or "d" of mma and wmma.mma, "a" (if it is in registers) or "d" of wgmma, "e" for the
             metadata of sparse ones; "d", "a", "e", "sfa" and "sfb" (scales) of tcgen05.mma; "a" or "d" of movmatrix
             (d if left out); empty for an instruction with a single one.
         descriptor: The instruction descriptor of a tcgen05.mma, or its 32 bits.
@@ -100,7 +100,7 @@ def fragment(
 
 @cache
 def transposition() -> tuple[int, ...]:
-    """For each half of movmatrix's destination, by lane, the half of the source that it takes."""
+    """For each half of movmatrix's destination, by lane, the half of the source that it receives."""
     source, destination = fragment(transpose(), "a"), fragment(transpose(), "d")
     held = (source.holder(row=e.row, column=e.column) for e in destination)
     return tuple(2 * half.lane + source.value_of(half) for half in held)
@@ -110,7 +110,7 @@ def fragment_operands(
     instruction: str | Spelled | MatrixMove | MatrixForm | TensorInstruction,
     descriptor: InstructionDescriptor | int | None = None,
 ) -> tuple[str | None, ...]:
-    """What `fragment` takes as operands of an instruction; None where it has a single one.
+    """The values of `operand` that `fragment` accepts for an instruction; None if it has a single one.
 
     Raises:
         UnsupportedForm: The instruction does not exist or holds no matrix.

@@ -1,4 +1,4 @@
-"""What the manual leaves undefined, met while an instruction is executed on arrays."""
+"""Undefined behaviour met while an instruction is executed on arrays."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from ptxloom.diagnostics import PtxloomError
 
 
 class UndefinedBehavior(PtxloomError):  # noqa: N818 - the design's public name
-    """A warp did what the manual leaves undefined; the message names the warp, the lane and the address.
+    """A warp did something that the manual leaves undefined; the message names the warp, the lane and the address.
 
     Attributes:
         reason: What is wrong, as a clause: "is not a multiple of 16 bytes".

@@ -46,7 +46,7 @@ def ldmatrix(
     addresses: Integers,
     out: Registers | None = None,
 ) -> Registers:
-    """What each lane's registers hold after an ldmatrix.
+    """Each lane's registers after an ldmatrix.
 
     Args:
         form: The spelling, full or short: `m8n8.x4.trans.b16`; or an instruction of a parsed module.

@@ -24,7 +24,7 @@ class Filled:
 
     Attributes:
         fragment: The fragment.
-        type: What the bits are read as.
+        type: The type that the bits are read as.
         values: (matrices, rows, columns); a type narrower than an element makes more columns, a wider one fewer.
         first_row: Which row the first one is of a matrix that several warps hold together.
     """
@@ -38,7 +38,7 @@ class Filled:
 
     @property
     def per_element(self) -> float:
-        """How many values an element of the fragment makes."""
+        """The number of values per element of the fragment."""
         return self.values.shape[2] / self.fragment.columns
 
 
@@ -96,7 +96,7 @@ def read_registers(registers: NDArray[Any], type_: str) -> NDArray[Any]:
 
 
 def _bits(fragment: Fragment, name: str) -> int:
-    """How wide a value is; a narrow one may be read from the whole of its element."""
+    """The width of a value in bits; a narrow one may be read from its whole element."""
     known = element_type(name)
     if known.count > 1 or known.kind is Kind.PREDICATE:
         raise UsageError("type", name, "a type of one number, such as f16")

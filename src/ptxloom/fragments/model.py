@@ -1,8 +1,8 @@
 """A fragment as a value: a one-to-one map between (lane, register, bit) and (matrix, row, column).
 
 Every map of the manual sends each binary digit of the lane number and of the value number to one binary digit of a
-coordinate. So a fragment is a handful of digits, asked rather than tabulated. Extents are powers of two, but where a
-tile is repeated any number of times: then the highest digit of the value number has that many values.
+coordinate. So a fragment is a handful of digits, evaluated rather than tabulated. Extents are powers of two, but where
+a tile is repeated any number of times: then the highest digit of the value number has that many values.
 
 A warp's lane numbers have five digits, those of a warpgroup seven: a lane is then a thread of its four warps. Tensor
 memory is described in the same way: a lane is then one of its 128 lanes (of a pair of CTAs 256, those of the even CTA
@@ -38,7 +38,7 @@ class Axis(StrEnum):
 
 
 class Digit(NamedTuple):
-    """One digit of a coordinate: `weight` is what it counts, a power of two, and `radix` how many values it has."""
+    """One digit of a coordinate: `weight` is its place value, a power of two, and `radix` the number of its values."""
 
     axis: Axis
     weight: int
@@ -46,7 +46,7 @@ class Digit(NamedTuple):
 
 
 class Evidence(StrEnum):
-    """What the fragment of a form rests on.
+    """The evidence for the fragment of a form.
 
     Example:
         >>> from ptxloom.fragments import fragment
@@ -90,15 +90,15 @@ class Fragment:
         spelling: The instruction.
         operand: Which of its operands: "a", "b", "c" or "d" of products and movmatrix, "e" for metadata, "sfa" and
             "sfb" for the scales of A and B; "r" of instructions with a single one.
-        lanes: What the binary digits of the lane number stand for, lowest first: five of a warp, seven of a warpgroup
+        lanes: The meaning of the binary digits of the lane number, lowest first: five of a warp, seven of a warpgroup
             and of tensor memory, eight of a pair's.
-        values: What the digits of the value number stand for, lowest first; the last may have any radix.
+        values: The meaning of the digits of the value number, lowest first; the last may have any radix.
         width: Bits that carry the value of one element.
         stride: Bits from one element to the next in a register.
         shift: Bit at which an element's value starts in its `stride` bits.
         register_bits: Width of one register: 64 for f64, otherwise 32.
         addressed: Whether lanes name the rows' addresses: ldmatrix and stmatrix.
-        confirmed: What the map rests on.
+        confirmed: The evidence for the map.
         in_tensor_memory: Whether tensor memory holds it: lanes and registers are then its lanes and columns.
 
     Example:
@@ -125,7 +125,7 @@ class Fragment:
     _repr_mimebundle_ = mimebundle
 
     def __post_init__(self) -> None:
-        """Prove that the map is one-to-one: each digit of each coordinate stands exactly once."""
+        """Check that the map is one-to-one: each digit of each coordinate occurs exactly once."""
         digits = (*self.lanes, *self.values)
         if len(self.lanes) not in _LANE_DIGITS or any(digit.radix != 2 for digit in digits[:-1]):
             raise UsageError("digits", digits, "five, seven or eight of lanes, and of base two except for the last")
@@ -138,27 +138,27 @@ class Fragment:
 
     @property
     def registers(self) -> int:
-        """How many registers a lane holds: the length of the vector expression."""
+        """The number of registers per lane: the length of the vector expression."""
         return self.values_per_lane * self.stride // self.register_bits
 
     @property
     def values_per_lane(self) -> int:
-        """How many elements a lane holds."""
+        """The number of elements per lane."""
         return prod(digit.radix for digit in self.values)
 
     @property
     def lane_count(self) -> int:
-        """How many lanes there are: 32 of a warp, 128 of a warpgroup and of tensor memory, 256 of a pair's."""
+        """The number of lanes: 32 of a warp, 128 of a warpgroup and of tensor memory, 256 of a pair's."""
         return 1 << len(self.lanes)
 
     @property
     def matrices(self) -> int:
-        """How many matrices the operand holds."""
+        """The number of matrices in the operand."""
         return self.extent(Axis.MATRIX)
 
     @property
     def copies(self) -> int:
-        """How often each element is held: more than once in some fragments of `wmma` and in tensor memory."""
+        """The number of copies of each element: more than one in some fragments of `wmma` and in tensor memory."""
         return self.extent(Axis.COPY)
 
     @property
@@ -183,7 +183,7 @@ class Fragment:
         return self.in_tensor_memory and len(self.lanes) == _PAIR_DIGITS
 
     def reaches(self, lane: int) -> bool:
-        """Whether a lane holds any of it. Some do if the operand's address names another lane than 0.
+        """Whether a lane holds any of it, or would if the operand's address named another lane than 0.
 
         Args:
             lane: From 0 to `lane_count - 1`.
@@ -195,11 +195,11 @@ class Fragment:
 
     @property
     def address_lanes(self) -> int:
-        """How many lanes name a row's address, from lane 0; the others' addresses are ignored."""
+        """The number of lanes, from lane 0, that name a row's address; the others' addresses are ignored."""
         return self.matrices * self.rows if self.addressed else 0
 
     def extent(self, axis: Axis) -> int:
-        """How many places a coordinate has.
+        """The extent of a coordinate.
 
         Args:
             axis: Which of matrix, row and column.
@@ -297,7 +297,7 @@ class Fragment:
         return self.at(lane, value)
 
     def held_by(self, lane: int) -> tuple[Element, ...]:
-        """What a lane holds, in the order of its values.
+        """The elements of a lane, in the order of its values.
 
         Args:
             lane: From 0 to `lane_count - 1`.

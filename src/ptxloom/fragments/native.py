@@ -1,4 +1,4 @@
-"""The matrix moves as native code: one small function a form, written from its fragment and compiled by LLVM.
+"""The matrix moves as native code: one small function per form, made from its fragment and compiled by LLVM.
 
 NumPy has no fast way to move 2 or 4 bytes at a time, and that is what these instructions do. A function handles any
 number of warps.
@@ -114,7 +114,7 @@ def source(move: MatrixMove) -> str:
 
 
 class Together(StrEnum):
-    """What is contiguous in the storage of registers: the registers of one lane, or the lanes of one register."""
+    """The contiguous unit in the storage of registers: the registers of one lane, or the lanes of one register."""
 
     REGISTERS = "registers"
     LANES = "lanes"
@@ -127,7 +127,7 @@ class Sides:
     Attributes:
         rows: The addressed rows; a row's number is the lane that names it.
         registers: The registers of a warp, as they are kept.
-        bits: What moves whole: values that are neighbours in a row and in a register.
+        bits: The bits that move as a whole: values that are neighbours in a row and in a register.
     """
 
     rows: Side
@@ -136,7 +136,7 @@ class Sides:
 
     @property
     def element(self) -> str:
-        """The LLVM type of what moves whole."""
+        """The LLVM type of a unit that moves as a whole."""
         return f"i{self.bits}"
 
     @property
@@ -187,8 +187,8 @@ def _row_pointer(move: MatrixMove, number: int) -> Iterator[str]:
 def _unpacked(move: MatrixMove, number: int, shape: str) -> Iterator[str]:
     """`%v`: the packed elements of a row, each in a byte.
 
-    Element i is bits [i * bits, (i + 1) * bits) of the row, extended by its sign or by zeros. Two bytes that hold it
-    are brought together; shifts then cut away what does not belong to it.
+    Element i is bits [i * bits, (i + 1) * bits) of the row, extended by its sign or by zeros. The two bytes that hold
+    it are joined; shifts then remove the other bits.
     """
     count, bits, row = move.row_elements, move.source.bits, move.row_bytes
     places = [divmod(i * bits, 8) for i in range(count)]

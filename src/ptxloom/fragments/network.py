@@ -1,10 +1,10 @@
 """A rearrangement of elements between 16-byte vectors, in as few interleavings as its digits allow.
 
 Both sides of a matrix move are vectors of 16 bytes: addressed rows on one, neighbouring registers of a warp on the
-other. On each side the digits of a fragment give the vector of an element and its place there. Interleaving two
-vectors that differ in one digit brings that digit inside, as the lowest, and puts the highest inner digit outside. So
-the inner digits of the target are brought in one after the other, except the first of them that are inside already. If
-need be each vector is first put in such an order that those stay, and those that are brought in later leave in time.
+other. On each side the digits of a fragment give the vector of an element and its place there. Interleaving two vectors
+that differ in one digit brings that digit inside, as the lowest, and puts the highest inner digit outside. So the inner
+digits of the target are brought in one after the other, except the first of them that are inside already. If necessary,
+each vector is first reordered so that those stay, and those that are brought in later leave in time.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ def rearrange(source: Vectors, start: Side, target: Side, element: str) -> tuple
 
     Args:
         source: The vectors at the start.
-        start: How they are made up.
-        target: How they shall be made up.
+        start: Their composition.
+        target: The required composition.
         element: The LLVM type of an element.
 
     Returns:
@@ -74,7 +74,7 @@ def rearrange(source: Vectors, start: Side, target: Side, element: str) -> tuple
 
 
 def _favourable(inner: tuple[Digit, ...], wanted: tuple[Digit, ...]) -> tuple[Digit, ...]:
-    """The order of the inner digits to begin with: what leaves and comes back, what leaves for good, what stays."""
+    """The initial order of the inner digits: those that leave and return, that leave for good, that stay."""
     stays = next(wanted[:k] for k in range(len(wanted), -1, -1) if set(wanted[:k]) <= set(inner))
     returns = tuple(digit for digit in wanted[len(stays) :] if digit in inner)
     leaves = tuple(digit for digit in inner if digit not in wanted)

@@ -45,7 +45,7 @@ def by_ptx_name() -> dict[str, np.dtype[Any]]:
 
 
 def ptx_name(dtype: np.dtype[Any]) -> str | None:
-    """What PTX calls a type of numbers; None if it has no such type.
+    """The PTX name of a number type; None if PTX has no such type.
 
     Example:
         >>> [ptx_name(np.dtype(name)) for name in ("float32", "uint8", "bfloat16", "complex64")]

@@ -1,4 +1,4 @@
-"""What `tcgen05.ld`, `.st` and `.cp` move: which register, or row of shared memory, is which place (PTX ISA 9.7.16).
+"""The data that `tcgen05.ld`, `.st` and `.cp` move: the place of each register or shared row (PTX ISA 9.7.16).
 
 Rows are lanes of tensor memory and columns its columns of 32 bits, both counted from where the address points. Of
 `.32x32b` each lane has a row of its own. The shapes of 16 rows are core tiles: the lanes of a quad hold neighbours in
@@ -44,7 +44,7 @@ _SHAPES: Final[dict[str, tuple[Digits, Digits]]] = {
 
 
 def tensor_memory_fragment(form: Form, registers: int) -> Fragment:
-    """Which places of tensor memory the registers of a `tcgen05.ld` or `tcgen05.st` are.
+    """The places in tensor memory of the registers of a `tcgen05.ld` or `tcgen05.st`.
 
     Args:
         form: The instruction.
@@ -77,7 +77,7 @@ _PACKED: Final = {"b4x16_p64": (4, 2), "b6x16_p32": (6, 0)}  # bits of an elemen
 
 
 def copy_fragment(form: Form) -> Fragment:
-    """Which lanes and columns of tensor memory a `tcgen05.cp` writes, with what of the rows that it reads."""
+    """The lanes and columns of tensor memory that a `tcgen05.cp` writes, and the part of a row that each receives."""
     said = form.words
     _, bits = (int(number) for number in form.filling["shape"].removesuffix("b").split("x"))
     lanes = next((way for word, way in _WAYS.items() if word in said), _ALONE)

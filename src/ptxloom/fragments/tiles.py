@@ -1,4 +1,4 @@
-"""The core tile, of which every fragment that is younger than Volta is made; the rule stands in `derive`."""
+"""The core tile, of which every fragment newer than Volta is made; `derive` states the rule."""
 
 from __future__ import annotations
 

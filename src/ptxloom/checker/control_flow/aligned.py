@@ -1,4 +1,4 @@
-"""The rule about `.aligned`: all lanes of a warp come by such an instruction together (PTX ISA 9.7.13.1, 9.7.14)."""
+"""The rule about `.aligned`: all lanes of a warp execute such an instruction together (PTX ISA 9.7.13.1, 9.7.14)."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def is_aligned(instruction: Instruction) -> bool:
 
 
 def _concerns(instruction: Instruction) -> bool:
-    """Whether an instruction may be such a one, or a call; most are neither, which is seen at once."""
+    """A quick test whether an instruction may be aligned, or a call; most are neither."""
     return bool(deeds_of(instruction)) or "aligned" in instruction.qualifiers
 
 
@@ -59,7 +59,7 @@ def _barriers(instruction: Instruction) -> Iterator[Arrive | Meet]:
 
 
 def divergent(graphs: Sequence[FlowGraph]) -> Iterator[Diagnostic]:
-    """The warnings about instructions that a part of a warp may come by."""
+    """The warnings about aligned instructions that part of a warp may execute."""
     inside = _functions_with_aligned(graphs)
     for graph in graphs:
         places = list(_places(graph, inside)) if graph.function.name in inside else []
@@ -68,7 +68,7 @@ def divergent(graphs: Sequence[FlowGraph]) -> Iterator[Diagnostic]:
 
 
 def _functions_with_aligned(graphs: Sequence[FlowGraph]) -> frozenset[str]:
-    """The functions that hold such an instruction, or call one that does."""
+    """The functions that contain an aligned instruction, or call one that does."""
     found = set[str]()
     callers: dict[str, list[str]] = {}
     for graph in graphs:
@@ -104,7 +104,7 @@ def _places(graph: FlowGraph, inside: frozenset[str]) -> Iterator[_Place]:
 
 
 def _in_function(graph: FlowGraph, places: list[_Place]) -> Iterator[Diagnostic]:
-    """One finding for each branch at which lanes part, and one for each guard that differs."""
+    """One finding for each branch at which lanes diverge, and one for each guard that differs."""
     lanes = Uniformity(graph)
     behind: dict[int, list[_Place]] = {}
     nearest: dict[int, int | None] = {}

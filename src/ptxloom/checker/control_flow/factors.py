@@ -45,14 +45,14 @@ class _List:
 
 
 def factors(graphs: Sequence[FlowGraph]) -> Iterator[Diagnostic]:
-    """The warnings about registers that are probably not those that were meant."""
+    """The warnings about registers that are probably not the intended ones."""
     for graph in graphs:
         if not graph.unresolved:
             yield from _Function(graph).findings()
 
 
 class _Function:
-    """The factors of one function, and who reads the registers that were loaded for them."""
+    """The factors of one function, and the readers of the registers loaded for them."""
 
     def __init__(self, graph: FlowGraph) -> None:
         self._graph = graph
@@ -72,8 +72,8 @@ class _Function:
     def _repeated(self, one: _List) -> Iterator[Diagnostic]:
         """Find a register that is used for several parts of a fragment.
 
-        If all are used equally often (`{b, b}`), that may be meant; it is reported only if another result of the same
-        load is never read. A value that all lanes share, such as 0, may fill any part.
+        If all are used equally often (`{b, b}`), that may be intended; it is reported only if another result of the
+        same load is never read. A value that all lanes share, such as 0, may fill any part.
         """
         counts = Counter(one.names)
         even = len(set(counts.values())) == 1
@@ -131,7 +131,7 @@ class _Function:
 
     @cached_property
     def _reads(self) -> Counter[str]:
-        """How often each register is read, by whatever instruction."""
+        """The number of reads of each register, by any instruction."""
         inside = (one for block in self._graph.blocks for one in block.instructions)
         return Counter(self._registers.key(one, name.text) for one in inside for name, read in mentions(one) if read)
 
@@ -178,7 +178,7 @@ def _lists(block: int, position: int, product: Instruction) -> Iterator[_List]:
 
 
 def _twice(one: _List, places: list[Name], load: Instruction, left: list[Name]) -> Diagnostic:
-    """The finding that a register stands for several parts of a factor."""
+    """The finding that a register is used for several parts of a factor."""
     source = one.product.source
     first, again = places[0].span_in(source), places[-1].span_in(source)
     related = [Label(first, "and here")]

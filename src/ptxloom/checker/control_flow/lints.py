@@ -1,4 +1,4 @@
-"""What is not wrong but may be a slip, reported only on request: unused names, dead code, a missing `ret`."""
+"""Notes about possible slips, reported only if selected: unused names, dead code, a missing `ret`."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class _Braces:
 
 
 def _unused(module: Module) -> Iterator[Diagnostic]:
-    """Names that are declared for this module alone, one by one, and never mentioned again."""
+    """Notes about names that are declared singly, for this module alone, and never used."""
     debug = _of_debuggers(module)
     for name, span in _never_mentioned(module):
         if name not in debug:
@@ -131,7 +131,7 @@ def _mention(statement: Statement, braces: _Braces) -> None:
 
 
 def _dead(graph: FlowGraph) -> Iterator[Diagnostic]:
-    """One note for each stretch of code that no way leads to."""
+    """One note for each unreachable stretch of code."""
     stretch: list[BasicBlock] = []
     for block in graph.blocks:
         if block.number in graph.unreachable:
@@ -143,7 +143,7 @@ def _dead(graph: FlowGraph) -> Iterator[Diagnostic]:
 
 
 def _stretch(graph: FlowGraph, stretch: list[BasicBlock]) -> Iterator[Diagnostic]:
-    """The note about blocks that no way leads to, if they do anything."""
+    """The note about unreachable blocks, if they do anything."""
     inside = [one for block in stretch for one in block.instructions]
     if all(turns(one) or stops(one) for one in inside):
         return

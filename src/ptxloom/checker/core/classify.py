@@ -1,4 +1,4 @@
-"""What an operand turns out to be once its names are looked up: the half of operand checking that needs no ISA."""
+"""Classifies operands by looking up their names: the half of operand checking that needs no ISA data."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ _OLD = PtxVersion(5, 0)  # a version up to this is in every version that knows a
 
 
 def see(operand: Operand, scope: VisibleNames) -> OperandKind:  # noqa: PLR0911 - one return a kind of operand
-    """What an operand is where `scope` is visible."""
+    """The kind of an operand in a scope."""
     match operand:
         case Name(text):
             return see_name(text, scope)
@@ -81,12 +81,12 @@ def see(operand: Operand, scope: VisibleNames) -> OperandKind:  # noqa: PLR0911 
 
 
 def see_name(text: str, scope: VisibleNames) -> OperandKind:
-    """What a name is where `scope` is visible."""
+    """The kind of a name in a scope."""
     return scope.known.get(text) or scope.remember(text, _name(text, scope))
 
 
 def _owner(symbol: Symbol, scope: VisibleNames) -> str:
-    """What a parameter is to the function at hand."""
+    """The role of a parameter in the function at hand."""
     if symbol.space != "param":
         return ""
     start = symbol.declarator.start

@@ -1,4 +1,4 @@
-"""What a rule sees: one bound instruction, its place, and the module's target and version."""
+"""The input of a rule: one bound instruction, its place, and the module's target and version."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Platform:
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """An instruction under judgement."""
+    """The instruction that is being checked."""
 
     bound: Bound
     scope: VisibleNames

@@ -1,4 +1,4 @@
-"""What an instruction wants of one operand: the ISA data's rule with the form's qualifiers put in."""
+"""The operand that an instruction requires: the ISA data's rule with the form's qualifiers filled in."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ class ExpectedOperand:
         written: Whether the instruction writes it.
         fixed: Whether the manual fixes the type, instead of the instruction.
         length: The length of a vector; 0 for a scalar.
-        traits: What else is legal here.
+        traits: Further things that are legal here.
         limits: Which values a constant may have; None if any.
         space: The state space of a variable whose name is legal here; empty: any.
-        about: What it means.
+        about: Its meaning.
         indexed: Whether it is a place whose first number may be the index in an array.
     """
 
@@ -56,7 +56,7 @@ class ExpectedOperand:
         return "wider" in self.traits
 
     def fits(self, register: str) -> bool:
-        """Whether a register of this type may stand here."""
+        """Whether a register of this type is legal here."""
         if register == "pred" and "predicate" in self.traits:
             return True
         if register == "f16x2" and "twin" in self.traits:
@@ -70,19 +70,19 @@ class ExpectedOperand:
 
     @property
     def constants(self) -> bool:
-        """Whether a constant may stand here."""
+        """Whether a constant is legal here."""
         return self.kind != "register" and not self.written and "bare" not in self.traits
 
     @property
     def takes_sums(self) -> bool:
-        """Whether ptxas lets a name and an offset stand here: wherever an integer may."""
+        """Whether ptxas accepts a name and an offset here: wherever an integer is legal."""
         if self.kind == "constant" or (self.fixed and self.type in {"b64", "u64"}):
             return False
         return is_type(self.type) and element_type(self.type).kind not in {Kind.FLOAT, Kind.PREDICATE}
 
     @property
     def takes_functions(self) -> bool:
-        """Whether ptxas lets a function's name stand here: wherever the instruction names the type."""
+        """Whether ptxas accepts a function's name here: wherever the instruction states the type."""
         return (
             self.kind != "constant"
             and self.constants
@@ -91,7 +91,7 @@ class ExpectedOperand:
         )
 
     def lets_pass(self, register: str) -> bool:
-        """Whether ptxas takes a register that does not fit: halves for a named predicate, some integers for floats."""
+        """Whether ptxas accepts a register that does not fit: halves for a predicate, some integers for floats."""
         if self.type == "pred":
             return register == "f16x2" and not self.fixed
         if not self.has("integer") or self.fits(register) or not is_type(self.type):
@@ -108,7 +108,7 @@ class ExpectedOperand:
 
     @property
     def phrase(self) -> str:
-        """What the operand is, in words."""
+        """The operand in words."""
         match self.kind:
             case "register":
                 return f"a `.{self.type}` register"
@@ -130,7 +130,7 @@ def untyped(register: str) -> str:
 
 
 def wanted(form: Form, rule: OperandRule) -> ExpectedOperand:
-    """What a form wants of an operand."""
+    """The operand that a form requires."""
     fragment = rule.kind in {"fragment", "factor"}
     type_ = fragment_register(form, rule.name) if fragment else resolved(rule.type, form)
     if rule.kind == "address" and not type_:
@@ -157,7 +157,7 @@ def _traits(form: Form, rule: OperandRule) -> frozenset[str]:
 
 
 def resolved(name: str, form: Form) -> str:
-    """A type as the data writes it, with the form's own put in: `.type`, or `.type*2` for one twice as wide."""
+    """A type from the data with the form's own filled in: `.type`, or `.type*2` for one twice as wide."""
     slot = name.removesuffix("*2")
     found = form.filling.get(slot[1:], "") if slot.startswith(".") else slot
     if slot != name and is_type(found):

@@ -1,4 +1,4 @@
-"""What a module's PTX version, or its target, does not have yet, in one wording."""
+"""Findings about features that a module's PTX version or target does not have yet."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def needs_version(
 def needs_target(
     word: str, targets: str, platform: Platform, place: Span, section: str, *, better: Target | None = None
 ) -> Diagnostic:
-    """The finding that a word needs other targets than the module's; `better` is one to write instead."""
+    """The finding that a word needs other targets than the module's; `better` is a replacement."""
     where = platform.target_span
     return Diagnostic(
         "needs-target",

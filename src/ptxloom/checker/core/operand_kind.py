@@ -1,4 +1,4 @@
-"""What an operand can be: a register, a variable, a constant... with its type, and the owner of a parameter."""
+"""The kinds of operands: register, variable, constant..., with the type, and the owner of a parameter."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ptxloom.dataclass import dataclass
 
 
 class What(StrEnum):
-    """What an operand is; the values are the words for messages."""
+    """Sorts of operands; the values are the words in messages."""
 
     REGISTER = "a register"
     WIDE_REGISTER = "a vector register"
@@ -36,7 +36,7 @@ class What(StrEnum):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class OperandKind:
-    """What an operand is. Equal ones are the same object, so that they are cheap to compare.
+    """The kind of an operand. Equal kinds are the same object, so that they are cheap to compare.
 
     Attributes:
         what: The sort of thing.

@@ -58,7 +58,7 @@ class After(NamedTuple):
 class VisibleNames:
     """The names that are visible at one point of a module; blocks open and close, in the order of the text.
 
-    The walk changes it between instructions, by its methods; rules only ask, so that their order means nothing.
+    The walk changes it between instructions, by its methods; rules only read it, so their order does not matter.
     """
 
     def __init__(self) -> None:
@@ -88,17 +88,17 @@ class VisibleNames:
 
     @property
     def received(self) -> Mapping[str, str]:
-        """What the function at hand is, "entry" or "func", for each parameter that it receives."""
+        """For each received parameter, the kind of the function at hand, "entry" or "func"."""
         return self._received
 
     @property
     def formal(self) -> frozenset[int]:
-        """Where the function at hand declares what it receives and returns in `.param`."""
+        """The places where the function at hand declares its parameters and results in `.param`."""
         return self._formal
 
     @property
     def returned(self) -> AbstractSet[int]:
-        """Where the variables are declared that a call of this function has given back so far."""
+        """The places where the variables are declared that calls in this function have returned so far."""
         return self._returned
 
     @property
@@ -108,7 +108,7 @@ class VisibleNames:
 
     @property
     def known(self) -> Mapping[str, OperandKind]:
-        """What names were found to be here."""
+        """The cached kinds of names."""
         return self._known[-1]
 
     def remember(self, name: str, seen: OperandKind) -> OperandKind:
@@ -117,7 +117,7 @@ class VisibleNames:
         return seen
 
     def candidates(self, names: tuple[Name, ...], choose: Callable[[], tuple[Function, ...]]) -> tuple[Function, ...]:
-        """What calls of the function at hand have to be held against that go by a list; chosen once for a list."""
+        """The candidates of indirect calls by a list, chosen once per list and function."""
         if id(names) not in self._candidates:
             self._candidates[id(names)] = choose()
         return self._candidates[id(names)]
@@ -142,7 +142,7 @@ class VisibleNames:
         self._names.labels.update((name, After(after)) for name, after in names.labelled(statements))
 
     def close(self) -> None:
-        """Leave a block: what it declared is gone."""
+        """Leave a block, and forget its declarations."""
         if self._names.outer is not None:
             self._names = self._names.outer
             self._known.pop()
@@ -154,7 +154,7 @@ class VisibleNames:
         self._known[-1].clear()
 
     def give_back(self, name: str) -> None:
-        """Note that a call has given a variable back: from here on it may be read."""
+        """Record that a call has returned a variable: from here on it may be read."""
         symbol = self.find(name)
         if symbol is not None and symbol.declarator.start not in self._returned:
             self._returned.add(symbol.declarator.start)
@@ -162,7 +162,7 @@ class VisibleNames:
                 known.pop(name, None)
 
     def find(self, name: str) -> Symbol | None:
-        """What a name means here: the innermost declaration; None without a declaration."""
+        """The innermost declaration of a name; None if it is not declared."""
         found = self._names.find(name)
         return None if found is None else _symbol(name, *found)
 
@@ -175,7 +175,7 @@ class VisibleNames:
         return tuple(name for scope in reversed(list(self._names.around())) for name in scope.labels)
 
     def series_of(self, name: str) -> Declarator | None:
-        """The innermost series of which a name would be one if it were long enough."""
+        """The innermost series that would contain a name if it were long enough."""
         stem = names.stem_of(name)
         if names.index_of(name, stem) < 0:
             return None

@@ -1,4 +1,4 @@
-"""What makes two instructions alike for the rules about operands, so that one of them is judged for both."""
+"""Signatures of instructions: the rules about operands judge equal ones only once."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ _UNLIKE: Final = frozenset(("call", *MOVES))
 
 
 def signature(instruction: Instruction, scope: VisibleNames) -> Hashable:
-    """What the rules about operands see of an instruction: with equal signatures, both are legal or neither is.
+    """What the rules about operands see of an instruction: of two with equal signatures, both are legal or neither.
 
-    A name counts as what it names, a constant as its type and, unless the data limits it, the bits that it needs, an
-    address without its offset, and everything else as it is written. A call has no signature: it would have to hold the
-    parameters of the callee and the declarations of the arguments. Nor has a matrix move, because its rules look at
+    A name is represented by its kind, a constant by its type and, unless the data limits it, the bits that it needs, an
+    address without its offset, and everything else as written. Calls have no signature, which would have to include the
+    parameters of the callee and the declarations of the arguments; nor do matrix moves, because their rules look at
     alignments.
     """
     if instruction.opcode in _UNLIKE:

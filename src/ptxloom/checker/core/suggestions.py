@@ -1,4 +1,4 @@
-"""What a name that is declared nowhere was probably meant to be, and how to mend it (PTX ISA 4.3.3, 5.5, 10)."""
+"""Suggestions for undeclared names: the probable intention, and the fix (PTX ISA 4.3.3, 5.5, 10)."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def advice(name: str, span: Span, scope: VisibleNames) -> Advice:
 
 
 def _behind_series(name: str, span: Span, scope: VisibleNames) -> Advice | None:
-    """A name that a series would hold if it were longer."""
+    """Advice for a name that a longer series would contain."""
     series = scope.series_of(name)
     if series is None or series.count is None:
         return None

@@ -19,7 +19,7 @@ def register_fits(register: str, wanted: str, wider: bool = False, fixed: bool =
         register: The type that it is declared with.
         wanted: The type that the instruction requires of the operand.
         wider: Whether the register may be wider than the operand (PTX ISA 9.4.1).
-        fixed: Whether the type stands in the manual and not in the instruction: then packed halves are not an integer.
+        fixed: Whether the manual fixes the type, not the instruction: then packed halves are not an integer.
 
     Example:
         >>> register_fits("b32", "f32"), register_fits("u32", "f32"), register_fits("s64", "u8", wider=True)
@@ -56,7 +56,7 @@ def constant_fits(constant: str, wanted: str, fixed: bool = False) -> bool:
     Args:
         constant: "" for an integer; "f32" for the bits of a single, "f64" for other floating-point constants.
         wanted: The type that the instruction requires of the operand.
-        fixed: Whether the type stands in the manual and not in the instruction.
+        fixed: Whether the manual fixes the type, not the instruction.
 
     Example:
         >>> constant_fits("", "u32"), constant_fits("", "f32"), constant_fits("f64", "f32"), constant_fits("f32", "b32")

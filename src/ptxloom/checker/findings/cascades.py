@@ -1,4 +1,4 @@
-"""Names in text that could not be read: whether they are declared or used there, is unknown (PTX ISA 4)."""
+"""Drops findings that unread text may explain: it may declare or use names (PTX ISA 4)."""
 
 from __future__ import annotations
 

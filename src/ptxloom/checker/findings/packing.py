@@ -1,4 +1,4 @@
-"""Findings of one text as bytes, and back: as they are kept on disk and come from other processes."""
+"""Serialises the findings of one text, for the disk cache and between processes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def packed(findings: Iterable[Diagnostic]) -> bytes:
-    r"""Findings, all of them about one text, which is not among the bytes.
+    r"""Pack findings about one text; the bytes do not include the text.
 
     Example:
         >>> from ptxloom.syntax import parse
@@ -28,7 +28,7 @@ def packed(findings: Iterable[Diagnostic]) -> bytes:
 
 
 def unpacked(data: bytes, source: Source) -> tuple[Diagnostic, ...]:
-    """The findings that were packed, in the text that they are about."""
+    """Unpack findings about a text."""
     return tuple(_finding(row, source) for row in cast("list[list[Any]]", json.loads(data)))
 
 

@@ -1,4 +1,4 @@
-"""The fixes of findings, carried out."""
+"""Applies the fixes of findings."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Repaired(NamedTuple):
 
 
 def fixes_of(findings: Iterable[Diagnostic], *, unsafe: bool = False) -> list[Fix]:
-    """The fixes that can be made at the same time, each clear of the earlier ones.
+    """The fixes that can be made at the same time, none overlapping an earlier one.
 
     Args:
         findings: What was found in one text.

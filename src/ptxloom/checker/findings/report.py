@@ -28,12 +28,12 @@ def error(
 
 
 def name_span(declaration: Declaration, declarator: Declarator) -> Span:
-    """Where a declared name stands."""
+    """The span of a declared name."""
     return Span(declaration.source, declarator.start, declarator.start + len(declarator.name))
 
 
 def word_span(statement: Statement, word: str, start: int | None = None) -> Span:
-    """Where a word stands in a statement; the whole statement if the text does not hold it."""
+    """The span of a word in a statement; the whole statement if its text does not contain the word."""
     text = statement.source.text
     begin = statement.start if start is None else start
     at = text.find(word, begin, statement.end)

@@ -1,4 +1,4 @@
-"""Which rules are heard: those selected, less those ignored, each by its id or by a pattern such as `missing-*`."""
+"""Which rules are reported: those selected, minus those ignored, each by its id or by a pattern such as `missing-*`."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Selection:
 
     @property
     def asks_for_hints(self) -> bool:
-        """Whether a rule is selected that speaks only when it is asked."""
+        """Whether a rule is selected that reports only on request."""
         return bool(self.select) and self.hears_hints
 
     @property
@@ -53,7 +53,7 @@ class Selection:
         return (not self.select or _any(rule, self.select)) and not _any(rule, self.ignore)
 
     def of_interest(self, findings: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
-        """Those of some findings that are to be reported, in their order."""
+        """The findings to report, in their order."""
         return tuple(finding for finding in findings if self.hears(finding.rule))
 
 

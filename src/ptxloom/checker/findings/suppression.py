@@ -96,7 +96,7 @@ def _ignores(module: Module) -> Iterator[Ignore]:
 
 
 def _speaking_lines(module: Module) -> list[int]:
-    """The lines that hold more than blanks and comments, in order."""
+    """The lines with code, in order."""
     source = module.source
     silent = {source.location(first)[0] for first, _ in module.comments}
     lines = ((line, source.line(line).strip()) for line in range(1, len(source.line_starts) + 1))

@@ -1,4 +1,4 @@
-"""Rules about one value that a call passes or receives, against the parameter that stands for it (PTX ISA 7.1)."""
+"""Rules about one value that a call passes or receives, and its parameter (PTX ISA 7.1)."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _NARROW: Final = frozenset(("u8", "s8", "u16", "s16", "pred"))
 
 @dataclass(frozen=True, slots=True)
 class Passed:
-    """What is known of a value or a parameter.
+    """The known properties of a value or a parameter.
 
     Attributes:
         type: Its element type.
@@ -102,7 +102,7 @@ def _variable(site: Site, given: Name, parameter: Declaration) -> Iterator[Diagn
 
 
 def _agrees(site: Site, given: Operand, it: Passed, parameter: Declaration) -> Iterator[Diagnostic]:
-    """Whether a register or a variable is what the parameter is."""
+    """Check that a register or a variable agrees with the parameter."""
     formal, text = parameter_of(parameter), site.span(given).text
     if not (_bits(it.type) and _bits(formal.type)):
         return
@@ -133,7 +133,7 @@ def _fits(given: str, formal: str) -> bool:
 
 
 def _takes(formal: Passed, constant: str) -> bool:
-    """Whether a constant may stand for a parameter; its type is empty for an integer."""
+    """Whether a constant may be passed for a parameter; its type is empty for an integer."""
     if formal.count >= 0 or not is_type(formal.type):
         return False
     kind = element_type(formal.type)
@@ -143,7 +143,7 @@ def _takes(formal: Passed, constant: str) -> bool:
 
 
 def conventional(site: Site, signature: tuple[Declaration, ...], where: Operand) -> Iterator[Diagnostic]:
-    """Single values of fewer than 32 bits are passed as bits: ptxas knows no way for the others."""
+    """Check that single values of fewer than 32 bits are passed as bits: ptxas has no convention for the others."""
     for parameter in signature:
         if parameter_of(parameter).count < 0 and parameter.type in _NARROW:
             message = f"a call cannot pass `.{parameter.type}`: declare the parameter `.b8`, `.b16` or `.b32`"

@@ -1,4 +1,4 @@
-"""Rules about calls (PTX ISA 7.1, 9.7.12.5): the callee is known, and what is passed is what it takes."""
+"""Rules about calls (PTX ISA 7.1, 9.7.12.5): the callee is known, and the arguments match its parameters."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def _indirect(site: Site, it: Call, register: str) -> Iterator[Diagnostic]:
 
 
 def _candidates(site: Site, it: Call, targets: Name) -> Iterator[Diagnostic]:
-    """What a call through a register may call: the functions of a prototype or of a list."""
+    """Check the candidates of an indirect call: the functions of a prototype or of a list."""
     match site.scope.label(targets.text):
         case After(CallPrototype() as prototype):
             yield from _matches(site, it, prototype)
@@ -92,7 +92,7 @@ def _candidates(site: Site, it: Call, targets: Name) -> Iterator[Diagnostic]:
 
 
 def _kinds(site: Site, names: tuple[Name, ...]) -> tuple[Function, ...]:
-    """Of the functions of a list the first of each signature: what a call passes to it, the others take alike."""
+    """The first function of each signature in a list: a call that matches it matches the others."""
     kinds: dict[tuple[tuple[Passed, bool] | None, ...], Function] = {}
     for name in names:
         one = site.scope.functions.get(name.text)
@@ -103,7 +103,7 @@ def _kinds(site: Site, names: tuple[Name, ...]) -> tuple[Function, ...]:
 
 
 def _matches(site: Site, it: Call, signature: Function | CallPrototype) -> Iterator[Diagnostic]:
-    """What is passed and returned, one by one, against the signature."""
+    """Check arguments and results one by one against the signature."""
     sound = True
     for given, formal, returned in ((it.results, signature.returns, True), (it.passed, signature.params, False)):
         fewest = len(formal) - (not returned and bool(formal) and _open(formal[-1]) and it.listed)

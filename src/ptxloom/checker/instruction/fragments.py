@@ -30,7 +30,7 @@ _MOST_ELEMENTS = 256  # a longer vector is wrong as a whole
 
 @dataclass(frozen=True, slots=True)
 class VectorElement:
-    """What an element of a vector expression is.
+    """An element of a vector expression.
 
     Attributes:
         node: The element.
@@ -91,7 +91,7 @@ def register(site: Site, rule: OperandRule, operand: Operand) -> Iterator[Diagno
 
 
 def _passes(site: Site, operand: Operand) -> bool:
-    """Whether ptxas takes an operand for a register of 32 bits: the bits of a single, a variable and an offset."""
+    """Whether ptxas accepts an operand as a register of 32 bits: the bits of a single, a variable and an offset."""
     it = see(operand, site.scope)
     return it is seen(What.FLOAT, "f32") or (it.what is What.SUM and bool(it.space))
 

@@ -80,7 +80,7 @@ def _how_many(counts: range) -> str:
 
 
 def _left_out(site: Site) -> Iterator[str]:
-    """The operands that are missing although the manual wants them: ptxas takes some of these forms without."""
+    """The missing operands that the manual requires: ptxas accepts some of these forms without them."""
     form = site.bound.form
     if form is None:
         return
@@ -160,14 +160,14 @@ def _slot(site: Site, slot: OperandSlot, operand: Operand) -> Iterator[Diagnosti
 
 
 def _first(want: ExpectedOperand, operand: Operand) -> Operand:
-    """What stands first in brackets, where that is a value and no address."""
+    """The first operand in brackets, if it is a value and not an address."""
     if isinstance(operand, Address) and want.kind == "value" and not (operand.offset or operand.minus):
         return operand.base
     return operand
 
 
 def wanted_of(site: Site, name: str) -> ExpectedOperand:
-    """What the instruction wants of the operand that the manual calls so."""
+    """The operand that the instruction requires under the manual's name."""
     form = site.bound.form
     if form is None:
         raise ValueError(name)
@@ -252,7 +252,7 @@ _RULES: Mapping[str, Callable[[Site, ExpectedOperand, Operand], Iterator[Diagnos
 
 
 def _inside(site: Site, slot: OperandSlot, operand: Address) -> Iterator[Diagnostic]:
-    """What follows a comma inside the brackets."""
+    """Check what follows a comma inside the brackets."""
     names = slot.inside(len(operand.extra))
     if not names and (operand.extra or slot.extra):
         fewest, most = 1 + len(slot.extra) - len(slot.spare), 1 + len(slot.extra)

@@ -41,7 +41,7 @@ def form_exists(site: Site) -> Iterator[Diagnostic]:
 
 
 def tolerated(site: Site) -> Iterator[Diagnostic]:
-    """What ptxas lets pass in the qualifiers although the manual does not."""
+    """Warnings about qualifiers that ptxas accepts although the manual does not."""
     resolution, words = site.bound.resolution, site.instruction.qualifiers
     for place in resolution.repeated:
         span = site.bound.qualifier_span(place)

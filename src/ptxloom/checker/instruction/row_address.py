@@ -70,7 +70,7 @@ def _misshapen(operand: Address) -> str | None:
 
 
 def parenthesised(site: Site, operand: Address) -> str | None:
-    """What is wrong with an address that starts with a parenthesis; None if it does not start with one."""
+    """The error of an address that starts with a parenthesis; None if it does not."""
     starts = site.span(operand).text[1:].lstrip().startswith("(")
     return "an address has no parentheses around its start" if starts else None
 

@@ -68,7 +68,7 @@ def _passes(site: Site) -> bool:
 
 
 def _queried(site: Site, place: Address) -> Iterator[Diagnostic]:
-    """A sampler is asked about itself where it stands alone, and through its texture elsewhere."""
+    """Check `txq` about samplers: by the sampler if it is separate, else through its texture."""
     asked = site.bound.qualifiers.get("squery")
     it = see(place.base, site.scope)
     if asked and site.platform.independent and it.what is What.VARIABLE and it.type == "texref":

@@ -55,7 +55,7 @@ def opaque(site: Site, wanted: ExpectedOperand, operand: Operand) -> Iterator[Di
 
 
 def place(site: Site, wanted: ExpectedOperand, operand: Operand) -> Iterator[Diagnostic]:
-    """The findings about coordinates: a vector as long as the geometry asks for, or one value of one dimension."""
+    """The findings about coordinates: a vector as long as the geometry requires, or one value for one dimension."""
     it = see(operand, site.scope)
     if isinstance(operand, Vector):
         given = len(operand.elements)

@@ -1,4 +1,4 @@
-"""Rules about one operand that is a register, a constant, or either: what it is, and whether its type fits."""
+"""Rules about one operand that is a register, a constant, or either: its kind, and whether its type fits."""
 
 from __future__ import annotations
 
@@ -253,7 +253,7 @@ def _constant_fix(site: Site, wanted: ExpectedOperand, operand: Operand) -> Fix 
 
 
 def _address_of(site: Site, wanted: ExpectedOperand, operand: Operand, it: OperandKind) -> Iterator[Diagnostic]:
-    """The name of a variable where its address is meant."""
+    """Check the name of a variable that stands for its address."""
     if it.space == "global" and is_type(wanted.type) and element_type(wanted.type).storage_bits == _WORD:
         message = f"the address of the global variable `{site.span(operand).text}` has 64 bits, not 32"
         yield site.error("address-size", message, site.span(operand), label="ptxas assembles no 32-bit programs")
@@ -274,7 +274,7 @@ def _address_of(site: Site, wanted: ExpectedOperand, operand: Operand, it: Opera
 
 
 def _in_space(site: Site, wanted: ExpectedOperand, operand: Operand, it: OperandKind) -> Iterator[Diagnostic]:
-    """The state space of a variable whose address is meant."""
+    """Check the state space of a variable that stands for its address."""
     if wanted.space and it.space and it.space != wanted.space:
         text = site.span(operand).text
         message = f"`{site.name}` wants the address of a `.{wanted.space}` variable, and `{text}` is `.{it.space}`"

@@ -71,12 +71,12 @@ def in_braces(site: Site, operand: Operand) -> Diagnostic:
 
 
 def _lengths(wanted: ExpectedOperand) -> tuple[int, ...]:
-    """How many elements ptxas takes: where one value may stand in braces, any number that a vector may have."""
+    """The numbers of elements that ptxas accepts: if one value may be in braces, any legal length."""
     return (1, 2, 4) if wanted.has("braces") and not wanted.length else (max(1, wanted.length),)
 
 
 def _stand_ins(wanted: ExpectedOperand) -> frozenset[What]:
-    """What ptxas lets stand for a vector."""
+    """The kinds of operands that ptxas accepts for a vector."""
     if wanted.has("single"):
         return frozenset((What.REGISTER, What.INTEGER, What.FLOAT))
     return frozenset((What.INTEGER, What.FLOAT, What.SUM, What.FUNCTION)) if wanted.has("lone") else frozenset()
@@ -107,7 +107,7 @@ def packs_whole(site: Site, wanted: ExpectedOperand, operand: Operand) -> Iterat
 
 
 def _same_width(register: str, wanted: ExpectedOperand) -> bool:
-    """Whether a vector register is as wide as it should be: ptxas looks at no more."""
+    """Whether a vector register has the right width: ptxas checks nothing else."""
     return is_type(register) and register_fits(f"b{element_type(register).storage_bits}", wanted.type, wanted.wider)
 
 
@@ -192,7 +192,7 @@ def _all_constant(
 
 
 def _is(constant: str, need: ElementType) -> bool:
-    """Whether constants of a type stand for elements: their own type, or as many bits."""
+    """Whether constants of a type are legal as elements: of the same type, or of as many bits."""
     return need.name == constant or (need.kind is Kind.BITS and need.storage_bits == int(constant[1:]))
 
 

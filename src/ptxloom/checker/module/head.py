@@ -89,7 +89,7 @@ def _present(module: Module, platform: Platform) -> Iterator[Diagnostic]:
 
 
 def _unread(statement: Statement) -> type | None:
-    """Which directive of the head a statement was meant to be that could not be read."""
+    """The directive of the head that an unreadable statement was probably meant to be."""
     match = _UNREAD.match(statement.text) if isinstance(statement, Malformed) else None
     return next((kind for kind, (word, _) in _HEAD.items() if match and match[1] == word), None)
 
@@ -191,7 +191,7 @@ def _places(module: Module, platform: Platform) -> Iterator[Diagnostic]:
 
 
 def _in_itself(directive: Statement) -> Iterator[Diagnostic]:
-    """Addresses have a size that there is; an architecture stands before options, and no two of these quarrel."""
+    """Check the address size, and that the architecture comes before options that do not exclude each other."""
     if isinstance(directive, AddressSize) and directive.bits not in _ADDRESS_SIZES:
         message = f"addresses have 32 or 64 bits, not {directive.bits}"
         yield error("misplaced-directive", message, directive.span, "11.1.3")

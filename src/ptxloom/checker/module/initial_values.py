@@ -1,4 +1,4 @@
-"""Rules about initial values: where there may be any, how many, of which type (PTX ISA 5.4.4)."""
+"""Rules about initial values: where they are legal, how many, of which type (PTX ISA 5.4.4)."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def _bad(message: str, span: Span, label: str = "") -> Diagnostic:
 
 
 class _Initialiser:
-    """What stands in braces, against the dimensions of an array."""
+    """Checks the values in braces against the dimensions of an array."""
 
     def __init__(self, declaration: Declaration, known: Collection[str]) -> None:
         self._declaration = declaration
@@ -78,7 +78,7 @@ class _Initialiser:
                     yield from self.inside(element, sizes[1:])
 
     def _is_negative(self, value: Operand) -> bool:
-        """Whether a value is a mere number with a sign before it, of the right kind."""
+        """Whether a value is just a signed number of the right kind."""
         return type(value) is Unary and value.operator == "-" and type(value.operand) in self._plain
 
     def _span(self, node: Node) -> Span:
@@ -128,7 +128,7 @@ def _plain_literals(kind: str) -> tuple[type[Node], ...]:
 
 
 def _divides_by_zero(value: Operand, leaves: list[Operand]) -> bool:
-    """Whether an expression of integers has no value."""
+    """Whether an integer expression divides by zero."""
     return all(isinstance(one, Integer | Name) for one in leaves) and constant(value) is None
 
 

@@ -28,7 +28,7 @@ _Variable = tuple["Declaration", "Declarator"]
 
 
 def limits(module: Module, platform: Platform) -> Iterator[Diagnostic]:
-    """The findings about what does not fit."""
+    """The findings about memory that exceeds a limit."""
     functions = [one for one in module.statements if isinstance(one, Function)]
     top = [one for one in module.statements if isinstance(one, Declaration)]
     inner = {one.name: list(_inside(one)) for one in functions if one.body is not None}
@@ -59,7 +59,7 @@ def _variables(declarations: Iterable[Declaration]) -> Iterator[_Variable]:
 
 
 def _sum(variables: Iterable[_Variable], most: int, what: str, section: str) -> Iterator[Diagnostic]:
-    """One finding at the variable that is too much."""
+    """One finding at the variable that exceeds the limit."""
     total, over = 0, None
     for declaration, declarator in variables:
         total += size_of(declaration, declarator)

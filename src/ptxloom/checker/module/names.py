@@ -1,4 +1,4 @@
-"""Rules about names: each means one thing in its braces; what is declared again is declared alike (PTX ISA 5, 11.6)."""
+"""Rules about names: each has one meaning in its braces, and redeclarations agree (PTX ISA 5, 11.6)."""
 
 from __future__ import annotations
 
@@ -102,8 +102,8 @@ def _reserved(name: str, span: Span, *, top: bool = False) -> Iterator[Diagnosti
 def _hides(declarator: Declarator, span: Span) -> Iterator[Diagnostic]:
     """A name in a function may hide a special register.
 
-    ptxas 13.5 takes the one for the other at times: where `ldmatrix` had written a declared `%laneid`, it stored the
-    special register.
+    ptxas 13.5 sometimes confuses the two: after `ldmatrix` had written a declared `%laneid`, it stored the special
+    register.
     """
     name = hidden_register(declarator.name, declarator.count)
     if name:
@@ -112,7 +112,7 @@ def _hides(declarator: Declarator, span: Span) -> Iterator[Diagnostic]:
 
 
 def _before(frame: _Braces, declarator: Declarator) -> _Thing | None:
-    """What the same braces have already declared under a name, or under one of a series."""
+    """An earlier declaration of a name, or of one in a series, in the same braces."""
     name, count = declarator.name, declarator.count
     if count is None:
         return frame.own(name) or frame.labels.get(name)
@@ -131,7 +131,7 @@ def _label(frame: _Braces, label: Label) -> Iterator[Diagnostic]:
 
 
 def _variable(top: _Braces, declaration: Declaration, declarator: Declarator) -> Iterator[Diagnostic]:
-    """A variable of the module: `.extern` ones may be declared again, and must then be declared alike."""
+    """Check a module variable: `.extern` ones may be redeclared, but must agree."""
     name, span = declarator.name, name_span(declaration, declarator)
     first = top.names.setdefault(name, (declaration, declarator))
     match first:
@@ -168,7 +168,7 @@ def _type(declaration: Declaration) -> str:
 
 
 def _function(top: _Braces, function: Function) -> Iterator[Diagnostic]:
-    """A function may be declared again and again, alike, but not after its body."""
+    """Check a function: it may be redeclared, in the same way, but not after its body."""
     span = word_span(function, function.name)
     first = top.names.setdefault(function.name, function)
     if first is function:

@@ -104,7 +104,7 @@ def _numbers(function: Function, directive: PerformanceDirective) -> Iterator[Di
 
 
 def _languages(function: Function, directive: PerformanceDirective) -> Iterator[Diagnostic]:
-    """The findings about languages; which numbers there are was asked of ptxas 13.5, and not all names are known."""
+    """The findings about languages; the numbers are those that ptxas 13.5 accepts; not all names are known."""
     for one in directive.values:
         match one:
             case String():

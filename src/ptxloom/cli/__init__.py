@@ -26,7 +26,7 @@ class Verb(Protocol):
     """A module of `cli.verbs`: it reads what the options name and returns what to print."""
 
     def run(self, options: Options) -> Outcome:
-        """Do the work."""
+        """Carry out the verb."""
         ...
 
 
@@ -78,7 +78,7 @@ def _module_of(verb: str) -> str:
 
 
 def _tell_of_names() -> None:
-    """Say what C++ names take, if some were looked for; those who have looked for none need not import that."""
+    """Report a missing demangler, if C++ names were looked up; otherwise nothing is imported."""
     from ptxloom.cli.results.output import talk  # noqa: PLC0415 - help needs none
 
     demangling = sys.modules.get("ptxloom.names.demangling")

@@ -1,4 +1,4 @@
-"""What can be written on the command line; nothing of ptxloom is imported to read it, so `--help` is instant."""
+"""The command line's syntax; parsing it imports nothing else of ptxloom, so `--help` is instant."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 SPEAKING: Final = frozenset({"exec", "lsp", "mcp"})
-"""Verbs that hold a conversation, or run another program, and print no result."""
+"""Verbs without a result to print: servers, and verbs that run another program."""
 
 INTRODUCTION: Final = "Reads, checks, runs and draws NVIDIA PTX on any machine; no GPU is needed."
 
@@ -198,7 +198,7 @@ class Options(argparse.Namespace):
 
 
 def read_arguments(arguments: Sequence[str]) -> Options:
-    """The options of one command line; prints help and exits where that is asked for."""
+    """The options of one command line; prints help and exits if requested."""
     if arguments and arguments[0] == "help":
         arguments = [*arguments[1:2], "--help"]
     parser = build_parser(*arguments[:1])

@@ -1,4 +1,4 @@
-"""How results may be printed."""
+"""The formats of printed results."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def summary(parser: ArgumentParser) -> None:
 
 
 def formats(parser: ArgumentParser, names: Sequence[str]) -> None:
-    """Have a verb print its result in one of some forms; the suffix of `-o` chooses where nothing else does."""
+    """Let a verb print its result in one of several formats; by default the suffix of `-o` chooses."""
     parser.add_argument(
         "--output-format",
         choices=names,

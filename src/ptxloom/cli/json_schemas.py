@@ -1,4 +1,4 @@
-"""The JSON Schema of everything that a verb prints or reads as data, made from the types of that: `ptxloom schema`."""
+"""The JSON Schemas of everything that verbs print or read as data, made from the types: `ptxloom schema`."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from ptxloom.views.runs.sweeps import SweepRecord
 
 
 class Output(NamedTuple):
-    """What is printed: its type, and what it is."""
+    """A printed value: its type and its description."""
 
     type: Any
     title: str
@@ -67,7 +67,7 @@ OUTPUTS: Final = {
     "doctor": Output(DoctorRecord, "What is installed, what is missing for what, and which compilers were found"),
     "parse": Output(tuple[ParsedRecord, ...], "What ptxloom reads in PTX files"),
 }
-"""What verbs print with `--output-format json`."""
+"""The output of verbs with `--output-format json`."""
 NAMES: Final = (*OUTPUTS, "profile", "launch-file")
 
 

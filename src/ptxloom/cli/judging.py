@@ -1,4 +1,4 @@
-"""What is wrong with many texts: verdicts are kept on disk, and what has to be made is made on every core."""
+"""The findings of many texts: verdicts are cached on disk, and new ones are computed on all cores."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ _WORTH_A_PROCESS: Final = 200_000
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A text, and for whom it is judged.
+    """A text, and the target and version to judge it for.
 
     Attributes:
         source: The text.
         target: Instead of the text's own.
         ptx_version: Instead of the text's own.
-        hints: Whether rules speak that do so only when they are asked.
+        hints: Whether to include rules that report only on request.
     """
 
     source: Source
@@ -49,7 +49,7 @@ class Question:
 
     @property
     def key(self) -> str:
-        """What the verdict depends on, beside ptxloom itself; a text is judged alike under any name."""
+        """Everything that the verdict depends on besides ptxloom itself; the file's name does not matter."""
         text = sha256(self.source.text.encode("utf-8", "surrogatepass")).hexdigest()
         return f"check {text} {self.target} {self.ptx_version} {self.hints}"
 
@@ -77,7 +77,7 @@ def findings(
 
 
 def _made(asked: Sequence[Question], jobs: int | None) -> list[bytes]:
-    """The verdicts on texts that nothing is known of."""
+    """Compute the verdicts on texts without a cached one."""
     if jobs is None:
         jobs = min(_cores(), 1 + sum(len(one.source.text) for one in asked) // _WORTH_A_PROCESS)
     jobs = min(jobs, len(asked))

@@ -1,4 +1,4 @@
-"""What is wrong with a command line, in the words that were typed."""
+"""Errors of a command line in terms of the options that were typed."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ _ALSO: Final = {
     "type": ("trace_type",),
     "warps": ("trace_warps",),
 }
-"""Arguments of functions that come from options with other names; the first option given is meant."""
+"""Function arguments that come from options with other names; the first given option is named."""
 
 _LISTS: Final = frozenset(("addresses", "checks"))
 """Options that hold several values; the error names the wrong value."""
 
 
 def in_words_of_options(error: PtxloomError, options: Options) -> str:
-    """The sentence of an error; an argument that came from an option is called by the option's name."""
+    """The sentence of an error; arguments that came from options are named by the option."""
     if not isinstance(error, UsageError) or error.argument in _PLACED:
         return str(error)
     given = vars(options)

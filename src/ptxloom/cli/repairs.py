@@ -21,8 +21,8 @@ class Repairs:
     """The repairs of one run.
 
     Attributes:
-        fixes: How many were made.
-        shown: What goes to standard output in the place of findings: a diff, or repaired standard input.
+        fixes: The number of repairs.
+        shown: The standard output in place of findings: a diff, or repaired standard input.
     """
 
     def __init__(self, options: Options) -> None:
@@ -63,7 +63,7 @@ class Repairs:
 
     @property
     def remark(self) -> str:
-        """What was done, as a sentence."""
+        """A sentence about what was done."""
         made = f"{self.fixes} fix{'es' * (self.fixes != 1)} in {self._files} file{'s' * (self._files != 1)}"
         verb = "would be made" if self._diff else "made"
         more = f" ({self._hidden} more with --unsafe-fixes)" if self._hidden else ""

@@ -1,4 +1,4 @@
-"""Options that print a JSON Schema and end, as `--version` does."""
+"""Options that print a JSON Schema and exit, as `--version` does."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class PrintSchema(Action):
-    """Print what a function returns, which imports what it needs, and exit."""
+    """Print the result of a function, which imports what it needs, and exit."""
 
     def __init__(self, *, schema: Callable[[], str], **settings: Any) -> None:
         super().__init__(**settings, nargs=0)

@@ -21,7 +21,7 @@ R = TypeVar("R")
 
 
 class NoCluster(PtxloomError):  # noqa: N818 - reads as the sentence it prints
-    """No scheduler of a cluster answers at its address."""
+    """No cluster scheduler responds at its address."""
 
 
 def workers_of(options: Options) -> Workers:

@@ -1,4 +1,4 @@
-"""What of ptxloom's parts, and of the tools that it uses, is installed; what is missing, for what, and the remedy."""
+"""Which parts of ptxloom, and which tools that it uses, are installed; which are missing, and the remedy."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ class Part:
 
     Attributes:
         name: An extra of ptxloom, or a tool.
-        purpose: What takes it.
-        found: What is there: names, versions, places.
-        lacks: Why it does not serve its purpose; empty if it does.
-        remedy: What to do about that.
+        purpose: Its use.
+        found: The installed names, versions, places.
+        lacks: Why it does not work; empty if it does.
+        remedy: How to fix that.
     """
 
     name: str
@@ -99,7 +99,7 @@ class DoctorRecord(Record):
 
 
 def surroundings(version: str) -> Surroundings:
-    """Look at all of it."""
+    """Inspect the installation."""
     return Surroundings(
         version=version,
         folder=str(Path(__file__).parents[1]),
@@ -120,7 +120,7 @@ def _extras() -> Iterator[Part]:
 
 
 def _cuda() -> Part:
-    """What compiles CUDA C++."""
+    """The compilers of CUDA C++."""
     nvcc, nvrtc, host = find_nvcc(), find_nvrtc(), next(filter(shutil.which, HOST_COMPILERS), None)
     found = [f"nvcc {_said_by(nvcc)} ({nvcc})"] if nvcc else []
     found += [f"{host} ({shutil.which(host)})"] if host else []
@@ -137,11 +137,11 @@ def _ptxas() -> Part:
     path = shutil.which("ptxas") or _beside(find_nvcc(), "ptxas")
     found = (f"{_said_by(path)} ({path})",) if path else ()
     lacks = "" if path else "it is not installed; ptxloom does not need it"
-    return Part("ptxas", "a second opinion (only ptxloom's own tests ask for it)", found, lacks)
+    return Part("ptxas", "a second opinion (used only by ptxloom's own tests)", found, lacks)
 
 
 def _driver() -> Part:
-    """What `ptxloom exec` takes besides the extra `run`."""
+    """What `ptxloom exec` needs besides the extra `run`."""
     compiler = next(filter(shutil.which, _C_COMPILERS), None)
     path = compiler and shutil.which(compiler)
     found = (f"{compiler} {_said_by(path)} ({path})",) if path else ()
@@ -184,7 +184,7 @@ def _is_there(module: str) -> bool:
 
 
 def _why_not(modules: list[str]) -> str:
-    """Why modules that are installed cannot be imported; empty if they can. A process of its own tries."""
+    """Why installed modules cannot be imported, tried in a separate process; empty if they can."""
     command = own_python.command("-c", f"import {', '.join(modules)}")
     done = subprocess.run(
         command, env=own_python.environment(), capture_output=True, text=True, errors="replace", check=False

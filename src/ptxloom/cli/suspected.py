@@ -1,4 +1,4 @@
-"""`why` where a reference says that a result is wrong and no law says why: single changes of the kernel are tried."""
+"""`why` for results that only a reference shows to be wrong: tries single changes of the kernel."""
 
 from __future__ import annotations
 

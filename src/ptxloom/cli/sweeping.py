@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 _KEPT = 8  # modules and kernels that a worker keeps
 COUNTED = ("executions", "wavefronts", "conflicts", "sectors", "ideal_sectors", "divergent", "bulk_bytes", "cost")
-"""What the totals of a profile show about a point."""
+"""The totals of a profile that are shown for a point."""
 _MOST_DIGITS = 12  # of a seed
 
 

@@ -1,4 +1,4 @@
-"""`--profile` and `--trace`: what a run is asked to count and to record, and how that is shown."""
+"""`--profile` and `--trace`: what a run counts and records, and how that is shown."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _BESIDE_PROFILE: Final = frozenset(("source", "source_root"))
 
 
 def requests(options: Options) -> tuple[Trace, ...]:
-    """What `--trace` and the options beside it ask for.
+    """The traces that `--trace` and its companion options request.
 
     Raises:
         PtxloomError: A list of numbers cannot be read as one, or nothing is to be recorded.
@@ -71,7 +71,7 @@ def _numbers(option: str, text: str) -> tuple[int, ...]:
 
 
 def _is_number(text: str) -> bool:
-    """Whether a text is a whole number of a size that lines, blocks and warps have."""
+    """Whether a text is a whole number in the range of lines, blocks and warps."""
     return text.strip().isdecimal() and len(text) <= _LONGEST_NUMBER
 
 
@@ -82,7 +82,7 @@ def figure(
     options: Options,
     of_profile: Callable[[Profile], Figure],
 ) -> Figure:
-    """What to draw of a run: the first record that was asked for, else the profile, else the first hazard.
+    """The picture of a run: its first requested record, else the profile, else the first hazard.
 
     Raises:
         PtxloomError: None of these was recorded.

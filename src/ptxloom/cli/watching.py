@@ -1,4 +1,4 @@
-"""`check --watch`: the same again whenever a file has changed, come or gone."""
+"""`check --watch`: checks again whenever a file is changed, created or deleted."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def watched(options: Options, once: Callable[[Options], Outcome]) -> Outcome:
 
 
 def _shown(options: Options, once: Callable[[Options], Outcome]) -> int:
-    """Do it once, on a clean screen; what cannot be done now may be done after the next change."""
+    """Check once, on a clean screen; an error now may be gone after the next change."""
     if is_terminal(options):
         print(_CLEAR, end="", flush=True)  # noqa: T201 - a result would be made harmless
     try:
@@ -55,7 +55,7 @@ def _shown(options: Options, once: Callable[[Options], Outcome]) -> int:
 
 
 def _state(options: Options) -> tuple[tuple[str, int, int], ...]:
-    """Which files there are, and when each changed; settings above them count, too."""
+    """The files and their times of change, settings above them included."""
     try:
         names = files(options.files, endings=(".ptx", ".cu"))
     except PtxloomError:

@@ -1,4 +1,4 @@
-"""`ptxloom why -- PROGRAM`: every kernel that a program launches, held to the tools and the laws."""
+"""`ptxloom why -- PROGRAM`: checks every kernel that a program launches with the tools and the laws."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ _NOTHING: Final = (
 
 
 def program_of(options: Options) -> list[str]:
-    """The program and its arguments; nothing if a file is to be run."""
+    """The program and its arguments; empty if a launch file is given."""
     words = options.words
     return words[words.index("--") + 1 :] if "--" in words else []
 
 
 def no_program(options: Options) -> None:
-    """Refuse a program where a launch file is meant, unless options name one of its kernels to run.
+    """Refuse a program in place of a launch file, unless options name one of its kernels to run.
 
     Raises:
         UsageError: It is a program; the sentence shows how to run it.

@@ -1,4 +1,4 @@
-"""What a kernel is asked, and what it does: the same for PTX and for Python that launches kernels."""
+"""A call of a kernel and its effects: the same for PTX and for Python that launches kernels."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ptxloom.judge.problem import Arguments
 
 POISONS: Final = (0xFF, 0x5A)
-"""What every byte of an output holds before a call; an element that still holds either afterwards was not written."""
+"""The fill bytes of outputs before a call; an element that still holds either afterwards was not written."""
 _GUARD_BYTES: Final = 4096
 _ALIGNMENT: Final = 256  # of memory from cudaMalloc
 _GUARD: Final = 0xA7
@@ -32,12 +32,12 @@ class Call:
     """One call of a kernel.
 
     Attributes:
-        shape: What `launch(shape)` is asked for.
+        shape: The argument of `launch(shape)`.
         arguments: Arrays and numbers by name.
         outputs: Which arrays are outputs.
-        unwritten: Which of these hold nothing yet.
-        late: Contents of the inputs that take their place when the kernel's first launch begins.
-        poison: What each byte of an output holds.
+        unwritten: Which of these are unwritten at first.
+        late: Contents that replace the inputs when the kernel's first launch begins.
+        poison: The fill byte of outputs.
         schedule: Another order of warps for each number.
         idle: Whether launches do nothing.
     """
@@ -83,11 +83,11 @@ class CallableKernel(Protocol):
     """A kernel that can be called."""
 
     def call(self, call: Call) -> Ran:
-        """Call it once; what it remembers of earlier calls, it still knows."""
+        """Call it once; its state from earlier calls persists."""
         ...
 
     def close(self) -> None:
-        """End what was started for it."""
+        """Stop everything that was started for it."""
         ...
 
 
@@ -113,7 +113,7 @@ class Rooms:
         return placed
 
     def broken(self, arguments: Arguments) -> tuple[str, ...]:
-        """Which arrays have something written before or behind them; the guards are made whole again."""
+        """The arrays with writes before or behind them; restores the guards."""
         found: list[str] = []
         for name, value in arguments.items():
             if not is_array(value):
@@ -142,7 +142,7 @@ def said_of(call: Call) -> dict[str, Any]:
 
 
 def call_of(said: dict[str, Any], arguments: Arguments) -> Call:
-    """The same, read back; arrays that come late are called so among the arguments."""
+    """Read a call back from JSON; late arrays are among the arguments under their own names."""
     late = {name: arguments.pop(f"late {name}") for name in said["late"]}
     return Call(
         tuple(said["shape"]), arguments, tuple(said["outputs"]), frozenset(said["unwritten"]), said["poison"],

@@ -36,7 +36,7 @@ _MOST_HAZARDS: Final = 50
 
 
 class _Watched:
-    """What the launches of a call did."""
+    """Records the effects of a call's launches."""
 
     def __init__(self) -> None:
         self._call: Call | None = None
@@ -46,12 +46,12 @@ class _Watched:
         self._precision: list[str] = []
 
     def begin(self, call: Call, placed: dict[str, Any]) -> None:
-        """Note nothing of earlier calls."""
+        """Start recording a new call."""
         self.__init__()
         self._call, self._placed = call, placed
 
     def may(self, kernel: object) -> bool:
-        """Whether a kernel runs; before the first one, inputs take the contents that come late."""
+        """Whether a kernel may run; before the first one, replaces inputs by their late contents."""
         self._launches += 1
         if self._call is None:
             return True
@@ -63,12 +63,12 @@ class _Watched:
         return not self._call.idle
 
     def tell(self, name: str, result: LaunchResult) -> None:
-        """Note what a launch did."""
+        """Record the effects of a launch."""
         self._instructions += result.instructions
         self._hazards += [f"{one.rule}: {one.message} ({name}, line {one.line})" for one in result.hazards]
 
     def said(self) -> dict[str, Any]:
-        """All of that, as JSON."""
+        """The record as JSON."""
         return {
             "launches": self._launches,
             "instructions": self._instructions,
@@ -94,7 +94,7 @@ class _Opened:
 
 
 class _Caller:
-    """Calls the kernel of a file as often as it is asked to."""
+    """Calls the kernel of a file on request."""
 
     def __init__(self, file: str, reference: str) -> None:
         self._functions, self._opened, self._watched = Functions(), _Opened(reference), _Watched()
@@ -137,7 +137,7 @@ class _Caller:
         except Exception as error:  # noqa: BLE001 - whatever the file does is reported
             ended = f"{type(error).__name__}: {error}"
         left = [one for one in threading.enumerate() if one not in before and one.is_alive()]
-        told = ["thread-left: a thread goes on when the call has returned"] if left else []
+        told = ["thread-left: a thread still runs after the call has returned"] if left else []
         if returned is not None:
             told += _kept(returned, placed, call.outputs)
         told += [f"timer-changed: {name} is replaced" for name in self._functions.changed()]
@@ -148,7 +148,7 @@ class _Caller:
 
 
 def _kept(returned: Any, placed: dict[str, Any], outputs: tuple[str, ...]) -> list[str]:
-    """Copy what was returned to the outputs; it has to be plain arrays, one an output."""
+    """Copy the returned values to the outputs; they must be plain arrays, one per output."""
     given: dict[str, Any]
     if isinstance(returned, (tuple, list)):
         given = dict(zip(outputs, cast("list[Any]", returned), strict=False))
@@ -157,11 +157,11 @@ def _kept(returned: Any, placed: dict[str, Any], outputs: tuple[str, ...]) -> li
     elif len(outputs) == 1:
         given = {outputs[0]: returned}
     else:
-        return ["lazy-output: what is returned is no array"]
+        return ["lazy-output: the returned value is not an array"]
     for name, value in given.items():
         array: Any = getattr(value, "array", value)
         if type(array) is not np.ndarray or name not in outputs or array.shape != placed[name].shape:
-            return [f"lazy-output: what is returned as {name} is a {type(value).__name__}, not an array of its shape"]
+            return [f"lazy-output: the value returned as {name} is a {type(value).__name__}, not an array of its shape"]
         if array is not placed[name]:
             if array.dtype != placed[name].dtype:
                 return [f"lazy-output: {name} is returned as {array.dtype}, not as {placed[name].dtype}"]
@@ -170,7 +170,7 @@ def _kept(returned: Any, placed: dict[str, Any], outputs: tuple[str, ...]) -> li
 
 
 def main(file: str, reference: str, into: int, out: int) -> None:
-    """Serve a judge until it hangs up."""
+    """Serve a judge until it closes the connection."""
     with os.fdopen(into, "rb") as asked, os.fdopen(out, "wb") as answers:
         os.dup2(2, 1)  # what the file prints is not a message
         sys.path.insert(0, str(Path(file).resolve().parent))

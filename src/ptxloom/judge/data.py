@@ -39,9 +39,9 @@ KINDS: Final[dict[str, Changed]] = {
     "rising": _rising,
     "specials": _specials,
 }
-"""By name, what becomes of each input of a floating-point type; integers may be indices, and stay."""
+"""By name, the transformation of floating-point inputs; integers may be indices, and stay unchanged."""
 USUAL: Final = ("random", "zeros", "ones", "negated", "small", "rising")
-"""Those that are tried where a reference file names none, as far as the reference returns finite numbers for them."""
+"""The default kinds, for a reference file that names none, if the reference returns finite numbers for them."""
 
 
 def changed(arguments: dict[str, Any], kind: str, outputs: Collection[str]) -> dict[str, Any]:

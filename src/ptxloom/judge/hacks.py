@@ -1,4 +1,4 @@
-"""What is wrong with kernels that only look right, by name."""
+"""The tricks of kernels that only look right, by name."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ HACKS: Final = {
     "ended": "the kernel did not come to its end",
     "hazard": "a tool found what the kernel must not do",
     "foreign-memory": "the kernel reaches memory that it was not given",
-    "never-written": "an output is never written: what it holds is left from somebody else",
+    "never-written": "an output is never written: its contents are left over",
     "partly-written": "a part of an output is never written",
     "constant-output": "the output is the same whatever the inputs hold",
     "input-not-read": "an input that the result depends on is not read",
@@ -25,14 +25,14 @@ HACKS: Final = {
     "reference-called": "the file of the reference is opened or imported",
     "host-computed": "the host computes the result, not the kernel",
     "no-kernel": "no kernel is launched",
-    "lazy-output": "what is returned is not an array that holds the result",
+    "lazy-output": "the returned value is not an array that holds the result",
     "timer-changed": "functions that measure, wait or compare are replaced",
-    "thread-left": "threads or processes go on when the call has returned",
+    "thread-left": "threads or processes still run after the call has returned",
     "order-dependent": "the bits of the output depend on the order in which warps run",
 }
 """The tricks that are reported, by name."""
 NOTED: Final = frozenset({"order-dependent"})
-"""Tricks that are reported without refusing the kernel."""
+"""Tricks that are reported without rejecting the kernel."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class Finding:
 
     Attributes:
         hack: One of `HACKS`.
-        sentence: What was seen.
+        sentence: The observation.
         cases: The names of the cases.
     """
 
@@ -51,5 +51,5 @@ class Finding:
 
     @property
     def refuses(self) -> bool:
-        """Whether a kernel with this finding is refused."""
+        """Whether a kernel with this finding is rejected."""
         return self.hack not in NOTED

@@ -1,4 +1,4 @@
-"""Run a kernel on every case, and report what its results have in common."""
+"""Run a kernel on every case, and report the patterns in its results."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def judged(problem: Problem, made: Callable[[], CallableKernel], verdict: Verdic
 
     Args:
         problem: What it must compute.
-        made: Makes the kernel anew, without state of earlier calls.
+        made: Makes a fresh kernel, without state from earlier calls.
         verdict: The verdict on the files, without cases.
         on_host: Whether the kernel is called by code of the host that came with it.
 
@@ -54,14 +54,14 @@ def judged(problem: Problem, made: Callable[[], CallableKernel], verdict: Verdic
     if len(problem.shapes) == 1:
         missing.append("the reference names one shape: a kernel that is right for it alone passes")
     if len(verdict.seeds) == 1:
-        missing.append("one seed was asked: a kernel that knows its result passes")
+        missing.append("only one seed was tried: a kernel that knows its result passes")
     return replace(
         verdict, cases=tuple(one.tested for one in tries), findings=tuple(findings), not_judged=tuple(missing)
     )
 
 
 def _again(problem: Problem, asked: CallableKernel, one: Tried) -> Tried:
-    """The same once more: outputs hold other bytes, and warps run in another order."""
+    """Repeat a case with another fill byte in the outputs and another order of warps."""
     return tried(problem, asked, one.question, poison=POISONS[1], schedule=one.question.case.seed + 1)
 
 
@@ -167,7 +167,7 @@ class _Session:
         yield from self._parts()
 
     def _fresh(self, asked: Question, **more: Any) -> Tried:
-        """The result of a kernel without state of earlier calls."""
+        """The result of a fresh kernel, without state from earlier calls."""
         with closing(self._made()) as kernel:
             return tried(self._problem, kernel, asked, **more)
 
@@ -184,7 +184,7 @@ class _Session:
                 return
 
     def _unread(self, one: Tried) -> Iterator[Finding]:
-        """Which inputs may hold anything, though the reference returns something else then."""
+        """Find inputs that the kernel's result does not depend on, although the reference's does."""
         case = one.question.case
         other = self._problem.arguments(_ELSEWHERE, case.shape)
         before = self._fresh(one.question)
@@ -201,7 +201,7 @@ class _Session:
                 yield Finding("input-not-read", f"the output is the same whatever {name} holds", (one.name,))
 
     def _parts(self) -> Iterator[Finding]:
-        """Right for some seeds, shapes or kinds of data, and wrong for others."""
+        """Find kernels that are right for some seeds, shapes or kinds of data, and wrong for others."""
         random = [one for one in self._tries if one.question.case.data == "random" and not one.ran.ended]
         shapes = {
             shape: [one.right for one in random if one.question.case.shape == shape] for shape in self._problem.shapes

@@ -1,4 +1,4 @@
-"""A kernel in PTX, called on the machine: every tool watches, and nothing but its arguments is in its reach."""
+"""A kernel in PTX, called on the machine: every tool watches, and it can access nothing but its arguments."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class NoKernel(PtxloomError):  # noqa: N818 - reads as the sentence it prints
-    """A text holds no kernel that can be asked."""
+    """A text holds no kernel that can be judged."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,10 +108,10 @@ class MachineKernel:
         return replace(ran, arrays=arrays, guards=self._rooms.broken(placed), precision=precision)
 
     def close(self) -> None:
-        """Nothing was started."""
+        """Do nothing: nothing was started."""
 
     def _in_order(self, placed: Arguments) -> Arguments:
-        """The arguments in the order of the parameters, where these are called the same."""
+        """The arguments in the order of the parameters, if their names match."""
         if set(self._names) == set(placed):
             return {name: placed[name] for name in self._names}
         return placed

@@ -1,4 +1,4 @@
-"""A kernel to be judged, as a value that any worker can carry out."""
+"""A judging task, as a value that any worker can carry out."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ class Order:
     Attributes:
         kernel: The file, as it was named.
         reference: The reference's file.
-        seeds: With which its inputs are made.
-        limits: What each call may take.
+        seeds: Those of its inputs.
+        limits: The limits of each call.
         flags: How CUDA C++ is compiled.
         version: Of ptxloom.
     """

@@ -58,7 +58,7 @@ class Problem:
     _launch: Callable[..., object] | None = field(repr=False)
 
     def wrong(self, what: str) -> BadReference:
-        """What is wrong with the file, as a sentence."""
+        """An error that names the file."""
         return BadReference(f"{title(str(self.path))}: {what}")
 
     def arguments(self, seed: int, shape: tuple[int, ...]) -> Arguments:
@@ -123,7 +123,7 @@ class Problem:
         return dict(cast("Mapping[str, Any]", given))
 
     def _called(self, function: Callable[..., object], said: str, *args: object, **named: object) -> object:
-        """What a function of the file returns.
+        """Call a function of the file.
 
         Raises:
             BadReference: It raised something.

@@ -99,7 +99,7 @@ class PythonKernel:
         self._server.close()
 
     def _last_words(self, otherwise: str) -> str:
-        """The last line that the process wrote before it ended."""
+        """The last line that the process wrote before it ended, or `otherwise`."""
         size = self._talk.seek(0, os.SEEK_END)
         self._talk.seek(max(size - _MOST_TEXT, 0))
         lines = self._talk.read().decode("utf-8", "replace").split("\n")
@@ -107,7 +107,7 @@ class PythonKernel:
 
 
 class _Seen:
-    """Launches that came to the driver."""
+    """The launches that the driver has received."""
 
     def __init__(self, *, idle: bool) -> None:
         self._idle = idle

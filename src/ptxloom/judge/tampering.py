@@ -19,14 +19,14 @@ _WATCHED: Final = (
 
 
 class Functions:
-    """What these functions are when they are first seen, and which of them are others later."""
+    """Remembers these functions when they are first seen, and detects later replacements."""
 
     def __init__(self) -> None:
         self._seen: dict[str, object] = {}
         self.changed()
 
     def changed(self) -> tuple[str, ...]:
-        """Those that were replaced since they were first seen; of modules that came since, the functions are noted."""
+        """The functions that were replaced since they were first seen; those of newly imported modules are recorded."""
         found: list[str] = []
         for module, names in _WATCHED:
             there = sys.modules.get(module)

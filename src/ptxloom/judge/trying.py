@@ -29,7 +29,7 @@ _LITTLE: Final = 2.0**-6
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """What the inputs of a call are made from."""
+    """The shape, seed and kind of data of a call's inputs."""
 
     shape: tuple[int, ...]
     seed: int
@@ -41,7 +41,7 @@ class Case:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Question:
-    """A case with its arguments and what must come of them."""
+    """A case with its arguments and required results."""
 
     case: Case
     arguments: Arguments
@@ -62,12 +62,12 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Tried:
-    """A question, and what a kernel did.
+    """A question, and the effects of a kernel's call.
 
     Attributes:
-        question: What was asked.
-        ran: What the kernel did.
-        comparisons: Its outputs against what they must be.
+        question: The question.
+        ran: The effects of the call.
+        comparisons: Its outputs compared with the required ones.
     """
 
     question: Question
@@ -76,7 +76,7 @@ class Tried:
 
     @property
     def name(self) -> str:
-        """What the case is called."""
+        """The name of the case."""
         return str(self.question.case)
 
     @property
@@ -90,7 +90,7 @@ class Tried:
         return b"".join(self.ran.arrays[name].tobytes() for name in self.question.wanted if name in self.ran.arrays)
 
     def still(self, name: str, poison: int = POISONS[0]) -> NDArray[np.bool_]:
-        """Which elements of an output hold what they held before."""
+        """Which elements of an output still hold their fill byte."""
         return unwritten(self.ran.arrays[name], poison)
 
     @property
@@ -127,13 +127,13 @@ def question(problem: Problem, case: Case) -> Question:
 
 
 def tried(problem: Problem, asked: CallableKernel, one: Question, **more: Any) -> Tried:
-    """Put a question to a kernel."""
+    """Run a kernel on a question."""
     ran = asked.call(one.call(**more))
     return Tried(one, ran, compared(problem, one, ran))
 
 
 def compared(problem: Problem, one: Question, ran: Ran) -> tuple[Comparison, ...]:
-    """The outputs of a call against what they must be; none where it did not end."""
+    """Compare the outputs of a call with the required ones; empty if it did not finish."""
     if ran.ended:
         return ()
     outputs = one.wanted.items()
@@ -156,7 +156,7 @@ def _compared(
 
 
 def _near(got: NDArray[Any], wanted: NDArray[Any]) -> bool:
-    """Whether two arrays differ by little where they differ: of what rounding could explain in some type."""
+    """Whether the differences of two arrays are small enough for rounding in some type to explain them."""
     if not is_float(got.dtype):
         return False
     given, meant = got.astype(np.float64), wanted.astype(np.float64)

@@ -113,16 +113,16 @@ class Verdict:
 
     @property
     def passed(self) -> bool:
-        """Whether nothing speaks against the kernel."""
+        """Whether there is no finding that rejects the kernel."""
         return bool(self.cases) and not any(one.refuses for one in self.findings)
 
     @property
     def hacks(self) -> tuple[str, ...]:
-        """The names of what speaks against it, each once."""
+        """The names of the findings that reject it, each once."""
         return tuple(dict.fromkeys(one.hack for one in self.findings if one.refuses))
 
     def as_data(self) -> dict[str, Any]:
-        """As JSON has it."""
+        """The verdict as JSON."""
         made = taken(
             VerdictRecord,
             self,
@@ -139,7 +139,7 @@ class Verdict:
 
 
 def digest_of(said: dict[str, Any]) -> str:
-    """The digest of a verdict's data, whatever digest stands among them."""
+    """The digest of a verdict's data, without their own digest."""
     rest = {name: value for name, value in said.items() if name != "digest"}
     return hashlib.sha256(json.dumps(rest, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
 
@@ -153,7 +153,7 @@ def read_verdict(text: str) -> dict[str, Any]:
     try:
         return verdict_in(json.loads(text))
     except (ValueError, RecursionError):
-        raise NoVerdict("this is no verdict of `ptxloom judge --output-format json`") from None
+        raise NoVerdict("this is not a verdict of `ptxloom judge --output-format json`") from None
 
 
 def verdict_in(said: object) -> dict[str, Any]:

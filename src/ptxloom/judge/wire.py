@@ -37,11 +37,11 @@ def send(stream: BinaryIO, said: dict[str, Any], arguments: dict[str, Any]) -> N
 
 
 def receive(stream: BinaryIO, most: int) -> tuple[dict[str, Any], dict[str, Any]]:
-    """What `send` sent.
+    """Receive a message of `send`.
 
     Args:
-        stream: Where it comes from.
-        most: Bytes of arrays that are taken.
+        stream: The source.
+        most: The largest accepted number of bytes in arrays.
 
     Raises:
         BrokenError: It is no message.
@@ -57,7 +57,7 @@ def receive(stream: BinaryIO, most: int) -> tuple[dict[str, Any], dict[str, Any]
             kind = _dtype(dtype)
             size = int(np.prod([int(n) for n in shape], dtype=object)) * kind.itemsize if shape else kind.itemsize
             if not 0 <= size <= most:
-                raise BrokenError("a message holds more than was asked for")
+                raise BrokenError("a message holds more than was requested")
             found[name] = np.frombuffer(bytearray(_exactly(stream, size)), kind).reshape(shape)
         return head["said"], {name: found[name] for name in order}
     except (KeyError, TypeError, ValueError, AttributeError) as error:

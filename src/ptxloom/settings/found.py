@@ -1,7 +1,7 @@
-"""The settings that count for a file: those of the nearest `ptxloom.toml` or `[tool.ptxloom]` above it.
+"""The settings that apply to a file: those of the nearest `ptxloom.toml` or `[tool.ptxloom]` above it.
 
-What hides findings has to be the project's own: a file above the repository, or one that others can have written, is
-skipped, and a message says so.
+Settings that hide findings must be the project's own: a file above the repository, or one that other users can have
+written, is skipped with a message.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ class Settings:
 
 
 NONE: Final = Settings()
-"""What counts without any settings."""
+"""The default settings."""
 
 
 def settings_for(path: Path) -> Settings:
@@ -151,7 +151,7 @@ def _speaks(path: Path, inner: tuple[str, ...]) -> bool:
 
 
 def forget() -> None:
-    """Read every file anew: it may have changed."""
+    """Forget cached files, which may have changed."""
     _KNOWN.clear()
 
 

@@ -1,4 +1,4 @@
-"""What git leaves out: the `.gitignore` files of a repository, and its `info/exclude`."""
+"""Which files git ignores: by the `.gitignore` files of a repository, and its `info/exclude`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class BadPatterns(PtxloomError):  # noqa: N818 - reads as the sentence it prints
 
 
 def ignored_by(path: Path, *, folder: bool) -> Path | None:
-    """The file that has git leave a path out; None if it does not. The folders above the path are not asked about.
+    """The file that makes git ignore a path, apart from the folders above; None if git does not ignore it.
 
     Args:
         path: From the root on.
@@ -37,7 +37,7 @@ def ignored_by(path: Path, *, folder: bool) -> Path | None:
 
 
 def forget() -> None:
-    """Read every file anew: it may have changed."""
+    """Forget cached files, which may have changed."""
     _KNOWN.clear()
 
 
@@ -48,7 +48,7 @@ _KNOWN: Final[dict[Path, _Rules | None]] = {}
 def _rules(folder: Path) -> _Rules | None:
     """The files of patterns that count in a folder, the nearest first; None outside of any repository.
 
-    What is known of a folder above is not looked for again, so that each folder of a search is looked into once.
+    Results for parent folders are cached, so that a search reads each folder once.
     """
     at = folder
     between: list[tuple[Path, _Rules]] = []

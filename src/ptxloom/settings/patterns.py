@@ -1,4 +1,4 @@
-"""Patterns of files as `.gitignore` has them (gitignore(5)); settings name files in the same way."""
+"""File patterns with the syntax of `.gitignore` (gitignore(5)), which settings use as well."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Patterns:
 
     @classmethod
     def of_bytes(cls, lines: Iterable[bytes]) -> Patterns:
-        """The same of lines as they stand in a file."""
+        """The patterns of lines read from a file, as bytes."""
         return cls(tuple(found for line in lines if (found := _pattern(line)) is not None))
 
     def says(self, path: str, *, folder: bool = False) -> bool | None:
@@ -91,7 +91,7 @@ def _without_spaces(line: bytes) -> bytes:
 
 
 def _bytes(text: str) -> bytes:
-    """The bytes of a name; of what can be no name, some that no name has."""
+    """The bytes of a name; an impossible name becomes bytes that no name has."""
     try:
         return os.fsencode(text)
     except UnicodeEncodeError:

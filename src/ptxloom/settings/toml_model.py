@@ -227,7 +227,7 @@ def complaint(table: Mapping[str, Any], model: TomlTable, where: str) -> tuple[s
 
 
 def _inner(value: Any, key: Key, where: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """The tables in a value, and what each is called."""
+    """The tables in a value, each with its name."""
     name = key.name if where == TOP else f"{where}.{key.name}"
     if isinstance(key.kind, TomlTable):
         if key.kind.several:
@@ -237,7 +237,7 @@ def _inner(value: Any, key: Key, where: str) -> Iterator[tuple[str, Mapping[str,
 
 
 TOP: Final = "the file"
-"""What the outermost table is called."""
+"""The name of the outermost table."""
 
 
 def _shown(value: object) -> str:

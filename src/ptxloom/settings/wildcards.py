@@ -1,4 +1,4 @@
-"""What the wildcards of `.gitignore` match, byte by byte as git has them, in time that grows with path and pattern.
+"""The wildcards of `.gitignore`, byte by byte as in git, in time that grows with path and pattern.
 
 A pattern becomes one regular expression. `*` never leaves its part of a path, and `**/` skips whole parts: of the
 places where the text behind either fits, the first is as good as any other. It is kept (`(?>...)`), no other is tried.
@@ -87,7 +87,7 @@ _MEMBER: Final = regex(rb"(?P<low>\\.|[^\\])(?:-(?P<high>\\.|[^\]\\]))?+", re.DO
 
 
 def _set(pattern: bytes, at: int) -> tuple[bytes, int] | None:
-    """An expression for what stands in brackets, never a slash, and where it ends; None if it can have no meaning."""
+    """An expression for a set in brackets, which never matches a slash, and its end; None if it is malformed."""
     negated = pattern[at : at + 1] in {b"!", b"^"}
     at = first = at + negated
     members: set[int] = set()

@@ -1,1 +1,1 @@
-"""What can be written on the command line and in launch files, read without importing what does the work."""
+"""The syntax of the command line and of launch files, parsed without importing the code that does the work."""

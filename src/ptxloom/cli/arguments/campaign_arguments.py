@@ -25,7 +25,7 @@ def conform(parser: ArgumentParser) -> None:
         metavar="JUDGE",
         help="gpu (default): the first GPU, by its driver alone; ptxas: every one found or named; here: this machine",
     )
-    parser.add_argument("--ptxas", action="append", default=[], metavar="FILE", help="a ptxas to ask (repeatable)")
+    parser.add_argument("--ptxas", action="append", default=[], metavar="FILE", help="a ptxas to use (repeatable)")
     parser.add_argument("--list", dest="listed", action="store_true", help="only list the paths")
     parser.add_argument("--full", action="store_true", help="all paths; otherwise four forms of every syntax line")
     parser.add_argument("--cases", type=_positive, default=1024, metavar="N", help="cases a path (default 1024)")
@@ -35,7 +35,7 @@ def conform(parser: ArgumentParser) -> None:
     )
     parser.add_argument("--ptx-version", metavar="X.Y", help="the version of PTX, if no judge decides it")
     parser.add_argument("--verify", metavar="FILE", help="compute a report's results here, without a GPU")
-    parser.add_argument("--report", metavar="FILE", help="write the report: what a judge said of every path")
+    parser.add_argument("--report", metavar="FILE", help="write the report: the judge's verdict on every path")
     spread(parser)
 
 
@@ -106,7 +106,7 @@ def fuzz(parser: ArgumentParser) -> None:
         help="threads, order, tools, cache, alone, interpreter, gpu:0 to gpu:3, ptxas:0 to ptxas:3, with commas "
         "(default threads,order,tools)",
     )
-    parser.add_argument("--ptxas", action="append", default=[], metavar="FILE", help="the ptxas that ptxas:N asks")
+    parser.add_argument("--ptxas", action="append", default=[], metavar="FILE", help="the ptxas that ptxas:N uses")
     parser.add_argument(
         "--with", dest="idioms", action="append", default=[], metavar="IDIOM", help="what programs omit by default"
     )

@@ -1,4 +1,4 @@
-"""The arguments of the verbs that speak CuTe: `atom`, `emit` and `swizzle`."""
+"""The arguments of the verbs about CuTe: `atom`, `emit` and `swizzle`."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ def files_or_here(parser: ArgumentParser) -> None:
 
 
 def project(parser: ArgumentParser) -> None:
-    """Which files of a folder, and whose settings."""
+    """Add the options that select files of a folder, and settings."""
     which = parser.add_argument_group("which files of a folder, and whose settings (ptxloom.toml, [tool.ptxloom])")
     which.add_argument(
         "--exclude",
@@ -48,7 +48,7 @@ def project(parser: ArgumentParser) -> None:
 
 
 def judging(parser: ArgumentParser) -> None:
-    """How `check` goes about it."""
+    """Add the options for the work of `check`."""
     how = parser.add_argument_group("how")
     how.add_argument(
         "--stdin-filename",

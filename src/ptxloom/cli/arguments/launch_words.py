@@ -26,7 +26,7 @@ _LEGAL: Final = "a number, a file (a.npy), or how an array is filled: normal:f16
 
 
 class BadWord(PtxloomError):  # noqa: N818 - reads as the sentence it prints
-    """Words of the command line do not go together."""
+    """Options of the command line contradict each other."""
 
 
 def declare(parser: ArgumentParser) -> None:
@@ -141,7 +141,7 @@ def _fill(rest: str, text: str) -> dict[str, Any]:
 
 
 def said(options: Namespace) -> bool:
-    """Whether any of them was given."""
+    """Whether any of the options was given."""
     return any(getattr(options, name) not in (None, []) for name in _WORDS)
 
 
@@ -169,7 +169,7 @@ def merged(table: dict[str, Any], options: Namespace) -> dict[str, Any]:
 
 
 def compared(text: str) -> dict[str, str]:
-    """The table of a launch file that says the same of an array: an expression, or the file that it equals.
+    """The equivalent table of a launch file: an expression for an array, or the file that it equals.
 
     Example:
         >>> compared("C = A @ B")
@@ -182,7 +182,7 @@ def compared(text: str) -> dict[str, str]:
 
 
 def _replace(entries: list[dict[str, Any]], names: list[str | None], word: dict[str, Any]) -> None:
-    """Take a word for the argument of its name, of those that a file names, or as the next one."""
+    """Replace the argument of the word's name, or append it."""
     named = "name" in word and word["name"] in names
     place = names.index(word["name"]) if named else len(entries)
     for source in sorted({"normal", "uniform", "integers", "random"} & word.keys()):
@@ -191,7 +191,7 @@ def _replace(entries: list[dict[str, Any]], names: list[str | None], word: dict[
 
 
 def saved(table: dict[str, Any], options: Namespace) -> dict[str, Path]:
-    """Where `--save` has arrays written, by the names of their arguments, which the table lists.
+    """The files for `--save`, by the names of arguments in the table.
 
     Raises:
         BadWord: There is no such argument.

@@ -26,18 +26,18 @@ _DRAWN_BY_OTHERS: Final = frozenset((".bmp", ".eps", ".gif", ".jpeg", ".jpg", ".
 """Picture formats that ptxloom cannot write; text under such a name would mislead."""
 _PLAIN: Final = "full"
 _OTHERS: Final = {"explain": ("markdown",), "schema": ("json",), "web": ("html",)}
-"""What verbs without `--output-format` write, besides text."""
+"""The formats of verbs without `--output-format`, besides text."""
 OF_FRAGMENTS: Final = ("lane", "register", "matrix", "bank")
-"""What a colour in a fragment can stand for."""
+"""The possible meanings of a colour in a fragment."""
 
 
 def pictures(parser: ArgumentParser, names: Sequence[str], colours: Sequence[str] = ()) -> None:
-    """Have a verb print its result in one of some forms, or draw it.
+    """Let a verb print its result in one of several text formats, or draw it.
 
     Args:
         parser: Of the verb.
-        names: The forms that are text.
-        colours: What colours can stand for, the usual first; none if there is no choice.
+        names: The text formats.
+        colours: The possible meanings of colours, the default first; empty if there is no choice.
     """
     formats(parser, (*names, *PICTURES))
     group = parser.add_argument_group("pictures", "of -o FILE.svg, .html, .tex (TikZ), .png or .pdf")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 def type_name(text: str) -> str:
-    """What PTX calls a type that CUDA or NumPy may call otherwise.
+    """The PTX name of a type given by its name in PTX, CUDA or NumPy.
 
     Example:
         >>> type_name("fp16"), type_name("bf16")

@@ -1,4 +1,4 @@
-"""Arrays in files and types by name, for launch files: what cannot be an array of numbers is one sentence."""
+"""Arrays in files and types by name, for launch files; anything else is an error in one sentence."""
 
 from __future__ import annotations
 
@@ -43,14 +43,14 @@ _HEADER: Final = re.compile(
 
 
 class NoArray(PtxloomError):  # noqa: N818 - reads as the rest of the sentence it is part of
-    """What a file holds, or a name means, is not an array of numbers; the message is the rest of a sentence."""
+    """A file or a type name does not stand for an array of numbers; the message is the end of a sentence."""
 
 
 def dtype_of(name: object) -> np.dtype[Any]:
     """The type of numbers that a name means, to NumPy or ml_dtypes.
 
     Raises:
-        NoArray: It means none.
+        NoArray: There is no such type.
     """
     found: np.dtype[Any] | None = None
     if isinstance(name, str) and _NAME.fullmatch(name):
@@ -143,7 +143,7 @@ class _Plain:
 def save(saved: Saved, array: NDArray[Any]) -> None:
     """Write an array into a file of exactly this name, whole or not at all; a link there is replaced, not followed.
 
-    A file that is there is replaced only if it is an array too, or empty.
+    An existing file is replaced only if it is also an array, or empty.
 
     Raises:
         CannotWrite: With the path and the reason.

@@ -1,4 +1,4 @@
-"""What the arrays of a launch file must be after the run: files are loaded, expressions worked out."""
+"""The required arrays of a launch file after the run: loads files, evaluates expressions."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
 
 def references(launch: LaunchFile, compiled: Kernel) -> dict[str | int, Reference]:
-    """What each compared array must be, by its place, worked out before the kernel touches anything.
+    """The required contents of each compared array, by its place, computed before the kernel runs.
 
     Raises:
         BadLaunchFile: A file cannot be loaded.
-        BadExpression: An expression cannot be worked out.
+        BadExpression: An expression cannot be evaluated.
         UsageError: The shapes or types do not fit.
     """
     values = {a.name: a.value for a in launch.arguments if a.value is not None}

@@ -1,7 +1,7 @@
 """A launch file (TOML): which kernel of which PTX runs on which arrays, what to compare and what to save.
 
 `launch_keys` holds the legal keys, `docs/launch-file.md` shows them.
-`reach` decides what it may read and write: a launch file may come from anybody.
+`reach` decides what it may read and write: a launch file may come from a stranger.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class Argument:
 
     @property
     def passed(self) -> object:
-        """What the launch is given."""
+        """The argument that the launch receives."""
         return self.value if self.mapped is None else self.mapped
 
 
@@ -228,7 +228,7 @@ def _table(name: str, path: Path) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class _LaunchReader:
-    """From tables that the model has found to be in order to a launch; only what it cannot know is asked here."""
+    """Builds a launch from tables that the model has checked; only further conditions are checked here."""
 
     name: str
     folder: Path | None
@@ -278,7 +278,7 @@ class _LaunchReader:
             raise self.wrong(where, str(error)) from error
 
     def save(self, name: str, entry: dict[str, Any], where: str) -> reach.Saved | None:
-        """Where an array goes after the run; that it may go there is asked before anything runs, and again after."""
+        """The file for an array after the run; permission is checked before anything runs, and again when saving."""
         if name in self.saved:
             return reach.Saved(self.saved[name])
         if "save" not in entry:
@@ -318,7 +318,7 @@ class _LaunchReader:
         return Argument(name, value, save, "empty" in entry)
 
     def with_map(self, number: int, entry: dict[str, Any], arguments: tuple[Argument, ...]) -> Argument:
-        """An argument with the tensor map that its entry describes, if it does."""
+        """The argument, with the tensor map that its entry describes, if any."""
         argument, where = arguments[number], f"args[{number}].tensor_map"
         if "tensor_map" not in entry:
             return argument

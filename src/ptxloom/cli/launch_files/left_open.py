@@ -1,4 +1,4 @@
-"""Numbers that `run --init` has left open in a launch file, and that are not filled in yet."""
+"""Finds numbers that `run --init` left open in a launch file and that are not filled in yet."""
 
 from __future__ import annotations
 

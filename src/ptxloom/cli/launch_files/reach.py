@@ -1,4 +1,4 @@
-"""What a launch file may read and write. It may come from anybody; running it must be safe.
+"""What a launch file may read and write. It may come from a stranger; running it must be safe.
 
 It may read any regular file: kernels may be in `../build`, arrays in `../data`, and what is read becomes PTX that is
 checked or numbers in this process; nothing is sent anywhere. It may not read devices, pipes or standard input, which

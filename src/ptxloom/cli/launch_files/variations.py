@@ -29,7 +29,7 @@ FLAGS: Final = ("nvcc_flags", "nvrtc_flags")
 """Options of compilers, which belong to the command line and not to the launch file."""
 _CUDA: Final = ("std", "use_fast_math", *FLAGS)
 RUN: Final = ("seed", "checks")
-"""What varies in the run, and not in the launch file."""
+"""The names that vary the run and not the launch file."""
 _FILL_KEYS: Final = frozenset(key.name for keys in FILLS.values() for key in keys)
 _MAP_KEYS: Final = frozenset(key.name for key in TENSOR_MAP.keys) - {"of"}
 MOST_POINTS: Final = 100_000
@@ -94,7 +94,7 @@ def varied(file: str, table: dict[str, Any], point: dict[str, str]) -> dict[str,
     Args:
         file: The launch file.
         table: Its table on the disk.
-        point: Values by the names of what varies; those of `RUN` are ignored.
+        point: Values by varied name; those of `RUN` are ignored.
 
     Raises:
         BadVariation: A name is unknown there, or a value is illegal.
@@ -118,7 +118,7 @@ def varied(file: str, table: dict[str, Any], point: dict[str, str]) -> dict[str,
 
 
 def _of_launch(found: dict[str, Any], name: str, value: str) -> bool:
-    """Another value of a key of the launch file; False if there is none of this name."""
+    """Set a key of the launch file; returns whether it has this name."""
     if name in _EXTENTS:
         found[name] = extents(value)
     elif name == "shared_bytes":
@@ -133,7 +133,7 @@ def _of_launch(found: dict[str, Any], name: str, value: str) -> bool:
 
 
 def _of_arguments(by_name: dict[str, dict[str, Any]], name: str, value: str) -> bool:
-    """Another argument, or something else that one is made of; False if there is none of this name."""
+    """Set an argument, or a property of one; returns whether there is one of this name."""
     head, _, key = name.partition(".")
     if head not in by_name:
         return False
@@ -155,7 +155,7 @@ def _of_compiler(found: dict[str, Any], name: str, value: str) -> None:
 
 
 def _of_argument(entry: dict[str, Any], value: str) -> None:
-    """Another number, file or fill for an argument."""
+    """Set an argument to another number, file or fill."""
     given = argument(value)
     for source in SOURCES:
         entry.pop(source, None)
@@ -163,7 +163,7 @@ def _of_argument(entry: dict[str, Any], value: str) -> None:
 
 
 def _of_array(entry: dict[str, Any], name: str, key: str, value: str) -> None:
-    """Another shape, type, seed, ... of an argument's array, or another word of its tensor map."""
+    """Set another shape, type, seed, ... of an argument's array, or another field of its tensor map."""
     fill = next((entry[source] for source in FILLS if source in entry), None)
     mapped = entry.get("tensor_map")
     if key in _FILL_KEYS and fill is not None:
@@ -186,7 +186,7 @@ def _number(text: str) -> float:
 
 
 def _define(file: str, found: dict[str, Any], name: str, value: str, arguments: tuple[str, ...]) -> None:
-    """A macro of CUDA C++, if its text has a word of this name."""
+    """Define a macro of CUDA C++, if the source contains its name."""
     source = Path(file).parent / str(found.get("ptx", ""))
     known = [*_EXTENTS, "shared_bytes", *_TEXTS, *RUN, *arguments]
     if source.suffix == ".cu":

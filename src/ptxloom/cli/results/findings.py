@@ -1,4 +1,4 @@
-"""Findings in the format that was asked for, and what they mean for the exit code."""
+"""Findings in the requested format, and the exit code."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def render(found: Sequence[Diagnostic], options: Options, *, complete: bool = True) -> str:
-    """The findings, all of them or (not `complete`) of what could be read, as text in the format asked for."""
+    """The findings, all of them or (not `complete`) of what could be read, as text in the requested format."""
     match options.output_format:
         case "concise":
             from ptxloom.views.findings.finding_reports import concise  # noqa: PLC0415 - one format a run
@@ -39,7 +39,7 @@ def render(found: Sequence[Diagnostic], options: Options, *, complete: bool = Tr
 
 
 def statistics(found: Sequence[Diagnostic], options: Options) -> str:
-    """How often each rule speaks: as JSON if that is asked for, as a table otherwise."""
+    """The number of findings of each rule: as JSON if requested, else as a table."""
     from ptxloom.views.findings import statistics as shown  # noqa: PLC0415 - only this counts
 
     return shown.as_json(found) if options.output_format == "json" else shown.table(found, style_for(options))
@@ -54,7 +54,7 @@ def _for_integration(found: Sequence[Diagnostic], output_format: str) -> str:
 
 
 def _pages(found: Sequence[Diagnostic]) -> Mapping[str, str]:
-    """The pages of the rules that spoke."""
+    """The pages of the rules with findings."""
     from ptxloom.checker import rule_page, rules  # noqa: PLC0415 - only SARIF carries pages
 
     return {rule: rule_page(rule).markdown for rule in {d.rule for d in found} & {*rules()}}

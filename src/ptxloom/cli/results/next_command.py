@@ -1,4 +1,4 @@
-"""What to type next: where a run has left a wrong array, the same launch given to `ptxloom why`."""
+"""The next command to type: after a wrong array, the same launch with `ptxloom why`."""
 
 from __future__ import annotations
 

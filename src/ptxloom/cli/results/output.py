@@ -1,4 +1,4 @@
-"""Where results go: standard output or a file written whole; talk goes to standard error."""
+"""Delivers results: to standard output or to a file, which is written as a whole; remarks go to standard error."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ COULD_NOT_RUN: Final = 2
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a verb prints: the result, the exit code, and a remark for people on standard error.
+    """The outcome of a verb: the result, the exit code, and a remark for people on standard error.
 
     Attributes:
         verbatim: Whether the result is the user's text, which must reach another program unchanged.
@@ -46,11 +46,11 @@ class Outcome:
 
 
 class CannotWrite(PtxloomError):  # noqa: N818 - reads as the sentence it prints
-    """A result has nowhere to go."""
+    """A result cannot be written."""
 
 
 def deliver(outcome: Outcome, options: Options) -> None:
-    """Write the result where the options ask, then the remark."""
+    """Write the result to the destination that the options select, then the remark."""
     if outcome.data and is_terminal(options) and b"\0" in outcome.data:
         raise CannotWrite("a terminal cannot show a picture: name a file with `-o`")
     text = outcome.text if outcome.verbatim and not is_terminal(options) else _harmless(outcome.text, options)
@@ -78,25 +78,25 @@ def _append(path: Path, text: str) -> None:
 
 
 def _harmless(text: str, options: Options) -> str:
-    """A result without anything that steers a terminal, except for our own colours."""
+    """A result without terminal control sequences, except for our own colours."""
     from ptxloom.views.core.cells import page  # noqa: PLC0415 - heavy work of a verb starts here
 
     return page(text, painted=style_for(options).colour)
 
 
 def is_terminal(options: Options) -> bool:
-    """Whether somebody sees the result at a terminal."""
+    """Whether the result goes to a terminal."""
     return not options.output and has_output() and sys.stdout.isatty()
 
 
 def told_progress(started: int, total: int) -> None:
-    """A line on the terminal that shows the progress of a long run."""
+    """Show the progress of a long run in a line on the terminal."""
     sys.stderr.write(f"\r{started:,} of {total:,} blocks started\x1b[K\r")
     sys.stderr.flush()
 
 
 def talk(text: str) -> None:
-    """A sentence for people, on standard error; it is lost where that is closed."""
+    """Print a sentence on standard error; it is lost if that is closed."""
     from ptxloom.views.core.cells import harmless  # noqa: PLC0415 - heavy work of a verb starts here
 
     stream: TextIO | None = sys.stderr
@@ -108,7 +108,7 @@ def talk(text: str) -> None:
 
 @contextmanager
 def warnings_told() -> Generator[None]:
-    """Say what ptxloom warns of as a sentence, and leave other warnings to Python."""
+    """Print ptxloom's warnings as sentences, and leave other warnings to Python."""
     with warnings.catch_warnings():
         shown = warnings.showwarning
 
@@ -124,7 +124,7 @@ def warnings_told() -> Generator[None]:
 
 
 def _print(data: bytes) -> None:
-    """Bytes to standard output, which need not be there for none; a reader that has seen enough is not an error."""
+    """Write bytes to standard output, if there are any; a reader that stops early is not an error."""
     if not data:
         return
     if not has_output():
@@ -151,7 +151,7 @@ def has_output() -> bool:
 
 
 def write_whole(path: Path, content: str | bytes) -> None:
-    """Write a file that somebody has named, so that it holds either its old bytes or all the new ones; links count.
+    """Write a file that the user has named, so that it holds either its old bytes or all the new ones; follows links.
 
     Raises:
         CannotWrite: With the path and the reason.
@@ -167,7 +167,7 @@ def write_whole(path: Path, content: str | bytes) -> None:
 
 
 def write_below(folder: Path, path: Path, content: str | bytes) -> None:
-    """The same for a file that the user has not named: links are replaced, not followed, so it stays below its folder.
+    """As `write_whole`, for a file that the user has not named: links are replaced, so it stays below its folder.
 
     Raises:
         CannotWrite: With the path and the reason.
@@ -223,7 +223,7 @@ def reason(error: OSError | ValueError | OutOfReach) -> str:
 
 
 def style_for(options: Options, *, heed_columns: bool = False) -> Style:
-    """Colour if it is asked for or a terminal will show it, and the width.
+    """The style of a result: whether it is coloured (on request, or for a terminal), and the width.
 
     Without an option for colour, `NO_COLOR` and `FORCE_COLOR` decide.
 

@@ -1,4 +1,4 @@
-"""From a figure to what is delivered."""
+"""Turns a figure into an outcome."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
 
 def wanted(options: Options) -> bool:
-    """Whether the result is to be a picture."""
+    """Whether the options request a picture."""
     return options.output_format in PICTURES
 
 
 def drawn(drawing: Figure | Scene, options: Options, code: int = CLEAN, remark: str = "") -> Outcome:
-    """A picture in the format that was asked for."""
+    """A picture in the requested format."""
     from ptxloom.views.core.palette import DARK, LIGHT  # noqa: PLC0415 - only pictures need them
     from ptxloom.views.drawing.formats import as_bytes  # noqa: PLC0415 - likewise
     from ptxloom.views.drawing.scene import Appearance  # noqa: PLC0415 - likewise

@@ -1,4 +1,4 @@
-"""How far a long look through many files is: a line on the terminal that is gone when it is over."""
+"""The progress of a long search through many files: a line on the terminal that disappears at the end."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def counted(items: Iterable[T], total: int, done: str) -> Iterator[T]:
     Args:
         items: The items.
         total: The number of items.
-        done: What the count means, such as "files read".
+        done: The noun for the count, such as "files read".
     """
     stream: TextIO | None = sys.stderr
     if stream is None or total < _MANY or not stream.isatty():

@@ -1,4 +1,4 @@
-"""A run in the format that was asked for."""
+"""A run in the requested format."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def report(done: run_reports.Run, options: Options) -> str:
-    """What a run did; the formats for findings list its hazards alone."""
+    """The report of a run; the formats for findings list only its hazards."""
     of_hazards = {
         "concise": hazard_reports.concise,
         "github": hazard_reports.github,

@@ -26,7 +26,7 @@ def flags_for(options: Options | Namespace, name: str, beside: Flags = NO_FLAGS,
 
     Raises:
         UsageError: A flag or the target does not exist.
-        RefusedFlag: ptxloom does not pass an option on to a compiler.
+        RefusedFlag: An option must not be passed on to a compiler.
         BadSettings: The settings hold an illegal value.
     """
     if Path(name).suffix != ".cu":

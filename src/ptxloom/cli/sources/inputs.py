@@ -28,15 +28,15 @@ STDIN: Final = "-"
 
 
 class LeavesOut(Protocol):
-    """Says whether something in a folder is skipped."""
+    """Decides whether something in a folder is skipped."""
 
     def __call__(self, path: Path, *, folder: bool) -> bool:
-        """Whether it is."""
+        """Whether a path is skipped."""
         ...
 
 
 class CannotRead(PtxloomError):  # noqa: N818 - reads as the sentence it prints
-    """A name given on the command line leads to no text."""
+    """A name on the command line does not lead to a text."""
 
 
 def read(name: str, target: str | None = None, flags: Flags = NO_FLAGS) -> Source:
@@ -90,7 +90,7 @@ def sources(
 
 
 def _standard_input() -> bytes:
-    """All of it.
+    """All bytes of standard input.
 
     Raises:
         CannotRead: It has more bytes than are read, perhaps without an end.

@@ -1,4 +1,4 @@
-"""The one kernel of a file that a command is about."""
+"""Selects the kernel of a file that a command is about."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 
 
 def selection(module: Module, options: Options, pattern: str | None) -> Selection:
-    """What `--function` and `--lines` leave of a module, and an instruction's pattern."""
+    """The part of a module that `--function`, `--lines` and a pattern select."""
     functions = None if options.function is None else named(options.function, tuple(module.functions))
     return Selection(functions, options.lines, pattern)
 
 
 def chosen_kernel(module: Module, wanted: str | None, option: str) -> str:
-    """The name in PTX of the kernel that is meant.
+    """The selected kernel's name in PTX.
 
     Args:
         module: The file's module.

@@ -1,4 +1,4 @@
-"""What a search of folders leaves out unless it is named: what tools have installed, built or kept there."""
+"""What a search of folders skips unless it is named: files that tools have installed, built or cached."""
 
 from __future__ import annotations
 

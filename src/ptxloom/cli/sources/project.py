@@ -28,7 +28,7 @@ class Terms(NamedTuple):
     Attributes:
         target: Instead of the file's own.
         ptx_version: Instead of the file's own.
-        selection: Which rules are heard.
+        selection: Which rules are reported.
     """
 
     target: str | None
@@ -53,7 +53,7 @@ class Project:
 
     @cached_property
     def _given(self) -> Settings | None:
-        """The settings that count for every file, if there are such."""
+        """The settings that apply to every file, if `--config` or `--isolated` is given."""
         if self._options.isolated:
             return found.NONE
         return found.read_settings(Path(self._options.config)) if self._options.config else None
@@ -121,7 +121,7 @@ class Project:
         return "" if file is None else _short(file)
 
     def remark(self, text: str) -> None:
-        """Say something to those who want to know more."""
+        """Print a remark if `-v` is given."""
         if self._options.verbose:
             talk(f"ptxloom: {text}")
 
@@ -133,12 +133,12 @@ def _short(path: Path) -> str:
 
 
 def settings_files(names: Iterable[str]) -> Iterator[str]:
-    """Where settings may stand that count for files: they may come and go."""
+    """The possible settings files of some files; they need not exist."""
     folders = {above for name in names for above in (found.whole(Path(name)), *found.whole(Path(name)).parents)}
     yield from (str(folder / name) for folder in sorted(folders) for name in (found.OWN, found.SHARED))
 
 
 def forget() -> None:
-    """Read every file of settings anew."""
+    """Forget all cached settings."""
     found.forget()
     git.forget()

@@ -24,10 +24,10 @@ _NAMED: Final = 3  # files that are not found and are named
 
 
 class SourceTexts:
-    """The files that `.file` names, each read when it is first asked for.
+    """The files that `.file` names, each read on first use.
 
     Attributes:
-        missing: The files that were asked for and are not there.
+        missing: The requested files that do not exist.
     """
 
     def __init__(self, folders: Iterable[Path]) -> None:
@@ -43,7 +43,7 @@ class SourceTexts:
         return lines[origin.line - 1].strip() if lines is not None and 0 < origin.line <= len(lines) else None
 
     def tell(self) -> None:
-        """Say which files were not found."""
+        """Report which files were not found."""
         if self._folders and self.missing:
             rest = len(self.missing) - _NAMED
             names = ", ".join(map(title, self.missing[:_NAMED])) + (f" and {rest} more" if rest > 0 else "")
@@ -51,7 +51,7 @@ class SourceTexts:
 
     @property
     def missing(self) -> tuple[str, ...]:
-        """The files that were asked for and are not there, in the order in which they were."""
+        """The requested files that do not exist, in the order of the requests."""
         return tuple(name for name, lines in self._texts.items() if lines is None)
 
 
@@ -64,7 +64,7 @@ def _lines(path: Path) -> Sequence[str] | None:
 
 
 def source_texts(ptx: Path, options: Options) -> SourceTexts:
-    """The texts for a module, if `--source` asks for them: below the folder that was named, then beside the PTX.
+    """The source texts of a module, if `--source` is given: below the named folder, then beside the PTX.
 
     Raises:
         UsageError: There is no such folder.

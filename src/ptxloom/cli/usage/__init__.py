@@ -1,1 +1,1 @@
-"""What argparse shows and says: help with examples, completions, mistakes in a sentence with what was meant."""
+"""The output of argparse: help with examples, completions, and errors in a sentence with a suggestion."""

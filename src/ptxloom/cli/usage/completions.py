@@ -1,4 +1,4 @@
-"""`--print-completion`: what a shell completes, made from the arguments of all verbs by shtab."""
+"""`--print-completion`: the completion scripts of shells, made from the arguments of all verbs by shtab."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _OF_FILES: Final = ("FILE", ".ptx", ".toml", ".npy")
 
 
 class PrintCompletion(Action):
-    """Print the completion of a shell, and end."""
+    """Print the completion script of a shell, and exit."""
 
     def __call__(
         self,
@@ -61,7 +61,7 @@ def _actions(parser: ArgumentParser) -> Iterator[Action]:
 
 
 def _words() -> dict[str, tuple[str, ...]]:
-    """By what an argument is called in the help: the words that it may be."""
+    """The legal words of arguments, by their names in the help."""
     from ptxloom.checker import rules  # noqa: PLC0415 - only this asks for it
     from ptxloom.explanation import topics  # noqa: PLC0415 - likewise
     from ptxloom.isa import targets  # noqa: PLC0415 - likewise

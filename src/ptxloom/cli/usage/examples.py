@@ -1,4 +1,4 @@
-"""What `--help` shows of each verb: commands to try, and what the exit codes mean."""
+"""The end of each verb's `--help`: commands to try, and the meanings of the exit codes."""
 
 from __future__ import annotations
 
@@ -152,7 +152,7 @@ EXAMPLES: Final = {
         ("mcp kernels --trust --timeout 300", "also judge, by references in Python"),
     ),
 }
-"""By verb: commands (without a leading `ptxloom`) and what they show."""
+"""By verb: commands (without the leading `ptxloom`) and their descriptions."""
 
 EXITS: Final = {
     "inspect": CLEAN_OR_FOUND,
@@ -178,8 +178,8 @@ EXITS: Final = {
     "shared": DONE,
     "why": "0 no law is broken, 1 one is, or the result is wrong, 2 not all judged, or could not run",
     "debug": DONE,
-    "fuzz": "0 all agree, 1 some differ or did not run, 2 no judge could be asked",
-    "conform": "0 all agree, 1 some differ or were refused, 2 no judge could be asked",
+    "fuzz": "0 all agree, 1 some differ or did not run, 2 no judge was available",
+    "conform": "0 all agree, 1 some differ or were refused, 2 no judge was available",
     "judge": "0 all passed, 1 some are refused, 2 it could not be judged",
     "schema": DONE,
     "doctor": DONE,
@@ -190,7 +190,7 @@ EXITS: Final = {
 
 
 def of_verb(name: str) -> str:
-    """What stands below a verb's options."""
+    """The text below a verb's options."""
     return f"{_listed(EXAMPLES[name])}\nexit codes: {EXITS[name]}"
 
 

@@ -1,4 +1,4 @@
-"""Verbs and options by the names that other tools have for them, for those who type these."""
+"""Verbs and options by their names in other tools, to suggest ptxloom's."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ class VerbParser(argparse.ArgumentParser):
         super().__init__(**settings, formatter_class=_Help, allow_abbrev=False)
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:  # pyright: ignore[reportIncompatibleMethodOverride] - of its overloads, what we use
-        """Leave no word over for another parser to complain of, whose options would be others."""
+        """Reject unknown words here, not in the outer parser, which has other options."""
         found, extra = super().parse_known_args(args, namespace)
         if extra:
             self.error(f"unrecognized arguments: {' '.join(extra)}")
@@ -27,7 +27,7 @@ class VerbParser(argparse.ArgumentParser):
         return found, extra
 
     def left_over(self, args: list[str]) -> list[str]:
-        """The words that this verb has no use for."""
+        """The words that this verb does not know."""
         return super().parse_known_args(args)[1]
 
     def error(self, message: str) -> NoReturn:
@@ -46,7 +46,7 @@ class VerbParser(argparse.ArgumentParser):
 
 
 class _Help(argparse.RawDescriptionHelpFormatter):
-    """Options and what they mean side by side, where there is room."""
+    """Formats options and their meanings side by side, if there is space."""
 
     position = 30
 
@@ -54,7 +54,7 @@ class _Help(argparse.RawDescriptionHelpFormatter):
         super().__init__(prog, **{**settings, "max_help_position": self.position})
 
     def add_argument(self, action: argparse.Action) -> None:
-        """Leave room for the names of verbs, too: argparse forgets that they are indented."""
+        """Reserve space for the names of verbs, too: argparse forgets that they are indented."""
         super().add_argument(action)
         if action.nargs == argparse.PARSER:
             self._action_max_length += self._indent_increment
@@ -70,7 +70,7 @@ class Overview(_Help):
         self._groups = groups
 
     def _format_action(self, action: argparse.Action) -> str:
-        """As argparse does it, except for the verbs, which get heads between them."""
+        """Format as argparse does, but group the verbs under headings."""
         if action.nargs != argparse.PARSER:
             return super()._format_action(action)
         told = {verb.dest: self._format_action(verb) for verb in self._iter_indented_subactions(action)}

@@ -1,1 +1,1 @@
-"""One module a verb, in the groups of `--help`; each is imported only when it is asked for."""
+"""One module a verb, in the groups of `--help`; each is imported only when it is used."""

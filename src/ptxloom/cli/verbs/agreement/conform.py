@@ -36,7 +36,7 @@ _MOST_BYTES: Final = 1 << 28
 
 
 def run(options: Options) -> Outcome:
-    """Ask, and report what differs."""
+    """Query the judge, and report the differences."""
     if options.judge not in _JUDGES:
         raise UsageError("judge", options.judge, "gpu, ptxas or here")
     if options.verify is not None:
@@ -84,7 +84,7 @@ def _wanted(options: Options, target: Target, version: PtxVersion) -> tuple[Subj
     wanted = suite(target, version, options.only, smoke=not options.full)
     absent = [one for one in options.only if not any(fnmatchcase(path.name, one) for path in wanted)]
     if wanted and absent:
-        sys.stderr.write(f"ptxloom conform: {target} has no path that fits {', '.join(absent)}: not counted\n")
+        sys.stderr.write(f"ptxloom conform: {target} has no path that matches {', '.join(absent)}: not counted\n")
     if not wanted:
         part = "" if options.full else "; without `--full` only some are asked"
         raise PtxloomError(f"no path of {target} fits {', '.join(options.only)}{part}; `conform --list` names them")
@@ -113,7 +113,7 @@ def _differ(count: int) -> str:
 
 
 def _waived(report: Report) -> Iterator[str]:
-    """What differs in a way that is known, by way."""
+    """The waived differences, by waiver."""
     found = report.waived
     if not found:
         return

@@ -1,4 +1,4 @@
-"""`ptxloom fuzz`: random programs, and whether everybody who runs them leaves the same bits."""
+"""`ptxloom fuzz`: random programs, and whether all judges produce the same bits."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def _finding(one: dict[str, Any]) -> list[str]:
 
 
 def _bundled(folder: Path, found: Summary) -> None:
-    """A PTX file a finding, with what was found at its head."""
+    """Write one PTX file per finding, with the finding in its header."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:

@@ -1,4 +1,4 @@
-"""`ptxloom judge`: whether kernels compute what a reference does, and what those look like that do not."""
+"""`ptxloom judge`: whether kernels compute what a reference does, and how the others cheat."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _MOST_BYTES = 1 << 26
 
 
 def run(options: Options) -> Outcome:
-    """Judge each kernel; exit 1 if any is refused."""
+    """Judge each kernel; exit 1 if any is rejected."""
     orders = [_order(name, options) for name in options.files]
     read_problem(options.against)  # so its errors are reported once
     said = list(_verdicts(orders, options))
@@ -107,14 +107,14 @@ def _told(said: dict[str, Any]) -> dict[str, Any]:
 
 
 def carried_name(order: Order) -> str:
-    """What names an order in a campaign: the file, and what it holds."""
+    """The id of an order in a campaign: the file, and the digest of its contents."""
     from hashlib import sha256  # noqa: PLC0415 - only campaigns need it
 
     return f"{order.kernel} {sha256(Path(order.kernel).read_bytes()).hexdigest()[:16]}"
 
 
 def _verified(said: list[dict[str, Any]], file: str) -> Outcome:
-    """Whether a verdict in a file is the one that these files have."""
+    """Check that a verdict in a file is the verdict on these files."""
     if len(said) != 1:
         raise UsageError("--verify", file, "with one kernel: a verdict is on one")
     try:

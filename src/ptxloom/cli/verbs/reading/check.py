@@ -58,7 +58,7 @@ def run(options: Options) -> Outcome:
 
 
 def once(options: Options) -> Outcome:
-    """Judge every file, repaired where that is asked for; one that cannot be read does not keep the others back."""
+    """Judge every file, repaired if requested; an unreadable file does not stop the others."""
     project = Project(options)
     names = files(options.files, project.leaves_out, (".ptx", ".cu"))
     texts: list[_Text] = []
@@ -101,7 +101,7 @@ def _texts(names: Sequence[str], project: Project, options: Options) -> Iterator
 
 
 def _repaired(texts: Sequence[_Text], repairs: Repairs) -> list[Diagnostic]:
-    """The findings that repairs leave."""
+    """The findings that remain after repairs."""
     found: list[Diagnostic] = []
     for one in texts:
 

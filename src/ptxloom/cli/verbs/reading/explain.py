@@ -25,7 +25,7 @@ _HEADS: Final = {
 
 
 def run(options: Options) -> Outcome:
-    """Print one page, or list what has one."""
+    """Print one page, or list all pages."""
     return Outcome(explain(options.word).markdown.rstrip() + "\n" if options.word else _contents())
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class CannotFormat(PtxloomError):  # noqa: N818 - reads as the sentence it prints
-    """A text has errors, and printing what could be read of it would lose the rest."""
+    """A text has errors, and printing its readable part would lose the rest."""
 
 
 def run(options: Options) -> Outcome:
@@ -84,7 +84,7 @@ def _shown(source: Source, text: str, options: Options) -> str:
 
 
 def _rewrite(name: str, text: str, options: Options) -> bool:
-    """Put the formatted text in the file's place; False if that is not done.
+    """Replace the file by the formatted text; returns whether it was written.
 
     Raises:
         PtxloomError: There is no file to put it in.

@@ -1,4 +1,4 @@
-"""`ptxloom graph`: where control goes in functions."""
+"""`ptxloom graph`: the control flow of functions."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def run(options: Options) -> Outcome:
-    """Draw the functions that are asked for."""
+    """Draw the selected functions."""
     modules, unread = read_modules(options)
     pattern = options.function or "*"
     named_so = [(m, named(pattern, tuple(m.functions))) for m in modules]

@@ -1,4 +1,4 @@
-"""`ptxloom inspect`: what PTX files hold."""
+"""`ptxloom inspect`: the contents of PTX files."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def run(options: Options) -> Outcome:
-    """Look every file over; one that cannot be read does not keep the others from being shown."""
+    """Inspect every file; an unreadable one does not stop the others."""
     seen: list[Inspection] = []
     unread = 0
     for remark in strangers(options):
@@ -43,7 +43,7 @@ def run(options: Options) -> Outcome:
 
 
 def _profiled(seen: Sequence[Inspection], options: Options) -> Mapping[int, Profile]:
-    """By the place of an inspection, the profile of the run that was asked for."""
+    """The requested profile, by the place of its inspection."""
     if options.profile_launch is None:
         return {}
     from ptxloom.cli.watch_options import profile_of  # noqa: PLC0415 - NumPy and llvmlite only where something runs

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 def run(options: Options) -> Outcome:
-    """Read every file; one that cannot be read does not keep the others from being shown."""
+    """Read every file; an unreadable one does not stop the others."""
     if options.schema:
         from ptxloom.cli.json_schemas import schema  # noqa: PLC0415 - only this asks for it
 
@@ -59,7 +59,7 @@ def read_modules(options: Options) -> tuple[list[Module], int]:
 
 
 def _text(modules: Sequence[tuple[Module, Selection]], options: Options) -> str:
-    """The modules in the format asked for."""
+    """The modules in the requested format."""
     with_tree = options.tree or any(not wanted.everything for _, wanted in modules)
     match options.output_format:
         case "json":

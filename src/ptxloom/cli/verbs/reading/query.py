@@ -1,4 +1,4 @@
-"""`ptxloom query`: the instructions that a pattern names."""
+"""`ptxloom query`: the instructions that match a pattern."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def run(options: Options) -> Outcome:
 
 
 def _hint(pattern: str) -> str:
-    """What the user may mean if a pattern's opcode does not exist."""
+    """A suggestion if a pattern's opcode does not exist."""
     opcode = pattern.partition(".")[0]
     if opcode in opcodes() or set(opcode) & set("*?["):
         return ""

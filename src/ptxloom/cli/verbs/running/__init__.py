@@ -1,1 +1,1 @@
-"""Verbs that run kernels and programs, and look into the run."""
+"""Verbs that run kernels and programs, and inspect the run."""

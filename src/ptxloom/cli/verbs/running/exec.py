@@ -1,4 +1,4 @@
-"""`ptxloom exec`: a program of somebody's on a CUDA driver that needs no GPU."""
+"""`ptxloom exec`: runs any program on a CUDA driver that needs no GPU."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def _is_watched() -> bool:
 
 
 def _status(command: list[str], variables: dict[str, str]) -> int:
-    """Run the program to its end: a terminal's Ctrl-C is for it alone, and signals to this process are passed on."""
+    """Run the program to its end: a terminal's Ctrl-C goes to it alone, and signals to this process are passed on."""
     with subprocess.Popen(command, env=variables) as program:
 
         def pass_on(number: int, _frame: object) -> None:

@@ -52,7 +52,7 @@ def run(options: Options) -> Outcome:
     began = time.monotonic()
 
     def left() -> float | None:
-        """What is left of the time limit, which reading, translating and compiling belong to."""
+        """The rest of the time limit, which includes reading, translating and compiling."""
         return None if options.timeout is None else max(options.timeout - (time.monotonic() - began), 0.0)
 
     if options.init:
@@ -135,7 +135,7 @@ def run(options: Options) -> Outcome:
 
 
 def _summary(done: run_reports.Run, options: Options) -> str:
-    """The run in Markdown, if that is asked for."""
+    """The run in Markdown, if requested."""
     return summary.of_run(done, remark(done)) if options.summary else ""
 
 
@@ -150,7 +150,7 @@ def _template(options: Options) -> str:
 
 
 def _traced(records: tuple[TraceRecord, ...], options: Options, sources: SourceOf) -> run_reports.Traced | None:
-    """What was recorded, if that was asked for."""
+    """The recorded trace, if requested."""
     if not options.trace:
         return None
     unseen = records.unseen if isinstance(records, Records) else 0
@@ -158,7 +158,7 @@ def _traced(records: tuple[TraceRecord, ...], options: Options, sources: SourceO
 
 
 def _save(launch: LaunchFile) -> bool:
-    """Save what the options ask for; failures are reported, and do not lose the result of the run."""
+    """Save the requested arrays; failures are reported, and do not lose the result of the run."""
     whole = True
     for argument in launch.arguments:
         if argument.save is not None:

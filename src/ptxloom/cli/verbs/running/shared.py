@@ -54,7 +54,7 @@ def run(options: Options) -> Outcome:
 
 
 def _map(options: Options) -> SharedMap:
-    """What the options ask of the run.
+    """The map of shared memory that the options select.
 
     Raises:
         PtxloomError: No warp reached the place, or a name is unknown.
@@ -93,7 +93,7 @@ def _map(options: Options) -> SharedMap:
 
 
 def _record(compiled: Kernel, launch: LaunchFile, followed: Provenance) -> ProvenanceRecord:
-    """The provenance of all bytes in a run; in one that an error ended, until then."""
+    """The provenance of all bytes in a run, up to the error if one ended it."""
     try:
         record = launch.launch(compiled, provenance=followed).provenance
     except LaunchError as error:
@@ -117,7 +117,7 @@ def _cta(text: str) -> list[int | tuple[int, ...]]:
     """One CTA, by its number or as x,y,z.
 
     Raises:
-        UsageError: It is no such thing.
+        UsageError: The text is neither.
     """
     parts = text.split(",")
     if not all(part.strip().isdecimal() and len(part) <= _LONGEST_NUMBER for part in parts):

@@ -92,7 +92,7 @@ def _results(options: Options, every: list[dict[str, str]]) -> dict[str, dict[st
 
 
 def _campaign(options: Options) -> dict[str, Any]:
-    """What makes a sweep the same: its files, its tools, ptxloom; points may come and go."""
+    """The identity of a sweep: its files, its tools, ptxloom; its points may change."""
     table = table_of(options.file)
     files = [Path(options.file), Path(options.file).parent / str(table["ptx"])]
     digests = [sha256(one.read_bytes()).hexdigest() if is_file(one) else "" for one in files]

@@ -50,7 +50,7 @@ class CannotTry(PtxloomError):  # noqa: N818 - reads as the sentence it prints
 
 
 def run(options: Options) -> Outcome:
-    """Run it under all tools, with provenance; exit 1 for what these or the laws find, 2 if not all is judged."""
+    """Run it under all tools, with provenance; exit 1 if these or the laws find something, 2 if not all is judged."""
     command = why_programs.program_of(options)
     if command and wanted(options):
         raise UsageError("-o", options.output, "the name of a text: the kernels of a program are not drawn")
@@ -117,12 +117,12 @@ def _held_to(told: diagnoses.ReportedRun, tried: diagnoses.ReportedRun, repair: 
 
 
 def _processor() -> float:
-    """Seconds of a processor that this process and its children have had."""
+    """The CPU seconds that this process and its children have used."""
     return sum(os.times()[:4])
 
 
 def _told(module: Module, options: Options, tries: int = _TRIES) -> diagnoses.ReportedRun:
-    """What the tools and the laws report of a run, and what its arrays were compared with."""
+    """The reports of tools and laws on a run, and of the comparison of its arrays."""
     began = _processor()
     launch = fitted(read_launch(options.file, Budget(options.memory_limit), options), module)  # arrays as they were
     compiled = kernel(module, launch.kernel, launch.target)
@@ -155,20 +155,20 @@ def _told(module: Module, options: Options, tries: int = _TRIES) -> diagnoses.Re
 
 
 def _behind(hazards: Iterable[Hazard], compiled: Kernel) -> tuple[Behind, ...]:
-    """What stands behind accesses out of bounds of a kernel's own, of equal ones once."""
+    """Explanations of out-of-bounds accesses in the kernel's own code, equal ones once."""
     wrong = (one for one in hazards if one.rule == "memcheck.out-of-bounds" and not one.kernel)
     found = (behind(one.span, compiled.program) for one in wrong)
     return tuple(dict.fromkeys(one for one in found if one is not None))
 
 
 def _followed(options: Options) -> Provenance:
-    """As much room for what values are made of as the memory limit leaves, up to four times the usual."""
+    """A provenance budget as large as the memory limit allows, up to four times the default."""
     room = (options.memory_limit or default_limit()) // _PART
     return Provenance(budget=max(min(4 * BUDGET_BYTES, room), BUDGET_BYTES))
 
 
 def _examined(record: ProvenanceRecord, said: list[str], names: dict[int, str]) -> Examination:
-    """The laws of the product or copy that the launch file says the kernel computes."""
+    """Check the laws of the product or copy that the launch file declares."""
     for text in said:
         try:
             return examine(record, text, names=names)

@@ -1,1 +1,1 @@
-"""Verbs about what lanes hold and where: fragments, bank conflicts, atoms, descriptors."""
+"""Verbs about the data of lanes and tiles: fragments, bank conflicts, atoms, descriptors."""

@@ -62,7 +62,7 @@ def _advised(options: Options) -> Outcome:
     if wanted(options):
         best = [advice.best.atom for advice in advices if advice.best]
         if len(best) != 1:
-            raise PtxloomError(f"a picture shows one atom, and this asks for {len(best)}: choose with `--operand`")
+            raise PtxloomError(f"a picture shows one atom, and this names {len(best)}: choose with `--operand`")
         return drawn(atom_figure(best[0], options.colour_by), options, code)
     match options.output_format:
         case "concise":
@@ -74,7 +74,7 @@ def _advised(options: Options) -> Outcome:
 
 
 def _rows(options: Options, advices: list[Advice]) -> list[RowOffsets | None]:
-    """Of each operand, where in the tile each lane's row begins, if there is a tile.
+    """For each operand, the start of each lane's row in the tile, if there is a tile.
 
     Raises:
         UsageError: The operand does not fit the tile.
@@ -91,7 +91,7 @@ def _rows(options: Options, advices: list[Advice]) -> list[RowOffsets | None]:
 
 
 def _asked(options: Options) -> list[tuple[str, str]]:
-    """The operands that are asked about, each with its contiguous coordinate.
+    """The selected operands, each with its contiguous coordinate.
 
     Raises:
         PtxloomError: The options do not name them.

@@ -1,4 +1,4 @@
-"""`ptxloom banks`: what an access to shared memory costs."""
+"""`ptxloom banks`: the cost of an access to shared memory."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def run(options: Options) -> Outcome:
 
 
 def addresses(options: Options, of: Access) -> list[int]:
-    """The 32 byte addresses that the options describe, swizzled if they ask for it."""
+    """The 32 byte addresses that the options describe, swizzled if requested."""
     given = _plain(options, of)
     if options.swizzle is None:
         return given

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def run(options: Options) -> Outcome:
-    """Read or make; what cannot be meant is a finding.
+    """Read or make a descriptor; senseless ones are findings.
 
     Raises:
         PtxloomError: The bits are no descriptor, or there is no tile that they could be made for.
@@ -87,7 +87,7 @@ def _read(options: Options, bits: int) -> Outcome:
 
 
 def _operand(options: Options, words: MatrixDescriptor) -> SharedOperand:
-    """The instruction's part, as far as the options give it."""
+    """The operand, with the properties that the options give."""
     assumed = assumed_operand(words, options.element or "f16", options.major or "k")
     if options.tile is None:
         return assumed
@@ -116,5 +116,5 @@ def _made(options: Options) -> Outcome:
 
 
 def _code(operand: SharedOperand) -> int:
-    """Whether anything cannot be meant."""
+    """The exit code: 1 if anything makes no sense."""
     return FINDINGS if any(remark.wrong for remark in remarks.of_operand(operand)) else CLEAN

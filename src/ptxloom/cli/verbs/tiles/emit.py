@@ -13,6 +13,6 @@ if TYPE_CHECKING:
 
 
 def run(options: Options) -> Outcome:
-    """Write the wrapper in the language asked for."""
+    """Write the wrapper in the requested language."""
     swizzle = Swizzle(*options.swizzle) if options.swizzle is not None else None
     return Outcome(f"{emit(options.name or '', options.language, swizzle)}\n")

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def run(options: Options) -> Outcome:
-    """Draw the fragment in the format asked for; of a product whose operand is not named, a picture shows all three."""
+    """Draw the fragment in the requested format; of a product whose operand is not named, a picture shows all three."""
     if wanted(options):
         return drawn(_figure(options), options)
     found = fragment_of(options)

@@ -22,7 +22,7 @@ _MOST_TEXT: Final = 4096
 
 
 def run(options: Options) -> Outcome:
-    """Read or make; what cannot be meant is a finding.
+    """Read or make a map; senseless ones are findings.
 
     Raises:
         PtxloomError: There is no map, or the driver would not make it.

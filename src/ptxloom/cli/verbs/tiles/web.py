@@ -17,7 +17,7 @@ NAME: Final = "explorer.html"
 
 
 def run(options: Options) -> Outcome:
-    """Write the page, and show it where that is asked for."""
+    """Write the page, and open it if requested."""
     path = Path(options.output or NAME)
     if options.output:
         write_whole(path, page())

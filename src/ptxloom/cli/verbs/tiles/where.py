@@ -1,4 +1,4 @@
-"""`ptxloom where`: what a lane holds, or which lanes hold a row or an element."""
+"""`ptxloom where`: the elements of a lane, or the lanes that hold a row or an element."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 
 def run(options: Options) -> Outcome:
-    """Answer the question that the options ask.
+    """Look up the lane or the place that the options name.
 
     Raises:
-        PtxloomError: They ask none, or two.
+        PtxloomError: They name neither or both.
     """
     found = fragment_of(options)
     of_lane, of_place = (options.lane, options.register, options.bit), (options.row, options.column)
@@ -38,7 +38,7 @@ def run(options: Options) -> Outcome:
 
 
 def _shown(found: Fragment, elements: tuple[Element, ...], options: Options, *, by_lane: bool) -> str:
-    """The result in the format that is asked for."""
+    """The result in the requested format."""
     formats = {
         "concise": places.concise,
         "csv": places.as_csv,
@@ -55,7 +55,7 @@ def _shown(found: Fragment, elements: tuple[Element, ...], options: Options, *, 
 
 
 def _of_lane(found: Fragment, options: Options) -> tuple[Element, ...]:
-    """All a lane holds, or what one register or one bit of it holds."""
+    """The elements of a lane, or of one register or one bit of it."""
     lane = options.lane or 0
     if options.bit is not None:
         return (found.where(lane=lane, register=options.register or 0, bit=options.bit),)

@@ -1,4 +1,4 @@
-"""`ptxloom doctor`: what is installed, what is missing for what, and which compilers were found."""
+"""`ptxloom doctor`: what is installed, what is missing and what needs it, and which compilers were found."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _WIDTH: Final = 110
 
 
 def run(options: Options) -> Outcome:
-    """Report it; a missing part is not a finding."""
+    """Report the installation; a missing part is not a finding."""
     found = surroundings(__version__)
     if options.output_format == "json":
         parts, tools = (tuple(taken(PartRecord, one) for one in group) for group in (found.parts, found.tools))

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def run(options: Options) -> Outcome:
-    """Serve one editor until it says goodbye.
+    """Serve one editor until it disconnects.
 
     Raises:
         PtxloomError: pygls is not installed, or an option has an illegal value.

@@ -1,4 +1,4 @@
-"""`ptxloom mcp`: tools of the Model Context Protocol, for programs that hold a conversation."""
+"""`ptxloom mcp`: tools of the Model Context Protocol, for assistants."""
 
 from __future__ import annotations
 

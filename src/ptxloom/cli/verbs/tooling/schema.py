@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def run(options: Options) -> Outcome:
-    """Print one schema, or list those that there are."""
+    """Print one schema, or list all."""
     if options.word is None:
         return Outcome("".join(f"{name}\n" for name in NAMES))
     return Outcome(to_text(schema(options.word)))

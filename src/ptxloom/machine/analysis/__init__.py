@@ -1,1 +1,1 @@
-"""What is known of a program before anything runs."""
+"""Static facts about a program."""

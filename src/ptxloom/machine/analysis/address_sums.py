@@ -1,7 +1,7 @@
-"""Sums that are only ever addresses: left to the loads and stores that use them.
+"""Sums that are used only as addresses: the loads and stores that use them add the parts.
 
 Compilers write `add.s64 %rd6, %rd4, %rd5; ld.global.f32 %f1, [%rd6];` where one summand is the same in every lane, the
-start of an array. A load takes 32 addresses and a number to be added to all of them: the add need not be made.
+start of an array. A load takes 32 addresses and a number that it adds to all of them, so the `add` can be omitted.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _OTHER_SPACES: Final = spelled(Owner.CTA, Owner.THREAD, Owner.CALL)
 
 
 def find_sums(blocks: Sequence[BasicBlock], uniform: frozenset[int]) -> dict[int, AddressSum]:
-    """The sums that need not be made, by the site of each load and store that uses one.
+    """The sums that can be omitted, by the site of each load and store that uses one.
 
     Args:
         blocks: The program's blocks.
@@ -47,7 +47,7 @@ def find_sums(blocks: Sequence[BasicBlock], uniform: frozenset[int]) -> dict[int
 
 
 def _used(block: BasicBlock, uniform: frozenset[int]) -> Iterator[tuple[Op, AddressSum, list[int]]]:
-    """The sums of a block, each with what makes it and the sites that use it as an address before a part changes."""
+    """The sums of a block, each with its instruction and the sites that use it as an address before a part changes."""
     alive: dict[int, tuple[Op, AddressSum, list[int]]] = {}
     for op in block.ops:
         if alive:

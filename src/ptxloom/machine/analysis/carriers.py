@@ -1,7 +1,7 @@
-"""Which registers may hold something that comes from memory: all others have no origin for provenance to report.
+"""Which registers may hold data from memory: the others have no origin for provenance to report.
 
 A register is a carrier if an instruction may load it, or compute it from another carrier. Addresses, counters and
-indices are not, unless they are loaded; their instructions need no look.
+indices are not, unless they are loaded; their instructions can be skipped.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _FOUND: Final[WeakKeyDictionary[Program, frozenset[Key]]] = WeakKeyDictionary()
 
 
 def carriers(program: Program) -> frozenset[Key]:
-    """The registers that may hold something of an origin; found once for a program."""
+    """The registers whose contents may have an origin; computed once per program."""
     found = _FOUND.get(program)
     if found is None:
         found = _FOUND[program] = _find(program)
@@ -44,7 +44,7 @@ def carried(program: Program, op: Op, name: str) -> Register | None:
 
 
 def brings(op: Op) -> bool:
-    """Whether an instruction may bring something of an origin into registers that it writes."""
+    """Whether an instruction may write data with an origin to registers."""
     if op.function.is_entry and op.has("param", "param::entry"):
         return any(_is_passed(op, node) for operand in op.operands[1:] for node in walk(operand))
     return takes(op.node)

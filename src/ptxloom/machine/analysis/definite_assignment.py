@@ -1,7 +1,7 @@
-"""Which registers may be read before they are written: all that a run counts as unwritten when a CTA starts.
+"""Which registers may be read before they are written: only these count as unwritten when a CTA starts.
 
-A register that every way to each of its reads writes first needs no such thing; compilers' registers are nearly all
-like that.
+A register that is written on every path to each of its reads needs no marks; nearly all registers in compilers' code
+are like that.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Unsure:
     """The registers that may be read before they are written.
 
     Attributes:
-        names: By where the poison of each lies.
+        names: By the place of each one's poison.
         bytes: The size of their poison, after that of all registers.
     """
 
@@ -45,14 +45,14 @@ _FOUND: Final[WeakKeyDictionary[Program, Unsure]] = WeakKeyDictionary()
 
 
 def key_of(scope: Scope, name: str) -> Key | None:
-    """Which register a name means; None if it does not mean one that can be watched."""
+    """The register that a name refers to; None if it is not one that can be watched."""
     place = scope.place(name)
     found = None if place is None else place[0].names.get(place[1])
     return place if isinstance(found, Register) and found.vector == 1 else None
 
 
 def names_read(op: Op) -> Iterator[tuple[int, tree.Name]]:
-    """The registers an instruction reads: each name with its number among all register names, in the text's order."""
+    """The registers that an instruction reads: each name with its number among all register names, in text order."""
     number = 0
     if op.node.predicate is not None:
         yield number, tree.Name(op.node.predicate.name)
@@ -65,7 +65,7 @@ def names_read(op: Op) -> Iterator[tuple[int, tree.Name]]:
 
 
 def names_written(op: Op) -> tuple[str, ...]:
-    """The registers an instruction writes as a whole."""
+    """The registers that an instruction writes completely."""
     return tuple(name.text for name, whole in destinations(op.node) if whole)
 
 
@@ -78,7 +78,7 @@ def unsure_registers(program: Program) -> Unsure:
 
 
 def _find(program: Program) -> Unsure:
-    """Assign each of them a place of its own for its poison: others may come before it at the place it shares."""
+    """Assign each of them its own place for poison: other registers may have used its shared place before."""
     found = dict.fromkeys(key for function in program.functions for key in _Function(program, function).unsure())
     names: dict[int, str] = {}
     at = program.register_bytes
@@ -129,7 +129,7 @@ class _Function:
                 yield key
 
     def _step(self, place: int | BranchTable, before: int) -> Iterator[tuple[int | BranchTable, int]]:
-        """The places that control comes to next, and what may be unwritten there."""
+        """The successors of a place, and the registers that may be unwritten there."""
         if isinstance(place, BranchTable):
             after, following = before, iter(place.blocks)
         else:
@@ -138,7 +138,7 @@ class _Function:
         return ((to, after) for to in following if isinstance(to, BranchTable) or to in self.blocks)
 
     def _through(self, block: BasicBlock, unwritten: int) -> tuple[int, int]:
-        """What may be unwritten at the end of a block, and which reads of it met such registers."""
+        """The registers that may be unwritten at the end of a block, and those that it reads unwritten."""
         missing = 0
         for op in block.ops:
             reads, writes = self.facts[op.site]
@@ -148,7 +148,7 @@ class _Function:
         return unwritten, missing
 
     def _following(self, block: BasicBlock) -> Iterator[int | BranchTable]:
-        """Where control goes from a block: a list of labels is one place, however many branches go by it."""
+        """The successors of a block: a list of labels is one place, however many branches use it."""
         op = block.ops[-1] if block.ops else None
         if op is not None:
             if branches(op.node) and (target := destination(op)) is not None:

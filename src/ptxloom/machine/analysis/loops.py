@@ -1,4 +1,4 @@
-"""What loops repeat, as stretches of the text from where a branch goes back to up to that branch."""
+"""The stretches of text that loops repeat: from the target of a backward branch to the branch."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def repeated_stretches(blocks: Sequence[BasicBlock]) -> tuple[tuple[int, int], ...]:
-    """The first and last sites of what loops repeat, in order; loops in loops are one with the outermost."""
+    """The first and last sites of repeated stretches, in order; inner loops are part of the outermost."""
     return _apart(_loops(blocks))
 
 
@@ -27,7 +27,7 @@ def unrepeated_blocks(program: Program) -> tuple[BasicBlock, ...]:
 
 
 def depths(program: Program) -> dict[int, int]:
-    """By the number of each block, how many loops repeat it: ways back to one block are one loop."""
+    """By block number, the number of loops that repeat it; all back edges to one block are one loop."""
     loops: dict[int, int] = {}
     for block in program.blocks:
         target = destination(block.ops[-1]) if block.ops else None
@@ -38,13 +38,13 @@ def depths(program: Program) -> dict[int, int]:
 
 
 def _is_in(stretches: Sequence[tuple[int, int]], block: BasicBlock) -> bool:
-    """Whether a block has a part in any of some stretches that are apart and in order."""
+    """Whether a block overlaps any of some disjoint, sorted stretches."""
     at = bisect_left(stretches, block.ops[0].site, key=itemgetter(1))
     return at < len(stretches) and stretches[at][0] <= block.ops[-1].site
 
 
 def _loops(blocks: Sequence[BasicBlock]) -> Iterator[tuple[int, int]]:
-    """The stretches of sites that a branch backwards repeats, the last op of the branch's block included."""
+    """The stretches of sites that a backward branch repeats, including the last op of the branch's block."""
     firsts = _first_sites(blocks)
     for block in blocks:
         for op in block.ops[-1:]:
@@ -54,7 +54,7 @@ def _loops(blocks: Sequence[BasicBlock]) -> Iterator[tuple[int, int]]:
 
 
 def _apart(stretches: Iterable[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
-    """Stretches that overlap made one: what is mentioned in an inner loop is mentioned in the outer one."""
+    """Merge overlapping stretches."""
     joined: list[tuple[int, int]] = []
     for start, end in sorted(stretches):
         if joined and start <= joined[-1][1]:

@@ -1,4 +1,4 @@
-"""Which types a kernel rounds its sums and the factors of its products to: what a comparison may expect."""
+"""The types to which a kernel rounds its sums and factors: the precision that a comparison may expect."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
-"""The registers that `wgmma` reads and writes while threads go on, and those that only hand such a value on.
+"""The registers that `wgmma` accesses asynchronously, and those that only pass such a value on.
 
-Compilers rename accumulators by `mov` between two products: that is no access, for ptxas assigns both one register.
+Compilers rename accumulators by `mov` between two products: that is not an access, because ptxas assigns both the same
+register.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ _FOUND: Final[WeakKeyDictionary[Program, Mapping[Key, int]]] = WeakKeyDictionary
 
 
 def product_registers(program: Program) -> Mapping[Key, int]:
-    """A number for each of these registers; found once for a program."""
+    """A number for each of these registers; computed once per program."""
     found = _FOUND.get(program)
     if found is None:
         found = _FOUND[program] = _find(program)
@@ -33,7 +34,7 @@ def product_registers(program: Program) -> Mapping[Key, int]:
 
 
 def renamed(op: Op) -> tuple[str, str] | None:
-    """The names that a copy hands a register's value to and from; None of anything else."""
+    """The destination and source of a register copy; None for other instructions."""
     match op.operands:
         case (tree.Name(text=into), tree.Name(text=given)) if op.node.predicate is None and signs(op.node) == (1,):
             return into, given
@@ -42,7 +43,7 @@ def renamed(op: Op) -> tuple[str, str] | None:
 
 
 def fragments(op: Op) -> tuple[list[str], list[str]]:
-    """The names of the registers of D, and of A if it lies in registers, of a `wgmma.mma_async`."""
+    """The names of the registers of D, and of A if it is in registers, of a `wgmma.mma_async`."""
     d, a = ([e.text for e in _elements(operand) if isinstance(e, tree.Name)] for operand in op.operands[:2])
     return d, a
 

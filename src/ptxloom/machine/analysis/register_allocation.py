@@ -1,4 +1,4 @@
-"""Where registers lie: those that are never live at the same time share a place, so that a warp's file stays small.
+"""Assigns places to registers: those that are never live at the same time share one, to keep a warp's file small.
 
 A register's interval runs from its first to its last mention in the text of its function. One that lives in a single
 block (written there before it is read) needs no more; any other also covers every loop in which it is mentioned. Lanes
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class Life(NamedTuple):
-    """From where to where in the text a register is needed: its place, its bytes a lane (0: a predicate), two sites."""
+    """The stretch of text in which a register is needed: its place, its bytes per lane (0: a predicate), two sites."""
 
     place: int
     size: int
@@ -37,12 +37,12 @@ class Life(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Placement:
-    """Where the registers of a program have been put.
+    """The assigned places of a program's registers.
 
     Attributes:
         places: Old place -> new place; registers that are never mentioned are left out.
-        scalars: Of registers with one value a warp: new place -> where this value lies (eight or sixteen bytes), close
-            to the others. What stands at the new place itself is made of it when 32 lanes are needed in memory.
+        scalars: For registers with one value per warp: new place -> the place of this value (eight or sixteen bytes),
+            close to the others. It is expanded to the new place when 32 lanes are needed in memory.
         temporaries: By new place, for registers of one block: the sites of their first and last mention.
         size: The bytes of the file.
         lives: Of the registers that each lane has for itself; of each element of a vector.
@@ -55,13 +55,13 @@ class Placement:
     lives: tuple[Life, ...]
 
     def moved(self, known: Knowledge) -> Knowledge:
-        """What is known of registers, of the same ones in their new places; what has no place is dropped."""
+        """Translate knowledge about registers to their new places; registers without a place are dropped."""
         literals = {self.places[at]: bits for at, bits in known.literals.items() if at in self.places}
         uniform = frozenset(self.places[at] for at in known.uniform if at in self.places)
         return Knowledge(literals, uniform, known.uniform_ops, self.scalars, self.temporaries)
 
     def alive_across(self, site: int) -> tuple[Life, ...]:
-        """The registers that are needed after an instruction and were before it."""
+        """The registers that are live across an instruction."""
         return tuple(life for life in self.lives if life.start < site < life.end)
 
 
@@ -82,7 +82,7 @@ def place_registers(
     Args:
         blocks: The program's blocks, function by function.
         uniform: Registers (by place) that hold one value a warp: these do not share.
-        sums: By site, what is added for an address: its summands are needed there.
+        sums: By site, the sum for an address: its summands are needed there.
     """
     sums = sums or {}
     intervals = _intervals(blocks, sums)
@@ -138,7 +138,7 @@ def _is_lone(register: Register, uniform: frozenset[int]) -> bool:
 
 
 def _share(intervals: Iterable[_Interval], places: dict[int, int], at: int) -> int:
-    """Assign places in the order of first mention; one is free again, for its width, after the last mention.
+    """Assign places in the order of first mention; a place can be reused, for the same width, after the last mention.
 
     A strip takes what it holds of a place for lanes of one width.
     """
@@ -180,7 +180,7 @@ def _intervals(blocks: Sequence[BasicBlock], sums: Mapping[int, AddressSum]) -> 
 
 
 def _fresh(op: Op) -> frozenset[int]:
-    """The registers that an instruction writes whatever they held."""
+    """The registers that an instruction overwrites completely."""
     if op.node.predicate is not None or updates(op.node):
         return frozenset()
     sources = {r.offset for r in mentioned(op, op.operands[1:])}

@@ -1,8 +1,8 @@
-"""What is known about registers before anything runs: which hold a literal, which hold one value for a whole CTA.
+"""Static facts about registers: which hold a literal, which hold one value for a whole CTA.
 
 A register that the program writes once, without a predicate, from operands that never change within a CTA, by a row
 that may be built for any number of lanes, holds the same value in every lane whenever it is read; it is computed once
-for the warp and kept in the first element of its place. nvcc and Triton write such registers a lot: parameters, block
+for the warp and kept in the first element of its place. nvcc and Triton write many such registers: parameters, block
 indices, addresses of arrays.
 """
 
@@ -85,7 +85,7 @@ def _names(operand: tree.Operand) -> Iterator[str]:
 
 
 def destination(op: Op) -> BlockLabel | BranchTable | None:
-    """The label or the list of labels that an instruction names: where it may branch to."""
+    """The label or the list of labels to which an instruction may branch."""
     labels = (op.scope.label(operand.text) for operand in op.operands if isinstance(operand, tree.Name))
     return next((found for found in labels if isinstance(found, (BlockLabel, BranchTable))), None)
 

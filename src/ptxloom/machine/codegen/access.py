@@ -20,7 +20,7 @@ UPDATE: Final = "update"  # read, combined and written in one step
 
 
 class AccessPiece(NamedTuple):
-    """Bytes of an access that are moved as one."""
+    """Bytes of an access that are moved together."""
 
     at: int  # from the address, in bytes
     bits: int  # of one value
@@ -30,25 +30,25 @@ class AccessPiece(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """What an instruction is about to do to memory, in each of its lanes.
+    """A memory access that an instruction is about to make, in each of its lanes.
 
     Attributes:
         kind: READ, WRITE or UPDATE.
         space: The state space that the addresses are in.
-        addresses: Where the 32 addresses lie.
+        addresses: The place of the 32 addresses.
         offset: Bytes added to each.
         bits: The size of one value.
         parts: How many values a lane moves, one after the other.
         address_bits: The width of an address: 32, within shared memory, or 64.
-        places: Where the values lie that are written, one place a part; empty if unknown.
+        places: The places of the written values, one per part; empty if unknown.
         strong: It is atomic, volatile, relaxed or the like.
         lanes: The lanes that make it, an i32; None for the active ones.
-        payload: The bytes that hold something, if that is not all of them.
-        only: The pieces of it that are touched, if that is not all of it.
+        payload: The bytes with data, if not all have some.
+        only: The pieces of it that are touched, if not all are.
         is_mbarrier: The object there is an mbarrier.
-        is_issued: An asynchronous operation makes it: its run-time function knows which threads learn of its end.
+        is_issued: An asynchronous operation makes it: its run-time function knows which threads observe its end.
         operand: The operand of the instruction that holds the addresses; None for the first one that is an address.
-        stretches: Where each lane moves a stretch of its own length: emits how many bytes these are, 32 of 32 bits.
+        stretches: If each lane moves its own number of bytes: emits these numbers, 32 of 32 bits.
     """
 
     kind: str
@@ -70,7 +70,7 @@ class Access:
 
     @property
     def bytes(self) -> int:
-        """What a lane's values take, with what is left out between them."""
+        """The extent of a lane's values, gaps included."""
         return self.bits // 8 * self.parts
 
     @property
@@ -80,7 +80,7 @@ class Access:
 
 
 def is_strong(op: Op) -> bool:
-    """Whether a load or store is more than a plain one: others look at it while the kernel runs."""
+    """Whether a load or store is stronger than a plain one: other threads may observe it while the kernel runs."""
     return op.has("volatile", "relaxed", "acquire", "release", "acq_rel", "mmio")
 
 

@@ -1,4 +1,4 @@
-"""Operands that are addresses: their base and distance, their state space, and the 32 addresses they stand for."""
+"""Address operands: their base and offset, their state space, and the 32 addresses."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _NARROW: Final = 32
 
 
 def space_of(op: Op) -> int:
-    """The state space an instruction names; generic if it does not name one, but global for multicast addresses."""
+    """The state space that an instruction names; generic if it names none, but global for multicast addresses."""
     otherwise = state.GLOBAL if op.is_multicast else state.GENERIC
     return next((SPACES[q] for q in op.qualifiers if q in SPACES), otherwise)
 
@@ -59,7 +59,7 @@ def _split(op: Op, operand: tree.Operand) -> tuple[tree.Operand, int]:
 
 
 def _element_bytes(array: Variable) -> int:
-    """What an index counts: elements of the scalar type declared, whatever the instruction moves."""
+    """The unit of an index: the declared scalar type, whatever the instruction moves."""
     return ptx_type(array.type).bits // 8
 
 
@@ -90,7 +90,7 @@ def _element_addresses(b: Operands, element: tree.Indexed) -> Value:
 
 
 def resolved_space(b: Operands, base: tree.Operand, space: int) -> int:
-    """The space meant: `.param` names the frame in a function that is called."""
+    """The resolved space: `.param` means the frame in a called function."""
     if isinstance(base, tree.Indexed):
         base = base.base
     found = b.find(base.text) if isinstance(base, tree.Name) else None
@@ -106,14 +106,14 @@ def resolved_space(b: Operands, base: tree.Operand, space: int) -> int:
 def addresses_at(
     b: Operands, operand: tree.Operand, space: int, size: int | Value, at: int = scratch.ADDRESSES, *, bits: int = 64
 ) -> Value:
-    """Put the 32 addresses of an address operand into the scratch; returns where they lie.
+    """Store the 32 addresses of an address operand in the scratch; returns their place.
 
     Args:
         b: The builder.
         operand: The operand of the instruction at hand.
         space: The state space that the addresses are in.
         size: The bytes that a lane touches there, for reports: a number, 32 of 32 bits, or 0 if it is not known yet.
-        at: Where in the scratch they go.
+        at: The offset in the scratch.
         bits: The width of an address.
     """
     values = lane_values(b, operand, space, size, at)
@@ -124,7 +124,7 @@ def addresses_at(
 
 
 def addresses_or_register(b: Operands, operand: tree.Operand, space: int, size: int, bits: int) -> tuple[Value, int]:
-    """Where the 32 addresses of an operand lie, `bits` each, and the bytes to be added to each of them."""
+    """The place of the 32 addresses of an operand, `bits` each, and the bytes to add to each."""
     base, offset = base_and_offset(b.op, operand)
     found = b.find(base.text) if isinstance(base, tree.Name) else None
     plain = space != state.LOCAL and not (b.program.is_paired and space in {state.SHARED, state.GENERIC})
@@ -136,10 +136,10 @@ def addresses_or_register(b: Operands, operand: tree.Operand, space: int, size: 
 
 
 def within_cta(b: Operands, addresses: Value, space: int) -> Value:
-    """Addresses as the run-time takes them, 0 for the own CTA above and else 1 more than the rank of another.
+    """Addresses in the run-time's form: the upper half is 0 for the own CTA, else 1 more than the rank of another.
 
     In programs for pairs of CTAs shared addresses carry the rank itself, as they do on hardware (measured on an H100):
-    clearing its lowest bit yields the place in the first CTA of the pair, and programs count on that.
+    clearing its lowest bit yields the place in the first CTA of the pair, and programs rely on that.
     """
     if not b.program.is_paired or space not in {state.SHARED, state.GENERIC}:
         return addresses

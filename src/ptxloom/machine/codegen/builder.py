@@ -1,4 +1,4 @@
-"""The vocabulary semantics are written in: operands, calls and control flow of a whole warp, and who looks on."""
+"""The vocabulary of semantics: operands, calls and control flow of a whole warp, and notifications of instruments."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ if TYPE_CHECKING:
 
 
 class Instrument:
-    """Looks on while a kernel runs: adds code around instructions of a variant made for it; this one adds nothing."""
+    """Observes a running kernel by adding code around instructions of its own variant; the base class adds nothing."""
 
     def sees(self, op: Op) -> bool:
-        """Whether it has something to do at an instruction, which must then be built by itself."""
+        """Whether it adds code at an instruction, which must then be built separately."""
         del op
         return False
 
     def enter(self, b: Builder) -> None:
-        """The running lanes are at the start of the block, and will run it."""
+        """The running lanes are about to run the block."""
 
     def before(self, b: Builder) -> None:
         """The instruction is about to run, in the active lanes."""
@@ -38,16 +38,16 @@ class Instrument:
         """The instruction is about to access memory."""
 
     def give(self, b: Builder, registers: Sequence[tree.Operand]) -> None:
-        """The instruction is about to take registers to words of tensor memory, in this order."""
+        """The instruction is about to store registers to words of tensor memory, in this order."""
 
     def take(self, b: Builder, registers: Sequence[tree.Operand]) -> None:
-        """The instruction has brought words of tensor memory to registers, in this order."""
+        """The instruction has loaded words of tensor memory into registers, in this order."""
 
     def after(self, b: Builder) -> None:
-        """The instruction has run, and lanes go on after it."""
+        """The instruction has run, and lanes continue after it."""
 
     def diverged(self, b: Builder) -> None:
-        """A branch sends the running lanes to different places."""
+        """A branch makes the running lanes diverge."""
 
 
 class Builder(LlvmWords):
@@ -55,15 +55,15 @@ class Builder(LlvmWords):
 
     Attributes:
         checks: The tools that watch this run, by compute-sanitizer's names; memcheck always does.
-        instruments: What looks on: racecheck, initcheck, the profile, the trace.
-        entered: The instruments know that the lanes are in this block.
-        sums: Sums that loads and stores make as they need them, by their sites; empty where others look on.
+        instruments: The observers: racecheck, initcheck, the profile, the trace.
+        entered: Whether the instruments were notified that the lanes are in this block.
+        sums: Sums that loads and stores compute themselves, by their sites; empty if instruments need them.
         ended: The block's end has been built.
         follows: This variant follows poison: unwritten bits of registers.
         frees: The kernel frees memory of the device heap.
         tables: The functions that look up lists of labels, by the list.
         functions: The IR of functions that belong to this variant alone.
-        written_out: Strips follow one another, however long their runs are.
+        written_out: Whether strips are always unrolled.
     """
 
     def __init__(
@@ -94,7 +94,7 @@ class Builder(LlvmWords):
         return self.block.number + 1
 
     def goto(self, target: int) -> None:
-        """All running lanes go to a block."""
+        """Send all running lanes to a block."""
         self.ended = True
         if not self.whole:
             pending = self.load("i32", self.field("pending"), 4)
@@ -110,14 +110,14 @@ class Builder(LlvmWords):
         self.within_budget(turns.LOOP_COST, Value("i32", str(target)), f"B{target}")
 
     def spend(self, cost: int) -> Value:
-        """Take from the warp's budget; returns what is left, negative if it is spent."""
+        """Spend from the warp's budget; returns the rest, negative if it is used up."""
         budget = self.field("budget")
         left = self.apply("sub", self.load("i32", budget, 4), Value("i32", str(cost)))
         self.store(left, budget, 4)
         return left
 
     def within_budget(self, cost: int, target: Value, label: str) -> None:
-        """Go on at a label, on the way to the block `target`, if the budget allows it; else let others run."""
+        """Continue at a label, on the way to the block `target`, if the budget allows it; else let other warps run."""
         spent, on = self.compare("slt", self.spend(cost), Value("i32", "0")), self.fresh("L")
         self.do(f"br {spent}, label %{on}, label %{label}")
         self.label(on)
@@ -126,7 +126,7 @@ class Builder(LlvmWords):
         self.do(f"br {none}, label %yield, label %dispatch")
 
     def branch(self, taken: Value, target: int) -> None:
-        """The lanes in `taken` (part of the running lanes) go to a block, the rest fall through."""
+        """Send the lanes in `taken` (part of the running lanes) to a block; the rest fall through."""
         self.ended = True
         all_, some, one, none = (self.fresh("L") for _ in range(4))
         if self.whole:
@@ -146,7 +146,7 @@ class Builder(LlvmWords):
         self.goto(self.following)
 
     def resume(self, chosen: Value) -> None:
-        """Go on with the block that a run-time function chose; it has placed every lane."""
+        """Continue with the block that a run-time function chose; it has placed every lane."""
         self.ended = True
         none = self.compare("eq", chosen, Value("i32", "-1"))
         self.do(f"br {none}, label %stop, label %dispatch")

@@ -1,4 +1,4 @@
-"""Coming together: how an instruction that lanes execute as one waits for them, and what is noted if it cannot."""
+"""Convergence: how an instruction waits for the lanes that execute it together, and reports those that cannot come."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 def converge(b: Builder, named: tree.Operand, kind: int = state.STUCK) -> None:
     """Wait until the lanes of a member mask are here; the instruction must start its block.
 
-    Each lane waits for the members that it names. Where members wait elsewhere, so that no lane could ever go on, a
-    hazard of `kind` is noted (0: none) and the lanes go on without them.
+    Each lane waits for the members that it names. If members wait elsewhere, so that no lane could ever continue, a
+    hazard of `kind` is reported (0: none) and the lanes continue without them.
     """
     if b.poisoned is not None:
         return  # they have come together to execute it
@@ -36,8 +36,8 @@ def converge(b: Builder, named: tree.Operand, kind: int = state.STUCK) -> None:
 def aligned(b: Builder, *, every: bool = True) -> None:
     """For an `.aligned` instruction, which must start its block: wait for the whole warp.
 
-    It runs with the lanes that come; what is missing is noted, of lanes that have exited or never were only if it needs
-    `every` one of the 32.
+    It runs with the lanes that arrive, and reports missing ones; lanes that have exited or never existed are reported
+    only if it needs `every` one of the 32.
     """
     if b.poisoned is not None:
         return
@@ -55,7 +55,7 @@ def aligned(b: Builder, *, every: bool = True) -> None:
 
 
 def arrive(b: Builder) -> None:
-    """For an instruction that must start its block but does not wait: the lanes are in the block."""
+    """Notify instruments of lanes at an instruction that must start its block but does not wait."""
     if not b.entered:
         b.entered = True
         b.instruments.enter(b)
@@ -67,7 +67,7 @@ def _site(b: Builder) -> Value:
 
 
 def _wait(b: Builder, members_: Value, kind: int) -> None:
-    """Go on once every member is here, or no other can come."""
+    """Continue once every member is here, or no other can come."""
     b.store(members_, b.scratch(), 64)
     number = Value("i32", str(b.block.number))
     watched = kind if "synccheck" in b.checks or kind == state.DIVERGENT else 0
@@ -94,7 +94,7 @@ def _wait(b: Builder, members_: Value, kind: int) -> None:
 
 
 def _check_members(b: Builder, named: tree.Operand) -> None:
-    """Note lanes that are not in their own member mask, or name another one than those they execute it with."""
+    """Report lanes that are not in their own member mask, or whose mask differs from the others'."""
     if "synccheck" not in b.checks:
         return
     masks = b.read(named, "b32")

@@ -1,4 +1,4 @@
-"""Rows of instructions that do more than compute: they speak to the builder of LLVM IR, and call the run-time."""
+"""Rows of instructions that do more than compute: they use the builder of LLVM IR, and call the run-time."""
 
 from __future__ import annotations
 
@@ -18,4 +18,4 @@ Row: TypeAlias = AnyRow[Builder, Op]
 
 
 class Family(RowsOf[Builder, Op]):
-    """Rows that stand together in one file; used as a decorator."""
+    """The rows of one file; used as a decorator."""

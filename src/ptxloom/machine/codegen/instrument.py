@@ -1,4 +1,4 @@
-"""Several instruments that look on at once."""
+"""Combines several instruments."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
 
 class Instruments(Instrument):
-    """Several that look on, called one after the other."""
+    """Several instruments, called one after the other."""
 
     def __init__(self, *several: Instrument) -> None:
         self.several = several
 
     def sees(self, op: Op) -> bool:
-        """Whether any does."""
+        """Whether any of them adds code at an instruction."""
         return any(one.sees(op) for one in self.several)
 
     def enter(self, b: Builder) -> None:

@@ -1,10 +1,10 @@
-"""From which length on code is outlined, and until how many warps have run it."""
+"""The length from which code is outlined, and the number of warps after which it is not."""
 
 from __future__ import annotations
 
 from typing import Final
 
-#: Instructions that no loop repeats, from which on they are outlined: as many take LLVM half a second.
+#: Number of unrepeated instructions from which they are outlined: LLVM takes half a second for them.
 LONG: Final = 4096
-#: Warps from which on they are not: their calls have taken these as long as LLVM takes for better code.
+#: Number of warps from which they are not: the calls have then cost as much as better code costs LLVM.
 MANY: Final = 50_000

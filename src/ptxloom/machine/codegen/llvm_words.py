@@ -1,4 +1,4 @@
-"""The words of rows as LLVM IR: what `Operands` and `Emitter` do not have already."""
+"""The words of rows as LLVM IR, as far as `Operands` and `Emitter` do not provide them."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class LlvmWords(Operands):
         return self.program.is_paired
 
     def within_cta(self, addresses: Value) -> Value:
-        """Shared addresses as the run-time takes them."""
+        """Shared addresses in the run-time's form."""
         return within_cta(self, addresses, state.SHARED)
 
     def of_cta(self, addresses: Value, rank: Value) -> Value:
@@ -43,7 +43,7 @@ class LlvmWords(Operands):
         return expansions.of_cta(words_of(self), addresses, rank)
 
     def elements_in(self, operand: tree.Operand) -> int:
-        """How many elements the register has that an operand names."""
+        """The number of elements of the register that an operand names."""
         found = self.find(operand.text) if isinstance(operand, tree.Name) else None
         return found.vector if isinstance(found, Register) else 1
 
@@ -56,7 +56,7 @@ class LlvmWords(Operands):
         return read_special(self, self.strip, name)
 
     def carry(self) -> Value:
-        """CC.CF, a bit a lane."""
+        """CC.CF, one bit per lane."""
         return self.load("i32", self.field("carry"), 4)
 
     def set_carry(self, mask: Value) -> None:
@@ -77,7 +77,7 @@ class LlvmWords(Operands):
         return self.call(interpolation.symbol(name), bits, result=bits.type)
 
     def divide(self, name: str, left: Value, right: Value) -> Value:
-        """Any integers divided, or what that leaves."""
+        """The quotient or the remainder of integers."""
         return expansions.divide(words_of(self), name, left, right)
 
     def lookup(self, table: int, first: Value, second: Value, third: Value) -> Value:
@@ -113,5 +113,5 @@ define {type_} @{symbol}({parameters}) strictfp {{
 
 
 def words_of(b: LlvmWords) -> Words[Value]:
-    """The same, as rows see it."""
+    """The builder as rows see it."""
     return b

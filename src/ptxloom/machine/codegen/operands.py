@@ -37,7 +37,7 @@ class Operands(Places):
         self.images = Images(program)
 
     def begin(self, op: Op) -> None:
-        """Turn to the next instruction: work out which lanes execute it."""
+        """Begin the next instruction: compute the lanes that execute it."""
         self._op = op
         self.images.note(op)
         self.width = LANES if self.strip is None else self.strip.lanes
@@ -95,7 +95,7 @@ class Operands(Places):
                 return (self.read(operand, type_),)
 
     def read_poison(self, operand: tree.Operand, wanted: Type) -> Value:
-        """The unwritten bits of an operand; a predicate's as a mask. Vector registers have no poison."""
+        """The unwritten bits of an operand; for a predicate, a mask. Vector registers have no poison."""
         none = self.constant(self.llvm(wanted) if wanted.kind != "p" else "i32", 0)
         register = self.find(operand.text) if isinstance(operand, tree.Name) else None
         if not isinstance(register, Register) or register.vector > 1:
@@ -109,7 +109,7 @@ class Operands(Places):
         return self.bitcast(self.resize(whole, wanted.bits), self.llvm(wanted))
 
     def literal(self, operand: tree.Operand) -> int | None:
-        """The integer an operand is known to hold in every lane: a literal, or a register that only ever holds one."""
+        """The integer that an operand holds in every lane: a literal, or a register that only ever holds one."""
         match operand:
             case tree.Name(text=name) if isinstance(found := self.find(name), Register):
                 return self.program.knowledge.literals.get(found.offset)

@@ -1,7 +1,7 @@
 """Outlined instructions: one function for all that differ only in their registers, and a call for each.
 
-A call compiles in a tenth of the time of an inlined instruction, and takes some nanoseconds more to run: it is for long
-code that no loop repeats. A function receives the places of the registers in the warp, and knows nothing else of the
+A call compiles in a tenth of the time of an inlined instruction, and takes some nanoseconds more to run: it suits long
+code that no loop repeats. A function receives the places of the registers in the warp, and nothing else about the
 instruction: neither its site nor the use of its result.
 """
 
@@ -29,21 +29,21 @@ _MASK: Final = Value("i32", "%mask")
 
 
 class _Place(NamedTuple):
-    """A place that a function is given: of the n-th register of its instruction, or of the one value of all lanes."""
+    """A place that a function receives: of the n-th register of its instruction, or of a value shared by all lanes."""
 
     register: int
     is_scalar: bool
 
 
 class _Outlined(NamedTuple):
-    """A function: its name, and what it is given beside the warp and the mask."""
+    """A function: its name, and its parameters besides the warp and the mask."""
 
     name: str
     places: tuple[_Place, ...]
 
 
 class _Body(Builder):
-    """Builds the functions of one variant, each with registers at places that it is given."""
+    """Builds the functions of one variant, whose registers are at places that they receive."""
 
     def __init__(self, b: Builder) -> None:
         super().__init__(b.program, b.whole, b.checks)
@@ -53,7 +53,7 @@ class _Body(Builder):
         self._given: dict[_Place, Value] = {}
 
     def within(self, place: int, by: int = 0) -> Value:
-        """`by` bytes behind where a register lies: behind the place that the function is given."""
+        """`by` bytes after the place of a register, which the function receives."""
         given = self._places[place]
         start = self._given.setdefault(given, Value("ptr", f"%at{len(self._given)}"))
         return self.offset(start, by)
@@ -65,7 +65,7 @@ class _Body(Builder):
             name: The function's.
             op: The instruction.
             row: Its meaning.
-            registers: Where the registers lie that it names.
+            registers: The places of the registers that it names.
         """
         scalars = self.program.knowledge.scalars
         self._places = {scalars[at]: _Place(n, is_scalar=True) for n, at in enumerate(registers) if at in scalars}
@@ -97,7 +97,7 @@ class Outlines:
         self._known: dict[Hashable, _Outlined] = {}
 
     def call(self, op: Op, row: Row) -> None:
-        """Call the function of an instruction that is fit for strips."""
+        """Call the function of an instruction that can be part of a strip."""
         b = self._b
         form = _Form(b.program, op)
         key = (row.build, op.node.qualifiers, op.node.opcode, op.used, tuple(form.parts()))
@@ -115,10 +115,10 @@ class Outlines:
 
 
 class _Form:
-    """What the code of an instruction depends on, besides the places of its registers.
+    """Everything that the code of an instruction depends on, except the places of its registers.
 
     Attributes:
-        registers: Where these lie, each once, in the order in which they are mentioned.
+        registers: Their places, each once, in the order of mention.
     """
 
     def __init__(self, program: Program, op: Op) -> None:

@@ -1,4 +1,4 @@
-"""Where the registers of a warp and the variables of a module lie."""
+"""The places of a warp's registers and of a module's variables."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ COMPONENTS: Final = {"x": 0, "y": 1, "z": 2, "w": 3, "r": 0, "g": 1, "b": 2, "a"
 
 
 class Places(WarpEmitter):
-    """Finds what operands name.
+    """Resolves the names in operands.
 
     Attributes:
-        scalars: Values of uniform registers (by place) that this stretch of code has at hand.
+        scalars: Values of uniform registers (by place) that are available in this stretch of code.
         poisoned: While an instruction is built to compute with poison, the operands that are read so, by identity; its
             results are poison then. None while it is built as it is.
         numbered: Functions of the run-time receive numbers for the places of registers, and access them there.
@@ -34,16 +34,16 @@ class Places(WarpEmitter):
         self.numbered = False
 
     def within(self, place: int, by: int = 0) -> Value:
-        """`by` bytes behind where a register lies."""
+        """`by` bytes after the place of a register."""
         return self.offset(W, state.REGISTERS + place + by)
 
     def register_number(self, place: int) -> int:
-        """Where a register lies in the warp's state, for a function of the run-time that accesses it there."""
+        """The offset of a register in the warp's state, for a function of the run-time that accesses it there."""
         self.numbered = True
         return state.REGISTERS + place
 
     def register(self, operand: tree.Operand) -> tuple[Register, int]:
-        """The register an operand names, and which element of a vector register."""
+        """The register that an operand names, and the element of a vector register."""
         match operand:
             case tree.Name(text=name) if isinstance(found := self.find(name), Register):
                 return found, 0
@@ -53,7 +53,7 @@ class Places(WarpEmitter):
                 raise self.op.unsupported(f"`{print_operand(operand)}` is not a register")
 
     def register_place(self, register: Register, index: int = 0) -> Value:
-        """Where a register of the warp lies: 32 lanes side by side (a predicate: one i32)."""
+        """The place of a register of the warp: 32 lanes side by side (a predicate: one i32)."""
         scalar = self._slot(register, index)
         if register.offset not in self.program.knowledge.scalars or self.width != LANES:
             return scalar
@@ -62,12 +62,12 @@ class Places(WarpEmitter):
         return place
 
     def poison_place(self, register: Register, index: int = 0) -> Value:
-        """Where the poison of a register of the warp lies, as the register does."""
+        """The place of a register's poison, laid out like the register."""
         at = register.poison + index * register.bytes
         return self.offset(W, state.REGISTERS + self.program.register_bytes + at)
 
     def value_place(self, register: Register, index: int = 0) -> Value:
-        """Where an operand's value lies, or where a result goes; its poison while the instruction computes with it."""
+        """The place of an operand's value or of a result; of its poison while the instruction computes with it."""
         return self.register_place(register, index) if self.poisoned is None else self.poison_place(register, index)
 
     def _result(self, register: Register, index: int) -> Value:

@@ -1,4 +1,4 @@
-"""The areas of a warp's scratch: room for operands and results of run-time calls, for the length of one instruction."""
+"""The areas of a warp's scratch: buffers for operands and results of run-time calls, for one instruction each."""
 
 from __future__ import annotations
 

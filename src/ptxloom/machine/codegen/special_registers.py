@@ -29,7 +29,7 @@ def read_special(b: WarpEmitter, strip: Strip | None, name: str) -> Value:  # no
     """The value of a special register in every lane, an integer vector.
 
     Raises:
-        UnsupportedInstruction: There is no such register, or the machine does not have it.
+        UnsupportedInstruction: There is no such register, or the machine does not support it.
     """
     base, _, axis = name.partition(".")
     if axis in _AXES:

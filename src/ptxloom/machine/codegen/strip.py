@@ -1,4 +1,4 @@
-"""The registers of a strip of lanes, held in the processor from one instruction to the next."""
+"""The registers of a strip of lanes, kept in processor registers from one instruction to the next."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def strip_lanes() -> int:
-    """How many 32-bit lanes a register of the processor holds."""
+    """The number of 32-bit lanes in a processor register."""
     return 16 if host_has("avx512f") else 8
 
 
@@ -23,8 +23,8 @@ class Strip:
     """The registers of one strip, as far as the run has touched them.
 
     Attributes:
-        lanes: How many lanes it has.
-        first: The number of the first of them, `i64`.
+        lanes: The number of lanes.
+        first: The number of the first one, `i64`.
     """
 
     def __init__(self, b: Places, first: Value) -> None:
@@ -76,7 +76,7 @@ class Strip:
     def finish(self) -> list[tuple[int, Value]]:
         """Write what has changed and is needed after this, except for predicates: returns their places and masks.
 
-        Strips are to join them, so that they are stored as a whole and can be read at once.
+        Strips join the masks, so that they are stored as a whole and can be read at once.
         """
         masks: list[tuple[int, Value]] = []
         known, last = self._b.program.knowledge, self._b.op.site
@@ -93,7 +93,7 @@ class Strip:
         return self._b.bitcast(value, type_)
 
     def _place(self, register: Register) -> Value:
-        """Where the strip's part of a register lies; bytes a lane are powers of two, or an eighth."""
+        """The place of the strip's part of a register; the bytes per lane are a power of two, or an eighth."""
         b = self._b
         bits = 1 if register.type.kind == "p" else max(register.type.bits, 8)
         if self.first.text.isdecimal():

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 #: Instructions in one run: in longer ones LLVM's compiler without optimisation spills more.
 LONGEST: Final = 16
 SHORTEST: Final = 2
-#: Up to this many strips follow one another; from then on they are a loop, a quarter of the code.
+#: Up to this number strips are unrolled; beyond it they are a loop, with a quarter of the code.
 UNROLLED: Final = 3
 
 
@@ -66,7 +66,7 @@ def build(b: Builder, run: Sequence[tuple[Op, Row]]) -> None:
 
 
 def unrolled(b: Builder, run: Sequence[tuple[Op, Row]]) -> None:
-    """One strip after the other: what a loop's counter would cost is saved."""
+    """Unroll the strips, which saves the loop's counter."""
     joined: dict[int, Value] = {}
     lanes = strip_lanes()
     for start in range(0, LANES, lanes):

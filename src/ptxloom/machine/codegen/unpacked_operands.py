@@ -1,7 +1,7 @@
-"""Multiplicands unpacked once: what the code has prepared of registers, for as long as these stay as they are.
+"""Unpacked multiplicands, reused as long as their registers do not change.
 
 Blocks follow one another, so an image may serve the next block too, unless that can be branched to. A warp may also
-be sent to any block by the scheduler: every image has a run-time flag for whether it has been made since.
+be sent to any block by the scheduler: every image has a run-time flag that says whether it has been made since.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Images:
 
     @property
     def resets(self) -> list[str]:
-        """What forgets every image: for wherever warps are sent to any block."""
+        """The instructions that invalidate every image, for places from which warps may be sent to any block."""
         return [f"store i32 0, ptr {place.text}.made" for places in self._places.values() for place in places]
 
     def image(
@@ -63,7 +63,7 @@ class Images:
         return place
 
     def room(self, name: str, size: int) -> Value:
-        """Room on the stack for the length of one instruction, the same for all that ask for it by this name."""
+        """A stack buffer for one instruction, shared by all users of this name."""
         place = Value("ptr", f"%room.{name.replace(' ', '.')}.{size}")
         line = f"{place.text} = alloca [{size} x i8], align 64"
         if line not in self.allocas:
@@ -77,7 +77,7 @@ class Images:
             self._held = {key: place for key, place in self._held.items() if changed.isdisjoint(key[1])}
 
     def enter(self, block: BasicBlock) -> None:
-        """A block begins: what is known before it holds if it is come to from there alone."""
+        """Begin a block: images stay valid if it can be reached only from the block before."""
         if block.number in self._jumped_to or block.after is not None:
             self._held.clear()
 

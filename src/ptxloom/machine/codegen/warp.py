@@ -27,14 +27,14 @@ class WarpEmitter(Emitter):
     """Emits the code of one variant of a kernel, around an instruction at a time.
 
     Attributes:
-        program: What is built.
-        whole: This variant runs whole warps only: every lane is active except for predicates.
+        program: The program.
+        whole: Whether this variant runs whole warps only: every lane is active except for predicates.
         op: The instruction being built.
         mask: The lanes that run in this block (i32).
         active: The lanes that execute this instruction (i32): `mask` under the predicate; None if that is all 32.
         natives: The native functions that the code calls, by their names.
-        accesses: The warp-wide loads and stores, and what looks at them, by their names.
-        helpers: LLVM functions that rows have brought along, by their names.
+        accesses: The warp-wide loads and stores, and their observers, by their names.
+        helpers: LLVM functions that rows define, by their names.
     """
 
     def __init__(self, program: Program, whole: bool) -> None:
@@ -60,7 +60,7 @@ class WarpEmitter(Emitter):
         return ALL if self.active is None else self.active
 
     def find(self, name: str) -> Symbol | None:
-        """What a name refers to at this instruction."""
+        """The symbol that a name refers to at this instruction."""
         return self.op.scope.find(name)
 
     def llvm(self, type_: Type) -> str:
@@ -74,7 +74,7 @@ class WarpEmitter(Emitter):
     # -- the warp
 
     def field(self, name: str) -> Value:
-        """Where a field of the warp's state lies."""
+        """The address of a field of the warp's state."""
         return self.offset(W, _FIELDS[name])
 
     def scratch(self, byte_offset: int = scratch.ADDRESSES) -> Value:
@@ -94,7 +94,7 @@ class WarpEmitter(Emitter):
         return self.call(compiled.name, *values, result=compiled.result.llvm)
 
     def helper(self, name: str, ir: str) -> None:
-        """Have an LLVM function of your own compiled (optimised, once) and linked; call it with `call`."""
+        """Register an LLVM function, to be compiled (optimised, once) and linked; call it with `call`."""
         if self.helpers.setdefault(name, ir) != ir:
             raise TypeError(f"two helpers are called {name}")
 
@@ -114,8 +114,8 @@ class WarpEmitter(Emitter):
         Args:
             verb: load or store.
             window: shared (32-bit addresses) or global (64-bit ones).
-            places: Where the 32 values of each part lie, or go.
-            addresses: Where the 32 addresses lie.
+            places: The places of the 32 values of each part.
+            addresses: The place of the 32 addresses.
             offset: Bytes added to each.
             bits: The size of one value.
             space: The state space, for reports.

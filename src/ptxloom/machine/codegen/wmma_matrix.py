@@ -1,4 +1,4 @@
-"""Where `wmma` finds the elements of a matrix in memory: at an address all lanes name, rows a stride apart.
+"""Where `wmma` finds the elements of a matrix in memory: at an address that all lanes share, with rows a stride apart.
 
 Realises PTX ISA 9.7.14.4.3 and 9.7.14.4.4.
 """
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Neighbours:
-    """Neighbours in memory that a register of every lane holds next to each other.
+    """Elements that are adjacent both in memory and in a register of every lane.
 
     Attributes:
         register: Which register.
-        bit: Where the piece starts in it.
-        bits: How wide it is.
-        majors: By lane, the row it lies in (the column, of a `.col` matrix).
+        bit: The first bit of the piece in it.
+        bits: Its width.
+        majors: By lane, the row that contains it (the column, for a `.col` matrix).
         minors: By lane, the place in that row where it starts.
     """
 
@@ -42,7 +42,7 @@ class Neighbours:
 
 @cache
 def pieces(held: Fragment, *, by_row: bool) -> tuple[Neighbours, ...]:
-    """What is moved at a time: whole registers where their elements are neighbours in memory, else elements."""
+    """The units that are moved: whole registers if their elements are adjacent in memory, else elements."""
     slots: dict[tuple[int, int], list[tuple[int, int]]] = {}
     for place in held:
         slots.setdefault((place.register, place.bit), []).append(_coordinates(place, by_row=by_row))
@@ -84,7 +84,7 @@ class WmmaMatrix:
         self.stride = b.apply("lshr", scaled, b.constant(wide, 3))
 
     def addresses(self, piece: Neighbours) -> Value:
-        """Where each lane's piece lies, `<32 x i64>`."""
+        """The addresses of the lanes' pieces, `<32 x i64>`."""
         b = self.b
         at = b.apply("mul", self.stride, constant_vector("i64", piece.majors))
         at = b.apply("add", at, constant_vector("i64", (minor * self.held.width // 8 for minor in piece.minors)))

@@ -1,1 +1,1 @@
-"""A program to machine code, one function a variant."""
+"""Compiles a program to machine code, one function per variant."""

@@ -1,4 +1,4 @@
-"""What a process is asked for that makes hot code (`plan/hot_maker.py`), while a kernel runs on in its first code."""
+"""The request to a process that makes hot code (`plan/hot_maker.py`) while the kernel continues in its first code."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ class HotRequest(NamedTuple):
         cores: The architecture whose tensor cores compute.
         fused: Whether products and sums are fused first.
         checks: The tools that watch.
-        package: The state of ptxloom's sources that the code is for: what others make of the same text may not fit.
-        mark: What stands before and behind the code, in hexadecimal digits.
+        package: The state of ptxloom's sources that the code is for: code of other versions may not fit.
+        mark: The marker before and after the code, in hexadecimal digits.
         maker: The module that serves it.
     """
 
@@ -35,15 +35,15 @@ class HotRequest(NamedTuple):
     maker: str = _MAKER
 
     def packed(self) -> bytes:
-        """As the process reads it: a line."""
+        """The request as a line for the process."""
         return json.dumps(self._asdict()).encode() + b"\n"
 
     @classmethod
     def unpacked(cls, content: bytes) -> HotRequest:
-        """As it was packed."""
+        """Unpack a request."""
         return cls(**json.loads(content))
 
 
 def request_of(text: str, name: str, cores: str, checks: frozenset[str], *, fused: bool) -> HotRequest:
-    """What is asked for, of this ptxloom, and marked as nothing before."""
+    """A request of this version of ptxloom, with a fresh marker."""
     return HotRequest(text, name, cores, fused, tuple(sorted(checks)), disk_cache.package_state(), new_mark())

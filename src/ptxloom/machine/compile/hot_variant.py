@@ -1,4 +1,4 @@
-"""The hot code of a kernel: who may have it, and how it is made."""
+"""The hot code of a kernel: when it is possible, and how it is made."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def hot_variant(program: Program, checks: frozenset[str]) -> Variant:
 
 
 def hot_plan(program: Program, checks: frozenset[str]) -> str:
-    """Describe what hot code does with a kernel's registers and accesses, or why the kernel has no hot code."""
+    """Describe how hot code treats a kernel's registers and accesses, or why the kernel has no hot code."""
     if not lets_be_hot(checks):
         return "no hot code: a tool that watches has code of its own\n"
     try:
@@ -47,7 +47,7 @@ def hot_plan(program: Program, checks: frozenset[str]) -> str:
 
 
 def _plain(program: Program, checks: frozenset[str]) -> Variant:
-    """The code for whole warps as it is to be rewritten."""
+    """The code for whole warps, ready to be rewritten."""
     if program.has_calls:
         raise NotHot("it calls functions, or has memory on the stack")
     if len(program.ops) > LONGEST:

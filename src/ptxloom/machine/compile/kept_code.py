@@ -1,4 +1,4 @@
-"""The machine code of a variant, from the cache if it has been compiled before: then nothing is translated."""
+"""The machine code of a variant, from the cache if it has been compiled before; cached code needs no translation."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Compiled(NamedTuple):
     Attributes:
         code: The code.
         is_outlined: Whether better code can be made of it.
-        may_turn_hot: Whether hot code could be made of it, as far as is known, once it has run long.
+        may_turn_hot: Whether hot code may be possible, as far as is known, once it has run for a while.
     """
 
     code: Code
@@ -40,9 +40,9 @@ def accepted(
     """Refuse a program that cannot be run, which translation finds without LLVM.
 
     Args:
-        program: What to run.
+        program: The program.
         name: The name of its code (`Needs.code`).
-        whole: The variant to translate: the one that is likely to be needed.
+        whole: The variant to translate: the likelier one.
         checks: The tools that watch.
         judge: Raises if the program is not legal.
 
@@ -82,8 +82,8 @@ def compile_variant(
         whole: For warps whose lanes all run.
         checks: The tools that watch.
         judge: Raises if the program is not legal: called before code is made, so that cached code needs no other check.
-        made: A variant that has been translated already, perhaps this one.
-        careful: Whether outlining nothing is worth its time; None for a program that is too short for it.
+        made: An already translated variant, perhaps this one.
+        careful: Whether compiling without outlining is worthwhile; None for a program that is too short.
 
     Raises:
         UnsupportedInstruction: The machine does not know an instruction.
@@ -115,9 +115,10 @@ def compile_variant(
 
 
 def _hot(planned: Planned, called: str, checks: frozenset[str], judge: Callable[[], None] | None) -> bytes | None:
-    """The hot code of a kernel, from the cache if it has been compiled before; nothing if it has none.
+    """The hot code of a kernel, from the cache if it has been compiled before; empty if the kernel has none.
 
-    A time limit is not spent on it: it is for the kernel.
+    Its compilation does not count against the kernel's time limit.
+
     """
 
     def make() -> bytes:
@@ -145,17 +146,17 @@ def hot_content(program: Program, checks: frozenset[str]) -> bytes:
 
 
 def kept_hot(called: str, checks: frozenset[str], judge: Callable[[], None] | None) -> bytes | None:
-    """The hot code of a kernel that was kept: nothing if it has none, None if that is not known."""
+    """The cached hot code of a kernel; empty if the kernel has none, None if nothing is cached."""
     return jit.kept(_hot_key(called, checks, judge))
 
 
 def keep_hot(content: bytes, called: str, checks: frozenset[str], judge: Callable[[], None] | None) -> None:
-    """Keep hot code of a kernel that has been judged, or that it has none, for who asks for its code next."""
+    """Cache the hot code of a checked kernel, or the fact that it has none."""
     jit.keep(_hot_key(called, checks, judge), content)
 
 
 def loaded_hot(planned: Planned, content: bytes, checks: frozenset[str]) -> Compiled:
-    """The hot code of a kernel that was kept, with all that it calls."""
+    """Load cached hot code of a kernel, with all that it calls."""
 
     def variant() -> Variant:
         from ptxloom.machine.compile.hot_variant import hot_variant  # noqa: PLC0415 - likewise
@@ -170,7 +171,7 @@ def _hot_key(called: str, checks: frozenset[str], judge: Callable[[], None] | No
 
 
 def _content(variant: Variant, level: int) -> bytes:
-    """The code of a variant as it is kept: behind what it needs."""
+    """The code of a variant in the form of the cache: after the list of what it needs."""
     b = variant.builder
     natives = [library.native_name(function) for function in b.natives.values()]
     needs = {"natives": natives, "accesses": sorted(b.accesses), "helpers": sorted(b.helpers)}
@@ -179,7 +180,7 @@ def _content(variant: Variant, level: int) -> bytes:
 
 
 def _loaded(content: bytes, variant: Callable[[], Variant], checks: frozenset[str]) -> Compiled:
-    """What was kept, with all that it calls."""
+    """Load cached code, with all that it calls."""
     head, _, code = content.partition(b"\n")
     needs = json.loads(head)
     watched = is_watched(checks)
@@ -192,7 +193,7 @@ def _loaded(content: bytes, variant: Callable[[], Variant], checks: frozenset[st
 
 
 def _kept_or_made(key: str, make: Callable[[], bytes], careful: bool | None) -> bytes:
-    """The code of a variant: what was made with care once is kept apart, and is taken wherever it is found."""
+    """The code of a variant: code without outlining has its own cache entry, and is preferred."""
     if careful is None:
         return jit.cached(key, make)
     best = jit.kept(f"careful {key}")
@@ -204,7 +205,7 @@ def _kept_or_made(key: str, make: Callable[[], bytes], careful: bool | None) -> 
 
 
 def _key(name: str, checks: frozenset[str], judge: Callable[[], None] | None) -> str:
-    """What the code of a kernel depends on, whatever the variant."""
+    """The cache key: everything that the code of a kernel depends on, whatever the variant."""
     return f"{'unchecked' if judge is None else 'legal'} {' '.join(sorted(checks))} {name}"
 
 

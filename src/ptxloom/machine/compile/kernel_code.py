@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 
 
 class KernelCode:
-    """What has been compiled of a kernel.
+    """The compiled code of a kernel.
 
     Attributes:
-        name: What it is called (`Needs.code`).
+        name: Its name (`Needs.code`).
         sites: Its instructions.
         variants: The code for whole warps or for parts of warps, by the tools that watch.
-        accepted: What was translated to see that the kernel can run, until something is compiled.
+        accepted: The translation that showed that the kernel can run, until something is compiled.
     """
 
     def __init__(
@@ -103,7 +103,7 @@ class KernelCode:
         return is_stale if content is None else self._turned_hot(content, checks) or is_stale
 
     def _unlink(self) -> None:
-        """Forget the code that calls functions of the run-time for which there are better ones."""
+        """Drop code that calls functions of the run-time for which there are better versions."""
         with LOCK:
             self._left += self.variants.values()
             self.variants.clear()
@@ -123,10 +123,10 @@ class KernelCode:
         return True
 
     def accept(self, name: str, *, whole: bool, checks: frozenset[str]) -> None:
-        """Refuse what cannot be run; LLVM is not asked.
+        """Refuse a kernel that cannot be run, without calling LLVM.
 
         Args:
-            name: What the code is called.
+            name: The name of the code.
             whole: Whether whole warps are likely to come first.
             checks: The tools that are likely to watch.
 

@@ -1,4 +1,4 @@
-"""What becomes of a kernel on its way to machine code, as text: for people who look for a fault in the machine."""
+"""Listings of a kernel on its way to machine code, for debugging the machine."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ if TYPE_CHECKING:
 
 
 def kernel_ir(program: Program, *, whole: bool, checks: frozenset[str]) -> str:
-    """The LLVM IR of one variant of a kernel, before LLVM has seen it."""
+    """The LLVM IR of one variant of a kernel, before LLVM processes it."""
     return translate(program, whole=whole, checks=checks).ir
 
 
 def kernel_assembly(program: Program, *, whole: bool, checks: frozenset[str]) -> str:
-    """The host's assembly of one variant of a kernel, as it is run."""
+    """The host's assembly of one variant of a kernel, as executed."""
     return llvm.assembly(kernel_ir(program, whole=whole, checks=checks), 0)
 
 
 def hot_ir(program: Program, checks: frozenset[str]) -> str:
-    """What becomes of a kernel in hot code, in a few lines; behind them its IR, before LLVM has seen it."""
+    """A summary of a kernel's hot code in a few lines, followed by its IR before LLVM processes it."""
     plan = "".join(f"; {line}\n" for line in hot_plan(program, checks).splitlines())
     try:
         return plan + hot_variant(program, checks).ir
@@ -35,7 +35,7 @@ def hot_ir(program: Program, checks: frozenset[str]) -> str:
 
 
 def runtime_ir(program: Program, *, whole: bool, checks: frozenset[str]) -> str:
-    """The LLVM IR of every function of the run-time that one variant of a kernel calls by itself, in order of names."""
+    """The LLVM IR of every run-time function that one variant of a kernel calls directly, in order of names."""
     builder = translate(program, whole=whole, checks=checks).builder
     made = {native.signature.name: native.ir for native in map(translation.translate, builder.natives.values())}
     made |= {name: library.made(name)[0] for name in builder.accesses} | builder.helpers

@@ -1,4 +1,4 @@
-"""What a kernel's code depends on, as text: two programs of the same text are the same program."""
+"""The part of a program that its code depends on, as text: programs with the same text are the same program."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _MENTIONED: Final[WeakKeyDictionary[Program, set[str]]] = WeakKeyDictionary()
 def meaning(program: Program) -> str:
     """The module as the code of a kernel sees it, printed from its nodes, which may differ from their source.
 
-    Functions that the kernel does not reach are there without their bodies: they have a number, as their variables do.
+    Functions that the kernel does not reach appear without their bodies, because they and their variables are numbered.
     """
     reached = {id(function.node) for function in program.functions}
     seen = (_outside(statement, reached) for statement in program.module.statements)
@@ -63,12 +63,12 @@ def called(program: Program) -> frozenset[str]:
 
 
 def names_register(program: Program, prefix: str) -> bool:
-    """Whether an instruction of a program names a special register that starts so."""
+    """Whether an instruction of a program names a special register with a prefix."""
     return any(name.startswith(prefix) for name in _mentioned(program))
 
 
 def _mentioned(program: Program) -> set[str]:
-    """The names that a program's operands mention; asked several times, and long programs have many."""
+    """The names that a program's operands mention; cached, because long programs have many."""
     if program not in _MENTIONED:
         found = _MENTIONED[program] = set[str]()
         for op in program.ops:

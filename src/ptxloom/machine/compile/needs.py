@@ -1,4 +1,4 @@
-"""What a launch must know of a program whose code is cached: a few numbers, which are cached with the code."""
+"""What a launch must know about a program whose code is cached: a few numbers, cached with the code."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ class Needs:
         entry: The number of the kernel's first block.
         frame_bytes: The kernel's own local memory, a lane.
         register_bytes: A warp's.
-        shared_bytes: Static shared memory, of which
-        reserved_bytes: are the system's.
+        shared_bytes: Static shared memory, the system's included.
+        reserved_bytes: The system's part of it.
         has_calls: Whether any function calls another, or asks for memory on the stack.
         has_call_sites: Whether any function calls another.
         parameters: The kernel's.
@@ -61,7 +61,7 @@ class Needs:
 
 
 def packed(needs: Needs) -> bytes:
-    """As they are kept."""
+    """Pack them for the cache."""
     plain = {one.name: getattr(needs, one.name) for one in fields(needs)}
     plain["parameters"] = [{**asdict(p), "type": p.type.name} for p in needs.parameters]
     for several in ("runtime_calls", "variables"):
@@ -70,7 +70,7 @@ def packed(needs: Needs) -> bytes:
 
 
 def unpacked(content: bytes) -> Needs:
-    """What was kept."""
+    """Unpack them from the cache."""
     plain: dict[str, Any] = json.loads(content)
     plain["parameters"] = tuple(
         Parameter(p["name"], ptx_type(p["type"]), p["offset"], p["size"], p["is_array"], p["alignment"])

@@ -1,4 +1,4 @@
-"""What a launch must know of a program (`Needs`), computed from the program itself."""
+"""What a launch must know about a program (`Needs`), computed from the program itself."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _LOOK_UPS: Final = frozenset({"tex", "tld4", "txq", "suld", "sust", "sured", "su
 
 
 def needs_of(program: Program) -> Needs:
-    """Those of a program."""
+    """The needs of a program."""
     digest = hashlib.sha256(meaning(program).encode("utf-8", "surrogatepass")).hexdigest()
     names = {variable.name for variable in module_variables(program.module)}
     return Needs(

@@ -1,6 +1,6 @@
-"""The two tiers of a kernel's code: the first, which is ready soon, and the hot one, which runs faster.
+"""The two tiers of a kernel's code: the first, which is ready quickly, and the hot one, which runs faster.
 
-A kernel that has run long in its first code gets hot code, made by a separate process.
+A kernel that has run for a while in its first code gets hot code, made by a separate process.
 """
 
 from __future__ import annotations
@@ -17,16 +17,17 @@ if TYPE_CHECKING:
     from ptxloom.machine.native.beside import Making
     from ptxloom.syntax.module import Module
 
-#: Instructions of warps that run before hot code is made, for each of the kernel's: about as long as making it takes.
+#: Warp instructions to run, per instruction of the kernel, before hot code is made: about the time that making it
+#: takes.
 LONG: Final = 1 << 20
-#: Instructions in the time of whose making the process that makes them starts.
+#: The start of the process that makes hot code costs as much as compiling this number of instructions.
 START: Final = 300
-#: Instructions of a kernel from which on LLVM's optimiser takes seconds.
+#: Number of instructions of a kernel beyond which LLVM's optimiser takes seconds.
 LONGEST: Final = 1500
 
 
 def is_hot(*, whole: bool, checks: frozenset[str]) -> bool:
-    """Whether hot code is wanted at once, if there is any: where `PTXLOOM_TIER` says so, for whole warps, few tools.
+    """Whether to use hot code at once, if possible: with `PTXLOOM_TIER=hot`, for whole warps and few tools.
 
     Raises:
         UsageError: `PTXLOOM_TIER` is something else.
@@ -35,7 +36,7 @@ def is_hot(*, whole: bool, checks: frozenset[str]) -> bool:
 
 
 def may_turn_hot(*, whole: bool, checks: frozenset[str]) -> bool:
-    """Whether hot code is wanted once the first has run long.
+    """Whether to make hot code once the first code has run for a while.
 
     Raises:
         UsageError: `PTXLOOM_TIER` is something else.
@@ -44,12 +45,12 @@ def may_turn_hot(*, whole: bool, checks: frozenset[str]) -> bool:
 
 
 def _has(*, whole: bool, checks: frozenset[str]) -> bool:
-    """Whether such code has a hot tier."""
+    """Whether code for such warps and tools has a hot tier."""
     return whole and lets_be_hot(checks)
 
 
 def hot_request(module: Module, name: str, cores: str, checks: frozenset[str], *, fused: bool) -> HotRequest | None:
-    """What a process is asked for that makes hot code; None for a module that differs from its text."""
+    """The request to a process that makes hot code; None for a module that differs from its text."""
     if not module.is_as_read:
         return None
     from ptxloom.machine.compile.beside import request_of  # noqa: PLC0415 - few kernels run so long
@@ -58,9 +59,9 @@ def hot_request(module: Module, name: str, cores: str, checks: frozenset[str], *
 
 
 class Heat:
-    """Counts instructions, and has hot code made beside once they are many.
+    """Counts instructions, and starts making hot code in the background once there are many.
 
-    When that begins depends on numbers alone; when it is there, on how busy the host is. What is computed is the same.
+    The counts alone decide when that starts; the host's load decides when it is ready. Results are the same.
     """
 
     def __init__(
@@ -70,8 +71,8 @@ class Heat:
 
         Args:
             request: Makes the request to a process, by the tools that watch; None if that is impossible.
-            kept: The hot code that is kept by now, since another process may have had it made: nothing if the kernel
-                has none, None if that is not known.
+            kept: Looks up hot code in the cache, since another process may have made it: empty if the kernel has none,
+                None if unknown.
         """
         self._request = request
         self._kept = kept
@@ -79,12 +80,12 @@ class Heat:
         self._making: dict[frozenset[str], Making] = {}
 
     def watch(self, checks: frozenset[str], sites: int) -> None:
-        """Begin to count for code with a number of instructions, watched by these tools; too long code is never hot."""
+        """Start counting for code with a number of instructions, watched by these tools; long code is never hot."""
         if sites <= LONGEST:
             self._left.setdefault(checks, (START + sites) * LONG)
 
     def forget(self, checks: frozenset[str]) -> None:
-        """Count no more: there is hot code, or none can be made."""
+        """Stop counting: there is hot code, or it is impossible."""
         self._left.pop(checks, None)
         self._making.pop(checks, None)
 
@@ -106,7 +107,7 @@ class Heat:
         return making.content
 
     def _start(self, checks: frozenset[str]) -> bytes | None:
-        """Have it made, unless it is kept, or another kernel's is being made: then this is asked again."""
+        """Start making it, unless it is cached, or another kernel's is being made: then a later call tries again."""
         from ptxloom.machine.native import beside  # noqa: PLC0415 - few kernels run so long
 
         if not beside.is_free():

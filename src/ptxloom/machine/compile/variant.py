@@ -1,4 +1,4 @@
-"""A program to machine code: one function a variant, its blocks one after the other, all state in memory."""
+"""Translates a program: one function per variant, its blocks one after the other, all state in memory."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Variant:
 
     Attributes:
         ir: The code.
-        builder: What has made it.
+        builder: Its builder.
         is_outlined: Whether some of its instructions are calls.
     """
 
@@ -63,7 +63,7 @@ class Variant:
     is_outlined: bool
 
     def serves(self, *, whole: bool, checks: frozenset[str], careful: bool) -> bool:
-        """Whether it is the one for such warps and tools."""
+        """Whether it is the variant for such warps and tools."""
         return self.builder.whole == whole and self.builder.checks == checks and not (careful and self.is_outlined)
 
 
@@ -81,8 +81,8 @@ def translate(
         program: The program to translate.
         whole: For warps whose lanes all run.
         checks: The tools that watch.
-        careful: Whether nothing is outlined.
-        written_out: Whether strips follow one another, however long their runs are.
+        careful: Whether to outline nothing.
+        written_out: Whether strips are always unrolled.
 
     Raises:
         UnsupportedInstruction: The machine does not know an instruction.
@@ -111,7 +111,7 @@ def translate(
 
 
 def _instruments(program: Program, checks: frozenset[str]) -> list[Instrument]:
-    """What looks on. Initcheck comes first: where it finds something, the instruction is begun anew."""
+    """The instruments. Initcheck comes first, because the instruction restarts if it finds something."""
     traced = sites_in(checks)
     several: list[Instrument] = []
     if is_initcheck_wanted(checks):
@@ -132,7 +132,7 @@ def _instruments(program: Program, checks: frozenset[str]) -> list[Instrument]:
 
 
 def _dispatch(b: Builder) -> None:
-    """Go to the block that the warp's state names, if this variant serves the running lanes.
+    """Jump to the block that the warp's state names, if this variant serves the running lanes.
 
     With any other value, execution stays in the function: a number that is not a block's ends the kernel.
     """
@@ -149,7 +149,7 @@ def _dispatch(b: Builder) -> None:
 
 
 def _enter_resumed(b: Builder) -> None:
-    """Go to the instruction that the warp's state names, if it names one, else to the block: once, at the start."""
+    """At the start of the function, jump to the instruction that the warp's state names, if any, else to the block."""
     place = b.field("resume")
     at = b.load("i32", place, 4)
     b.store(Value("i32", "0"), place, 4)
@@ -213,7 +213,7 @@ def _block(b: Builder, block: BasicBlock, outlines: Outlines | None) -> None:
 def _instructions(
     b: Builder, block: BasicBlock, rows: Sequence[Row | None], start: int, outlines: Outlines | None
 ) -> None:
-    """The instructions of a block; those that suit it in runs, strip by strip."""
+    """The instructions of a block; suitable ones in runs, strip by strip."""
     run: list[tuple[Op, Row]] = []
     pieces = 0
     unmade = {sum_.site for sum_ in b.sums.values()}
@@ -246,7 +246,7 @@ def _instructions(
 
 
 def _instruction(b: Builder, op: Op, row: Row, start: int) -> None:
-    """One instruction, and what looks on; `start` is the first line of its block."""
+    """One instruction with its instruments; `start` is the first line of its block."""
     if b.follows and initcheck.brings_poison(op):
         _resume_here(b, op)
     b.begin(op)
@@ -262,7 +262,7 @@ def _instruction(b: Builder, op: Op, row: Row, start: int) -> None:
 
 
 def _resume_here(b: Builder, op: Op) -> None:
-    """A place at which warps go on that have just found poison."""
+    """An entry at which warps that have just found poison continue."""
     b.do(f"br label %R{op.site}")
     b.label(f"R{op.site}")
     b.mask = b.load("i32", b.field("mask"), 4)
@@ -274,7 +274,7 @@ def _may_wait(rows: Sequence[Row | None]) -> bool:
 
 
 def _enter_late(b: Builder, start: int) -> None:
-    """The first instruction could have waited and did not: the lanes are in the block from its first line."""
+    """The first instruction did not have to wait: notify instruments as of the block's first line."""
     built, b.lines = b.lines, []
     b.entered = True
     b.instruments.enter(b)

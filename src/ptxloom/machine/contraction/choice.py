@@ -27,7 +27,7 @@ def choose(sums: Sequence[Sum]) -> None:
 
 
 def _take(one: Sum, wanted: Sequence[int]) -> None:
-    """Fuse a sum with the first of its summands that are wanted; from now on it reads the other one by itself."""
+    """Fuse a sum with the first of some summands; from now on it reads the other one separately."""
     if wanted:
         one.fused = wanted[0]
         for at, product in _products(one):

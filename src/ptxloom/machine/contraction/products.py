@@ -1,6 +1,6 @@
-"""The products and sums of a stretch of code, and who uses which product.
+"""The products and sums of a stretch of code, and the users of each product.
 
-A product is known again behind moves and changes of its sign, which ptxas has taken out before it fuses.
+A product is recognised through moves and changes of sign, which ptxas removes before it fuses.
 """
 
 from __future__ import annotations
@@ -57,12 +57,12 @@ class Product:
 
     @property
     def is_fused(self) -> bool:
-        """Whether nothing is left that needs it."""
+        """Whether nothing else needs it."""
         return bool(self.sums) and not self.is_read and all(one.product is self for one in self.sums)
 
 
 class Term(NamedTuple):
-    """A product as a summand, its sign changed or not."""
+    """A product as a summand, with or without a change of sign."""
 
     product: Product
     negative: bool
@@ -86,12 +86,12 @@ class Sum:
 
     @property
     def subtracts(self) -> bool:
-        """Whether the second summand is taken away."""
+        """Whether the second summand is subtracted."""
         return subtracts(self.node)
 
     @property
     def product(self) -> Product | None:
-        """What is fused with it."""
+        """The product that is fused with it."""
         term = None if self.fused is None else self.terms[self.fused]
         return None if term is None else term.product
 
@@ -194,7 +194,7 @@ class Reading:
                 self._terms[to] = held
 
     def _look(self, node: Instruction) -> Term | None:
-        """Note what an instruction reads; the product that it passes on, if it does nothing else."""
+        """Record what an instruction reads; returns the product that it passes on, if it does nothing else."""
         held: Term | None = None
         for name in reads(node):
             term = self._term(node, name)

@@ -1,4 +1,4 @@
-"""Approximate quotients taken apart, as ptxas takes them apart: a scaled dividend times a reciprocal (PTX ISA 9.7.3.7).
+"""Decomposes approximate quotients as ptxas does: a scaled dividend times a reciprocal (PTX ISA 9.7.3.7).
 
 The scale keeps divisor and reciprocal from the subnormals, which the unit for reciprocals flushes.
 """
@@ -19,7 +19,7 @@ _ONE: Final = "0f3F800000"
 
 
 class Factors(NamedTuple):
-    """A quotient as a product: its factors, and the instructions that work them out."""
+    """A quotient as a product: its factors, and the instructions that compute them."""
 
     instructions: tuple[Instruction, ...]
     reciprocal: Name

@@ -1,4 +1,4 @@
-"""A module with products and sums fused as in ptxas: PTX again, each `fma` where the sum stood."""
+"""Rewrites a module with products and sums fused as in ptxas: PTX again, with an `fma` in place of each sum."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Contraction:
 
     Attributes:
         module: The module.
-        fusions: By where the sum starts in the text.
+        fusions: By the offset of the sum in the text.
     """
 
     module: Module
@@ -70,7 +70,7 @@ def contracted(module: Module, name: str) -> Contraction:
 
 
 class _Rewriter:
-    """One function: what takes the place of each of its instructions."""
+    """Rewrites one function, instruction by instruction."""
 
     def __init__(self, function: Function, text: str) -> None:
         self.fusions: list[Fusion] = []
@@ -93,7 +93,7 @@ class _Rewriter:
             self._stretch(stretch.instructions, reading)
 
     def function(self) -> Function:
-        """The function with what has been fused in it."""
+        """The function after fusion."""
         body = self._function.body
         if not self.fusions or body is None:
             return self._function
@@ -130,7 +130,7 @@ class _Rewriter:
                 self._fuse(one, product, self._factors(one, product, writes))
 
     def _factors(self, one: Sum, product: Product, writes: Mapping[str, Sequence[int]]) -> list[Operand]:
-        """The factors as they were at the product: those that are written or hidden since are kept from there."""
+        """The factors as of the product: those that are overwritten or hidden later are copied there."""
         if product.is_quotient:
             return [*self._quotient(product.node)]
         found: list[Operand] = []
@@ -146,7 +146,7 @@ class _Rewriter:
         return found
 
     def _keep(self, node: Instruction, factor: Operand) -> Operand:
-        """Copy a factor where the product stands."""
+        """Copy a factor at the product's place."""
         type_ = _container(node)
         kept = self._own(type_)
         self._before(node, node.replace(opcode="mov", qualifiers=(type_,), operands=(kept, factor)))
@@ -157,11 +157,11 @@ class _Rewriter:
         return Name(f"{self._stem}_{type_}_{number - 1}")
 
     def _before(self, node: Instruction, *others: Instruction) -> None:
-        """Put instructions in front of what an instruction has become."""
+        """Insert instructions before the replacement of an instruction."""
         self._instead[id(node)] = (*others, *self._instead.get(id(node), (node,)))
 
     def _quotient(self, node: Instruction) -> tuple[Name, Name]:
-        """The factors that an approximate quotient is the product of, worked out where it stands."""
+        """The factors of an approximate quotient, computed at its place."""
         found = self._quotients.get(id(node))
         if found is None:
             steps = quotients.factors(node, self._own)

@@ -35,7 +35,7 @@ _DIVISIONS: Final = frozenset(("sdiv", "srem", "udiv", "urem"))
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """Instructions that run one after the other, whatever happens.
+    """Instructions that always run one after the other.
 
     Attributes:
         instructions: In order.
@@ -76,7 +76,7 @@ def _goes_on_from(graph: FlowGraph, number: int) -> int | None:
 
 
 def is_border(instruction: Instruction) -> bool:
-    """Whether ptxas fuses nothing before an instruction with anything behind it."""
+    """Whether ptxas never fuses across an instruction."""
     if branches(instruction):  # they end a block: where they lead is known
         return False
     guarded = instruction.predicate is not None and not _is_selected(instruction)
@@ -84,12 +84,12 @@ def is_border(instruction: Instruction) -> bool:
 
 
 def _parts_code(deed: Effect) -> bool:
-    """Whether an effect is one that nothing is moved across."""
+    """Whether an effect is one that code is not moved across."""
     return deed in _ALWAYS or (isinstance(deed, Fence) and deed.proxy in {"", INITS})
 
 
 def _is_taken_apart(instruction: Instruction) -> bool:
-    """Whether ptxas makes branches, or a call, of a division or a root."""
+    """Whether ptxas turns a division or a root into branches or a call."""
     qualifiers = instruction.qualifiers
     rounded = any(one in _ROUNDINGS for one in qualifiers)
     type_ = qualifiers[-1] if qualifiers else ""
@@ -104,7 +104,7 @@ def _is_taken_apart(instruction: Instruction) -> bool:
 
 
 def _is_selected(instruction: Instruction) -> bool:
-    """Whether a guard chooses between two values of registers, and not between two ways."""
+    """Whether a guard chooses between two register values, and not between two paths."""
     return instruction.opcode in table.ROWS or not known(instruction.opcode)
 
 
@@ -122,7 +122,7 @@ def needed_after(
     Args:
         graph: The function.
         watched: The registers.
-        key: A name of its own for each register.
+        key: Returns a unique name for each register.
     """
     read, written = zip(*(_outward(block.instructions, watched, key) for block in graph.blocks), strict=True)
 
@@ -138,7 +138,7 @@ def needed_after(
 def _outward(
     instructions: tuple[Instruction, ...], watched: Collection[str], key: Callable[[Instruction, str], str]
 ) -> tuple[frozenset[str], frozenset[str]]:
-    """Which registers a block reads before it writes them, and which it writes whatever happens."""
+    """The registers that a block reads before it writes them, and those that it always writes."""
     read, written = set[str](), set[str]()
     for one in instructions:
         found = {key(one, name) for name in reads(one)}

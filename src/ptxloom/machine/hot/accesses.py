@@ -1,4 +1,4 @@
-"""How lines of a kernel's code touch the registers of a warp: by loads and stores, accesses to memory, other calls."""
+"""How lines of a kernel's IR touch the registers of a warp: by loads and stores, accesses to memory, other calls."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ class Touch(NamedTuple):
     """Bytes of the register file that a line touches.
 
     Attributes:
-        at: Where they start, in the file.
-        size: How many.
+        at: Their offset in the file.
+        size: Their number.
         type: LLVM's, of a load or store; "" of a call.
-        reads: Whether what lies there counts.
-        writes: Whether all of it is new behind the line.
-        changes: Whether any of it may be.
-        apart: The line is a call that wants them in memory.
+        reads: Whether the old contents matter.
+        writes: Whether the line replaces them completely.
+        changes: Whether it may change any.
+        apart: Whether the line is a call that needs them in memory.
     """
 
     at: int
@@ -49,7 +49,7 @@ class Warpwide(NamedTuple):
     """A call of an access to memory of a warp (`runtime/memory/access`).
 
     Attributes:
-        result: What its result is called.
+        result: The name of its result.
         name: The function.
         arguments: As text, with types.
         stores: Whether it writes memory.
@@ -67,7 +67,7 @@ class Warpwide(NamedTuple):
 
     @property
     def is_whole(self) -> bool:
-        """Whether all lanes take part, whatever happens."""
+        """Whether all lanes always take part."""
         return self.arguments[3] == _ALL
 
     @property
@@ -77,7 +77,7 @@ class Warpwide(NamedTuple):
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """The bytes behind each of these."""
+        """The bytes at each of these."""
         found = access.NAME.fullmatch(self.name)
         assert found is not None
         values = (LANES * int(found[3]) // 8,) * int(found[4])
@@ -93,10 +93,10 @@ def warpwide(line: str) -> Warpwide | None:
 
 
 class Touches:
-    """Reads lines in order, and says what of the registers they touch.
+    """Reads lines in order, and determines which parts of registers they touch.
 
     Attributes:
-        places: Names of pointers into the register file: where they lead.
+        places: The offsets of pointers into the register file, by name.
     """
 
     def __init__(self, register_bytes: int) -> None:
@@ -104,7 +104,7 @@ class Touches:
         self._bytes = register_bytes
 
     def of(self, line: str) -> Iterator[Touch]:
-        """What a line touches."""
+        """The parts that a line touches."""
         if found := _PLACE.match(line):
             self._place(*found.groups())
         elif found := _LOAD.match(line):

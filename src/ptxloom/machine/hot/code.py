@@ -26,7 +26,7 @@ class Block:
     Attributes:
         label: Its label.
         part: The number of the program's block that it is a part of, or `OUTSIDE`.
-        lines: Its instructions; the last one says where it goes on.
+        lines: Its instructions; the last one is the branch.
     """
 
     label: str
@@ -43,9 +43,9 @@ class Code(NamedTuple):
     """A module of IR that holds a kernel.
 
     Attributes:
-        head: What stands before its blocks: declarations, other functions, how it starts.
+        head: The text before its blocks: declarations, other functions, its start.
         blocks: These, by their labels, in order.
-        tail: What stands behind.
+        tail: The text after them.
     """
 
     head: str
@@ -53,7 +53,7 @@ class Code(NamedTuple):
     tail: str
 
     def leaves(self, block: Block) -> bool:
-        """Whether a block of the program may end with the warp elsewhere, to be gone on with."""
+        """Whether a block may leave the function, so that the warp continues in other code."""
         if block.part == OUTSIDE:
             return False
         last = block.lines[-1]
@@ -63,7 +63,7 @@ class Code(NamedTuple):
 
 
 def read(ir: str) -> Code:
-    """A module as the machine has written it."""
+    """Parse a module in the form that the machine emits."""
     start = ir.index(_ENTRY) + 2
     end = ir.index("\n}", start)
     return Code(ir[:start], {block.label: block for block in _blocks(ir[start:end])}, ir[end:])

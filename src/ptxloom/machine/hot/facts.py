@@ -1,4 +1,4 @@
-"""What rewriting code has to know of a kernel beside the code."""
+"""Facts about a kernel that rewriting needs and the code does not contain."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ class Facts(NamedTuple):
     """Facts that the code does not contain.
 
     Attributes:
-        shared: Where registers lie that lanes read of each other: these are always kept.
-        strong: The sites of loads and stores that others look at while the kernel runs: each is made as it stands.
+        shared: The places of registers that lanes read from each other: these are always live.
+        strong: The sites of loads and stores that other threads may observe while the kernel runs: these are not
+            changed.
     """
 
     shared: frozenset[int]

@@ -1,8 +1,8 @@
-"""Two forms of a block: one where every access is as usual, and one to go on in from the first that is not.
+"""Two forms of a block: one for usual accesses only, and one that continues from the first unusual access.
 
-In the first nothing comes back from a seldom path, so that LLVM keeps registers in the processor and sees that several
-accesses ask the same. The second can be entered before each access: what it needs there is in the slots, except for
-pointers to them, which are made anew.
+In the first form no slow path returns, so LLVM keeps registers in the processor and merges equal checks of several
+accesses. The second can be entered before each access: what it needs there is in the slots, except for pointers to
+them, which are computed again.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Forms(NamedTuple):
 
     Attributes:
         code: All of it.
-        other: For accesses of the first form, by their results: the label at which the second one goes on.
+        other: For accesses of the first form, by their results: the label at which the second one continues.
         called: The results of accesses of the second form.
     """
 
@@ -39,7 +39,7 @@ class Forms(NamedTuple):
 
 
 def two_forms(code: Code, suits: Callable[[Warpwide], bool]) -> Forms:
-    """Code with a second form of each block that has an access which `suits`; as it was where that cannot be made."""
+    """The code with a second form, where possible, of each block that has an access which `suits`."""
     blocks: dict[str, Block] = {}
     other: dict[str, str] = {}
     called: set[str] = set()
@@ -78,7 +78,7 @@ class _Copy:
         self._lines: list[str] = []
 
     def made(self) -> bool:
-        """Make it; False if it has no use, or cannot be."""
+        """Make the second form; returns False if it is useless or impossible."""
         for one in self._own:
             self._begin(f"{one.label}.again", one)
             for line in one.lines:
@@ -102,7 +102,7 @@ class _Copy:
         self.blocks.append(replace(one, label=label, lines=self._lines))
 
     def _renamed(self, line: str) -> str | None:
-        """A line with the names of this form; None if it needs what is not at hand."""
+        """A line with the names of this form; None if it needs an unavailable value."""
         if " = phi " in line:
             return None
         result = _RESULT.match(line)
@@ -120,7 +120,7 @@ class _Copy:
         return f"{self._name(result[1])} = {rest}" if result else rest
 
     def _anew(self, name: str) -> str | None:
-        """Make a pointer again; None for anything else."""
+        """Compute a pointer again; None for anything else."""
         line = self._made[name]
         if " = getelementptr " not in line:
             return None

@@ -1,8 +1,8 @@
-"""When slots and their homes in the warp are made the same: what costs least, by how often blocks of a loop run.
+"""When slots are written to their homes in the warp, and read from them: at least cost, by estimated block frequencies.
 
-A slot's home is right wherever the warp may go on outside of the function. Either what is stored in the slot goes home
-at once, or it goes when the function is left, if it may have changed since. And a slot has its value wherever that is
-read: from where the function was entered, or, of those whose homes are always right, from the block that reads it.
+A slot's home is right wherever the warp may go on outside of the function. A stored value is written home either at
+once or, if it may have changed, when the function is left. A slot is filled before it is read: where the function is
+entered or, if its home is always up to date, in the block that reads it.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ class Homes(NamedTuple):
     """Sets of slots, a bit each.
 
     Attributes:
-        through: Those whose homes are always right.
-        again: Those of them that each block reads anew, by its number.
+        through: Those whose homes are always up to date.
+        again: Those of them that each block reloads, by its number.
         entered: Those that are read where the function is entered, by the number of the block.
-        left: Those that go home wherever a block is left, by its number.
+        left: Those that are written home wherever a block is left, by its number.
     """
 
     through: int
@@ -46,13 +46,13 @@ class Homes(NamedTuple):
 
 
 def homes(code: Code, program: Program, slots: Slots, need: Need) -> Homes:
-    """What is moved when.
+    """Decide when each slot is moved.
 
     Args:
         code: The kernel.
-        program: What it was made of.
+        program: Its program.
         slots: Its slots.
-        need: Which of them are needed where.
+        need: Where each is needed.
     """
     often = {number: _LOOP ** min(depth, _DEEPEST) for number, depth in depths(program).items()}
     written, read = _written(code, program, slots), {n: need.read[n] for n in often}
@@ -84,7 +84,7 @@ def homes(code: Code, program: Program, slots: Slots, need: Need) -> Homes:
 
 
 def _leaving(code: Code) -> dict[int, list[Block]]:
-    """By the numbers of the program's blocks, the parts of them where a warp may go on elsewhere."""
+    """By number of a program's block, its parts that may leave the function."""
     found: dict[int, list[Block]] = {}
     for block in code.blocks.values():
         if code.leaves(block):
@@ -93,12 +93,12 @@ def _leaving(code: Code) -> dict[int, list[Block]]:
 
 
 def _share(block: Block) -> float:
-    """How often a block that may be left is, of the times that it runs; those in which lanes wait, always."""
+    """The estimated fraction of runs in which a block is left; 1 for blocks in which lanes wait."""
     return next((share for name, share in _RARE if any(name in line for line in block.lines)), 1.0)
 
 
 def _written(code: Code, program: Program, slots: Slots) -> dict[int, int]:
-    """By the numbers of the program's blocks, the slots of which they may write anything."""
+    """By number of a program's block, the slots that it may write to."""
     reader = Touches(program.register_bytes)
     found = {block.number: 0 for block in program.blocks}
     for block in code.blocks.values():

@@ -1,4 +1,4 @@
-"""Which slots hold what is needed yet, where each of the program's blocks begins and where it may be left."""
+"""Which slots are live where each of the program's blocks begins, and where it may be left."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Need(NamedTuple):
 
     Attributes:
         at: By label of a block: those needed where it begins.
-        left: By number of a block of the program: those needed wherever a warp may go on that leaves it.
+        left: By number of a block of the program: those needed wherever a warp that leaves it may continue.
         read: By such a number: those that the block itself needs.
     """
 
@@ -34,7 +34,7 @@ class Need(NamedTuple):
 
 
 def needs(code: Code, program: Program, slots: Slots, lasting: int) -> Need:
-    """What is needed where.
+    """Compute which slots are needed where.
 
     Args:
         code: The kernel.
@@ -55,7 +55,7 @@ def needs(code: Code, program: Program, slots: Slots, lasting: int) -> Need:
 
 
 def _live(effects: Mapping[str, tuple[int, int]], ways: Mapping[str, Iterable[str]], lasting: int) -> dict[str, int]:
-    """What is needed where each block begins, given where control may go from each: backwards along these ways."""
+    """The slots needed where each block begins, given the successors of each: solved backwards along these edges."""
     before: dict[str, list[str]] = {label: [] for label in ways}
     for label, after in ways.items():
         for one in after:
@@ -68,7 +68,7 @@ def _live(effects: Mapping[str, tuple[int, int]], ways: Mapping[str, Iterable[st
 
 
 def _behind(code: Code, block: Block, following: Mapping[int, frozenset[int]]) -> Iterator[str]:
-    """Where a warp may go on after a block, out of the function and back among it."""
+    """The blocks in which a warp may continue after a block, also by leaving the function and entering it again."""
     for label in block.goes:
         if code.blocks[label].part == block.part or label.startswith("B"):
             yield label
@@ -77,7 +77,7 @@ def _behind(code: Code, block: Block, following: Mapping[int, frozenset[int]]) -
 
 
 def _inside(code: Code, block: Block) -> Iterator[str]:
-    """Where it may go on inside its block of the program."""
+    """The following blocks inside its block of the program."""
     return (label for label in block.goes if code.blocks[label].part == block.part and label[0] != "B")
 
 
@@ -86,7 +86,7 @@ def _joined(live: Mapping[str, int], numbers: Iterable[int]) -> int:
 
 
 def followers(code: Code, program: Program) -> dict[int, frozenset[int]]:
-    """Where lanes may be after each block of the program: also in the block itself, if a call gets its number."""
+    """The possible successors of each block of the program: also the block itself, if a call receives its number."""
     found = {block.number: _after(block) for block in program.blocks}
     for block in code.blocks.values():
         if block.part != OUTSIDE:
@@ -106,7 +106,7 @@ def _after(block: BasicBlock) -> frozenset[int]:
 
 
 def _effects(reader: Touches, lines: Iterable[str], slots: Slots) -> tuple[int, int]:
-    """The slots whose content counts where some lines begin, and those that are new behind them."""
+    """The slots whose old contents some lines need, and those that the lines replace."""
     read = written = 0
     parts: dict[int, set[int]] = {}
     for line in lines:

@@ -1,8 +1,8 @@
-"""NaNs are made canonical where they can be seen: arithmetic only asks whether there is one.
+"""Makes NaNs canonical only where their bits can be observed: arithmetic does not depend on them.
 
-PTX gives one NaN where arithmetic has none to give, so each result is compared with itself and replaced. What goes into
-arithmetic whose own result is treated so may as well be as the processor left it. Slots may hold such results, too,
-as long as nothing else reads them: they are replaced before that, and where a seldom path begins.
+PTX arithmetic returns one canonical NaN, so each result is compared with itself and replaced. Operands of arithmetic
+whose result is canonicalised anyway may keep the processor's NaN. So may slots that nothing else reads: they are
+canonicalised before such a read, and where a slow path begins.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ _WITHIN: Final = re.compile(r"br (?:label %([\w.]+)|i1 %[\w.]+, label %fault, la
 
 
 class Canonical(NamedTuple):
-    """A result with the one NaN in the place of others.
+    """A result with the canonical NaN in place of others.
 
     Attributes:
         plain: The result as the processor left it.
         type: Its type.
-        nan: What follows ` = ` where the one NaN is made.
+        nan: The expression after ` = ` that makes the canonical NaN.
     """
 
     plain: str
@@ -49,14 +49,14 @@ class Canonical(NamedTuple):
 
 
 class Nans:
-    """What of a block's NaNs is put off.
+    """Tracks which canonicalisations of a block are deferred.
 
     Attributes:
         canonical: Names of results that are canonical.
     """
 
     def __init__(self, blocks: Iterable[Block], entered: Iterable[str]) -> None:
-        """Read the blocks of a kernel: no name is made twice; where `entered`, they are gone on with from elsewhere."""
+        """Read the blocks of a kernel, whose names are unique; those in `entered` have entries from elsewhere."""
         several = list(blocks)
         lines = [line for block in several for line in block.lines]
         self.canonical = _canonical(lines)
@@ -67,7 +67,7 @@ class Nans:
             for name in _NAME.findall(line[result.end() if result else 0 :]):
                 asked.setdefault(name, []).append(line)
         found = (one for one in map(_ARITHMETIC.match, lines) if one)
-        #: Arithmetic whose result is nothing but made canonical.
+        #: Arithmetic whose result is only canonicalised.
         self._blind = {
             one[1]
             for one in found
@@ -86,7 +86,7 @@ class Nans:
         return found is not None and found[1] in self._blind
 
     def line(self, line: str) -> str:
-        """A line that takes what the processor left, where that cannot be seen."""
+        """The line, with uncanonical operands where their bits cannot be observed."""
         if not self._is_blind(line):
             return line
         start = line.index(" = ")
@@ -97,7 +97,7 @@ class Nans:
         return name[0] if one is None else one.plain
 
     def stored(self, line: str, at: int) -> str:
-        """A store to a slot that may put it off: as it then is."""
+        """A store to a slot, deferring the canonicalisation if possible."""
         found = _STORE.match(line)
         one = self.canonical.get(found[2]) if found else None
         if found is None or one is None:
@@ -106,7 +106,7 @@ class Nans:
         return f"store {found[1]} {one.plain}, ptr {found[3]}{found[4]}"
 
     def seen(self, line: str, touches: Sequence[Touch]) -> list[int]:
-        """The places in the file that must be canonical before a line, which are so from there on."""
+        """The places in the file that must be canonical before a line; they count as canonical from there on."""
         loaded = _LOAD.match(line)
         now: list[int] = []
         for at, one in list(self._open.items()):
@@ -123,7 +123,7 @@ class Nans:
         return now
 
     def begin(self, label: str) -> None:
-        """Come to a block."""
+        """Enter a block."""
         self._open = self._known.pop(label, {})
 
     def end(self, last: str) -> list[int]:
@@ -140,7 +140,7 @@ class Nans:
         return list(self._open)
 
     def settled(self, at: int, place: str) -> Iterator[str]:
-        """Make what lies at a place of the file canonical, where it was put off; `place` points to it."""
+        """Canonicalise a place of the file, if that was deferred; `place` points to it."""
         one = self._put_off[at]
         self._count += 1
         value, nan, asked, made = (f"%nan{self._count}.{part}" for part in "vnam")

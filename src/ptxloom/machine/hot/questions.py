@@ -1,4 +1,4 @@
-"""Loads of a block with one register of addresses: the first one asks for the one that reaches farthest, too."""
+"""Loads of a block that share a register of addresses: the first one also checks the farthest access."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ _FARTHEST: Final = 1 << 20  # bytes
 
 
 def questions(blocks: Iterable[Block], register_bytes: int, asked: Mapping[str, str]) -> dict[str, int]:
-    """By the result of a load, the offset at which it asks for others, too.
+    """By the result of a load, the offset up to which it also checks other loads.
 
-    It is no more than advice: each load asks for itself, and LLVM leaves out what follows from what was asked before.
+    It is only a hint: each load has its own check, and LLVM removes those that follow from earlier ones.
 
     Args:
         blocks: The kernel's.
-        register_bytes: What its registers take.
+        register_bytes: The size of its registers.
         asked: The accesses to look at, by their results.
     """
     reader = Touches(register_bytes)

@@ -1,11 +1,11 @@
-"""A kernel's code for LLVM to optimise: registers on the function's stack, accesses in line where they are usual.
+"""Rewrites a kernel's code for LLVM to optimise: registers on the function's stack, usual accesses inline.
 
-A register that only the kernel's own code touches is a slot on the stack: what of it is needed is read from the warp
-where the function is entered, and written back wherever it is left. Outside the function all is as it was: a warp may
-go on in other code wherever it can stop.
+A register that only the kernel's own code touches is a slot on the stack: it is read from the warp, if needed, where
+the function is entered, and written back wherever it is left. Outside the function nothing changes: a warp may continue
+in other code wherever it can stop.
 
-LLVM may draw conclusions from poison: so what goes to a slot is frozen, slots start as zeros, and what decides where
-the code goes on is frozen, too. Nothing but a wrong number can follow from an instruction that LLVM leaves open.
+LLVM may draw conclusions from poison, so values stored in slots are frozen, slots start as zeros, and branch conditions
+are frozen, too. So an instruction that LLVM leaves undefined can cause only a wrong number.
 """
 
 from __future__ import annotations
@@ -44,12 +44,12 @@ def hot(ir: str, program: Program, facts: Facts) -> str:
     """The code of a kernel for whole warps, made hot.
 
     Args:
-        ir: As the machine has written it, strips written out.
-        program: What it was made of.
-        facts: What else counts.
+        ir: As emitted by the machine, with unrolled strips.
+        program: Its program.
+        facts: Further facts.
 
     Raises:
-        NotHot: It is touched in a way that this does not know.
+        NotHot: It accesses registers in an unsupported way.
     """
     code = read(ir)
     slots = slots_of(code, program.register_bytes)
@@ -98,7 +98,7 @@ class _Rewriting:
         return {int(number) for block in blocks for number in _ENTERED.findall(block.lines[-1])}
 
     def _entry(self, number: int) -> Iterator[str]:
-        """Where the function goes on with a block of the program."""
+        """The entry of the function for a block of the program."""
         yield f"E{number}:"
         for n, slot in self._kept(self._homes.entered[number]):
             yield from self._moved(slot, (self._home(slot), _name(n)))
@@ -131,13 +131,13 @@ class _Rewriting:
         yield from self._firm(last)
 
     def _settled(self, at: int) -> Iterator[str]:
-        """Make canonical what a slot holds at a place of the file."""
+        """Canonicalise the contents of a slot at a place of the file."""
         number, place = self._slots.number(at), self._value()
         yield f"{place} = getelementptr i8, ptr {_name(number)}, i64 {at - self._slots.slots[number].at}"
         yield from self._nans.settled(at, place)
 
     def _edge(self, other: str) -> str:
-        """The label by which the second form is entered: what was put off is made up for."""
+        """The label that enters the second form after deferred canonicalisations."""
         several = self._nans.open()
         if not several:
             return other
@@ -147,7 +147,7 @@ class _Rewriting:
         return label
 
     def _firm(self, last: str) -> Iterator[str]:
-        """Where a block goes on, by a condition that is no poison."""
+        """The branch of a block, with a frozen condition."""
         found = _CONDITION.match(last)
         if found is None:
             yield last
@@ -157,7 +157,7 @@ class _Rewriting:
         yield f"{found[1]} {found[2]} {firm}{last[found.end() :]}"
 
     def _line(self, line: str) -> Iterator[str]:
-        """A line; where it makes a pointer to a register, one to its slot; what goes to a slot is no poison."""
+        """A line, with pointers to slots instead of registers; values stored in slots are frozen."""
         name = line.partition(" = ")[0]
         stored = _STORED.match(line)
         if stored is not None and self._slots.holds(self._reader.places.get(stored[3], -1)):
@@ -182,7 +182,7 @@ class _Rewriting:
             yield line
 
     def _access(self, one: Warpwide, label: str) -> Generator[str, None, str]:
-        """An access: in line where it is usual; else a call with what it touches in the warp."""
+        """An access: inline if it is usual, else a call with its registers in the warp."""
         done, seldom = self._fresh(), self._fresh()
         if not quick_access.has_quick(one.name) or one.site in self._strong or one.result in self._forms.called:
             yield from self._called(one, one.result)
@@ -203,7 +203,7 @@ class _Rewriting:
         return done
 
     def _tried(self, one: Warpwide, done: str, other: str) -> Iterator[str]:
-        """What is usual of an access; goes to `other` where it is not so."""
+        """The inline path of an access; jumps to `other` if it is unusual."""
         quick, self._quick[one.name] = quick_access.quick_access(one.name)
         if one.result in self._asks:
             yield from self._ask(one, self._asks[one.result], other)
@@ -213,7 +213,7 @@ class _Rewriting:
         yield f"br i1 {tried}.good, label %{done}, label %{other}"
 
     def _called(self, one: Warpwide, failed: str) -> Iterator[str]:
-        """The call of an access, whose registers are in the warp meanwhile; `failed` is what it returns."""
+        """The call of an access, with its registers in the warp meanwhile; `failed` is its result."""
         places = self._reader.places
         given, into = list(one.arguments), list[tuple[str, str, str]]()
         for number, (place, argument) in enumerate(zip(one.places, (1, *range(6, len(given))), strict=True)):
@@ -234,7 +234,7 @@ class _Rewriting:
             yield from self._moved(None, (home, place), type_)
 
     def _loaded_home(self, one: Warpwide) -> Iterator[str]:
-        """Behind a load in line, what it has loaded goes where it always has to be."""
+        """After an inline load, write its result home if the home must always be up to date."""
         for place, size in zip(one.places[1:], one.sizes[1:], strict=True):
             at = self._reader.places.get(place, -1)
             if not one.stores and self._slots.holds(at) and self._goes_home(at):
@@ -242,7 +242,7 @@ class _Rewriting:
                 yield from self._moved(slot, (place, str(at)), _row(slot, size))
 
     def _ask(self, one: Warpwide, offset: int, other: str) -> Iterator[str]:
-        """Ask for several loads at once; where they are not as usual, go on in the second form."""
+        """Check several loads at once; if they are unusual, continue in the second form."""
         reach, self._quick[f"{one.name} reach"] = quick_access.reach_of(one.name)
         asked, on = f"{one.result}.reach", self._fresh()
         given = (*one.arguments[:2], f"i64 {offset}", *one.arguments[3:6])
@@ -258,7 +258,7 @@ class _Rewriting:
         return f"{slot.at}"
 
     def _moved(self, slot: Slot | None, way: tuple[str, str], type_: str = "") -> Iterator[str]:
-        """Move what lies in a slot, or between two pointers."""
+        """Move a slot's contents to or from its home, or between two pointers."""
         named: list[str] = []
         for end in way:
             if end[0] == "%":

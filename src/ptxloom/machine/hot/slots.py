@@ -1,4 +1,4 @@
-"""Which bytes of the register file become places on the function's stack, which LLVM makes values of."""
+"""Which bytes of the register file become stack slots, which LLVM turns into values."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ class Slot(NamedTuple):
     """Bytes of the register file that are touched together.
 
     Attributes:
-        at: Where they start.
-        size: How many.
-        type: How they are moved as a whole.
-        apart: They stay in memory: code that is not the kernel's own touches them.
+        at: Their offset.
+        size: Their number.
+        type: The type that moves them as a whole.
+        apart: Whether they stay in memory, because other code touches them.
     """
 
     at: int
@@ -47,12 +47,12 @@ class Slots:
         return bisect_right(self._starts, at) - 1
 
     def holds(self, at: int) -> bool:
-        """Whether a byte of the file lies in a slot that is not kept in memory."""
+        """Whether a byte of the file is in a slot that is not kept in memory."""
         number = self.number(at)
         return number >= 0 and at < self.slots[number].at + self.slots[number].size and not self.slots[number].apart
 
     def holding(self, places: Iterable[int]) -> int:
-        """The slots in which some bytes of the file lie, a bit each."""
+        """The slots that contain some bytes of the file, one bit each."""
         chosen = 0
         for at in places:
             number = self.number(at)
@@ -68,7 +68,7 @@ def slots_of(code: Code, register_bytes: int) -> Slots:
 
 
 def _joined(touches: Iterable[Touch]) -> list[Slot]:
-    """Touched bytes that overlap are one slot; what calls touch says nothing of where one ends."""
+    """Merge overlapping touches into slots; touches of calls do not determine where a slot ends."""
     several = set(touches)
     found: list[Slot] = []
     for one in sorted(t for t in several if not t.apart):

@@ -1,4 +1,4 @@
-"""What becomes of a kernel's registers and accesses in hot code, as text: for who looks for a fault in the machine."""
+"""A summary of a kernel's registers and accesses in hot code, for debugging the machine."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
 
 def summary(ir: str, program: Program, facts: Facts) -> str:
-    """How many bytes of registers are values, how many come and go where, and which accesses are in line.
+    """The number of register bytes that are values, where they are moved, and which accesses are inline.
 
     Args:
-        ir: The code, as it is given to `hot`.
-        program: What it was made of.
-        facts: What else counts.
+        ir: The input of `hot`.
+        program: Its program.
+        facts: Further facts.
     """
     code = read(ir)
     slots = slots_of(code, program.register_bytes)

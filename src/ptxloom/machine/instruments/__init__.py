@@ -1,1 +1,1 @@
-"""The tools that look on while a kernel runs: what compiled code does for each of them."""
+"""The tools that observe a running kernel: the code that is compiled for each of them."""

@@ -27,7 +27,7 @@ _MASK: int = 1 << 31  # beside what a number of bits is masked with
 
 
 class _By(NamedTuple):
-    """By how many bits a shift moves.
+    """The distance of a shift.
 
     Attributes:
         amount: The operand with the amount.
@@ -130,7 +130,7 @@ def logic(f: TagPlaces, b: Builder, op: Op) -> bool:
 def _masks(
     b: Builder, op: Op, table: int, operands: Sequence[tree.Operand], sources: Sequence[TagPlace | None]
 ) -> tuple[int, int] | None:
-    """Which bits of the one register decide the result's, and which of them are as they are; None if not one."""
+    """Which bits of the single source register decide the result's, and which are copied; else None."""
     if sum(source is not None for source in sources) != 1:
         return None
     width = op.type.bits
@@ -155,7 +155,7 @@ def _goes_up(op: Op) -> bool:
 
 
 def _shifted(f: TagPlaces, b: Builder, op: Op, operands: Sequence[tree.Operand], by: _By) -> bool:
-    """The result takes the bits of registers side by side from one on."""
+    """The result takes consecutive bits of adjacent registers, from a first one on."""
     target = op.operands[0]
     sources = _held(f, op, operands)
     into = f.into(op, (target,), _some(sources), in_place=True)
@@ -176,5 +176,5 @@ def _some(sources: Sequence[TagPlace | None]) -> list[TagPlace]:
 
 
 def _facts(sources: Sequence[TagPlace | None]) -> tuple[int, ...]:
-    """Places and sizes as native code takes them; a size of 0 where there is nothing."""
+    """Places and sizes for native code; a size of 0 for a missing source."""
     return tuple(fact for source in sources for fact in (source or _NONE))

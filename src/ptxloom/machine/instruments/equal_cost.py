@@ -1,4 +1,4 @@
-"""Accesses that are those of an earlier instruction moved by a constant: they cost the same and need no counting."""
+"""Accesses at a constant distance from those of an earlier instruction: they cost the same and need no counting."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Twin(NamedTuple):
 
 
 def twins(program: Program) -> dict[int, Twin]:
-    """By instruction (its site): those of one basic block with the same registers in their addresses go together."""
+    """Twins by site: instructions of one basic block with the same registers in their addresses."""
     found: dict[int, Twin] = {}
     for block in program.blocks:
         known: dict[tuple[object, ...], Twin] = {}
@@ -44,7 +44,7 @@ def twins(program: Program) -> dict[int, Twin]:
 
 
 def _key(op: Op) -> tuple[tuple[Scope | None, str], int, int] | None:
-    """The base and the offset of an access, and what it may be moved by; None if it goes alone."""
+    """The base and the offset of an access, and the legal distances; None if it has no twin."""
     step = _STEPS.get(space_of(op))
     if op.node.predicate is not None or step is None or len(op.operands) != _OPERANDS:
         return None
@@ -59,5 +59,5 @@ def _key(op: Op) -> tuple[tuple[Scope | None, str], int, int] | None:
 
 
 def _identity(op: Op, name: str) -> tuple[Scope | None, str]:
-    """The braces that declare a name, and the name however it is spelled."""
+    """The braces that declare a name, and its normalised name."""
     return op.scope.place(name) or (None, name)

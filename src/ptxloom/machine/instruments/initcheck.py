@@ -42,7 +42,7 @@ def is_watched(b: Builder, space: int) -> bool:
 
 
 def brings_poison(op: Op) -> bool:
-    """Whether an instruction takes what is unwritten in memory into registers."""
+    """Whether an instruction can load unwritten memory into registers."""
     return op.opcode in LOADS or (moves_near_matrix(op) and loads(op.node))
 
 
@@ -52,15 +52,15 @@ def moves_near_matrix(op: Op) -> bool:
 
 
 def moves_poison(op: Op) -> bool:
-    """Whether an instruction only moves what it finds, between memory and registers."""
+    """Whether an instruction only moves data between memory and registers."""
     return op.opcode in LOADS or moves_near_matrix(op) or is_store(op)
 
 
 class Initcheck(Instrument):
-    """Emits the code that looks at the marks of memory, and sets them."""
+    """Emits the code that checks and sets the marks of memory."""
 
     def access(self, b: Builder, access: Access) -> None:
-        """Look for what is unwritten in what is read, and mark what is written."""
+        """Check reads for unwritten bytes, and mark writes."""
         if access.is_issued or not is_watched(b, access.space) or (b.follows and moves_poison(b.op)):
             return
         for piece in access.pieces:
@@ -69,7 +69,7 @@ class Initcheck(Instrument):
 
 
 class Remembering(Instrument):
-    """While a load is built to compute with poison: remembers where it finds the first of it."""
+    """Used while a load is built to compute with poison: records where it finds the first poison."""
 
     def access(self, b: Builder, access: Access) -> None:
         """A load reads poison."""
@@ -106,7 +106,7 @@ def _look_at(b: Builder, access: Access, piece: AccessPiece) -> None:
 
 
 def _find(b: Builder, addresses: Value, offset: int, lanes: Value, *, space: int, size: int, wide: bool) -> Value:
-    """The lanes that read something unwritten."""
+    """The lanes that read unwritten bytes."""
     if space != state.SHARED:
         return b.runtime(slow_path.missing_lanes, W, addresses, offset, lanes, space, size)
     name = _look(b, "read", size, "i32", wide=wide)
@@ -121,7 +121,7 @@ def _look(b: Builder, verb: str, size: int, result: str, *, wide: bool) -> str:
 
 
 def _leave(b: Builder, found: Value) -> None:
-    """If something unwritten is found, go on with this instruction in the variant that follows poison."""
+    """If unwritten bytes are found, continue with this instruction in the variant that follows poison."""
     leaving, staying = b.fresh("L"), b.fresh("L")
     b.do(f"br {found}, label %{leaving}, label %{staying}")
     b.label(leaving)

@@ -1,4 +1,4 @@
-"""Of which elements the tags of matrices speak: rows and registers of matrix moves, operands of products."""
+"""The elements that tags of matrices describe: rows and registers of matrix moves, operands of products."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _TRANSPOSABLE: Final = ("f16", "bf16")  # in shared memory
 
 @cache
 def lane_map(spelling: str) -> tuple[int, ...]:
-    """For each byte of the registers of a matrix move, by register and lane, which of the staged tags it takes.
+    """For each byte of the registers of a matrix move, by register and lane, the staged tag that it receives.
 
     For an element of fewer than 8 bits, also that, and the bit at which it starts in its byte.
 
@@ -56,7 +56,7 @@ def lane_map(spelling: str) -> tuple[int, ...]:
 
 
 def lane_maps(program: Program) -> tuple[dict[str, int], list[int]]:
-    """Where in the table of a program the map of each of its matrix moves starts; and the table."""
+    """The start of each matrix move's map in the program's table, and the table."""
     starts: dict[str, int] = {}
     table: list[int] = []
     for op in program.ops:
@@ -67,7 +67,7 @@ def lane_maps(program: Program) -> tuple[dict[str, int], list[int]]:
 
 
 def element_bytes(form: MatrixForm, operand: str) -> int:
-    """The bytes of which a product's operand has one tag: those of an element, one where it has fewer bits."""
+    """The bytes per tag of a product's operand: those of an element, at least one."""
     return max(form.container_bits(operand) // 8, 1)
 
 

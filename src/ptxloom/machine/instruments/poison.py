@@ -60,7 +60,7 @@ class Poisoning(Instrument):
 
     @cached_property
     def _read(self) -> frozenset[int]:
-        """The registers (by place of poison) that anything reads: poison in others does not matter."""
+        """The registers (by place of poison) that are ever read: poison in others does not matter."""
         found = (self.register(op, name.text) for op in self.program.ops for _, name in names_read(op))
         return frozenset(register.poison for register in found if register is not None)
 
@@ -70,13 +70,13 @@ class Poisoning(Instrument):
         return True
 
     def enter(self, b: Builder) -> None:
-        """What a call has kept of its caller's registers counts as written."""
+        """Mark the registers that a call has saved for its caller as written."""
         back = b.block.after
         for kept in () if back is None else self.program.calls[back.site].kept:
             b.runtime(poison.clear_poison, W, kept.place, kept.size, b.mask)
 
     def before(self, b: Builder) -> None:
-        """The instruction is about to run: work out the poison of its results."""
+        """The instruction is about to run: compute the poison of its results."""
         op = b.op
         if op.site in self.program.knowledge.uniform_ops:  # what it reads is written
             for register in self._results(op):
@@ -109,7 +109,7 @@ class Poisoning(Instrument):
     # -- rules
 
     def _given_away(self, b: Builder, values: list[Register], results: list[Register]) -> None:
-        """All that is read is used."""
+        """Everything that is read counts as used."""
         self._use(b, values, VALUE, b.active_mask)
         self._clear(b, results)
 
@@ -153,7 +153,7 @@ class Poisoning(Instrument):
                 b.runtime(poison.inherit, W, result.poison, value.poison, value.lane_bytes, b.active_mask, least)
 
     def _exchanged(self, b: Builder, values: list[Register], results: list[Register]) -> None:
-        """Lanes hand poison to each other as they do values; if what steers it is poison, so is all."""
+        """Lanes exchange poison in the same way as values; if the selector is poison, so is the whole result."""
         if not values or not results:
             self._clear(b, results)
             return
@@ -177,7 +177,7 @@ class Poisoning(Instrument):
         b.either(b.compare("ne", some, NONE), found, lambda: self._clear(b, results))
 
     def _as_poison(self, b: Builder, data: set[int]) -> None:
-        """Build the instruction once more, to compute with poison where its operands are data."""
+        """Build the instruction again, to compute with poison in place of its data operands."""
         row = self.find(b.op)
         assert row is not None
         instruments, b.instruments = b.instruments, initcheck.Remembering()
@@ -186,7 +186,7 @@ class Poisoning(Instrument):
         b.poisoned, b.instruments = None, instruments
 
     def _load(self, b: Builder, values: list[Register], results: list[Register]) -> None:
-        """What is unwritten in memory, of the bytes that the load uses."""
+        """The result is poison where the load uses unwritten memory."""
         del values
         op = b.op
         target, source = op.operands[0], op.operands[1]
@@ -212,7 +212,7 @@ class Poisoning(Instrument):
         b.either(b.compare("ne", some, NONE), found, lambda: self._clear(b, results))
 
     def _store(self, b: Builder, values: list[Register], results: list[Register]) -> None:
-        """Memory of the CTA takes the poison; what leaves it is used."""
+        """Memory of the CTA receives the poison; data that leave the CTA count as used."""
         del results
         op = b.op
         target, source = op.operands[0], op.operands[1]
@@ -281,7 +281,7 @@ class Poisoning(Instrument):
     # -- registers
 
     def register(self, op: Op, name: str) -> Register | None:
-        """A register that can be poison: not a vector, nor one value for the whole CTA that is surely written."""
+        """A register that can be poison: not a vector, nor a value of the whole CTA that is surely written."""
         found = op.scope.find(name)
         if not isinstance(found, Register) or found.vector > 1:
             return None
@@ -299,7 +299,7 @@ class Poisoning(Instrument):
         return [register for register in found if register is not None]
 
     def _use(self, b: Builder, registers: list[Register], use: int, lanes: Value) -> None:
-        """Note the registers that are poison in lanes that use them."""
+        """Report the registers that are poison in lanes that use them."""
         if not registers:
             return
 
@@ -316,7 +316,7 @@ class Poisoning(Instrument):
             self._put(b, result, b.constant(kind, 0))
 
     def _put(self, b: Builder, result: Register, bits: Value) -> None:
-        """What is poison of a result, in the active lanes."""
+        """Store the poison of a result, in the active lanes."""
         place = b.poison_place(result)
         if result.type.kind != "p":
             plain = b.bitcast(bits, vector(f"i{bits.bits}"))
@@ -329,7 +329,7 @@ class Poisoning(Instrument):
 
 
 class _Kept:
-    """Takes the poison of results: which register, its bits, and what has been done to them (`state.COMPUTED`)."""
+    """Receives the poison of results: the register, its bits, and whether they were computed (`state.COMPUTED`)."""
 
     def __init__(self, poisoning: Poisoning, b: Builder, wanted: set[int]) -> None:
         self._poisoning = poisoning

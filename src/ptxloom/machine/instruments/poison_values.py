@@ -1,4 +1,4 @@
-"""What is poison of the result of an instruction, by what is poison of the registers that it reads."""
+"""The poison of an instruction's result, from the poison of the registers that it reads."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def poisoned_lanes(b: Builder, registers: Iterable[Register]) -> Value:
 
 
 def spread(b: Builder, values: list[Register], result: Register) -> Value:
-    """Whole results, of what the run-time alone computes."""
+    """Poison of whole results, for instructions that the run-time computes."""
     lanes = poisoned_lanes(b, values)
     if result.type.kind == "p":
         return lanes
@@ -45,7 +45,7 @@ def spread(b: Builder, values: list[Register], result: Register) -> Value:
 
 
 def computed_or(b: Builder, values: list[Register], done: Value) -> Value:
-    """What has been done to the bits of a result: COMPUTED if it was done to those of a source."""
+    """The flags of a result's bits: COMPUTED if those of a source have it."""
     for value in {one.poison: one for one in values}.values():
         some = b.runtime(poison.is_computed, W, value.poison, value.lane_bytes, b.active_mask)
         done = b.select(b.compare("ne", some, NONE), Value("i32", str(state.COMPUTED)), done)

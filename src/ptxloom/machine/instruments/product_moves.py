@@ -1,4 +1,4 @@
-"""What a matrix product notes of its operands, and of its result."""
+"""Records the origins of a matrix product's operands, and of its result."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def product(f: TagPlaces, b: Builder, op: Op) -> bool:
-    """D is made of A, B and C: note where these come from."""
+    """D is computed from A, B and C: record the origins of these."""
     form = matrix_form(op.spelling)
     sources = op.operands[1:]
     size = form.register_bits // 8
@@ -77,7 +77,7 @@ def _descriptor(b: Builder, op: Op, number: int) -> Value:
 
 
 def _note(b: Builder, op: Op, registers: Sequence[TagPlace | None], slots: int, each: int) -> None:
-    """Note an operand, element by element, `each` bytes apiece; `slots` slots of nothing for what has no origin."""
+    """Record an operand element by element, `each` bytes apiece; operands without an origin get `slots` empty slots."""
     for held in registers:
         if held is None:
             b.runtime(product_tags.note_nothing, W, slots)

@@ -40,7 +40,7 @@ SLOT: Final = np.dtype(language.structure(counting.CounterSlot))
 
 
 class Counters:
-    """Where the counters of a program lie: six rows of 64-bit numbers, then the slots.
+    """The layout of a program's counters: six rows of 64-bit numbers, then the slots.
 
     Attributes:
         keys: The instruction (its site) and the state space that each slot is for.
@@ -58,23 +58,23 @@ class Counters:
         self._slots = {key: self.start + number * SLOT.itemsize for number, key in enumerate(self.keys)}
 
     def whole(self, block: int) -> int:
-        """The counters of blocks run by whole warps."""
+        """The counter of a block's runs by whole warps."""
         return 8 * block
 
     def part(self, block: int) -> int:
-        """How often parts of warps did."""
+        """The counter of its runs by parts of warps."""
         return 8 * (self.blocks + block)
 
     def lanes(self, block: int) -> int:
-        """How many lanes these parts had together."""
+        """The counter of the lanes in these parts."""
         return 8 * (2 * self.blocks + block)
 
     def active(self, site: int) -> int:
-        """How many lanes ran a predicated instruction."""
+        """The counter of the lanes that ran a predicated instruction."""
         return 8 * (3 * self.blocks + site)
 
     def divergent(self, site: int) -> int:
-        """How often a branch sent lanes to different places."""
+        """The counter of a branch's divergent runs."""
         return 8 * (3 * self.blocks + self.sites + site)
 
     @property
@@ -96,12 +96,12 @@ class Counters:
 
     @property
     def bytes(self) -> int:
-        """How much memory they take."""
+        """Their size in memory."""
         return self.start + len(self.keys) * SLOT.itemsize
 
 
 def _spaces(op: Op) -> tuple[int, ...]:
-    """The spaces whose accesses are counted: a copy has two; of all others every access is counted in one slot."""
+    """The spaces whose accesses are counted: two for a copy; other instructions have one slot for all accesses."""
     moves = [touch for touch in touches(op.node) if touch.base == "address" and (touch.loads or touch.stores)]
     return (state.SHARED, state.GLOBAL) if len(moves) > 1 else (state.GENERIC,) * len(moves)
 
@@ -160,7 +160,7 @@ def _population(b: Builder, mask: Value) -> Value:
 
 
 def _rules(op: Op, size: int) -> tuple[int, int]:
-    """How many lanes shared memory serves together, and the rules by which it does."""
+    """The number of lanes that shared memory serves together, and the rules."""
     of = bank_access(op, size)
     if of is None:
         return 32, counting.ALONE if any(touch.does == UPDATES for touch in touches(op.node)) else 0
@@ -188,7 +188,7 @@ def bank_access(op: Op, size: int) -> banks.Access | None:
 
 
 def _function(name: str, bits: int) -> str:
-    """Compare an access with the pattern that came last; anything else goes to `counting.meet`."""
+    """Compare an access with the last pattern; other patterns go to `counting.meet`."""
     pattern, slot = language.record(counting.Pattern).offsets, language.record(counting.CounterSlot).offsets
     meet = translation.signature(counting.meet)
     inside = "" if bits == 32 else _INSIDE.format(start=pattern["start"], end=pattern["end"])

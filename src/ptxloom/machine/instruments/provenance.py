@@ -1,8 +1,8 @@
-"""Provenance, as an instrument: beside what an instruction does with bytes, what it does with their tags.
+"""Provenance, as an instrument: does to the tags of bytes what each instruction does to the bytes.
 
-Instructions that move bytes take the tags along; a conversion of one element stays that element, converted; a matrix
-product is noted with where its operands come from; all else is computed from what it reads. Control is not followed:
-the origin of a chosen value is that of the value itself.
+Instructions that move bytes also move their tags; a conversion of one element stays that element, converted; a matrix
+product is recorded with the origins of its operands; everything else counts as computed from its inputs. Control is not
+followed: the origin of a chosen value is that of the value itself.
 """
 
 from __future__ import annotations
@@ -74,13 +74,13 @@ class Following(TagPlaces, Instrument):
         self.maps = lane_maps(program)[0]
 
     def sees(self, op: Op) -> bool:
-        """What reads or writes something of an origin, and what writes memory."""
+        """Whether an instruction accesses data with an origin, or writes memory."""
         if _writes(op.node) or op.site in self.moments or brings(op):
             return True
         return any(carried(self.program, op, name.text) for operand in op.operands for name in _names(operand))
 
     def enter(self, b: Builder) -> None:
-        """Forget the origins of registers that a call has kept for its caller."""
+        """Forget the origins of registers that a call has saved for its caller."""
         back = b.block.after
         for kept in () if back is None else self.program.calls[back.site].kept:
             if kept.size:
@@ -99,12 +99,12 @@ class Following(TagPlaces, Instrument):
             self._compute(b, b.op)
 
     def give(self, b: Builder, registers: Sequence[tree.Operand]) -> None:
-        """Registers go to words of tensor memory."""
+        """Registers are stored to tensor memory."""
         for number, one in enumerate(registers):
             b.runtime(tensor_tags.stage_words, W, number, *(self.held(b.op, one) or _NOWHERE))
 
     def take(self, b: Builder, registers: Sequence[tree.Operand]) -> None:
-        """Registers come from there."""
+        """Registers are loaded from tensor memory."""
         for number, one in enumerate(registers):
             held = self.held(b.op, one)
             if held is not None:
@@ -298,7 +298,7 @@ class Following(TagPlaces, Instrument):
         return True
 
     def _compute(self, b: Builder, op: Op) -> None:
-        """Results are made of all that is read."""
+        """Results are computed from everything that is read."""
         results = [held for name in _results(op) if (held := self.held(op, name))]
         sources = list(dict.fromkeys(held for name in _read(op) if (held := self.held(op, name))))[:_SOURCES]
         for result in results:
@@ -321,7 +321,7 @@ _Rule: TypeAlias = "Callable[[Following, Builder, Op], bool]"
 
 
 def rule_of(op: Op) -> _Rule | None:
-    """What becomes of tags at an instruction, by what it does to memory and to other lanes, else by its words."""
+    """The rule for tags at an instruction, by its effects on memory and other lanes, else by its words."""
     node = op.node
     found: _Rule | None
     if calls(node) or copies(node):
@@ -359,7 +359,7 @@ def _by_words(node: tree.Instruction) -> _Rule | None:
 
 
 _PRODUCTS: Final[dict[str, _Rule]] = {"": product_moves.product, PRODUCTS: product_moves.warpgroup}
-"""What multiplies, by what it issues."""
+"""The multiplying instructions, by what they issue."""
 _NOWHERE: Final = (0, 0)
 
 
@@ -369,7 +369,7 @@ def _writes(node: tree.Instruction) -> bool:
 
 
 def _unpacks(node: tree.Instruction) -> bool:
-    """Whether an instruction may take bits out from among those of a constant."""
+    """Whether an instruction may extract bits that were combined with a constant."""
     return adds(node) or (multiplies_operands(node) and not products_of_parts(node))
 
 

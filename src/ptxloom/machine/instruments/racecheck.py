@@ -1,4 +1,4 @@
-"""Racecheck, as an instrument: it sees what touches shared and global memory, and what orders such accesses."""
+"""Racecheck, as an instrument: it observes accesses to shared and global memory, and what orders them."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ _SCOPES: Final = {"cta": 0, "cluster": 1, "gpu": 2, "gl": 2, "sys": 3}
 
 
 class Racecheck(Instrument):
-    """Emits the code that reports to `runtime.racecheck` what happens."""
+    """Emits the code that reports events to `runtime.racecheck`."""
 
     def __init__(self, checks: frozenset[str], registers: Mapping[Key, int]) -> None:
         self.near = not checks.isdisjoint((NEAR, FENCES))
@@ -79,13 +79,13 @@ class Racecheck(Instrument):
         self._registers: Mapping[Key, int] = registers if self.near else {}
 
     def sees(self, op: Op) -> bool:
-        """What touches a register of products."""
+        """Whether an instruction touches a register of products."""
         return bool(self._registers) and any(True for _ in self._touched(op))
 
     # -- what orders accesses
 
     def before(self, b: Builder) -> None:
-        """Fences, and what begins and ends asynchronous operations."""
+        """Report fences, and the beginning and end of asynchronous operations."""
         op = b.op
         if self._registers:
             self._products(b)
@@ -122,7 +122,7 @@ class Racecheck(Instrument):
                 pass
 
     def after(self, b: Builder) -> None:
-        """Barriers of lanes: they have come together."""
+        """Report barriers of lanes after they have converged."""
         for deed in deeds_of(b.op.node):
             match deed:
                 case Meet(Reach.WARP):
@@ -136,7 +136,7 @@ class Racecheck(Instrument):
     # -- registers of products
 
     def _products(self, b: Builder) -> None:
-        """Products and fences between them, and what else touches their registers."""
+        """Report products, fences between them, and other accesses to their registers."""
         op = b.op
         if is_product(op):
             shape = zlib.crc32(".".join(q for q in op.qualifiers if is_shape(q)).encode())
@@ -187,7 +187,7 @@ class Racecheck(Instrument):
     # -- accesses
 
     def access(self, b: Builder, access: Access) -> None:
-        """Compare it with what others have done, and remember it."""
+        """Compare the access with earlier ones of other threads, and record it."""
         if reports_to_mbarrier(b.op):
             if access.kind == WRITE and not access.is_mbarrier:
                 for piece in access.pieces:
@@ -238,7 +238,7 @@ def _mask_type(op: Op) -> str:
 
 
 def _issue(b: Builder, target: Value, size: int, site: int, piece: AccessPiece | None = None) -> None:
-    """`st.async`, `red.async`: what each lane writes, if that is known, and the mbarrier that reports its end."""
+    """Report `st.async` and `red.async`: the data of each lane, if known, and the mbarrier that reports completion."""
     barrier = addresses_at(b, b.op.operands[2], state.SHARED, state.MBARRIER_BYTES, scratch.BARRIERS)
     held = _held(b, piece.places if piece is not None else ())
     part_bytes = piece.bits // 8 if piece is not None else size
@@ -246,7 +246,7 @@ def _issue(b: Builder, target: Value, size: int, site: int, piece: AccessPiece |
 
 
 def _held(b: Builder, places: tuple[Value, ...]) -> Value:
-    """The places of the registers that are stored, one after the other; null if unknown."""
+    """The places of the stored registers, one after the other; null if unknown."""
     for number, place in enumerate(places):
         b.store(place, b.scratch(scratch.PLACES + 8 * number), 8)
     return b.scratch(scratch.PLACES) if places else Value("ptr", "null")
@@ -297,7 +297,7 @@ def _look_far(b: Builder, access: Access, piece: AccessPiece) -> None:
 
 
 def _site(b: Builder, access: Access) -> int:
-    """The instruction, and whether it is strong, and may be one that waits."""
+    """The site of an instruction, with flags: whether it is strong, and whether it may wait."""
     if not access.strong:
         return b.op.site
     return b.op.site | shadow.STRONG | (shadow.LOOKS_AGAIN if access.kind != WRITE else 0)
@@ -307,18 +307,18 @@ def _site(b: Builder, access: Access) -> int:
 
 
 class Ordering(NamedTuple):
-    """What racecheck needs to know of a program before each launch.
+    """What racecheck needs to know about a program before each launch.
 
     Attributes:
         strengths: How strong each instruction's accesses are, a byte each (`Launch.strengths`).
-        by_async_proxy: Something touches memory through the async proxy.
-        fences_inits: Something hands on what `mbarrier.init` did.
-        finely: Something can order some threads of a CTA and not all.
-        copies: Something copies while the kernel goes on.
-        maps: Something orders what is done to tensor maps.
-        tensor: Something is done to tensor memory.
-        products: Something multiplies while the kernel goes on.
-        fragments: How many registers such products hold.
+        by_async_proxy: Whether memory is accessed through the async proxy.
+        fences_inits: Whether a fence publishes `mbarrier.init`.
+        finely: Whether something can order some threads of a CTA and not all.
+        copies: Whether there are asynchronous copies.
+        maps: Whether something orders accesses to tensor maps.
+        tensor: Whether tensor memory is accessed.
+        products: Whether there are asynchronous products.
+        fragments: The number of registers of such products.
     """
 
     strengths: bytes
@@ -336,7 +336,7 @@ _ORDERINGS: Final[WeakKeyDictionary[Program, Ordering]] = WeakKeyDictionary()
 
 
 def ordering_of(program: Program) -> Ordering:
-    """What a program's instructions order, found out once."""
+    """The ordering of a program's instructions, computed once."""
     found = _ORDERINGS.get(program)
     if found is None:
         deeds = {deed for op in program.ops for deed in deeds_of(op.node)}
@@ -366,7 +366,7 @@ def scope_of(op: Op) -> int:
 
 
 def strength_of(op: Op) -> int:
-    """What `Launch.strengths` holds of an instruction: the accesses it may meet, if it is strong.
+    """The entry of an instruction in `Launch.strengths`: the accesses that it may synchronise with, if it is strong.
 
     An mbarrier is an object of its own, whatever the scope in which its operations order accesses, and however large
     are the values of those which report to it.

@@ -1,4 +1,4 @@
-"""Where the tags of registers lie, and how results do not overwrite tags that are still to be read."""
+"""The places of registers' tags, and how results avoid overwriting tags that are still to be read."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SPARE_LANE_BYTES: Final = 64  # of tags behind those of all registers, for resul
 
 
 class TagPlace(NamedTuple):
-    """Where the tags of a register lie, as its own place does, and its bytes a lane."""
+    """The place of a register's tags, like the register's own, and its bytes per lane."""
 
     place: int
     size: int
@@ -39,7 +39,7 @@ class TagPlaces:
         self.program = program
 
     def held(self, op: Op, operand: tree.Operand) -> TagPlace | None:
-        """Where the tags of an operand lie; None if it has no origin: a literal, a counter, an address."""
+        """The place of an operand's tags; None if it has no origin: a literal, a counter, an address."""
         index = 0
         if isinstance(operand, tree.Component):
             operand, index = operand.base, COMPONENTS[operand.field]
@@ -52,13 +52,13 @@ class TagPlaces:
 
     @property
     def spare(self) -> int:
-        """Where results are put aside."""
+        """The spare place for results."""
         return spare_place(self.program)
 
     def into(
         self, op: Op, targets: Sequence[tree.Operand], sources: Sequence[TagPlace], *, in_place: bool = False
     ) -> list[TagPlace | None]:
-        """Where results go at first: to their registers, or aside if that would change what is yet to be read.
+        """The first destination of results: their registers, or the spare place if that would overwrite unread tags.
 
         A register may be changed `in_place` where each lane's bytes are read before they are given.
         """
@@ -74,14 +74,14 @@ class TagPlaces:
         return aside
 
     def settle(self, b: Builder, op: Op, targets: Sequence[tree.Operand], into: Sequence[TagPlace | None]) -> None:
-        """Bring results to their registers."""
+        """Move results to their registers."""
         for target, aside in zip(targets, into, strict=True):
             held = self.held(op, target)
             if held is not None and aside is not None and held != aside:
                 self.copy(b, op, held, aside, b.active_mask)
 
     def copy(self, b: Builder, op: Op, held: TagPlace, source: TagPlace | None, lanes_: Value) -> None:
-        """A register takes the tags of another one, in some lanes."""
+        """Copy the tags of a register to another, in some lanes."""
         count = 0 if source is None else min(held.size, source.size)
         if source is not None:
             b.runtime(register_tags.move_tags, W, op.site, lanes_, *held, 0, *source, 0, count)
@@ -89,10 +89,10 @@ class TagPlaces:
             b.runtime(register_heads.clear_tags, W, lanes_, *held, count, held.size - count)
 
     def clear(self, b: Builder, held: TagPlace) -> None:
-        """A register holds nothing of an origin."""
+        """Clear the tags of a register."""
         b.runtime(register_heads.clear_tags, W, b.active_mask, *held, 0, held.size)
 
 
 def spare_place(program: Program) -> int:
-    """Where behind the registers results are put aside."""
+    """The spare place after the registers."""
     return -(-program.register_bytes // LANES) * LANES

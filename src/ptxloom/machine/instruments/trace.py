@@ -33,7 +33,7 @@ class Field:
         name: The register as written; "" for the address.
         operand: The node that reads it.
         bits: Of one lane; 1 for a predicate.
-        at: Where it lies in the record.
+        at: Its offset in the record.
         after: Recorded after the instruction, not before it.
     """
 
@@ -45,12 +45,12 @@ class Field:
 
     @property
     def bytes(self) -> int:
-        """What it takes."""
+        """Its size in bytes."""
         return 8 if self.bits == 1 else max(LANES * self.bits // 8, 64)
 
 
 def fields_of(op: Op) -> tuple[Field, ...]:
-    """What a record of an instruction holds."""
+    """The fields of an instruction's record."""
     found: list[Field] = []
     at = HEAD_BYTES
     for place, operand in enumerate(op.operands):
@@ -95,7 +95,7 @@ def _registers(operand: tree.Operand) -> Iterator[tree.Name]:
 
 
 def record_bytes(op: Op) -> int:
-    """What one record takes."""
+    """The size of a record."""
     return HEAD_BYTES + sum(field.bytes for field in fields_of(op))
 
 
@@ -108,18 +108,18 @@ class Tracing(Instrument):
         self.record = Value("i64", "0")
 
     def sees(self, op: Op) -> bool:
-        """What is traced."""
+        """Whether an instruction is traced."""
         return op.site in self.numbers
 
     def before(self, b: Builder) -> None:
-        """Begin a record, and keep what the instruction reads."""
+        """Begin a record, and store what the instruction reads."""
         number = self.numbers.get(b.op.site)
         if number is not None:
             self.record = b.runtime(tracing.begin_record, _W, number, b.active_mask)
             self._keep(b, after=False)
 
     def after(self, b: Builder) -> None:
-        """Keep what the instruction wrote."""
+        """Store what the instruction wrote."""
         if b.op.site in self.numbers:
             self._keep(b, after=True)
 

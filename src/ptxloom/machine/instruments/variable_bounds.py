@@ -1,10 +1,10 @@
-"""Which variable an address was made from, as far as the text of a program shows it.
+"""Which variable an address was computed from, as far as the text of a program shows.
 
-A register that a `mov` or `cvta` sets to a variable's address points into it, and so does what is made of it by adding,
-subtracting, aligning, copying and selecting. What comes from memory, from another CTA (`mapa`) or from differences of
-addresses may point anywhere, and what is joined with it, too. In programs for pairs of CTAs a mask may exchange the CTA
-that a shared address names: the variable is then that CTA's. An address that points into variables by all writes to its
-registers must not leave them: no compiler relies on the memory next to a variable.
+A register that a `mov` or `cvta` sets to a variable's address points into it, and so do values computed from it by
+adding, subtracting, aligning, copying and selecting. Values from memory, from another CTA (`mapa`) or from differences
+of addresses may point anywhere, and so may values combined with them. In programs for pairs of CTAs a mask may exchange
+the CTA that a shared address names: the variable is then that CTA's. An address that points into variables by all
+writes to its registers must not leave them: no compiler relies on the memory next to a variable.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 _W: Final = Value("ptr", "%w")
 
-#: What a register may hold: no address of a variable; addresses of some variables; anything.
+#: Possible contents of a register: no address of a variable; addresses of some variables; anything.
 Pointees: TypeAlias = "frozenset[Variable] | None"
 _DATA: Final[frozenset[Variable]] = frozenset()
 
@@ -48,7 +48,7 @@ _SPACES: Final = {name: space.number for name, space in MEMORY.items() if space.
 
 @dataclass(frozen=True, slots=True)
 class PointsTo:
-    """What a program's addresses point into.
+    """The variables that a program's addresses point into.
 
     Attributes:
         by_site: By instruction, for each operand the variables that it surely points into, if it is such an address.
@@ -79,21 +79,21 @@ def _sorted(variables: frozenset[Variable]) -> tuple[Variable, ...]:
 
 
 class _Flow:
-    """What each register may point into, whatever the way that control takes to a block."""
+    """The variables that each register may point into, on any path to a block."""
 
     def __init__(self) -> None:
         self._held: dict[Key, Pointees] = {}
         self._here: dict[Key, Pointees] = {}  # what the block at hand has written
 
     def changes(self, program: Program) -> bool:
-        """Go through the program once: whether any register has come to hold more."""
+        """Process the program once; returns whether any register's set has grown."""
         before = dict(self._held)
         for _ in self.addresses(program):
             pass
         return self._held != before
 
     def addresses(self, program: Program) -> Iterator[tuple[Op, list[Pointees]]]:
-        """Every instruction with what its address operands point into; what it writes is taken in."""
+        """Every instruction with the variables that its address operands point into; updates its results."""
         for block in program.blocks:
             self._here = {}
             for op in block.ops:
@@ -111,7 +111,7 @@ class _Flow:
         return self._here[key] if key in self._here else self._held.get(key, default)
 
     def address(self, op: Op, operand: tree.Operand) -> Pointees:
-        """What an address operand points into."""
+        """The variables that an address operand points into."""
         match operand:
             case tree.Address(base=base, extra=()):
                 return self._of(op, base)
@@ -121,7 +121,7 @@ class _Flow:
                 return _DATA
 
     def _of(self, op: Op, operand: tree.Operand) -> Pointees:  # noqa: PLR0911 - one case a node
-        """What the value of an operand points into."""
+        """The variables that an operand's value points into."""
         match operand:
             case tree.Name(text=name):
                 found = op.scope.find(name)
@@ -146,7 +146,7 @@ class _Flow:
 
 
 class _Sure:
-    """Values that surely point into some variables, whatever way they come; None: they may point anywhere."""
+    """Values that surely point into some variables, on every path; None: they may point anywhere."""
 
     data: Pointees = _DATA
 
@@ -162,16 +162,16 @@ class _Sure:
         return values[pointing[0]] if len(pointing) == 1 and pointing[0] in places else None
 
     def opaque(self, values: Sequence[Pointees]) -> Pointees:
-        """What is made of an address otherwise may point anywhere."""
+        """Other results computed from an address may point anywhere."""
         return _DATA if all(value == _DATA for value in values) else None
 
     def cut(self, value: Pointees, bits: int) -> Pointees:
-        """Addresses of shared and local memory have 32 bits; of fewer, anything may be made."""
+        """Addresses of shared and local memory have 32 bits; with fewer, a value may point anywhere."""
         return value if bits >= _ADDRESS_BITS or value == _DATA else None
 
 
 def _joined(one: Pointees, other: Pointees) -> Pointees:
-    """What may be either of two."""
+    """The union of two possible contents."""
     if one is None or other is None:
         return None
     if one == other:
@@ -184,13 +184,13 @@ _ADDRESS_BITS: Final = 32
 
 
 class Overruns(Instrument):
-    """Notes accesses that leave the variables that their addresses were made from."""
+    """Reports accesses that leave the variables from which their addresses were computed."""
 
     def __init__(self, program: Program) -> None:
         self.found = points_to(program)
 
     def access(self, b: Builder, access: Access) -> None:
-        """Compare the addresses with where the variables lie."""
+        """Compare the addresses with the variables' bounds."""
         if access.is_mbarrier and not counts(b.op.node):
             return  # it is not what the first address of the instruction points to
         variables = self._variables(b.op, access.operand)
@@ -207,7 +207,7 @@ class Overruns(Instrument):
         self._compare(b, variables, at, sizes, lanes)
 
     def _variables(self, op: Op, operand: int | None) -> tuple[Variable, ...]:
-        """What an operand points into, or the first one that is an address."""
+        """The variables that an operand, by default the first address, points into."""
         sets = self.found.by_site.get(op.site, ())
         if operand is None:
             addresses = (n for n, node in enumerate(op.operands) if isinstance(node, (tree.Address, tree.Indexed)))
@@ -241,7 +241,7 @@ class Overruns(Instrument):
 
 
 def _whole(b: Builder, variable: Variable) -> Value:
-    """How many bytes a variable has, 32 times."""
+    """The size of a variable, 32 times."""
     if variable.size or variable.space != "shared":
         return b.constant(vector("i64"), variable.size)
     whole = b.load("i64", b.field("shared_bytes"), 8)  # an array without a size: all that is left
@@ -249,7 +249,7 @@ def _whole(b: Builder, variable: Variable) -> Value:
 
 
 def points_to(program: Program) -> PointsTo:
-    """What a program's addresses point into; found once."""
+    """The variables that a program's addresses point into; computed once."""
     found = _FOUND.get(program)
     if found is None:
         found = _FOUND[program] = _found(program)

@@ -1,4 +1,4 @@
-"""Which tools watch a launch, by the words among its checks: for callers that compile nothing."""
+"""Which tools watch a launch, from the words in its checks; compiles nothing."""
 
 from __future__ import annotations
 
@@ -30,18 +30,18 @@ def is_initcheck_wanted(checks: frozenset[str]) -> bool:
 
 @cache
 def lets_be_hot(checks: frozenset[str]) -> bool:
-    """Whether only tools watch with which code can be hot: memcheck and synccheck are in all code, profile counts."""
+    """Whether all watching tools allow hot code: memcheck and synccheck are in all code, profiles count there."""
     return checks <= {"memcheck", "synccheck", PROFILE}
 
 
 @cache
 def is_watched(checks: frozenset[str]) -> bool:
-    """Whether a tool watches that the run-time knows of."""
+    """Whether a tool watches that the run-time supports."""
     return is_racecheck_wanted(checks) or is_initcheck_wanted(checks) or PROVENANCE in checks
 
 
 def words_of(sites: Iterable[int]) -> frozenset[str]:
-    """The words among a variant's checks for following tags, and for where shared memory is kept."""
+    """The words in a variant's checks for following tags, and for the instructions at which shared memory is kept."""
     return frozenset({PROVENANCE, *(f"{PROVENANCE}:{site}" for site in sites)})
 
 

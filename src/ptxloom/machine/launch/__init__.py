@@ -1,1 +1,1 @@
-"""Running a grid: its limits, the state of workers and CTAs in memory, what Python does for a kernel that runs."""
+"""Runs a grid: limits, the state of workers and CTAs in memory, Python's services for a running kernel."""

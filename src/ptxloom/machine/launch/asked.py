@@ -1,4 +1,4 @@
-"""The options of launches beside their arguments, judged once."""
+"""Validates the options of launches, apart from their arguments, once."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ STACK_BYTES = 16384
 
 
 class Launchable(Runnable, Protocol):
-    """A kernel, with its facts for launches and what it keeps of them."""
+    """A kernel, with its facts for launches and its caches."""
 
     name: str
     module: Module
@@ -64,14 +64,14 @@ class LaunchNumbers:
     pending_launches: int = PENDING_LAUNCHES
 
     def facts(self, watched: frozenset[str]) -> LaunchFacts:
-        """What such a launch is, with these tools."""
+        """The facts of such a launch, with these tools."""
         return LaunchFacts(self.shape, self.shared_bytes, self.seed, self.stack_bytes, watched, self.printf_bytes)
 
     def budget(self, kernel: Launchable, touched: Memory) -> Budget:
-        """What pays for such a launch, with what is known beforehand taken off.
+        """The memory budget of such a launch, minus what is known beforehand.
 
         Raises:
-            UsageError: It is more than the launch may have.
+            UsageError: The launch exceeds its memory limit.
         """
         budget = Budget(self.memory_limit)
         calls = kernel.needs.runtime_calls

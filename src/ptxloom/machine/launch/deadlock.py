@@ -1,4 +1,4 @@
-"""Which lanes wait where, and for which others: the report on a kernel that cannot go on, or has not ended in time."""
+"""Which lanes wait where, and for which others: the report on a kernel that is stuck, or has not ended in time."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def _groups(reporter: Reporter, w: Any) -> Iterator[_LaneGroup]:
 
 
 def _askers(reporter: Reporter, w: Any, group: _LaneGroup) -> Iterator[_LaneGroup]:
-    """A group as it is, or divided by the mbarrier that its lanes wait at: they ask again and again."""
+    """A group, divided by the mbarrier that its lanes poll."""
     if group.waits:
         yield group
         return
@@ -112,7 +112,7 @@ def _verb(group: _LaneGroup) -> str:
 
 
 def _reason(group: _LaneGroup, cta: Any, groups: list[_LaneGroup], near: list[_LaneGroup]) -> str:
-    """Whom the lanes wait for, and where those are: in the CTA, or `near`, in its cluster; empty if they run."""
+    """What a group waits for, and where that is: in the CTA, or `near`, in its cluster; empty if it runs."""
     if not group.waits:
         return ""
     if group.members:
@@ -132,7 +132,7 @@ def _reason(group: _LaneGroup, cta: Any, groups: list[_LaneGroup], near: list[_L
 
 
 def _columns(group: _LaneGroup, cta: Any, near: list[_LaneGroup]) -> str:
-    """What the lanes of `tcgen05.alloc` wait for: the peer, or columns that are not free."""
+    """The reason why lanes wait at `tcgen05.alloc`: for the peer, or for free columns."""
     memory: Any = language.structure(TensorMemory).from_address(cta.tensor)
     held = [bool(owner) for owner in memory.owners]
     if group.op.has("cta_group::2"):
@@ -148,7 +148,7 @@ def _columns(group: _LaneGroup, cta: Any, near: list[_LaneGroup]) -> str:
 
 
 def _mbarrier(reporter: Reporter, group: _LaneGroup, cta: Any, near: list[_LaneGroup]) -> str:
-    """What the mbarrier lacks that lanes look at again and again, and what could bring it; empty for another CTA's."""
+    """What is missing at the mbarrier that lanes poll, and what could supply it; empty for another CTA's."""
     offset = group.mbarrier - cta.shared
     if not 0 <= offset < reporter.atlas.shared_bytes:
         return ""
@@ -192,7 +192,7 @@ def _may_name(op: Op, name: str) -> bool:
 
 
 def _elsewhere(groups: list[_LaneGroup], group: _LaneGroup) -> str:
-    """Where the others are."""
+    """The places of the other threads."""
     lines = sorted({g.op.line for g in groups if g.op.site != group.op.site})
     if not lines:
         return ", no other is left"

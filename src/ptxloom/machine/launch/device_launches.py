@@ -1,8 +1,8 @@
-"""What kernels launch (CUDA's dynamic parallelism, as in CUDA 12): collected while a grid runs.
+"""Launches by kernels (CUDA's dynamic parallelism, as in CUDA 12), collected while a grid runs.
 
-A kernel asks for a buffer, stores the parameters there, and launches it into a stream. What it launches runs once the
-grid has ended (`running`), as hardware may do, too: a grid sees no effects of what it launched. Launches that go
-wrong leave an error with the thread that made them.
+A kernel asks for a buffer, stores the parameters there, and launches it into a stream. The child runs once the grid has
+ended (`running`), which hardware may also do: a grid sees no effects of its children. Launches that go wrong leave an
+error with the thread that made them.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ PENDING_LAUNCHES: Final = 2048
 """Launches that may wait to begin (cudaLimitDevRuntimePendingLaunchCount)."""
 MOST_PENDING: Final = 1 << 20
 MOST_DEPTH: Final = 24
-"""Grids that may have launched each other below the first one; those behind their launcher (tails) do not count."""
+"""The depth limit of grids below the first one; tail launches do not count."""
 _ALIGNMENT: Final = 128  # of a buffer
 _NOTE_BYTES: Final = 1024  # that Python takes to remember a launch
 _MOST_ERRORS: Final = 1 << 16  # threads whose last error is remembered
@@ -60,7 +60,7 @@ class DeviceLaunch(NamedTuple):
 
 
 class LaunchRequest(NamedTuple):
-    """A launch as a thread asks for it.
+    """A launch as requested by a thread.
 
     Attributes:
         function: The kernel's address.
@@ -95,17 +95,17 @@ class Waiting:
         self.launches: list[DeviceLaunch] = []
 
     def add(self, made: list[DeviceLaunch]) -> None:
-        """Take what a grid has launched: launches without a stream or in a stream come first, then the tails."""
+        """Add the launches of a grid: launches without a stream or in a stream come first, then the tails."""
         self.launches += reversed([one for one in made if one.is_tail])
         self.launches += reversed([one for one in made if not one.is_tail])
 
 
 class DeviceLaunches:
-    """What one grid launches, and where it puts the parameters.
+    """The launches of one grid, and the buffers for their parameters.
 
     Args:
-        module: Whose kernels it may launch.
-        waiting: What others of its family have launched.
+        module: The module whose kernels it may launch.
+        waiting: The waiting launches of its family.
         depth: Grids above this one.
     """
 
@@ -127,11 +127,11 @@ class DeviceLaunches:
 
     @property
     def is_last(self) -> bool:
-        """Whether nothing of the family runs behind this grid."""
+        """Whether nothing of the family runs after this grid."""
         return not self.made and not self._waiting.launches
 
     def show(self, memory: Memory, budget: Budget) -> None:
-        """Let the grid store parameters.
+        """Make the parameter buffers accessible to the grid.
 
         Raises:
             OverBudget: There is no memory for as many.
@@ -141,7 +141,7 @@ class DeviceLaunches:
         self._start = align(memory.add(self._region, _WHAT), _ALIGNMENT)
 
     def buffer(self, thread: Thread, size: int) -> int:
-        """Where the thread may store the parameters of any kernel; 0 if memory has run out."""
+        """The address at which the thread may store the parameters of any kernel; 0 if memory has run out."""
         if size > self._size:
             return 0
         if self._buffers >= self._most:
@@ -151,7 +151,7 @@ class DeviceLaunches:
         return self._start + (self._buffers - 1) * self._step
 
     def buffer_for(self, thread: Thread, wanted: LaunchRequest) -> int:
-        """The same for one launch; 0, and an error of the thread's, if there cannot be such a launch."""
+        """The same for one launch; if the launch is impossible, sets the thread's error and returns 0."""
         known = self._judged(thread, wanted)
         made = self.buffer(thread, 0) if known is not None else 0
         if known is not None and made:
@@ -164,12 +164,12 @@ class DeviceLaunches:
         return self.peek_error(thread) if known is None else self._noted(thread, self._launched(known, buffer, stream))
 
     def launch_buffer(self, thread: Thread, buffer: int, stream: int) -> int:
-        """Launch what a buffer was asked for; returns the error."""
+        """Launch the kernel of a buffer; returns the error."""
         known = self._known.pop(buffer, None)
         return self._noted(thread, _INVALID_VALUE if known is None else self._launched(known, buffer, stream))
 
     def last_error(self, thread: Thread) -> int:
-        """The thread's last error, which is then forgotten."""
+        """Return and clear the thread's last error."""
         return self._errors.pop(thread, 0)
 
     def peek_error(self, thread: Thread) -> int:
@@ -177,7 +177,7 @@ class DeviceLaunches:
         return self._errors.get(thread, 0)
 
     def _judged(self, thread: Thread, wanted: LaunchRequest) -> _Known | None:
-        """A launch that is possible; None, and an error of the thread's, if it is not."""
+        """The validated launch; None, with the thread's error set, if it is impossible."""
         name = self._kernel_at(wanted.function)
         if name not in self._sizes or self._sizes[name] > self._size:
             self._noted(thread, _INVALID_FUNCTION)
@@ -197,7 +197,7 @@ class DeviceLaunches:
         return self._functions[number - 1] if rest == 0 and 1 <= number <= len(self._functions) else ""
 
     def _launched(self, known: _Known, buffer: int, stream: int) -> int:
-        """Note a launch; returns the error."""
+        """Record a launch; returns the error."""
         at = buffer - self._start
         if not 0 <= at < self._buffers * self._step or at % self._step:
             return _INVALID_VALUE

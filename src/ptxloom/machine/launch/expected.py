@@ -1,4 +1,4 @@
-"""What the arrays of a launch must be afterwards, and what they turn out to be."""
+"""The required arrays after a launch, and the comparisons with them."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _LEGAL = "an array, or arrays by the names of parameters or by their places amon
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Expected:
-    """An array of a launch and what it must be: its parameter's name, and the types of the arrays it is made of."""
+    """An array of a launch and its reference, with its parameter's name and the types of its input arrays."""
 
     name: str
     place: int
@@ -43,7 +43,7 @@ class Expected:
 
 
 def references_of(given: References, parameters: Sequence[Parameter], args: Sequence[object]) -> tuple[Expected, ...]:
-    """Each array that is to be compared, proved to be comparable before anything runs.
+    """Each array to compare, checked to be comparable before anything runs.
 
     Raises:
         UsageError: Something else is named, or the shapes or types do not fit.
@@ -63,7 +63,7 @@ def references_of(given: References, parameters: Sequence[Parameter], args: Sequ
 
 
 def _places(given: References, arrays: Sequence[object]) -> list[tuple[object, object]]:
-    """What is compared, by place or name."""
+    """The references, by place or name."""
     if isinstance(given, (np.ndarray, Reference)):
         shape = (given.array if isinstance(given, Reference) else given).shape
         fitting = [n for n, one in enumerate(arrays) if is_array(one) and one.shape == shape]
@@ -99,7 +99,7 @@ def _pair(place: object, wanted: object, arrays: Sequence[object], names: Sequen
 def outcomes(
     expected: Sequence[Expected], program: Program, grid: tuple[int, ...], record: ProvenanceRecord | None
 ) -> tuple[Comparison, ...]:
-    """The arrays as they are after a launch, compared with what they must be; the first mistake is traced back."""
+    """Compare the arrays after a launch with their references, and trace back the first wrong element."""
     precision = precision_of(program)
     found: list[Comparison] = []
     for one in expected:

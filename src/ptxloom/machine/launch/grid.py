@@ -1,4 +1,4 @@
-"""Running a grid: threads run its clusters, and their notes are put together."""
+"""Runs a grid: threads run its clusters, and their results are merged."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class _Crew:
         self._helpers: list[threading.Thread] = []
 
     def start(self) -> None:
-        """Start as many as there is memory for."""
+        """Start as many threads as memory allows."""
         launch, budget = self._grid.launch, self._grid.launch.budget
         most = min(self._threads or default_threads(), launch.native.total)
         room = (budget.limit - budget.taken) // self._share
@@ -52,7 +52,7 @@ class _Crew:
             helper.start()
 
     def look(self) -> Generator[int]:
-        """How many rounds the first worker goes on before it looks again; the others start when much is left to do."""
+        """Yields the rounds until the first worker's next check; starts the other threads when much work is left."""
         native = self._grid.launch.native
         start = time.perf_counter()
         rounds = 1
@@ -81,7 +81,7 @@ class _Crew:
 
 
 class Grid:
-    """A launch and the threads over it, of which the first is this one."""
+    """A launch and the threads that run it, of which the first is the caller's."""
 
     def __init__(self, launch: LaunchState, first: Worker) -> None:
         self.launch = launch
@@ -90,7 +90,7 @@ class Grid:
         self.hazards = Hazards()
 
     def result(self, threads: int | None, deadline: float | None, progress: Progress | None = None) -> LaunchResult:
-        """Run the grid, and put together the result; as `run`."""
+        """Run the grid as `run` does, and collect the result."""
         launch = self.launch
         recording = launch.recording
         try:
@@ -111,8 +111,8 @@ class Grid:
     def run(self, threads: int | None, deadline: float | None, progress: Progress | None = None) -> None:
         """Run the grid to its end, or to a time on `time.monotonic`.
 
-        Without a number of threads, others than this one start once a millisecond of work is seen to be left for them.
-        `progress` is called now and then with how many CTAs have been started, and of how many.
+        Without a number of threads, further threads start once there is a millisecond of work for them. `progress` is
+        called periodically with the number of CTAs started and the total.
 
         Raises:
             LaunchError: The kernel was ended by a fault, a deadlock or the time limit.
@@ -155,7 +155,7 @@ class Grid:
         self._conclude()
 
     def _conclude(self) -> None:
-        """Gather what the workers noted, and raise what ended them.
+        """Collect the workers' results, and raise the error that ended them.
 
         Raises:
             LaunchError: The kernel was ended.
@@ -184,7 +184,7 @@ class Grid:
             del failure  # likewise
 
     def _profile(self) -> Profile | None:
-        """What the run cost, if that was counted."""
+        """The profile of the run, if it was counted."""
         launch = self.launch
         return launch.profile.profile(launch.program, launch.shared_bytes) if launch.profile is not None else None
 

@@ -1,4 +1,4 @@
-"""What Python does for a running kernel: CUDA's device run-time calls, such as `vprintf`, `malloc`, `__assertfail`."""
+"""Python's services for a running kernel: CUDA's device run-time calls, such as `vprintf`, `malloc`, `__assertfail`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def serve(number: int, request: Request) -> None:
-    """Do what a kernel called for.
+    """Carry out a kernel's call.
 
     Raises:
         LaunchError: An assertion failed.
@@ -42,7 +42,7 @@ def serve(number: int, request: Request) -> None:
 
 
 def _each(request: Request, do: Callable[[Request, int], None]) -> None:
-    """Lane by lane: one alone can take a while, if it prints a megabyte."""
+    """Process a call lane by lane, checking the time limit: one lane can take long, if it prints a megabyte."""
     for lane in request.lanes:
         interrupts.check()
         do(request, lane)
@@ -70,7 +70,7 @@ def _print(request: Request, lane: int) -> None:
 
 
 def _allocate(request: Request, lane: int) -> None:
-    """`malloc(size)`: a null pointer where there is no room."""
+    """`malloc(size)`: a null pointer if the heap is full."""
     maker = Maker(request.op, request.block, int(request.warp.index), lane)
     request.result(lane, request.launch.allocate(request.number(lane, FRAME_HEAD + 8), maker), 8)
 
@@ -87,7 +87,7 @@ def _fail(request: Request) -> None:
 
 
 def _free(request: Request, lane: int) -> None:
-    """`free(pointer)`: of what `malloc` returned, once; a null pointer is nothing to free."""
+    """`free(pointer)`: the pointer must come from `malloc` and be freed once; a null pointer is ignored."""
     launch = request.launch
     address = request.number(lane, FRAME_HEAD)
     if address == 0 or launch.release(address):

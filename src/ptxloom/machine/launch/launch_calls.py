@@ -56,7 +56,7 @@ def _peek_error(request: Request, lane: int) -> None:
 
 
 def _wanted(request: Request, lane: int, extents: int) -> LaunchRequest:
-    """The kernel, which comes first, and its extents and shared memory, which lie side by side."""
+    """Read the request: the kernel, which comes first, and its extents and shared memory, which are adjacent."""
     grid, block = ([request.number(lane, extents + at + axis, 4) for axis in (0, 4, 8)] for at in (0, 12))
     return LaunchRequest(request.number(lane, FRAME_HEAD + 8), grid, block, request.number(lane, extents + 24, 4))
 

@@ -1,4 +1,4 @@
-"""How large a launch may be: what the hardware allows, and the kernel's own directives."""
+"""The limits of a launch: those of the hardware, and those of the kernel's own directives."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class LaunchFacts(NamedTuple):
 
 
 def shape_of(grid: object, block: object, cluster: object, directives: Iterable[PerformanceDirective]) -> Shape:
-    """The shape of a launch of a kernel; without `cluster`, that which its `.reqnctapercluster` asks for.
+    """The shape of a launch of a kernel; without `cluster`, the one that its `.reqnctapercluster` requires.
 
     Raises:
         UsageError: The hardware, or the kernel's own directives (PTX ISA 11.4), do not allow it.
@@ -135,7 +135,7 @@ def extent(argument: str, value: object) -> tuple[int, int, int]:
 
 
 def whole(value: object) -> int | None:
-    """An integer of any kind, but not a truth value."""
+    """An integer of any type, but not a bool; else None."""
     if type(value) is int:  # asking for a protocol takes longer
         return value
     return index(value) if isinstance(value, SupportsIndex) and not isinstance(value, bool) else None

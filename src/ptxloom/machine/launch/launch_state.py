@@ -1,4 +1,4 @@
-"""One launch on its way: what native code reads of it, and what Python remembers."""
+"""The state of a launch: the part that native code reads, and the part that Python keeps."""
 
 from __future__ import annotations
 
@@ -57,9 +57,9 @@ _VARIANTS: Final = {turns.WANT_WHOLE: "full", turns.WANT_MASKED: "masked", turns
 
 
 class LaunchState:
-    """One launch on its way; `native` is what compiled code reads.
+    """The state of a launch; `native` is the part that compiled code reads.
 
-    It has no way back to its kernel, which keeps it for the next launch if that may be warm (`warm.Warm`).
+    It has no reference to its kernel, which may keep it for the next launch (`warm.Warm`).
     """
 
     def __init__(
@@ -117,13 +117,13 @@ class LaunchState:
 
     @cached_property
     def reporter(self) -> Reporter:
-        """What words its hazards."""
+        """The reporter that words its hazards."""
         from ptxloom.machine.results.reporter import Reporter  # noqa: PLC0415 - where there is anything to report
 
         return Reporter(self._planned, self.atlas)
 
     def _shadows(self, params: bytes) -> Iterator[ShadowMaker]:
-        """Those of the instruments that look on."""
+        """The shadow makers of the watching instruments."""
         if is_racecheck_wanted(self.checks):
             from ptxloom.machine.launch.shadows.racecheck import RaceShadow  # noqa: PLC0415 - each where it is wanted
 
@@ -197,22 +197,22 @@ class LaunchState:
 
     @property
     def cta_bytes(self) -> int:
-        """What a resident CTA takes: its state, shared memory, local memory and warps; control stacks apart."""
+        """The memory of a resident CTA: its state, shared memory, local memory and warps, without control stacks."""
         tensor = MEMORY_BYTES if self.needs.uses_tensor_memory else 0
         return _CTA_BYTES + self.shared_bytes + tensor + self.native.warps * (32 * self.local_bytes + self.warp_bytes)
 
     @property
     def control_bytes(self) -> int:
-        """What the control stacks of a warp take."""
+        """The memory of a warp's control stacks."""
         return 32 * _CELL_BYTES * self.control_cells
 
     def provide(self, wanted: int) -> None:
-        """Compile the variant that a worker came to need."""
+        """Compile the variant that a worker needs."""
         whole, poisoned = wanted == turns.WANT_WHOLE, wanted == turns.WANT_POISONED
         setattr(self.native, _VARIANTS[wanted], self.code(whole=whole, poisoned=poisoned))
 
     def ran(self, instructions: int) -> None:
-        """Take in that a worker has executed more instructions; go on in better code if there is any by now."""
+        """Record that a worker has executed more instructions; switch to better code if there is any."""
         if self._code.heated(instructions, checks=compiled_checks(self.checks)):
             for wanted, at in _VARIANTS.items():
                 if getattr(self.native, at):
@@ -224,7 +224,7 @@ class LaunchState:
         return self._code.address(whole=whole, checks=checks | {POISON} if poisoned else checks)
 
     def _publish(self) -> None:
-        """Show native code the memory it may touch."""
+        """Publish the memory that native code may access."""
         heap = self.heap
         if heap is not None:
             self.memory.add(heap.region)
@@ -251,11 +251,11 @@ class LaunchState:
 
     @property
     def is_last(self) -> bool:
-        """Whether no launch of its kernel's runs behind it, which may free what this one leaves."""
+        """Whether no further launch of its kernel's family follows, which could free memory that this one leaves."""
         return self.launches is None or self.launches.is_last
 
     def touch(self, memory: Memory) -> None:
-        """Have another memory to touch than before; native code does not learn of it."""
+        """Set another accessible memory, without publishing it to native code."""
         self.memory = self.atlas.memory = memory
 
     def allocate(self, size: int, maker: Maker) -> int:
@@ -267,7 +267,7 @@ class LaunchState:
         return address
 
     def release(self, address: int) -> bool:
-        """Take memory back, False if no block starts here; what still points at it is out of bounds."""
+        """Free memory; returns False if no block starts here. Remaining pointers to it are out of bounds."""
         return self.heap is not None and self.heap.release(address) is not None
 
     def bytes_at(self, address: int, size: int) -> bytes:

@@ -48,48 +48,48 @@ class LaunchOptions(TypedDict, total=False):
     `kernel.launch(grid, block, arguments, **watched)`.
 
     Attributes:
-        memory: A `pl.Device`: the kernel may touch all that it holds, besides the arrays among `args`.
+        memory: A `pl.Device`: the kernel may access all its memory, besides the arrays among `args`.
         cluster: CTAs of a cluster in x, y, z; they run at the same time and reach each other's shared memory. By
-            default what the kernel's `.reqnctapercluster` asks for, else a launch without clusters.
+            default those of the kernel's `.reqnctapercluster`, else a launch without clusters.
         checks: The tools that watch the run, besides the device's; by default memcheck and synccheck, which cost
             nothing. `memcheck:variables` reports addresses that leave the variable from which they were made;
             `memcheck:leaks`, what `malloc` returned and was not freed when the launch ends; racecheck, accesses to
             shared memory that no barrier, mbarrier, fence or wait orders, whatever the schedule; initcheck, uses of
-            unwritten bytes in shared and local memory and in registers; `initcheck:global`, the same in global
-            memory; `racecheck:global`, races in global memory, within CTAs and between them, and loads with `.nc`
-            of what the kernel writes, which takes 10 bytes of memory a byte touched, and more where many threads
-            touch it; `racecheck:fences`, also fences that the manual asks for and libraries leave out.
+            unwritten bytes in shared and local memory and in registers; `initcheck:global`, the same in global memory;
+            `racecheck:global`, races in global memory, within CTAs and between them, and loads with `.nc` of what the
+            kernel writes, which takes 10 bytes of memory a byte touched, and more where many threads touch it;
+            `racecheck:fences`, also fences that the manual requires and libraries leave out.
         profile: Whether to count what each instruction costs; `LaunchResult.profile` holds the counts.
-        trace: Which instructions to record, `LaunchResult.trace` holds the records: patterns such as "ldmatrix",
-            PTX lines, source lines such as "kernel.cu:45", or `Trace`s, which also choose blocks and warps.
-        threads: Threads of the host; by default one, and one for each other core once a millisecond of work is left
-            for them. Fewer run where there are fewer clusters, or no memory for as many.
+        trace: Which instructions to record, `LaunchResult.trace` holds the records: patterns such as "ldmatrix", PTX
+            lines, source lines such as "kernel.cu:45", or `Trace`s, which also choose blocks and warps.
+        threads: Threads of the host; by default one, and one for each other core once a millisecond of work is left for
+            them. Fewer run where there are fewer clusters, or no memory for as many.
         timeout: Seconds after which the kernel is ended, counted from the call and including its compilation.
         schedule_seed: Another order of warps for each number. All but 0 refuse one request in eight to cancel the
             launch of a cluster, as hardware does for a kernel that is more urgent.
         stack_bytes: Local memory a thread has for calls.
         heap_bytes: What `malloc` can return in all, 8 MiB by default (cudaLimitMallocHeapSize); beyond, it returns
-            NULL. The kernels of a module share its heap, and blocks live from launch to launch until they are
-            freed; as long as any live, the size is fixed.
+            NULL. The kernels of a module share its heap, and blocks live from launch to launch until they are freed; as
+            long as any live, the size is fixed.
         printf_bytes: What `printf` can print in a launch (cudaLimitPrintfFifoSize); the rest is cut.
-        memory_limit: Bytes of the host's memory that the launch may have in all: the arrays of `args` and the
-            variables of the module, the heap, what is printed, and shared memory, local memory and registers of the
-            CTAs that are resident, with what tools, profile and trace remember. By default half of what the machine
-            has. Parts count whole, though the host provides memory only where it is touched.
+        memory_limit: Bytes of the host's memory that the launch may have in all: the arrays of `args` and the variables
+            of the module, the heap, what is printed, and shared memory, local memory and registers of the CTAs that are
+            resident, with what tools, profile and trace remember. By default half of what the machine has. Parts count
+            whole, though the host provides memory only where it is touched.
         progress: Called four times a second, from a thread of its own, with the CTAs started and all CTAs.
-        uninitialised: Arrays that are unwritten (or their places among `args`): `initcheck:global` reports reads of
-            unwritten bytes in them, or in memory from `malloc`.
-        contract: Whether each `mul` and `add` is rounded by itself, "as written", or "fused" into an `fma` where
-            ptxas would fuse them (its `--fmad=true`, the default): results then differ in the last bits.
-        textures: Textures and surfaces beside those in `args`: by the names of the module's `.texref` and
-            `.surfref`, or those whose numbers (`int(texture)`) are stored in structures or in memory.
+        uninitialised: Arrays that count as unwritten (or their places among `args`): `initcheck:global` reports reads
+            of unwritten bytes in them, or in memory from `malloc`.
+        contract: Whether each `mul` and `add` is rounded by itself, "as written", or "fused" into an `fma` where ptxas
+            would fuse them (its `--fmad=true`, the default): results then differ in the last bits.
+        textures: Textures and surfaces beside those in `args`: by the names of the module's `.texref` and `.surfref`,
+            or those whose numbers (`int(texture)`) are stored in structures or in memory.
         provenance: Whether to follow where every byte comes from, through memory and registers:
             `LaunchResult.provenance` shows it for what was written and for the operands of matrix products. A
             `Provenance` chooses the products that are recorded. Takes 8 bytes of memory a byte that is followed.
         reference: What arrays must be afterwards, by their parameters' names or their places among `args`, each an
             array or a `pl.comparison.Reference` with tolerances; or one array, for the only one of its shape.
-            `LaunchResult.comparisons` says which elements differ, what pattern they make and, with `provenance`,
-            where the first came from.
+            `LaunchResult.comparisons` says which elements differ, what pattern they make and, with `provenance`, where
+            the first came from.
     """
 
     memory: MemoryHolder | None
@@ -142,7 +142,7 @@ def multiprocessors() -> int:
 
 
 def unwritten_arrays(named: Sequence[object], args: Sequence[object]) -> list[NDArray[Any]]:
-    """The arrays that hold nothing yet, named by themselves or by their places among the arguments.
+    """The unwritten arrays, given directly or by their places among the arguments.
 
     Raises:
         UsageError: Something else is named.
@@ -192,7 +192,7 @@ def read_checks(text: str | None, argument: str = "--checks") -> tuple[str, ...]
 
 
 def wanted_provenance(provenance: bool | Provenance) -> Provenance | None:
-    """What is to be followed, if anything.
+    """The requested provenance, if any.
 
     Raises:
         UsageError: It is neither a bool nor a `Provenance`.
@@ -228,7 +228,7 @@ def integer(argument: str, value: object, low: int | None = None, high: int | No
 
 
 def deadline_of(timeout: object) -> float | None:
-    """When a time limit that starts now ends, on `time.monotonic`.
+    """The end of a time limit that starts now, on `time.monotonic`.
 
     Raises:
         UsageError: It is not a time.

@@ -1,4 +1,4 @@
-"""Launches that differ in their parameters alone: all else is judged once."""
+"""Launches that differ only in their parameters: everything else is validated once."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Prepared:
 
     Args:
         kernel: The kernel.
-        asked: The request of its launches.
+        asked: The validated options of its launches.
         memory: The device.
         profile: Whether each counts what its instructions cost.
         provenance: Whether each follows where bytes come from.

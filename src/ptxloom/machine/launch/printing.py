@@ -1,4 +1,4 @@
-"""What a kernel prints: C's `printf` as CUDA takes it, within a limit (CUDA C++ Programming Guide, formatted output).
+"""A kernel's output: `printf` as in CUDA, within a limit (CUDA C++ Programming Guide, formatted output).
 
 A directive is `%[flags][width][.precision][size]type`; anything else is printed unchanged, including `%n`, and so is
 everything after 32 arguments. Measured on an H100: `%y`, a `%` at the end and `%5` are printed unchanged, `%5%` is `%`,
@@ -37,7 +37,7 @@ class FormatDirective(NamedTuple):
 
 
 class Printed:
-    """What a launch has printed.
+    """The output of a launch.
 
     Attributes:
         cut: Calls whose output is missing, in whole or in part.
@@ -53,7 +53,7 @@ class Printed:
 
         Args:
             template: The format.
-            take: Returns the next argument, of as many bytes as it is called with.
+            take: Returns the next argument of a given number of bytes.
             text_at: Returns the string at an address, cut after a number of bytes.
 
         Returns:
@@ -77,7 +77,7 @@ class Printed:
         return taken
 
     def _write(self, text: bytes) -> None:
-        """Keep what there is room for; the room is negative once something did not fit."""
+        """Keep what fits; the remaining space becomes negative once something did not fit."""
         if self._room >= 0:
             self._pieces.append(text[: self._room])
             self._room -= len(text)
@@ -105,7 +105,7 @@ def _number(text: bytes, take: Callable[[int], bytes]) -> int:
 
 
 def _one(form: FormatDirective, take: Callable[[int], bytes], text_at: Callable[[int, int], bytes], room: int) -> bytes:
-    """What a directive prints."""
+    """The output of a directive."""
     match form.letter:
         case "%":
             return b"%"

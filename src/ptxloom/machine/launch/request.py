@@ -50,12 +50,12 @@ class Request:
         return int.from_bytes(ctypes.string_at(self.place(lane, offset), size), "little")
 
     def use(self, lane: int, address: int, size: int) -> None:
-        """A lane's call uses what lies at a generic address: initcheck looks, if it watches."""
+        """Record that a lane's call uses memory at a generic address: initcheck checks it, if it watches."""
         if self.launch.native.poison_bytes or self.launch.native.watches_global:
             _read_lane()(ctypes.addressof(self.warp), lane, address, GENERIC, size, self.op.site)
 
     def bytes_at(self, lane: int, address: int, size: int) -> bytes:
-        """What a lane finds at a generic address; fewer bytes where its memory ends."""
+        """The bytes that a lane reads at a generic address; fewer if its memory ends there."""
         offset = address % WINDOW_BYTES
         if LOCAL_WINDOW <= address < LOCAL_WINDOW + WINDOW_BYTES:
             start: int = self.warp.local + lane * self.warp.local_bytes + offset
@@ -65,7 +65,7 @@ class Request:
         return self.launch.bytes_at(address, size)
 
     def text_at(self, lane: int, address: int, most: int = _LONGEST) -> bytes:
-        """The C string at a generic address, or as much of it as is wanted."""
+        """The C string at a generic address, cut after `most` bytes."""
         found = b""
         while b"\0" not in found and len(found) < most:
             more = self.bytes_at(lane, address + len(found), min(4096, most - len(found)))
@@ -77,7 +77,7 @@ class Request:
         return text
 
     def result(self, lane: int, value: int, size: int) -> None:
-        """Leave what the call returns where the caller takes it."""
+        """Store the result of the call where the caller expects it."""
         ctypes.memmove(self.place(lane, FRAME_HEAD), value.to_bytes(size, "little", signed=value < 0), size)
 
     def hazard(self, kind: str, lane: int | None = None, /, **words: object) -> Hazard:
@@ -90,6 +90,6 @@ class Request:
 
 @cache
 def _read_lane() -> Callable[[int, int, int, int, int, int], None]:
-    """Initcheck's look at what one lane reads."""
+    """The native function by which initcheck checks a lane's read."""
     kinds = (ctypes.c_uint64, ctypes.c_uint32, ctypes.c_uint64, *[ctypes.c_uint32] * 3)
     return ctypes.CFUNCTYPE(None, *kinds)(jit.native_address(slow_path.read_lane))

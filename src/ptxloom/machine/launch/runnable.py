@@ -1,4 +1,4 @@
-"""What a launch needs of a kernel."""
+"""What a launch needs from a kernel."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Runnable(Protocol):
 
     @cached_property
     def countable(self) -> Countable:
-        """What a profile counts."""
+        """The description of what a profile counts."""
         ...
 
     def local_bytes(self, stack_bytes: int) -> int:

@@ -1,4 +1,4 @@
-"""Runs a validated launch, and after it what its kernel has launched."""
+"""Runs a validated launch, then the launches that its kernel has made."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def launched(  # noqa: PLR0917 - a launch is all of these
     recording: Recording | None = None,
     provenance: Provenance | None = None,
 ) -> LaunchResult:
-    """Run a launch, and what its kernel launches; profile and trace cover only the kernel itself.
+    """Run a launch, and those that its kernel makes; profile and trace cover only the kernel itself.
 
     Raises:
         LaunchError: A kernel was ended.
@@ -76,7 +76,7 @@ def launched(  # noqa: PLR0917 - a launch is all of these
 
 
 class _Family:
-    """What a kernel has launched, and what that has launched, one after the other."""
+    """The launches of a kernel and, recursively, those of its children, one after the other."""
 
     def __init__(
         self, first: Launchable, asked: LaunchNumbers, facts: LaunchFacts, memory: Memory, waiting: Waiting
@@ -92,7 +92,7 @@ class _Family:
         self._cut = 0
 
     def result(self, first: LaunchResult, threads: int | None, deadline: float | None) -> LaunchResult:
-        """Run all of them; as that of the launch that they belong to."""
+        """Run all of them; returns the result of the first launch."""
         waiting = self._waiting.launches
         with interrupts.guarded():
             while waiting:
@@ -148,7 +148,7 @@ class _Family:
             self._hazards[one.kernel] = _together(joined([*seen, *_of(one.kernel, told.hazards)]), [seen, told.hazards])
 
     def _all(self, own: Hazards) -> Hazards:
-        """What the first kernel did wrong, and then the others."""
+        """The hazards of the first kernel, then those of the others."""
         several = [own, *self._hazards.values()]
         return _together((hazard for hazards in several for hazard in hazards), several)
 

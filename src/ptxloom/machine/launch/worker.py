@@ -89,7 +89,7 @@ class Worker:
                     self._admit()
                 case turns.DEADLOCK:
                     raise LaunchError(
-                        "the kernel is deadlocked: no thread can go on", self._waiting("synccheck.deadlock")
+                        "the kernel is deadlocked: no thread can continue", self._waiting("synccheck.deadlock")
                     )
                 case turns.FAULT:
                     hazard = self.launch.reporter.fault(self.state.fault[0])
@@ -97,7 +97,7 @@ class Worker:
                 case turns.SERVICE:
                     self._serve()
                 case _:
-                    raise AssertionError(f"the machine lost its way: status {status}")
+                    raise AssertionError(f"internal error: status {status}")
 
     def _serve(self) -> None:
         """Do what a warp asks for."""

@@ -1,1 +1,1 @@
-"""What instruments remember of a launch: each makes its own room, which no other module knows."""
+"""The memory of instruments during a launch: each allocates its own, which no other module knows."""

@@ -1,4 +1,4 @@
-"""Room for what a profile counts, and what a trace records."""
+"""Memory for the counters of a profile and the records of a trace."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ class ProfileShadow(ShadowMaker):
         self._areas: dict[int, NDArray[np.uint8]] = {}
 
     def worker(self, address: int) -> None:
-        """Counters of its own."""
+        """Give each worker its own counters."""
         self._areas[address] = self._countable.make_room(self._arena)
 
     def warp(self, warp: Any) -> None:
-        """The warps of a worker count together."""
+        """The warps of a worker share its counters."""
         counters = self._countable.counters
         warp.profile = self._areas[warp.worker].ctypes.data
         warp.moved, warp.moved_counters = warp.profile + counters.moved, 2 * counters.sites
 
     def profile(self, program: Program, shared_bytes: int) -> Profile:
-        """What the run cost."""
+        """The profile of the run."""
         locate = partial(shared_arrays, program, shared_bytes)
         return self._countable.profile(program.entry.name, self._areas.values(), locate)
 
@@ -49,5 +49,5 @@ class TraceShadow(ShadowMaker):
         self._recording = recording
 
     def warp(self, warp: Any) -> None:
-        """All warps write into the same rooms."""
+        """All warps write into the same buffers."""
         warp.trace, warp.trace_sites = self._recording.address, self._recording.sites

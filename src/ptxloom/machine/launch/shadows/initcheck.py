@@ -1,4 +1,4 @@
-"""Room for what initcheck remembers: marks of what has been written, and the poison of registers."""
+"""Memory for initcheck: marks of written bytes, and the poison of registers."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class InitShadow(ShadowMaker):
-    """What initcheck remembers: of shared and local memory and registers, and of global memory that came unwritten."""
+    """Initcheck's state: for shared and local memory and registers, and for initially unwritten global memory."""
 
     def __init__(
         self, arena: Arena, program: Program, checks: frozenset[str], unwritten: Sequence[NDArray[Any]]
@@ -40,13 +40,13 @@ class InitShadow(ShadowMaker):
             self._add(array)
 
     def start(self, launch: Any) -> None:
-        """Set where native code finds the poison of registers."""
+        """Set the place of registers' poison for native code."""
         launch.poison = state.REGISTERS + self._registers
         launch.poison_bytes, launch.unsure = self._poison, self._registers
         launch.watches_global = int(self._far)
 
     def add_heap(self, region: NDArray[Any], written: Iterable[Piece]) -> None:
-        """What `malloc` returns is unwritten, except for blocks from before."""
+        """Memory from `malloc` is unwritten, except for blocks of earlier launches."""
         if self._far:
             self._add(region, written)
 
@@ -58,13 +58,13 @@ class InitShadow(ShadowMaker):
                     row[3] = marks + int(row[0]) - start
 
     def renew(self, address: int, size: int) -> None:
-        """They hold nothing."""
+        """Mark the bytes as unwritten."""
         for start, end, marks in self._pieces:
             if start <= address < end:
                 ctypes.memset(marks + address - start, slow_path.UNWRITTEN_BYTE, size)
 
     def cluster(self, launch: Any, ctas: Sequence[int]) -> None:
-        """Marks of what has been written in shared and local memory."""
+        """Allocate the marks of shared and local memory."""
         if not self._near:
             return
         take = partial(self._arena.take, what="initcheck's marks of shared and local memory")
@@ -77,7 +77,7 @@ class InitShadow(ShadowMaker):
                     warp.local_written = _unwritten(take, LANES * launch.local_bytes)
 
     def _add(self, array: NDArray[Any], written: Iterable[Piece] = ()) -> None:
-        """Another piece of global memory, of which parts are written."""
+        """Add a piece of global memory, of which parts are written."""
         start = array.ctypes.data
         marks = _unwritten(partial(self._arena.take, what="initcheck's marks of global memory"), array.nbytes + 1)
         self._pieces.append((start, start + array.nbytes, marks))
@@ -91,7 +91,7 @@ def poison_bytes(program: Program, checks: frozenset[str]) -> int:
 
 
 def _unwritten(take: Callable[[int], int], size: int) -> int:
-    """Marks of unwritten memory."""
+    """Allocate the marks of unwritten memory."""
     at = take(size)
     ctypes.memset(at, slow_path.UNWRITTEN_BYTE, size)
     return at

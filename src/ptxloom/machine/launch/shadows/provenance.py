@@ -1,4 +1,4 @@
-"""Room for what provenance remembers: tags beside registers and memory, paths, nodes and matrix products."""
+"""Memory for provenance: tags of registers and memory, paths, nodes and matrix products."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ class ProvenanceShadow(ShadowMaker):
         self._make_room(budget_of(asked))
 
     def _choose(self, asked: Provenance, warps: int) -> None:
-        """Which products are recorded."""
+        """Choose the products that are recorded."""
         numbers = range(warps) if asked.warps is None else tuple(asked.warps)
         if any(not 0 <= n < warps for n in numbers):
             raise UsageError("warps", asked.warps, f"warps from 0 to {warps - 1}")
@@ -93,7 +93,7 @@ class ProvenanceShadow(ShadowMaker):
         self._trail.ctas, self._trail.cta_count = self._arena.put(blocks) if len(blocks) else 0, len(blocks)
 
     def _make_room(self, budget_bytes: int) -> None:
-        """Tables of fixed size for paths, the budget for the rest.
+        """Allocate tables of fixed size for paths, and the rest from the budget.
 
         One part in 9 is for nodes, one in 16 for what finds them, one in 8 for events.
         """
@@ -121,7 +121,7 @@ class ProvenanceShadow(ShadowMaker):
         return zeroed_widely(size, what)
 
     def start(self, launch: Any) -> None:
-        """Set where native code finds all of this."""
+        """Set the places of all these tables for native code."""
         trail, moments, bytes_ = self._trail, 1 + len(self._moments), int(launch.shared_bytes)
         shape = len(self._kept_ctas), moments, bytes_
         self._pictures = self._take(_TAG * prod(shape), _NEAR).view(np.uint64).reshape(shape)
@@ -158,13 +158,13 @@ class ProvenanceShadow(ShadowMaker):
         self._trail.changed, self._trail.page_count = changed.ctypes.data, len(changed)
 
     def renew(self, address: int, size: int) -> None:
-        """They are as if never written."""
+        """Treat the bytes as never written."""
         for start, end, _, tags in self._pieces:
             if start <= address < end and tags is not None:
                 tags[address - start : address - start + size] = 0
 
     def cluster(self, launch: Any, ctas: Sequence[int]) -> None:
-        """Tags of shared and local memory."""
+        """Allocate the tags of shared and local memory."""
         take = partial(self._arena.take, what=_NEAR)
         for at in ctas:
             cta: Any = language.structure(state.Cta).from_address(at)
@@ -177,7 +177,7 @@ class ProvenanceShadow(ShadowMaker):
                     warp.local_tags = take(_TAG * LANES * launch.local_bytes)
 
     def limits(self) -> tuple[str, ...]:
-        """What did not fit."""
+        """Sentences about what did not fit."""
         return tuple(self._limits())
 
     def _limits(self) -> Iterator[str]:
@@ -186,12 +186,12 @@ class ProvenanceShadow(ShadowMaker):
         if missed:
             yield f"provenance has no room for {missed:,} matrix products: give it a larger budget, or choose warps"
         if trail.node_count >= trail.node_limit:
-            yield "provenance has no room for all values that were computed: for some it does not report from what"
+            yield "provenance has no room for all computed values: it does not report the sources of some"
         if trail.path_count >= trail.path_limit:
-            yield "provenance has no room for all ways that bytes took: for some it reports only the beginning"
+            yield "provenance has no room for all paths of bytes: it reports only the beginning of some"
 
     def record(self) -> ProvenanceRecord:
-        """What it has found."""
+        """The record of the launch."""
         trail, arrays = self._trail, tuple(self._arrays())
         events = self._kept["event"].view(_EVENT)[: int(trail.event_count)]
         keys, kinds = np.unique(events["site"].astype(np.uint64) << np.uint64(32) | events["plan"], return_inverse=True)
@@ -217,7 +217,7 @@ class ProvenanceShadow(ShadowMaker):
         return ProvenanceRecord(tuple(known for _, known in arrays), self.limits(), raw, self._program)
 
     def _site(self, site: int, plan: int) -> ProductSite:
-        """An instruction, and what it multiplied: by a plan of products into tensor memory, if `plan` is not 0."""
+        """The instruction of a product and its form, taken from a plan for tensor memory if `plan` is not 0."""
         op = self._program.ops[site]
         if plan:
             form, factors, scales = multiplied(op, plan_key(self._launch, plan - 1))
@@ -232,7 +232,7 @@ class ProvenanceShadow(ShadowMaker):
         return model.PLACE_LIMIT  # an array of no bytes
 
     def _arrays(self) -> Iterator[tuple[int, TracedArray]]:
-        """The arrays of the launch and its device that have a name, and where they lie."""
+        """The named arrays of the launch and its device, with their addresses."""
         parameters = self._program.parameters
         for number, (name, array) in enumerate(self._memory.named_arrays()):
             found = _ARGUMENT.fullmatch(name)
@@ -266,7 +266,7 @@ _NODE: Final = np.dtype([("site", "u4"), ("first_made", "u4"), ("sources", "u8",
 
 
 def budget_of(asked: Provenance) -> int:
-    """The bytes that products and nodes may take.
+    """The memory budget of products and nodes, in bytes.
 
     Raises:
         UsageError: It is not a number of bytes, or out of range.

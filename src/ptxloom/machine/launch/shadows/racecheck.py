@@ -1,4 +1,4 @@
-"""Room for what racecheck remembers of a launch's memory."""
+"""Memory for racecheck's state of a launch."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ _KEPT: Final = 1024  # rows of what threads knew at fences, at most
 _FLAGS: Final = (64, 4096)  # how many at least, and at most
 _SHARED: Final = "racecheck's record of shared memory"
 _LIMITS: Final = {  # by bits of `shadow.FEW_SYNCS` and its like
-    shadow.FEW_SYNCS: f"racecheck keeps {shadow.SYNCS} mbarriers and flags of a cluster apart, and there are more: "
+    shadow.FEW_SYNCS: f"racecheck distinguishes {shadow.SYNCS} mbarriers and flags of a cluster, and there are more: "
     "it may have missed races",
     shadow.FEW_FLAGS: "racecheck has no room for all flags in global memory: it may have missed races between CTAs",
-    shadow.FEW_CLOCKS: f"racecheck keeps {shadow.LEARNED_CLOCKS} looks at flags in global memory apart, and a cluster "
-    "took more: it may have missed races between CTAs",
+    shadow.FEW_CLOCKS: f"racecheck distinguishes {shadow.LEARNED_CLOCKS} reads of flags in global memory, and a "
+    "cluster made more: it may have missed races between CTAs",
     shadow.FEW_TRACES: "racecheck has no room for all accesses that may still race: it may have missed races",
     shadow.FEW_ROWS: f"racecheck keeps what {_KEPT:,} threads knew at their fences, and there are more: "
     "it may have reported races that are not there",
@@ -48,7 +48,7 @@ IN_ROWS: Final = True  # accesses to whole rows of global memory are remembered 
 
 
 class RaceShadow(ShadowMaker):
-    """What racecheck remembers: of the shared memory of each cluster, and of global memory if that is watched."""
+    """Racecheck's state: for the shared memory of each cluster, and for global memory if that is watched."""
 
     def __init__(self, arena: Arena, program: Program, checks: frozenset[str]) -> None:
         self._arena = arena
@@ -58,7 +58,7 @@ class RaceShadow(ShadowMaker):
         self._orders: list[int] = []
 
     def start(self, launch: Any) -> None:
-        """Set for native code how strong each instruction's accesses are."""
+        """Publish the strengths of instructions' accesses to native code."""
         launch.strengths = self._arena.put(self._ordering.strengths)
         if self._global is not None:
             self._global.start(launch)
@@ -69,12 +69,12 @@ class RaceShadow(ShadowMaker):
             self._global.mark(spans)
 
     def renew(self, address: int, size: int) -> None:
-        """Forget who accessed bytes that have a new owner from now on."""
+        """Forget earlier accesses to bytes that have a new owner from now on."""
         if self._global is not None:
             self._global.renew(address, size)
 
     def cluster(self, launch: Any, ctas: Sequence[int]) -> None:
-        """Attach to the CTAs shadows of their shared memory."""
+        """Attach shadows of their shared memory to the CTAs."""
         order = _order(self._arena, launch, self._ordering, self._global, self._strict)
         self._orders.append(order)
         for rank, at in enumerate(ctas):
@@ -84,7 +84,7 @@ class RaceShadow(ShadowMaker):
                 warp.shadow = cta.shadow
 
     def limits(self) -> tuple[str, ...]:
-        """What of this did not fit."""
+        """Sentences about what did not fit."""
         full = 0 if self._global is None else self._global.limits
         for order in self._orders:
             full |= int(language.structure(shadow.Order).from_address(order).limits)
@@ -183,10 +183,10 @@ def _shadow(arena: Arena, launch: Any, ordering: racecheck.Ordering, order_at: i
 
 
 class _GlobalRaces:
-    """What racecheck remembers of global memory.
+    """Racecheck's state for global memory.
 
     Attributes:
-        address: Where the grid's part lies (`histories.GridHistory`).
+        address: The address of the grid's part (`histories.GridHistory`).
         columns: Of a row of ticks: the threads of the grid, or fewer if there are too many.
     """
 
@@ -198,7 +198,7 @@ class _GlobalRaces:
         self.columns = 0
 
     def start(self, launch: Any) -> None:
-        """Make room for what the clusters publish."""
+        """Allocate memory for what the clusters publish."""
         take = partial(self._arena.take, what=_GLOBAL)
         threads: int = launch.members * launch.warps * LANES
         shift = 0
@@ -239,7 +239,7 @@ class _GlobalRaces:
         row[fields["rows"] // 8] = take(count * ROW_TRACES * histories.ROW_TRACE_BYTES)
 
     def _cells_of(self, words: int, size: int) -> int:
-        """Cells for a piece of memory, and room for further traces of what is accessed there."""
+        """Allocate cells for a piece of memory, and space for further traces of accesses there."""
         take = partial(self._arena.take, what=_GLOBAL)
         at = take((words + size) * histories.CELL_BYTES)
         state_: Any = language.structure(histories.GridHistory).from_address(self.address)
@@ -250,7 +250,7 @@ class _GlobalRaces:
         return at
 
     def renew(self, address: int, size: int) -> None:
-        """Bytes have a new owner from now on: forget who accessed them."""
+        """Forget earlier accesses to bytes that have a new owner from now on."""
         for (start, end), cells in self._cells.items():
             if start <= address < end and size:
                 first = _words(start, address + 1) - 1

@@ -1,4 +1,4 @@
-"""What an instrument remembers of a launch, and where: memory beside the memory that it watches."""
+"""The shadow memory of instruments: their state beside the memory that they watch."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 
 class ShadowMaker:
-    """Makes room for one instrument, from the launch's arena; this one makes no room.
+    """Allocates memory for one instrument from the launch's arena; the base class allocates nothing.
 
     Attributes:
-        warp_bytes: What it needs of each warp, behind the registers.
+        warp_bytes: The memory that it needs per warp, after the registers.
     """
 
     warp_bytes = 0
@@ -47,7 +47,7 @@ class ShadowMaker:
         """The CTAs of a cluster are made (the addresses of each `state.Cta`, by rank)."""
 
     def limits(self) -> tuple[str, ...]:
-        """What it had no room for, a sentence each, once the launch is over."""
+        """A sentence for each thing that did not fit, once the launch is over."""
         return ()
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ptxloom.machine.program.model import Op, Program
 
 
-ROW_TAGS: Final = 16  # that are put aside for a row of a matrix
+ROW_TAGS: Final = 16  # that are staged for a row of a matrix
 
 
 _WARP_ROWS: Final = 16  # of a warpgroup's matrix that a warp holds

@@ -1,1 +1,1 @@
-"""The memory of a run: where it comes from, what is stored in it, and how addresses are named."""
+"""The memory of a run: allocation, contents, and the names of addresses."""

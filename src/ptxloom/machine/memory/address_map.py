@@ -1,4 +1,4 @@
-"""What is at an address, in a user's words: `tile+0x40`, `args[2]+0x100`, `malloc[0]-0x4`."""
+"""Names addresses in a user's words: `tile+0x40`, `args[2]+0x100`, `malloc[0]-0x4`."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ _WINDOWS: Final = {
 
 
 class Located(NamedTuple):
-    """What lies at an address.
+    """The object at an address.
 
     Attributes:
-        space: The state space in which it lies (`state.SHARED` and so on).
+        space: Its state space (`state.SHARED` and so on).
         address: Within that space.
         symbol: A name and the bytes from its start; empty if nothing is near.
-        end: For a place outside it, how far the piece reaches: `tile ends at +0x400`; else empty.
+        end: For a place outside it, the end of the piece: `tile ends at +0x400`; else empty.
         is_freed: The kernel has freed this memory.
         is_null: A null pointer, or a little more.
     """
@@ -60,7 +60,7 @@ class AddressMap:
     """Knows every named piece of memory of a launch.
 
     Attributes:
-        memory: What its kernel may touch.
+        memory: The memory that its kernel may access.
         shared_bytes: Of a CTA.
     """
 
@@ -78,7 +78,7 @@ class AddressMap:
         return self._planned.program
 
     def locate(self, op: Op, space: int, address: int) -> Located:
-        """What lies at an address, which `op` names within a space."""
+        """Locate an address, which `op` uses within a space."""
         if space in {state.GENERIC, state.GLOBAL}:  # whose addresses are generic ones outside all windows
             window = address - address % state.WINDOW_BYTES
             if window in _WINDOWS:

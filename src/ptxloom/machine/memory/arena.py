@@ -1,4 +1,4 @@
-"""Host memory: where every allocation of a run comes from, and how much of it a run may have."""
+"""Host memory: the source of every allocation of a run, within its budget."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ STATE: Final = "what the run keeps of itself"
 
 
 class OverBudget(UsageError):  # noqa: N818 - names what happened, as UnsupportedForm does
-    """A run asks for more memory than its limit."""
+    """A run needs more memory than its limit."""
 
 
 class Budget:
@@ -40,7 +40,7 @@ class Budget:
         self._shares: dict[str, int] = {}
 
     def charge(self, what: str, size: int) -> None:
-        """Note that `what` takes `size` bytes more.
+        """Charge another `size` bytes to `what`.
 
         Raises:
             OverBudget: They are more than the run may have; the message names the largest shares.
@@ -56,7 +56,7 @@ class Budget:
 
 @cache
 def default_limit() -> int:
-    """Half the memory that this process could have when it was first asked."""
+    """Half the memory that was available to this process at the first call."""
     return host_memory.total() // 2
 
 
@@ -76,9 +76,9 @@ def zeroed(size: int, alignment: int, what: str) -> NDArray[np.uint8]:
 
 
 def zeroed_widely(size: int, what: str) -> NDArray[np.uint8]:
-    """Zeroed memory, aligned to 64, of which a large part may be used at once: behind its start in large pages.
+    """Zeroed memory, aligned to 64, of which a large part may be used at once: large pages follow its start.
 
-    The host commits and finds such pages faster. Those who use only the start, as small launches do, take small ones.
+    The host commits and finds such pages faster. Launches that use only the start, as small ones do, touch small pages.
 
     Raises:
         Refused: The host does not have it.

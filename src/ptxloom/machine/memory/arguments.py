@@ -1,4 +1,4 @@
-"""A launch's arguments: packed into the bytes of a kernel's parameters, arrays noted as memory that it may touch."""
+"""Packs a launch's arguments into the bytes of a kernel's parameters, and registers arrays as accessible memory."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _NOTHING: Final = Snapshot(NO_SPANS)  # what a launch without a device begins wi
 
 
 class Lent(NamedTuple):
-    """Memory of the host that a launch may touch: its bytes, their address, and their name in reports.
+    """Host memory that a launch may access: its bytes, their address, and their name in reports.
 
     Attributes:
         span: Start, end, and whether it may be written.
@@ -46,7 +46,7 @@ class Lent(NamedTuple):
 
 @dataclass(slots=True, eq=False)
 class Memory:
-    """The pieces of global memory a kernel may touch; the arrays are kept alive here.
+    """The pieces of global memory that a kernel may access; keeps the arrays alive.
 
     Attributes:
         spans: Start, end, and whether it may be written.
@@ -79,7 +79,7 @@ class Memory:
         )
 
     def add(self, array: NDArray[Any], name: str = "", *, constant: bool = False) -> int:
-        """Note an array; returns its address. The kernel may not write a `constant` one, whatever the host may."""
+        """Register an array; returns its address. The kernel may not write a `constant` one, even if the host may."""
         at, flags = array.ctypes.data, array.flags
         low, high = (at, at + array.nbytes) if flags.c_contiguous or not array.size else byte_bounds(array)
         self.arrays.append(array)
@@ -88,7 +88,7 @@ class Memory:
         return at
 
     def lend(self, lent: Lent) -> None:
-        """Note memory whose place is known already."""
+        """Register memory whose address is known already."""
         self.arrays.append(lent.array)
         self.spans.append(lent.span)
         self.names.append(lent.name)
@@ -118,7 +118,7 @@ class Memory:
         return (*own, *(self.device.pieces() if self.device is not None else ()))
 
     def freed_at(self, address: int) -> Piece | None:
-        """What the device had at an address, and has freed."""
+        """The freed piece of the device at an address."""
         return self.device.freed_at(address) if self.device is not None else None
 
     def table(self) -> Spans:
@@ -143,7 +143,7 @@ class Memory:
 
 
 class Taken(Protocol):
-    """What a kernel takes: its parameters, and the bytes of all."""
+    """The parameters of a kernel, and their total size."""
 
     @property
     def parameters(self) -> tuple[Parameter, ...]:

@@ -1,9 +1,9 @@
-"""The memory of a device: what lives from launch to launch, and what is at each address.
+"""The memory of a device: allocations that outlive launches, and the look-up of addresses.
 
-Allocations come from one stretch of addresses that is reserved when the device is made, so that a device address is
-known by a comparison. An unused gap follows each, and what is freed is not allocated again until the
-addresses run out: an access beyond an allocation, or to a freed one, is reported. The table that native code looks
-addresses up in is kept, and changed where an allocation comes or goes.
+Allocations come from one stretch of addresses that is reserved when the device is made, so that a comparison identifies
+device addresses. An unused gap follows each, and what is freed is not allocated again until the addresses run out: an
+access beyond an allocation, or to a freed one, is reported. The table that native code looks addresses up in is kept,
+and changed where an allocation comes or goes.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Allocation:
     """Memory of a device: `nbytes` from `address`.
 
     Attributes:
-        name: What reports call it.
+        name: Its name in reports.
     """
 
     address: int
@@ -215,7 +215,7 @@ class DeviceMemory:
             self._went(address, address + piece.size)
 
     def snapshot(self) -> Snapshot:
-        """What kernels may touch from now on."""
+        """The table of memory that kernels may access from now on."""
         with self._lock:
             if self._snapshot is None:
                 held = [one for several in self._registered.values() for one in several]
@@ -234,14 +234,14 @@ class DeviceMemory:
         return self._whole
 
     def _came(self, span: Span) -> None:
-        """Note that there is a span more."""
+        """Add a span to the table."""
         if self._whole is not None and span[0] < span[1]:
             at = place_of(self._whole, span)
             self._whole = None if at is None else np.insert(self._whole, at, np.array(span, np.uint64), axis=0)
         self._snapshot = None
 
     def _went(self, start: int, end: int) -> None:
-        """Note that a span is no longer there."""
+        """Remove a span from the table."""
         if self._whole is not None:
             self._whole = _without(self._whole, start, end)
         self._snapshot = None
@@ -256,7 +256,7 @@ class DeviceMemory:
             yield from [piece for several in self._registered.values() for _, piece, _ in reversed(several)]
 
     def arrays(self) -> Iterator[tuple[str, NDArray[Any]]]:
-        """What lives, by name: allocations as bytes, registered arrays as they are."""
+        """Live memory by name: allocations as bytes, registered arrays unchanged."""
         with self._lock:
             live = tuple(self._live.values())
             registered = [(piece.name, array) for several in self._registered.values() for array, piece, _ in several]
@@ -296,7 +296,7 @@ class DeviceMemory:
         )
 
     def written(self, address: int, nbytes: int) -> None:
-        """Note that the host has written there: initcheck takes it as written."""
+        """Record a write by the host: initcheck treats the bytes as written."""
         if self.marks is not None and address in self:
             ctypes.memset(self._mark(address), slow_path.WRITTEN, nbytes)
 
@@ -308,7 +308,7 @@ class DeviceMemory:
         spans[mine, 3] = spans[mine, 0] - np.uint64(self._start) + np.uint64(self.marks.address)
 
     def _room(self, nbytes: int, alignment: int) -> int:
-        """Where an allocation goes: behind all others, or in a gap that freed ones have left."""
+        """The address for an allocation: after all others, or in a gap left by freed ones."""
         size = -(-nbytes // ALIGNMENT) * ALIGNMENT + GAP
         first = -(-self._next // alignment) * alignment
         if size <= self._end - first:
@@ -371,7 +371,7 @@ class DeviceMemory:
 
 
 class MemoryHolder(Protocol):
-    """What holds memory from launch to launch: a `Device`."""
+    """A holder of memory that outlives launches: a `Device`."""
 
     memory: DeviceMemory
     checks: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""The device heap: the memory that a kernel's `malloc` returns and `free` takes back.
+"""The device heap: the memory of a kernel's `malloc` and `free`.
 
 A module has one, which its kernels share as in CUDA those of a context do: what one launch allocates, later ones may
 use and free. Blocks start at multiples of 16, with an unused granule behind each. Native code finds the block
@@ -52,12 +52,12 @@ class HeapBlock(NamedTuple):
 
     @property
     def piece(self) -> Piece:
-        """With the name that reports use."""
+        """The block with its name in reports."""
         return Piece(f"malloc[{self.number}]", self.start, self.size)
 
     @property
     def room(self) -> int:
-        """The bytes it takes of the heap."""
+        """The bytes that it occupies in the heap."""
         return _room(self.size)
 
 
@@ -92,7 +92,7 @@ class Heap:
 
     @property
     def nbytes(self) -> int:
-        """How much of the host's memory it takes."""
+        """The host memory that it occupies."""
         return host_bytes(self.size)
 
     @property
@@ -102,7 +102,7 @@ class Heap:
             return tuple(self._live.values())
 
     def allocate(self, size: int, maker: Maker) -> int:
-        """The address of a new block of zeroed bytes; 0 if there is no room for it."""
+        """The address of a new block of zeroed bytes; 0 if the heap is full."""
         with _LOCK:
             room = _room(size)
             while not self._holes or self._holes[-1][0] < room:
@@ -121,7 +121,7 @@ class Heap:
             return start
 
     def release(self, address: int) -> HeapBlock | None:
-        """Take a block back: what still points at it is out of bounds. None if no block starts there."""
+        """Free a block: remaining pointers to it are out of bounds. None if no block starts there."""
         with _LOCK:
             block = self._live.pop(address, None)
             if block is not None:

@@ -59,7 +59,7 @@ class Sampling:
 
 
 class Texels(NamedTuple):
-    """What a texture or a surface is made of.
+    """The texels of a texture or a surface.
 
     Attributes:
         geometry: As instructions name it.
@@ -75,7 +75,7 @@ class Texels(NamedTuple):
 
 
 class Level(NamedTuple):
-    """Where the texels of a level lie: the address of the first, bytes from row to row and from slice to slice."""
+    """The layout of a level's texels: the address of the first, bytes from row to row and from slice to slice."""
 
     start: int
     pitch: int

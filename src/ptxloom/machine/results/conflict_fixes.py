@@ -1,4 +1,4 @@
-"""What would remove a bank conflict: the swizzle and the padding, tried on the recorded addresses.
+"""Remedies for bank conflicts: the swizzle and the padding, tried on the recorded addresses.
 
 A conflict belongs to the layout of a tile in shared memory, so a change moves the tile for every instruction that
 touches it: each candidate is applied to the addresses of all of them, and counted as `banks` counts.
@@ -39,9 +39,9 @@ class Change:
 
     Attributes:
         swizzle: On the index of an element; None for a padding.
-        element_bits: How wide an element is.
+        element_bits: The width of an element.
         pitch: Bytes from one row to the next, before and after; None for a swizzle.
-        conflicts: What is left, over all instructions that touch the tile, in the addresses met.
+        conflicts: The remaining conflicts of all instructions that touch the tile, over the recorded addresses.
     """
 
     swizzle: Swizzle | None
@@ -59,13 +59,13 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Remedy:
-    """What to do about the bank conflicts of an instruction.
+    """A remedy for the bank conflicts of an instruction.
 
     Attributes:
         row: The instruction.
         array: The shared variable that it touches; empty if it has no name.
-        conflicts: Of the addresses met, over all instructions that touch the tile.
-        changes: What helps most, a swizzle and a padding; empty if nothing helps.
+        conflicts: The conflicts of the recorded addresses, over all instructions that touch the tile.
+        changes: The best swizzle and padding; empty if nothing helps.
     """
 
     row: ProfileRow
@@ -75,7 +75,7 @@ class Remedy:
 
     @property
     def verdict(self) -> str:
-        """What helps, in a few words."""
+        """The remedy in a few words."""
         free = [change for change in self.changes if not change.conflicts]
         if free:
             return f"{' or '.join(map(str, free))} leaves no conflict"
@@ -137,7 +137,7 @@ def _overlap(first: Samples, second: Samples) -> bool:
 
 
 def conflicts(samples: Samples, move: Move | None = None) -> int:
-    """The bank conflicts of the addresses met, each as often as it came."""
+    """The bank conflicts of the recorded addresses, each weighted by its frequency."""
     total = 0
     for mask in np.unique(samples.active).tolist():
         chosen = samples.active == mask
@@ -154,7 +154,7 @@ def conflicts(samples: Samples, move: Move | None = None) -> int:
 def _best(
     candidates: Iterable[tuple[Change, Move]], samples: Samples, others: Sequence[Samples], base: int
 ) -> Change | None:
-    """What leaves the fewest conflicts in all, among the changes that help the instruction itself most."""
+    """Of the changes that help the instruction itself most, the one that leaves the fewest conflicts in all."""
     tried = [
         (conflicts(samples, lambda a, move=move: base + move(a - base)), number, change, move)
         for number, (change, move) in enumerate(candidates)

@@ -1,4 +1,4 @@
-"""What instructions cost, as numbers that add, and some of the addresses that made them cost it."""
+"""The cost of instructions, as numbers that add up, with some of the addresses that caused it."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Counts:
 
     @property
     def cost(self) -> float:
-        """Cycles of what the warps of a multiprocessor share: one to issue an instruction, one a pass of its memory.
+        """Cycles of resources that a multiprocessor's warps share: one to issue an instruction, one per memory pass.
 
         A pass is a wavefront of shared memory, or four sectors. Tables are sorted by it; it does not predict time.
         """
@@ -55,7 +55,7 @@ class Counts:
 
     @property
     def bulk_bytes(self) -> int:
-        """What bulk copies read and wrote."""
+        """The bytes that bulk copies read and wrote."""
         return self.bulk_global_bytes + self.bulk_shared_bytes
 
     def __str__(self) -> str:

@@ -1,4 +1,4 @@
-"""What a run rests on: which of its instructions a GPU's recordings confirm, and which rest on documents alone.
+"""The evidence for a run: which of its instructions a GPU's recordings confirm, and which rest on documents alone.
 
 The table, `confirmed.txt`, is made from the recordings themselves (`tests/recorded/test_fidelity.py`), all of one H200.
 """
@@ -31,7 +31,7 @@ LEVELS: Final = {
     OTHERS: f"sums {PUBLISHED}",
     DOCUMENTS: "by the manual, ptxas and what others published: not recorded",
 }
-"""What an instruction rests on, in words."""
+"""The evidence for an instruction, in words."""
 
 _TENSOR: Final = frozenset({"mma", "wmma", "wgmma"})  # whose sums differ from architecture to architecture
 _RECORDED_ON: Final = "sm_90"
@@ -55,7 +55,7 @@ class FidelityRow:
 
 @dataclass(frozen=True, slots=True)
 class Fidelity:
-    """What the instructions of a run rest on.
+    """The evidence for the instructions of a run.
 
     Attributes:
         rows: Every instruction that ran, the most executed first.
@@ -64,7 +64,7 @@ class Fidelity:
     rows: tuple[FidelityRow, ...]
 
     def executions(self, level: str) -> int:
-        """How many of the executed warp instructions rest on this."""
+        """The number of executed warp instructions with this level of evidence."""
         return sum(row.executions for row in self.rows if row.level == level)
 
     def __str__(self) -> str:
@@ -123,6 +123,6 @@ def level_of(spelled: str, *, is_recorded_target: bool = True) -> str:
 
 @cache
 def _table() -> Mapping[str, str]:
-    """By instruction: what confirms it."""
+    """By instruction, its evidence."""
     lines = Path(__file__).with_name("confirmed.txt").read_text(encoding="utf-8").splitlines()
     return {spelled: level for level, spelled in (line.split(" ", 1) for line in lines)}

@@ -1,4 +1,4 @@
-"""Hazards as values: what a kernel did that it must not do, where, and to which memory."""
+"""Hazards as values: a kernel's error, its place, and the memory concerned."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Party:
         block: The CTA's (x, y, z).
         warp: The warp within the CTA.
         lanes: The lanes.
-        action: What they do there, such as `reads 16 bytes`.
+        action: Their action there, such as `reads 16 bytes`.
     """
 
     span: Span
@@ -48,7 +48,7 @@ class Party:
 
     @property
     def who(self) -> str:
-        """Such as `lanes 0-15 of warp 2, block (1, 0, 0)`."""
+        """The lanes in words, such as `lanes 0-15 of warp 2, block (1, 0, 0)`."""
         if not self.lanes:
             return f"another thread of block {self.block}"
         return f"{lanes_text(self.lanes)} of warp {self.warp}, block {self.block}"
@@ -62,7 +62,7 @@ class Hazard:
         tool: memcheck, racecheck, initcheck or synccheck.
         kind: Such as `out-of-bounds`.
         message: One sentence, lower case, no full stop.
-        party: The lanes that did it, and where.
+        party: The lanes at fault, and their place.
         severity: A warning if the results can be right anyway.
         other: The other side: for a race, the earlier access; for divergence, where the missing lanes are; for a use of
             unwritten bytes, the load that found them.
@@ -106,7 +106,7 @@ class Hazard:
 
     @property
     def rule(self) -> str:
-        """Such as `memcheck.misaligned`: what `ptxloom explain` knows."""
+        """The rule, such as `memcheck.misaligned`, which `ptxloom explain` describes."""
         return f"{self.tool}.{self.kind}"
 
     @property
@@ -146,7 +146,7 @@ class Hazard:
 
     @property
     def likeness(self) -> object:
-        """Equal for findings that are one to a reader: of one rule and one source line, as an unrolled loop makes."""
+        """A key that is equal for findings of one rule and one source line, as an unrolled loop produces."""
         if self.origin is None:
             return id(self)
         return self.rule, self.origin, self.other and self.other.origin
@@ -168,8 +168,8 @@ class Hazards(tuple[Hazard, ...]):  # noqa: SLOT001 - a tuple's own slots are of
     """The hazards of a run: a tuple that draws itself.
 
     Attributes:
-        more: How many more there were, of other kinds or at other places, than are kept.
-        limits: What a tool had no room for, a sentence each: it may have missed something, or reported too much.
+        more: The number of further hazards, of other kinds or at other places, that are not kept.
+        limits: A sentence for each tool that ran out of space: it may have missed something, or reported too much.
     """
 
     more: int = 0

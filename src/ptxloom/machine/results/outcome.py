@@ -20,16 +20,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class LaunchResult:
-    """What a launch returns besides what it wrote into the arrays.
+    """The result of a launch, apart from what it wrote into the arrays.
 
     Attributes:
         instructions: Warp instructions executed.
         hazards: Errors of the kernel that did not end it.
         output: What the kernel printed.
-        profile: What each instruction cost, with `profile=True`.
-        trace: What the traced instructions saw, by CTA, warp and order.
+        profile: The cost of each instruction, with `profile=True`.
+        trace: The records of the traced instructions, by CTA, warp and order.
         output_cut: Calls of `printf` whose output is missing there, in whole or in part.
-        provenance: Where everything came from, with `provenance`.
+        provenance: The origins of all data, with `provenance`.
         comparisons: The arrays that were compared with a reference, in its order.
 
     Example:
@@ -54,7 +54,7 @@ class LaunchResult:
 
     @property
     def fidelity(self) -> Fidelity:
-        """What the instructions that ran rest on, recordings or documents; it takes `launch(profile=True)`."""
+        """The evidence for the instructions that ran, recordings or documents; needs `launch(profile=True)`."""
         from ptxloom.machine.results.fidelity import fidelity_of  # noqa: PLC0415 - reads a table
 
         return fidelity_of(self.profile)
@@ -66,8 +66,8 @@ class LaunchError(PtxloomError):
     Attributes:
         reason: Why, in one sentence.
         hazards: The errors: first the one that ended it, then earlier ones.
-        trace: What the traced instructions saw until then.
-        provenance: Where everything came from until then, with `provenance`.
+        trace: The records of the traced instructions until then.
+        provenance: The origins of all data until then, with `provenance`.
 
     Example:
         >>> from ptxloom.machine import kernel

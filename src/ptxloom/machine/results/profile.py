@@ -1,4 +1,4 @@
-"""What a run cost, instruction by instruction: the value that `launch(profile=True)` returns."""
+"""The cost of a run, instruction by instruction: the value that `launch(profile=True)` returns."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Facts:
 
 @dataclass(frozen=True, eq=False)
 class Profile:
-    """What a run cost.
+    """The cost of a run.
 
     Attributes:
         kernel: The kernel's name.
@@ -174,11 +174,11 @@ class Profile:
 
     @property
     def remedies(self) -> tuple[Remedy, ...]:
-        """What would remove the bank conflicts, those of the instruction that conflicts most first."""
+        """Remedies for the bank conflicts, for the instruction with the most conflicts first."""
         return remedies(self.rows, self.arrays)
 
     def line(self, number: int) -> Counts:
-        """What a PTX line cost.
+        """The cost of a PTX line.
 
         Args:
             number: The line, from 1.
@@ -213,7 +213,7 @@ class Countable:
                     )  # fmt: skip
 
     def profile(self, kernel: str, areas: Iterable[Area], locate: Callable[[], tuple[Piece, ...]]) -> Profile:
-        """What the counters of all workers hold."""
+        """The profile from the counters of all workers."""
         return Profile(kernel, self, tuple(area.copy() for area in areas), locate)
 
     def make_room(self, arena: Arena) -> Area:

@@ -20,20 +20,20 @@ if TYPE_CHECKING:
 
 
 class Sequence:
-    """Knows the barrier-free ways from instruction to instruction; makes graphs on demand."""
+    """Finds barrier-free paths between instructions; makes graphs on demand."""
 
     def __init__(self) -> None:
         self._graphs: dict[int, FlowGraph] = {}
 
     def comes_first(self, one: Op, other: Op, reach: Reach) -> bool:
-        """Whether a thread can come from `one` to `other` with no barrier between, but not the other way round.
+        """Whether a thread can get from `one` to `other` without a barrier between, but not the other way round.
 
-        So a read precedes the write of a loop's next round, though it stands below it.
+        So a read precedes the write of a loop's next iteration, although it is below it in the text.
 
         Args:
             one: An access.
             other: Another one.
-            reach: How far apart the threads are that make them: a barrier must reach as far.
+            reach: The distance of the threads that make them: a barrier must span it.
         """
         if one.function is not other.function or one.site == other.site:
             return False
@@ -42,7 +42,7 @@ class Sequence:
         return there and not back
 
     def polls(self, one: Op) -> bool:
-        """Whether a load is looked at again and again, until it has another value: it guards a way back to itself."""
+        """Whether a load is polled until it has another value: it guards a path back to itself."""
         graph = self._graph(one)
         start = graph.block_at(one.node.start)
         if start is None or not one.operands or not _leads(graph, one, one, Reach.GRID):
@@ -69,7 +69,7 @@ def _names(operands: tuple[tree.Operand, ...]) -> set[str]:
 
 
 def _leads(graph: FlowGraph, one: Op, other: Op, reach: Reach) -> bool:
-    """Whether a way leads from the end of an instruction to another one without a barrier."""
+    """Whether a barrier-free path leads from the end of an instruction to another one."""
     start = graph.block_at(one.node.start)
     if start is None:
         return False

@@ -33,7 +33,7 @@ class TracedArray:
     """An array of the launch, as origins name it.
 
     Attributes:
-        number: What `array` holds in origins.
+        number: Its number in the field `array` of origins.
         name: That of the parameter, or of the one that points to it; or another name that the launch has for it.
         parameter: The parameter's place; None of an array that is not a parameter itself.
         dtype: Of its elements.
@@ -57,7 +57,7 @@ class TracedArray:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class OperandOrigins:
-    """Where the elements of a matrix come from.
+    """The origins of a matrix's elements.
 
     Attributes:
         form_operand: Which operand of the product it is: "a", "b", "c" or "d".
@@ -106,7 +106,7 @@ class ProductEvent:
     record: ProvenanceRecord = field(repr=False)
 
     def operand(self, name: str) -> OperandOrigins:
-        """Where the elements of an operand come from; of D, that this product computed them.
+        """The origins of an operand's elements; for D, this product itself.
 
         Args:
             name: "a", "b", "c" or "d".
@@ -120,7 +120,7 @@ class ProductEvent:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Contents:
-    """Where the elements of an array come from, once the kernel has ended.
+    """The origins of an array's elements at the end of the kernel.
 
     Attributes:
         array: The array.
@@ -181,7 +181,7 @@ class _Products(Sequence["ProductEvent"]):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ProvenanceRecord:
-    """Where everything came from, in a launch with `provenance`.
+    """The origins of all data in a launch with `provenance`.
 
     Attributes:
         arrays: The arrays of the launch.
@@ -203,7 +203,7 @@ class ProvenanceRecord:
         return _Products(self)
 
     def operands(self, numbers: NDArray[np.int64], name: str) -> NDArray[Any]:
-        """Where the elements of an operand come from, of several products of one instruction.
+        """The origins of an operand's elements, for several products of one instruction.
 
         Args:
             numbers: (products,) their numbers.
@@ -222,7 +222,7 @@ class ProvenanceRecord:
         return origins
 
     def scales(self, numbers: NDArray[np.int64], name: str) -> NDArray[Any] | None:
-        """Where the scales of a factor's blocks come from, of several products of one instruction.
+        """The origins of the scales of a factor's blocks, for several products of one instruction.
 
         Args:
             numbers: (products,) their numbers.
@@ -281,7 +281,7 @@ class ProvenanceRecord:
         raise UsageError("array", which, ", ".join(f"{a.number} ({a.name})" for a in self.arrays) or "no array at all")
 
     def contents(self, array: int | str) -> Contents:
-        """Where the elements of an array come from, at the end.
+        """The origins of an array's elements at the end.
 
         Args:
             array: Its number or its name.
@@ -303,7 +303,7 @@ class ProvenanceRecord:
         return Contents(known, origins.reshape(known.shape), stored.reshape(known.shape), twice.reshape(known.shape))
 
     def shared(self, cta: int | Sequence[int] = 0, site: int | None = None) -> NDArray[Any] | None:
-        """Where every byte of a CTA's shared memory comes from.
+        """The origin of every byte of a CTA's shared memory.
 
         Args:
             cta: By its number or as (x, y, z).
@@ -329,7 +329,7 @@ class ProvenanceRecord:
         return None if place is None else self.raw.contents[place]
 
     def _moment(self, cta: int | Sequence[int], site: int | None) -> tuple[int, int] | None:
-        """Where the shared memory of a CTA at a moment is kept.
+        """The index of a CTA's shared memory at a moment.
 
         Raises:
             UsageError: Nowhere.
@@ -348,7 +348,7 @@ class ProvenanceRecord:
         """The sites that a byte came through, from the load to the last that moved it.
 
         Args:
-            number: As `path` of an origin holds it.
+            number: The field `path` of an origin.
 
         Raises:
             UsageError: There is no such path.
@@ -363,7 +363,7 @@ class ProvenanceRecord:
 
     @property
     def nodes(self) -> NDArray[Any]:
-        """What values were computed from, by number: `site`, and three `sources`, each as `ORIGIN`.
+        """The inputs of computed values, by number: `site`, and three `sources`, each as `ORIGIN`.
 
         Number 0 stands for everything that did not fit.
         """

@@ -1,4 +1,4 @@
-"""The options of `launch(..., provenance=...)`: for which warps and CTAs how much is kept."""
+"""The options of `launch(..., provenance=...)`: the warps and CTAs for which it is kept, and its budget."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tags in words: the 64 bits that native code keeps for a byte, as fields with names."""
+"""Decodes tags: the 64 bits that native code keeps for a byte, as named fields."""
 
 from __future__ import annotations
 

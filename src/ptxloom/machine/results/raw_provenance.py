@@ -1,4 +1,4 @@
-"""What native code keeps of where bytes come from, as arrays."""
+"""The provenance data of native code, as arrays."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class ProductSite:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RawProvenance:
-    """What native code has kept, as arrays.
+    """The provenance data of native code, as arrays.
 
     Attributes:
         places: (arrays,) uint64: where each array starts, in the numbers that tags use.

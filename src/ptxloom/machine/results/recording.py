@@ -1,4 +1,4 @@
-"""The records of one launch: room for what native code writes of chosen instructions, and how it is read."""
+"""The records of one launch: buffers that native code fills for chosen instructions, and their decoding."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _LOOKED_AT_BYTES: Final = 1 << 26  # and what they may take, for each instructio
 
 
 class Recording:
-    """The rooms of one launch: what native code writes, and how it is read."""
+    """The buffers of one launch, and their decoding."""
 
     def __init__(
         self, program: Program, chosen: Sequence[Chosen], grid: _Extent, block: _Extent, budget: Budget
@@ -81,7 +81,7 @@ class Recording:
         traced.first, traced.limit = one.first, limit
 
     def records(self, atlas: AddressMap) -> Records:
-        """Everything recorded that was asked for, by CTA, warp and order."""
+        """All requested records, by CTA, warp and order."""
         origins = origins_in(self.program.module)
         found: list[TraceRecord] = []
         unseen = 0
@@ -142,7 +142,7 @@ class _Reader:
         }
 
     def record(self, content: NDArray[np.uint8], place: tuple[_Extent, int, int]) -> TraceRecord:
-        """One execution, with the lanes that were asked for."""
+        """One execution, with the requested lanes."""
         order, mask = (int(n) for n in content[:HEAD_BYTES].view(np.uint64))
         values = [(part, _values(part, content[part.at : part.at + part.bytes])) for part in self.fields]
         lanes = tuple(lane for lane in range(LANES) if mask >> lane & 1)
@@ -156,7 +156,7 @@ class _Reader:
         return found if self.chosen.condition is None else self._fulfilling(found, self.chosen.condition)
 
     def _fulfilling(self, found: TraceRecord, condition: Condition) -> TraceRecord:
-        """A record with those of its lanes of which a condition holds."""
+        """A record restricted to the lanes that satisfy a condition."""
         known = values_of(found, condition.names, self.kinds)
         if known.keys() != condition.names:
             return replace(found, chosen=())

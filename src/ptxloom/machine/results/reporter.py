@@ -1,4 +1,4 @@
-"""From the records of native code to hazards: the words of the catalogue, the places of the program."""
+"""Turns the records of native code into hazards, with the catalogue's words and the program's places."""
 
 from __future__ import annotations
 
@@ -176,7 +176,7 @@ class Reporter:
         return replace(hazard, other=self._elsewhere(event, block), count=int(event.count))
 
     def _rule(self, kind: int) -> str:
-        """The rule of a hazard; of warps of a warpgroup that do not do the same by what they can have done."""
+        """The rule of a hazard; for diverging warps of a warpgroup, by the instructions that it executes."""
         of_products = kind != state.UNEVEN or any(PRODUCTS in issues(op.node) for op in self.program.ops)
         return EVENTS[kind] if of_products else UNEVEN_REGISTERS
 
@@ -236,7 +236,7 @@ class Reporter:
 
     @cached_property
     def _hands_on(self) -> bool:
-        """Whether the program fences and shuffles: a lane may let its warp know that it has waited for others."""
+        """Whether the program fences and shuffles: a lane may tell its warp that it has waited for others."""
         deeds = {deed for op in self.program.ops for deed in deeds_of(op.node)}
         fences = any(isinstance(deed, Fence) and not deed.proxy for deed in deeds)
         return fences and Exchange(moves=True) in deeds
@@ -247,7 +247,7 @@ class Reporter:
         return self._planned.fused and op is before and stores_to(op.node, SPACES[state.SHARED]) and in_python
 
     def _stray(self, event: Any, op: Op, party: Party, found: Located) -> Hazard:
-        """An access that has left the variable it was meant for."""
+        """The hazard of an access that left its variable."""
         size = int(event.size)
         left = points_to(self.program).variables[int(event.other)]
         verb = "write" if stores_to(op.node, SPACES[int(event.space)]) else "read"
@@ -257,7 +257,7 @@ class Reporter:
         return replace(self._with_memory(hazard, op, found, size, int(event.lane)), count=int(event.count))
 
     def _use(self, event: Any, op: Op, block: HeapBlock, lanes: tuple[int, ...]) -> Hazard:
-        """A use of unwritten bits, and the load that brought them."""
+        """The hazard of a use of unwritten bits, with the load that found them."""
         size, warp, lane = int(event.size), int(event.warp), int(event.second_lane)
         load = self.program.ops[int(event.second_site)]
         found = self.atlas.locate(load, int(event.space), int(event.address))
@@ -277,14 +277,14 @@ class Reporter:
 
 
 def _spelled(op: Op) -> str:
-    """What an instruction is called: its opcode, of a barrier with what it does."""
+    """The name of an instruction: its opcode, for a barrier with its action."""
     is_barrier = any(isinstance(deed, (Meet, Arrive)) for deed in deeds_of(op.node))
     words = [word for word in op.node.qualifiers if word != "aligned"] if is_barrier else []
     return ".".join((op.opcode, *words))
 
 
 def _name(kind: str, found: Located) -> str:
-    """An out-of-bounds access by its better name, where it has one."""
+    """The more specific name of an out-of-bounds access, if it has one."""
     if kind == "out-of-bounds" and found.is_freed:
         return "use-after-free"
     return "null" if kind == "out-of-bounds" and found.is_null else kind
@@ -300,7 +300,7 @@ def _wrong(op: Op, holds: str, space: int) -> str:
 
 
 def _order_between(op: Op, before: Op, space: int, *, apart: bool) -> str:
-    """What orders the two sides of a race; empty if nothing special does."""
+    """A hint on what should order the two sides of a race; empty if there is none."""
     if apart:
         return BETWEEN_CTAS if space == state.GLOBAL else IN_CLUSTER
     issued = issues(op.node) | issues(before.node)
@@ -312,7 +312,7 @@ def _order_between(op: Op, before: Op, space: int, *, apart: bool) -> str:
 
 
 def _doing(verb: str) -> str:
-    """What a side of a race does, as a phrase."""
+    """The action of a side of a race, as a phrase."""
     return {"access": "accesses it", "exit": "exits"}.get(verb, f"{verb}s it")
 
 

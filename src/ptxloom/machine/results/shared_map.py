@@ -77,7 +77,7 @@ class SharedMap:
 
     Attributes:
         kernel: The kernel's name.
-        moment: What was about to run: "line 388: ldmatrix..."; "" at the end.
+        moment: The next instruction: "line 388: ldmatrix..."; "" at the end.
         cta: The CTA's (x, y, z).
         contents: (bytes,) uint8.
         origins: (bytes,) of `ORIGIN`.

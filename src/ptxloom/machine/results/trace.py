@@ -1,4 +1,4 @@
-"""What chosen instructions saw: addresses, and registers before and after, as arrays."""
+"""Records of chosen instructions: addresses, and registers before and after, as arrays."""
 
 from __future__ import annotations
 
@@ -31,19 +31,19 @@ Request: TypeAlias = "str | int | Trace"
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """What to record of which instructions.
+    """A request to record instructions.
 
     Attributes:
-        what: A PTX line (`123`); a line of the compiled program (`"kernel.cu:45"`); or a pattern as
-            `pl.instructions` takes it (`"ldmatrix"`, `"ld.shared.*"`).
+        what: A PTX line (`123`); a line of the compiled program (`"kernel.cu:45"`); or a pattern as `pl.instructions`
+            takes it (`"ldmatrix"`, `"ld.shared.*"`).
         blocks: The CTAs, by index or by (x, y, z); or `"all"`.
         warps: The warps of each; None for all.
         first: How many executions by each warp are skipped before the first that is recorded.
         limit: How many of each warp are recorded after that.
-        lanes: The lanes that are looked at; None for all.
-        when: What must hold of a lane for it to be looked at, such as `"%r5 > 100 and %tid.x < 8"`; an execution
-            without such a lane does not count towards `limit`. Registers are what the instruction reads (of one
-            that it only writes, what it leaves), as numbers of their declared type; `f32(%r1)` reads bits anew.
+        lanes: The lanes that are recorded; None for all.
+        when: The condition for a lane to be recorded, such as `"%r5 > 100 and %tid.x < 8"`; an execution without such a
+            lane does not count towards `limit`. Registers are what the instruction reads (of one that it only writes,
+            what it leaves), as numbers of their declared type; `f32(%r1)` reads bits anew.
 
     Example:
         >>> from ptxloom.machine import kernel
@@ -217,7 +217,7 @@ class TraceRecord:
 
 
 class Records(tuple[TraceRecord, ...]):  # noqa: SLOT001 - a tuple's subclass has no room for slots
-    """What was recorded, in order.
+    """The records, in order.
 
     Attributes:
         unseen: Executions that were not tested against a condition, because there were too many.

@@ -1,4 +1,4 @@
-"""Which instructions of which warps a launch records: what was asked for, found in the program."""
+"""Resolves trace requests: which instructions of which warps a launch records."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _SOURCE: Final = re.compile(r"(.+):(\d{1,9})")
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """A request held against a program and a launch: sites by number, CTAs by index."""
+    """A request resolved for a program and a launch: sites by number, CTAs by index."""
 
     sites: tuple[int, ...]
     blocks: Sequence[int]
@@ -41,7 +41,7 @@ class Chosen:
     condition: Condition | None
 
     def keeps(self, record: TraceRecord) -> bool:
-        """Whether an execution is one of those asked for; one without lanes is, if nothing is asked of lanes."""
+        """Whether an execution is requested; one without lanes is, if there is no condition on lanes."""
         return bool(record.chosen) or (not record.lanes and self.condition is None)
 
 
@@ -73,7 +73,7 @@ def choose(requests: Sequence[Request], program: Program, grid: tuple[int, int, 
 
 
 def _lanes(trace: Trace) -> frozenset[int]:
-    """The lanes that are looked at.
+    """The lanes to record.
 
     Raises:
         UsageError: There is no such lane, or `lanes` is empty.
@@ -85,7 +85,7 @@ def _lanes(trace: Trace) -> frozenset[int]:
 
 
 def _with_names(sites: tuple[int, ...], program: Program, asked: Condition | None) -> tuple[int, ...]:
-    """The instructions that have all that a condition asks for.
+    """The instructions with all names that a condition uses.
 
     Raises:
         UsageError: No instruction has.

@@ -1,4 +1,4 @@
-"""Which lanes of an execution a trace records: an expression over registers and places, asked of each lane."""
+"""Which lanes of an execution a trace records: an expression over registers and places, evaluated for each lane."""
 
 from __future__ import annotations
 
@@ -62,11 +62,11 @@ _READ_AS: Final = {"f16": "<e", "f32": "<f", "f64": "<d"}
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """An expression that can be asked of a lane.
+    """An expression that can be evaluated for a lane.
 
     Attributes:
-        text: As it was written.
-        names: What it asks for, registers with their percent sign.
+        text: The source text.
+        names: The names that it uses, registers with their percent sign.
     """
 
     text: str
@@ -74,10 +74,10 @@ class Condition:
     _asked: Asked
 
     def holds(self, names: Names) -> bool:
-        """Whether a lane is wanted; one in which the expression has no value is not.
+        """Whether a lane satisfies the condition; false if the expression has no value there.
 
         Args:
-            names: What each of `names` is in the lane.
+            names: The values of `names` in the lane.
         """
         try:
             return bool(self._asked(names))
@@ -165,7 +165,7 @@ class _Reader:
 
 
 def _bits(by: int) -> int:
-    """How far something is shifted, if a register could be.
+    """A shift distance in the range of registers.
 
     Raises:
         ValueError: It is farther.

@@ -1,4 +1,4 @@
-"""What a condition on a trace may name, and what that is in each lane of an execution."""
+"""The names in conditions on a trace, and their values in each lane of an execution."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def _spellings(name: str) -> set[str]:
 
 
 def values_of(record: TraceRecord, names: Iterable[str], kinds: Mapping[str, str]) -> dict[str, Sequence[Number]]:
-    """What names are, by lane: a register as it was read, or, where it is only written, as it was left.
+    """The values of names by lane: of a register before the instruction or, if it is only written, after it.
 
     Args:
         record: An execution.

@@ -1,4 +1,4 @@
-"""Which operands of an instruction hold matrices, and what part of them one warp holds."""
+"""Which operands of an instruction hold matrices, and the part that one warp holds."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def _operand(spelling: str, name: str, place: int) -> MatrixOperand:
 
 
 def _of_one_warp(whole: Fragment) -> Fragment:
-    """What the first 32 lanes hold."""
+    """The part of the first 32 lanes."""
     digits = whole.lanes
     while prod(digit.radix for digit in digits) > LANES:
         digits = digits[:-1]

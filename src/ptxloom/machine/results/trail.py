@@ -1,4 +1,4 @@
-"""Where one element of an array came from, in words: which thread stored it, and from what it was computed."""
+"""The provenance of one array element in words: the thread that stored it, and its inputs."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ def trail(
 
     Args:
         record: Of the launch.
-        program: What it ran.
-        names: What arguments are called, by place, if not as their parameters.
+        program: Its program.
+        names: The names of arguments, by place, if they differ from their parameters.
         place: The argument's.
         element: The flat number of the element.
 
@@ -60,7 +60,7 @@ class _Way:
         return f"{op.line}: `{op.text}`"
 
     def made_of(self, origin: Any) -> tuple[str, ...]:
-        """What a value is, or what it was worked out from."""
+        """The origin of a value, or the inputs that it was computed from."""
         match int(origin["kind"]):
             case Kind.EXACT | Kind.CONVERTED as kind:
                 converted = ", converted" * (kind == Kind.CONVERTED)

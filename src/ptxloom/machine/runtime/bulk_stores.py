@@ -1,4 +1,4 @@
-"""`st.bulk`: a region of shared memory is set to zero, lane by lane (PTX ISA 9.7.9.13)."""
+"""`st.bulk`: sets regions of shared memory to zero, lane by lane (PTX ISA 9.7.9.13)."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ PATTERN_BYTES: Final = language.record(Pattern).size
 
 
 class CounterSlot:
-    """What is known of one instruction's accesses."""
+    """The counters of one instruction's accesses."""
 
     current: u64  # address of the pattern that came last
     next: u32  # the pattern that is replaced next
@@ -67,14 +67,14 @@ class CounterSlot:
 
 
 def count_moved(w: Warp, site: u32, global_bytes: u64, shared_bytes: u64) -> None:
-    """Bytes that a bulk copy has read or written, if they are counted."""
+    """Count bytes that a bulk copy has read or written, if the profile is on."""
     if length(w.moved) != 0:
         w.moved[2 * site] = w.moved[2 * site] + global_bytes
         w.moved[2 * site + 1] = w.moved[2 * site + 1] + shared_bytes
 
 
 def count_stretch(w: Warp, site: u32, space: u32, size: u32) -> None:
-    """Bytes of one state space."""
+    """Count bytes of one state space."""
     if space == SHARED:
         count_moved(w, site, 0, u64(size))
     else:
@@ -84,15 +84,15 @@ def count_stretch(w: Warp, site: u32, space: u32, size: u32) -> None:
 def meet(
     w: Warp, slot: CounterSlot, addresses: Ptr[u64], mask: u32, size: u32, phase_lanes: u32, rules: u32, space: u32
 ) -> None:
-    """Take in an access that is not the current pattern.
+    """Count an access that does not match the current pattern.
 
     Args:
         w: The warp.
         slot: The instruction's.
-        addresses: 32 of them, as the state space has them.
+        addresses: 32 of them, in the state space's form.
         mask: The lanes that take part, at least one.
         size: Bytes a lane.
-        phase_lanes: How many lanes shared memory serves together.
+        phase_lanes: The number of lanes that shared memory serves together.
         rules: MERGES, ALONE and TWICE, as far as they hold.
         space: SHARED, GLOBAL or GENERIC.
     """
@@ -127,7 +127,7 @@ def meet(
 
 
 def same(known: Pattern, addresses: Ptr[u64], mask: u32, first: u32, space: u32) -> u32:
-    """1 if the addresses are the pattern's, all moved by what changes no cost."""
+    """1 if the addresses are the pattern's, all moved by a distance that does not change the cost."""
     by = addresses[first] - known.addresses[first]
     low: u64 = 31
     if space == SHARED:
@@ -141,7 +141,7 @@ def same(known: Pattern, addresses: Ptr[u64], mask: u32, first: u32, space: u32)
 
 
 def make_room(slot: CounterSlot) -> Pattern:
-    """A pattern to overwrite, its costs added to the slot's. The first one is kept for what conflicts most."""
+    """A pattern to overwrite, after adding its costs to the slot's. The first one is kept for the worst conflicts."""
     if slot.kinds == 0:
         slot.next = 1
         return slot.patterns[0]
@@ -158,7 +158,7 @@ def make_room(slot: CounterSlot) -> Pattern:
 
 
 def settle_pattern(slot: CounterSlot, pattern: Pattern) -> None:
-    """Add what a pattern has cost so far to the slot."""
+    """Add the costs of a pattern so far to the slot."""
     slot.wavefronts = slot.wavefronts + pattern.hits * u64(pattern.wavefronts)
     slot.ideal = slot.ideal + pattern.hits * u64(pattern.ideal)
     slot.sectors = slot.sectors + pattern.hits * u64(pattern.sectors)
@@ -167,7 +167,7 @@ def settle_pattern(slot: CounterSlot, pattern: Pattern) -> None:
 
 
 def lanes_in_shared(addresses: Ptr[u64], mask: u32, space: u32) -> u32:
-    """The lanes whose addresses lie in shared memory."""
+    """The lanes whose addresses are in shared memory."""
     if space == SHARED:
         return mask
     if space == GLOBAL:
@@ -181,7 +181,7 @@ def lanes_in_shared(addresses: Ptr[u64], mask: u32, space: u32) -> u32:
 
 
 def count_wavefronts(slot: CounterSlot, pattern: Pattern, mask: u32, size: u32, phase_lanes: u32, rules: u32) -> None:
-    """Wavefronts, and what they would be without conflicts."""
+    """Count wavefronts, and those that would remain without conflicts."""
     shift = max(trailing_zeros(size), 2)
     for lane in range(32):
         slot.wanted[lane] = pattern.addresses[lane] >> u64(shift)
@@ -200,7 +200,7 @@ def count_wavefronts(slot: CounterSlot, pattern: Pattern, mask: u32, size: u32, 
 
 
 def partners(slot: CounterSlot, mask: u32, distance: u32) -> u32:
-    """1 if every active lane's partner, so far off, is inactive or wants the same."""
+    """1 if every active lane's partner at a distance is inactive or accesses the same unit."""
     for lane in range(32):
         other = lane ^ distance
         if mask >> lane & mask >> other & 1 != 0 and slot.wanted[lane] != slot.wanted[other]:
@@ -209,7 +209,7 @@ def partners(slot: CounterSlot, mask: u32, distance: u32) -> u32:
 
 
 def distinct(slot: CounterSlot, mask: u32, first: u32, lanes: u32, banks: u32, rules: u32) -> u32:
-    """The most distinct units that some of the lanes want of one bank; ALONE, the most lanes that want any."""
+    """The largest number of distinct units that lanes access in one bank; with ALONE, the largest number of lanes."""
     assert lanes <= 32
     fill(slot.counts, 0)
     most: u32 = 0
@@ -228,7 +228,7 @@ def distinct(slot: CounterSlot, mask: u32, first: u32, lanes: u32, banks: u32, r
 
 
 def is_new(slot: CounterSlot, mask: u32, first: u32, lane: u32) -> u32:
-    """1 if no lane from `first` to before `lane` wants the same."""
+    """1 if no lane from `first` to before `lane` accesses the same unit."""
     assert lane <= 32
     other = lane
     while other > first:
@@ -239,10 +239,10 @@ def is_new(slot: CounterSlot, mask: u32, first: u32, lane: u32) -> u32:
 
 
 def count_sectors(w: Warp, slot: CounterSlot, pattern: Pattern, mask: u32, size: u32, space: u32, rules: u32) -> None:
-    """Distinct sectors of 32 bytes. An array starts a sector, as every piece of device memory does.
+    """Count distinct sectors of 32 bytes. An array starts a sector, as every piece of device memory does.
 
-    Of an atomic operation (ALONE) the lanes that name one address go one after the other, each with lanes that name
-    others, and each time the sectors are counted anew.
+    In an atomic operation (ALONE) lanes with the same address are served in separate rounds, together with lanes at
+    other addresses, and each round counts its sectors.
     """
     sectors: u32 = 0
     apart: u32 = 0
@@ -280,7 +280,7 @@ def count_sectors(w: Warp, slot: CounterSlot, pattern: Pattern, mask: u32, size:
 
 
 def same_before(pattern: Pattern, mask: u32, lane: u32) -> u32:
-    """How many lanes before one name its address."""
+    """The number of earlier lanes with the same address."""
     found: u32 = 0
     for other in range(32):
         if other < lane and mask >> other & 1 != 0 and pattern.addresses[other] == pattern.addresses[lane]:

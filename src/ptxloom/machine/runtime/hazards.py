@@ -1,7 +1,7 @@
-"""Hazards that do not end a kernel, noted by native code: one record for each kind and pair of instructions.
+"""Records of hazards that do not end a kernel, made by native code: one for each kind and pair of instructions.
 
-A record keeps the details of the first block and warp (by their numbers) and counts the rest, so that what is reported
-does not depend on the threads of the host.
+A record keeps the details of the first block and warp (by their numbers) and counts the rest, so that reports do not
+depend on the threads of the host.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @seldom
 def note(w: Warp, kind: u32, site: u32, lanes: u32, at: u64, other: u32) -> None:
-    """Note a hazard of the lanes in `lanes` at an address (0: no address).
+    """Record a hazard of the lanes in `lanes` at an address (0: no address).
 
     `kind` is one of `state`'s event kinds, `other` what its message needs (such as the lanes missing).
     """
@@ -28,7 +28,7 @@ def note(w: Warp, kind: u32, site: u32, lanes: u32, at: u64, other: u32) -> None
 
 @seldom
 def note_elsewhere(w: Warp, kind: u32, site: u32, lanes: u32, at: u64, other: u32, where: u32) -> None:
-    """The same, where the lanes in `other` are at a place known (`Event.place`)."""
+    """The same, if the place of the lanes in `other` is known (`Event.place`)."""
     index = entry(w, kind, site, NONE)
     if index >= w.worker.event_limit:
         return
@@ -41,7 +41,7 @@ def note_elsewhere(w: Warp, kind: u32, site: u32, lanes: u32, at: u64, other: u3
 
 
 def note_access(w: Warp, kind: u32, site: u32, lane: u32, at: u64, space: u32, size: u32, other: u32) -> None:
-    """Note a hazard of one lane's access: of `size` bytes at `at` within a space.
+    """Record a hazard of one lane's access to `size` bytes at `at` within a space.
 
     For a matrix move the lane is the one that names the row.
     """
@@ -63,7 +63,7 @@ def note_pair(
     second_lane: u32,
     second_block: Slice[u32],
 ) -> None:
-    """Note that two accesses of `size` bytes at `at` are in no order: this warp's, and the one described last."""
+    """Record that two accesses of `size` bytes at `at` are unordered: this warp's, and the one described last."""
     index = entry(w, kind, site, second_site)
     if index >= w.worker.event_limit:
         return
@@ -77,7 +77,7 @@ def note_pair(
 
 @seldom
 def note_count(w: Warp, site: u32, lanes: u32, number: u32, threads: u32, first_site: u32, expected: u32) -> None:
-    """Note that lanes come to a barrier with another count of threads (0: all) than the first instruction there."""
+    """Record that lanes arrive at a barrier with another thread count (0: all) than the first instruction there."""
     index = entry(w, MISCOUNT, site, first_site)
     if index < w.worker.event_limit:
         event = w.worker.events[index]
@@ -89,7 +89,7 @@ def note_count(w: Warp, site: u32, lanes: u32, number: u32, threads: u32, first_
 
 
 def fill_access(event: Event, lane: u32, at: u64, space: u32, size: u32, other: u32) -> None:
-    """The facts of an access."""
+    """Fill in the facts of an access."""
     event.mask = 1 << lane
     event.lane = lane
     event.address = at
@@ -108,7 +108,7 @@ def entry(w: Warp, kind: u32, site: u32, second_site: u32) -> u32:
 @standalone
 @together
 def entry_of_party(worker: Worker, kind: u32, site: u32, second_site: u32, warp: u32, block: Slice[u32]) -> u32:
-    """The same of any warp of any CTA."""
+    """The same for any warp of any CTA."""
     for index in range(worker.event_count):
         seen = worker.events[index]
         if seen.kind == kind and seen.site == site and seen.second_site == second_site:
@@ -134,14 +134,14 @@ def entry_of_party(worker: Worker, kind: u32, site: u32, second_site: u32, warp:
 
 
 def head(event: Event, warp: u32, block: Slice[u32]) -> None:
-    """Which warp of which block."""
+    """Fill in the warp and its block."""
     event.warp = warp
     for axis in range(3):
         event.block[axis] = block[axis]
 
 
 def is_earlier(seen: Event, warp: u32, block: Slice[u32]) -> u32:
-    """Whether a warp does not stand behind the one a record is about: by its block (z, y, x), then by its number."""
+    """Whether a warp does not come after a record's, ordered by block (z, y, x), then by number."""
     for axis in range(3):
         mine = block[2 - axis]
         known = seen.block[2 - axis]

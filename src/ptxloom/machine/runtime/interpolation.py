@@ -39,7 +39,7 @@ class Coefficients:
         low: Bits of the place within an interval.
         scale: Bits of the sum below the result's last.
         constant: By interval; likewise `linear` and `quadratic`.
-        bits: Where each octave has intervals of its own: how many bits of the fraction select one, by octave.
+        bits: If each octave has its own intervals: the number of fraction bits that select one, by octave.
     """
 
     low: int
@@ -89,7 +89,7 @@ def function(name: str) -> str:
 
 
 class _Unit:
-    """The interpolator and what stands around it."""
+    """The interpolator, with the steps before and after it."""
 
     def __init__(self, table: Coefficients, fraction_bits: int, ones: int) -> None:
         self.table = table
@@ -211,7 +211,7 @@ class _Unit:
 
 
 def _octaves(table: Coefficients) -> tuple[int, ...]:
-    """By octave: its first interval, and in the low 5 bits how far its fractions are shifted down."""
+    """By octave: its first interval, and in the low 5 bits the shift of its fractions."""
     firsts = accumulate((1 << bits for bits in table.bits), initial=0)
     return tuple(first << 5 | 23 - table.low - bits for first, bits in zip(firsts, table.bits, strict=False))
 

@@ -1,4 +1,4 @@
-"""The run-time's functions that are made when a kernel asks for them, by their names alone."""
+"""The run-time's functions that are generated on demand, by their names alone."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _MADE: Final = (
 
 
 def load_accesses(names: Iterable[str], *, watched: bool) -> None:
-    """Have the machine code of warp-wide loads and stores, and of what a tool does at them."""
+    """Load the machine code of warp-wide loads and stores, and of the tools' code for them."""
     if not watched:
         jit.link({name: partial(made, name) for name in names})
         return
@@ -42,7 +42,7 @@ def made(name: str) -> tuple[str, tuple[Callable[..., object], ...]]:
 
 
 def native_name(function: Callable[..., object]) -> str:
-    """What names a native function in code that is kept."""
+    """The name of a native function in cached code."""
     return f"{function.__module__}:{function.__name__}"
 
 

@@ -233,7 +233,7 @@ class Worker:
     service_lanes: u32
     service_frame: u32
     service_site: u32
-    paused: u32  # 1: a warp yielded of its own accord
+    paused: u32  # 1: a warp yielded voluntarily
     in_heap: u32  # 1: some of the sites hold a block of the device heap, which may be freed
     freed: u64  # `HeapTable.freed` as it was when the worker looked last: the sites hold nothing that was freed before
     steps: u32  # of loops that tools have made since a round over a CTA's warps was cut short

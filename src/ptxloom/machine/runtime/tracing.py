@@ -1,4 +1,4 @@
-"""Where the registers of a traced instruction go, and whether this execution is one of those asked for."""
+"""The record of a traced instruction's registers, if this execution is selected."""
 
 from __future__ import annotations
 

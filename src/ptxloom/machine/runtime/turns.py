@@ -1,4 +1,4 @@
-"""Whose turn it is: how warps hand control back, and how long they run before others do.
+"""Scheduling turns: how warps hand control back, and how long they run before others do.
 
 Compiled code takes from the budget of its warp whenever it goes back. What a tool does for a single instruction may
 take as long as a thousand ways back: it spends in its loops, by steps of about ten nanoseconds, and the warp yields at
@@ -52,7 +52,7 @@ QUICK: Final = 6  # joined as vectors
 
 
 def spend(w: Warp, steps: u32) -> None:
-    """Take some steps of a loop from the budget of the warp for which it goes."""
+    """Charge some steps of a loop to the budget of its warp."""
     cost = i32(STEP_COST * min(steps, BUDGET // STEP_COST))
     if w.budget > cost:
         w.budget = w.budget - cost

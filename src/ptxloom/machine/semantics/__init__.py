@@ -1,10 +1,10 @@
-"""What every instruction does: one table, grouped by family, a few lines an instruction.
+"""The semantics of every instruction: one table, grouped by family, a few lines per instruction.
 
 A family is a module here or in `ptxloom.meaning` with a `Family` named `family`; `FAMILIES` lists them. To add one,
 write a function `(b: Builder, op: Op) -> None` in its family's file and decorate it with the opcodes, and the types it
 covers: a row fits if the instruction's *last* type qualifier is among `types` (none given: any) and `when(op)` holds.
-The first fitting row wins, families in the order of `FAMILIES`. What no row covers is refused before anything runs; a
-row that meets a form it does not know raises `op.unsupported("why")`.
+The first fitting row wins, families in the order of `FAMILIES`. Instructions without a row are refused before anything
+runs; a row that meets an unknown form raises `op.unsupported("why")`.
 
 `Op` is the instruction: `op.opcode`, `op.qualifiers`, `op.has("sat")`, `op.one_of(("lo", "hi", "wide"))`, `op.types`,
 `op.type` (the last type), `op.operands`. `Builder` is what you write with; values are `<32 x T>` SSA values, one lane
@@ -29,7 +29,7 @@ an element (packed types: `<64 x half>` for f16x2), predicates and lane masks ar
   refuses generic addresses in shared and local memory), and `lane_access.place_lanes_of` turns them into checked
   host addresses;
 * accesses to memory: `b.touch(Access(READ, state.SHARED, addresses, bits=32))` (`codegen/access.py`), once, before each
-  is made: racecheck, initcheck, profile and every other instrument hear of it, and no family knows of any of them;
+  is made: racecheck, initcheck, profile and every other instrument are notified, and families need not know them;
 * hazards: `b.runtime(hazards.note, W, state.DIVERGENT, op.site, lanes, 0, other)` notes one (kinds: `state`, meanings:
   `event_kinds.EVENTS`; the run goes on), `memory.fault` ends the kernel; `b.checks` are the tools that watch this run;
 * control: a row with `ends=True` must be the last of its block and may end it with `b.goto(block)`, `b.branch(taken,
@@ -151,7 +151,7 @@ def find(op: Op) -> Row | None:
 
 
 def missing(op: Op) -> UnsupportedInstruction:
-    """Why the machine cannot run an instruction that no row covers."""
+    """The error for an instruction that no row covers."""
     groups = [
         *_unknown(op.node.qualifiers),
         *(words for words, names in _MISSING if op.opcode in names or op.has(*names)),
@@ -180,5 +180,5 @@ ROWS: Final = {
     opcode: tuple(row for family in FAMILIES for row in family.rows.get(opcode, ()))
     for opcode in {opcode for family in FAMILIES for opcode in family.rows}
 }
-"""The rows of all families by opcode, in the order in which they are asked."""
+"""The rows of all families by opcode, in the order in which they are tried."""
 _CUTTING: Final = frozenset(opcode for opcode, rows in ROWS.items() if any(r.starts or r.ends for r in rows))

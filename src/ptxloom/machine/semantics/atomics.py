@@ -1,7 +1,7 @@
 """Atomic operations on memory: `atom` and `red` (PTX ISA 9.7.13.5, 9.7.13.6).
 
-Each operation is one LLVM function over the lanes of a warp, lowest lane first. What LLVM has as `atomicrmw` is that;
-floating-point sums and extremes compare and swap.
+Each operation is one LLVM function over the lanes of a warp, lowest lane first. Operations that LLVM has as `atomicrmw`
+use it; floating-point sums and extremes use compare-and-swap.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ _LLVM: Final = {"inc": "uinc_wrap", "dec": "udec_wrap", "exch": "xchg"}
 
 @family("atom", "red")
 def atom(b: Builder, op: Op) -> None:
-    """Read, combine and write back in one step; `atom` returns what was there."""
+    """Read, combine and write back in one step; `atom` returns the old value."""
     returns = op.opcode == "atom"
     target = op.operands[0] if returns else None
     address, *sources = op.operands[1:] if returns else op.operands
@@ -79,7 +79,7 @@ def atom(b: Builder, op: Op) -> None:
 
 
 def _hosts(b: Builder, op: Op, address: tree.Operand, size: int) -> tuple[Value, Value | None]:
-    """Where the lanes' addresses lie in the host, checked: a place in the scratch; and the lanes beside the cache.
+    """The place in the scratch of the lanes' checked host addresses; and the lanes that bypass the cache.
 
     These are the lanes whose generic address leads to shared or local memory; None where the instruction names a space.
     """
@@ -98,7 +98,7 @@ def _hosts(b: Builder, op: Op, address: tree.Operand, size: int) -> tuple[Value,
 
 
 def _ways(b: Builder, op: Op, near: Value | None) -> Iterator[tuple[bool, Value]]:
-    """Whether the cache combines, and in which lanes: it adds floats otherwise than shared memory does."""
+    """Whether the cache combines, and in which lanes: it adds floats differently from shared memory."""
     if near is None or not op.type.is_float or op.one_of(_OPERATIONS) != "add":
         yield space_of(op) not in {state.SHARED, state.LOCAL}, b.active_mask
         return
@@ -107,7 +107,7 @@ def _ways(b: Builder, op: Op, near: Value | None) -> Iterator[tuple[bool, Value]
 
 
 def combine_at(b: Builder, op: Op, name: str, value: Value, lanes: Value) -> None:
-    """Combine a value with what lies at the addresses of global memory in the scratch, in some lanes."""
+    """Combine a value with global memory at the addresses in the scratch, in some lanes."""
     size = op.type.bits // 8
     b.touch(Access(UPDATE, state.GLOBAL, b.scratch(), 8 * size, strong=True, lanes=lanes))
     b.check(b.runtime(lane_access.place_lanes_of, W, b.scratch(), lanes, state.GLOBAL, size, 1, op.site))
@@ -273,7 +273,7 @@ def _step(
 def _swap_loop(
     e: Emitter, name: str, type_: Type, place: Value, value: Value, *, in_cache: bool, flushes: bool
 ) -> Value:
-    """Compare and swap until no other thread was faster."""
+    """Compare and swap until no other thread interferes."""
     align = f"align {type_.bits // 8}"
     start = e.emit(value.type, f"load atomic {value.type}, {place} acquire, {align}")
     e.do("br label %again")

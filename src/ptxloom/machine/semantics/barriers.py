@@ -47,7 +47,7 @@ def cluster_wait_aligned(b: Builder, op: Op) -> None:
 
 @family("barrier", when=lambda op: op.has("cluster") and op.has("arrive"))
 def cluster_arrive(b: Builder, op: Op) -> None:
-    """Note for the cluster that the lanes are here."""
+    """Record the lanes' arrival at the cluster's barrier."""
     b.runtime(barriers.cluster_arrive, W, b.active_mask)
 
 
@@ -59,7 +59,7 @@ def cluster_wait(b: Builder, op: Op) -> None:
 
 @family("bar", "barrier", when=lambda op: op.has("sync") and not op.has("cluster"), ends=True)
 def sync(b: Builder, op: Op) -> None:
-    """Wait until every thread of the CTA, or as many as are named, has come."""
+    """Wait until every thread of the CTA, or the stated number, has arrived."""
     number, *rest = op.operands
     known = b.literal(number)
     threads = b.literal(rest[0]) if rest else 0
@@ -107,14 +107,14 @@ def _wait(b: Builder, op: Op, number: tree.Operand, threads: list[tree.Operand])
 
 @family("bar", "barrier", when=lambda op: op.has("arrive") and len(op.operands) == 2)
 def arrive(b: Builder, op: Op) -> None:
-    """Be counted at a barrier and go on."""
+    """Arrive at a barrier without waiting."""
     numbers, counts = _numbers(b, op, op.operands[0], list(op.operands[1:]))
     b.check(b.runtime(barriers.barrier_arrive, W, b.active_mask, numbers, counts, op.site, _watched(b, op)))
 
 
 @family("bar", "barrier", when=lambda op: op.has("red"), ends=True)
 def reduce(b: Builder, op: Op) -> None:
-    """Wait like `bar.sync`, and learn of how many threads a predicate held, or whether of all, or of any."""
+    """Wait like `bar.sync`, and return in how many threads a predicate held, or whether in all or in any."""
     target, number, *threads, predicate = op.operands
     holds = b.read_mask(predicate)
     numbers, counts = _numbers(b, op, number, threads)

@@ -24,7 +24,7 @@ family: Final = Family()
 def call(b: Builder, op: Op) -> None:
     """Call a function: arguments go into its frame, which follows the caller's; it returns to the next block.
 
-    There `after_call` undoes what is done here, for the lanes that call; the others pass that block by.
+    There `after_call` undoes what is done here, for the lanes that call; the others skip that block.
     """
     beyond = b.following + 1
     if_any(b, beyond)
@@ -78,7 +78,7 @@ def _enter(b: Builder, op: Op, made: CallSite, blocks: Value, beyond: int) -> No
 
 
 def _serve(b: Builder, op: Op, service: Service, beyond: int) -> None:
-    """A function of CUDA's device run-time: Python does it, then the lanes go on."""
+    """A function of CUDA's device run-time: Python carries it out, then the lanes continue."""
     result = next(iter(service.signature.returns), FrameSlot(0, 0))
     b.runtime(calls.request, W, b.active_mask, service.number, op.function.frame_bytes, *result, op.site)
     scattered(b, b.constant(vector("i32"), b.following), beyond)
@@ -100,7 +100,7 @@ def after_call(b: Builder, op: Op) -> None:
 
 @family("ret", ends=True)
 def ret(b: Builder, op: Op) -> None:
-    """Go back to the caller; in a kernel, exit."""
+    """Return to the caller; in a kernel, exit."""
     if op.function.is_entry:
         exit_(b, op)
         return

@@ -29,7 +29,7 @@ _AXES: Final = {"get_first_ctaid::x": 0, "get_first_ctaid::y": 1, "get_first_cta
 
 @family("clusterlaunchcontrol", when=lambda op: op.has("try_cancel"))
 def try_cancel(b: Builder, op: Op) -> None:
-    """Ask for a cluster that has not started; the response comes to shared memory, and is reported to an mbarrier."""
+    """Request a cluster that has not started; the response goes to shared memory, and is reported to an mbarrier."""
     if "synccheck" in b.checks:
         b.runtime(cluster_launch.check_request, W, b.active_mask, op.site)
     space = space_of(op)

@@ -93,7 +93,7 @@ def _table(b: Builder, operand: tree.Operand) -> BranchTable:
 
 @family("exit", ends=True)
 def exit_(b: Builder, op: Op) -> None:
-    """The lanes are done."""
+    """End the lanes."""
     if b.active is None:
         b.ended = True
         b.runtime(reconvergence.leave_whole, W, Value("i32", str(op.site)))
@@ -106,7 +106,7 @@ def exit_(b: Builder, op: Op) -> None:
 
 
 def if_any(b: Builder, following: int) -> None:
-    """Go to a block at once if no lane executes this instruction."""
+    """Jump to a block if no lane executes this instruction."""
     if b.op.node.predicate is None:
         return
     some, none = b.fresh("L"), b.fresh("L")

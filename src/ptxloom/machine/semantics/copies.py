@@ -34,7 +34,7 @@ _GROUPS: Final = ("commit_group", "wait_group", "wait_all")
 
 @family("cp", when=lambda op: op.has(*_GROUPS))
 def groups(b: Builder, op: Op) -> None:
-    """Copies are made when they are begun: every group is complete; racecheck keeps them until they are waited for."""
+    """Copies are made at once, so every group is complete; racecheck tracks them until they are waited for."""
 
 
 @family("cp", when=lambda op: op.has("ca", "cg") and not op.has("bulk"))
@@ -77,7 +77,7 @@ def _is_predicate(b: Builder, operand: tree.Operand) -> bool:
 
 @family("cp", when=lambda op: op.has("bulk") and not op.has("tensor", "prefetch"))
 def cp_async_bulk(b: Builder, op: Op) -> None:
-    """Copy (or reduce) a stretch between global and shared memory, or within a cluster's; an mbarrier learns of it."""
+    """Copy (or reduce) a stretch between global and shared memory, or within a cluster's; reported to an mbarrier."""
     spaces = [SPACES[q] for q in op.qualifiers if q in SPACES]
     target, source, size, *rest = op.operands
     if spaces == [state.SHARED, state.SHARED]:

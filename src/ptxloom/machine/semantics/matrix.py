@@ -1,7 +1,7 @@
 """Matrices that a warp holds together: moves between memory and lanes, and products (PTX ISA 9.7.14).
 
-Hardware lets part of a warp run an `.aligned` instruction: the lanes present get their share of what all registers
-hold, without an error; `synccheck` reports it.
+Hardware lets part of a warp run an `.aligned` instruction: the lanes present get their share of the data, without an
+error; `synccheck` reports it.
 """
 
 from __future__ import annotations
@@ -128,7 +128,7 @@ def _plain_registers(b: Builder, operand: tree.Operand) -> tuple[int, ...]:
 
 
 def _word(b: Builder, operand: tree.Operand, number: int) -> Value:
-    """Where a register of metadata or of scales lies, or the word that is made of several elements."""
+    """The place of a register of metadata or scales, or of a word composed of several elements."""
     if isinstance(operand, tree.Vector) and len(operand.elements) > 1:
         place = b.scratch(number * LANES * 4)
         b.store(packed(b, operand, 32), place, 64)
@@ -196,7 +196,7 @@ def _rows_of(b: Builder, move: MatrixMove, places: Sequence[Value]) -> Value:
 
 
 def _results(b: Builder, operand: tree.Operand, number: int, bits: int) -> tuple[tuple[Value, ...], bool]:
-    """Where results go, 32 lanes each; and whether that is the scratch, from which they are to be written."""
+    """The places of results, 32 lanes each; and whether they are in the scratch, from which they must be written."""
     elements = tree.elements_of(operand)
     registers = [b.find(e.text) if isinstance(e, tree.Name) else None for e in elements]
     plain = [r for r in registers if isinstance(r, Register) and r.type.bits == bits and r.vector == 1]
@@ -210,7 +210,7 @@ def _write(b: Builder, operand: tree.Operand, places: Sequence[Value], bits: int
 
 
 def _sources(b: Builder, operands: Sequence[tree.Operand], bits: int, at: int) -> tuple[Value, ...]:
-    """Where the registers of operands lie, 32 lanes each; other operands are put into the scratch."""
+    """The places of operands' registers, 32 lanes each; other operands are stored in the scratch."""
     places: list[Value] = []
     for operand in operands:
         for element in tree.elements_of(operand):

@@ -79,7 +79,7 @@ def _arrives(op: Op) -> bool:
 
 @family("mbarrier", when=_arrives)
 def arrive(b: Builder, op: Op) -> None:
-    """Arrive: once, or `count` times; `.expect_tx` first adds bytes, `arrive_drop` stays away henceforth."""
+    """Arrive: once, or `count` times; `.expect_tx` first adds bytes, `arrive_drop` leaves for good."""
     first, *others = op.operands
     target = None if isinstance(first, tree.Address) else first
     address, *rest = op.operands if target is None else others
@@ -136,13 +136,13 @@ def pending_count(b: Builder, op: Op) -> None:
 
 @family("cp", when=lambda op: op.has("mbarrier") and op.has("arrive"))
 def copies_arrive(b: Builder, op: Op) -> None:
-    """Arrive once the copies begun so far are done, which they are; without `.noinc` one more arrival is expected."""
+    """Arrive once the earlier copies are complete, which they are; without `.noinc` one more arrival is expected."""
     act(b, op.operands[0], mbarriers.ARRIVE, int(op.has("noinc")), space_of(op))
 
 
 @family("st", when=reports_to_mbarrier)
 def st_async(b: Builder, op: Op) -> None:
-    """Store in the cluster's shared memory and report to an mbarrier how many bytes came."""
+    """Store in the cluster's shared memory and report the number of bytes to an mbarrier."""
     b.check(b.runtime(fault_without_clusters, W, b.active_mask, op.site))
     memory.st(b, op)
     act(b, op.operands[2], mbarriers.COMPLETE, op.type.bits // 8 * parts_of(op), state.SHARED)
@@ -150,7 +150,7 @@ def st_async(b: Builder, op: Op) -> None:
 
 @family("red", when=reports_to_mbarrier)
 def red_async(b: Builder, op: Op) -> None:
-    """Combine in the cluster's shared memory and report to an mbarrier how many bytes came."""
+    """Combine in the cluster's shared memory and report the number of bytes to an mbarrier."""
     b.check(b.runtime(fault_without_clusters, W, b.active_mask, op.site))
     atomics.atom(b, op)
     act(b, op.operands[2], mbarriers.COMPLETE, op.type.bits // 8, state.SHARED)

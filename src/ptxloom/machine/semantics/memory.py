@@ -41,7 +41,7 @@ _KINDS: Final = {"load": READ, "store": WRITE}
 
 
 def _uniform_parameter(b: Builder, op: Op, operand: tree.Operand) -> Value | None:
-    """Where a parameter of the entry lies in the host's memory, if the address is plain."""
+    """The host address of a parameter of the entry, if the address is plain."""
     base, offset = base_and_offset(op, operand)
     found = b.find(base.text) if isinstance(base, tree.Name) else None
     if not isinstance(found, Variable) or found.space != "param":
@@ -56,7 +56,7 @@ def _uniform_parameter(b: Builder, op: Op, operand: tree.Operand) -> Value | Non
 
 @family("ld", "ldu")
 def ld(b: Builder, op: Op) -> None:
-    """Read one value or a vector a lane."""
+    """Read one value or a vector per lane."""
     target, source = op.operands[0], op.operands[1]
     parts, bits = parts_of(op), op.type.bits
     if not is_whole(op):
@@ -91,7 +91,7 @@ def _scratch_places(b: Builder, bits: int, parts: int) -> tuple[Value, ...]:
 
 @family("st")
 def st(b: Builder, op: Op) -> None:
-    """Write one value or a vector a lane."""
+    """Write one value or a vector per lane."""
     if space_of(op) == state.CONST:
         raise op.unsupported("constant memory is read-only")
     target, source = op.operands[0], op.operands[1]

@@ -1,4 +1,4 @@
-"""What orders, hints and waits without a result: fences, cache hints, sleeping (PTX ISA 9.7.9, 9.7.13, 9.7.20)."""
+"""Instructions without a result: fences, cache hints, sleeping (PTX ISA 9.7.9, 9.7.13, 9.7.20)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ family: Final = Family()
 
 
 def sees_others(op: Op) -> bool:
-    """Whether a thread may learn by an instruction what threads of other CTAs have done before."""
+    """Whether a thread may observe by an instruction what threads of other CTAs have done before."""
     return op.opcode in {"ld", "ldu", "atom", "multimem"} and space_of(op) in {state.GLOBAL, state.GENERIC}
 
 
@@ -33,19 +33,19 @@ def fence(b: Builder, op: Op) -> None:
 
 @family("nanosleep")
 def nanosleep(b: Builder, op: Op) -> None:
-    """Let others run at the next occasion; the time itself means nothing here."""
+    """Let others run at the next opportunity; the duration is ignored."""
     b.runtime(reconvergence.pause, W)
 
 
 @family("prefetch", "prefetchu", "applypriority", "discard", "brkpt", "pmevent", "griddepcontrol")
 @family("cp", when=lambda op: op.has("prefetch"))
 def no_effect(b: Builder, op: Op) -> None:
-    """A hint, or a word to a debugger or the hardware: nothing that a program can see."""
+    """A hint, or a message to a debugger or the hardware: nothing that a program can observe."""
 
 
 @family("setmaxnreg", starts=True)
 def setmaxnreg(b: Builder, op: Op) -> None:
-    """Registers are plenty: only that all warps of the warpgroup execute it matters."""
+    """Registers are unlimited; only checks that all warps of the warpgroup execute it."""
     aligned(b)
     if "synccheck" in b.checks:
         b.runtime(warpgroups.keep_step, W, op.site, 0)

@@ -36,12 +36,12 @@ def alloca(b: Builder, op: Op) -> None:
 
 @family("stacksave")
 def stacksave(b: Builder, op: Op) -> None:
-    """A token for what has been taken so far."""
+    """A token for the current top of the stack."""
     b.write(op.operands[0], b.resize(b.load(vector("i32"), b.field("stack"), 4), op.type.bits))
 
 
 @family("stackrestore")
 def stackrestore(b: Builder, op: Op) -> None:
-    """Free what was taken since a token was made."""
+    """Free everything allocated since a token was made."""
     b.store(b.resize(b.read(op.operands[0], op.type), 64), b.scratch(), 64)
     b.check(b.runtime(calls.restore_stack, W, b.active_mask, b.scratch(), op.site))

@@ -36,7 +36,7 @@ _ROWS: Final = ("tile::gather4", "tile::scatter4")
 
 @family("cp", when=lambda op: op.has("tensor") and not op.has("prefetch"))
 def copy_tensor(b: Builder, op: Op) -> None:
-    """Fetch a box of a tensor into shared memory, store one, or combine one with what is there."""
+    """Fetch a box of a tensor into shared memory, store one, or combine one with the tensor."""
     if any(q.startswith("override::") for q in op.qualifiers):
         raise op.unsupported("what stands for parts of a tensor map is not supported")
     form = _RANKS[op.one_of(tuple(_RANKS))] | copies.IN_COLUMNS * op.has(*_COLUMNS, *_WIDE)

@@ -1,7 +1,7 @@
-"""Tensor memory: who has it, what moves between it and registers, and what is waited for (PTX ISA 9.7.16).
+"""Tensor memory: allocation, moves between it and registers, and waits (PTX ISA 9.7.16).
 
-A warp does all of it when it reaches the instruction: its asynchrony is visible only in wrong programs, which the tools
-report.
+A warp completes each instruction when it reaches it: only wrong programs can observe the asynchrony, and the tools
+report those.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _NARROW: Final = ("pack::16b", "unpack::16b")
 
 
 def first_of(b: Builder, value: Value) -> Value:
-    """What the first lane has that executes the instruction."""
+    """The value in the first lane that executes the instruction."""
     mask = b.active_mask
     lane = Value("i32", "0")
     if mask != ALL:
@@ -62,7 +62,7 @@ def is_pair(op: Op) -> int:
 
 @family("tcgen05", when=lambda op: op.has("alloc"), starts=True, ends=True)
 def alloc(b: Builder, op: Op) -> None:
-    """Take columns; who finds no room waits."""
+    """Allocate columns; waits if none are free."""
     aligned(b)
     space = space_of(op)
     count = first_of(b, b.read(op.operands[1], "b32"))
@@ -84,7 +84,7 @@ def dealloc(b: Builder, op: Op) -> None:
 
 @family("tcgen05", when=lambda op: op.has("relinquish_alloc_permit"), starts=True)
 def relinquish(b: Builder, op: Op) -> None:
-    """Allocate no more."""
+    """Give up the right to allocate."""
     del op
     aligned(b)
     b.runtime(allocation.relinquish, W, b.active_mask)
@@ -211,20 +211,20 @@ def shift(b: Builder, op: Op) -> None:
 
 @family("tcgen05", when=lambda op: op.has("wait::ld", "wait::st"), starts=True)
 def wait(b: Builder, op: Op) -> None:
-    """Loads and stores are done when they are issued."""
+    """Nothing to wait for: loads and stores are complete when they are issued."""
     del op
     aligned(b)
 
 
 @family("tcgen05", when=lambda op: op.has("fence::before_thread_sync", "fence::after_thread_sync"))
 def fence(b: Builder, op: Op) -> None:
-    """What the machine does is in order."""
+    """Nothing to do: the machine executes in order."""
     del b, op
 
 
 @family("tcgen05", when=lambda op: op.has("commit"))
 def commit(b: Builder, op: Op) -> None:
-    """Report to an mbarrier that what this thread has issued is done."""
+    """Report to an mbarrier that everything this thread has issued is complete."""
     address, *mask = op.operands
     if mask:
         ctas = b.read(mask[0], "b32" if op.has("multicast::cluster::32b") else "b16")

@@ -76,7 +76,7 @@ def _collector(op: Op) -> tuple[int, int]:
 
 
 def _ask(b: Builder, room: Value, facts: int) -> None:
-    """Let Python make the plans of these products, if it has not; the lanes then come again."""
+    """Let Python make missing plans of these products; the lanes then execute the instruction again."""
     descriptors = b.offset(room, model.DESCRIPTOR * _LANE_WORDS)
     wanted = b.runtime(products.want_plan, W, b.active_mask, descriptors, facts, products.SERVICE, b.op.site)
     asking, going = b.fresh("L"), b.fresh("L")

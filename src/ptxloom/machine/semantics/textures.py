@@ -1,4 +1,4 @@
-"""Textures: look-ups, and what can be asked about them (PTX ISA 9.7.10).
+"""Textures: look-ups and queries (PTX ISA 9.7.10).
 
 ptxas brings directions to about 1 before a cube is looked up, and has f16 results rounded from f32; so do we.
 """
@@ -74,7 +74,7 @@ def tld4(b: Builder, op: Op) -> None:
 
 
 def handles(b: Builder, op: Op, where: tree.Operand) -> Value:
-    """Put the objects that lanes name into the scratch: what a register holds, or a variable's address."""
+    """Store the objects that lanes name in the scratch: a register's contents, or a variable's address."""
     assert isinstance(where, tree.Address)
     found = b.find(where.base.text) if isinstance(where.base, tree.Name) else None
     if isinstance(found, Variable):

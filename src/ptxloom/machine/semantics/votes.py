@@ -1,4 +1,4 @@
-"""What the lanes of a warp decide together: `vote`, `match`, `redux`, `elect` (PTX ISA 9.7.13)."""
+"""Collective operations of a warp's lanes: `vote`, `match`, `redux`, `elect` (PTX ISA 9.7.13)."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def match_(b: Builder, op: Op) -> None:
 
 @family("redux", types="u32 s32 b32", starts=True)
 def redux(b: Builder, op: Op) -> None:
-    """The members' values reduced to one, which all of them get."""
+    """The members' values reduced to one, which all of them receive."""
     target, source, members = op.operands
     operation = _REDUCTIONS.get((op.one_of(("add", "min", "max", "and", "or", "xor")), op.type.kind))
     if operation is None:
@@ -98,7 +98,7 @@ def _reduced(b: Builder, values: Value, members: Value, operation: int) -> Value
 
 @family("redux", types="f32", starts=True)
 def redux_float(b: Builder, op: Op) -> None:
-    """The least or the greatest of the members' floats, -0 below +0; by the manual, no Blackwell has been asked.
+    """The least or the greatest of the members' floats, -0 below +0; as in the manual, not confirmed on a Blackwell.
 
     Numbers are compared as integers of their order, NaN as one that is never chosen, or with `.NaN` always.
     """

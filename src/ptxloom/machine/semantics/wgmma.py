@@ -1,7 +1,7 @@
 """`wgmma`: products of the four warps of a warpgroup (PTX ISA 9.7.15).
 
-Each warp computes its own rows when it reaches the instruction: the asynchrony is visible only in wrong programs, which
-the tools report.
+Each warp computes its own rows when it reaches the instruction: only wrong programs can observe the asynchrony, and the
+tools report those.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def commit_group(b: Builder, op: Op) -> None:
 
 @family("wgmma", when=lambda op: op.has("wait_group"), starts=True, ends=True)
 def wait_group(b: Builder, op: Op) -> None:
-    """Wait until the other warps of the warpgroup have made these products, too."""
+    """Wait until the other warps of the warpgroup have computed these products, too."""
     _alike(b, op)
     kept = b.literal(op.operands[0])
     if kept is None:
@@ -193,7 +193,7 @@ class _Product:
         return b.emit("i64", f"extractelement {named}, {lane}")
 
     def _compare(self) -> None:
-        """Keep what the warps of the warpgroup must have in common."""
+        """Record what the warps of the warpgroup must have in common."""
         b = self.b
         told = self._word(self.descriptor)
         if not self.in_registers:
@@ -220,7 +220,7 @@ class _Product:
     # -- D
 
     def _registers(self, operand: tree.Operand) -> Registers:
-        """Where registers lie, which must be 32 bits wide and whole."""
+        """The places of registers, which must be 32 bits wide and whole."""
         elements = tree.elements_of(operand)
         found = [self.b.find(e.text) if isinstance(e, tree.Name) else None for e in elements]
         plain = [r for r in found if isinstance(r, Register) and r.type.bits == 32 and r.vector == 1]
@@ -229,7 +229,7 @@ class _Product:
         return tuple(self.b.value_place(r) for r in plain)
 
     def _clear(self) -> None:
-        """Forget D where `scale-d` does not want it."""
+        """Clear D if `scale-d` excludes it."""
         b = self.b
         mask = b.read_mask(self.scaled)
 

@@ -50,7 +50,7 @@ def _block(program: Program, block: BasicBlock, style: Style, fusions: Mapping[i
 
 
 def _known(program: Program, op: Op, fusions: Mapping[int, Fusion]) -> str:
-    """What the planner found out about an instruction."""
+    """The facts that the planner found about an instruction."""
     found = ["the same in all lanes"] if op.site in program.knowledge.uniform_ops else []
     if op.site in program.sums:
         found.append(f"its address is the sum made at {program.sums[op.site].site}")

@@ -1,1 +1,1 @@
-"""What goes on behind an instruction: asynchronous copies, mbarriers, requests for clusters (PTX ISA 9.7.13)."""
+"""Asynchronous work: copies, mbarriers, requests for clusters (PTX ISA 9.7.13)."""

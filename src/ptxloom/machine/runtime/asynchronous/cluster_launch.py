@@ -76,7 +76,7 @@ def in_cta(at: u64, rank: u32) -> u64:
 
 
 def respond(w: Warp, lane: u32, at: u64, told: u64, index: u64, site: u32) -> u32:
-    """Write a response to shared memory, and report its bytes to an mbarrier; 1 after a fault."""
+    """Write a response to shared memory, and report its bytes to an mbarrier; returns 1 after a fault."""
     into = place(w, lane, at, SHARED, RESPONSE_BYTES, 1, site)
     if address(into) == 0:
         return 1
@@ -97,22 +97,22 @@ def respond(w: Warp, lane: u32, at: u64, told: u64, index: u64, site: u32) -> u3
     return finish(w, lane, told, RESPONSE_BYTES, site)
 
 
-# -- undefined behaviour, in the eyes of synccheck
+# -- undefined behaviour that synccheck reports
 
 
 def check_request(w: Warp, lanes: u32, site: u32) -> None:
-    """Note lanes that make a request though their CTA has seen one refused."""
+    """Report lanes that make a request although their CTA has seen one refused."""
     if w.cta.refused != 0 and lanes != 0:
         note(w, REQUESTED_AGAIN, site, lanes, 0, 0)
 
 
 def see_refusal(w: Warp, lanes: u32) -> None:
-    """Lanes have found that a request was refused."""
+    """Record that lanes have seen a refusal."""
     if lanes != 0:
         w.cta.refused = 1
 
 
 def check_canceled(w: Warp, lanes: u32, site: u32) -> None:
-    """Note lanes that ask for the index of a cluster that was not canceled."""
+    """Report lanes that read the index of a cluster that was not canceled."""
     if lanes != 0:
         note(w, NOT_CANCELED, site, lanes, 0, 0)

@@ -1,4 +1,4 @@
-"""Asynchronous copies, made at once: every wait for them finds them done (PTX ISA 9.7.9.25)."""
+"""Asynchronous copies, made at once: every wait finds them complete (PTX ISA 9.7.9.25)."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def copy_async(  # noqa: C901, PLR0912 - one lane after the other
 
 @watching
 def watch_async(w: Warp, lane: u32, target: u64, source: u64, take: u32, size: u32, site: u32) -> None:
-    """Racecheck learns what `cp.async` of a lane writes and reads: `take` bytes, zeros up to `size`."""
+    """Report to racecheck what `cp.async` of a lane writes and reads: `take` bytes, zeros up to `size`."""
     data = part(part(w.scratch, FACTS, 16), 0, u64(size))
     fill(data, 0)
     if take != 0:
@@ -104,9 +104,9 @@ def watch_async(w: Warp, lane: u32, target: u64, source: u64, take: u32, size: u
 
 
 def copy_whole(w: Warp, mask: u32, targets: Ptr[u64], sources: Ptr[u64], takes: Ptr[u32], site: u32) -> u32:
-    """Copies of 16 whole bytes from memory that this instruction has read before: 1 if every lane's was one, unwatched.
+    """Unwatched copies of 16 whole bytes from memory that this instruction has read before: 1 if every lane's was one.
 
-    If not, all must be made again, with all checks: some may have been made, but what they read has not changed.
+    Otherwise all must be made again, with all checks; some may have been made, but their sources have not changed.
     """
     if address(w.shadow) != 0 or address(w.written) != 0 or w.launch.watches_global != 0:
         return 0
@@ -140,7 +140,7 @@ def copy_bytes(into: Slice[u8], at: Slice[u8], size: u32) -> None:
 
 
 def reach(w: Warp, lane: u32, at: u64, size: u32, write: u32, site: u32) -> u32:
-    """1 if bytes of global memory are there; else the fault is noted."""
+    """1 if bytes of global memory are accessible; else reports the fault."""
     kind = in_global(w, at, u64(size), write, site)
     if kind == 0:
         return 1
@@ -177,7 +177,7 @@ def copy_bulk(  # noqa: C901 - one lane after the other
     combine: Code,
     site: u32,
 ) -> u32:
-    """`cp.async.bulk`: lanes copy stretches; mbarriers (0: no mbarrier) learn of the bytes; 1 after a fault.
+    """`cp.async.bulk`: lanes copy stretches, and report their bytes to mbarriers (0: none); 1 after a fault.
 
     `ctas` names the CTAs of the cluster that receive a multicast; 0 without a multicast. `combine` is the code that
     combines new data with old (`cp.reduce`); 0 to replace it.
@@ -225,7 +225,7 @@ def copy_bulk(  # noqa: C901 - one lane after the other
 
 
 def told_at(w: Warp, barrier: u64, ctas: u32) -> u64:
-    """The host address of the mbarrier that learns of a copy, of the first CTA in a multicast's mask; 0 without one."""
+    """The host address of a copy's mbarrier, for a multicast that of the first CTA in the mask; 0 without one."""
     if barrier == 0:
         return 0
     at = barrier - 1
@@ -237,7 +237,7 @@ def told_at(w: Warp, barrier: u64, ctas: u32) -> u64:
 def write_bulk(
     w: Warp, lane: u32, at: u64, space: u32, size: u32, told: u64, data: Annotated[Slice[u8], "size"]
 ) -> None:
-    """Racecheck learns what a bulk copy writes; the mbarrier at a host address (0: no mbarrier) reports its end.
+    """Report to racecheck what a bulk copy writes until the mbarrier at a host address (0: none) reports completion.
 
     `data` is what is written; empty if that is combined with what is there.
     """
@@ -251,13 +251,13 @@ def write_bulk(
 def write_told(
     w: Warp, lane: u32, at: u64, space: u32, size: u32, stamp: u32, told: u64, data: Annotated[Slice[u8], "size"]
 ) -> None:
-    """Racecheck learns what the async proxy writes until the mbarrier at a host address reports it."""
+    """Report to racecheck what the async proxy writes until the mbarrier at a host address reports completion."""
     check_fence(w, lane, at, space, size, stamp)
     write_for(w, lane, at, size, stamp, told, data)
 
 
 def move_stretch(w: Warp, into: Slice[u8], source: Slice[u8], size: u32, combine: Code) -> None:
-    """Copy a stretch, or have code combine it with what is there; that finds the facts in the scratch."""
+    """Copy a stretch, or let code combine it with the old contents; that code reads its arguments from the scratch."""
     if combine == 0:
         copy(into, source, u64(size))
     else:
@@ -269,7 +269,7 @@ def move_stretch(w: Warp, into: Slice[u8], source: Slice[u8], size: u32, combine
 
 
 def finish(w: Warp, lane: u32, at: u64, size: u32, site: u32) -> u32:
-    """Report to the mbarrier at a shared address that bytes have come; 1 after a fault."""
+    """Report to the mbarrier at a shared address that bytes have arrived; returns 1 after a fault."""
     host = place(w, lane, at, SHARED, 8, 1, site)
     if address(host) == 0:
         return 1

@@ -4,7 +4,7 @@ The 64 bits are opaque to a program; here: arrivals that every phase expects (20
 one (20), bytes still missing (21, signed), a bit that marks `.layout::v1`, one that marks an initialised object, and
 the phase's parity. A state token is the object as it was before the arrival.
 
-`.layout::v1` adds a report that keeps the conditional phase from advancing. Nothing here makes a report, so that
+`.layout::v1` adds a report that keeps the conditional phase from advancing. Nothing in ptxloom makes such a report, so
 primary and conditional phases advance together, as they always do with `.layout::v0`.
 """
 
@@ -56,7 +56,7 @@ def mbarrier(  # noqa: C901 - one lane after the other
 ) -> u32:
     """Do one operation lane by lane; `values` is its count, bytes, token or parity. Returns 1 after a fault.
 
-    `results` takes the token of an arrival, or 1 where a phase has completed. Lanes that must wait yield.
+    `results` receives the token of an arrival, or 1 if a phase has completed. Lanes that must wait yield.
     `relaxed` is 1 for operations that order only with fences, 2 for those that never order anything.
     """
     waits: u32 = 0
@@ -118,7 +118,7 @@ def mbarriers_of(
 
 
 def remember_answer(w: Warp, lane: u32, host: u64, completed: u64, site: u32) -> u32:
-    """Keep at which mbarrier an instruction has made a lane wait; 1 if it has."""
+    """Record the mbarrier at which an instruction makes a lane wait; returns 1 if it does."""
     w.asking = w.asking & ~(1 << lane)
     if completed != 0:
         return 0
@@ -170,7 +170,7 @@ def act(  # noqa: C901, PLR0911 - one case an operation
 
 
 def describe(value: int) -> str:
-    """An mbarrier in words: what its phase still waits for. This is plain Python, for reports.
+    """An mbarrier in words: what its phase still waits for. Plain Python, for reports.
 
     Example:
         >>> describe(VALID | 2 << 20 | 3)
@@ -183,7 +183,7 @@ def describe(value: int) -> str:
 
 
 def missing(value: int) -> tuple[int, int]:
-    """The arrivals and the bytes that an mbarrier lacks; fewer than 0 if more came. This is plain Python."""
+    """The missing arrivals and bytes of an mbarrier; negative if there were too many. Plain Python."""
     lacking = value >> 40 & BYTES
     return value >> 20 & LIMIT, lacking - ((lacking & BYTES + 1 >> 1) << 1)
 
@@ -199,7 +199,7 @@ def has_completed(now: u64, operation: u32, value: u64) -> u64:
 
 
 def change(w: Warp, barrier: Slice[u64], arrivals: u64, dropped: u64, expected: u64) -> u32:
-    """Count arrivals, those that stay away from now on, and bytes more to wait for; returns the kind of fault, or 0."""
+    """Count arrivals, permanently dropped threads, and additional expected bytes; returns the kind of fault, or 0."""
     now = barrier[0]
     count = now & LIMIT
     pending = now >> 20 & LIMIT
@@ -220,7 +220,7 @@ def change(w: Warp, barrier: Slice[u64], arrivals: u64, dropped: u64, expected: 
 
 
 def complete_at(w: Warp, found: Slice[u8], count: u64) -> u32:
-    """Bytes of a copy have arrived for the mbarrier that some bytes hold; 1 if they do not hold one."""
+    """Complete bytes of a copy at the mbarrier in some bytes; 1 if they do not hold an mbarrier."""
     barrier = view(u64, found)
     if barrier[0] & VALID == 0:
         return 1

@@ -1,4 +1,4 @@
-"""Bulk copies of which some bytes are left out: at both ends, or of every 16 (PTX ISA 9.7.9.25.4.1)."""
+"""Bulk copies that skip bytes: at both ends, or in every 16 (PTX ISA 9.7.9.25.4.1)."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def copy_within(
     barriers: Ptr[u64],
     site: u32,
 ) -> u32:
-    """`.ignore_oob`: bytes that may be outside at both ends are not read, and are left unchanged; 1 after a fault."""
+    """`.ignore_oob`: bytes at both ends that may be outside are neither read nor changed; 1 after a fault."""
     for lane in range(32):
         if mask >> lane & 1 != 0:
             size = sizes[lane]
@@ -55,7 +55,7 @@ def copy_within(
 def copy_middle(
     w: Warp, lane: u32, into: Slice[u8], target: u64, at: u64, left: u32, right: u32, told: u64, site: u32
 ) -> u32:
-    """Copy what is not to be left out at the ends; 1 after a fault."""
+    """Copy the bytes between the ends; 1 after a fault."""
     size = u32(length(into))
     taken: u32 = 0
     if left + right < size:
@@ -78,7 +78,7 @@ def copy_middle(
 def copy_masked(
     w: Warp, mask: u32, targets: Ptr[u64], sources: Ptr[u64], sizes: Ptr[u32], chosen: Ptr[u32], site: u32
 ) -> u32:
-    """`.cp_mask`: of every 16 bytes those are copied whose bit is set; 1 after a fault."""
+    """`.cp_mask`: of every 16 bytes, copies those whose bit is set; 1 after a fault."""
     for lane in range(32):
         if mask >> lane & 1 != 0:
             size = sizes[lane]
@@ -97,7 +97,7 @@ def copy_masked(
 def copy_runs(
     w: Warp, lane: u32, into: Slice[u8], source: Slice[u8], target: u64, at: u64, chosen: u32, site: u32
 ) -> None:
-    """Copy the chosen bytes of a stretch, those next to each other at once."""
+    """Copy the chosen bytes of a stretch, contiguous ones together."""
     size = u32(length(into))
     first: u32 = 0
     run: u32 = 0

@@ -1,1 +1,1 @@
-"""Initcheck: what is read before it was written, as native code that runs beside the kernel."""
+"""Initcheck: detects reads of unwritten bytes, as native code that runs beside the kernel."""

@@ -1,4 +1,4 @@
-"""Initcheck's look at the accesses of a warp to shared memory, as LLVM functions.
+"""Initcheck's checks of a warp's accesses to shared memory, as LLVM functions.
 
 `ptxloom_init_read_shared_4` returns the lanes whose read of 4 bytes finds unwritten ones; `write` marks bytes as
 written. Addresses are 32-bit ones of the window (`shared`) or 64-bit ones that mean the same (`wide`). Each half of the
@@ -30,7 +30,7 @@ def init_name(verb: str, window: str, size: int) -> str:
 
 
 def init_function(name: str) -> tuple[str, tuple[Callable[..., object], ...]]:
-    """The IR of a look and the native functions it calls."""
+    """The IR of a check and the native functions it calls."""
     found = NAME.fullmatch(name)
     assert found is not None
     size, read = int(found[3]), found[1] == "read"

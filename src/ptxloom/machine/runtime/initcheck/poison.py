@@ -1,8 +1,8 @@
 """Unwritten bits of registers: loaded from memory, stored to it, and reported when they are used.
 
 Initcheck's poison of a register is laid out as the register (32 lanes side by side; a predicate: a mask), after the
-registers of the warp; a bit is 1 if it is unwritten. After all poison each register has its source, 24 bytes for 4 of
-poison: which load found the bits unwritten, and where.
+registers of the warp; a bit is 1 if it is unwritten. The sources of all registers follow, 24 bytes for 4 of poison: the
+load that found the bits unwritten, and its address.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def lanes_of(w: Warp, place: u32, size: u32) -> u32:
 def inherit(w: Warp, target: u32, place: u32, size: u32, lanes: u32, done: u32) -> None:
     """Give a register the source of another one, if that is poison in some of these lanes.
 
-    `done` is what happens to its bits: LOADED if it takes the value unchanged.
+    `done` says what was done to its bits: LOADED if the value is copied unchanged.
     """
     if lanes_of(w, place, size) & lanes == 0:
         return
@@ -98,7 +98,7 @@ def inherit(w: Warp, target: u32, place: u32, size: u32, lanes: u32, done: u32) 
 
 @watching
 def come_from(w: Warp, target: u32) -> None:
-    """A register takes as its source what the last load found, if anything."""
+    """Set a register's source to what the last load found, if anything."""
     if w.source[0].site != 0:
         copy(source_of(w, target), w.source[0], SOURCE_SIZE)
 
@@ -143,7 +143,7 @@ def load_poison(
 
 
 def remember(w: Warp, site: u32, lane: u32, at: u64, space: u32, missing: u32) -> None:
-    """What a load has found."""
+    """Record what a load has found."""
     source = w.source[0]
     source.site = site + 1
     source.lane = lane
@@ -161,7 +161,7 @@ def was_computed(w: Warp, space: u32, at: u64) -> u32:
 
 
 def keep_computed(w: Warp, space: u32, at: u64) -> None:
-    """A byte of shared or local memory takes poison that has been computed with."""
+    """Record that a byte of shared or local memory receives computed poison."""
     if space == LOCAL:
         w.local_computed = 1
     elif space == SHARED and at < u64(w.launch.shared_bytes):
@@ -171,7 +171,7 @@ def keep_computed(w: Warp, space: u32, at: u64) -> None:
 
 @watching
 def forget_source(w: Warp) -> None:
-    """Whatever is loaded next has found nothing yet."""
+    """Forget what the last load found."""
     w.source[0].site = 0
 
 
@@ -179,7 +179,7 @@ def forget_source(w: Warp) -> None:
 def find_poison(
     w: Warp, addresses: Ptr[u64], offset: u64, lanes: u32, space: u32, size: u32, wide: u32, site: u32
 ) -> None:
-    """Remember where the first of the lanes reads something unwritten, if that is the first that is found.
+    """Record where the first lane reads unwritten bytes, unless an earlier place is recorded.
 
     Addresses have 32 bits unless they are `wide`.
     """
@@ -213,12 +213,12 @@ def store_poison(
     moved: u32,
     computed: u32,
 ) -> u64:
-    """Lanes store poison, laid out as the values of `move_lanes`.
+    """Store the poison of lanes, laid out as the values of `move_lanes`.
 
-    `moved` has a bit for each byte that is stored, `computed` one for each value that was computed with poison.
-    Memory that the host does not see takes the poison, and so does unwritten memory if the value is only copied.
-    Returns the lanes that store other poison for the host to see: in the lower half those to memory that holds
-    something, in the upper half those to memory that does not, which counts as written from now on.
+    `moved` has a bit for each byte that is stored, `computed` one for each value that was computed with poison. Memory
+    that is invisible to the host receives the poison, and so does unwritten memory if the value is only copied. Returns
+    the lanes that make other poison visible to the host: in the lower half those that store to written memory, in the
+    upper half those that store to unwritten memory, which counts as written from now on.
     """
     given: u64 = 0
     for lane in range(32):
@@ -253,7 +253,7 @@ def is_seen(w: Warp, at: u64, space: u32) -> u32:
 
 @watching
 def note_given(w: Warp, site: u32, given: u64, place: u32, size: u32, stored: u32, use: u32) -> None:
-    """Lanes store `stored` bytes of a register for the host to see, as in `store_poison`.
+    """Report lanes that store `stored` bytes of a poisoned register where the host sees them, as in `store_poison`.
 
     A value that is only copied may be a struct with padding: a byte, or a partly written word, is not reported.
     """
@@ -276,7 +276,7 @@ def note_given(w: Warp, site: u32, given: u64, place: u32, size: u32, stored: u3
 
 @watching
 def note_use(w: Warp, site: u32, lanes: u32, place: u32, size: u32, use: u32) -> None:
-    """Lanes use a register: note those in which it is poison, and take it for written from now on."""
+    """Report the lanes that use a poisoned register; it counts as written from now on."""
     found = lanes_of(w, place, size) & lanes
     if found == 0:
         return
@@ -302,7 +302,7 @@ def note_use(w: Warp, site: u32, lanes: u32, place: u32, size: u32, use: u32) ->
 
 @watching
 def clear_poison(w: Warp, place: u32, size: u32, lanes: u32) -> None:
-    """Take a register for written in some lanes."""
+    """Mark a register as written in some lanes."""
     held = poison_of(w, place, size)
     if size == 0:
         mask = view(u32, held)
@@ -315,7 +315,7 @@ def clear_poison(w: Warp, place: u32, size: u32, lanes: u32) -> None:
 
 @watching
 def overwhelm(w: Warp, place: u32, size: u32, lanes: u32) -> None:
-    """A register is poison throughout in some lanes."""
+    """Mark a register as poison in some lanes."""
     held = poison_of(w, place, size)
     if size == 0:
         mask = view(u32, held)

@@ -1,4 +1,4 @@
-"""Which bytes have been written: initcheck's byte for every byte of shared and local memory.
+"""The marks of written bytes: one byte of initcheck's for every byte of shared and local memory.
 
 Each plane is parallel to its memory: a bit is 1 if it is unwritten since the CTA (the frame) began. Bits of
 registers are kept in the same way (`poison`), so that a plane is read and written as memory is.
@@ -35,7 +35,7 @@ UNWRITTEN_BYTE = 255
 
 
 def plane_of(w: Warp, lane: u32, at: u64, size: u32, space: u32) -> Slice[u8]:
-    """The marks of some bytes; empty if the bytes are not there, or initcheck does not watch them."""
+    """The marks of some bytes; empty if the bytes do not exist, or initcheck does not watch them."""
     offset = at & (WINDOW_BYTES - 1)
     named = space_at(at, space)
     if named == SHARED:
@@ -75,7 +75,7 @@ def plane_of_global(w: Warp, at: u64, size: u32) -> Slice[u8]:
 
 @watching
 def written_lanes(w: Warp, addresses: Ptr[u64], offset: u64, lanes: u32, space: u32, size: u32) -> None:
-    """Lanes write `size` bytes each."""
+    """Mark `size` bytes of each lane as written."""
     for lane in range(32):
         if lanes >> lane & 1 != 0:
             written_lane(w, lane, addresses[lane] + offset, space, size)
@@ -83,13 +83,13 @@ def written_lanes(w: Warp, addresses: Ptr[u64], offset: u64, lanes: u32, space: 
 
 @watching
 def written_lane(w: Warp, lane: u32, at: u64, space: u32, size: u32) -> None:
-    """One lane writes."""
+    """Mark the bytes of one lane as written."""
     fill(plane_of(w, lane, at, size, space), WRITTEN)
 
 
 @watching
 def read_lanes(w: Warp, addresses: Ptr[u64], offset: u64, lanes: u32, space: u32, size: u32, site: u32) -> None:
-    """Lanes read `size` bytes each: note the unwritten ones."""
+    """Check reads of `size` bytes by each lane, and report unwritten ones."""
     for lane in range(32):
         if lanes >> lane & 1 != 0:
             read_lane(w, lane, addresses[lane] + offset, space, size, site)
@@ -97,7 +97,7 @@ def read_lanes(w: Warp, addresses: Ptr[u64], offset: u64, lanes: u32, space: u32
 
 @watching
 def read_lane(w: Warp, lane: u32, at: u64, space: u32, size: u32, site: u32) -> None:
-    """One lane reads: note the unwritten bytes."""
+    """Check a read of one lane, and report unwritten bytes."""
     marks = plane_of(w, lane, at, size, space)
     missing = unwritten_bytes(marks)
     if missing == 0:
@@ -107,7 +107,7 @@ def read_lane(w: Warp, lane: u32, at: u64, space: u32, size: u32, site: u32) -> 
 
 
 def unwritten_bytes(marks: Slice[u8]) -> u32:
-    """How many bytes are unwritten."""
+    """The number of unwritten bytes."""
     missing: u32 = 0
     for at in range(u32(length(marks))):
         if marks[at] != WRITTEN:
@@ -140,7 +140,7 @@ def address_behind(at: u64, space: u32) -> u64:
 
 @watching
 def missing_lanes(w: Warp, addresses: Ptr[u64], offset: u64, lanes: u32, space: u32, size: u32) -> u32:
-    """The lanes that read something unwritten."""
+    """The lanes that read unwritten bytes."""
     found: u32 = 0
     for lane in range(32):
         if lanes >> lane & 1 != 0:
@@ -160,7 +160,7 @@ def read_near(w: Warp, lanes: u32, size: u32, site: u32) -> None:
 
 @watching
 def start_marks(cta: Cta) -> None:
-    """A CTA starts: its first frames, its registers and its shared memory, except the system's part, are unwritten."""
+    """Start a CTA: its first frames, its registers and its shared memory, except the system's part, are unwritten."""
     launch = cta.launch
     cta.computed_from = 0xFFFFFFFF
     cta.computed_to = 0
@@ -176,7 +176,7 @@ def start_marks(cta: Cta) -> None:
 
 
 def start_poison(w: Warp) -> None:
-    """A warp starts: its registers count as written except for those that may be read before they are."""
+    """Start a warp: its registers count as written except for those that may be read before they are."""
     launch = w.launch
     own = registers(w, launch.poison, launch.poison_bytes * (1 + SOURCE_BYTES))
     unsure = launch.poison_bytes - launch.unsure
@@ -191,13 +191,13 @@ def start_poison(w: Warp) -> None:
 
 @watching
 def forget_local(w: Warp, lane: u32, at: u64, size: u32) -> None:
-    """Memory has been given out anew: nothing is written in it."""
+    """Mark reallocated memory as unwritten."""
     fill(plane_of_local(w, lane, at, size), UNWRITTEN_BYTE)
 
 
 @watching
 def mark_frame(w: Warp, lanes: u32, offset: u32, size: u32) -> None:
-    """Something else than the kernel has written in the frames of lanes."""
+    """Mark bytes in lanes' frames that something other than the kernel has written."""
     for lane in range(32):
         if lanes >> lane & 1 != 0:
             fill(plane_of_local(w, lane, u64(w.sp[lane] + offset), size), WRITTEN)
@@ -205,7 +205,7 @@ def mark_frame(w: Warp, lanes: u32, offset: u32, size: u32) -> None:
 
 @watching
 def carry(w: Warp, lanes: u32, target: u32, source: u32, size: u32) -> None:
-    """Bytes within reach of each lane's frame were copied: so are their marks."""
+    """Copy the marks of bytes that were copied between lanes' frames."""
     if address(w.local_written) == 0:
         return
     for lane in range(32):

@@ -2,8 +2,8 @@
 
 `ptxloom_load_global_32x2` reads two 32-bit values a lane. All take (warp, addresses, offset, mask, space, site) and an
 array of 32 values for each part; they return 0, or 1 after a fault. `global` serves generic and const addresses too.
-The fast paths look at each half of the warp by itself: tiles 16 wide are common. In local memory, where every lane has
-its own, no two lanes are neighbours.
+The fast paths treat each half of the warp separately, because tiles 16 wide are common. In local memory, where every
+lane has its own, no two lanes are neighbours.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def access_name(verb: str, window: str, bits: int, parts: int) -> str:
 def access_function(name: str) -> tuple[str, tuple[Callable[..., object], ...]]:
     """The IR of a warp-wide access and the native functions it calls.
 
-    The usual case is a function of its own, which needs few registers and saves no others; it jumps to the rest.
+    The usual case is a separate function, which needs few registers and saves no others; it jumps to the rest.
     """
     from ptxloom.machine.native.ir import Emitter  # noqa: PLC0415 - a launch of kept code asks for names alone
     from ptxloom.machine.runtime.memory.access_code import PARTS, AccessCode, parameters  # noqa: PLC0415 - likewise

@@ -1,4 +1,4 @@
-"""The code of warp-wide loads and stores: what is usual first, then the rest (`runtime.access` puts it together)."""
+"""The code of warp-wide loads and stores: the usual case first, then the rest (assembled by `runtime.access`)."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class AccessCode:
 
     @property
     def bytes(self) -> int:
-        """What one lane moves."""
+        """The bytes that one lane moves."""
         return self.size_bits // 8 * self.parts
 
     @property
@@ -62,7 +62,7 @@ class AccessCode:
         return self.window != "global"
 
     def build(self) -> None:
-        """Whole warps at contiguous addresses; anything else elsewhere."""
+        """Build the code for whole warps at contiguous addresses; other cases are separate."""
         e = self.e
         full = e.compare("eq", MASK, Value("i32", "-1"))
         e.do(f"br {full}, label %whole, label %part")
@@ -79,7 +79,7 @@ class AccessCode:
         self._jump("apart")
 
     def apart(self) -> None:
-        """Whole warps at other addresses: equal ones (loads), else any."""
+        """Build the code for whole warps at other addresses: equal ones (loads), else any."""
         e = self.e
         addresses, steps, firsts = self._halves()
         if not self.store:
@@ -108,7 +108,7 @@ class AccessCode:
         self._jump("slow")
 
     def _jump(self, function: str) -> None:
-        """A label from which another of the functions goes on."""
+        """Emit a label that jumps to another of the functions."""
         self.e.label(function)
         self.e.do(f"%{function}.failed = tail call i32 @{function}({parameters(self.parts)})")
         self.e.do(f"ret i32 %{function}.failed")
@@ -190,7 +190,7 @@ class AccessCode:
         e.do("ret i32 0")
 
     def _fetch(self, hosts: list[Value], ahead: Value) -> None:
-        """Bring what lies a distance behind rows of global memory near: warps mostly take one row after the other."""
+        """Prefetch memory a distance after rows of global memory: warps mostly access one row after the other."""
         e = self.e
         size = self.bytes * HALF
         for host in () if self.near else hosts if size >= _LINE else hosts[:1]:

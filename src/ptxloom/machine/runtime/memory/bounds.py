@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def within(offset: u64, size: u64, room: u64) -> u32:
-    """1 if `size` bytes from `offset` on lie in a room of `room` bytes.
+    """1 if `size` bytes from `offset` on are within a buffer of `room` bytes.
 
     Example:
         >>> within(12, 4, 16), within(13, 4, 16), within(2**64 - 4, 4, 16), within(0, 17, 16)

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 @seldom
 def fault(w: Warp, kind: u32, site: u32, lane: u32, at: u64, space: u32, size: u32, write: u32) -> None:
-    """Note why the kernel must end here. Further lanes at fault in the same way are added to the first."""
+    """Record why the kernel must end here. Further lanes with the same fault are added to the first."""
     note = w.worker.fault[0]
     if note.kind != 0:
         if note.kind == kind:
@@ -68,20 +68,20 @@ def fault(w: Warp, kind: u32, site: u32, lane: u32, at: u64, space: u32, size: u
 
 @seldom
 def refuse(w: Warp, kind: u32, site: u32, lane: u32, at: u64, space: u32, size: u32, write: u32) -> Slice[u8]:
-    """Note the same; returns no bytes."""
+    """Record the same; returns no bytes."""
     fault(w, kind, site, lane, at, space, size, write)
     return nothing(u8)
 
 
 def has_fault(w: Warp) -> u32:
-    """1 if why the kernel must end has been noted."""
+    """1 if a fault has been recorded."""
     return u32(w.worker.fault[0].kind != 0)
 
 
 def fault_if_any(
     w: Warp, addresses: Ptr[u64], lanes: u32, space: u32, kind: u32, size: u32, write: u32, site: u32
 ) -> u32:
-    """1 after noting a fault of the first of these lanes, with its address in a space; 0 if there are no lanes."""
+    """Record a fault of the first of these lanes, with its address in a space; 1, or 0 if there are no lanes."""
     if lanes == 0:
         return 0
     for lane in range(32):
@@ -91,7 +91,7 @@ def fault_if_any(
 
 
 def fault_without_clusters(w: Warp, lanes: u32, site: u32) -> u32:
-    """1 after noting that a launch without clusters came to what only a launch with clusters can execute."""
+    """Record that a launch without clusters executes what only a launch with clusters can; returns 1."""
     if lanes == 0 or w.launch.clustered != 0:
         return 0
     for lane in range(32):
@@ -117,17 +117,17 @@ def find_span(launch: Launch, at: u64) -> Slice[Span]:
 
 
 def holds(span: Span, at: u64, size: u64) -> u32:
-    """1 if `size` bytes from a host address on lie in a span."""
+    """1 if `size` bytes from a host address on are in a span."""
     return within(at - span.start, size, span.end - span.start)
 
 
 def holds_site(site: LastSpan, at: u64, size: u64) -> u32:
-    """1 if `size` bytes from a host address on lie in what an instruction hit last."""
+    """1 if `size` bytes from a host address on are in the span that an instruction accessed last."""
     return within(at - site.start, size, site.end - site.start)
 
 
 def in_global(w: Warp, at: u64, size: u64, write: u32, site: u32) -> u32:
-    """0 if `size` bytes lie in one piece of global memory, else the kind of fault; remembers the piece by site."""
+    """0 if `size` bytes are in one piece of global memory, else the kind of fault; caches the piece by site."""
     found = find_span(w.launch, at)
     if length(found) == 0:
         return OUT_OF_BOUNDS
@@ -143,7 +143,7 @@ def in_global(w: Warp, at: u64, size: u64, write: u32, site: u32) -> u32:
 
 
 def in_block(w: Warp, heap: HeapTable, at: u64, size: u64, site: u32) -> u32:
-    """The same within the device heap: 0 if `size` bytes lie in one block that has not been freed."""
+    """The same within the device heap: 0 if `size` bytes are in one block that has not been freed."""
     owner = heap.owners[(at - heap.start) >> 4]
     if owner == 0:
         return OUT_OF_BOUNDS
@@ -151,7 +151,7 @@ def in_block(w: Warp, heap: HeapTable, at: u64, size: u64, site: u32) -> u32:
 
 
 def notice_frees(w: Warp) -> None:
-    """A warp has read what other threads of the host may have written: what they freed before is out of bounds now."""
+    """After a warp has read data that other host threads may have written: invalidate what they had freed before."""
     forget_freed(w.worker)
 
 
@@ -183,7 +183,7 @@ def param_place(w: Warp, offset: u64, size: u64) -> Slice[u8]:
 
 
 def const_place(w: Warp, at: u64, size: u64, site: u32) -> Slice[u8]:
-    """Bytes at a host address if they lie in the module's constants, which are remembered by site; else empty."""
+    """Bytes at a host address if they are in the module's constants, which are cached by site; else empty."""
     launch = w.launch
     offset = at - address(launch.constants)
     if within(offset, size, length(launch.constants)) == 0:
@@ -195,7 +195,7 @@ def const_place(w: Warp, at: u64, size: u64, site: u32) -> Slice[u8]:
 @standalone
 @together
 def place(w: Warp, lane: u32, at: u64, space: u32, size: u32, write: u32, site: u32) -> Slice[u8]:
-    """The bytes of one lane's access, or nothing (at address 0) after noting the fault."""
+    """The bytes of one lane's access; after recording a fault, nothing (at address 0)."""
     long = u64(size)
     if at & (long - 1) & 15 != 0:  # arrays of the host start at multiples of 16, not at 256 as the device's do
         return refuse(w, MISALIGNED, site, lane, at, space, size, write)
@@ -216,7 +216,7 @@ def place(w: Warp, lane: u32, at: u64, space: u32, size: u32, write: u32, site: 
 
 
 def space_at(at: u64, space: u32) -> u32:
-    """The space of a generic address above all mapped memory, GENERIC if it is in no window; else the space named."""
+    """The space of a generic address above all mapped memory, GENERIC if it is in no window; else the named space."""
     if space != GENERIC:
         return space
     window = at & ~u64(WINDOW_BYTES - 1)
@@ -271,7 +271,7 @@ def move_lanes(
 ) -> u32:
     """Load or store (`write`) lane by lane, in their order: `parts` values of `size` bytes each; 1 after a fault.
 
-    Number n of lane l lies at values[(n * 32 + l) * size]. Nothing is stored unless every lane may store.
+    Number n of lane l is at values[(n * 32 + l) * size]. Nothing is stored unless every lane may store.
     """
     if write != 0 and miss(w, addresses, offset, mask, space, size * parts, site) != 0:
         return 1
@@ -293,7 +293,7 @@ def move_lanes(
 
 
 def miss(w: Warp, addresses: Ptr[u64], offset: u64, mask: u32, space: u32, size: u32, site: u32) -> u32:
-    """1 after noting a fault if any lane may not store where it wants to."""
+    """Record a fault and return 1 if any lane may not store at its address."""
     failed: u32 = 0
     for lane in range(32):
         if mask >> lane & 1 != 0:

@@ -30,7 +30,7 @@ def place_rows(
 ) -> u32:
     """Replace the addresses of rows by their host addresses; 1 after a fault.
 
-    A lane that does not take part faults never: its row is what its address names if that can be read, else `spare`.
+    A lane that does not take part never faults: its row is the one at its address if that is readable, else `spare`.
     """
     failed: u32 = 0
     for lane in range(lanes):
@@ -105,7 +105,7 @@ def name_of_rows(move: MatrixMove) -> str:
 
 @cache
 def function_of_rows(move: MatrixMove) -> str:
-    """The IR that writes what a store would, its rows one after the other: (where, a place for each register)."""
+    """The IR that writes the rows of a store one after the other, given the target and a place per register."""
     held = fragment(move)
     moved = sides(held, together=Together.LANES)
     lines = [

@@ -1,4 +1,4 @@
-"""Where a matrix lies in shared memory, by its matrix descriptor (PTX ISA 9.7.15.5.1).
+"""The layout of a matrix in shared memory, by its matrix descriptor (PTX ISA 9.7.15.5.1).
 
 A matrix is made of core matrices, eight rows of 16 bytes. The pitch of a core matrix's rows is the width of the
 swizzle, so that as many core matrices as fit in it are side by side; the descriptor states the distance to further
@@ -20,13 +20,13 @@ ATOM_32B: Final = 1  # the swizzle of 128 bytes that moves 32 at a time, of `tcg
 
 
 def width_shift(descriptor: u64) -> u64:
-    """How wide the swizzle is, as a power of two: 16 (none), 128, 64 or 32 bytes."""
+    """The log2 of the swizzle's width: 16 (none), 128, 64 or 32 bytes."""
     mode = descriptor >> 62
     return 4 if mode == 0 else 8 - mode
 
 
 def core_start(descriptor: u64, line: u64, column: u64, across: u32) -> u64:
-    """Where a core matrix starts before it is swizzled: the `line`-th along M or N, the `column`-th along k.
+    """The start of a core matrix before it is swizzled: the `line`-th along M or N, the `column`-th along k.
 
     `across` is 1 where the matrix is stored along M or N, 0 where it is stored along k.
     """
@@ -42,18 +42,18 @@ def core_start(descriptor: u64, line: u64, column: u64, across: u32) -> u64:
 
 
 def swizzled(descriptor: u64, at: u64) -> u64:
-    """The place of 16 bytes whose address without a swizzle is given."""
+    """The swizzled place of 16 bytes, from their address without a swizzle."""
     mask = (1 << width_shift(descriptor) - 4) - 1
     return at ^ ((at >> 7) - (descriptor >> 49 & 7) & mask) << 4
 
 
 def row_at(descriptor: u64, line: u64, column: u64, across: u32, row: u32) -> u64:
-    """Where a row of a core matrix lies."""
+    """The address of a row of a core matrix."""
     return swizzled(descriptor, core_start(descriptor, line, column, across) + (u64(row) << width_shift(descriptor)))
 
 
 def factor_place(descriptor: u64, line: u64, column: u64, row: u32, across: u32) -> u64:
-    """Where 16 bytes lie: `row_at`, plus what only `tcgen05` has: factors of 32 bits, rows that continue elsewhere."""
+    """The address of 16 bytes: `row_at`, plus for `tcgen05` factors of 32 bits and rows that continue elsewhere."""
     if descriptor & NEXT_IS_ADDRESS != 0:
         return swizzled(descriptor, circular_start(descriptor, line, column) + (u64(row) << 7))
     if descriptor >> 61 != ATOM_32B:
@@ -76,14 +76,14 @@ def circular_start(descriptor: u64, line: u64, column: u64) -> u64:
 
 
 def is_invertible(descriptor: u64, lines: u64, across: u32) -> u32:
-    """1 if `holds_piece` can tell what belongs to a factor: its core matrices follow each other without overlap."""
+    """1 if `holds_piece` can decide membership in a factor: its core matrices follow each other without overlap."""
     if descriptor & NEXT_IS_ADDRESS != 0 or descriptor >> 61 == ATOM_32B:
         return 0
     return u32(distance(descriptor, lines, across) >= 8 << width_shift(descriptor))
 
 
 def distance(descriptor: u64, lines: u64, across: u32) -> u64:
-    """How far lines of core matrices are apart, or as many lines as a swizzle's width holds; with one of those, far."""
+    """The distance of lines of core matrices, or of groups that fill a swizzle's width; huge if there is only one."""
     shift = width_shift(descriptor) - 4
     if across == 0 or shift == 0:
         return (descriptor >> 32 & 0x3FFF) << 4
@@ -124,7 +124,7 @@ def holds_piece(descriptor: u64, first: u32, lines: u32, columns: u32, rows: u32
 
 
 def factor_low(descriptor: u64) -> u64:
-    """A place before which nothing of a factor lies: a swizzle moves bytes within 128."""
+    """A lower bound of a factor's addresses: a swizzle moves bytes within 128."""
     start = ((descriptor & 0x3FFF) << 4) & ~u64(127)
     if descriptor & NEXT_IS_ADDRESS != 0:
         start = min(start, (descriptor >> 16 & 0x3FFF) << 4 & ~u64(127))
@@ -132,7 +132,7 @@ def factor_low(descriptor: u64) -> u64:
 
 
 def factor_high(descriptor: u64, lines: u64, columns: u64, across: u32) -> u64:
-    """A place behind which nothing lies of the first lines and columns of core matrices of a factor."""
+    """An upper bound of the addresses of a factor's first lines and columns of core matrices."""
     start = (descriptor & 0x3FFF) << 4
     leading = (descriptor >> 16 & 0x3FFF) << 4
     stride = (descriptor >> 32 & 0x3FFF) << 4

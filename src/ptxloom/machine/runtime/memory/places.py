@@ -1,7 +1,7 @@
-"""Where a number becomes a pointer: the few places that the structs of the run-time cannot express by themselves.
+"""Turns numbers into pointers, in the few places that the structs of the run-time cannot express.
 
-Everything else is reached through fields with declared lengths (`native`), and no other module may make a pointer. Of
-values that a kernel controls, only addresses of global memory come here.
+Everything else is reached through fields with declared lengths (`native`), and no other module may make a pointer. The
+only values under a kernel's control that reach this module are addresses of global memory.
 """
 
 from __future__ import annotations
@@ -38,22 +38,22 @@ def span_bytes(span: Span, at: u64, size: u64) -> Slice[u8]:
 
 
 def site_bytes(site: LastSpan, at: u64, size: u64) -> Slice[u8]:
-    """The same of the piece that an instruction hit last."""
+    """The same for the piece that an instruction accessed last."""
     assert within(at - site.start, size, site.end - site.start) != 0
     return pointer(u8, at, size)
 
 
 def remember_span(w: Warp, site: u32, span: Span) -> None:
-    """An instruction has hit a piece of global memory."""
+    """Cache the piece of global memory that an instruction accessed."""
     known = w.sites[site]
     known.start = span.start
     known.end = span.end
 
 
 def remember_block(w: Warp, site: u32, heap: HeapTable, first: u32, at: u64, size: u64) -> u32:
-    """1 if the block of the device heap that starts at a granule holds these bytes; the instruction remembers it.
+    """1 if the block of the device heap that starts at a granule holds these bytes; caches it for the instruction.
 
-    The heap's entry for the block is read once: another thread of the host may free it, and reuse its room.
+    The heap's entry for the block is read once: another thread of the host may free it, and reuse its memory.
     """
     start = heap.start + (u64(first) << 4)
     room = heap.sizes[first]
@@ -67,7 +67,7 @@ def remember_block(w: Warp, site: u32, heap: HeapTable, first: u32, at: u64, siz
 
 
 def forget_freed(worker: Worker) -> None:
-    """Forget what instructions have hit in the device heap, if any of it has been freed since the last look."""
+    """Drop cached heap blocks of instructions, if any block has been freed since the last check."""
     heap = worker.launch.heap
     if address(heap) == 0:
         return
@@ -81,7 +81,7 @@ def forget_freed(worker: Worker) -> None:
 
 
 def remember_constants(w: Warp, site: u32) -> None:
-    """An instruction has hit the module's constants."""
+    """Cache that an instruction accessed the module's constants."""
     known = w.sites[site]
     known.start = address(w.launch.constants)
     known.end = w.launch.constants_end
@@ -101,15 +101,15 @@ def registers(w: Warp, offset: u32, size: u32) -> Slice[u8]:
 
 
 def register_bytes(size: u32) -> u32:
-    """What a register of `size` bytes a lane (0: a predicate) takes."""
+    """The size of a register of `size` bytes per lane (0: a predicate)."""
     return 4 if size == 0 else 32 * size
 
 
 def source_at(w: Warp, offset: u32) -> PoisonSource:
-    """Where the poison of a register comes from, so far behind the start of its warp."""
+    """The source of a register's poison, at an offset from the start of its warp."""
     return pointer(PoisonSource, address(registers(w, offset, SOURCE_SIZE)), 1)[0]
 
 
 def stored_byte(values: Slice[u64], part_bytes: u32, lane: u32, offset: u32) -> u8:
-    """A byte of what a lane stores: `values` are the places of its registers, `part_bytes` a lane each."""
+    """A byte that a lane stores: `values` are the places of its registers, with `part_bytes` per lane each."""
     return pointer(u8, values[offset // part_bytes], 32 * u64(part_bytes))[lane * part_bytes + offset % part_bytes]

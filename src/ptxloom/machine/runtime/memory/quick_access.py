@@ -21,7 +21,7 @@ def has_quick(name: str) -> bool:
 
 
 def quick_access(name: str) -> tuple[str, str]:
-    """The name and the IR of a function to be inlined: what is usual of an access, 1 where it is not, and undone."""
+    """The name and the IR of an inline function for a usual access; it does nothing and returns 1 for others."""
     access = _quick(name)
     access.quick()
     declared = "\n".join(access.e.declarations.values())
@@ -30,7 +30,7 @@ def quick_access(name: str) -> tuple[str, str]:
 
 
 def reach_of(name: str) -> tuple[str, str]:
-    """The name and the IR of a function to be inlined: 0 if what is usual of a load would be at an offset."""
+    """The name and the IR of an inline function: 0 if a load at an offset would be usual."""
     access = _quick(name)
     access.reach()
     head = f"define internal i32 @{name}_reach({parameters(0)}) alwaysinline nounwind"
@@ -38,7 +38,7 @@ def reach_of(name: str) -> tuple[str, str]:
 
 
 def has_reach(name: str) -> bool:
-    """Whether several loads with one register of addresses can be asked about together."""
+    """Whether several loads that share a register of addresses can be checked together."""
     return "_load_shared_" in name
 
 
@@ -79,7 +79,7 @@ class _Quick(AccessCode):
         e.do("ret i32 1")
 
     def reach(self) -> None:
-        """0 if `quick` would find what it needs at an offset: by that LLVM sees what follows for smaller ones."""
+        """0 if `quick` would succeed at an offset, from which LLVM concludes the same for smaller ones."""
         e = self.e
         steps, firsts = self._starts()
         self._check(firsts, self._length(steps, self._is_row(steps), "no"), "yes", "no")
@@ -94,7 +94,7 @@ class _Quick(AccessCode):
         return not self.store and self.parts == 1 and self.size_bits >= _MASKED
 
     def _starts(self) -> tuple[Value, list[Value]]:
-        """How far each address is from the first of its half warp; and these two, with the offset, 64 bits."""
+        """The distance of each address from the first of its half warp; and these two, with the offset, 64 bits."""
         e = self.e
         addresses, offset = self._addresses(), self._firm(Value("i64", "%offset"))
         steps = e.apply("sub", addresses, e.shuffle(addresses, [0] * HALF + [HALF] * HALF))
@@ -109,14 +109,14 @@ class _Quick(AccessCode):
         return self._none(self.e.compare("ne", steps, self.e.constant(steps.type, 0)))
 
     def _length(self, steps: Value, is_row: Value, no: str) -> Value:
-        """The bytes of a row or of one word, 64 bits; goes to `no` if it is neither."""
+        """The bytes of a row or of one word, 64 bits; jumps to `no` if it is neither."""
         e = self.e
         e.do(f"br {e.apply('or', is_row, self._is_one(steps))}, label %known, label %{no}")
         e.label("known")
         return e.select(is_row, Value("i64", str(self.bytes * HALF)), Value("i64", str(self.bytes)))
 
     def _rows_or_ones(self, hosts: list[Value], is_row: Value) -> None:
-        """A row is loaded whole; of what is one word its first lane, for all."""
+        """Load a row as a whole, or one word by its first lane, for all."""
         e = self.e
         type_, every = vector(self.scalar, HALF), vector("i1", HALF)
         first = Value(every, f"<{', '.join(f'i1 {int(not lane)}' for lane in range(HALF))}>")

@@ -1,1 +1,1 @@
-"""Where bytes come from: tags beside registers and memory, followed from instruction to instruction."""
+"""Provenance of bytes: tags beside registers and memory, followed from instruction to instruction."""

@@ -1,4 +1,4 @@
-"""Tags of bytes that are exchanged, shifted and masked within a register: what elements are unpacked with."""
+"""Tags of bytes that are exchanged, shifted and masked within a register, as in unpacking elements."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def byte_tag(w: Warp, lane: u32, place: u32, size: u32, byte: u32) -> u64:
 
 
 def give_staged(w: Warp, lane: u32, place: u32, room: u32) -> None:
-    """A lane's register takes the tags that were put aside."""
+    """Move the staged tags to a lane's register."""
     into = tags_of(w, place, room)
     for n in range(room):
         into[lane * room + n] = w.launch.trail.stage[n]

@@ -38,7 +38,7 @@ def is_changed(trail: Trail, tag: u64, size: u32) -> u32:
 
 
 def mark_changed(trail: Trail, span: Span, at: u64, size: u64) -> None:
-    """There are tags of some bytes of a piece of global memory, fewer than a page."""
+    """Record that some bytes of a piece of global memory, fewer than a page, have tags."""
     place = span.origin + (at - span.start)
     trail.changed[place >> PAGE_SHIFT] = 1
     trail.changed[place + size - 1 >> PAGE_SHIFT] = 1
@@ -52,7 +52,7 @@ def span_tags(span: Span, at: u64, size: u64) -> Slice[u64]:
 
 
 def read_global_tags(w: Warp, site: u32, at: u64, size: u32, out: Slice[u64]) -> None:
-    """The tags of bytes of global memory, as an instruction that reads them finds them."""
+    """The tags of bytes of global memory after a read by an instruction."""
     trail = w.launch.trail
     into = part(out, 0, size)
     spans = span_of(w, at, u64(size))
@@ -95,7 +95,7 @@ def found_run(trail: Trail, site: u32, out: Slice[u64], tags: Slice[u64], size: 
 
 
 def write_global_tags(w: Warp, site: u32, at: u64, size: u32, given: Slice[u64], again: u64) -> None:
-    """Bytes of global memory take tags; `again` as in `give_run`."""
+    """Set the tags of bytes of global memory; `again` as in `give_run`."""
     spans = span_of(w, at, u64(size))
     if length(spans) != 0:
         mark_changed(w.launch.trail, spans[0], at, u64(size))
@@ -103,7 +103,7 @@ def write_global_tags(w: Warp, site: u32, at: u64, size: u32, given: Slice[u64],
 
 
 def give_run(trail: Trail, site: u32, tags: Slice[u64], given: Slice[u64], size: u32, again: u64) -> None:
-    """Bytes in memory take tags; `again` is added to those that have been written before."""
+    """Set the tags of bytes in memory; adds `again` to those that have been written before."""
     if length(tags) == 0:
         return
     into = part(tags, 0, size)
@@ -138,7 +138,7 @@ def common_span(w: Warp, lanes: u32, addresses: Ptr[u64], offset: u64, size: u32
 
 
 def load_values(w: Warp, site: u32, lanes: u32, addresses: Ptr[u64], offset: u64, size: u32) -> u32:
-    """1 if the bytes of each value that lanes load follow from a head: these are put aside, as they are found."""
+    """1 if the bytes of each value that lanes load follow from a head: these are staged, as they are found."""
     if lanes == 0:
         return 0
     spans = common_span(w, lanes, addresses, offset, size)

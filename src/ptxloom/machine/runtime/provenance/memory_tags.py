@@ -1,4 +1,4 @@
-"""Tags of memory: found beside the bytes of an access, taken to registers by loads and given by stores."""
+"""Tags of memory, beside its bytes: loads move them to registers, stores set them."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def start_tags(cta: Cta) -> None:
 
 
 def read_tags(w: Warp, site: u32, lane: u32, at: u64, space: u32, size: u32, out: Slice[u64]) -> None:
-    """The tags of bytes in memory, as an instruction that reads them finds them."""
+    """The tags of bytes in memory after a read by an instruction."""
     trail = w.launch.trail
     into = part(out, 0, size)
     named = space_at(at, space)
@@ -78,7 +78,7 @@ def read_tags(w: Warp, site: u32, lane: u32, at: u64, space: u32, size: u32, out
 
 
 def write_tags(w: Warp, site: u32, lane: u32, at: u64, space: u32, size: u32, given: Slice[u64], again: u64) -> None:
-    """The tags of bytes that an instruction writes to memory; `again` as in `give_run`."""
+    """Set the tags of bytes that an instruction writes to memory; `again` as in `give_run`."""
     trail = w.launch.trail
     named = space_at(at, space)
     offset = at & WINDOW_BYTES - 1
@@ -93,14 +93,14 @@ def write_tags(w: Warp, site: u32, lane: u32, at: u64, space: u32, size: u32, gi
 
 
 def has_shared(w: Warp, offset: u64, size: u32) -> u32:
-    """1 if bytes of shared memory are there, of the warp's CTA or of another one of the cluster."""
+    """1 if bytes exist in the shared memory of the warp's CTA or of another one of the cluster."""
     rank = offset >> CLUSTER_SHIFT
     inside = offset & (1 << CLUSTER_SHIFT) - 1
     return within(inside, u64(size), w.shared_bytes) & u32(rank <= u64(w.launch.members))
 
 
 def shared_owner(w: Warp, offset: u64) -> Cta:
-    """Whose they are."""
+    """The CTA that owns them."""
     rank = offset >> CLUSTER_SHIFT
     if rank == 0:
         return w.cta
@@ -206,7 +206,7 @@ def copy_tags(
 
 
 def stage_rows(w: Warp, site: u32, lanes: u32, rows: u32, addresses: Ptr[u64], space: u32, size: u32) -> None:
-    """Put aside the tags of the rows of matrices, 16 for each."""
+    """Stage the tags of the rows of matrices, 16 for each."""
     stage = w.launch.trail.stage
     for row in range(rows):
         mine = part(stage, 16 * row, 16)
@@ -217,7 +217,7 @@ def stage_rows(w: Warp, site: u32, lanes: u32, rows: u32, addresses: Ptr[u64], s
 
 
 def unstage_rows(w: Warp, site: u32, lanes: u32, rows: u32, addresses: Ptr[u64], space: u32, size: u32) -> None:
-    """Move to rows of memory the tags that were put aside for them."""
+    """Move the staged tags to rows of memory."""
     assert rows <= 32
     stage = w.launch.trail.stage
     for row in range(rows):
@@ -254,7 +254,7 @@ def scatter_tags(w: Warp, start: u64, place: u32) -> None:
 
 
 def scatter_nothing(w: Warp, start: u64) -> None:
-    """The same of a register of no origin."""
+    """The same for a register without an origin."""
     trail = w.launch.trail
     map_ = part(trail.maps, start, 128)
     for n in range(128):

@@ -1,4 +1,4 @@
-"""Shared memory of chosen CTAs as it is at chosen moments: all of its bytes and their tags, kept."""
+"""Keeps the shared memory of chosen CTAs at chosen moments: all of its bytes and their tags."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def place_among(numbers: Slice[u64], number: u64) -> u64:
 
 @watching
 def keep_shared(cta: Cta, moment: u32) -> None:
-    """A moment has come for a CTA: keep its bytes and their tags, if they are asked for and it is the first time."""
+    """At the first occurrence of a requested moment of a CTA: keep its bytes and their tags."""
     trail = cta.launch.trail
     place = place_among(trail.kept, cta_number(cta))
     if place == length(trail.kept):
@@ -52,7 +52,7 @@ def keep_shared(cta: Cta, moment: u32) -> None:
 
 
 def keep_warps_shared(w: Warp, lanes: u32, paired: u32, moment: u32) -> None:
-    """The same, at an instruction that lanes of a warp execute: of its CTA, and of the peer if that is `paired`."""
+    """The same at an instruction of a warp, for its CTA and, if `paired`, for the peer."""
     if lanes == 0:
         return
     keep_shared(w.cta, moment)

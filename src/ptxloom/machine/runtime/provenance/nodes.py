@@ -1,4 +1,4 @@
-"""Nodes: what values were made from. Each is kept once, so that equal values have one number.
+"""Nodes: the inputs of computed values. Each is kept once, so that equal values have one number.
 
 A node is found by its newest source, if one of its sources is a node: the first that is made of it stands there. A node
 of which nothing has been made is no source of any other, so what is made of it is new, without a search: as in sums,
@@ -19,13 +19,13 @@ FEWEST = 1 << 13  # slots that are used at first: small launches touch no more
 
 
 def tag_hash(key: u64) -> u64:
-    """A hash."""
+    """Hash a key."""
     once = (key ^ key >> 32) * 0x9E3779B97F4A7C15
     return once ^ once >> 29
 
 
 def node_hash(site: u32, first: u64, second: u64, third: u64) -> u64:
-    """A hash of what an instruction makes of three values."""
+    """Hash an instruction and its three sources."""
     mixed = first * 0xBF58476D1CE4E5B9 + second * 0x94D049BB133111EB + third * 0xD6E8FEB86659FD93
     return tag_hash(mixed ^ u64(site) << 40)
 
@@ -44,13 +44,13 @@ def newest_source(first: u64, second: u64, third: u64) -> u64:
 
 
 def is_made_of(known: Node, site: u32, first: u64, second: u64, third: u64) -> u32:
-    """1 if a node is what an instruction makes of three values."""
+    """1 if a node stands for an instruction's result from three sources."""
     same = known.sources[0] ^ first | known.sources[1] ^ second | known.sources[2] ^ third
     return u32(known.site == site) & u32(same == 0)
 
 
 def put_node(new: Node, site: u32, first: u64, second: u64, third: u64) -> None:
-    """Say what a node is."""
+    """Fill in a node."""
     new.site = site
     new.sources[0] = first
     new.sources[1] = second
@@ -132,7 +132,7 @@ def make_nodes(trail: Trail, site: u32, xs: Slice[u64], ys: Slice[u64], zs: Slic
 
 
 def fetch_slots(trail: Trail, hashes: Slice[u64], out: Slice[u64]) -> None:
-    """Have the slots of 32 hashes at hand: they lie far apart, and this waits for them but once."""
+    """Prefetch the slots of 32 hashes, which are far apart, so that there is only one wait."""
     if trail.slots_used == 0:
         return
     slots = part(trail.slots, 0, trail.slots_used)

@@ -1,4 +1,4 @@
-"""Paths: through which instructions a byte came, each path a number; and what tags become as values are changed."""
+"""Paths: the instructions that a byte has passed, numbered; and the tags of changed values."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def moved_tag(trail: Trail, site: u32, tag: u64) -> u64:
 
 
 def path_after(trail: Trail, site: u32, before: u64) -> u64:
-    """The path of a byte after an instruction, by that before: both as they stand in a tag."""
+    """The path of a byte after an instruction, from the path before; both in the form of a tag."""
     return u64(find_step(trail, ((before >> PATH_SHIFT) << 32 | u64(site)) + 1)) << PATH_SHIFT
 
 
@@ -116,7 +116,7 @@ def known_step(trail: Trail, key: u64) -> u32:
 
 
 def make_path(trail: Trail, before: u32, site: u32) -> u32:
-    """The path that goes on from another one; of a loop, the way that was there when it came by first."""
+    """The path that continues another one; in a loop, the path of the first iteration."""
     at = before
     steps: u32 = 0
     while at != 0 and steps < PATH_STEPS:

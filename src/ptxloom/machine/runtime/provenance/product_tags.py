@@ -1,4 +1,4 @@
-"""Matrix products: where their operands come from, noted element by element, and the tags of their results."""
+"""Matrix products: the origins of their operands, recorded element by element, and the tags of their results."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def begin_event(w: Warp, cta: Cta, site: u32, lanes: u32, tags: u32) -> None:
 
 
 def note_operand(w: Warp, site: u32, place: u32, room: u32, each: u32) -> None:
-    """Note the elements of `each` bytes that a register holds."""
+    """Record the elements of `each` bytes that a register holds."""
     trail = w.launch.trail
     if trail.recording == 0:
         return
@@ -131,7 +131,7 @@ def note_factor(w: Warp, site: u32, descriptor: u64, is_a: u32, lines: u32, part
 
 
 def note_nothing(w: Warp, count: u32) -> None:
-    """Note `count` elements of no origin."""
+    """Record `count` elements without an origin."""
     trail = w.launch.trail
     if trail.recording != 0:
         trail.pool_count = trail.pool_count + u64(count)
@@ -150,7 +150,7 @@ def note_descriptor(w: Warp, descriptor: u64) -> None:
 
 
 def give_product(w: Warp, lanes: u32, place: u32, room: u32, each: u32, slot: u32) -> None:
-    """A register takes elements of the product, the first of lane 0 with this number."""
+    """Tag a register as elements of the product, starting with this number in lane 0."""
     trail = w.launch.trail
     parts = room // each
     assert parts <= 32

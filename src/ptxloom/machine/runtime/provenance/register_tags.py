@@ -1,4 +1,4 @@
-"""Tags of registers: moved from one to another byte by byte, exchanged between lanes, and made of others."""
+"""Tags of registers: moved byte by byte, exchanged between lanes, and computed from others."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def move_tags(
 
 
 def shuffle_tags(w: Warp, site: u32, lanes: u32, place: u32, source: u32, from_: Ptr[u32]) -> None:
-    """Each lane takes the register of another one, 4 bytes."""
+    """Move the tags of a 4-byte register between lanes."""
     trail = w.launch.trail
     known = bytes_after_head(w, source, 4)
     if known != 0 and may_give(w, lanes, place, 4, known) != 0:
@@ -76,7 +76,7 @@ def shuffle_tags(w: Warp, site: u32, lanes: u32, place: u32, source: u32, from_:
 
 
 def stage_register(w: Warp, site: u32, source: u32) -> None:
-    """Put aside the tags of a register of 4 bytes."""
+    """Stage the tags of a register of 4 bytes."""
     trail = w.launch.trail
     move_run(trail, site, part(trail.stage, 0, 128), tags_of(w, source, 4), 128)
 
@@ -129,7 +129,7 @@ def compute_tags(
     c: u32,
     c_size: u32,
 ) -> None:
-    """Each part of a register is made of those of up to three others (size 0: no register).
+    """Tag each part of a register as computed from those of up to three others (size 0: no register).
 
     What `unpacks` turns bits of an element into an element, among bits of no origin: `(x & 15 | 0x6400) - 1024.0`.
     """

@@ -166,7 +166,7 @@ def is_row(places: Slice[u64]) -> u32:
 def load_word_rows(w: Warp, site: u32, addresses: Ptr[u64], offset: u64) -> u32:
     """1 if each half of a warp loads one word of its CTA's shared memory, or words side by side, that have come alike.
 
-    Their heads are put aside, as the instruction finds them.
+    It stages their heads, as the instruction finds them.
     """
     trail = w.launch.trail
     words = part(w.cta.word_tags, 0, length(w.cta.word_tags))
@@ -195,7 +195,7 @@ def load_word_rows(w: Warp, site: u32, addresses: Ptr[u64], offset: u64) -> u32:
 
 
 def load_word_tags(w: Warp, site: u32, lanes: u32, addresses: Ptr[u64], offset: u64) -> u32:
-    """1 if the words that lanes load have heads: they are put aside, as the instruction finds them."""
+    """1 if the words that lanes load have heads: these are staged, as the instruction finds them."""
     trail = w.launch.trail
     places = part(trail.stage, 64, 32)
     if lanes == 0 or word_places(w, lanes, addresses, offset, places) == 0:

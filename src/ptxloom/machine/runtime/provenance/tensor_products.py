@@ -1,4 +1,4 @@
-"""Products into tensor memory: where the elements of their factors come from, noted row by row, and the tags of D."""
+"""Products into tensor memory: the origins of their factors' elements, recorded row by row, and the tags of D."""
 
 from __future__ import annotations
 
@@ -208,7 +208,7 @@ def note_result(w: Warp, cta: Cta, plan: TensorPlan, job: TensorJob, site: u32) 
 
 @watching
 def give_result(w: Warp, cta: Cta, plan: TensorPlan, job: TensorJob, disabled: Slice[u32], rank: u32) -> None:
-    """D takes the elements of the product, except for lanes that are not written."""
+    """Tag D as elements of the product, except for lanes that are not written."""
     trail = w.launch.trail
     columns = 8 * plan.b_tiles
     spend(w, plan.a_tiles * plan.b_tiles)

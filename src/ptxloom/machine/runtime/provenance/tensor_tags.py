@@ -32,7 +32,7 @@ def stage_words(w: Warp, number: u32, place: u32, room: u32) -> None:
 
 
 def take_words(w: Warp, site: u32, lanes: u32, number: u32, place: u32, room: u32) -> None:
-    """A register takes the tags that were put aside for it."""
+    """Move the staged tags to a register."""
     words = part(w.cta.tensor_tags.staged, u64(number) * 32 * WORD_TAGS, 32 * WORD_TAGS)
     into = tags_of(w, place, room)
     count = min(room, WORD_TAGS)
@@ -67,7 +67,7 @@ def load_words_tags(w: Warp, first: u32, steps: Ptr[u32], starts: Slice[u32], co
 def store_words_tags(
     w: Warp, site: u32, first: u32, steps: Ptr[u32], starts: Slice[u32], count: u32, packed: u32
 ) -> None:
-    """Words that a warp stores take the tags that were put aside."""
+    """Move the staged tags to the words that a warp stores."""
     if address(w.cta.tensor_tags) == 0:
         return
     assert count <= MOST_WORDS
@@ -113,7 +113,7 @@ def piece_tags(w: Warp, cta: Cta, at: u64, bits: u32, site: u32, out: Slice[u64]
 
 @watching
 def put_word(w: Warp, cta: Cta, index: u32, word: u32) -> None:
-    """A word of tensor memory takes the tags of one of the four words of what was put aside."""
+    """Move the staged tags of one of four words to a word of tensor memory."""
     if address(w.cta.tensor_tags) == 0:
         return
     staged = w.cta.tensor_tags.staged

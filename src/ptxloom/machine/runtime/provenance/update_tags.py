@@ -1,4 +1,4 @@
-"""Tags of what is combined with memory, of tensors' rows, and of what calls pass."""
+"""Tags of values combined with memory, of tensors' rows, and of arguments and results of calls."""
 
 from __future__ import annotations
 
@@ -92,19 +92,19 @@ def bulk_tags(
 
 @watching
 def blank_row_tags(w: Warp, t: TensorCopy) -> None:
-    """Values for elements outside a tensor have no origin."""
+    """Clear the tags of the values for elements outside a tensor."""
     fill(part(w.launch.trail.stage, 0, t.taken_bytes), 0)
 
 
 @watching
 def fetch_row_tags(w: Warp, site: u32, lane: u32, at: u64, low: u64, size: u64) -> None:
-    """A row of a tensor is fetched, to a byte of it."""
+    """Stage the tags of a fetched row of a tensor, up to a byte of it."""
     read_tags(w, site, lane, at, GLOBAL, u32(size), part(w.launch.trail.stage, low, size))
 
 
 @watching
 def put_row_tags(w: Warp, site: u32, lane: u32, t: TensorCopy, at: u64, number: u64) -> None:
-    """It comes to lie in a box at an address of shared memory."""
+    """Move the row's tags to its place in a box in shared memory."""
     for piece in range(pieces_of(t)):
         offset = u64(piece * t.piece)
         place = chunk_place(t, at, number, offset)
@@ -113,7 +113,7 @@ def put_row_tags(w: Warp, site: u32, lane: u32, t: TensorCopy, at: u64, number: 
 
 @watching
 def take_row_tags(w: Warp, site: u32, lane: u32, t: TensorCopy, at: u64, number: u64) -> None:
-    """A row of a box is taken out of shared memory."""
+    """Stage the tags of a row of a box in shared memory."""
     for piece in range(pieces_of(t)):
         offset = u64(piece * t.piece)
         place = chunk_place(t, at, number, offset)
@@ -122,7 +122,7 @@ def take_row_tags(w: Warp, site: u32, lane: u32, t: TensorCopy, at: u64, number:
 
 @watching
 def send_row_tags(w: Warp, site: u32, lane: u32, t: TensorCopy, at: u64, size: u64, combines: u32) -> None:
-    """It goes to a tensor in global memory, or is combined with what is there."""
+    """Move the row's tags to a tensor in global memory, or combine them."""
     if combines != 0:
         combined_tags(w, site, lane, at, GLOBAL, u32(size), 1 << (u32(SHIFTS >> u64(4 * t.kind)) & 15))
     else:
@@ -131,7 +131,7 @@ def send_row_tags(w: Warp, site: u32, lane: u32, t: TensorCopy, at: u64, size: u
 
 @watching
 def frame_tags(w: Warp, lanes: u32, target: u32, source: u32, size: u32) -> None:
-    """An argument or a result goes from frame to frame."""
+    """Move the tags of an argument or a result between frames."""
     tags = w.local_tags
     for lane in range(32):
         if lanes >> lane & 1 != 0:

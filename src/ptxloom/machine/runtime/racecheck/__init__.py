@@ -1,1 +1,1 @@
-"""Racecheck: which accesses of a launch are in no order, as native code that runs beside the kernel."""
+"""Racecheck: finds unordered accesses of a launch, as native code that runs beside the kernel."""

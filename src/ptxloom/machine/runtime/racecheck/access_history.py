@@ -1,8 +1,8 @@
-"""What is remembered of the accesses to one place: a chain of traces, of all that may still race with a later one.
+"""The history of accesses to one place: a chain of traces of all accesses that may still race with a later one.
 
-A trace goes when a later access stands for it: one that comes behind it, and that races with whatever it would race
-with. So what is found does not depend on the order in which the machine happens to run accesses. A store stands for
-no load, as stores of equal values do not race with each other.
+A trace is dropped when a later access covers it: one that is ordered after it, and that races with whatever it would
+race with. So the findings do not depend on the order in which the machine happens to run accesses. A store never covers
+a load, because stores of equal values do not race with each other.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ptxloom.machine.runtime.turns import spend
 
 
 def covers(w: Warp, stamp: u32, does: u32, t: AccessTrace) -> u32:
-    """1 if an access that comes behind a trace stands for it."""
+    """1 if an access that is ordered after a trace covers it."""
     if (does | t.does) & READS_ONLY != 0 or stamp & STRONG == 0:
         return u32(does == t.does)
     if does == READS and t.does != READS:
@@ -33,7 +33,7 @@ def is_as_narrow(w: Warp, stamp: u32, other: u32) -> u32:
 
 
 def class_of(t: AccessTrace) -> u32:
-    """What an access does, and whether it is strong, as a number below CLASSES."""
+    """The kind of an access, and whether it is strong, as a number below CLASSES."""
     if t.does == READS_ONLY:
         return CLASSES - 1
     return t.does + 2 * u32(t.stamp & STRONG != 0)
@@ -63,7 +63,7 @@ def drop_alike(w: Warp, access: CurrentAccess, t: AccessTrace) -> None:
 
 
 def begin_access(w: Warp, stamp: u32, does: u32, agent: u32) -> CurrentAccess:
-    """Say what the lanes of a warp are about to do, or the agent that has an entry."""
+    """Describe the access that the lanes of a warp, or the agent with an entry, are about to make."""
     access = w.shadow.order.access
     access.owner = owner_of(w)
     access.who = entry_of(w, 0) if agent == 0 else agent
@@ -76,12 +76,12 @@ def begin_access(w: Warp, stamp: u32, does: u32, agent: u32) -> CurrentAccess:
 
 
 def is_own(access: CurrentAccess, t: AccessTrace) -> u32:
-    """1 if other lanes of the warp have left a trace in this very instruction."""
+    """1 if other lanes of the warp have left a trace during this same instruction."""
     return u32(t.owner == access.owner and t.who == access.who and t.stamp == access.stamp and t.does == access.does)
 
 
 def takes_lane(access: CurrentAccess, lane: u32, t: AccessTrace) -> u32:
-    """1 if a trace of this very instruction can stand for a lane, too: the writes of its lanes are counted in order."""
+    """1 if a trace of this same instruction can include a lane: the writes of its lanes are counted in order."""
     if is_own(access, t) == 0:
         return 0
     if access.stamp & STRONG == 0:
@@ -92,12 +92,12 @@ def takes_lane(access: CurrentAccess, lane: u32, t: AccessTrace) -> u32:
 
 
 def seen_by(access: CurrentAccess) -> u32:
-    """The number of the first write that the access comes behind in observation order; 0 if it is behind no write."""
+    """The number of the first write that precedes the access in observation order; 0 if there is none."""
     return access.seen if access.reads != 0 else 0
 
 
 def fill_trace(access: CurrentAccess, lane: u32, t: AccessTrace) -> None:
-    """Remember an access of a lane."""
+    """Record an access of a lane."""
     if takes_lane(access, lane, t) == 0:
         begin_trace(access, lane, t)
         return
@@ -110,7 +110,7 @@ def fill_trace(access: CurrentAccess, lane: u32, t: AccessTrace) -> None:
 
 
 def begin_trace(access: CurrentAccess, lane: u32, t: AccessTrace) -> None:
-    """Remember an access of a lane where nothing is remembered that this adds to."""
+    """Record an access of a lane in an unused trace."""
     t.owner = access.owner
     t.who = access.who
     t.stamp = access.stamp
@@ -122,7 +122,7 @@ def begin_trace(access: CurrentAccess, lane: u32, t: AccessTrace) -> None:
 
 
 def number_trace(access: CurrentAccess, lane: u32, t: AccessTrace) -> None:
-    """Number a write, and note for a read what it has seen."""
+    """Number a write, and record the write that a read has seen."""
     t.made = 1 << lane
     t.number = access.number
     t.seen = seen_by(access)
@@ -182,7 +182,7 @@ def following(order: Order, last: AccessTrace) -> AccessTrace:
 
 
 def reset_histories(order: Order) -> None:
-    """All that histories remember is over, except for copies that go on."""
+    """Empty all histories, except for copies that are still under way."""
     for number in range(1, order.history_count + 1):
         history = order.histories[number]
         if address(history.shadow) != 0:

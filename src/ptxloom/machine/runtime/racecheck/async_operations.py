@@ -1,8 +1,8 @@
-"""Asynchronous operations in the eyes of racecheck (PTX ISA 9.7.9.25): what they touch, until their end is observed.
+"""Racecheck's model of asynchronous operations (PTX ISA 9.7.9.25): their accesses, until their end is observed.
 
-An operation reads and writes memory on behalf of the thread that issued it, as another thread would: nothing orders
-that but its end, for those who have observed it. The machine makes it at once; here it goes on until its thread has
-waited for its group, or, where it reports to an mbarrier, for all who have not seen the phase complete.
+An operation reads and writes memory on behalf of the thread that issued it, as another thread would: only its end
+orders it, for threads that have observed that. The machine makes it at once; to racecheck it lasts until its thread has
+waited for its group or, if it reports to an mbarrier, until the phase is seen to complete.
 
 What an operation writes to shared memory has an entry of its own there: a mark of the operation while its thread is to
 wait for it, which then makes it a write of that thread; an entry of an agent, a thread that stands for all that reports
@@ -47,7 +47,7 @@ STORE_BYTES = 16  # that a lane stores at most with one instruction
 
 @watching
 def begin_operation(w: Warp, site: u32, bulk: u32) -> Operation:
-    """A warp issues an instruction; the oldest one in the ring is taken as complete if there is no room.
+    """A warp issues an instruction; if the ring is full, the oldest operation counts as complete.
 
     `bulk` is 1 for what bulk groups count, 0 for what plain groups do.
     """
@@ -217,7 +217,7 @@ def write_for(
 def write_shared(
     w: Warp, lane: u32, at: u64, size: u32, stamp: u32, held: u32, data: Annotated[Slice[u8], "size"]
 ) -> None:
-    """Compare a write with what is remembered of its bytes, and leave an entry there."""
+    """Compare a write with the history of its bytes, and record it there."""
     s = shadow_at(w, at)
     place = u32(at & ((1 << CLUSTER_SHIFT) - 1))
     if s.ended != 0:
@@ -269,7 +269,7 @@ def hand_over(w: Warp, lanes: u32, addresses: Ptr[u64], space: u32) -> None:
 
 
 def hand_lane(w: Warp, number: u32, lane: u32, column: u32) -> None:
-    """From now on an agent reports the end of a lane's part of an operation, and not to its thread alone."""
+    """From now on an agent reports the end of a lane's part of an operation to all, not just to its thread."""
     op = operation_at(w, number)
     if column == NONE or op.handed >> lane & 1 != 0:
         return

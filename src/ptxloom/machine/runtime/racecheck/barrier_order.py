@@ -1,4 +1,4 @@
-"""What barriers order: those of a CTA, of a warp and of a cluster."""
+"""The order that barriers establish: those of a CTA, of a warp and of a cluster."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 def take_seen(w: Warp, lanes: u32) -> None:
-    """Lanes come to a barrier of the CTA, a fence too: what their relaxed reads have seen they know."""
+    """Lanes arrive at a barrier of the CTA, which is also a fence: they acquire what their relaxed reads have seen."""
     order = w.shadow.order
     left = lanes
     while left != 0:
@@ -57,7 +57,7 @@ def sync_lanes(w: Warp, lanes: u32) -> None:
 
 
 def sync_group(w: Warp, lanes: u32) -> None:
-    """Lanes of a warp learn what each of them knows, and what each has done."""
+    """Lanes of a warp share their knowledge, and what each has done."""
     order = w.shadow.order
     left = w.pointed & lanes
     while left != 0:
@@ -98,7 +98,7 @@ def arrive_at_barrier(w: Warp, lanes: u32, number: u32) -> None:
 
 
 def barrier_row(cta: Cta, number: u32) -> Slice[u32]:
-    """What has been published at one of a CTA's barriers."""
+    """The knowledge published at one of a CTA's barriers."""
     order = cta.shadow.order
     return at_row(order.barriers, order, cta.rank * 16 + number)
 
@@ -116,7 +116,7 @@ def complete_barrier(cta: Cta, number: u32) -> None:
 
 
 def complete_whole(cta: Cta) -> None:
-    """All threads of the CTA have come: all of them know everything that any of them did or knew."""
+    """All threads of the CTA have arrived: each knows everything that any of them did or knew."""
     if address(cta.shadow.order.known) != 0:
         gather_knowledge(cta)
     rebase(cta, cta.shadow)
@@ -124,7 +124,7 @@ def complete_whole(cta: Cta) -> None:
 
 
 def gather_knowledge(cta: Cta) -> None:
-    """What any thread of a CTA has learnt is known to the CTA."""
+    """Merge what the threads of a CTA have learnt into the CTA's knowledge."""
     s = cta.shadow
     moved: u32 = 0
     for index in range(cta.launch.warps):
@@ -144,7 +144,7 @@ def gather_knowledge(cta: Cta) -> None:
 
 
 def complete_part(cta: Cta, number: u32) -> None:
-    """Some threads have waited: they know what all who came have done."""
+    """Complete a barrier for part of the threads: those that waited know what all that arrived have done."""
     order = cta.shadow.order
     source = barrier_row(cta, number)
     for turn in range(2):
@@ -187,7 +187,7 @@ def complete_cluster(cta: Cta) -> None:
 
 @watching
 def wait_in_cluster(w: Warp, lanes: u32) -> None:
-    """Lanes pass the cluster's barrier: they know what all who arrived have done."""
+    """Lanes pass the cluster's barrier: they know what all threads that arrived have done."""
     order = w.shadow.order
     for lane in range(32):
         if lanes >> lane & 1 != 0:

@@ -1,4 +1,4 @@
-"""What stays when a cluster's clock is set back: all that was done before then was done at the first tick.
+"""Resetting a cluster's clock: everything done before counts as done at the first tick.
 
 That tick is known to every thread of the cluster, and to every thread that has learnt of anything that the cluster did.
 """
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def settle_fences(order: Order) -> None:
-    """What threads fenced or released comes before all that follows."""
+    """Everything that threads fenced or released precedes all that follows."""
     for number in range(FENCE_RECORDS * order.threads):
         record = order.fence_records[number]
         record.tick = min(record.tick, 1)
@@ -50,7 +50,7 @@ def settle_grid(cta: Cta, order: Order) -> None:
 
 
 def settle_cells(order: Order, owner: u32, cells: Slice[HistoryCell]) -> None:
-    """All that is remembered of a piece of memory in the cells themselves."""
+    """Reset the traces of a piece of memory that are in the cells themselves."""
     place: u64 = 0
     while place < length(cells):
         settle_access(order, owner, cells[place].first[0])

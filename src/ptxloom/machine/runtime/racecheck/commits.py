@@ -1,4 +1,4 @@
-"""`tcgen05.commit`: what the agents of threads have done is published at mbarriers (PTX ISA 9.7.16.11)."""
+"""`tcgen05.commit` publishes what the agents of threads have done at mbarriers (PTX ISA 9.7.16.11)."""
 
 from __future__ import annotations
 

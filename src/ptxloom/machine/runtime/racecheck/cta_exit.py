@@ -1,7 +1,7 @@
-"""The end of a CTA in the eyes of racecheck: its shared memory goes with it (PTX ISA 5.1.7).
+"""Racecheck at the end of a CTA, where its shared memory ends (PTX ISA 5.1.7).
 
-Whatever touches that memory has to come before: the accesses of other CTAs of the cluster, known to some thread of this
-one when it exits; the asynchronous operations that read or write there, known to be complete.
+Every access to that memory has to be ordered before: the accesses of other CTAs of the cluster, known to some thread of
+this one when it exits; the asynchronous operations that read or write there, known to be complete.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def end_shared(w: Warp, site: u32) -> None:
 
 
 def end_factors(w: Warp, s: Shadow) -> None:
-    """Note what `tcgen05` of another CTA still reads of what goes."""
+    """Report `tcgen05` instructions of another CTA that still read the ending memory."""
     if address(s.products) == 0:
         return
     for index in range(s.warps):
@@ -67,7 +67,7 @@ def end_factors(w: Warp, s: Shadow) -> None:
 
 
 def end_readers(w: Warp, s: Shadow, far: Warp, op: Operation) -> None:
-    """Note bulk operations that still read what goes."""
+    """Report bulk operations that still read the ending memory."""
     left = shared_readers(op)
     while left != 0:
         lane = trailing_zeros(left)
@@ -85,7 +85,7 @@ def end_global(w: Warp, number: u32) -> None:
 
 
 def end_writers(w: Warp, s: Shadow) -> None:
-    """Note asynchronous operations that still write the memory that goes, whose end no thread of the CTA has seen."""
+    """Report asynchronous operations that still write the ending memory and whose end no thread of the CTA has seen."""
     order = s.order
     last: u32 = 0
     for place in range(s.bytes):

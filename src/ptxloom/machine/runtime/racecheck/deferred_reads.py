@@ -1,9 +1,9 @@
-"""Reads of shared memory that are kept in order alone, until it matters where they were.
+"""Deferred reads of shared memory: kept in order only, until their places matter.
 
 Most are over for all threads at the next barrier of the CTA, before anything is written: so a warp's plain reads go to
-its ring (`ReadRecord`) and to a mask of the places that have been read (`Shadow.deferred`), and to `Shadow.reads`
-only when something is about to be done there that has to know of them. Then the CTA's reads go there at once until
-the next barrier. Only where such a barrier ends what came before it: in clusters of one CTA.
+its ring (`ReadRecord`) and to a mask of the places that have been read (`Shadow.deferred`), and to `Shadow.reads` only
+when an access there needs them. Then the CTA's reads go there directly until the next barrier. Only where such a
+barrier ends what came before it: in clusters of one CTA.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def blocks_of(s: Shadow, at: u32, size: u32) -> u64:
 
 
 def settle_at(w: Warp, s: Shadow, at: u32, size: u32) -> None:
-    """Have all reads of some bytes where they are looked for."""
+    """Move all deferred reads of some bytes to `Shadow.reads`."""
     if s.deferred != 0 and s.deferred & blocks_of(s, at, size) != 0:
         settle_reads(w)
 
@@ -34,7 +34,7 @@ def settle_at(w: Warp, s: Shadow, at: u32, size: u32) -> None:
 @standalone
 @watching
 def settle_reads(w: Warp) -> None:
-    """Have all reads of the CTA's memory where they are looked for, and keep them there until the next barrier."""
+    """Move all deferred reads of the CTA to `Shadow.reads`, and record further reads there until the next barrier."""
     s = w.shadow
     s.deferring = 0
     s.deferred = 0
@@ -48,7 +48,7 @@ def settle_reads(w: Warp) -> None:
 
 
 def settle_read(s: Shadow, far: Warp, record: ReadRecord) -> None:
-    """The same of one read of a warp."""
+    """Move one deferred read of a warp."""
     warp = s.first // 32 + far.index
     left = record.lanes
     size = min(record.size, 32)

@@ -1,4 +1,4 @@
-"""Stores and copies of what global memory holds already: which of two came first makes no difference."""
+"""Stores and copies of values that global memory already holds: the order of two such accesses does not matter."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ptxloom.machine.runtime.turns import spend
 
 
 def copies_same(access: CurrentAccess, span: Span, at: u64, end: u64) -> u32:
-    """1 if memory holds already what the copy at hand writes there: copies are made one after the other."""
+    """1 if memory already holds what the current copy writes there: copies are made one after the other."""
     for number in range(u32(end - at)):
         if span_bytes(span, at + u64(number), 1)[0] != access.copied[at + u64(number) - access.start]:
             return 0
@@ -22,7 +22,7 @@ def copies_same(access: CurrentAccess, span: Span, at: u64, end: u64) -> u32:
 
 
 def stores_same(w: Warp, lane: u32, at: u64, end: u64) -> u32:
-    """1 if the access at hand, a store, puts into some bytes what they hold already."""
+    """1 if the current access, a store, writes values that some bytes already hold."""
     access = w.shadow.order.access
     found = find_span(w.launch, at)
     if length(found) == 0 or holds(found[0], at, end - at) == 0:
@@ -40,7 +40,7 @@ def stores_same(w: Warp, lane: u32, at: u64, end: u64) -> u32:
 
 
 def is_same_value(w: Warp, lane: u32, span: Span, t: AccessTrace, racing: u32, at: u64, size: u32) -> u32:
-    """1 if a store puts into some bytes what another one has put there."""
+    """1 if a store writes the same values to some bytes as another one did."""
     access = w.shadow.order.access
     if address(access.copied) != 0:
         return copies_same(access, span, at, at + u64(size))

@@ -1,4 +1,4 @@
-"""What a thread knew at its last fences, and when it last released: that is what its relaxed writes publish (8.8).
+"""A thread's knowledge at its last fences and release, which its relaxed writes publish (PTX ISA 8.8).
 
 What a thread learns afterwards is not part of a release pattern. Until then its row of `known` says what it knew;
 before it learns something, the row is copied to one of a few kept rows, which a later fence frees.
@@ -24,7 +24,7 @@ def fence_record_of(order: Order, thread: u32, kind: u32) -> FenceRecord:
 
 
 def mark_fence(w: Warp, lane: u32, kind: u32) -> None:
-    """A lane fences, or releases, now."""
+    """Record a fence or a release of a lane."""
     order = w.shadow.order
     record = fence_record_of(order, me(w, lane), kind)
     record.tick = order.clock
@@ -34,7 +34,7 @@ def mark_fence(w: Warp, lane: u32, kind: u32) -> None:
 
 
 def keep_fences(w: Warp, lane: u32) -> None:
-    """A lane is about to learn something: keep what it knew at its fences."""
+    """Before a lane learns something: keep what it knew at its fences."""
     if w.pointed >> lane & 1 == 0:
         return
     w.pointed = w.pointed & ~(1 << lane)

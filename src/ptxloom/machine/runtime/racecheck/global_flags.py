@@ -1,4 +1,4 @@
-"""What the CTAs of a grid know of each other: fences, and flags in global memory of a scope wider than a cluster.
+"""What the CTAs of a grid know of each other through fences and flags in global memory, in scopes beyond a cluster.
 
 A thread that makes a strong write behind a fence (or with `.release`) publishes at the flag what it knows, of its own
 cluster and of others: a row of ticks, one for each thread of the grid, or for several where that would be too many.
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 
 def is_taught(w: Warp, lane: u32, cluster: u32, thread: u32, tick: u32) -> u32:
-    """1 if what a thread of another cluster did at a tick comes before what a lane does now."""
+    """1 if what a thread of another cluster did at a tick precedes what a lane does now."""
     order = w.shadow.order
     if address(order.taught) == 0:
         return 0
@@ -108,7 +108,7 @@ def fence_grid(w: Warp, lanes: u32, does: u32, total: u32) -> None:
 
 
 def believe(w: Warp, lanes: u32) -> None:
-    """Lanes know from now on what their relaxed reads have seen."""
+    """Lanes acquire what their relaxed reads have seen."""
     order = w.shadow.order
     for number in range(order.clock_count):
         learned = order.learned_clocks[number]
@@ -244,7 +244,7 @@ def last_base(w: Warp, lane: u32, host: u64, does: u32) -> u32:
 
 
 def forget_row(grid: GridHistory, number: u32) -> None:
-    """A flag no longer publishes anything."""
+    """Clear a flag, so that it publishes nothing."""
     fill(row_of_flag(grid, number), 0)
     grid.flags[number].pure = 1
 
@@ -287,7 +287,7 @@ def learn(w: Warp, lanes: u32, row: Slice[u32], known: u32, seen: u32, pure: u32
 
 
 def teaches_more(w: Warp, known: Slice[u32], row: Slice[u32]) -> u32:
-    """1 if a row says more than what is known."""
+    """1 if a row contains more than what is known."""
     spend(w, u32(length(row)) >> QUICK)
     more: u32 = 0
     for column in range(u32(min(length(known), length(row)))):

@@ -78,7 +78,7 @@ def look(
     values: Annotated[Slice[u64], "size // part"],
     part: u32,
 ) -> None:
-    """Compare an access of lanes to global memory with those before it, and remember it.
+    """Compare an access of lanes to global memory with earlier ones, and record it.
 
     `values` are the registers that are stored, `part` bytes each (null: unknown).
     """
@@ -115,7 +115,7 @@ def look(
 
 
 def beside(addresses: Ptr[u64], lane: u32, lanes: u32, size: u32) -> u32:
-    """How many lanes from one on access bytes side by side, one at least."""
+    """The number of lanes, from one on, that access contiguous bytes, at least one."""
     first = addresses[lane]
     if lanes == 0xFFFFFFFF:
         apart: u64 = 0
@@ -132,7 +132,7 @@ def beside(addresses: Ptr[u64], lane: u32, lanes: u32, size: u32) -> u32:
 
 
 def look_one(w: Warp, lane: u32, found: Slice[Span], at: u64, size: u32, does: u32) -> None:
-    """Compare and remember what one lane does, perhaps to a span that has been found already."""
+    """Compare and record one lane's access, perhaps to a span that has been found already."""
     if takes(found, at, size, does) != 0:
         look_lane(w, lane, found[0], at, size)
     else:
@@ -192,7 +192,7 @@ def look_end(w: Warp, lane: u32, at: u64, size: u32, stamp: u32, data: Annotated
 
 
 def look_stretch(w: Warp, lane: u32, at: u64, size: u32) -> None:
-    """Compare what a lane does to a stretch with what is remembered of it, if global memory is watched."""
+    """Compare a lane's access to a stretch with its history, if global memory is watched."""
     if address(w.shadow.order.grid) == 0 or size == 0:
         return
     found = find_span(w.launch, at)
@@ -201,7 +201,7 @@ def look_stretch(w: Warp, lane: u32, at: u64, size: u32) -> None:
 
 
 def takes(found: Slice[Span], at: u64, size: u32, does: u32) -> u32:
-    """1 if an access is one that a span takes, if there is one; the others are left to memcheck."""
+    """1 if there is a span that contains an access; other accesses are left to memcheck."""
     if length(found) == 0:
         return 0
     span = found[0]
@@ -211,7 +211,7 @@ def takes(found: Slice[Span], at: u64, size: u32, does: u32) -> u32:
 
 
 def look_lane(w: Warp, lane: u32, span: Span, at: u64, size: u32) -> None:
-    """Compare and remember what one lane does, word by word, or byte by byte."""
+    """Compare and record one lane's access, word by word, or byte by byte."""
     settle_stretch(w, span, at, u64(size))
     access = w.shadow.order.access
     is_plain = u32(access.does != WRITES and access.stamp & STRONG == 0 and address(w.shadow.order.taught) == 0)
@@ -285,7 +285,7 @@ def settle_trace(w: Warp, access: CurrentAccess, lane: u32, first: AccessTrace, 
 def is_hazard(
     w: Warp, access: CurrentAccess, lane: u32, span: Span, t: AccessTrace, left: u32, place: u64, step: u32
 ) -> u32:
-    """1 if an access and one that left a trace must not meet; `left` are the lanes that it does not come behind."""
+    """1 if an access races with a trace; `left` are the trace's lanes that do not precede it."""
     both = access.does | t.does
     if both & READS_ONLY != 0:
         return u32(both & WRITES != 0)
@@ -299,7 +299,7 @@ def is_hazard(
 
 
 def tell_run(w: Warp, lane: u32, span: Span, t: AccessTrace, racing: u32, at: u64, end: u64) -> None:
-    """Note a race, and how far it goes; not of what only counts, which would take the square of it."""
+    """Report a race and its extent; not for further occurrences, which would take quadratic time."""
     index = tell(w, lane, t, racing, at)
     if index < w.worker.event_limit:
         w.worker.events[index].size = run(w, span, at, end, t)

@@ -1,4 +1,4 @@
-"""What comes before what a lane does now: in base causality order, and by what has been seen (PTX ISA 8.9.5)."""
+"""Which accesses precede a lane's current one: by base causality order and observation (PTX ISA 8.9.5)."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from ptxloom.machine.runtime.turns import spend
 
 
 def is_near(w: Warp, t: AccessTrace) -> u32:
-    """1 if a trace is of this very warp."""
+    """1 if a trace is of this same warp."""
     return u32(t.owner == owner_of(w) and first_of(w, t) == me(w, 0))
 
 
 def unordered_lanes(w: Warp, lane: u32, t: AccessTrace) -> u32:
-    """The lanes that left a trace and do not come before what a lane does now."""
+    """The lanes of a trace that do not precede what a lane does now."""
     left = t.lanes
     if t.owner == owner_of(w):
         left = unknown_lanes(w, lane, t)

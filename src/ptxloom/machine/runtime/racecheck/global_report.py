@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 def tell(w: Warp, lane: u32, t: AccessTrace, racing: u32, at: u64) -> u32:
-    """Note two accesses that must not meet, the side that comes second first: between CTAs, the later in the text.
+    """Report two racing accesses, the second side first: between CTAs, the later one in the text.
 
     Returns the index of its record, of one byte, or an invalid index if it only counts.
     """
@@ -64,7 +64,7 @@ def tell(w: Warp, lane: u32, t: AccessTrace, racing: u32, at: u64) -> u32:
 
 
 def fill_second(w: Warp, index: u32, warp: u32, lane: u32, block: Slice[u32]) -> None:
-    """The other side of a hazard."""
+    """Fill in the other side of a hazard."""
     event = w.worker.events[index]
     event.second_warp = warp
     event.second_lane = lane
@@ -73,7 +73,7 @@ def fill_second(w: Warp, index: u32, warp: u32, lane: u32, block: Slice[u32]) ->
 
 
 def comes_first(w: Warp, t: AccessTrace) -> u32:
-    """1 if an access stands before the one that left a trace: between CTAs, in the text."""
+    """1 if an access comes before a trace's: between CTAs, in the text."""
     stamp = w.shadow.order.access.stamp
     mine = stamp >> STEP_SHIFT
     theirs = t.stamp >> STEP_SHIFT

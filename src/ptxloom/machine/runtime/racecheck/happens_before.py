@@ -1,4 +1,4 @@
-"""What a thread knows of others, and when two strong accesses are morally strong (PTX ISA 8.7.1).
+"""What threads know of each other, and when two strong accesses are morally strong (PTX ISA 8.7.1).
 
 An access is named by its thread and a tick of its cluster's clock; a copy that goes on, by its mark.
 """
@@ -33,7 +33,7 @@ ALIKE: Final = 64  # bytes whose entries are compared at once
 
 
 def stamp_of(w: Warp, site: u32) -> u32:
-    """What is kept of an access that a warp makes now: its site, whether it is strong, its number since a barrier.
+    """The stamp of an access that a warp makes now: its site, whether it is strong, its number since a barrier.
 
     Strong ones are not counted, except one that reads: once, as how often a thread looks at a flag is a matter of the
     schedule.
@@ -63,13 +63,13 @@ def me(w: Warp, lane: u32) -> u32:
 
 
 def entry_of(w: Warp, lane: u32) -> u32:
-    """The held of a write by a lane now."""
+    """The entry of a write by a lane now."""
     order = w.shadow.order
     return order.clock << order.bits | me(w, lane)
 
 
 def is_known(w: Warp, thread: u32, other: u32, tick: u32) -> u32:
-    """1 if what a thread did at a tick comes before what a thread of this warp does now."""
+    """1 if what a thread did at a tick precedes what a thread of this warp does now."""
     s = w.shadow
     order = s.order
     if tick <= s.birth or order.lost != 0:
@@ -103,7 +103,7 @@ def operation_of(w: Warp, held: u32) -> Operation:
 
 
 def is_over_for_all(s: Shadow, at: u32, size: u32) -> u32:
-    """1 if whatever was written to some bytes comes before all that happens now."""
+    """1 if every write to some bytes precedes all that happens now."""
     writes = part(s.writes, at, size)
     limit = s.limit
     fresh: u32 = 0
@@ -159,7 +159,7 @@ def tick_of(w: Warp, held: u32) -> u32:
 
 
 def owner_of(w: Warp) -> u32:
-    """How traces name a warp's cluster."""
+    """The number by which traces name a warp's cluster."""
     return u32(w.cta.index) + 1
 
 
@@ -183,7 +183,7 @@ def is_same_cta(w: Warp, t: AccessTrace) -> u32:
 
 
 def unknown_lanes(w: Warp, lane: u32, t: AccessTrace) -> u32:
-    """The lanes of a trace of this cluster that do not come before what a lane does now."""
+    """The lanes of a trace of this cluster that do not precede what a lane does now."""
     thread = me(w, lane)
     order = w.shadow.order
     tick = trace_tick(w, t)

@@ -1,4 +1,4 @@
-"""Observation order: which writes of a place a strong read has seen (PTX ISA 8.9.2), and what comes behind it.
+"""Observation order: which writes of a place a strong read has seen (PTX ISA 8.9.2), and what follows.
 
 A write that a read has seen, at once or through atomic operations between the two, precedes in causality order whatever
 the read precedes (8.9.5). The write need not be a release for that, nor the read an acquire; but only this write is
@@ -36,7 +36,7 @@ def chain_of(t: AccessTrace) -> u32:
 
 
 def observe(w: Warp, lane: u32, access: CurrentAccess, first: AccessTrace) -> None:
-    """Find the last write of a place, and what an access that reads comes behind in observation order."""
+    """Find the last write of a place, and the write that precedes a reading access in observation order."""
     access.number = 0
     access.seen = 0
     here = first

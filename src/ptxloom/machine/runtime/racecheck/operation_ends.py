@@ -1,4 +1,4 @@
-"""The ends of asynchronous operations in the eyes of racecheck (PTX ISA 9.7.9.25): who has waited for a group knows it.
+"""Racecheck at the ends of asynchronous operations (PTX ISA 9.7.9.25): threads that waited for a group know of its end.
 
 From then on what an operation has read and written is a read and a write of its thread's own.
 """
@@ -93,7 +93,7 @@ def end_writes(w: Warp, number: u32, lane: u32) -> None:
 
 
 def source_bytes(w: Warp, at: u64, size: u64) -> Slice[u8]:
-    """What a copy has taken from shared memory, as far as it is still there."""
+    """The bytes that a copy has read from shared memory, as far as they are still there."""
     return shared_place(w, at & 0xFFFFFFFF, size)
 
 

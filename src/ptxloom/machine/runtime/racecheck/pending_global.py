@@ -1,4 +1,4 @@
-"""Accesses to global memory that an asynchronous operation still reads or writes, in the eyes of racecheck.
+"""Accesses to global memory that pending asynchronous operations still read or write.
 
 Only those that come after the operation was issued are reported here; `cells` reports those in no order even with that.
 """
@@ -50,7 +50,7 @@ def meet_operations(
 
 
 def is_any(w: Warp, write: u32) -> u32:
-    """1 if some operation under way touches global memory in a way that an access could meet."""
+    """1 if some pending operation accesses global memory so that an access could race with it."""
     order = w.shadow.order
     return u32(order.far_writes != 0 or (write != 0 and order.far_reads != 0))
 
@@ -126,7 +126,7 @@ def is_after(w: Warp, lane: u32, far: Warp, other: u32, op: Operation) -> u32:
 def tell_far(
     w: Warp, lane: u32, at: u64, size: u32, site: u32, write: u32, far: Warp, other: u32, op: Operation, writes: u32
 ) -> None:
-    """Note an access that does not wait for the end of an operation."""
+    """Report an access that does not wait for the end of an operation."""
     kind: u32 = WRITE_WRITE
     if write & writes == 0:
         kind = WRITE_READ

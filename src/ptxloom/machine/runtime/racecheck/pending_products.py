@@ -1,4 +1,4 @@
-"""What `wgmma`, `tcgen05.mma` and `tcgen05.cp` may still read of shared memory (PTX ISA 9.7.15.7, 9.7.16.6).
+"""Shared memory that `wgmma`, `tcgen05.mma` and `tcgen05.cp` may still read (PTX ISA 9.7.15.7, 9.7.16.6).
 
 A product reads on behalf of its warpgroup until it is complete. A thread that has waited for it knows that of all four
 warps: their reads are those of an agent, a thread that stands for the warpgroup, whose actions a wait reports. What
@@ -110,7 +110,7 @@ def keep_factor(
 
 
 def bound_factor(p: PendingFactor) -> None:
-    """Note between which places a factor lies: what is written elsewhere need not be held against its rows."""
+    """Record the bounds of a factor: writes elsewhere need not be compared with its rows."""
     p.low = u32(factor_low(p.descriptor))
     p.high = u32(factor_high(p.descriptor, u64(p.first + p.lines), u64(p.parts), p.across))
 
@@ -123,7 +123,7 @@ def thread_column(w: Warp, lane: u32) -> u32:
 
 
 def drop_products(cta: Cta) -> None:
-    """A CTA starts: what the one before it read is forgotten."""
+    """Forget the reads of the previous CTA when a CTA starts."""
     if address(cta.shadow.products) == 0:
         return
     for index in range(cta.launch.warps):

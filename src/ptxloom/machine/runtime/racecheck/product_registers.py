@@ -1,4 +1,4 @@
-"""Registers that `wgmma` may still read or write, in the eyes of racecheck (PTX ISA 9.7.15.7).
+"""Registers that `wgmma` may still read or write (PTX ISA 9.7.15.7).
 
 A thread must not touch an accumulator before it has waited for its group, nor write what a product takes as A; and what
 it has touched it must put before `wgmma.fence` when a product is to take it. Only products of one shape follow each
@@ -15,13 +15,13 @@ from ptxloom.machine.runtime.structs.pending_operations import ProductRegister
 
 
 def fragment_at(w: Warp, number: u32) -> ProductRegister:
-    """What is known of a register of a warp."""
+    """The record of a warp's register."""
     return w.shadow.fragments[w.index * w.shadow.fragment_count + number]
 
 
 @watching
 def touch_register(w: Warp, number: u32, write: u32, site: u32) -> None:
-    """Threads read or write a register."""
+    """Check a register that threads read or write."""
     f = fragment_at(w, number)
     f.fenced = 0
     if f.written > w.product_done or (write != 0 and f.read > w.product_done):
@@ -30,7 +30,7 @@ def touch_register(w: Warp, number: u32, write: u32, site: u32) -> None:
 
 @watching
 def rename_register(w: Warp, into: u32, source: u32) -> None:
-    """A register's value gets another name."""
+    """Copy the record of a register that a `mov` renames."""
     f = fragment_at(w, source)
     other = fragment_at(w, into)
     other.written = f.written
@@ -76,7 +76,7 @@ def take_factor(w: Warp, number: u32, site: u32) -> None:
 
 
 def tell_register(w: Warp, kind: u32, site: u32, second: u32, number: u32) -> None:
-    """Note a hazard of a register."""
+    """Report a hazard of a register."""
     index = entry(w, kind, site, second)
     if index < w.worker.event_limit:
         event = w.worker.events[index]

@@ -1,4 +1,4 @@
-"""The async proxy in the eyes of racecheck (PTX ISA 8.6, 9.7.13.4): bulk copies go another way to memory than threads.
+"""Racecheck's model of the async proxy (PTX ISA 8.6, 9.7.13.4): bulk copies reach memory on another path than threads.
 
 What a thread writes reaches a bulk copy only through `fence.proxy.async`, by the thread that writes or by one that is
 ordered behind it, the one that issues the copy even. A thread knows of others not only up to which tick they come
@@ -45,7 +45,7 @@ def fence_proxy(w: Warp, lanes: u32, near: u32, far: u32) -> None:
 
 
 def fence_columns(w: Warp, lane: u32, first: u32) -> None:
-    """What a lane knows of others, and did itself, comes before a fence now."""
+    """Record that what a lane knows and did precedes a fence now."""
     s = w.shadow
     keep_fences(w, lane)
     row = row_of(s.order, me(w, lane))
@@ -60,7 +60,7 @@ def fence_columns(w: Warp, lane: u32, first: u32) -> None:
 
 @watching
 def check_fence(w: Warp, lane: u32, at: u64, space: u32, size: u32, stamp: u32) -> None:
-    """A lane issues a bulk copy that touches a stretch of memory: note what it may not find written."""
+    """A lane issues a bulk copy that touches a stretch of memory: report writes that it may not see."""
     if w.shadow.order.fenced == 0:
         return
     if space == SHARED:
@@ -102,14 +102,14 @@ def acquire_columns(w: Warp, lane: u32) -> None:
 
 @watching
 def check_map(w: Warp, lane: u32, at: u64, size: u32, stamp: u32) -> None:
-    """A lane issues a copy by the tensor map at an address of global memory: note what of it may be stale."""
+    """A lane issues a copy by the tensor map at an address of global memory: report what may be stale in it."""
     order = w.shadow.order
     if order.mapped != 0 and address(order.grid) != 0:
         check_cells(w, lane, at, size, stamp, STALE_MAP, order.mapped + order.threads)
 
 
 def check_reuse(w: Warp, lane: u32, at: u64, size: u32, stamp: u32) -> None:
-    """A lane issues what overwrites shared memory: note who has read it with no fence since."""
+    """A lane issues what overwrites shared memory: report readers without a fence since."""
     order = w.shadow.order
     if order.strict == 0 or order.fenced == 0 or w.launch.strengths[stamp & SITE] & ASYNC_PROXY == 0:
         return
@@ -238,7 +238,7 @@ def is_missed(w: Warp, lane: u32, thread: u32, tick: u32, columns: u32) -> u32:
 def tell_unfenced(
     w: Warp, lane: u32, at: u64, space: u32, size: u32, stamp: u32, thread: u32, site: u32, kind: u32
 ) -> None:
-    """Note a bulk copy of what a thread has written."""
+    """Report a bulk copy of data that a thread has written without a fence."""
     far = warp_of(w, thread)
     block = far.cta.ctaid
     note_pair(w, kind, stamp & SITE, lane, at, space, size, site & SITE, far.index, thread & 31, block)

@@ -1,4 +1,4 @@
-"""Who takes part in a race in shared memory, and how it is reported.
+"""The parties of a race in shared memory, and its report.
 
 The order in which the machine happens to run accesses does not name them: the side that comes second is the one whose
 warp had made more weak accesses since the last barrier, then the later in the text.
@@ -72,7 +72,7 @@ def report(
     other_writes: u32,
     space: u32,
 ) -> None:
-    """Note a race of a lane's access with another one, the side that comes second first.
+    """Report a race of a lane's access with another one, the second side first.
 
     A copy that goes on does not depend on a warp's order: no `bar.warp.sync` would help.
     """
@@ -116,7 +116,7 @@ def tell_end(w: Warp, s: Shadow, thread: u32, at: u32, size: u32, stamp: u32) ->
 
 
 def tell_end_in(w: Warp, s: Shadow, thread: u32, place: u64, space: u32, size: u32, stamp: u32) -> None:
-    """The same for memory of any space that a CTA has."""
+    """The same for a CTA's memory of any space."""
     last = warp_of(w, s.first + s.last_warp * 32)
     far = warp_of(w, thread)
     note_pair(far, ENDED, stamp & SITE, thread & 31, place, space, size, s.ended - 1, last.index, 0, last.cta.ctaid)

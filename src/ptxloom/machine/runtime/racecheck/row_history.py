@@ -1,4 +1,4 @@
-"""What is remembered of whole rows of global memory, until something else is done to them: an access as a whole.
+"""The history of whole rows of global memory: accesses recorded as a whole, until other accesses follow.
 
 Most memory is read by warps that take words side by side, and never written; or it is written so, once. A segment of
 it remembers such accesses, as long as no two of them could race. Once one could, or is of another kind, all of them are
@@ -69,7 +69,7 @@ def note_row(w: Warp, lane: u32, count: u32, span: Span, at: u64, size: u32) -> 
 
 
 def kept_row(span: Span, number: u64, index: u32) -> RowTrace:
-    """A row that a segment remembers."""
+    """A recorded row of a segment."""
     return span.rows[u64(index) * span.segment_count + number]
 
 
@@ -128,7 +128,7 @@ def are_in_order(w: Warp, span: Span, number: u64, row: RowTrace) -> u32:
 
 
 def thin(w: Warp, span: Span, number: u64) -> None:
-    """Forget rows of a segment that leave nothing in any word, whatever comes."""
+    """Forget rows of a segment that can no longer matter in any word."""
     segment = span.segments[number]
     if segment.wrote != 0:
         return

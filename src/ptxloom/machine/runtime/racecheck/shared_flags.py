@@ -1,4 +1,4 @@
-"""Flags in shared memory and fences: how strong accesses and fences hand on what threads know (PTX ISA 8.7)."""
+"""Flags in shared memory and fences: how strong accesses and fences pass on knowledge (PTX ISA 8.7)."""
 
 from __future__ import annotations
 
@@ -92,8 +92,8 @@ def flag_place(w: Warp, at: u64, space: u32) -> u64:
 def access_flag(w: Warp, lane: u32, host: u64, does: u32, scope: u32) -> None:
     """One lane's strong access: it reads, then writes.
 
-    Who wrote the flag last and who reads it must be in each other's scope. A store that is not a read-modify-write ends
-    what the flag says.
+    The last writer of the flag and its reader must be in each other's scope. A store that is not a read-modify-write
+    replaces what the flag publishes.
     """
     order = w.shadow.order
     wide = is_wide(w, scope)
@@ -114,7 +114,7 @@ def access_flag(w: Warp, lane: u32, host: u64, does: u32, scope: u32) -> None:
 
 
 def read_flag(w: Warp, lane: u32, number: u32, does: u32, wide: u32) -> None:
-    """A lane learns what a flag says, at once or at a fence."""
+    """A lane learns what a flag publishes, at once or at its next fence."""
     order = w.shadow.order
     thread = me(w, lane)
     everywhere = at_row(order.complete, order, number)
@@ -194,7 +194,7 @@ def has_released(order: Order, thread: u32, host: u64, scope: u32) -> u32:
 
 
 def clear_flag(order: Order, number: u32) -> None:
-    """A flag no longer publishes anything."""
+    """Clear a flag, so that it publishes nothing."""
     fill(at_row(order.complete, order, number), 0)
     fill(at_row(order.inside, order, number), 0)
 

@@ -1,4 +1,4 @@
-"""Bytes of shared memory of which one write and plain reads are not all there is to know, and what happens to them.
+"""Histories of bytes of shared memory for which one write and plain reads do not suffice.
 
 Strong accesses come here, stores that nothing orders behind the last one, and reads that those of other lanes of
 their warp would replace though they do not come behind them.
@@ -112,7 +112,7 @@ def new_history(order: Order, s: Shadow, at: u32, size: u32) -> AccessHistory:
 
 
 def free_history(order: Order, number: u32) -> None:
-    """A history is needed no more; its bytes name something else."""
+    """Free a history, whose bytes name something else."""
     history = order.histories[number]
     here = history.first[0]
     for _trace in range(u32(order.trace_limit) + 1):
@@ -247,7 +247,7 @@ def is_race(
 
 
 def brings_same(w: Warp, s: Shadow, history: AccessHistory) -> u32:
-    """1 if memory holds already what the copy at hand brings to a history: copies are made one by one."""
+    """1 if memory already holds what the current copy writes: copies are made one by one."""
     access = s.order.access
     for number in range(history.size):
         at = history.at + number
@@ -268,7 +268,7 @@ def is_same(
     values: Slice[u64],
     part_bytes: u32,
 ) -> u32:
-    """1 if a store puts into a byte what another one has put there: which came first makes no difference."""
+    """1 if a store writes the same value to a byte as another one did: their order does not matter."""
     mine = stored_byte(values, part_bytes, lane, offset)
     if other_stamp == stamp and (other - w.shadow.first) // 32 == w.index:
         # the very same instruction: memory does not hold the other lane's value yet

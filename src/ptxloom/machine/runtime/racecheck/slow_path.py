@@ -1,7 +1,7 @@
-"""Which accesses to shared memory are in no order: the careful part of racecheck, byte by byte.
+"""Finds unordered accesses to shared memory: the precise part of racecheck, byte by byte.
 
 Two accesses of one byte race if one of them writes, they are not morally strong, and neither is known to the other's
-thread when it comes. The order in which the machine happens to run them decides nothing.
+thread when it comes. The order in which the machine happens to run them does not matter.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def shadow_at(w: Warp, at: u64) -> Shadow:
 def check(
     w: Warp, s: Shadow, lane: u32, at: u32, size: u32, stamp: u32, write: u32, values: Slice[u64], part_bytes: u32
 ) -> None:
-    """Compare one lane's access with what is remembered of its bytes; `values` are the registers it stores, or null.
+    """Compare one lane's access with the history of its bytes; `values` are the registers it stores, or null.
 
     `part_bytes` is the size of one of the values, which lie as in `move_lanes`.
     """
@@ -290,7 +290,7 @@ def strong_lane(w: Warp, lane: u32, s: Shadow, at: u32, size: u32, stamp: u32, d
 
 
 def visit_peer(w: Warp, s: Shadow, lane: u32, at: u32, size: u32, stamp: u32) -> None:
-    """A lane accesses the shared memory of another CTA, which has to live until then."""
+    """Record that a lane accesses the shared memory of another CTA, which must not have exited."""
     if s.ended != 0:
         tell_end(w, s, me(w, lane), at, size, stamp)
         return

@@ -1,4 +1,4 @@
-"""What is published at places in memory: at mbarriers, and at flags."""
+"""Knowledge published at places in memory: at mbarriers and flags."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def start_phases(w: Warp, host: u64) -> None:
 
 @watching
 def complete_phase(w: Warp, host: u64) -> None:
-    """A phase of an mbarrier is complete: who waits for it learns of those who arrived in it, and of no others."""
+    """Complete a phase of an mbarrier: threads that wait for it learn only from those that arrived in it."""
     order = w.shadow.order
     number = find_sync(order, host, 0)
     if number < SYNCS:

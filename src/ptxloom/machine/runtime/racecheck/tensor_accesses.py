@@ -1,4 +1,4 @@
-"""Tensor memory in the eyes of racecheck: what is in order there, and what is not (PTX ISA 9.7.16.6).
+"""Racecheck's model of tensor memory: which accesses are ordered (PTX ISA 9.7.16.6).
 
 A `tcgen05.ld` or `.st` is done for its warp once that has waited (`tcgen05.wait`), and for others once they know that.
 A `tcgen05.mma`, `.cp` or `.shift` is done for those who have seen the phase of an mbarrier complete to which a
@@ -111,7 +111,7 @@ def touch_tensor(w: Warp, cta: Cta, first: u32, columns: u32, writes: u32) -> No
 
 
 def overlap(t: TensorAccess, a: TensorAccess) -> u32:
-    """1 if two accesses have a word in common."""
+    """1 if two accesses share a word."""
     if t.first >= a.first + a.columns or a.first >= t.first + t.columns:
         return 0
     both: u32 = 0
@@ -132,7 +132,7 @@ def is_replaced(t: TensorAccess, a: TensorAccess) -> u32:
 
 
 def keep(t: TensorAccess, a: TensorAccess) -> None:
-    """Remember an access."""
+    """Record an access."""
     t.pipe = a.pipe
     t.serial = a.serial
     t.stamp = a.stamp
@@ -278,7 +278,7 @@ def wait_tensor(w: Warp, does: u32) -> None:
 
 
 def judge(w: Warp, s: Shadow, t: TensorAccess, a: TensorAccess) -> None:
-    """Note two accesses that overlap, unless the one at hand comes behind the former one."""
+    """Report two overlapping accesses, unless the current one is ordered after the earlier one."""
     found: u32 = UNORDERED
     if t.serial != a.serial:
         found = order_of(w, t, a)

@@ -1,4 +1,4 @@
-"""What orders accesses to shared memory: what each thread knows of the others, by vector clocks.
+"""The order of accesses to shared memory: what each thread knows of the others, as vector clocks.
 
 A thread that releases publishes what it knows at a place (a `Sync`, or a barrier's row), a thread that acquires there
 learns it. All ticks are of one clock, so that a publication is a copy of a row of `known` and the time now. What one
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 
 def advance(cta: Cta) -> None:
-    """Time goes on: what happens from now on is later than what has been published."""
+    """Advance the clock: what happens from now on is later than what has been published."""
     order = cta.shadow.order
     order.clock = order.clock + 1
     if order.clock >= order.ceiling:
@@ -53,7 +53,7 @@ def released(w: Warp) -> None:
 
 
 def begin(cta: Cta) -> None:
-    """A CTA starts: earlier ones no longer matter."""
+    """Start a CTA: earlier ones no longer matter."""
     s = cta.shadow
     advance(cta)
     if cta.rank == 0 and address(s.order.known) != 0:
@@ -150,7 +150,7 @@ def forget_reads(s: Shadow, order: Order) -> None:
 
 
 def forget_touches(s: Shadow) -> None:
-    """Nothing is remembered of tensor memory."""
+    """Clear the records of tensor memory."""
     if address(s.touches) == 0:
         return
     s.touch_head = 0
@@ -159,7 +159,7 @@ def forget_touches(s: Shadow) -> None:
 
 
 def forget_factors(s: Shadow) -> None:
-    """Nothing is remembered of what products read."""
+    """Clear the records of products' reads."""
     if address(s.products) == 0:
         return
     for number in range(s.warps * PRODUCTS):

@@ -48,7 +48,7 @@ PAGE_SHIFT: Final = 12  # of what `Trail.changed` counts, by the numbers of byte
 WORD_TAGS: Final = 4  # of a word of tensor memory
 MOST_WORDS: Final = 128  # registers that an instruction moves to or from tensor memory
 RECENT: Final = 64
-STAGE: Final = 2048  # tags that an instruction can put aside
+STAGE: Final = 2048  # tags that an instruction can stage
 BIT_SHIFT: Final = 16  # in a map, above the number of one: the bit at which an element starts in its byte
 UNPACKED: Final = 1 << 20  # and: it is an element of fewer bits than 8
 

@@ -1,1 +1,1 @@
-"""The box of a tensor map, and which bytes its rows are: only numbers, no memory is touched."""
+"""The box of a tensor map and the addresses of its rows: pure arithmetic, no memory accesses."""

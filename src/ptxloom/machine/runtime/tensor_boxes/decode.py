@@ -1,4 +1,4 @@
-"""The 128 bytes of a tensor map, taken apart (as `cuTensorMapEncodeTiled` and `...Im2col` make them).
+"""Decodes the 128 bytes of a tensor map (as `cuTensorMapEncodeTiled` and `...Im2col` make them).
 
 What sm_90 has was read off an H200. Of the fields that came with sm_100 (types of 4 and 6 bits, what a swizzle keeps
 together, 96 bytes) the bits are those that ptxas sets for `tensormap.replace`; what they do is the manual's (5.5).
@@ -69,7 +69,7 @@ def decode_swizzle(t: TensorCopy, swizzle: u32, atom: u32, is_96: u32) -> u32:
 
 
 def element_bits(kind: u32) -> u32:
-    """How wide an element of a type is."""
+    """The width of a type's elements in bits."""
     if kind > BF16:
         return 6 if kind == B6_PADDED else 4
     return 8 << u32(u64(SHIFTS) >> u64(4 * kind) & 15)

@@ -1,4 +1,4 @@
-"""Where the rows of a box lie in shared memory: 16 bytes change places by the bits of their own address."""
+"""The places of a box's rows in shared memory: 16 bytes change places by the bits of their own address."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ def pattern_bytes(t: TensorCopy) -> u64:
 
 
 def box_bytes(t: TensorCopy) -> u64:
-    """What a box takes in shared memory, in whole patterns of its swizzle."""
+    """The size of a box in shared memory, in whole patterns of its swizzle."""
     pattern = pattern_bytes(t)
     return t.rows * t.pitch + pattern - 1 & ~(pattern - 1)
 
 
 def is_plain(t: TensorCopy) -> u32:
-    """1 if a row lies in a box as it lies in the tensor."""
+    """1 if a row has the same layout in a box as in the tensor."""
     return u32(t.chunk_mask == 0 and t.packed == CHUNK_BYTES)
 
 
 def pieces_of(t: TensorCopy) -> u32:
-    """How many pieces a row has."""
+    """The number of pieces of a row."""
     assert t.pieces <= MOST_PIECES
     return t.pieces
 
@@ -55,7 +55,7 @@ def rows_bytes(t: TensorCopy, count: u64) -> u64:
 
 
 def row_room(t: TensorCopy) -> u64:
-    """How many bytes these are."""
+    """The number of bytes from `row_place` on."""
     return t.row_bytes + pattern_bytes(t) - 1 & ~(pattern_bytes(t) - 1)
 
 

@@ -157,7 +157,7 @@ def last_row(t: TensorCopy) -> u64:
 
 
 def next_row(t: TensorCopy) -> None:
-    """Go on to the next row."""
+    """Advance to the next row."""
     t.number = t.number + 1
     if t.picks != 0:
         if t.number < PICKED_ROWS:
@@ -181,7 +181,7 @@ def names_negative(t: TensorCopy) -> u32:
 
 
 def rows_of(t: TensorCopy) -> u32:
-    """How many rows the walk comes by, of a box that is known to lie in shared memory."""
+    """The number of rows of the walk, for a box that is known to fit in shared memory."""
     assert t.rows <= MOST_ROWS
     return u32(t.rows)
 
@@ -196,7 +196,7 @@ def is_inside(t: TensorCopy) -> u32:
 
 
 def row_address(t: TensorCopy) -> u64:
-    """Where a row lies: its first byte, be that inside the tensor or not."""
+    """The address of a row's first byte, whether inside the tensor or not."""
     at = t.base + u64(t.inner)
     for place in range(t.outer):
         at = at + u64(t.point[place] + t.shifts[place]) * t.strides[place]

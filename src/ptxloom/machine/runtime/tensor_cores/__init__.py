@@ -1,1 +1,1 @@
-"""Tensor memory: what it holds, who has it, what has been written; and a product into it on its way."""
+"""Tensor memory: its contents, allocations and marks of written words; and the state of a product into it."""

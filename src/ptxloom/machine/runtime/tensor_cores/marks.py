@@ -1,4 +1,4 @@
-"""What of tensor memory has been written: initcheck's marks, a bit a word."""
+"""Initcheck's marks of tensor memory: one bit per word, set once it is written."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from ptxloom.machine.runtime.tensor_cores.model import TensorMemory
 
 
 def mark_word(memory: TensorMemory, word: u32) -> None:
-    """A word is written."""
+    """Mark a word as written."""
     memory.written[word >> 5] = memory.written[word >> 5] | 1 << (word & 31)
 
 
 def missing_word(memory: TensorMemory, word: u32) -> u32:
-    """1 if a word is not."""
+    """1 if a word is unwritten."""
     return ~(memory.written[word >> 5] >> (word & 31)) & 1
 
 
@@ -25,7 +25,7 @@ def mark_lanes(memory: TensorMemory, word: u32, count: u32) -> None:
 
 
 def missing_lanes_of(memory: TensorMemory, word: u32, count: u32) -> u32:
-    """How many of such words are not."""
+    """The number of unwritten words among adjacent ones."""
     bits: u32 = 0xFFFFFFFF
     if count < 32:
         bits = (1 << count) - 1

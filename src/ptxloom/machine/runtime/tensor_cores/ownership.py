@@ -1,4 +1,4 @@
-"""Whose columns of tensor memory are whose, and what may be reached (PTX ISA 9.7.16.7)."""
+"""The allocation of tensor memory's columns, and its bounds (PTX ISA 9.7.16.7)."""
 
 from __future__ import annotations
 

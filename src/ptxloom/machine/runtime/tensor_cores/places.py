@@ -1,4 +1,4 @@
-"""Where scales lie in tensor memory, and which columns of B are taken as zeros (PTX ISA 9.7.16.10.5, 9.7.16.10.7)."""
+"""The places of scales in tensor memory, and columns of B that count as zeros (PTX ISA 9.7.16.10.5, 9.7.16.10.7)."""
 
 from __future__ import annotations
 

@@ -107,7 +107,7 @@ BOX_ALIGNMENT = 128
 
 
 def refuse_copy(w: Warp, kind: u32, reason: u32, site: u32, lane: u32, at: u64) -> u32:
-    """Note why the map at an address, or a copy by it, cannot be; 1."""
+    """Record why the map at an address, or a copy by it, is illegal; returns 1."""
     if w.worker.fault[0].kind == 0:
         w.worker.fault[0].reason = reason
     fault(w, kind, site, lane, at, GENERIC, 0, 0)
@@ -186,7 +186,7 @@ def load_tensor(
     form: u32,
     site: u32,
 ) -> u32:
-    """Lanes fetch boxes; mbarriers learn of the bytes; 1 after a fault. `ctas` as in `copies.copy_bulk`."""
+    """Lanes fetch boxes, and report their bytes to mbarriers; 1 after a fault. `ctas` as in `copies.copy_bulk`."""
     for lane in range(32):
         if mask >> lane & 1 != 0:
             left = ctas[lane]
@@ -246,7 +246,7 @@ def load_box(w: Warp, lane: u32, at: u64, told: u64, first: u32, site: u32) -> u
 
 
 def fetch_row(w: Warp, lane: u32, told: u32, agent: u32, site: u32) -> u32:
-    """A row of the tensor, with what stands for elements outside; 1 after a fault."""
+    """Fetch a row of the tensor, with the fill value for elements outside; 1 after a fault."""
     t = w.worker.tensor[0]
     if address(w.launch.trail) != 0:
         blank_row_tags(w, t)

@@ -1,4 +1,4 @@
-"""How many bytes of shared memory copies by tensor maps touch, asked before they are made: nothing is noted."""
+"""The bytes of shared memory that copies by tensor maps will touch, computed beforehand; reports nothing."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def measure_boxes(
 
 
 def map_bytes(w: Warp, lane: u32, at: u64, site: u32) -> Slice[u8]:
-    """The bytes of a tensor map at a generic address; nothing if they are not there."""
+    """The bytes of a tensor map at a generic address; empty if they are not accessible."""
     if at >= SHARED_WINDOW:
         return place_window(w, lane, at, space_at(at, GENERIC), MAP_BYTES, site)
     found = find_span(w.launch, at)

@@ -30,7 +30,7 @@ def put_row(r: TensorRow, t: TensorCopy, box: Slice[u8], start: u64, number: u64
 
 
 def blank_row(r: TensorRow, t: TensorCopy) -> None:
-    """What stands for elements outside of the tensor."""
+    """Fill a row with the value for elements outside of the tensor."""
     if t.fills_nan == 0:
         fill(r.bytes, 0)
         return

@@ -1,1 +1,1 @@
-"""What tensor memory needs of native code: who has it, what moves to and from it, and what is multiplied into it."""
+"""Native code for tensor memory: allocation, moves to and from it, and products into it."""

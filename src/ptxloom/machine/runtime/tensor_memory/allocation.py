@@ -1,7 +1,7 @@
 """`tcgen05.alloc`, `.dealloc` and `.relinquish_alloc_permit`: by a warp, or one of each CTA of a pair (9.7.16.7).
 
-A thread that finds no room waits until some is freed. In a pair both CTAs have to come: the first waits for the other,
-which takes the columns of both, so that either may use the peer's as soon as it goes on.
+A thread that finds no free columns waits until some are freed. In a pair both CTAs have to come: the first waits for
+the other, which takes the columns of both, so that either may use the peer's as soon as it goes on.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 def illegal(w: Warp, reason: u32, site: u32, lanes: u32, at: u64) -> u32:
-    """Note why an instruction of tensor memory ends the kernel; 1."""
+    """Record why an instruction of tensor memory ends the kernel; returns 1."""
     fault(w, ILLEGAL_TENSOR_MEMORY, site, trailing_zeros(lanes) & 31, at, TENSOR, 0, 0)
     note = w.worker.fault[0]
     if note.reason == 0:
@@ -155,13 +155,13 @@ def deallocate(w: Warp, lanes: u32, taddr: u32, columns: u32, pair: u32, site: u
 
 
 def relinquish(w: Warp, lanes: u32) -> None:
-    """The CTA allocates no more."""
+    """Record that the CTA will not allocate again."""
     if lanes != 0:
         w.cta.tensor.relinquished = 1
 
 
 def wake(cta: Cta) -> None:
-    """Let warps look again whether there is tensor memory for them."""
+    """Wake warps that wait for tensor memory."""
     for index in range(cta.launch.warps):
         w = warp_at(cta, index)
         if w.allocating != 0:

@@ -1,7 +1,7 @@
-"""What stands beside A and B in tensor memory: the scales of their blocks, and the metadata of a sparse A.
+"""Companions of A and B in tensor memory: the scales of their blocks, and the metadata of a sparse A.
 
-PTX ISA 9.7.16.10.7 and 9.7.16.10.8. A word has four scales of a row, bytes from the lowest up; which of them a product
-takes, its instruction descriptor says.
+PTX ISA 9.7.16.10.7 and 9.7.16.10.8. A word has four scales of a row, bytes from the lowest up; the instruction
+descriptor selects those of a product.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def reach_columns(w: Warp, cta: Cta, taddr: u32, columns: u32, site: u32) -> u32
 
 
 def tensor_word(w: Warp, cta: Cta, at: u32, taddr: u32, site: u32) -> u32:
-    """A word, which has to be written."""
+    """Read a word, which must have been written."""
     if address(w.written) != 0 and missing_word(cta.tensor, at) != 0:
         note_access(w, UNWRITTEN, site, 0, u64(taddr), TENSOR, 4, 0)
     return cta.tensor.words[at]

@@ -1,4 +1,4 @@
-"""`tcgen05.cp` and `tcgen05.shift`: what moves to tensor memory from shared memory, and within it (PTX ISA 9.7.16.9).
+"""`tcgen05.cp` and `tcgen05.shift`: moves to tensor memory from shared memory, and within it (PTX ISA 9.7.16.9).
 
 Rows of 16 or 32 bytes lie in shared memory as those of a factor that is stored along k.
 """
@@ -39,7 +39,7 @@ CENTRED = 2  # the bit of a byte at which an element of 4 bits begins
 
 
 def copies_of(way: u32) -> u32:
-    """How many lanes a row goes to."""
+    """The number of lanes that receive a row."""
     if way == ALL:
         return 4
     return 2 if way == APART or way == BESIDE else 1  # noqa: PLR1714, SIM109 - native code has no sets

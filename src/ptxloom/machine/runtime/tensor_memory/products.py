@@ -1,6 +1,6 @@
 """`tcgen05.mma`: one thread's product for its CTA or for a pair, made at once (PTX ISA 9.7.16.10).
 
-What is asynchronous about it shows in programs that are wrong only, and the tools say which these are.
+Only wrong programs can observe that it is asynchronous on hardware, and the tools report those.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ SERVICE = 4  # what Python is asked for
 
 
 def key_of(descriptor: u32, facts: u32) -> u64:
-    """What distinguishes products that need plans of their own."""
+    """The key of a product's plan."""
     kept = descriptor & ~u32(SCALE_IDS if facts & SCALED != 0 else SELECTOR)
     if facts >> KIND_SHIFT & 255 != INTEGERS:  # which cannot be negated
         kept = kept & ~u32(NEGATIONS)
@@ -101,7 +101,7 @@ def plan_of(w: Warp, key: u64) -> u32:
 
 
 def want_plan(w: Warp, lanes: u32, descriptors: Ptr[u64], facts: u32, service: u32, site: u32) -> u32:
-    """1 if a lane's product needs a plan that there is not: Python is to make it, and the lanes come again."""
+    """1 if a lane's product needs a missing plan: Python then makes it, and the lanes execute the instruction again."""
     for lane in range(32):
         if lanes >> lane & 1 != 0:
             key = key_of(u32(descriptors[lane]), facts)
@@ -116,7 +116,7 @@ def want_plan(w: Warp, lanes: u32, descriptors: Ptr[u64], facts: u32, service: u
 
 
 def come_again(w: Warp, block: u32) -> None:
-    """The lanes execute a block from its start once more."""
+    """Send the lanes back to the start of a block."""
     place_lanes(w, w.mask, block)
     choose(w)
 

@@ -1,4 +1,4 @@
-"""Where a look-up goes: coordinates become fixed-point numbers, these become indices (PTX ISA 9.7.10.2).
+"""The place of a look-up: coordinates become fixed-point numbers, these become indices (PTX ISA 9.7.10.2).
 
 An H200 takes a normalised coordinate as a multiple of 2^-21 (2^-22 where the dimension has more than 8,192 texels),
 rounded down; times the size, rounded to 1/256 for filters, that is where it goes. NaN is 0.

@@ -1,4 +1,4 @@
-"""What can be asked about textures and surfaces (PTX ISA 9.7.10.5, 9.7.11.4)."""
+"""Queries about textures and surfaces (PTX ISA 9.7.10.5, 9.7.11.4)."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ REFERENCE_FLOOR = 1 << 32  # handles of objects are below it, addresses of varia
 def ask(
     w: Warp, mask: u32, handles: Ptr[u64], values: Annotated[Slice[u32], "32"], kind: u32, asked: u32, site: u32
 ) -> u32:
-    """Replace each lane's level by what is asked of its object; 1 after a fault."""
+    """Replace each lane's level by the queried attribute of its object; 1 after a fault."""
     failed: u32 = 0
     for lane in range(32):
         if mask >> lane & 1 != 0:

@@ -1,4 +1,4 @@
-"""Where an access to a surface goes (PTX ISA 9.7.11): an address of global memory for each lane that has one.
+"""The place of an access to a surface (PTX ISA 9.7.11): an address of global memory for each lane that makes one.
 
 On an H200 a row holds as many accesses as fit in whole; the first coordinate is held to them, and has to be a multiple
 of the access's size whatever is done about places outside.
@@ -125,7 +125,7 @@ def move_surface(
 
 
 def refuse_access(w: Warp, lane: u32, column: i64, reason: u32, site: u32) -> u64:
-    """Note why an access cannot be made; 0."""
+    """Record why an access cannot be made; returns 0."""
     if w.worker.fault[0].kind == 0:
         w.worker.fault[0].reason = reason
     fault(w, ILLEGAL_SURFACE_ACCESS, site, lane, u64(column), GLOBAL, 0, 0)

@@ -1,4 +1,4 @@
-"""One texel read, and components that stand alone."""
+"""Reads one texel, and converts components that are not filtered."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def find_image(w: Warp, handle: u64) -> Slice[Image]:
-    """What a number stands for, by bisection of the table; nothing if it stands for nothing."""
+    """The object of a handle, by bisection of the table; empty if there is none."""
     images = w.launch.images
     low: u64 = 0
     high = length(images)

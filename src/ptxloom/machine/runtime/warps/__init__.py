@@ -1,1 +1,1 @@
-"""Warps and their lanes: who runs next, who waits, what lanes exchange, where calls return to."""
+"""Warps and their lanes: scheduling, waiting, exchanges between lanes, calls."""

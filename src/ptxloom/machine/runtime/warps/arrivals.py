@@ -1,4 +1,4 @@
-"""When a barrier of a CTA or of a cluster is complete, and what happens then (PTX ISA 9.7.13)."""
+"""Completes barriers of a CTA and of a cluster (PTX ISA 9.7.13)."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def settle(cta: Cta, number: u32) -> u32:
 
 
 def settle_all(w: Warp, gone: u32, site: u32) -> None:
-    """Lanes exited at an instruction: what the rest waits for may be complete now."""
+    """After lanes exited at an instruction: complete what the rest waits for, if possible."""
     cta = w.cta
     cta.live_threads = cta.live_threads - popcount(gone)
     if cta.live_threads == 0:
@@ -92,7 +92,7 @@ def note_divergence(w: Warp, waiting: u32, site: u32) -> None:
 
 @seldom
 def give_results(w: Warp, lanes: u32, barrier: Barrier) -> None:
-    """Put the result of a reduction where each lane's `bar.red` wants it: an integer register, or a predicate."""
+    """Store the result of a reduction for each lane's `bar.red`: an integer register, or a predicate."""
     w.reducing = w.reducing & ~lanes
     for lane in range(32):
         if lanes >> lane & 1 != 0:

@@ -38,7 +38,7 @@ def barrier_whole(w: Warp, number: u32, following: u32, watch: u32) -> u32:
 
 
 def compare_counts(w: Warp, lanes: u32, number: u32, threads: u32, site: u32) -> None:
-    """Note lanes that come to a barrier with another count than the first ones did; `site` is one more than theirs."""
+    """Report lanes that arrive at a barrier with another count than the first ones; `site` is one more than theirs."""
     barrier = w.cta.barriers[number]
     if barrier.arrived == 0:
         barrier.first = site

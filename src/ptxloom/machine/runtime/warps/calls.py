@@ -1,4 +1,4 @@
-"""Calls (PTX ISA 7.1): frames in each lane's local memory, and what steers the machine where no address reaches.
+"""Calls (PTX ISA 7.1): frames in each lane's local memory, and control data that no address reaches.
 
 A frame holds results, parameters and variables; its first bytes are unused, so that every frame takes some. On the
 lane's control stack lie, in cells of eight bytes that the 32 lanes have side by side: the registers that a call keeps;
@@ -34,7 +34,7 @@ HEAD_CELLS = 2  # of each call: the caller's block and frame, what it has from `
 
 
 def cell(lane: u32, number: u32) -> u64:
-    """Where a cell of a lane's control stack lies in the warp's `control`, which loops over lanes look up once."""
+    """The offset of a cell of a lane's control stack in the warp's `control`, which loops over lanes look up once."""
     return u64(number) * 32 + u64(lane)
 
 

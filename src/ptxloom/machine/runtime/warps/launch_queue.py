@@ -1,4 +1,4 @@
-"""The clusters of a grid that have not started, in the order in which they do; and the chance in a schedule."""
+"""The queue of a grid's clusters that have not started; and the random numbers of a schedule."""
 
 from __future__ import annotations
 
@@ -27,6 +27,6 @@ def place_cluster(launch: Launch, index: u64, first: Slice[u32]) -> None:
 
 
 def draw(worker: Worker) -> u64:
-    """A number by chance, of which the upper bits are good: the same ones for the same seed."""
+    """A random number, of which the upper bits are good: the same sequence for the same seed."""
     worker.random = worker.random * 6364136223846793005 + 1442695040888963407
     return worker.random

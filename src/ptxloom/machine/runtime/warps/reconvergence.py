@@ -1,4 +1,4 @@
-"""Which lanes of a warp run next: where they part, and where they come together again."""
+"""Which lanes of a warp run next: divergence and reconvergence."""
 
 from __future__ import annotations
 
@@ -220,7 +220,7 @@ def go_on(w: Warp, members: u32, site: u32, kind: u32) -> None:
 
 @seldom
 def force(w: Warp) -> u32:
-    """Nothing in the warp can run: let lanes go on that only wait for each other; returns them.
+    """If nothing in the warp can run: release lanes that only wait for each other; returns them.
 
     First those at `.aligned` instructions; else those whose members all wait at warp-synchronous ones.
     """

@@ -1,1 +1,1 @@
-"""What `wgmma` needs of native code: its factors, brought from shared memory, and the wait for its products."""
+"""Native code for `wgmma`: fetching its factors from shared memory, and waiting for its products."""

@@ -1,1 +1,1 @@
-"""Racecheck's look at the accesses of a whole warp to shared memory: what is usual, as LLVM functions."""
+"""Racecheck's fast path for the usual accesses of a whole warp to shared memory, as LLVM functions."""

@@ -1,4 +1,4 @@
-"""The part of racecheck's look at a read for lanes that share out a stretch of memory among them, as LLVM IR.
+"""The part of racecheck's read check for lanes that together read a contiguous stretch, as LLVM IR.
 
 Used inside a function of `watches`, whose values it names.
 """
@@ -11,7 +11,7 @@ from ptxloom.machine.runtime.structs.shadow import BLOCK_SHIFT
 
 
 def dense_halves(count: int) -> str:
-    """Read what the lanes of each half of the warp share out among them without gaps, 16 bytes at a time.
+    """Check contiguous reads by each half of the warp, 16 bytes at a time.
 
     `%scattered` is what remains: lanes of other halves, and of those where something is not plainly in order. Only a
     warp that has published something since the last barrier (`%older`) must see to it that it replaces no reads.

@@ -1,4 +1,4 @@
-"""The part of racecheck's look at a write for lanes that share out a stretch of memory among them, as LLVM IR.
+"""The part of racecheck's write check for lanes that together write a contiguous stretch, as LLVM IR.
 
 Used inside a function of `look`, whose values it names.
 """
@@ -12,7 +12,7 @@ from ptxloom.machine.runtime.structs.shadow import BLOCK_SHIFT
 
 
 def dense_writes(count: int) -> str:
-    """Write what the lanes of each half of the warp share out among them without gaps, 16 bytes at a time.
+    """Check contiguous writes by each half of the warp, 16 bytes at a time.
 
     `%scattered` is what remains: lanes of other halves, and of those where something is not plainly in order.
     """

@@ -1,8 +1,8 @@
-"""Racecheck's look at the accesses of a warp to shared memory, as LLVM functions: vectors over the bytes of a lane.
+"""Racecheck's checks of a warp's accesses to shared memory, as LLVM functions on vectors of a lane's bytes.
 
 `ptxloom_race_write_shared_32x2` checks a store of two 32-bit values a lane before it is made; `touch` is a write
 of unknown values, `read` a read. Addresses are 32-bit ones of the window (`shared`), 64-bit ones that mean the
-same (`wide`), or generic ones. Whatever is not plainly in order goes to `races`.
+same (`wide`), or generic ones. Accesses that are not plainly ordered go to `races`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The text of racecheck's look at a warp's accesses (`look`): a head, what a read or a write compares, a tail."""
+"""The IR text of racecheck's checks (`look`): a head, the comparisons of a read or a write, a tail."""
 
 from __future__ import annotations
 

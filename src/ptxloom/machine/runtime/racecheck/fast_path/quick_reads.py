@@ -1,7 +1,7 @@
-"""The part of racecheck's look at a read that asks only whether anything was written, as LLVM IR.
+"""The part of racecheck's read check that tests only whether anything was written, as LLVM IR.
 
-If nothing was since the barrier, the read is kept in the warp's ring alone (`deferred_reads`). Used inside a function
-of `look`, whose values it names.
+If nothing was written since the barrier, the read is kept only in the warp's ring (`deferred_reads`). Used inside a
+function of `look`, whose values it names.
 """
 
 from __future__ import annotations

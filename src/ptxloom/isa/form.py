@@ -90,7 +90,7 @@ class Form:
         """The manual's rules that the form breaks although ptxas assembles it."""
         return tuple(each for each in self.spec.constraints if each.lax and not each.admits(self.filling))
 
-    @property
+    @cached_property
     def counts(self) -> range:
         """How many operands the form takes: those that a qualifier brings along are counted, or not, by it."""
         bound = [slot for slot in self.line.operands if self.spec.operands[slot.name].when]
@@ -102,6 +102,17 @@ class Form:
         """The slots that `count` operands fill, in order; empty if the form does not take that many."""
         if count not in self.counts:
             return ()
+        found = self._filled.get(count)
+        if found is None:
+            found = self._filled[count] = self._slots(count)
+        return found
+
+    @cached_property
+    def _filled(self) -> dict[int, tuple[OperandSlot, ...]]:
+        """The slots by how many operands there are, as far as they were asked for."""
+        return {}
+
+    def _slots(self, count: int) -> tuple[OperandSlot, ...]:
         rules = self.spec.operands
         here = [slot for slot in self.line.operands if not (when := rules[slot.name].when) or self.filling.get(when)]
         surplus = len(here) - count

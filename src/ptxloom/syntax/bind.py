@@ -35,7 +35,8 @@ class Bound:
     @property
     def form(self) -> Form | None:
         """The form, or None if the qualifiers name no form; then `problems` explains why."""
-        return _meant(self.resolution, looks_of(self.instruction))
+        resolution = self.resolution
+        return _meant(resolution, looks_of(self.instruction)) if resolution.others else resolution.form
 
     @property
     def problems(self) -> tuple[Problem, ...]:
@@ -45,7 +46,8 @@ class Bound:
     @property
     def features(self) -> tuple[Feature, ...]:
         """The features that the form uses with the operands written; empty if no form fits."""
-        return () if self.form is None else tuple(each for each in self.form.features if self._has(each.operand))
+        form = self.form
+        return () if form is None else tuple(each for each in form.features if self._has(each.operand))
 
     def _has(self, operand: str) -> bool:
         """Whether an operand is written, or the form has no operand of that name to leave out."""

@@ -85,6 +85,24 @@ def test_a_command_starts_without_what_it_does_not_need(line: str, unneeded: tup
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.parametrize(
+    ("line", "most"),
+    [
+        ("--help", 30),
+        ("map ldmatrix.m8n8.x4.b16", 105),
+        ("where ldmatrix.m8n8.x4.b16 --lane 5", 105),
+        ("check examples/hgemm.ptx", 250),
+        ("inspect examples/hgemm.ptx", 280),
+    ],
+)
+def test_a_command_imports_few_modules_of_ours(line: str, most: int) -> None:
+    """The caps are a little above what is imported; they only fall."""
+    count = "import atexit, sys\natexit.register(lambda: print(sum(n.startswith('ptxloom') for n in sys.modules)))\n"
+    done = run(f"{count}{MAIN}", *line.split())
+    assert done.returncode == 0, done.stderr
+    assert 10 < int(done.stdout.splitlines()[-1]) <= most
+
+
 def test_a_profile_names_its_extra() -> None:
     done = run(MAIN, "inspect", KERNEL, "--profile", "examples/hgemm.toml")
     assert done.returncode == 2

@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from ptxloom.files.errors import CompileError, UnreadableFile
-from ptxloom.files.reading import one_text, only, texts, texts_of
+from ptxloom.lazy import later
+
+if TYPE_CHECKING:
+    from ptxloom.files.reading import one_text, only, texts, texts_of
 
 __all__ = ["CompileError", "UnreadableFile", "one_text", "only", "texts", "texts_of"]
+
+__getattr__ = later(__name__, {"ptxloom.files.reading": "one_text only texts texts_of"})

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING
 from ptxloom.files import CompileError, UnreadableFile
 from ptxloom.lazy import later
 from ptxloom.syntax import tree
-from ptxloom.syntax.loader import cuda, load, load_all
 from ptxloom.syntax.module import Module
 from ptxloom.syntax.node import Node, StatementNode, children
 from ptxloom.syntax.origins import SourceLine
@@ -17,6 +16,7 @@ from ptxloom.syntax.visitor import instructions, walk
 if TYPE_CHECKING:
     from ptxloom.syntax.edits import EditConflict, Editor, edit
     from ptxloom.syntax.formatter import format
+    from ptxloom.syntax.loader import cuda, load, load_all
 
 __all__ = [
     "CompileError",
@@ -44,7 +44,11 @@ __all__ = [
     "walk",
 ]
 
-__getattr__ = later(  # a launch neither edits nor formats
+__getattr__ = later(  # a launch neither edits nor formats, and its text may come from elsewhere than files
     __name__,
-    {"ptxloom.syntax.edits": "EditConflict Editor edit", "ptxloom.syntax.formatter": "format"},
+    {
+        "ptxloom.syntax.edits": "EditConflict Editor edit",
+        "ptxloom.syntax.formatter": "format",
+        "ptxloom.syntax.loader": "cuda load load_all",
+    },
 )

@@ -1,4 +1,4 @@
-"""What an access to shared memory costs, with a picture of the banks in each phase."""
+"""The cost of an access to shared memory, with a picture of the banks in each phase."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a notebook shows for each value: always text, HTML or SVG if a picture shows more."""
+"""The display of each value in a notebook: always text, also HTML or SVG if a picture shows more."""
 
 from __future__ import annotations
 

@@ -175,7 +175,7 @@ def listed_json(atoms: Sequence[Atom]) -> str:
 def advice_full(
     advices: Sequence[Advice], style: Style = PLAIN, offsets: Sequence[RowOffsets | None] | None = None
 ) -> str:
-    """What to use for each operand, how to address it, and what must follow; or why there is nothing."""
+    """The atom for each operand, its addresses, and the steps after it; or why there is none."""
     placed = offsets or [None] * len(advices)
     pages = [
         [*_advice_lines(advice, style), *(_offset_lines(advice, of) if of is not None else [])]
@@ -222,7 +222,7 @@ def _advice_lines(advice: Advice, style: Style) -> list[str]:
 
 
 def _covers(fit: Fit) -> str:
-    """How much of an operand one copy moves, where that is not exactly one."""
+    """The share of an operand that one copy moves, if that is not exactly one."""
     extent = fit.usage.mma.extent(fit.usage.operand)
     tiles = 1 + max(place.first // extent[0] for place in fit.registers)
     return f"fills {tiles} tiles side by side" if tiles > 1 else "fills a part of the operand"

@@ -1,4 +1,4 @@
-"""What the swizzle finder found: the choices, what each access costs under them, and what to paste."""
+"""The results of the swizzle finder: the arrangements, the cost of each access, and code to paste."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def full(found: Found, style: Style = PLAIN) -> str:
 
 
 def _tma(arrangement: Arrangement) -> str:
-    """How a tensor map writes the tile: the mode by the driver's name, and its boxes."""
+    """The tensor map that writes the tile: the mode by the driver's name, and its boxes."""
     mode, boxes = arrangement.tma_mode, arrangement.boxes
     assert mode is not None  # noqa: S101 - the finder offers no others
     how = f"{boxes} boxes" if boxes > 1 else "one box"

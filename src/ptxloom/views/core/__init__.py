@@ -1,1 +1,1 @@
-"""What every view writes with: terminal cells, colour, tables, SVG, carets under lines, JSON."""
+"""The tools of every view: terminal cells, colour, tables, SVG, carets under lines, JSON."""

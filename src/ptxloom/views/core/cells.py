@@ -1,4 +1,4 @@
-"""How many terminal cells a text takes, and what a character looks like when it must not reach a terminal raw."""
+"""The width of a text in terminal cells, and the safe form of characters that must not reach a terminal."""
 
 from __future__ import annotations
 

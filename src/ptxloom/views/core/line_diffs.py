@@ -19,7 +19,7 @@ _AROUND: Final = 3  # lines that stay, on each side of a change
 
 
 def unified(old: str, new: str, before: str, after: str) -> str:
-    r"""What changes between two texts; empty if nothing does.
+    r"""The differences of two texts; empty if they are equal.
 
     Args:
         old: The first text.
@@ -79,7 +79,7 @@ class _Lines(SequenceMatcher[str]):
 
 
 def _equal(a: Sequence[str], b: Sequence[str]) -> Iterator[tuple[int, int, int]]:
-    """Where equal stretches are in both, and how many lines they have, in order."""
+    """The places of equal stretches in both texts and their numbers of lines, in order."""
     waiting = [(0, len(a), 0, len(b), 0)]
     while waiting:
         i, j, m, n, depth = waiting.pop()

@@ -28,7 +28,7 @@ ON_FILL: Final = "#000000"
 
 
 class Role(StrEnum):
-    """What a colour is for that is another one on a dark ground."""
+    """The purpose of a colour that differs on a dark background."""
 
     GROUND = "ground"
     INK = "ink"
@@ -91,6 +91,6 @@ def luminance(colour: str) -> float:
 
 
 def contrast(one: str, other: str) -> float:
-    """How well one colour reads on another, from 1 to 21 (WCAG 2)."""
+    """The contrast of two colours, from 1 to 21 (WCAG 2)."""
     low, high = sorted((luminance(one), luminance(other)))
     return (high + 0.05) / (low + 0.05)

@@ -1,4 +1,4 @@
-"""Places as every report shows them: first the program that was compiled, behind it the PTX."""
+"""Places as in every report: first the source program, then the PTX."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def place_of(span: Span) -> Place:
 
 
 def is_inside(found: Place) -> bool:
-    """Whether the PTX behind a place is not a file, but was made of the place's file and is kept nowhere."""
+    """Whether the PTX of a place was compiled from the place's file and is not stored in a file."""
     return found.ptx is not None and found.ptx.source.name == f"{found.file}:ptx"
 
 

@@ -133,7 +133,7 @@ def _underlines(window: LineWindow, marks: Sequence[Mark], style: Style) -> list
 
 
 def _place(window: LineWindow, mark: Mark) -> Underline:
-    """Where a mark's underline goes; it is at least one cell wide and ends with the line."""
+    """The position of a mark's underline; it is at least one cell wide and ends with the line."""
     start = window.cell(mark.span.start)
     return Underline(start, max(window.cell(mark.span.end), start + 1), mark)
 

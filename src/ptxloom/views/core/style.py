@@ -10,7 +10,7 @@ from ptxloom.diagnostics import Severity
 
 
 class Ink(StrEnum):
-    """What a stretch of text is painted with: an SGR parameter of ECMA-48."""
+    """The paint of a stretch of text: an SGR parameter of ECMA-48."""
 
     BOLD = "1"
     DIM = "2"

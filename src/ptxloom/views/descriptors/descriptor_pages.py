@@ -91,7 +91,7 @@ def _meaning(operand: SharedOperand, word: Word) -> str:
 
 
 def _leading(operand: SharedOperand, along: str, across: str) -> str:
-    """What the leading offset leads to."""
+    """The target of the leading offset."""
     mode, count = operand.descriptor.mode, operand.columns if operand.major == "k" else operand.rows
     if operand.major == "mn" and mode.chunks == 1:
         return f" to the next core matrices along {across}"

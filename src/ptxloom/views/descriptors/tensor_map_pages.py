@@ -85,7 +85,7 @@ def _listed(numbers: tuple[int, ...]) -> str:
 
 
 def _summary(box: Box) -> list[str]:
-    """What a copy moves, in sentences."""
+    """Sentences about the data that a copy moves."""
     made = box.map
     shape = " x ".join(map(str, box.counts))
     what = "channels x pixels" if made.im2col is not None else "elements, dimension 0 first"
@@ -137,7 +137,7 @@ def figure(box: Box) -> Figure:
 
 
 def of_map(map_: TensorMap) -> Figure:
-    """What a copy of a map's first box does."""
+    """A picture of the copy of a map's first box."""
     return figure(Box(map_, map_.first_coordinate))
 
 

@@ -1,4 +1,4 @@
-"""Every format that a picture can take, by its name; those that take a library import it when they are asked for."""
+"""Every picture format by name; formats that need a library import it on first use."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ _ALARM: Final = 2.5  # pixels of a heavy edge
 
 @dataclass(frozen=True, slots=True)
 class _Sizes:
-    """How much room a grid takes: above and left of its cells, and its cells."""
+    """The space of a grid: above and left of its cells, and its cells."""
 
     left: float
     top: float
@@ -216,7 +216,7 @@ def _cell(cell: Cell, x: float, y: float, width: float, height: float) -> Box:
 
 
 def _legend(legend: Legend, y: float, room: float) -> tuple[Sequence[Mark], float]:
-    """What colours stand for, in as many lines as it takes, and where it ends."""
+    """The meanings of colours, on as many lines as needed, and the bottom edge."""
     marks: list[Mark] = []
     x: float = MARGIN
     if legend.title:

@@ -1,4 +1,4 @@
-"""What every format can draw: boxes with text, text, and lines, on a page measured in CSS pixels (1/96 inch)."""
+"""The shapes of every format: boxes with text, text, and lines, on a page measured in CSS pixels (1/96 inch)."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class Box(NamedTuple):
 
     @property
     def baselines(self) -> tuple[float, ...]:
-        """Where each line of text stands."""
+        """The baseline of each line of text."""
         first = self.y + self.height / 2 + 4
         if len(self.lines) == 1:
             return (first,)
@@ -117,7 +117,7 @@ class Scene:
 
 @dataclass(frozen=True, slots=True)
 class Appearance:
-    """How a scene is shown: on which ground, and whether the ground is drawn."""
+    """The appearance of a scene: its background, and whether that is drawn."""
 
     theme: Theme = field(default=LIGHT)
     transparent: bool = False

@@ -76,7 +76,7 @@ class _Boxes:
 
 
 def _frame(box: Box, look: Appearance) -> str:
-    """What a rectangle is filled and framed with."""
+    """The fill and frame of a rectangle."""
     fill = f" fill='{look.theme.colour(box.fill) if box.fill else 'none'}'"
     if not box.frame:
         return fill
@@ -85,7 +85,7 @@ def _frame(box: Box, look: Appearance) -> str:
 
 
 def _style(box: Box, look: Appearance) -> str:
-    """How the text of a box is set."""
+    """The text style of a box."""
     anchor = "" if box.left else " text-anchor='middle'"
     return f"{anchor} fill='{look.ink_on(box.fill)}'" + " font-weight='bold'" * box.bold
 
@@ -96,7 +96,7 @@ def edge(box: Box, look: Appearance) -> str:
 
 
 def _spaces(text: str) -> str:
-    """What keeps blanks, where a text has several."""
+    """The attribute that preserves blanks, if a text has several in a row."""
     return " xml:space='preserve'" if "  " in text or text.startswith(" ") else ""
 
 

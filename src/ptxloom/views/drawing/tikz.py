@@ -83,7 +83,7 @@ class _Colours:
         self.names: dict[str, str] = {}
 
     def name(self, paint: str) -> str:
-        """What a colour or a role is called."""
+        """The name of a colour or a role."""
         value = self._theme.colour(paint)
         return self.names.setdefault(value, f"c{chr(ord('a') + len(self.names))}")
 

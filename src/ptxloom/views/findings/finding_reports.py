@@ -57,7 +57,7 @@ def _finding(diagnostic: Diagnostic, style: Style, others: Sequence[Diagnostic] 
 
 
 def helps(diagnostic: Diagnostic) -> list[str]:
-    """What can be done about a finding, a sentence each."""
+    """The remedies for a finding, one sentence each."""
     found = [diagnostic.help] if diagnostic.help else []
     return [*found, repair(diagnostic.fix)] if diagnostic.fix is not None else found
 

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 SCHEMA: Final = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 ROOT: Final = "%SRCROOT%"
 ANY_NAME: Final = "surrogateescape"
-"""How Python holds the bytes of a file's name that are no UTF-8."""
-"""What a viewer puts in front of a relative path: the checkout's folder."""
+"""Python's error handler for bytes of a file's name that are not UTF-8."""
+"""The base of relative paths in a viewer: the checkout's folder."""
 
 _ABSOLUTE: Final = re.compile(r"/|[A-Za-z]:/")
 _PARAGRAPH: Final = re.compile(r"^## (What it does|Why)\n\n((?:(?!^## ).*\n?)*)", re.MULTILINE)
@@ -121,7 +121,7 @@ def _related(place: Place, text: str) -> Value:
 
 
 def _ptx_locations(diagnostic: Diagnostic) -> list[Value]:
-    """The PTX behind the places of a finding, if it stands in files."""
+    """The PTX places of a finding, if they are in files."""
     spans = [diagnostic.span, *(label.span for label in diagnostic.related)]
     behind = [(found.ptx, is_inside(found)) for found in map(place_of, spans)]
     return [

@@ -1,4 +1,4 @@
-"""How often each rule speaks."""
+"""The number of findings of each rule."""
 
 from __future__ import annotations
 

@@ -151,7 +151,7 @@ def _mean(values: list[int], otherwise: float) -> float:
 
 
 def _crossings(cells: list[_Cell], table: list[list[int]]) -> int:
-    """How many pairs of lines cross, counted with a tree of partial sums."""
+    """The number of crossing pairs of lines, counted with a tree of partial sums."""
     total = 0
     for upper, lower in pairwise(table):
         spot = {cell: at for at, cell in enumerate(lower)}

@@ -127,7 +127,7 @@ def _arrow(route: Route) -> Path:
 
 
 def _word(route: Route, kind: str) -> list[Mark]:
-    """What a line means, beside where it starts."""
+    """The label of a line, next to its start."""
     word = _WORDS.get(kind, "")
     (x, y), (_, to_y) = route.points[:2]
     down = 12 if to_y > y else -6

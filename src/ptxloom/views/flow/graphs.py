@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from ptxloom.syntax.tree import Instruction
 
 SHOWN: Final = 6
-"""The number of instructions of a block that a picture shows, unless all are asked for."""
+"""The number of instructions of a block that a picture shows by default."""
 WIDTH: Final = 72
 """The longest line of code in a picture."""
 NESTED: Final = 8
-"""How many of the loops around a block a table shows."""
+"""The number of loops around a block that a table shows."""
 LISTED: Final = 1_000_000
 """How many blocks the loops of a function may list as JSON, each loop those of the loops in it, too."""
 
@@ -82,7 +82,7 @@ def _loops_by_block(graph: FlowGraph) -> dict[int, str]:
 
 
 def goes_to(graph: FlowGraph, block: BasicBlock) -> str:
-    """Where control goes from a block, in words: `3 if taken, 1 if not`."""
+    """The successors of a block in words: `3 if taken, 1 if not`."""
     kinds = {"taken": "{} if taken", "passed": "{} if not", "table": "{}", "jump": "{}", "next": "{}"}
     said = [kinds[edge.kind].format(edge.target) for edge in block.successors]
     if block.leaves:

@@ -1,4 +1,4 @@
-"""What a colour stands for in a picture of a fragment: a lane, a register, a matrix, or the bank of a dense tile."""
+"""The meaning of a colour in a picture of a fragment: a lane, a register, a matrix, or the bank of a dense tile."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def bank(fragment: Fragment, element: Element) -> int:
 
 
 def band_height(fragment: Fragment) -> int:
-    """How many lanes of tensor memory a picture shows as one: those of one run of rows, a quarter at most."""
+    """The number of tensor-memory lanes that a picture merges: those of one run of rows, a quarter at most."""
     height = 1
     for digit in fragment.lanes[:QUARTER_DIGITS]:
         if digit.axis is not Axis.ROW or digit.weight != height:
@@ -57,7 +57,7 @@ def band_height(fragment: Fragment) -> int:
 
 
 def rows_together(fragment: Fragment) -> int:
-    """How many rows have one colour in tensor memory: those that a band shows, or an eighth of all."""
+    """The number of rows per colour in tensor memory: those of a band, or an eighth of all."""
     lanes = filter(fragment.reaches, range(band_height(fragment)))
     first = range(min(fragment.values_per_lane, -(-fragment.register_bits // fragment.stride)))  # values of a register
     shown = {fragment.at(lane, value).row for lane in lanes for value in first}

@@ -1,4 +1,4 @@
-"""How much of a large fragment is drawn: one block of it, and in a sentence how the others repeat it.
+"""The drawn part of a large fragment: one block, and a sentence on how the others repeat it.
 
 The highest digits of a coordinate are folded away if they are those of whole registers, or of warps: then all blocks
 look alike, except for the numbers of the registers or of the lanes.

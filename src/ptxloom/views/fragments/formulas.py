@@ -18,7 +18,7 @@ _ALONE: Final = "r"
 
 
 def register_line(fragment: Fragment, register: int) -> str:
-    """What one register of every lane T holds, as a sentence.
+    """The elements of one register in every lane T, as a sentence.
 
     Example:
         >>> from ptxloom.fragments import fragment
@@ -79,7 +79,7 @@ def _slice(held: list[int], whole: range) -> str:
 
 
 def held_together(fragment: Fragment) -> int:
-    """How many elements one register holds."""
+    """The number of elements in a register."""
     return max(1, fragment.register_bits // fragment.stride)
 
 

@@ -48,7 +48,7 @@ def figure(fragment: Fragment, colour_by: str = "lane", only: Collection[Element
 
 
 def reading(fragment: Fragment) -> str:
-    """What the label of a cell means, by an example."""
+    """The meaning of a cell's label, by an example."""
     example = fragment.at(5, min(1, fragment.values_per_lane - 1))
     value = fragment.value_of(example)
     bits = f"{fragment.width} bits an element"

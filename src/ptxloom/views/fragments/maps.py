@@ -30,7 +30,7 @@ def grid(fragment: Fragment, matrix: int) -> Table:
 
 
 def _margin(fragment: Fragment, matrix: int, number: int) -> tuple[Cell, ...]:
-    """What stands left of a row: the lane whose address names it, where there is one, and its number."""
+    """The cells left of a row: the lane whose address names it, if any, and its number."""
     if not fragment.addressed:
         return row(number)
     lane = fragment.address_lane(matrix=matrix, row=number)

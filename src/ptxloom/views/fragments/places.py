@@ -41,7 +41,7 @@ def _row(fragment: Fragment, element: Element) -> tuple[Cell, ...]:
 
 
 def _noun(fragment: Fragment) -> str:
-    """What a matrix is called, in one word."""
+    """The noun for a matrix."""
     return {"e": "selector", "sfa": "id", "sfb": "id", "r": "CTA of source"}.get(fragment.operand, "matrix")
 
 
@@ -85,7 +85,7 @@ def _in_tensor_memory(fragment: Fragment, element: Element) -> str:
 
 
 def address_sentence(fragment: Fragment, lane: int) -> str:
-    """What a lane's address operand names."""
+    """A sentence on what a lane's address operand names."""
     if not fragment.addressed:
         return ""
     named = fragment.addressed_row(lane)
@@ -96,7 +96,7 @@ def address_sentence(fragment: Fragment, lane: int) -> str:
 
 
 def full_lane(fragment: Fragment, elements: Sequence[Element], style: Style = PLAIN) -> str:
-    """What a lane holds, for a terminal."""
+    """The elements of a lane, for a terminal."""
     lane = elements[0].lane
     lines = [style.paint(title(fragment), Ink.BOLD), *text_table(table(fragment, elements), style)]
     return "\n".join([*lines, *filter(None, [address_sentence(fragment, lane)]), evidence(fragment)]) + "\n"

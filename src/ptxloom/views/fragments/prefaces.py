@@ -1,4 +1,4 @@
-"""How to read the map of a fragment, in words: what it is of, what a place means, what it rests on."""
+"""The preface of a fragment's map: its subject, the meaning of a place, and the evidence."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _MEMORY_AXES: Final = ("lane of tensor memory", "column of tensor memory")
 
 
 def preface(fragment: Fragment) -> list[str]:
-    """How to read the table, in a few sentences and what it rests on."""
+    """A few sentences on how to read the table, and its evidence."""
     what = f"{counted(fragment)}, each" if fragment.matrices > 1 else f"One {_nouns(fragment)[0]},"
     if fragment.in_tensor_memory:
         if fragment.operand in ("a", "d"):
@@ -69,7 +69,7 @@ def counted(fragment: Fragment) -> str:
 
 
 def _nouns(fragment: Fragment) -> tuple[str, str]:
-    """What a matrix is called, and what several are."""
+    """The nouns for one matrix, and for several."""
     if fragment.operand in _SCALES:
         return (_PART, "parts") if _has_two_words(fragment) else ("scale factor id", "scale factor ids")
     if fragment.in_tensor_memory and fragment.operand == "r":
@@ -84,7 +84,7 @@ def _nouns(fragment: Fragment) -> tuple[str, str]:
 
 
 def matrix_title(fragment: Fragment, matrix: int | str) -> str:
-    """What a matrix is called, by its number or a formula for it."""
+    """The name of a matrix, from its number or a formula for it."""
     one, _ = _nouns(fragment)
     return (
         one
@@ -104,7 +104,7 @@ def is_shift(fragment: Fragment) -> bool:
 
 
 def axis_names(fragment: Fragment) -> tuple[str, str]:
-    """What rows and columns are called."""
+    """The nouns for rows and columns."""
     if fragment.operand == "r":
         if fragment.in_tensor_memory:
             return ("row", "word" if fragment.stride == fragment.register_bits else "element")
@@ -123,7 +123,7 @@ def _opcode(fragment: Fragment) -> str:
 
 
 def _meaning(fragment: Fragment) -> Iterator[str]:
-    """What rows, columns and elements are where they are not simply those of a matrix."""
+    """Sentences on rows, columns and elements that are not simply those of a matrix."""
     if fragment.addressed:
         yield from _memory(matrix_move(fragment.spelling))
     if fragment.copies > 1:
@@ -146,7 +146,7 @@ def _meaning(fragment: Fragment) -> Iterator[str]:
 
 
 def _in_tensor_memory(fragment: Fragment) -> Iterator[str]:
-    """How to read the map of what tensor memory holds."""
+    """Sentences on how to read a map of tensor memory."""
     example = fragment.at(1, min(1, fragment.values_per_lane - 1)) if fragment.reaches(1) else fragment.at(32, 1)
     part = f", its bits {example.bit + fragment.width - 1} to {example.bit}" * (fragment.stride < 32)
     yield (
@@ -172,7 +172,7 @@ def _in_tensor_memory(fragment: Fragment) -> Iterator[str]:
 
 
 def _of_product(fragment: Fragment) -> Iterator[str]:
-    """What an operand of a product is."""
+    """Sentences on an operand of a product."""
     one = tensor_instruction(fragment.spelling)
     match fragment.operand:
         case "d":
@@ -201,7 +201,7 @@ def _of_product(fragment: Fragment) -> Iterator[str]:
 
 
 def _memory(move: MatrixMove) -> Iterator[str]:
-    """What a row is in shared memory."""
+    """Sentences on a row in shared memory."""
     yield f"A row is {move.row_bytes} bytes of shared memory; the lane at its left passes the row's address."
     if move.source.bits != move.destination.bits:
         padding = f", and the row ends in {move.source.padding_bits} bits of padding" * bool(move.source.padding_bits)
@@ -210,7 +210,7 @@ def _memory(move: MatrixMove) -> Iterator[str]:
 
 
 def _tensor_memory(fragment: Fragment) -> Iterator[str]:
-    """What rows and columns are in tensor memory."""
+    """Sentences on rows and columns in tensor memory."""
     yield "Rows are lanes of tensor memory and columns its columns of 32 bits, counted from where the address points."
     if fragment.matrices > 1:
         yield "The columns of half 1 begin further by the operand after the address."
@@ -238,7 +238,7 @@ def _metadata_of(form: MatrixForm) -> Iterator[str]:
 
 
 def evidence(fragment: Fragment) -> str:
-    """What the map rests on, as a sentence."""
+    """The evidence for the map, as a sentence."""
     confirmed = fragment.confirmed is Evidence.SILICON
     found = f"{'Confirmed' if confirmed else 'Not run on silicon by us'}: {fragment.confirmed}."
     sums = fragment.in_tensor_memory and fragment.operand == "d"
@@ -253,7 +253,7 @@ def title(fragment: Fragment) -> str:
 
 
 def _element(fragment: Fragment) -> str:
-    """How wide an element is, and what it stands in where that is wider."""
+    """The width of an element, and of its container if that is wider."""
     if fragment.width == fragment.stride:
         return f"{fragment.width}-bit elements"
     return f"{fragment.width}-bit elements, each in {fragment.stride} bits of its register"

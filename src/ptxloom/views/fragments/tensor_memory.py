@@ -26,7 +26,7 @@ _COLUMN_FEW: Final = 4  # and of a text
 
 @dataclass(frozen=True, slots=True)
 class Band:
-    """What is where lanes and columns cross.
+    """The contents of a band of lanes and columns.
 
     Attributes:
         lanes: The lanes of a CTA, first and last.

@@ -45,7 +45,7 @@ def _warp(lanes: tuple[int, int]) -> Drawn:
 
 
 def _cell(fragment: Fragment, band: Band) -> Drawn:
-    """What a band holds, in two lines; its colour is that of its rows, so that copies look alike."""
+    """The contents of a band in two lines; its colour is that of its rows, so that copies look alike."""
     if not band.held:
         return Drawn(("free",), Role.BLANK, f"lanes {span(band.lanes)}: this operand does not reach them")
     lines = texts(fragment, band.held)

@@ -62,7 +62,7 @@ def text(layout: Layout | ComposedLayout) -> str:
 
 
 def held(layout_tv: Layout, rows: int, colour_by: str = "lane", *, across: bool = False) -> Cells:
-    """Who holds each element of a tile: threads and their values; several holders are counted.
+    """The holders of each element of a tile, as threads and values; several holders are counted.
 
     Args:
         layout_tv: (thread, value) -> place in the tile, its first coordinate counted first.

@@ -1,1 +1,1 @@
-"""What a module holds: trees, queries, surveys, inspections."""
+"""Views of a module's contents: trees, queries, surveys, inspections."""

@@ -103,7 +103,7 @@ def _head(found: FunctionDifference) -> str:
 
 
 class _Compiled(NamedTuple):
-    """What a module was compiled from."""
+    """The sources that a module was compiled from."""
 
     origins: Origins
     sources: SourceOf

@@ -1,4 +1,4 @@
-"""What a module holds, for people and for programs."""
+"""The contents of a module, for people and for programs."""
 
 from __future__ import annotations
 

@@ -93,7 +93,7 @@ def table(found: Sequence[Match]) -> Table:
 
 
 def counts(found: Sequence[Match]) -> Table:
-    """How often each spelling is met, the most first."""
+    """The number of occurrences of each spelling, the most frequent first."""
     met = Counter(one.instruction.spelling for one in found)
     return Table(("count", "instruction"), tuple(row(count, harmless(text)) for text, count in met.most_common()))
 

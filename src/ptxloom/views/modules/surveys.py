@@ -1,4 +1,4 @@
-"""What a module is made of, for people and for programs."""
+"""The statistics of a module, for people and for programs."""
 
 from __future__ import annotations
 

@@ -9,7 +9,8 @@ Which tests reach a line is measured once for the tests of an area (`TESTS`), un
 Python does not run, by what tests have loaded (`native_reach.py`). Delete `reach-*.json` to measure again. A mistake is
 tried with a few tests that reach its line; then with more of them, and those that reach its file, as many as
 `--patience` seconds pay for; then with more cases of the files of the former, for as long. Tests of one process share
-what is computed once, so the line alone misses some. All seconds are a processor's.
+what is computed once, so the line alone misses some. What sees a mistake is asked once more without it, and counts only
+if it passes then. All seconds are a processor's, but those of `--begin-for`: after as many, none is begun any more.
 """
 
 from __future__ import annotations
@@ -414,7 +415,8 @@ class Outcome(NamedTuple):
     Args:
         word: `killed` by a test that failed; `crashed` if the process of the tests died; `endless` if they took many
             times the processor's time that they take without a mistake, and `stuck` if they waited and took none;
-            `lived` if all passed; `unclear` if pytest could not run; `nothing` if a word says that it changes nothing.
+            `lived` if all passed; `unclear` if pytest could not run, or if its process ends without a mistake, too;
+            `nothing` if a word says that it changes nothing; `untried` if there was no time left.
         killer: The test that failed; empty if no test did, or if its modules could not even be imported.
         seconds: Of a processor, that it took to try.
     """
@@ -428,6 +430,7 @@ _GLANCE: Final = 6.0  # seconds of tests that see most mistakes; the others are 
 _TOO_LONG: Final = 30.0  # seconds of a processor besides three times what the tests take: their imports, LLVM's work
 _MOMENTS: Final = count(1)  # when mistakes are planted, as Python sees it: it keeps what it compiles by that, and size
 _STILL: Final = 300.0  # seconds without a tenth of a second of work, after which nothing more is expected
+_MOST_FAULTY: Final = 5  # tests that fail without a mistake, after which no more are left out
 
 
 def outcome(mutant: Mutant, copy: Path, reach: Reach, patience: float) -> Outcome:
@@ -435,28 +438,69 @@ def outcome(mutant: Mutant, copy: Path, reach: Reach, patience: float) -> Outcom
 
     First with a few tests; then with all that patience allows; then with what `measured` left of their files, too.
     """
-    file = copy / "src" / "ptxloom" / mutant.path
-    right = file.read_bytes()
     glance = reach.tests_for(mutant, min(_GLANCE, patience))
     others = [test for test in reach.tests_for(mutant, patience) if test not in set(glance)]
     whole = _cases_of(reach.files_for(mutant), patience)
     spent = 0.0
-    before = file.stat().st_mtime_ns
+    for tests, cost in ((glance, _GLANCE), (others, patience), (whole, patience)):
+        if tests:
+            found = _tried(mutant, copy, tests, cost)
+            spent += found.seconds
+            if found.word != "lived":
+                return found._replace(seconds=spent)
+    return Outcome("lived", seconds=spent)
+
+
+def _tried(mutant: Mutant, copy: Path, tests: list[str], cost: float) -> Outcome:
+    """What tests that cost some seconds say of a mistake, without those that fail where there is none, too."""
+    bound = _TOO_LONG + 3 * cost
+    spent = 0.0
+    for _ in range(_MOST_FAULTY):
+        with _mistake(mutant, copy):
+            found = asked(copy, tests, bound)
+            if found.word == "unclear":  # as some cases have other names, or are not there
+                tests = _cases_of(sorted(set(map(_file_of, tests))), cost)
+                found = asked(copy, tests, bound)
+        spent += found.seconds
+        if found.word == "lived":
+            return found._replace(seconds=spent)
+        plain = _without(copy, tests, found, bound)
+        spent += plain.seconds
+        if plain.word == "lived":  # pytest cannot even start where no module can be imported
+            word, killer = ("killed", "") if found.word == "unclear" else (found.word, found.killer)
+            return Outcome(word, killer, spent)
+        if found.word == "unclear":
+            break
+        if not found.killer:
+            break
+        listed = found.killer in tests
+        tests = [test for test in tests if test != found.killer] if listed else [f"--deselect={found.killer}", *tests]
+        if not tests:
+            return Outcome("lived", seconds=spent)
+    return Outcome("unclear", "fails without a mistake, too", spent)
+
+
+def _without(copy: Path, tests: list[str], found: Outcome, bound: float) -> Outcome:
+    """What tests that see a mistake say of a copy that has none: all up to the one that failed, where it is known."""
+    if found.word == "killed" and found.killer in tests:
+        return asked(copy, tests[: tests.index(found.killer) + 1], bound)
+    known = found.word == "killed" and "::" in found.killer
+    plain = asked(copy, [found.killer], bound) if known else Outcome("unclear")
+    return asked(copy, tests, bound) if plain.word == "unclear" else plain
+
+
+@contextlib.contextmanager
+def _mistake(mutant: Mutant, copy: Path) -> Iterator[None]:
+    """A mistake, planted in a copy that is left as it was."""
+    file = copy / "src" / "ptxloom" / mutant.path
+    right, before = file.read_bytes(), file.stat().st_mtime_ns
     file.write_bytes(mutant.planted(right))
     os.utime(file, (moment := next(_MOMENTS), moment))
     try:
-        for tests, cost in ((glance, _GLANCE), (others, patience), (whole, patience)):
-            if tests:
-                found = asked(copy, tests, _TOO_LONG + 3 * cost)
-                if found.word == "unclear":  # as some cases have other names, or are not there
-                    found = asked(copy, _cases_of(sorted(set(map(_file_of, tests))), cost), _TOO_LONG + 3 * cost)
-                spent += found.seconds
-                if found.word != "lived":
-                    return found._replace(seconds=spent)
+        yield
     finally:
         file.write_bytes(right)
         os.utime(file, ns=(before, before))
-    return Outcome("lived", seconds=spent)
 
 
 def _cases_of(files: list[str], seconds: float) -> list[str]:
@@ -536,6 +580,8 @@ class Results:
         if known is not None and not (again and known.word in {"lived", "unclear"}):
             return known
         found = make()
+        if found.word == "untried":
+            return found
         with self._lock, self._file.open("a", encoding="utf-8") as file:
             file.write(json.dumps([told, found]) + "\n")
             self._found[told] = found
@@ -554,14 +600,16 @@ def main(arguments: list[str] | None = None) -> int:
     )
     parser.add_argument("--patience", type=float, default=40, help="seconds of tests that a mistake is tried with")
     parser.add_argument("--spend", type=float, default=0.3, help="seconds of a processor for each test file")
+    parser.add_argument("--begin-for", type=float, default=float("inf"), help="seconds, after which none is begun")
     parser.add_argument("--again", action="store_true", help="try those again that lived")
     options = parser.parse_args(arguments)
+    end = time.monotonic() + options.begin_for
     nothing = words()
     folder: Path = options.folder
     folder.mkdir(parents=True, exist_ok=True)
     areas = tuple(options.area or AREAS)
     results = Results(folder / "results.jsonl")
-    reaches = {area: _reach(folder, options.jobs, area, options.spend) for area in areas}
+    reaches = _reaches(folder, options.jobs, areas, options.spend)
 
     counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
     drawn = sample(options.count, options.seed, areas)
@@ -575,7 +623,9 @@ def main(arguments: list[str] | None = None) -> int:
         copy = copies.get()
         try:
             return results.find(
-                told, lambda: outcome(mutant, copy, reaches[area], options.patience), again=options.again
+                told,
+                lambda: _in_time(end) or outcome(mutant, copy, reaches[area], options.patience),
+                again=options.again,
             )
         finally:
             copies.put(copy)
@@ -591,19 +641,34 @@ def main(arguments: list[str] | None = None) -> int:
     for area in areas:
         print(f"{area:18} {_said(counts[area])}")
     print(_said(total))
-    return int(total["lived"] * 10 > total.total() - total["nothing"])
+    return int(total["lived"] * 10 > total.total() - total["nothing"] - total["untried"])
+
+
+def _in_time(end: float) -> Outcome | None:
+    return Outcome("untried") if time.monotonic() > end else None
 
 
 def _said(counts: Counter[str]) -> str:
     return ", ".join(f"{times} {word}" for word, times in sorted(counts.items()))
 
 
-def _reach(folder: Path, jobs: int, area: str, spend: float) -> Reach:
-    """What reaches an area: as it is kept in a folder, or measured and kept there."""
-    file = folder / f"reach-{group(area)}.json"
-    if not file.exists():
-        kept(measured(folder, jobs, area, spend), file)
-    return read(file)
+def _reaches(folder: Path, jobs: int, areas: tuple[str, ...], spend: float) -> dict[str, Reach]:
+    """What reaches each area: as it is kept in a folder, or measured and kept there.
+
+    The tests of several areas run side by side, in twice as many processes as there are jobs, by the number of areas.
+    """
+    files = {area: folder / f"reach-{group(area)}.json" for area in areas}
+    alike = Counter(map(group, areas))
+    wanted = {group(area): area for area in areas if not files[area].exists()}
+
+    def measure(area: str) -> None:
+        processes = max(1, 2 * jobs * alike[group(area)] // len(areas))
+        kept(measured(folder, min(jobs, processes), area, spend), files[area])
+
+    with ThreadPoolExecutor(len(AREAS)) as pool:
+        list(pool.map(measure, wanted.values()))
+    known = {file: read(file) for file in set(files.values())}
+    return {area: known[files[area]] for area in areas}
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ import ast
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from inspect import signature
 from pathlib import Path
 from types import ModuleType
@@ -184,7 +185,100 @@ def test_a_planted_mistake_is_what_a_copy_runs_and_is_gone_afterwards(
         assert tool.outcome(one, tmp_path, reach, 40) == tool.Outcome("lived", seconds=3.0)
         assert (file.read_bytes(), file.stat().st_mtime_ns) == (TEXT, before)
     assert [text for text, _ in seen] == [one.planted(TEXT) for one in mutants for _ in range(3)]
-    assert len({moment for _, moment in seen}) == 2, "what Python keeps of one is not taken for the other"
+    first, second = ({moment for text, moment in seen if text == one.planted(TEXT)} for one in mutants)
+    assert not first & second, "what Python keeps of one is not taken for the other"
+
+
+def _shown(
+    tool: ModuleType, monkeypatch: pytest.MonkeyPatch, folder: Path, answer: Callable[[list[str], bool], str]
+) -> tuple[Any, list[tuple[list[str], bool]]]:
+    """What becomes of a mistake if `answer` says which test fails of some, with the mistake or without; all calls."""
+    file = folder / "src" / "ptxloom" / "x.py"
+    file.parent.mkdir(parents=True)
+    file.write_bytes(TEXT)
+    calls: list[tuple[list[str], bool]] = []
+
+    def asked(_copy: Path, tests: list[str], _bound: float) -> object:
+        planted = file.read_bytes() != TEXT
+        calls.append((tests, planted))
+        said = answer(tests, planted)
+        return tool.Outcome(said if said in {"lived", "crashed"} else "killed", said.removeprefix("crashed"), 1.0)
+
+    monkeypatch.setattr(tool, "asked", asked)
+    near = [f"tests/a.py::{name}" for name in ("one", "other")]
+    reach = tool.Reach(dict.fromkeys(near, 1.0), {"x.py": {7: near}})
+    mutant = next(one for one in tool.mutants_of("x.py", TEXT) if one.line == 7)
+    found = tool.outcome(mutant, folder, reach, 40)
+    assert file.read_bytes() == TEXT
+    return found, calls
+
+
+ONE, OTHER = "tests/a.py::one", "tests/a.py::other"
+
+
+def test_what_sees_a_mistake_passes_without_it(
+    tool: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    found, calls = _shown(tool, monkeypatch, tmp_path, lambda _, planted: OTHER if planted else "lived")
+    assert found == tool.Outcome("killed", OTHER, 2.0)
+    assert calls == [([ONE, OTHER], True), ([ONE, OTHER], False)]
+
+
+def test_a_test_that_fails_without_a_mistake_kills_none(
+    tool: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def answer(tests: list[str], _planted: bool) -> str:
+        asked = {ONE} & {*tests} or {one for one in tests if one == "tests/a.py"} - {
+            "tests/a.py" for one in tests if one == f"--deselect={ONE}"
+        }
+        return ONE if asked else "lived"
+
+    found, calls = _shown(tool, monkeypatch, tmp_path, answer)
+    assert found.word == "lived"
+    assert [tests for tests, planted in calls if planted][:2] == [[ONE, OTHER], [OTHER]]
+    assert [tests[-1] for tests, planted in calls if not planted] == [ONE, ONE], (
+        "where it is seen first, and by its file"
+    )
+    assert calls[-1] == ([f"--deselect={ONE}", "--spend=40.0", "-m", "not sweep", "tests/a.py"], True)
+
+
+def test_what_ends_the_process_without_a_mistake_says_nothing_of_one(
+    tool: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    found, calls = _shown(tool, monkeypatch, tmp_path, lambda _tests, _planted: "crashed")
+    assert (found.word, len(calls)) == ("unclear", 2)
+
+
+def test_a_process_that_a_mistake_alone_ends_has_seen_it(
+    tool: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    found, _ = _shown(tool, monkeypatch, tmp_path, lambda _, planted: "crashed" if planted else "lived")
+    assert found == tool.Outcome("crashed", "", 2.0)
+
+
+def test_once_time_is_up_no_mistake_is_begun(
+    tool: ModuleType, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    def copied(folder: Path, _objects: Path) -> Path:
+        return folder
+
+    monkeypatch.setattr(tool, "copied", copied)
+
+    def measured(*_: object) -> object:
+        return tool.Reach({}, {})
+
+    def outcome(*_: object) -> object:
+        return tool.Outcome("lived")
+
+    monkeypatch.setattr(tool, "measured", measured)
+    monkeypatch.setattr(tool, "words", dict)
+    monkeypatch.setattr(tool, "outcome", outcome)
+    command = ["--count", "2", "--area", "fragments", "--jobs", "1", "--folder", str(tmp_path)]
+    assert tool.main([*command, "--begin-for", "0"]) == 0
+    assert capsys.readouterr().out.splitlines()[-1] == "2 untried"
+    assert tool.main(command) == 1, "what was not begun is tried another time"
+    assert capsys.readouterr().out.splitlines()[-1] == "2 lived"
+    assert tool.main([*command, "--begin-for", "0"]) == 1, "what is known is known"
 
 
 def test_what_was_measured_is_read_as_it_was_written(tool: ModuleType, tmp_path: Path) -> None:

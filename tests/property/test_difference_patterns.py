@@ -326,3 +326,45 @@ def test_an_array_is_equal_to_itself_and_order_does_not_matter(shape: tuple[int,
     got = cast("Any", np.where)(np.random.default_rng(seed).random(shape) < 0.2, wanted + 1, wanted)
     order = np.random.default_rng(seed).permutation(shape[0])
     assert compare(got, wanted).wrong == compare(got[order], wanted[order]).wrong
+
+
+@pytest.mark.parametrize("by", [2, -3, 9])
+def test_a_shift_along_memory_that_no_shift_of_rows_and_columns_is(by: int) -> None:
+    wanted = values((40, 8), 1)
+    got = np.roll(wanted.ravel(), by).reshape(wanted.shape)
+    lost = np.s_[:by] if by > 0 else np.s_[by:]
+    got.flat[lost] = 0
+    found = compare(got, wanted)
+    assert kinds(found)[-1] == "shifted"
+    assert told(found).endswith(f"{abs(by)} elements {'before' if by > 0 else 'after'}, in memory")
+
+
+def test_a_shift_from_which_less_than_half_of_what_is_wrong_comes_is_none() -> None:
+    wanted = values((40, 16), 2)
+    for down, kind in ((24, "everywhere"), (16, "shifted")):
+        got = values((40, 16), 3)
+        got[down:] = wanted[: 40 - down]
+        assert kinds(compare(got, wanted))[-1] == kind
+
+
+@pytest.mark.parametrize("axis", [0, 1])
+def test_what_reaches_a_column_or_a_row_further_is_not_the_tile_of_one_cta(axis: int) -> None:
+    wanted = values((64, 64), 4)
+    got = wanted.copy()
+    got[tuple(slice(0, 17 if each == axis else 16) for each in range(2))] += 1
+    assert "of CTA" not in told(compare(got, wanted, grid=(4, 4)))
+
+
+@pytest.mark.parametrize("grid", [(4, 1), (1, 4)])
+def test_the_tile_of_one_cta_of_a_row_or_column_of_them(grid: tuple[int, int]) -> None:
+    wanted = values((32 * grid[1], 32 * grid[0]), 5)
+    got = wanted.copy()
+    got[tuple(slice(32, 64) if extent > 32 else slice(None) for extent in wanted.shape)] += 1
+    assert f"the tile of CTA ({int(grid[0] > 1)}, {int(grid[1] > 1)}, 0)" in told(compare(got, wanted, grid=grid))
+
+
+@pytest.mark.parametrize("size", [2, 4, 8, 16, 32, 64, 128])
+def test_tiles_that_are_transposed_each(size: int) -> None:
+    wanted = values((size, 3 * size), 6)
+    got = np.concatenate([tile.T for tile in np.split(wanted, 3, axis=1)], axis=1)
+    assert f"each tile of {size} x {size} is transposed" in told(compare(got, wanted))

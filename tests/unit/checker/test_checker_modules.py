@@ -279,3 +279,17 @@ def test_a_mutated_module_is_checked_to_the_end(data: st.DataObject) -> None:
         cut = data.draw(st.integers(0, 6))
         text = text[:at] + data.draw(st.sampled_from(PIECES)) + text[at + cut :]
     assert isinstance(check(parse(text)), tuple)
+
+
+@pytest.mark.parametrize("missing", [".version 9.0", ".target sm_90"])
+def test_without_a_version_or_a_target_nothing_is_gone(missing: str) -> None:
+    text = ".version 9.0\n.target sm_90\n.entry k() { .reg .pred p; vote.all.pred p, p; }\n"
+    assert [one.rule for one in check(parse(text))] == ["needs-version"]
+    assert [one.rule for one in check(parse(text.replace(f"{missing}\n", "")))] == ["missing-directive"]
+
+
+def test_an_instruction_that_a_target_does_not_have_as_such_is_shown_by_its_opcode() -> None:
+    text = (
+        ".version 9.0\n.target sm_70\n.entry k() { .reg .b32 a; ldmatrix.sync.aligned.m8n8.x1.shared.b16 {a}, [a]; }\n"
+    )
+    assert [(one.rule, one.span.text) for one in check(parse(text))] == [("needs-target", "ldmatrix")]

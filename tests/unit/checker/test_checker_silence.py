@@ -26,6 +26,8 @@ def found(body: str) -> list[str]:
         f"{BAD} // ptxloom: ignore",
         f"{BAD} /* ptxloom: ignore[missing-aligned] it is generated */",
         f"// ptxloom: ignore[missing-aligned]\n{BAD}",
+        f"// ptxloom: ignore[missing-aligned]\n{BAD} // words behind it",
+        f"// ptxloom: ignore[missing-aligned]\n{BAD} /* words behind it */",
         f"// ptxloom: ignore[missing-aligned]\n// more words\n\n{BAD}",
         "ldmatrix.sync.m8n8\n.x1.b16 {a}, [b]; // ptxloom: ignore[missing-aligned]".replace("\n.x1", ".x1"),
         f"{BAD} {BARE} // ptxloom: ignore[missing-aligned, missing-braces]",

@@ -71,3 +71,9 @@ def test_one_value_may_stand_in_braces_where_ptxas_says_so(mask: str, severity: 
 def test_constants_among_themselves_have_a_type(statement: str, rules: list[str]) -> None:
     found = check(parse(f"{HEAD}{statement}\n}}\n"))
     assert [each.rule for each in found if each.severity is Severity.ERROR] == rules
+
+
+@pytest.mark.parametrize("element", ["unknown", "texture"])
+def test_of_a_vector_with_an_element_that_is_wrong_by_itself_nothing_else_is_said(element: str) -> None:
+    found = check(parse(f"{HEAD}tex.2d.v4.f32.f32 {{rd0, s1, {element}, f3}}, [texture, {{f4, f5}}];\n}}\n"))
+    assert [each.span.text for each in found] == [element]

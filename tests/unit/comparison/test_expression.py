@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ptxloom.comparison import compare
+from ptxloom.comparison import compare, quantity
 from ptxloom.comparison.expression import BadExpression, read_expectation, reference
 from ptxloom.comparison.functions import ELEMENTWISE
 from ptxloom.comparison.quantity import MOST_ELEMENTS, NoQuantity, Quantity, must_have_room
@@ -216,3 +216,13 @@ def test_room_is_for_as_many_elements_as_are_said() -> None:
         must_have_room(most)
     with pytest.raises(NoQuantity, match="would have 134,217,729 elements; 134,217,728 are the most"):
         must_have_room((MOST_ELEMENTS + 1,))
+
+
+@pytest.mark.parametrize("most", [120, 119])
+def test_a_product_takes_as_many_products_as_are_said(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(quantity, "MOST_PRODUCTS", most)
+    if most == A.size * B.shape[1]:
+        assert worked_out("C = A @ B").wanted.shape == (6, 5)
+    else:
+        with pytest.raises(BadExpression, match="takes 120 products; 119 are the most"):
+            worked_out("C = A @ B")

@@ -9,7 +9,7 @@ import pytest
 from ptxloom.diagnostics import UsageError
 from ptxloom.fragments import fragment
 from ptxloom.fragments.execute import ldmatrix
-from ptxloom.fragments.filled import fill
+from ptxloom.fragments.filled import fill, read_registers
 from ptxloom.isa.matrix import variants
 from ptxloom.views.drawing.formats import as_svg
 from ptxloom.views.fragments import filled_pictures
@@ -80,3 +80,8 @@ def test_the_picture_says_every_value() -> None:
     picture = as_svg(filled_pictures.figure([filled], list(range(0, 512, 16))))
     assert picture.count("held by lane 31 in register 0") == 2
     assert "lane 7 passes the address 0x70 of row 7" in picture
+
+
+def test_numbers_side_by_side_in_registers_are_read_lowest_bits_first() -> None:
+    assert read_registers(np.array([0x40003C00, 0xC4005000], np.uint32), "f16").tolist() == [[1, 2], [32, -4]]
+    assert read_registers(np.array([0x0180], np.uint16), "s8").tolist() == [[-128, 1]]

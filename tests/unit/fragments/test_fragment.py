@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import pytest
@@ -149,3 +150,16 @@ def test_a_map_that_is_not_one_to_one_cannot_be_made() -> None:
     lanes = (*good.lanes[:4], Digit(Axis.ROW, 2))
     with pytest.raises(UsageError):
         Fragment("twice", "r", lanes, good.values, 16, 16, 0, 32, True, Evidence.DOCUMENTS)
+
+
+def test_a_map_of_wrong_digits_is_refused_for_the_lanes_alone_and_for_the_base_alone() -> None:
+    f = fragment("ldmatrix.sync.aligned.m8n8.x4.shared.b16")
+    with pytest.raises(UsageError, match="five, seven or eight of lanes"):
+        replace(f, lanes=f.lanes[:-1], values=(f.lanes[-1], *f.values))
+    with pytest.raises(UsageError, match="of base two except for the last"):
+        replace(f, values=(f.values[0]._replace(radix=4), *f.values[1:]))
+
+
+def test_only_lanes_that_name_addresses_are_counted() -> None:
+    assert fragment("ldmatrix.sync.aligned.m8n8.x4.shared.b16").address_lanes == 32
+    assert fragment("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", "a").address_lanes == 0

@@ -120,3 +120,14 @@ def test_with_a_k_of_96_scales_have_a_map_for_all_128_rows_of_a_cta(words: str, 
             fragment(spelling, "sfa")
         return
     assert fragment(spelling, "sfa").rows == rows * int(group[-1])
+
+
+def test_metadata_of_sixteen_bits_are_halves_of_columns_in_two_rows() -> None:
+    held = fragment("tcgen05.mma.sp.f16", "e")
+    assert (held.matrices, held.rows, held.columns, held.registers) == (2, 128, 8, 2)
+
+
+@pytest.mark.parametrize(("n", "registers"), [(64, 1), (128, 2), (192, 3), (256, 4)])
+def test_the_scales_of_the_halves_of_b_take_columns_for_as_many_lines_as_a_half_has(n: int, registers: int) -> None:
+    held = fragment(f"tcgen05.mma.cta_group::2.m128n{n}.e4m3.ue8m0", "sfb")
+    assert (held.rows, held.registers) == (n, registers)

@@ -19,7 +19,7 @@ from ptxloom.machine.runtime import state
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ptxloom.machine.native.language import Kind
+    from ptxloom.machine.native.language import NativeType
 
 _TOOLS: Final = (
     ("memcheck",),
@@ -76,7 +76,7 @@ class Walk:
             elif one.struct is not None:
                 self.struct(one.struct, getattr(held, name))
 
-    def table(self, name: str, kind: Kind, start: int, count: int) -> None:
+    def table(self, name: str, kind: NativeType, start: int, count: int) -> None:
         """What a field points to."""
         element = kind.element
         assert element is not None

@@ -78,7 +78,7 @@ def is_native(function: FunctionType) -> bool:
         return False
 
 
-def kinds(function: FunctionType) -> dict[str, language.Kind]:
+def kinds(function: FunctionType) -> dict[str, language.NativeType]:
     """What a native function takes, by its parameters' names; and what it returns."""
     names = function.__globals__
     texts = inspect.get_annotations(function)

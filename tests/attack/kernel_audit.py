@@ -28,7 +28,7 @@ from ptxloom.machine.runtime import state
 
 if TYPE_CHECKING:
     from ptxloom.machine.compile.variant import Variant
-    from ptxloom.machine.native.language import Kind
+    from ptxloom.machine.native.language import NativeType
 
 #: What of the warp's state, beside registers, holds what the kernel computed.
 _DATA: Final = ("scratch", "carry")
@@ -94,7 +94,9 @@ class Audit:
     branches: frozenset[str] = frozenset()
     placed: str = ""
     checked: bool = False
-    reaches: dict[str, list[int | Kind] | None] = field(default_factory=dict[str, "list[int | Kind] | None"])
+    reaches: dict[str, list[int | NativeType] | None] = field(
+        default_factory=dict[str, "list[int | NativeType] | None"]
+    )
     outlined: dict[str, list[int]] = field(default_factory=dict[str, "list[int]"])
 
     def run(self) -> list[str]:
@@ -333,14 +335,14 @@ class Audit:
             if not isinstance(at, Number) or not state.REGISTERS <= at.low == at.high <= self.warp_bytes - room:
                 self.error(one, "an outlined instruction is given what is no register")
 
-    def declared(self, name: str, kind: Kind, given: list[str]) -> int:
+    def declared(self, name: str, kind: NativeType, given: list[str]) -> int:
         """The bytes that a native function counts on behind a pointer, by what it is given beside."""
         names = signature(self.variant.builder.natives[name]).names
         known = {n: int(text) for n, text in zip(names, given, strict=True) if text.lstrip("-").isdecimal()}
         assert kind.element is not None
         return kind.element.stride * int(eval(kind.bound, known))  # noqa: S307 - from an annotation of ours
 
-    def rooms(self, name: str) -> list[int | Kind] | None:
+    def rooms(self, name: str) -> list[int | NativeType] | None:
         """For each parameter of a function, the bytes it may touch behind a pointer (0: it is not a pointer)."""
         b = self.variant.builder
         if name in b.natives:

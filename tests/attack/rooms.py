@@ -13,13 +13,13 @@ from ptxloom.machine.runtime.racecheck.fast_path import look as race_path
 
 if TYPE_CHECKING:
     from attack.ir_text import Function
-    from ptxloom.machine.native.language import Kind
+    from ptxloom.machine.native.language import NativeType
 
 LANES: Final = 32
 RECORD: Final = language.record(state.Warp)
 
 
-def room_of(kind: Kind) -> int | Kind:
+def room_of(kind: NativeType) -> int | NativeType:
     """What a native function may touch behind a parameter: a struct, a value a lane, or what its annotation says."""
     if kind.bound:
         return kind
@@ -28,7 +28,7 @@ def room_of(kind: Kind) -> int | Kind:
     return LANES * kind.element.stride if kind.element is not None else 0
 
 
-def rooms_of_access(name: str) -> list[int | Kind]:
+def rooms_of_access(name: str) -> list[int | NativeType]:
     """The same for accesses of a warp and for what looks at them."""
     warp = RECORD.size
     if found := access.NAME.fullmatch(name):

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from diagnosis.planted.model import PlantedBug
-    from ptxloom.diagnosis.suspects.parts import Part
+    from ptxloom.diagnosis.suspects.parts import CtaRange
     from ptxloom.machine import Kernel
 
 
@@ -151,11 +151,11 @@ def test_a_part_finds_what_the_whole_finds(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(parts, "_LEAST", 0)
     monkeypatch.setattr(parts, "_LEAST_CTAS", 2)
     monkeypatch.setattr(parts, "_SHARE", 1)
-    searched: list[Part | None] = []
+    searched: list[CtaRange | None] = []
 
     def noted(
         run: Callable[[tuple[int, int]], Judged], before: Judged, initial: NDArray[np.float64], ctas: int
-    ) -> Part | None:
+    ) -> CtaRange | None:
         searched.append(part_of(run, before, initial, ctas))
         return searched[-1]
 

@@ -161,11 +161,11 @@ def test_a_device_without_its_second_half_leaves_nothing(monkeypatch: pytest.Mon
 
     def first_only(one: SharedRegion, least: int, most: int) -> None:
         if places() > taken:
-            raise host_memory.Refused(least, "the memory of a device")
+            raise host_memory.OutOfHostMemory(least, "the memory of a device")
         usual(one, least, most)
 
     monkeypatch.setattr(regions.SharedRegion, "__init__", first_only)
-    with pytest.raises(host_memory.Refused):
+    with pytest.raises(host_memory.OutOfHostMemory):
         Session(1, "sm_80", ("initcheck:global",), 1 << 24, report=Report(), others=lambda _: None)
     assert places() == taken
 

@@ -9,18 +9,14 @@ from __future__ import annotations
 
 import ast
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 import ptxloom
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from tool_modules import loaded
 
 SOURCE = Path(ptxloom.__file__).parent
-TAKES = {"pop", "popleft", "popitem", "heappop"}
-FILLS = {"append", "appendleft", "extend", "add", "update", "setdefault", "insert", "heappush"}
+concepts = loaded(Path(__file__).parents[2] / "tools" / "concepts.py")
 #: Loops of this kind that are no worklists of facts, or of what ways lead to; and what they are.
 ELSE = {
     "solver.solve": "the solver",
@@ -40,109 +36,8 @@ ELSE = {
 }
 
 
-def _name(node: ast.AST) -> str:
-    """The collection that an expression is, or looks into: `self._left[block]` is `self._left`."""
-    while isinstance(node, (ast.Subscript, ast.Starred)):
-        node = node.value
-    return ast.unparse(node) if isinstance(node, (ast.Name, ast.Attribute)) else ""
-
-
-def _calls(loop: ast.AST, names: set[str]) -> Iterator[str]:
-    """What methods, or functions with a collection as their first argument, of some names are called of."""
-    for node in ast.walk(loop):
-        if isinstance(node, ast.Call):
-            if isinstance(node.func, ast.Attribute) and node.func.attr in names:
-                yield _name(node.func.value)
-            elif isinstance(node.func, ast.Name) and node.func.id in names and node.args:
-                yield _name(node.args[0])
-
-
-def _filled(loop: ast.AST) -> set[str]:
-    found = set(_calls(loop, FILLS))
-    for node in ast.walk(loop):
-        if isinstance(node, ast.AugAssign) and not isinstance(node.value, ast.Constant):
-            found.add(_name(node.target))
-        elif isinstance(node, ast.Assign):
-            found |= {_name(target) for target in node.targets if isinstance(target, ast.Subscript)}
-    return found - {""}
-
-
-def _looked_into(loop: ast.AST) -> set[str]:
-    found = set(_calls(loop, {"get", "setdefault"}))
-    for node in ast.walk(loop):
-        if isinstance(node, ast.Compare) and any(isinstance(one, (ast.In, ast.NotIn)) for one in node.ops):
-            found |= {_name(one) for one in node.comparators}
-        elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub):
-            found.add(_name(node.right))  # what is new: `following - seen`
-    return found - {""}
-
-
-def _is_worklist(loop: ast.While | ast.For) -> bool:
-    """Whether a loop takes from what it fills and remembers where it was."""
-    filled = _filled(loop)
-    if isinstance(loop, ast.While):
-        tested = {_name(node) for node in ast.walk(loop.test)}
-        taken = set(_calls(loop, TAKES))
-        if isinstance(loop.test, ast.Constant):  # `while True`, left from inside
-            tested = taken
-        waiting = tested & taken
-    else:
-        waiting = {_name(loop.iter)}
-    return bool(waiting & filled) and bool(_looked_into(loop) & filled)
-
-
-def _goes_by_a_flag(loop: ast.While | ast.For) -> bool:
-    """Whether a loop runs as long as a flag that it clears at its start is set again."""
-    if not isinstance(loop, ast.While):
-        return False
-    flags = {_name(node) for node in ast.walk(loop.test)}
-    cleared = {
-        _name(target)
-        for node in loop.body
-        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant) and node.value.value is False
-        for target in node.targets
-    }
-    rounds = any(isinstance(node, (ast.For, ast.comprehension)) for node in ast.walk(loop))
-    return bool(flags & cleared) and rounds
-
-
-def _until_equal(loop: ast.While | ast.For) -> bool:
-    """Whether a loop runs over a collection's copies until one equals the one before."""
-    if not isinstance(loop, ast.While):
-        return False
-    unequal = [
-        node for node in ast.walk(loop.test) if isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.NotEq)
-    ]
-    sides = [{_name(one.left), *map(_name, one.comparators)} - {""} for one in unequal]
-    assigned = {
-        _name(target): _name(node.value)
-        for node in ast.walk(loop)
-        if isinstance(node, ast.Assign)
-        for target in node.targets
-    }
-    rounds = any(isinstance(node, (ast.For, ast.comprehension)) for node in ast.walk(loop))
-    return rounds and any(len(side) == 2 and any(assigned.get(one) in side for one in side) for side in sides)
-
-
-def by_hand(tree: ast.AST, name: str = "") -> Iterator[str]:
-    """The functions that hold such a loop, each as often as it does."""
-    for node in ast.iter_child_nodes(tree):
-        if isinstance(node, (ast.FunctionDef, ast.ClassDef, ast.AsyncFunctionDef)):
-            yield from by_hand(node, f"{name}.{node.name}")
-            continue
-        if isinstance(node, (ast.While, ast.For)) and (
-            _is_worklist(node) or _goes_by_a_flag(node) or _until_equal(node)
-        ):
-            yield name.removeprefix(".")
-        yield from by_hand(node, name)
-
-
 def test_no_module_has_a_solver_of_its_own() -> None:
-    found = {
-        f"{path.relative_to(SOURCE).with_suffix('').as_posix()}.{function}"
-        for path in SOURCE.rglob("*.py")
-        for function in by_hand(ast.parse(path.read_text()))
-    }
+    found = set(concepts.loops(SOURCE))
     assert found - ELSE.keys() == set(), "put it onto `ptxloom.solver`, or say here what else it is"
     assert ELSE.keys() - found == set(), "this is no longer there"
 
@@ -210,7 +105,7 @@ BY_HAND = {
 
 @pytest.mark.parametrize("loop", BY_HAND.values(), ids=BY_HAND)
 def test_a_loop_by_hand_is_found(loop: str) -> None:
-    assert list(by_hand(ast.parse(f"def f():{loop}"))) == ["f"]
+    assert list(concepts.by_hand(ast.parse(f"def f():{loop}"))) == ["f"]
 
 
 TREES = {
@@ -222,4 +117,4 @@ TREES = {
 
 @pytest.mark.parametrize("loop", TREES.values(), ids=TREES)
 def test_a_walk_over_a_tree_is_none(loop: str) -> None:
-    assert list(by_hand(ast.parse(loop))) == []
+    assert list(concepts.by_hand(ast.parse(loop))) == []

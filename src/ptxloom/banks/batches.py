@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ptxloom.banks.access import Access, legal_address
-from ptxloom.banks.warps import Warp
+from ptxloom.banks.warps import WarpAccesses
 from ptxloom.dataclass import dataclass
 from ptxloom.diagnostics import UsageError
 from ptxloom.isa.limits import BANK_BYTES, BANKS, LANES
@@ -40,10 +40,10 @@ class Batch:
         """(...) int64, the wavefronts of each warp."""
         return self.by_phase.sum(axis=-1) * self.access.rounds
 
-    def warp(self, index: tuple[int, ...]) -> Warp:
+    def warp(self, index: tuple[int, ...]) -> WarpAccesses:
         """One of them."""
         mask = sum(1 << lane for lane, on in enumerate(self.active[index].tolist()) if on)
-        return Warp(self.access, tuple(self.addresses[index].tolist()), mask)
+        return WarpAccesses(self.access, tuple(self.addresses[index].tolist()), mask)
 
 
 def make_batch(of: Access, addresses: npt.NDArray[Any], active: int) -> Batch:

@@ -7,7 +7,7 @@ from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 from ptxloom.banks.access import Access, access
-from ptxloom.banks.warps import ALL_LANES, Phase, Warp, make_warp
+from ptxloom.banks.warps import ALL_LANES, Phase, WarpAccesses, make_warp
 from ptxloom.dataclass import dataclass
 from ptxloom.display import mimebundle
 from ptxloom.extras import needed
@@ -46,7 +46,7 @@ class BankReport:
     ideal: int
     ways: int
     worst_warp: tuple[int, ...]
-    _worst: Warp | None = field(repr=False)  # None without warps
+    _worst: WarpAccesses | None = field(repr=False)  # None without warps
     _batch: Batch | None = field(repr=False)
 
     _repr_mimebundle_ = mimebundle
@@ -154,7 +154,7 @@ def bank_conflicts(
     return _of_batch(make_batch(of, np.asarray(addresses), mask))
 
 
-def _of_warp(warp: Warp) -> BankReport:
+def _of_warp(warp: WarpAccesses) -> BankReport:
     """A report of one warp."""
     counts, rounds = warp.wavefronts(), warp.access.rounds
     ideal = rounds * sum(1 for count in counts if count)

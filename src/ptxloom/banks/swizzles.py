@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 from ptxloom.banks.access import access
 from ptxloom.banks.tiles import ROW_BYTES, TMA_MODES, Arrangement, Tile
 from ptxloom.banks.traffic import access_bytes, traffic_of
-from ptxloom.banks.warps import ALL_LANES, Warp
+from ptxloom.banks.warps import ALL_LANES, WarpAccesses
 from ptxloom.dataclass import dataclass
 from ptxloom.diagnostics import UsageError, must_be, must_be_several
 from ptxloom.display import mimebundle
@@ -154,7 +154,9 @@ def cost_of(arrangement: Arrangement, traffic: Sequence[Traffic]) -> Choice:
         of, wavefronts, ideal = access(one.instruction), 0, 0
         for offsets, times in _alike(one, replace(arrangement, swizzle=None)):
             placed = offsets if arrangement.swizzle is None else tuple(map(arrangement.swizzle, offsets))
-            counts = Warp(of, placed + (0,) * (LANES - len(placed)), ALL_LANES >> LANES - len(placed)).wavefronts()
+            counts = WarpAccesses(
+                of, placed + (0,) * (LANES - len(placed)), ALL_LANES >> LANES - len(placed)
+            ).wavefronts()
             wavefronts += times * of.rounds * sum(counts)
             ideal += times * of.rounds * sum(map(bool, counts))
         costs.append(Cost(one.name, wavefronts, ideal))

@@ -63,7 +63,7 @@ class Phase:
 
 
 @dataclass(frozen=True, slots=True)
-class Warp:
+class WarpAccesses:
     """What one warp asks of shared memory.
 
     Attributes:
@@ -122,7 +122,7 @@ class Warp:
         return steps.pop() if len(steps) == 1 else None
 
 
-def make_warp(of: Access, addresses: Sequence[int], active: int = ALL_LANES) -> Warp:
+def make_warp(of: Access, addresses: Sequence[int], active: int = ALL_LANES) -> WarpAccesses:
     """One warp's accesses.
 
     Args:
@@ -140,7 +140,7 @@ def make_warp(of: Access, addresses: Sequence[int], active: int = ALL_LANES) -> 
     for lane in range(LANES):
         if mask >> lane & 1:
             legal_address("addresses", addresses[lane], of)
-    return Warp(of, tuple(at if mask >> lane & 1 else 0 for lane, at in enumerate(addresses)), mask)
+    return WarpAccesses(of, tuple(at if mask >> lane & 1 else 0 for lane, at in enumerate(addresses)), mask)
 
 
 def _phase(of: Access, wanted: list[tuple[int, int]]) -> Phase:

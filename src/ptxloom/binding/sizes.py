@@ -20,7 +20,7 @@ OPAQUE: Final = frozenset(("texref", "samplerref", "surfref"))
 _HANDLE: Final = 8  # bytes of what stands for a texture, a sampler or a surface
 
 
-class Placed(NamedTuple):
+class PlacedName(NamedTuple):
     """A declared name and where it lies: bytes from the start, and how many it takes."""
 
     declaration: Declaration
@@ -69,7 +69,7 @@ def align(at: int, alignment: int) -> int:
     return -(-at // alignment) * alignment
 
 
-def parameters(declarations: Iterable[Declaration]) -> tuple[Placed, ...]:
+def parameters(declarations: Iterable[Declaration]) -> tuple[PlacedName, ...]:
     """Where the parameters of a kernel lie, one behind the other.
 
     Example:
@@ -78,11 +78,11 @@ def parameters(declarations: Iterable[Declaration]) -> tuple[Placed, ...]:
         >>> [(each.offset, each.size) for each in parameters(k.functions["k"].params)]
         [(0, 1), (8, 8), (16, 12), (32, 8)]
     """
-    found: list[Placed] = []
+    found: list[PlacedName] = []
     at = 0
     for declaration in declarations:
         for declarator in declaration.declarators:
-            placed = Placed(
+            placed = PlacedName(
                 declaration, declarator, align(at, alignment_of(declaration)), size_of(declaration, declarator)
             )
             at = placed.end

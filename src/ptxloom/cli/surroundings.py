@@ -31,7 +31,7 @@ _NVRTC_VERSION: Final = re.compile(r"\d+(?:\.\d+)*$")
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class Dependency:
     """Something that is there or not.
 
     Attributes:
@@ -71,8 +71,8 @@ class Surroundings:
     folder: str
     python: str
     system: str
-    parts: tuple[Part, ...] = field(default=())
-    tools: tuple[Part, ...] = field(default=())
+    parts: tuple[Dependency, ...] = field(default=())
+    tools: tuple[Dependency, ...] = field(default=())
 
 
 class PartRecord(Record, define="part"):
@@ -110,16 +110,16 @@ def surroundings(version: str) -> Surroundings:
     )
 
 
-def _extras() -> Iterator[Part]:
+def _extras() -> Iterator[Dependency]:
     for extra, (purpose, modules) in EXTRAS.items():
         there = [module for module in modules if _is_there(module)]
         absent = [_name(module) for module in modules if module not in there]
         lacks = f"not installed: {', '.join(absent)}" if absent else _why_not(there)
         found = tuple(f"{_name(module)} {_version(module)}" for module in there)
-        yield Part(extra, purpose, found, lacks, _pip(extra) if lacks else "")
+        yield Dependency(extra, purpose, found, lacks, _pip(extra) if lacks else "")
 
 
-def _cuda() -> Part:
+def _cuda() -> Dependency:
     """The compilers of CUDA C++."""
     nvcc, nvrtc, host = find_nvcc(), find_nvrtc(), next(filter(shutil.which, HOST_COMPILERS), None)
     found = [f"nvcc {_said_by(nvcc)} ({nvcc})"] if nvcc else []
@@ -130,17 +130,17 @@ def _cuda() -> Part:
         lacks = f"nvcc takes one of {', '.join(HOST_COMPILERS)}" if nvcc else "neither nvcc nor NVRTC is installed"
     elif not nvcc and next(include_folders(), None) is None:
         lacks = "NVRTC is there, but not CUDA's headers"
-    return Part("CUDA C++", "compiling .cu files", tuple(found), lacks, _pip("cuda") if lacks else "")
+    return Dependency("CUDA C++", "compiling .cu files", tuple(found), lacks, _pip("cuda") if lacks else "")
 
 
-def _ptxas() -> Part:
+def _ptxas() -> Dependency:
     path = shutil.which("ptxas") or _beside(find_nvcc(), "ptxas")
     found = (f"{_said_by(path)} ({path})",) if path else ()
     lacks = "" if path else "it is not installed; ptxloom does not need it"
-    return Part("ptxas", "a second opinion (used only by ptxloom's own tests)", found, lacks)
+    return Dependency("ptxas", "a second opinion (used only by ptxloom's own tests)", found, lacks)
 
 
-def _driver() -> Part:
+def _driver() -> Dependency:
     """What `ptxloom exec` needs besides the extra `run`."""
     compiler = next(filter(shutil.which, _C_COMPILERS), None)
     path = compiler and shutil.which(compiler)
@@ -151,29 +151,31 @@ def _driver() -> Part:
     elif path is None:
         lacks, remedy = f"none of {', '.join(_C_COMPILERS)} is on the PATH", "install gcc or clang"
     purpose = "`ptxloom exec` and `pl.driver()`: its libraries are compiled once"
-    return Part("CUDA driver", purpose, found, lacks, remedy)
+    return Dependency("CUDA driver", purpose, found, lacks, remedy)
 
 
-def _triton() -> Part:
+def _triton() -> Dependency:
     purpose = "`@triton.jit` kernels on CPU tensors"
     if not _is_there("triton"):
-        return Part("Triton", purpose, (), "triton is not installed", _pip("triton"))
+        return Dependency("Triton", purpose, (), "triton is not installed", _pip("triton"))
     version, lacks = _version("triton"), ""
     oldest = ".".join(map(str, OLDEST))
     if tuple(map(int, re.findall(r"\d+", version)[:2])) < OLDEST:
         lacks = f"it is older than {oldest}"
-    return Part("Triton", purpose, (f"triton {version}",), lacks, f"pip install 'triton>={oldest}'" if lacks else "")
+    return Dependency(
+        "Triton", purpose, (f"triton {version}",), lacks, f"pip install 'triton>={oldest}'" if lacks else ""
+    )
 
 
-def _torch() -> Part:
+def _torch() -> Dependency:
     purpose = 'a device "cuda" for PyTorch\'s tensors under `ptxloom exec` and `pytest --ptxloom`'
     stated = torch_build.installed()
     if stated is None:
-        return Part("PyTorch", purpose, (), "torch is not installed", torch_build.install())
+        return Dependency("PyTorch", purpose, (), "torch is not installed", torch_build.install())
     version = stated.get("__version__") or _version("torch")
     toolkit = torch_build.toolkit(stated.get("cuda"), stated.get("hip"))
     lacks = f"it is built with {toolkit}, but only the build for the CPU has that device" if toolkit else ""
-    return Part("PyTorch", purpose, (f"torch {version}",), lacks, torch_build.install(version) if lacks else "")
+    return Dependency("PyTorch", purpose, (f"torch {version}",), lacks, torch_build.install(version) if lacks else "")
 
 
 def _is_there(module: str) -> bool:

@@ -43,7 +43,7 @@ def one_answer(
         if refused.text:
             report.refused(refused.text)
         return refused.error, refused.text.encode()
-    except host_memory.Refused as refused:
+    except host_memory.OutOfHostMemory as refused:
         report.refused(f"ptxloom: {refused}")
         return CudaError.OUT_OF_MEMORY, b""
     except MemoryError:

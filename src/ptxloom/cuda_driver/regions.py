@@ -13,7 +13,7 @@ from typing import Final
 
 import numpy as np
 
-from ptxloom.machine.native.host_memory import Refused
+from ptxloom.machine.native.host_memory import OutOfHostMemory
 
 SEALS: Final = fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL
 """Of a file that processes map: no process can change its length under the others."""
@@ -50,7 +50,7 @@ class AddressRange:
             self.address = _at_a_free_place(self.nbytes, _NO_ACCESS, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS, -1)
             if self.address:
                 return
-        raise Refused(_USUAL, "addresses to map memory at")
+        raise OutOfHostMemory(_USUAL, "addresses to map memory at")
 
     def holds(self, address: int, nbytes: int) -> bool:
         """Whether addresses are of these."""
@@ -70,7 +70,7 @@ class AddressRange:
 
     def _put(self, address: int, nbytes: int, protection: int, flags: int, file: int) -> None:
         if self._map(address, nbytes, protection, flags | _FIXED | _NORESERVE, file, 0) != address:
-            raise Refused(nbytes, "memory at an address")
+            raise OutOfHostMemory(nbytes, "memory at an address")
 
 
 def _at_a_free_place(size: int, protection: int, flags: int, file: int) -> int:
@@ -104,12 +104,12 @@ class SharedRegion:
 
     def __init__(self, least: int, most: int) -> None:
         if sys.platform != "linux":
-            raise Refused(least, "the memory of a device")
+            raise OutOfHostMemory(least, "the memory of a device")
         self._libc = _libc()
         try:
             self.file = os.memfd_create("ptxloom", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
         except OSError:  # more files than this process may have
-            raise Refused(least, "the memory of a device") from None
+            raise OutOfHostMemory(least, "the memory of a device") from None
         self.address, self.nbytes = self._mapped(least, min(most, max(2 * least, _USUAL), _MOST))
         fcntl.fcntl(self.file, fcntl.F_ADD_SEALS, SEALS)
         self.bytes = np.ctypeslib.as_array((ctypes.c_uint8 * self.nbytes).from_address(self.address))
@@ -127,7 +127,7 @@ class SharedRegion:
                 return address, size
             size = size // 2 // mmap.PAGESIZE * mmap.PAGESIZE
         os.close(self.file)
-        raise Refused(least, "the memory of a device")
+        raise OutOfHostMemory(least, "the memory of a device")
 
     def _of_size(self, size: int) -> int:
         """Where the file, made this long, has been mapped; zero if it cannot be."""

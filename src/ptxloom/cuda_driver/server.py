@@ -24,7 +24,7 @@ from ptxloom.cuda_driver.protocol import ANSWER, MOST_BYTES, QUESTION, Operation
 from ptxloom.cuda_driver.report import STOPPED, Report, say
 from ptxloom.cuda_driver.session import Session
 from ptxloom.diagnostics import BEFORE_LAWS
-from ptxloom.machine.native.host_memory import Refused
+from ptxloom.machine.native.host_memory import OutOfHostMemory
 from ptxloom.names.demangling import demangled
 
 if TYPE_CHECKING:
@@ -119,7 +119,7 @@ class Server:
         self._drop(number)
         try:
             session = self._sessions[number] = self._make(number)
-        except Refused as refused:
+        except OutOfHostMemory as refused:
             say(f"ptxloom: {refused}: {_LESS}")
             return False
         try:

@@ -94,7 +94,7 @@ class Session:
         self.regions: list[SharedRegion] = []
         try:
             self.memory = DeviceMemory(memory_bytes, watched="initcheck:global" in checks, reserve=self._reserve)
-        except host_memory.Refused:  # the second one
+        except host_memory.OutOfHostMemory:  # the second one
             self._unmap()
             raise
         self._images = Images(self.memory.images)

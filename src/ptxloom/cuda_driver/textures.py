@@ -10,7 +10,7 @@ from ptxloom.cuda_driver.errors import CudaError, Refused
 from ptxloom.cuda_driver.protocol import IMAGE, NUMBER, PAIR
 from ptxloom.diagnostics import UsageError
 from ptxloom.machine import Sampling
-from ptxloom.machine.memory.images import GEOMETRIES, LAYERED, MODES, NORMALIZED, Level, Texels, image_row
+from ptxloom.machine.memory.images import GEOMETRIES, LAYERED, MODES, NORMALIZED, MipLevel, Texels, image_row
 from ptxloom.machine.runtime.structs.texture import MOST_LEVELS
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ class Images:
             raise Refused(CudaError.INVALID_VALUE)
         if not 1 <= levels <= MOST_LEVELS or (_GEOMETRIES[geometry] in LAYERED and not layers):
             raise Refused(CudaError.INVALID_VALUE)
-        known = [Level(*_LEVEL.unpack_from(data, at)) for at in range(IMAGE.size, size, _LEVEL.size)]
+        known = [MipLevel(*_LEVEL.unpack_from(data, at)) for at in range(IMAGE.size, size, _LEVEL.size)]
         texels = Texels(_GEOMETRIES[geometry], letter, channels, layers)
         first, second, third = (MODES[mode] if 0 <= mode < len(MODES) else MODES[_CLAMP] for mode in modes)
         is_read_as_it_is = (flags & _AS_INTEGER and format_ in _LETTERS) or letter not in NORMALIZED

@@ -3,6 +3,9 @@
 Values are computed on demand, with the values that they depend on. Lanes that diverge at a branch are assumed to
 reconverge at its immediate postdominator. Nothing is run, and the contents of memory are unknown, so a value is shared,
 differs because of something that certainly differs (`%tid.x`), or is unknown.
+
+This is the notion of uniformity: of a warp, along every way. `machine/analysis/uniform_values` needs less, and needs it
+fast: registers that hold one value for a whole CTA wherever they are read. What is uniform there is uniform here.
 """
 
 from __future__ import annotations
@@ -26,7 +29,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Cause:
+class DivergenceSource:
     """Where lanes begin to differ.
 
     Attributes:
@@ -136,7 +139,7 @@ class Uniformity(FlowFacts):
         facts = {one: self._index(one)[1] for one in before}
         return next((one for one, fact in facts.items() if fact and fact.level is Level.DIVERGENT), before[0])
 
-    def cause(self, block: int, position: int, name: str) -> Cause | None:
+    def cause(self, block: int, position: int, name: str) -> DivergenceSource | None:
         """Where the values of a register begin to differ between lanes; None if they are not known to."""
         instruction = self.graph.blocks[block].instructions[position]
         node = self._node(block, position, self._registers.key(instruction, name))
@@ -145,21 +148,21 @@ class Uniformity(FlowFacts):
         self._settled(node)
         return self._first_cause(node)
 
-    def branch_cause(self, block: int) -> Cause | None:
+    def branch_cause(self, block: int) -> DivergenceSource | None:
         """Where the condition at a block's end begins to differ between lanes; None if it is not known to."""
         self._settled(BranchCondition(block))
         return self._first_cause(BranchCondition(block))
 
     # --- causes ---
 
-    def _first_cause(self, node: FlowNode) -> Cause | None:
+    def _first_cause(self, node: FlowNode) -> DivergenceSource | None:
         """Follow a certain difference back to its origin, by the shortest path."""
         ways = nearest([node], lambda one: self._behind(one) if self._differs(one) else ())
         first = next((one for one in ways if isinstance(one, Write) and self._begins_to_differ(one)), None)
         if first is None:
             return None
         instruction = self.instruction(first)
-        return Cause(instruction, self._special_in(instruction))
+        return DivergenceSource(instruction, self._special_in(instruction))
 
     def _differs(self, node: FlowNode) -> bool:
         """Whether lanes certainly have different values."""

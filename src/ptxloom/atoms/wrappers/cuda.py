@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ptxloom.atoms.copy import CopyAtom
-from ptxloom.atoms.wrappers.parts import Needs, Registers, c_name, mma_operands, needs_of, rows_in_words
+from ptxloom.atoms.wrappers.parts import Registers, Requirements, c_name, mma_operands, needs_of, rows_in_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -113,7 +113,7 @@ def _function(atom: CopyAtom | MmaAtom, parameters: str, body: Iterable[str], to
     return "\n".join(lines) + "\n"
 
 
-def _guard(needs: Needs, opcode: str) -> list[str]:
+def _guard(needs: Requirements, opcode: str) -> list[str]:
     """A static assertion that fails when the function is used on a target without the instruction."""
     return [
         f"#if defined(__CUDA_ARCH__) && !({needs.condition})",

@@ -69,7 +69,7 @@ def c_name(atom: CopyAtom | MmaAtom) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Needs:
+class Requirements:
     """What an instruction needs: a PTX version, and one of some ranges of targets (none given: any target)."""
 
     version: PtxVersion | None
@@ -90,7 +90,7 @@ class Needs:
         return " || ".join(_condition(one) for one in self.targets) or "1"
 
 
-def needs_of(atom: CopyAtom | MmaAtom) -> Needs:
+def needs_of(atom: CopyAtom | MmaAtom) -> Requirements:
     """What the instruction of an atom needs."""
     if not isinstance(atom, CopyAtom):
         return _needs_of_mma(atom)
@@ -98,27 +98,27 @@ def needs_of(atom: CopyAtom | MmaAtom) -> Needs:
     return needs_of_features(form.features if form is not None else ())
 
 
-def needs_of_features(features: Sequence[Feature]) -> Needs:
+def needs_of_features(features: Sequence[Feature]) -> Requirements:
     """What all of some features of the instruction set need together."""
     versions = [min(need.version for need in feature.needs) for feature in features]
     limits = [tuple(need.targets for need in feature.needs if need.targets) for feature in features]
     narrowest = max((limit for limit in limits if limit), key=lambda limit: (limit[-1].base.number, len(limit)))
-    return Needs(max(versions), narrowest)
+    return Requirements(max(versions), narrowest)
 
 
-def _needs_of_mma(atom: MmaAtom) -> Needs:
+def _needs_of_mma(atom: MmaAtom) -> Requirements:
     """The architecture in the atom's oldest name; the fp8 forms that CuTe does not name came with those it does."""
     from ptxloom.isa.target import TargetRange  # noqa: PLC0415 - beside its only use
 
     if atom.instruction.opcode == "wgmma":
         needs = [need for feature in features_of(atom.instruction) for need in feature.needs]
-        return Needs(
+        return Requirements(
             max(need.version for need in needs), tuple(dict.fromkeys(filter(None, (n.targets for n in needs))))
         )
     if atom.instruction.kind:
-        return Needs(None, (TargetRange.parse("sm_120f"),))
+        return Requirements(None, (TargetRange.parse("sm_120f"),))
     numbers = [int(name[2:4]) for name in atom.names] or [70 if atom.instruction.quad_pairs else 89]
-    return Needs(None, (TargetRange.parse(f"sm_{min(numbers)}"),))
+    return Requirements(None, (TargetRange.parse(f"sm_{min(numbers)}"),))
 
 
 _SUFFIX: Final = "(defined(__CUDA_ARCH_SPECIFIC__) || defined(__CUDA_ARCH_FAMILY_SPECIFIC__))"

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from ptxloom.flow import FlowGraph
-    from ptxloom.flow.uniformity import Cause
+    from ptxloom.flow.uniformity import DivergenceSource
     from ptxloom.syntax.tree import Instruction
 
 RULE: Final = "divergent-aligned"
@@ -151,7 +151,7 @@ def _names(branch: Instruction) -> Iterator[str]:
     return (one.text for one in branch.operands[:1] if isinstance(one, Name))
 
 
-def _cause_labels(cause: Cause | None, graph: FlowGraph) -> tuple[Label, ...]:
+def _cause_labels(cause: DivergenceSource | None, graph: FlowGraph) -> tuple[Label, ...]:
     if cause is None:
         return ()
     what = f"`{cause.source}` differs from lane to lane" if cause.source else _makes(cause.instruction)

@@ -256,7 +256,7 @@ class Filling(InTensorMemory):
 
 
 @dataclass(frozen=True)
-class Move(InTensorMemory):
+class TensorMemoryMove(InTensorMemory):
     """`ld` to registers, or `st` from them."""
 
     @property
@@ -325,7 +325,7 @@ def in_tensor_memory(forms: Iterable[Form]) -> Iterator[InTensorMemory]:
         elif filling.get("cp") or filling.get("shift"):
             yield Filling(name, form, count)
         elif (filling.get("ld") and not filling.get("red")) or filling.get("st"):
-            yield Move(name, form, count)
+            yield TensorMemoryMove(name, form, count)
 
 
 def _products(name: str, form: Form, count: int) -> Iterator[TensorProductScene]:

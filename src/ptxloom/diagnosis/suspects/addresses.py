@@ -13,14 +13,14 @@ from ptxloom.syntax import tree
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
-    from ptxloom.diagnosis.suspects.operands import Operands
+    from ptxloom.diagnosis.suspects.operands import DefUse
     from ptxloom.machine.program.model import Op
 
 _NEAREST: Final = 16  # indices that are tried
 _WIDE: Final = 64
 
 
-def missing_indices(op: Op, operands: Operands, strides: Collection[int]) -> Iterator[Change]:
+def missing_indices(op: Op, operands: DefUse, strides: Collection[int]) -> Iterator[Change]:
     """The access, with an index times a stride added to or subtracted from its address.
 
     Args:

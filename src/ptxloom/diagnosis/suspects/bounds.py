@@ -13,7 +13,7 @@ from ptxloom.syntax import tree
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from ptxloom.diagnosis.suspects.operands import Operands
+    from ptxloom.diagnosis.suspects.operands import DefUse
     from ptxloom.machine.program.model import Op
 
 CAUSE: Final = "tail-not-masked"
@@ -22,7 +22,7 @@ _INSIDE: Final = "%ptxloom_inside"
 _NOTHING: Final = {"0": 0, "-inf": 0xFF800000}  # what stands for what is not there, as bits of a float
 
 
-def bounds(op: Op, operands: Operands, numbers: Sequence[int]) -> Iterator[Change]:
+def bounds(op: Op, operands: DefUse, numbers: Sequence[int]) -> Iterator[Change]:
     """The instruction with a check that an index is below a number of the launch.
 
     Args:

@@ -31,7 +31,7 @@ class _Own(NamedTuple):
     part: int = 0
 
 
-class Operands:
+class DefUse:
     """The registers of a program: their writers, and where they are mentioned."""
 
     def __init__(self, program: Program, line_of: Mapping[int, object], sources: Sources) -> None:

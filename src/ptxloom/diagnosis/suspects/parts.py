@@ -41,7 +41,7 @@ HEAD: Final = (
 """The start of a variant kernel's entry: CTAs that a trial leaves out exit at once."""
 
 
-class Part(NamedTuple):
+class CtaRange(NamedTuple):
     """CTAs of a grid, by their numbers.
 
     Attributes:
@@ -73,7 +73,7 @@ class Part(NamedTuple):
 
 def part_of(
     run: Callable[[tuple[int, int]], Judged], before: Judged, initial: NDArray[np.float64], ctas: int
-) -> Part | None:
+) -> CtaRange | None:
     """The part of a grid with the most wrong elements; None if the whole is small, or its CTAs depend on each other.
 
     Args:
@@ -85,7 +85,7 @@ def part_of(
     if ctas < _LEAST_CTAS or before.instructions < _LEAST:
         return None
     count = -(-ctas // _MOST)
-    best: tuple[tuple[bool, int, int], Part] | None = None
+    best: tuple[tuple[bool, int, int], CtaRange] | None = None
     for first in range(0, ctas, count):
         after = run((first, count))
         owned = different(after.values, initial)
@@ -95,7 +95,7 @@ def part_of(
         right = int(np.count_nonzero(owned)) - wrong
         likely = bool(wrong and right), wrong, first
         if wrong and _SHARE * after.instructions <= before.instructions and (best is None or likely > best[0]):
-            best = likely, Part(first, count, owned, initial, before)
+            best = likely, CtaRange(first, count, owned, initial, before)
     return None if best is None else best[1]
 
 

@@ -15,7 +15,7 @@ from ptxloom.diagnosis.suspects.changes import together
 from ptxloom.diagnosis.suspects.confusions import confusions
 from ptxloom.diagnosis.suspects.evidence import Evidence
 from ptxloom.diagnosis.suspects.literals import literals, of_pool
-from ptxloom.diagnosis.suspects.operands import Operands
+from ptxloom.diagnosis.suspects.operands import DefUse
 from ptxloom.diagnosis.suspects.parts import ALL, part_of
 from ptxloom.diagnosis.suspects.shifts import numbers_between, shifted
 from ptxloom.diagnosis.suspects.sources import Sources
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from ptxloom.diagnosis.suspects.changes import Change
-    from ptxloom.diagnosis.suspects.parts import Part
+    from ptxloom.diagnosis.suspects.parts import CtaRange
     from ptxloom.diagnosis.suspects.trials import Judged, Trials
 
 _CHECKS: Final = frozenset(DEFAULT_CHECKS)
@@ -91,7 +91,7 @@ class _Search:
     def __init__(self, trials: Trials, patience: float) -> None:
         self._trials = trials
         self._left = patience
-        self._part: Part | None = None
+        self._part: CtaRange | None = None
         self._most = 0  # elements that a trial of a part has made right
         program = trials.kernel.program
         self._program = program
@@ -102,7 +102,7 @@ class _Search:
         ]
         self._is_whole = may_fill_a_warp(program.entry.node.directives)
         self._sources = Sources(program, self._line_of, trials.kernel.needs.parameters)
-        self._operands = Operands(program, self._line_of, self._sources)
+        self._operands = DefUse(program, self._line_of, self._sources)
 
     def found(self) -> Found:
         """Run the search."""
@@ -157,7 +157,7 @@ class _Search:
                 after = self._run(change, made.kernel, (number, 0, 0, 0))
                 self._evidence.note([op.site for op, _ in change.rewrites], after)
 
-    def _part_of(self, unchanged: Kernel, before: Judged) -> Part | None:
+    def _part_of(self, unchanged: Kernel, before: Judged) -> CtaRange | None:
         """The part of the grid that trials run."""
 
         def run(ctas: tuple[int, int]) -> Judged:

@@ -13,14 +13,14 @@ from ptxloom.syntax import tree
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ptxloom.diagnosis.suspects.operands import Operands
+    from ptxloom.diagnosis.suspects.operands import DefUse
     from ptxloom.machine.program.model import Op
 
 CAUSE: Final = "missing-term"
 _NEAREST: Final = 16  # registers that are tried
 
 
-def missing_terms(op: Op, operands: Operands) -> Iterator[Change]:
+def missing_terms(op: Op, operands: DefUse) -> Iterator[Change]:
     """An instruction whose result is combined with another available value."""
     if len(op.operands) < 2 or not isinstance(op.operands[0], tree.Name) or not op.types:
         return

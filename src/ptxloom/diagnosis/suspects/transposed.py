@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from ptxloom.diagnosis.suspects.operands import Operands
+    from ptxloom.diagnosis.suspects.operands import DefUse
     from ptxloom.machine.program.model import Op
 
 CAUSE: Final = "order-exchanged"
@@ -40,7 +40,7 @@ def pitches_of(arrays: Sequence[NDArray[Any]], numbers: Sequence[int]) -> list[t
     return [(own, meant) for own in found for meant in found]
 
 
-def transposed(op: Op, operands: Operands, pitches: Sequence[tuple[int, int]]) -> Iterator[Change]:
+def transposed(op: Op, operands: DefUse, pitches: Sequence[tuple[int, int]]) -> Iterator[Change]:
     """An access to global memory at (column, row) of an array instead of (row, column).
 
     Args:

@@ -4,6 +4,9 @@ A register that the program writes once, without a predicate, from operands that
 that may be built for any number of lanes, holds the same value in every lane whenever it is read; it is computed once
 for the warp and kept in the first element of its place. nvcc and Triton write many such registers: parameters, block
 indices, addresses of arrays.
+
+So this is about a CTA and all of its run, and one pass suffices; `flow.uniformity` is about a warp at one place, along
+every way. What is uniform here is uniform there, not the other way round (`tests/unit/machine/test_uniform_values.py`).
 """
 
 from __future__ import annotations

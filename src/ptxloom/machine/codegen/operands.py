@@ -8,7 +8,7 @@ from ptxloom.binding.constants import simplified
 from ptxloom.isa.limits import LANES
 from ptxloom.machine.codegen.places import COMPONENTS, Places
 from ptxloom.machine.codegen.special_registers import PREDICATES, read_special
-from ptxloom.machine.codegen.unpacked_operands import Images
+from ptxloom.machine.codegen.unpacked_operands import RegisterImages
 from ptxloom.machine.codegen.warp import ALL
 from ptxloom.machine.native.ir import Value, count, vector
 from ptxloom.machine.program.symbols import FunctionName, Register, Variable
@@ -34,7 +34,7 @@ class Operands(Places):
     def __init__(self, program: Program, whole: bool) -> None:
         super().__init__(program, whole)
         self.strip: Strip | None = None
-        self.images = Images(program)
+        self.images = RegisterImages(program)
 
     def begin(self, op: Op) -> None:
         """Begin the next instruction: compute the lanes that execute it."""

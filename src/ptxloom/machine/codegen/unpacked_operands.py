@@ -22,7 +22,7 @@ KEPT: Final = 8
 _MADE: Final = Value("i32", "1")
 
 
-class Images:
+class RegisterImages:
     """Places on the stack for images of registers; each image stays until a register of its is written.
 
     Attributes:

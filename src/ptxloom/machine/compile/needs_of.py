@@ -47,7 +47,7 @@ def needs_of(program: Program) -> Needs:
 
 def _function_table(program: Program) -> bytes:
     """A module's functions, as native code looks them up for calls through addresses; kernels cannot be called."""
-    kind = language.structure(state.Function)
+    kind = language.structure(state.FunctionEntry)
     table = (kind * len(program.module.functions))(*[kind(block=state.NONE)] * len(program.module.functions))
     codes = function_codes(program.module)
     for f in program.functions:

@@ -23,7 +23,7 @@ _ALL: Final = "i32 -1"
 REACH: Final = 1024  # bytes behind a register's start that other functions are thought to touch
 
 
-class Touch(NamedTuple):
+class RegisterTouch(NamedTuple):
     """Bytes of the register file that a line touches.
 
     Attributes:
@@ -103,40 +103,42 @@ class Touches:
         self.places: dict[str, int] = {}
         self._bytes = register_bytes
 
-    def of(self, line: str) -> Iterator[Touch]:
+    def of(self, line: str) -> Iterator[RegisterTouch]:
         """The parts that a line touches."""
         if found := _PLACE.match(line):
             self._place(*found.groups())
         elif found := _LOAD.match(line):
             if found[3] in self.places:
-                yield Touch(self.places[found[3]], _bytes(found[2]), found[2], reads=True, writes=False, changes=False)
+                yield RegisterTouch(
+                    self.places[found[3]], _bytes(found[2]), found[2], reads=True, writes=False, changes=False
+                )
         elif found := _STORE.match(line):
             if found[2] in self.places:
                 type_ = _type(found[1])
-                yield Touch(self.places[found[2]], _bytes(type_), type_, reads=False, writes=True, changes=True)
+                yield RegisterTouch(self.places[found[2]], _bytes(type_), type_, reads=False, writes=True, changes=True)
         elif one := warpwide(line):
             yield from self._of_access(one)
         else:
             yield from self._of_other(line)
 
-    def _of_other(self, line: str) -> Iterator[Touch]:
+    def _of_other(self, line: str) -> Iterator[RegisterTouch]:
         places = [self.places[name] for name in _NAME.findall(line) if name in self.places]
         if places and "call " not in line:
             raise NotHot(f"registers are touched by `{line}`")
         for place in places:
-            yield Touch(place, REACH, "", reads=True, writes=False, changes=True, apart=True)
+            yield RegisterTouch(place, REACH, "", reads=True, writes=False, changes=True, apart=True)
 
     def _place(self, name: str, base: str, by: str) -> None:
         start = -state.REGISTERS if base == "%w" else self.places.get(base)
         if start is not None and 0 <= start + int(by) < self._bytes:
             self.places[name] = start + int(by)
 
-    def _of_access(self, one: Warpwide) -> Iterator[Touch]:
+    def _of_access(self, one: Warpwide) -> Iterator[RegisterTouch]:
         for number, (name, size) in enumerate(zip(one.places, one.sizes, strict=True)):
             if name in self.places:
                 changes = number > 0 and not one.stores
                 new = changes and one.is_whole
-                yield Touch(self.places[name], size, "", reads=not new, writes=new, changes=changes)
+                yield RegisterTouch(self.places[name], size, "", reads=not new, writes=new, changes=changes)
 
 
 def _type(typed: str) -> str:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from ptxloom.machine.hot.code import Block, Code
-    from ptxloom.machine.hot.liveness import Need
+    from ptxloom.machine.hot.liveness import Liveness
     from ptxloom.machine.hot.slots import Slots
     from ptxloom.machine.program.model import Program
 
@@ -45,7 +45,7 @@ class Homes(NamedTuple):
     left: Mapping[int, int]
 
 
-def homes(code: Code, program: Program, slots: Slots, need: Need) -> Homes:
+def homes(code: Code, program: Program, slots: Slots, need: Liveness) -> Homes:
     """Decide when each slot is moved.
 
     Args:

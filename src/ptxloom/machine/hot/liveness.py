@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ptxloom.machine.program.model import BasicBlock, Program
 
 
-class Need(NamedTuple):
+class Liveness(NamedTuple):
     """Sets of slots, a bit each.
 
     Attributes:
@@ -33,7 +33,7 @@ class Need(NamedTuple):
     read: Mapping[int, int]
 
 
-def needs(code: Code, program: Program, slots: Slots, lasting: int) -> Need:
+def needs(code: Code, program: Program, slots: Slots, lasting: int) -> Liveness:
     """Compute which slots are needed where.
 
     Args:
@@ -47,7 +47,7 @@ def needs(code: Code, program: Program, slots: Slots, lasting: int) -> Need:
     following = followers(code, program)
     live = _live(effects, {b.label: _behind(code, b, following) for b in code.blocks.values()}, lasting)
     own = _live(effects, {b.label: _inside(code, b) for b in code.blocks.values()}, 0)
-    return Need(
+    return Liveness(
         live,
         {number: _joined(live, several) | lasting for number, several in following.items()},
         {number: own[f"B{number}"] for number in following},

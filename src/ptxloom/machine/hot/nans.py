@@ -16,7 +16,7 @@ from ptxloom.float_formats import FLOAT_FORMATS
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from ptxloom.machine.hot.accesses import Touch
+    from ptxloom.machine.hot.accesses import RegisterTouch
     from ptxloom.machine.hot.code import Block
 
 _NAME: Final = re.compile(r"%[\w.]+")
@@ -105,7 +105,7 @@ class Nans:
         self._open[at] = self._put_off[at] = one
         return f"store {found[1]} {one.plain}, ptr {found[3]}{found[4]}"
 
-    def seen(self, line: str, touches: Sequence[Touch]) -> list[int]:
+    def seen(self, line: str, touches: Sequence[RegisterTouch]) -> list[int]:
         """The places in the file that must be canonical before a line; they count as canonical from there on."""
         loaded = _LOAD.match(line)
         now: list[int] = []

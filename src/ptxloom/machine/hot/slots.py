@@ -11,7 +11,7 @@ from ptxloom.machine.native.ir import count, element, vector, width
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from ptxloom.machine.hot.accesses import Touch
+    from ptxloom.machine.hot.accesses import RegisterTouch
     from ptxloom.machine.hot.code import Code
 
 
@@ -38,7 +38,7 @@ class Slots:
         slots: These, in order.
     """
 
-    def __init__(self, touches: Iterable[Touch]) -> None:
+    def __init__(self, touches: Iterable[RegisterTouch]) -> None:
         self.slots = _joined(touches)
         self._starts = [one.at for one in self.slots]
 
@@ -67,7 +67,7 @@ def slots_of(code: Code, register_bytes: int) -> Slots:
     return Slots([touch for block in code.blocks.values() for line in block.lines for touch in reader.of(line)])
 
 
-def _joined(touches: Iterable[Touch]) -> list[Slot]:
+def _joined(touches: Iterable[RegisterTouch]) -> list[Slot]:
     """Merge overlapping touches into slots; touches of calls do not determine where a slot ends."""
     several = set(touches)
     found: list[Slot] = []

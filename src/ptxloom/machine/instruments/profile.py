@@ -189,7 +189,7 @@ def bank_access(op: Op, size: int) -> banks.Access | None:
 
 def _function(name: str, bits: int) -> str:
     """Compare an access with the last pattern; other patterns go to `counting.meet`."""
-    pattern, slot = language.record(counting.Pattern).offsets, language.record(counting.CounterSlot).offsets
+    pattern, slot = language.record(counting.AccessPattern).offsets, language.record(counting.CounterSlot).offsets
     meet = translation.signature(counting.meet)
     inside = "" if bits == 32 else _INSIDE.format(start=pattern["start"], end=pattern["end"])
     return _COUNT.format(

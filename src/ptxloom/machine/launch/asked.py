@@ -14,7 +14,7 @@ from ptxloom.machine.memory.arena import Budget
 from ptxloom.machine.memory.heap import MOST_BYTES
 
 if TYPE_CHECKING:
-    from ptxloom.machine.launch.launch_limits import Shape
+    from ptxloom.machine.launch.launch_limits import Dim3
     from ptxloom.machine.launch.options import LaunchOptions
     from ptxloom.machine.launch.warm import WarmLaunches
     from ptxloom.machine.memory.arguments import Memory
@@ -53,7 +53,7 @@ class LaunchNumbers:
         pending_launches: How many launches by kernels may wait to begin.
     """
 
-    shape: Shape
+    shape: Dim3
     shared_bytes: int
     seed: int
     stack_bytes: int

@@ -19,7 +19,7 @@ from ptxloom.machine.launch.launch_limits import shape_of
 from ptxloom.machine.runtime.state import CODE_WINDOW, FUNCTION_STEP
 
 if TYPE_CHECKING:
-    from ptxloom.machine.launch.launch_limits import Shape
+    from ptxloom.machine.launch.launch_limits import Dim3
     from ptxloom.machine.memory.arena import Budget
     from ptxloom.machine.memory.arguments import Memory
     from ptxloom.syntax.module import Module
@@ -52,7 +52,7 @@ class DeviceLaunch(NamedTuple):
     """
 
     kernel: str
-    shape: Shape
+    shape: Dim3
     shared_bytes: int
     params: bytes
     depth: int
@@ -79,7 +79,7 @@ class _Known(NamedTuple):
     """The first fields of a `DeviceLaunch`, before its parameters are stored."""
 
     kernel: str
-    shape: Shape
+    shape: Dim3
     shared_bytes: int
 
 

@@ -22,7 +22,7 @@ _NO_CLUSTER: Final = (1, 1, 1)
 _THREAD_LIMIT: Final = 1024
 
 
-class Shape(NamedTuple):
+class Dim3(NamedTuple):
     """The extents of a launch in x, y, z."""
 
     grid: tuple[int, int, int]
@@ -53,7 +53,7 @@ class LaunchFacts(NamedTuple):
         printf_bytes: What may be printed.
     """
 
-    shape: Shape
+    shape: Dim3
     shared_bytes: int
     seed: int
     stack_bytes: int
@@ -61,7 +61,7 @@ class LaunchFacts(NamedTuple):
     printf_bytes: int
 
 
-def shape_of(grid: object, block: object, cluster: object, directives: Iterable[PerformanceDirective]) -> Shape:
+def shape_of(grid: object, block: object, cluster: object, directives: Iterable[PerformanceDirective]) -> Dim3:
     """The shape of a launch of a kernel; without `cluster`, the one that its `.reqnctapercluster` requires.
 
     Raises:
@@ -74,7 +74,7 @@ def shape_of(grid: object, block: object, cluster: object, directives: Iterable[
     if required is not None and given != wanted:
         raise UsageError("cluster", cluster, f"{wanted}, as the kernel's `.reqnctapercluster` says")
     clustered = cluster is not None or required is not None
-    shape = Shape(extent("grid", grid), extent("block", block), given, clustered=clustered)
+    shape = Dim3(extent("grid", grid), extent("block", block), given, clustered=clustered)
     _check_shape(shape, directives)
     return shape
 
@@ -83,7 +83,7 @@ def _values(directive: PerformanceDirective) -> tuple[int, ...]:
     return tuple(value.value for value in directive.values if isinstance(value, Integer))
 
 
-def _check_shape(shape: Shape, directives: Iterable[PerformanceDirective]) -> None:
+def _check_shape(shape: Dim3, directives: Iterable[PerformanceDirective]) -> None:
     if shape.cluster != _NO_CLUSTER:
         if any(g % c for g, c in zip(shape.grid, shape.cluster, strict=True)):
             raise UsageError("cluster", shape.cluster, f"a divisor of the grid {shape.grid}")

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from ptxloom.machine.launch.expected import Expected, References
-    from ptxloom.machine.launch.launch_limits import Shape
+    from ptxloom.machine.launch.launch_limits import Dim3
     from ptxloom.machine.memory.arena import Budget
     from ptxloom.machine.program.model import Parameter, Program
     from ptxloom.machine.results.outcome import LaunchResult
@@ -46,7 +46,7 @@ def with_comparisons(
     return replace(result, comparisons=outcomes(several, program, grid, result.provenance))
 
 
-def recording(trace: Sequence[Request], program: Program, shape: Shape, budget: Budget) -> Recording:
+def recording(trace: Sequence[Request], program: Program, shape: Dim3, budget: Budget) -> Recording:
     """Room for what is traced.
 
     Raises:

@@ -39,7 +39,7 @@ class Worker:
         self.state.launch = ctypes.addressof(launch.native)
         self.state.random = (launch.native.seed * 0x9E3779B97F4A7C15 + number) & 0xFFFFFFFFFFFFFFFF
         self.state.sites = arena.take(launch.site_bytes)
-        self.state.events = arena.take(state.EVENTS_KEPT * language.record(state.Event).size)
+        self.state.events = arena.take(state.EVENTS_KEPT * language.record(state.HazardEvent).size)
         self.state.event_limit = state.EVENTS_KEPT
         self.state.slice = turns.SLICE_ROUNDS
         self.state.patience = turns.PATIENCE
@@ -114,8 +114,8 @@ class Worker:
 
     def hazards(self) -> list[Hazard]:
         """What native code noted."""
-        kind = language.structure(state.Event)
-        size = language.record(state.Event).size
+        kind = language.structure(state.HazardEvent)
+        size = language.record(state.HazardEvent).size
         count: int = self.state.event_count
         return [self.launch.reporter.event(kind.from_address(self.state.events + n * size)) for n in range(count)]
 

@@ -69,7 +69,7 @@ def zeroed(size: int, alignment: int, what: str) -> NDArray[np.uint8]:
     try:
         raw = np.zeros(size + alignment, np.uint8)
     except MemoryError:
-        raise host_memory.Refused(size, what) from None
+        raise host_memory.OutOfHostMemory(size, what) from None
     start: int = -raw.ctypes.data % alignment
     view: NDArray[Any] = raw[start : start + size]
     return view
@@ -88,7 +88,7 @@ def zeroed_widely(size: int, what: str) -> NDArray[np.uint8]:
     try:
         room = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
     except (OSError, ValueError, OverflowError):
-        raise host_memory.Refused(size, what) from None
+        raise host_memory.OutOfHostMemory(size, what) from None
     with contextlib.suppress(OSError):  # a host without large pages
         room.madvise(mmap.MADV_HUGEPAGE, _SMALL_PAGES)
     return np.frombuffer(room, np.uint8)

@@ -142,7 +142,7 @@ class Memory:
         return (start, end) if address < end else (0, 0)
 
 
-class Taken(Protocol):
+class KernelParameters(Protocol):
     """The parameters of a kernel, and their total size."""
 
     @property
@@ -165,7 +165,7 @@ def byte_bounds(array: NDArray[Any]) -> tuple[int, int]:
     return low, high + array.itemsize
 
 
-def pack(taken: Taken, args: Sequence[object] | bytes, memory: Memory) -> bytes:
+def pack(taken: KernelParameters, args: Sequence[object] | bytes, memory: Memory) -> bytes:
     """The parameter block of a launch: made of a value a parameter, or passed as it is.
 
     Raises:

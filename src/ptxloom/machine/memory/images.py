@@ -74,7 +74,7 @@ class Texels(NamedTuple):
     layers: int
 
 
-class Level(NamedTuple):
+class MipLevel(NamedTuple):
     """The layout of a level's texels: the address of the first, bytes from row to row and from slice to slice."""
 
     start: int
@@ -85,7 +85,7 @@ class Level(NamedTuple):
     depth: int
 
 
-def image_row(handle: int, texels: Texels, levels: Sequence[Level], sampling: Sampling | None) -> Any:
+def image_row(handle: int, texels: Texels, levels: Sequence[MipLevel], sampling: Sampling | None) -> Any:
     """A texture, or a surface if there is no sampling state, as a row of the table of a launch."""
     row: Any = language.structure(native.Image)()
     row.handle = handle

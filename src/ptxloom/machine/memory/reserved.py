@@ -8,7 +8,7 @@ from typing import Final
 
 import numpy as np
 
-from ptxloom.machine.native.host_memory import Refused
+from ptxloom.machine.native.host_memory import OutOfHostMemory
 
 _PAGE: Final = mmap.PAGESIZE
 # addresses alone: the host need not have the memory. Python 3.11 does not name the flag, whose value is Linux's
@@ -50,4 +50,4 @@ def _mapped(least: int, most: int) -> tuple[mmap.mmap, int]:
             return mmap.mmap(-1, size, **_UNSHARED), size
         except (OSError, ValueError, OverflowError):
             size = size // 2 // _PAGE * _PAGE
-    raise Refused(least, "the memory of a device")
+    raise OutOfHostMemory(least, "the memory of a device")

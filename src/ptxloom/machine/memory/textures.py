@@ -19,7 +19,7 @@ from ptxloom.machine.memory.images import (
     LAYERED,
     MODES,
     NORMALIZED,
-    Level,
+    MipLevel,
     Sampling,
     Texels,
     image_row,
@@ -275,9 +275,9 @@ def image_of(thing: Texture | Surface, handle: int) -> Any:
     )
 
 
-def _level(array: NDArray[Any], thing: Texture | Surface) -> Level:
+def _level(array: NDArray[Any], thing: Texture | Surface) -> MipLevel:
     shape = array.shape[: GEOMETRIES[thing.geometry][1]]
     inner = shape[1:] if thing.geometry in LAYERED else shape
     depth, height, width = (1, 1, 1, *inner)[-3:]
     pitch = width * thing.channels * array.itemsize
-    return Level(array.ctypes.data, pitch, height * pitch, width, height, depth)
+    return MipLevel(array.ctypes.data, pitch, height * pitch, width, height, depth)

@@ -17,7 +17,7 @@ _UNLIMITED: Final = 1 << 64
 _PRIVATE: Final = {} if sys.platform == "win32" else {"flags": mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS}
 
 
-class Refused(PtxloomError):  # noqa: N818 - names what happened
+class OutOfHostMemory(PtxloomError):  # noqa: N818 - names what happened
     """The host does not have as much memory."""
 
     def __init__(self, size: int, what: str) -> None:
@@ -33,7 +33,7 @@ def must_have(size: int, what: str) -> None:
     try:
         mmap.mmap(-1, size, **_PRIVATE).close()
     except (OSError, ValueError, OverflowError):
-        raise Refused(size, what) from None
+        raise OutOfHostMemory(size, what) from None
 
 
 def total() -> int:

@@ -6,7 +6,7 @@ import ast
 from abc import ABC, abstractmethod
 from typing import cast
 
-from ptxloom.machine.native.language import BOOL, CODE, SCALARS, U8, U32, U64, VOID, Kind, kind_of, record
+from ptxloom.machine.native.language import BOOL, CODE, SCALARS, U8, U32, U64, VOID, NativeType, kind_of, record
 from ptxloom.machine.native.writer import LANE_COUNT, Operand, Writer
 
 _ATOMIC = "seq_cst"
@@ -17,7 +17,7 @@ class Intrinsics(Writer, ABC):
     """A function being written, and the calls that need no other."""
 
     @abstractmethod
-    def expression(self, node: ast.expr, wanted: Kind | None = None) -> Operand:
+    def expression(self, node: ast.expr, wanted: NativeType | None = None) -> Operand:
         """The value of an expression, of a type that is wanted."""
 
     @abstractmethod
@@ -25,7 +25,7 @@ class Intrinsics(Writer, ABC):
         """The value of an expression, of its own type."""
 
     @abstractmethod
-    def place(self, node: ast.expr) -> tuple[str, Kind]:
+    def place(self, node: ast.expr) -> tuple[str, NativeType]:
         """Where a field or an element lies."""
 
     # -- pointers
@@ -69,7 +69,7 @@ class Intrinsics(Writer, ABC):
         """`lanes(elements)`."""
         value = self.elements(arguments[0])
         self.check("uge", self.room(value), str(LANE_COUNT))
-        return Operand(self.start(value), Kind("Ptr", element=value.kind.element))
+        return Operand(self.start(value), NativeType("Ptr", element=value.kind.element))
 
     def call_length(self, arguments: list[ast.expr]) -> Operand:
         """`length(elements)`."""

@@ -169,7 +169,7 @@ def set_lanes(values: Slice[u32], lanes: u32, value: u32) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class NativeType:
     """A type of the native language: a number, a pointer (`element` set), or an inline array (`count` set).
 
     Attributes:
@@ -179,7 +179,7 @@ class Kind:
     name: str
     bits: int = 0
     signed: bool = False
-    element: Kind | None = None
+    element: NativeType | None = None
     struct: type | None = None
     count: int = 0
     bound: str = ""
@@ -218,35 +218,35 @@ class Kind:
 
 
 SCALARS: Final = {
-    f"{letter}{bits}": Kind(f"{letter}{bits}", bits, letter == "i")
+    f"{letter}{bits}": NativeType(f"{letter}{bits}", bits, letter == "i")
     for letter, widths in (("i", (8, 16, 32, 64)), ("u", (8, 16, 32, 64)), ("f", (32, 64)))
     for bits in widths
 }
-BOOL = Kind("bool", 1)
-CODE = Kind("Code", 64)
-VOID = Kind("None")
-LITERAL = Kind("literal")
+BOOL = NativeType("bool", 1)
+CODE = NativeType("Code", 64)
+VOID = NativeType("None")
+LITERAL = NativeType("literal")
 U32, U64, U8 = SCALARS["u32"], SCALARS["u64"], SCALARS["u8"]
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class StructLayout:
     """Where the fields of a struct lie."""
 
     name: str
     offsets: dict[str, int]
-    kinds: dict[str, Kind]
+    kinds: dict[str, NativeType]
     size: int
     alignment: int
 
 
 @cache
-def record(struct: type | None) -> Record:
+def record(struct: type | None) -> StructLayout:
     """The layout of a struct class: its annotated fields in order, naturally aligned."""
     assert struct is not None
     names = vars(sys.modules[struct.__module__])
     offsets: dict[str, int] = {}
-    kinds: dict[str, Kind] = {}
+    kinds: dict[str, NativeType] = {}
     at = 0
     alignment = 8
     for field, text in inspect.get_annotations(struct).items():
@@ -256,14 +256,14 @@ def record(struct: type | None) -> Record:
         at = -(-at // kind.alignment) * kind.alignment
         offsets[field], kinds[field] = at, kind
         at += kind.size
-    return Record(struct.__name__, offsets, kinds, -(-at // alignment) * alignment, alignment)
+    return StructLayout(struct.__name__, offsets, kinds, -(-at // alignment) * alignment, alignment)
 
 
 @cache
 def structure(struct: type) -> type[ctypes.Structure]:
     """The same struct for ctypes; pointers are plain 64-bit addresses."""
 
-    def plain(kind: Kind) -> object:
+    def plain(kind: NativeType) -> object:
         if kind.count:
             assert kind.element is not None
             inner = structure(kind.element.struct) if kind.element.struct is not None else plain(kind.element)
@@ -281,7 +281,7 @@ def structure(struct: type) -> type[ctypes.Structure]:
     return type(struct.__name__, (ctypes.Structure,), {"_fields_": [*fields, ("_padding", ctypes.c_uint8 * padding)]})
 
 
-def kind_said(text: str, names: dict[str, object]) -> Kind:
+def kind_said(text: str, names: dict[str, object]) -> NativeType:
     """The type that an annotation names, among the names of its module.
 
     Raises:
@@ -290,7 +290,7 @@ def kind_said(text: str, names: dict[str, object]) -> Kind:
     return SCALARS[text] if text in SCALARS else kind_of(ast.parse(text, mode="eval").body, names)  # most are scalars
 
 
-def kind_of(node: ast.expr, names: dict[str, object]) -> Kind:  # noqa: PLR0911 - one case a spelling
+def kind_of(node: ast.expr, names: dict[str, object]) -> NativeType:  # noqa: PLR0911 - one case a spelling
     """The type an annotation names, among the names of its module.
 
     Raises:
@@ -308,15 +308,15 @@ def kind_of(node: ast.expr, names: dict[str, object]) -> Kind:  # noqa: PLR0911 
         case ast.Name(id="Code"):
             return CODE
         case ast.Name(id=name) if isinstance(names.get(name), type):
-            return Kind(name, struct=cast("type", names[name]))
+            return NativeType(name, struct=cast("type", names[name]))
         case ast.Subscript(value=ast.Name(id="Ptr" | "Array" | "Slice" as name), slice=element):
-            return Kind(name, element=kind_of(element, names))
+            return NativeType(name, element=kind_of(element, names))
         case ast.Subscript(value=ast.Name(id="Annotated"), slice=ast.Tuple(elts=[array, size])):
             inner = kind_of(array, names)
             if isinstance(size, ast.Constant) and isinstance(size.value, str):
-                return Kind(inner.name, element=inner.element, bound=size.value)
+                return NativeType(inner.name, element=inner.element, bound=size.value)
             length = eval(compile(ast.Expression(size), "<size>", "eval"), dict(names))  # noqa: S307 - our own source
-            return Kind("Array", element=inner.element, count=length)
+            return NativeType("Array", element=inner.element, count=length)
         case _:
             pass
     raise TypeError(f"{ast.unparse(node)} is not a native type")

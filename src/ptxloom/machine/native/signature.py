@@ -7,7 +7,7 @@ from functools import cache
 from typing import TYPE_CHECKING, cast
 
 from ptxloom.dataclass import dataclass
-from ptxloom.machine.native.language import VOID, Kind, kind_said
+from ptxloom.machine.native.language import VOID, NativeType, kind_said
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,8 +19,8 @@ class NativeSignature:
 
     name: str
     names: tuple[str, ...]
-    arguments: tuple[Kind, ...]
-    result: Kind
+    arguments: tuple[NativeType, ...]
+    result: NativeType
 
     @property
     def declaration(self) -> str:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, cast
 from ptxloom.dataclass import dataclass
 from ptxloom.machine.native.declared_bounds import bound_of, bounding
 from ptxloom.machine.native.intrinsics import Intrinsics
-from ptxloom.machine.native.language import BOOL, LITERAL, SCALARS, U32, U64, VOID, Kind, Sealed, kind_of
+from ptxloom.machine.native.language import BOOL, LITERAL, SCALARS, U32, U64, VOID, NativeType, Sealed, kind_of
 from ptxloom.machine.native.signature import NativeSignature, names_of, signature
 from ptxloom.machine.native.standalone import attributes
 from ptxloom.machine.native.writer import Operand
@@ -97,7 +97,7 @@ class _Translator(Intrinsics):
 
     def run(self) -> Native:
         parameters = tuple(zip(self.own.names, self.own.arguments, strict=True))
-        bound: list[tuple[str, Kind]] = []
+        bound: list[tuple[str, NativeType]] = []
         for name, kind in parameters:
             if kind.bound:
                 bound.append((name, kind))
@@ -196,7 +196,7 @@ class _Translator(Intrinsics):
         text = self.start(value) if kind.bound else self.convert(value, kind).text
         self.lines.append(f"store {kind.llvm} {text}, ptr {place}")
 
-    def keep_bounds(self, target: ast.Attribute, value: Operand, kind: Kind) -> None:
+    def keep_bounds(self, target: ast.Attribute, value: Operand, kind: NativeType) -> None:
         """A pointer that is stored takes its count with it; nothing else changes a count.
 
         Raises:
@@ -219,7 +219,7 @@ class _Translator(Intrinsics):
 
     # -- expressions
 
-    def expression(self, node: ast.expr, wanted: Kind | None = None) -> Operand:
+    def expression(self, node: ast.expr, wanted: NativeType | None = None) -> Operand:
         value = self.bare(node)
         return value if wanted is None else self.convert(value, wanted)
 
@@ -379,12 +379,12 @@ class _Translator(Intrinsics):
         self.owners.pop()
         return self.some(loaded.text, count, loaded.kind)
 
-    def some(self, start: str, count: str, kind: Kind) -> Operand:
+    def some(self, start: str, count: str, kind: NativeType) -> Operand:
         """`count` elements; no elements at a null pointer."""
         none = self.emit(f"icmp eq ptr {start}, null", BOOL).text
         return self.slice(start, self.emit(f"select i1 {none}, i64 0, i64 {count}", U64).text, kind)
 
-    def place(self, node: ast.expr) -> tuple[str, Kind]:
+    def place(self, node: ast.expr) -> tuple[str, NativeType]:
         match node:
             case ast.Attribute(value=base, attr=name):
                 return self.field(self.bare(base), name)
@@ -392,6 +392,6 @@ class _Translator(Intrinsics):
                 owner = self.elements(base)
                 at = self.cast(self.bare(index), U64).text
                 self.check("ult", at, self.room(owner))
-                return self.element(owner, at), cast("Kind", owner.kind.element)
+                return self.element(owner, at), cast("NativeType", owner.kind.element)
             case _:
                 raise TypeError(f"{self.tree.name}: {ast.unparse(node)} is not a place")

@@ -6,7 +6,7 @@ import operator
 from typing import TYPE_CHECKING, Final, cast
 
 from ptxloom.dataclass import dataclass
-from ptxloom.machine.native.language import BOOL, LITERAL, U32, U64, Kind, record
+from ptxloom.machine.native.language import BOOL, LITERAL, U32, U64, NativeType, record
 
 if TYPE_CHECKING:
     import ast
@@ -22,7 +22,7 @@ class Operand:
     """A value while translating: IR text and kind."""
 
     text: str
-    kind: Kind
+    kind: NativeType
 
 
 class Writer:
@@ -42,7 +42,7 @@ class Writer:
         self.names = names
         self.lines: list[str] = []
         self.allocas: list[str] = []
-        self.variables: dict[str, Kind] = {}
+        self.variables: dict[str, NativeType] = {}
         self.counter = 0
         self.traps = False
 
@@ -53,7 +53,7 @@ class Writer:
         self.counter += 1
         return f"L{self.counter}"
 
-    def emit(self, code: str, kind: Kind) -> Operand:
+    def emit(self, code: str, kind: NativeType) -> Operand:
         """Add an instruction; its result."""
         self.counter += 1
         name = f"%t{self.counter}"
@@ -65,7 +65,7 @@ class Writer:
         self.lines.append(code)
         self.lines.append(f"{following or self.label()}:")
 
-    def declare(self, name: str, kind: Kind) -> None:
+    def declare(self, name: str, kind: NativeType) -> None:
         """Make room for a local."""
         if name in self.variables:
             return
@@ -80,7 +80,7 @@ class Writer:
             return self.convert(left, right.kind), right
         return left, self.convert(right, left.kind)
 
-    def convert(self, value: Operand, kind: Kind) -> Operand:
+    def convert(self, value: Operand, kind: NativeType) -> Operand:
         """An operand as one of a type that it has, or that a literal can have."""
         have = value.kind
         if have is LITERAL and kind.llvm[0] in "if":
@@ -95,7 +95,7 @@ class Writer:
             raise TypeError(f"{self.tree.name}: {have.name} used as {kind.name}; write {kind.name}(...)")
         return value
 
-    def cast(self, value: Operand, kind: Kind) -> Operand:
+    def cast(self, value: Operand, kind: NativeType) -> Operand:
         """A number of another width."""
         if value.kind is LITERAL or value.kind.bits == kind.bits:
             return Operand(value.text, kind)
@@ -129,9 +129,9 @@ class Writer:
         following = self.label()
         self.end(f"br i1 {condition}, label %{following}, label %trap", following)
 
-    def slice(self, start: str, count: str, kind: Kind) -> Operand:
+    def slice(self, start: str, count: str, kind: NativeType) -> Operand:
         """`count` elements from a place on."""
-        whole = Kind("Slice", element=kind.element or kind)
+        whole = NativeType("Slice", element=kind.element or kind)
         first = self.emit(f"insertvalue {whole.llvm} poison, ptr {start}, 0", whole)
         return self.emit(f"insertvalue {whole.llvm} {first.text}, i64 {count}, 1", whole)
 
@@ -159,14 +159,14 @@ class Writer:
 
     def element(self, whole: Operand, index: str) -> str:
         """The address of an element; unchecked."""
-        kind = cast("Kind", whole.kind.element)
+        kind = cast("NativeType", whole.kind.element)
         if index.isdecimal() and whole.kind.name != "Slice":
             offset = str(int(index) * kind.stride)
         else:
             offset = self.emit(f"mul i64 {index}, {kind.stride}", U64).text
         return self.emit(f"getelementptr i8, ptr {self.start(whole)}, i64 {offset}", U64).text
 
-    def field(self, owner: Operand, name: str) -> tuple[str, Kind]:
+    def field(self, owner: Operand, name: str) -> tuple[str, NativeType]:
         """Where a field of a struct lies."""
         if owner.kind.struct is None:
             raise TypeError(f"{self.tree.name}: {owner.kind.name} is no struct; it has no {name}")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from ptxloom.binding.call_graph import call_of, reached_from
 from ptxloom.binding.sizes import alignment_of, size_of
-from ptxloom.machine.program.model import CallSite, Kept, cells_of
+from ptxloom.machine.program.model import CallSite, SavedRegister, cells_of
 from ptxloom.machine.program.signatures import SERVICES, Service, signature_of
 from ptxloom.machine.program.symbols import FunctionName, Variable
 from ptxloom.syntax import print_operand, tree
@@ -130,9 +130,9 @@ def _edges(
 
 
 def _keeping(call: CallSite, lives: Iterable[Life]) -> CallSite:
-    kept: list[Kept] = []
+    kept: list[SavedRegister] = []
     cell = 0
     for life in lives:
-        kept.append(Kept(life.place, life.size, cell))
+        kept.append(SavedRegister(life.place, life.size, cell))
         cell += cells_of(life.size)
     return CallSite(call.callee, call.function, call.signature, call.results, call.arguments, tuple(kept))

@@ -167,7 +167,7 @@ class Parameter:
         object.__setattr__(self, "wanted", wanted)
 
 
-class Kept(NamedTuple):
+class SavedRegister(NamedTuple):
     """A register that a call keeps: its place in the file, its bytes a lane (0: a predicate), its cell."""
 
     place: int
@@ -193,7 +193,7 @@ class CallSite:
     signature: Signature
     results: tuple[Variable, ...]
     arguments: tuple[Variable, ...]
-    kept: tuple[Kept, ...] = ()
+    kept: tuple[SavedRegister, ...] = ()
 
     @property
     def kept_cells(self) -> int:

@@ -31,7 +31,7 @@ APART_SHIFT: Final = 37  # spans are 40 bytes apart in their table: shifted by t
 TURN_BITS: Final = 5  # beside a sector: which of 32 lanes that name one address
 
 
-class Pattern:
+class AccessPattern:
     """The addresses of an access, its cost, and how often it occurred, moved or not."""
 
     addresses: Annotated[Array[u64], 32]
@@ -47,7 +47,7 @@ class Pattern:
     ideal_sectors: u32
 
 
-PATTERN_BYTES: Final = language.record(Pattern).size
+PATTERN_BYTES: Final = language.record(AccessPattern).size
 
 
 class CounterSlot:
@@ -63,7 +63,7 @@ class CounterSlot:
     wanted: Annotated[Array[u64], 32]
     seen: Annotated[Array[u64], 32]
     counts: Annotated[Array[u32], 32]
-    patterns: Annotated[Array[Pattern], PATTERNS]
+    patterns: Annotated[Array[AccessPattern], PATTERNS]
 
 
 def count_moved(w: Warp, site: u32, global_bytes: u64, shared_bytes: u64) -> None:
@@ -126,7 +126,7 @@ def meet(
     slot.kinds = slot.kinds + 1
 
 
-def same(known: Pattern, addresses: Ptr[u64], mask: u32, first: u32, space: u32) -> u32:
+def same(known: AccessPattern, addresses: Ptr[u64], mask: u32, first: u32, space: u32) -> u32:
     """1 if the addresses are the pattern's, all moved by a distance that does not change the cost."""
     by = addresses[first] - known.addresses[first]
     low: u64 = 31
@@ -140,7 +140,7 @@ def same(known: Pattern, addresses: Ptr[u64], mask: u32, first: u32, space: u32)
     return 1
 
 
-def make_room(slot: CounterSlot) -> Pattern:
+def make_room(slot: CounterSlot) -> AccessPattern:
     """A pattern to overwrite, after adding its costs to the slot's. The first one is kept for the worst conflicts."""
     if slot.kinds == 0:
         slot.next = 1
@@ -157,7 +157,7 @@ def make_room(slot: CounterSlot) -> Pattern:
     return pattern
 
 
-def settle_pattern(slot: CounterSlot, pattern: Pattern) -> None:
+def settle_pattern(slot: CounterSlot, pattern: AccessPattern) -> None:
     """Add the costs of a pattern so far to the slot."""
     slot.wavefronts = slot.wavefronts + pattern.hits * u64(pattern.wavefronts)
     slot.ideal = slot.ideal + pattern.hits * u64(pattern.ideal)
@@ -180,7 +180,9 @@ def lanes_in_shared(addresses: Ptr[u64], mask: u32, space: u32) -> u32:
     return found
 
 
-def count_wavefronts(slot: CounterSlot, pattern: Pattern, mask: u32, size: u32, phase_lanes: u32, rules: u32) -> None:
+def count_wavefronts(
+    slot: CounterSlot, pattern: AccessPattern, mask: u32, size: u32, phase_lanes: u32, rules: u32
+) -> None:
     """Count wavefronts, and those that would remain without conflicts."""
     shift = max(trailing_zeros(size), 2)
     for lane in range(32):
@@ -238,7 +240,9 @@ def is_new(slot: CounterSlot, mask: u32, first: u32, lane: u32) -> u32:
     return 1
 
 
-def count_sectors(w: Warp, slot: CounterSlot, pattern: Pattern, mask: u32, size: u32, space: u32, rules: u32) -> None:
+def count_sectors(
+    w: Warp, slot: CounterSlot, pattern: AccessPattern, mask: u32, size: u32, space: u32, rules: u32
+) -> None:
     """Count distinct sectors of 32 bytes. An array starts a sector, as every piece of device memory does.
 
     In an atomic operation (ALONE) lanes with the same address are served in separate rounds, together with lanes at
@@ -279,7 +283,7 @@ def count_sectors(w: Warp, slot: CounterSlot, pattern: Pattern, mask: u32, size:
         pattern.end = end
 
 
-def same_before(pattern: Pattern, mask: u32, lane: u32) -> u32:
+def same_before(pattern: AccessPattern, mask: u32, lane: u32) -> u32:
     """The number of earlier lanes with the same address."""
     found: u32 = 0
     for other in range(32):

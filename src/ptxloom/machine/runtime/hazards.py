@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from ptxloom.machine.native.language import u32, u64
 from ptxloom.machine.native.standalone import seldom, standalone
 from ptxloom.machine.native.together import together
-from ptxloom.machine.runtime.state import MISCOUNT, MISSED_BITS, NONE, Event, Warp, Worker
+from ptxloom.machine.runtime.state import MISCOUNT, MISSED_BITS, NONE, HazardEvent, Warp, Worker
 
 if TYPE_CHECKING:
     from ptxloom.machine.native.language import Slice
@@ -28,7 +28,7 @@ def note(w: Warp, kind: u32, site: u32, lanes: u32, at: u64, other: u32) -> None
 
 @seldom
 def note_elsewhere(w: Warp, kind: u32, site: u32, lanes: u32, at: u64, other: u32, where: u32) -> None:
-    """The same, if the place of the lanes in `other` is known (`Event.place`)."""
+    """The same, if the place of the lanes in `other` is known (`HazardEvent.place`)."""
     index = entry(w, kind, site, NONE)
     if index >= w.worker.event_limit:
         return
@@ -88,7 +88,7 @@ def note_count(w: Warp, site: u32, lanes: u32, number: u32, threads: u32, first_
         event.second_warp = NONE
 
 
-def fill_access(event: Event, lane: u32, at: u64, space: u32, size: u32, other: u32) -> None:
+def fill_access(event: HazardEvent, lane: u32, at: u64, space: u32, size: u32, other: u32) -> None:
     """Fill in the facts of an access."""
     event.mask = 1 << lane
     event.lane = lane
@@ -133,14 +133,14 @@ def entry_of_party(worker: Worker, kind: u32, site: u32, second_site: u32, warp:
     return fresh
 
 
-def head(event: Event, warp: u32, block: Slice[u32]) -> None:
+def head(event: HazardEvent, warp: u32, block: Slice[u32]) -> None:
     """Fill in the warp and its block."""
     event.warp = warp
     for axis in range(3):
         event.block[axis] = block[axis]
 
 
-def is_earlier(seen: Event, warp: u32, block: Slice[u32]) -> u32:
+def is_earlier(seen: HazardEvent, warp: u32, block: Slice[u32]) -> u32:
     """Whether a warp does not come after a record's, ordered by block (z, y, x), then by number."""
     for axis in range(3):
         mine = block[2 - axis]

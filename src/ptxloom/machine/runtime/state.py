@@ -79,7 +79,7 @@ class Fault:
     reason: u32  # what is wrong with a tensor map or a copy by one, or with a texture; 0: another fault
 
 
-class Event:
+class HazardEvent:
     """One hazard as native code noted it; equal kinds at one pair of sites count up, the first block and warp stays."""
 
     kind: u32
@@ -100,7 +100,7 @@ class Event:
     second_block: Annotated[Array[u32], 4]
 
 
-class Function(language.Sealed):
+class FunctionEntry(language.Sealed):
     """A function of the module, as calls through its address find it."""
 
     block: u32  # its first; NONE if the kernel cannot call it
@@ -136,7 +136,7 @@ class Launch(language.Sealed):
     heap: HeapTable  # null if the module has no device heap
     tids: Annotated[Slice[u32], "warps * 96"]  # [warp][x y z][lane]
     symbols: u64  # host addresses of the module's global and const variables
-    functions: Annotated[Slice[Function], "function_count"]  # by their numbers
+    functions: Annotated[Slice[FunctionEntry], "function_count"]  # by their numbers
     function_count: u64
     grid_id: u64
     workspace: u64  # what a grid-wide barrier may write; 0 if the module has no such barrier
@@ -222,7 +222,7 @@ class Worker:
     slice: i32  # rounds left before Python gets a look in
     event_count: u32
     event_limit: u32
-    events: Annotated[Slice[Event], "event_limit"]
+    events: Annotated[Slice[HazardEvent], "event_limit"]
     missed: Annotated[Array[u32], MISSED_BITS // 32]  # a bit for each different event that there was no room for
     sites: Annotated[Slice[LastSpan], "launch.sites"]  # by memory instruction: the span it hit last
     instructions: u64

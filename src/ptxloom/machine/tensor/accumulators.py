@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from ptxloom.machine.native.ir import Value, vector
 from ptxloom.machine.tensor.convert import decode, float_to_half
 from ptxloom.machine.tensor.factors import COLUMNS
-from ptxloom.machine.tensor.registers import Words, columns, store_words
+from ptxloom.machine.tensor.registers import RegisterColumns, columns, store_words
 
 if TYPE_CHECKING:
     from ptxloom.isa.products import MatrixForm
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 def load_columns(b: TensorBuilder, form: MatrixForm, registers: tuple[Value, ...]) -> Value:
     """C as columns of `.f32` values (integers: of their bits)."""
-    words = Words(b, registers)
+    words = RegisterColumns(b, registers)
     array = b.array(COLUMNS * form.m * 4)
     for n, column in enumerate(columns(form, "c")):
         word = words.rows(column)

@@ -18,7 +18,7 @@ from ptxloom.machine.tensor.exponents import Exponents
 from ptxloom.machine.tensor.factors import COLUMNS, Factors, SparseFactors
 from ptxloom.machine.tensor.fused import FusedSum
 from ptxloom.machine.tensor.quads import ROWS, QuadFactors, chain_sum, load_quads, store_quads
-from ptxloom.machine.tensor.recipe import Recipe, Sum, recipe
+from ptxloom.machine.tensor.recipe import Accumulation, Recipe, recipe
 from ptxloom.machine.tensor.scales import Scales, ScaleSelectors
 from ptxloom.machine.tensor.wgmma import FP8, tile
 from ptxloom.machine.tensor.wide import Rule, WideSum
@@ -103,7 +103,13 @@ def stages(form: MatrixForm, target: str = "sm_90") -> TensorStages | None:
         UsageError: There is no such architecture.
     """
     rule = recipe(form, target)
-    if form.opcode == "wmma" or form.sparse or form.scale_vector or form.quad_pairs or rule.sum is not Sum.FUSED:
+    if (
+        form.opcode == "wmma"
+        or form.sparse
+        or form.scale_vector
+        or form.quad_pairs
+        or rule.sum is not Accumulation.FUSED
+    ):
         return None
     form = same_arithmetic(form)
     symbol = f"{form.spelling.replace('::', '.')}.{target}"
@@ -167,9 +173,9 @@ def _function(
     b = TensorBuilder(symbol, (*d, *a, *second, *c, *metadata, *scales))
     if form.quad_pairs:
         _quads(b, form, rule, (d, a, second, c))
-    elif rule.sum is Sum.DOUBLE:
+    elif rule.sum is Accumulation.DOUBLE:
         double_sum(b, form, (d, a, second, c))
-    elif rule.sum is Sum.BITS:
+    elif rule.sum is Accumulation.BITS:
         bit_sum(b, form, (d, a, second, c))
     else:
         factors = _factors(b, form, rule, (a, second), (metadata, selectors[0]))
@@ -206,7 +212,7 @@ def _sums(
     accumulators: tuple[tuple[Value, ...], tuple[Value, ...]],
 ) -> None:
     c, d = accumulators
-    if rule.sum is Sum.INTEGER:
+    if rule.sum is Accumulation.INTEGER:
         integer_sum(b, form, factors.window(Value("i64", "0")), c, d)
         return
     exponents = None if form.sparse else Exponents(b, factors, rule.least)
@@ -343,10 +349,10 @@ def _quads(b: TensorBuilder, form: MatrixForm, recipe_: Recipe, operands: tuple[
     factors = QuadFactors(b, form, a, second)
     addends = load_quads(b, form, c)
     results = b.array(COLUMNS * ROWS * 4)
-    if recipe_.sum is Sum.FUSED:
+    if recipe_.sum is Accumulation.FUSED:
         FusedSum(b, rule_of(recipe_), factors, None).add(addends, results)
     else:
-        chain_sum(b, factors, (addends, results), pairs=recipe_.sum is Sum.PAIRS)
+        chain_sum(b, factors, (addends, results), pairs=recipe_.sum is Accumulation.PAIRS)
     store_quads(b, form, results, d)
 
 

@@ -8,7 +8,7 @@ from ptxloom.float_formats import FLOAT_FORMATS
 from ptxloom.machine.native.ir import Value, count, suffix, vector
 from ptxloom.machine.tensor.accumulators import load_columns, store_columns
 from ptxloom.machine.tensor.factors import COLUMNS, Window
-from ptxloom.machine.tensor.registers import Column, Words, columns
+from ptxloom.machine.tensor.registers import Column, RegisterColumns, columns
 
 if TYPE_CHECKING:
     from ptxloom.isa.products import MatrixForm
@@ -47,7 +47,7 @@ def integer_columns(b: TensorBuilder, form: MatrixForm, window: Window, addends:
 def bit_sum(b: TensorBuilder, form: MatrixForm, operands: Operands) -> None:
     """Population counts of `a & b` or `a ^ b`."""
     d, a, second, c = operands
-    words = Words(b, a)
+    words = RegisterColumns(b, a)
     left = [words.rows(column) for column in columns(form, "a") if column.bit == 0]
     right = [column for column in columns(form, "b") if column.bit == 0]
     addends = load_columns(b, form, c)

@@ -20,7 +20,7 @@ _SUBNORMAL = -1000  # far below what could be exact
 _HIDDEN = 1 << 23
 
 
-class Range(NamedTuple):
+class ExponentRange(NamedTuple):
     """Of some floats, as `i32`: an exponent below which they have no bits, and that of the largest's first bit."""
 
     last: Value
@@ -112,11 +112,11 @@ class Exponents:
         flags = [self.b.load("i32", self.b.offset(place, _FITNESS), 4) for place in self._summaries()]
         return self.b.compare("ne", self.b.apply("or", *flags), _word(0))
 
-    def ranges(self) -> tuple[Range, Range]:
+    def ranges(self) -> tuple[ExponentRange, ExponentRange]:
         """How far `a` and `b` reach."""
         b = self.b
         first, second = (
-            Range(b.load("i32", b.offset(place, _LAST), 4), b.load("i32", b.offset(place, _FIRST), 4))
+            ExponentRange(b.load("i32", b.offset(place, _LAST), 4), b.load("i32", b.offset(place, _FIRST), 4))
             for place in self._summaries()
         )
         return first, second
@@ -199,14 +199,14 @@ class _Scan:
         b.store(b.resize(b.any(self._unfit), 32), b.offset(summary, _FITNESS), 4)
 
 
-def _range(b: TensorBuilder, bits: Value, largest: Value, smallest: Value) -> Range:
+def _range(b: TensorBuilder, bits: Value, largest: Value, smallest: Value) -> ExponentRange:
     """From all bits of some floats, the largest magnitude, and the smallest of those that are not zero, less 1."""
     zeros = b.intrinsic("llvm.cttz", b.apply("or", bits, _word(_HIDDEN)), Value("i1", "true"))
     field = b.apply("lshr", b.apply("add", smallest, _word(1)), _word(23))
     last = b.apply("add", b.apply("add", field, zeros), _word(-127 - 23))
     last = b.select(b.compare("eq", field, _word(0)), _word(_SUBNORMAL), last)
     last = b.select(b.compare("eq", smallest, _word(-1)), _word(0), last)  # no float but zero: any bit will do
-    return Range(last, b.apply("add", b.apply("lshr", largest, _word(23)), _word(-127)))
+    return ExponentRange(last, b.apply("add", b.apply("lshr", largest, _word(23)), _word(-127)))
 
 
 def _word(number: int) -> Value:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 from ptxloom.fragments import fragment
 from ptxloom.machine.native.ir import Value, vector
 from ptxloom.machine.tensor.convert import decode, has_half_conversions
-from ptxloom.machine.tensor.registers import Column, Words, columns, transpose
+from ptxloom.machine.tensor.registers import Column, RegisterColumns, columns, transpose
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -132,7 +132,7 @@ def _converts_whole(element: str) -> bool:
 def _column_reader(b: TensorBuilder, element: str, registers: tuple[Value, ...]) -> Callable[[Column], Value]:
     """What returns a column of `a` as floats, all rows in the order `ROWS`, tile after tile."""
     if not _converts_whole(element):
-        words = Words(b, registers)
+        words = RegisterColumns(b, registers)
         return lambda column: decode(b, words.rows(column), column.bit, element)
     halves = tuple(_half_columns(b, register) for register in registers)
     return lambda column: b.concat([halves[index][2 * column.step + column.bit // 16] for index in column.registers])
@@ -202,7 +202,7 @@ class SparseFactors(Factors):
     def _choices(self, metadata: tuple[Value, int]) -> Value:
         """The metadata of each chunk of each row in the low bits of words: `[chunk][row]`."""
         b, form = self.b, self.form
-        lanes = Words(b, (metadata[0],))
+        lanes = RegisterColumns(b, (metadata[0],))
         places = fragment(form, "e")
         choices = b.array(places.columns * self.rows * 4)
         for chunk in range(places.columns):

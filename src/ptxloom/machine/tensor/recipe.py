@@ -61,7 +61,7 @@ if TYPE_CHECKING:
     from ptxloom.syntax.module import Module
 
 
-class Sum(StrEnum):
+class Accumulation(StrEnum):
     """How dot products are formed."""
 
     FUSED = "fused"
@@ -91,7 +91,7 @@ class Recipe:
         floor_depth: Of a fused sum: the largest exponent counts as this much less than the result's least, or as more.
     """
 
-    sum: Sum
+    sum: Accumulation
     steps: tuple[tuple[int, ...], ...] = ()
     fraction_bits: int = 0
     wide: bool = True
@@ -138,7 +138,7 @@ def recipe(form: MatrixForm, target: str) -> Recipe:
     if (exact := _exact(form)) is not None:
         return exact
     if form.quad_pairs and number >= 80:
-        return Recipe(Sum.PAIRS if form.d_type == "f16" else Sum.CHAIN)
+        return Recipe(Accumulation.PAIRS if form.d_type == "f16" else Accumulation.CHAIN)
     if number >= _NARROW_UNIT and element_type(form.a_type).packed_bits <= _BYTE:
         return _narrow(form)
     return _fused(form, hopper=number >= 90)
@@ -167,8 +167,8 @@ def known_forms(target: str = "sm_90") -> tuple[MatrixForm, ...]:
 def _exact(form: MatrixForm) -> Recipe | None:
     """How a form computes whose sums are the same everywhere; None for others."""
     if form.d_type == "s32":
-        return Recipe(Sum.BITS if form.a_type == "b1" else Sum.INTEGER)
-    return Recipe(Sum.DOUBLE) if form.a_type == "f64" else None
+        return Recipe(Accumulation.BITS if form.a_type == "b1" else Accumulation.INTEGER)
+    return Recipe(Accumulation.DOUBLE) if form.a_type == "f64" else None
 
 
 def _narrow(form: MatrixForm) -> Recipe:
@@ -176,7 +176,7 @@ def _narrow(form: MatrixForm) -> Recipe:
     grouped = form.kind in {"mxf4", "mxf4nvf4"}
     places = tuple(range(form.stored_k))
     bits, group = (35, 16) if grouped else (25, 1)
-    return Recipe(Sum.FUSED, (places,), bits, "f32" in (form.d_type, form.c_type), least=least, group=group)
+    return Recipe(Accumulation.FUSED, (places,), bits, "f32" in (form.d_type, form.c_type), least=least, group=group)
 
 
 def _least(element: str) -> int:
@@ -192,20 +192,20 @@ def _fused(form: MatrixForm, *, hopper: bool) -> Recipe:
     places = tuple(range(form.stored_k))
     if fp8 and form.opcode == "wgmma":
         least = _least(form.a_type), _least(form.b_type)
-        return Recipe(Sum.FUSED, (places,), _BYTE_BITS, wide, least=least)
+        return Recipe(Accumulation.FUSED, (places,), _BYTE_BITS, wide, least=least)
     if hopper and fp8:
         low = tuple(place for place in places if place % 4 < 2)
         high = tuple(place for place in places if place % 4 >= 2)
-        return Recipe(Sum.FUSED, (low, high), 25, wide, from_zero=True, least=least)
+        return Recipe(Accumulation.FUSED, (low, high), 25, wide, from_zero=True, least=least)
     halves = (places[: len(places) // 2], places[len(places) // 2 :])
     if hopper:
         split = form.opcode == "wmma" and form.a_type == "tf32"
-        return Recipe(Sum.FUSED, halves if split else (places,), 25, wide, least=least)
+        return Recipe(Accumulation.FUSED, halves if split else (places,), 25, wide, least=least)
     if fp8:
         least = _least(form.a_type), _least(form.b_type)
     longest = len(places) * element_type(form.a_type).packed_bits == 256
     bits = _BYTE_BITS if fp8 else 24
-    return Recipe(Sum.FUSED, halves if longest else (places,), bits, wide, least=least, floor_depth=6)
+    return Recipe(Accumulation.FUSED, halves if longest else (places,), bits, wide, least=least, floor_depth=6)
 
 
 def tensor_target(module: Module) -> str:

@@ -63,7 +63,7 @@ def transpose(b: TensorBuilder, vectors: tuple[Value, ...]) -> tuple[Value, ...]
     )
 
 
-class Words:
+class RegisterColumns:
     """The registers of one operand, read as columns of 32-bit words: `<8 x i32>` a tile of rows."""
 
     def __init__(self, b: TensorBuilder, registers: tuple[Value, ...]) -> None:

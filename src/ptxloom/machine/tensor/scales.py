@@ -12,7 +12,7 @@ from ptxloom.machine.native.ir import Value, count, vector
 from ptxloom.machine.tensor.convert import decode
 from ptxloom.machine.tensor.doubles import exponent, is_zero, power
 from ptxloom.machine.tensor.factors import COLUMNS
-from ptxloom.machine.tensor.registers import ROWS, Words
+from ptxloom.machine.tensor.registers import ROWS, RegisterColumns
 
 if TYPE_CHECKING:
     from ptxloom.isa.products import MatrixForm
@@ -54,7 +54,7 @@ class Scales:
     def _words(self, registers: tuple[Value, Value], selectors: ScaleSelectors) -> tuple[Value, Value]:
         """The words with the scales of the rows, in the order `ROWS`, and those of the columns, in theirs."""
         b = self.b
-        left, right = (Words(b, (register,)) for register in registers)
+        left, right = (RegisterColumns(b, (register,)) for register in registers)
         pair = 2 * selectors.a_thread
         of_rows = b.concat((left.column(0, pair), left.column(0, pair + 1)))
         return of_rows, b.shuffle(right.column(0, selectors.b_thread), [ROWS.index(n) for n in range(COLUMNS)])

@@ -23,7 +23,7 @@ from ptxloom.machine.tensor.exact import integer_columns
 from ptxloom.machine.tensor.exponents import Exponents
 from ptxloom.machine.tensor.factors import COLUMNS, Factors, SparseFactors
 from ptxloom.machine.tensor.fused import FusedSum
-from ptxloom.machine.tensor.recipe import Recipe, Sum, recipe
+from ptxloom.machine.tensor.recipe import Accumulation, Recipe, recipe
 from ptxloom.machine.tensor.registers import ROWS
 from ptxloom.machine.tensor.scales import Scales, ScaleSelectors
 from ptxloom.machine.tensor.wide import WideSum
@@ -133,7 +133,7 @@ def _steps(kind: _Kind) -> tuple[tuple[int, ...], ...]:
 
 
 def _is_surveyed(kind: _Kind) -> bool:
-    return kind.rule.sum is Sum.FUSED and not kind.form.scale_vector and not kind.form.sparse
+    return kind.rule.sum is Accumulation.FUSED and not kind.form.scale_vector and not kind.form.sparse
 
 
 def _registers(b: TensorBuilder, kind: _Kind, operand: str, raw: Value) -> tuple[Value, ...]:
@@ -165,7 +165,7 @@ def _multiply(kind: _Kind) -> TensorBuilder:
     addends, results = _addends(b, kind, d), b.array(COLUMNS * _M * 4)
     b.settle(addends)
     window = factors.window(Value("i64", "0"))
-    if kind.rule.sum is Sum.INTEGER:
+    if kind.rule.sum is Accumulation.INTEGER:
         integer_columns(b, kind.form, window, addends, results)
     elif kind.form.scale_vector:
         rows = b.at(_JOB, left, 8 * _M, _FIELDS["a_scales"])

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ptxloom.cli.command_line import Options
-    from ptxloom.cli.surroundings import Part, Surroundings
+    from ptxloom.cli.surroundings import Dependency, Surroundings
 
 _INDENT: Final = " " * 14
 _WIDTH: Final = 110
@@ -39,7 +39,7 @@ def _lines(found: Surroundings) -> Iterator[str]:
             yield from _told(part)
 
 
-def _told(part: Part) -> Iterator[str]:
+def _told(part: Dependency) -> Iterator[str]:
     mark = "missing" if part.lacks else "ok"
     yield f"  {part.name:<11} {mark}: {part.purpose}"
     for line in part.found:

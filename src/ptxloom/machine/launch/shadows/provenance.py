@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from ptxloom.machine.launch.launch_limits import Shape
+    from ptxloom.machine.launch.launch_limits import Dim3
     from ptxloom.machine.memory.arena import Arena, Budget
     from ptxloom.machine.memory.arguments import Memory
     from ptxloom.machine.program.model import Program
@@ -59,7 +59,7 @@ class ProvenanceShadow(ShadowMaker):
         memory: Memory,
         *,
         asked: Provenance,
-        shape: Shape,
+        shape: Dim3,
         before: int,
         moments: tuple[int, ...],
         params: bytes,

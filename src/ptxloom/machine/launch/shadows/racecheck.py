@@ -87,7 +87,7 @@ class RaceShadow(ShadowMaker):
         """Sentences about what did not fit."""
         full = 0 if self._global is None else self._global.limits
         for order in self._orders:
-            full |= int(language.structure(shadow.Order).from_address(order).limits)
+            full |= int(language.structure(shadow.HappensBefore).from_address(order).limits)
         return tuple(text for bit, text in _LIMITS.items() if full & bit)
 
 
@@ -96,7 +96,7 @@ def _order(arena: Arena, launch: Any, ordering: racecheck.Ordering, races: _Glob
     members: int = launch.members
     threads: int = members * launch.warps * LANES
     at = take(shadow.ORDER_BYTES)
-    order: Any = language.structure(shadow.Order).from_address(at)
+    order: Any = language.structure(shadow.HappensBefore).from_address(at)
     order.bits = (threads + shadow.COLUMNS - 1).bit_length()
     order.ceiling = (1 << shadow.TICK_BITS - order.bits) - LANES
     order.threads, order.members = threads, members
@@ -152,7 +152,7 @@ def _order(arena: Arena, launch: Any, ordering: racecheck.Ordering, races: _Glob
 def _shadow(arena: Arena, launch: Any, ordering: racecheck.Ordering, order_at: int, rank: int) -> int:
     take, size = partial(arena.take, what=_SHARED), launch.shared_bytes
     threads: int = launch.members * launch.warps * LANES
-    order: Any = language.structure(shadow.Order).from_address(order_at)
+    order: Any = language.structure(shadow.HappensBefore).from_address(order_at)
     at = take(shadow.SHADOW_BYTES)
     s: Any = language.structure(shadow.Shadow).from_address(at)
     s.order = order_at

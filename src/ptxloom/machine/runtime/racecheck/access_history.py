@@ -12,7 +12,16 @@ from ptxloom.machine.runtime.racecheck.happens_before import are_morally_strong,
 from ptxloom.machine.runtime.racecheck.observation_order import chain_of, last_number
 from ptxloom.machine.runtime.state import Warp
 from ptxloom.machine.runtime.structs.histories import CLASSES, READS, READS_ONLY, WRITES, AccessTrace, CurrentAccess
-from ptxloom.machine.runtime.structs.shadow import FEW_TRACES, PENDING, SCOPE, SITE, SIZES, STRONG, WITH_HISTORY, Order
+from ptxloom.machine.runtime.structs.shadow import (
+    FEW_TRACES,
+    PENDING,
+    SCOPE,
+    SITE,
+    SIZES,
+    STRONG,
+    WITH_HISTORY,
+    HappensBefore,
+)
 from ptxloom.machine.runtime.turns import spend
 
 
@@ -157,7 +166,7 @@ def copy_traces(source: AccessTrace, into: AccessTrace) -> AccessTrace:
     return source.next
 
 
-def copy_chain(order: Order, source: AccessTrace, into: AccessTrace) -> None:
+def copy_chain(order: HappensBefore, source: AccessTrace, into: AccessTrace) -> None:
     """Copy a chain of traces of shared memory to an empty one."""
     last = into
     left = copy_traces(source, last)
@@ -168,7 +177,7 @@ def copy_chain(order: Order, source: AccessTrace, into: AccessTrace) -> None:
         left = copy_traces(left, last)
 
 
-def following(order: Order, last: AccessTrace) -> AccessTrace:
+def following(order: HappensBefore, last: AccessTrace) -> AccessTrace:
     """A trace of shared memory behind one: that which is there, or a new one; the same again if there is no room."""
     if address(last.next) == 0:
         if order.trace_count == order.trace_limit:
@@ -181,7 +190,7 @@ def following(order: Order, last: AccessTrace) -> AccessTrace:
     return last.next
 
 
-def reset_histories(order: Order) -> None:
+def reset_histories(order: HappensBefore) -> None:
     """Empty all histories, except for copies that are still under way."""
     for number in range(1, order.history_count + 1):
         history = order.histories[number]

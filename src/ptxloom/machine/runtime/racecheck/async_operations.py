@@ -31,7 +31,7 @@ from ptxloom.machine.runtime.racecheck.tick_rows import at_row
 from ptxloom.machine.runtime.racecheck.vector_clocks import released
 from ptxloom.machine.runtime.state import CLUSTER_SHIFT, GLOBAL, NONE, SHARED, Warp
 from ptxloom.machine.runtime.structs.histories import READS, WRITES
-from ptxloom.machine.runtime.structs.pending_operations import Operation
+from ptxloom.machine.runtime.structs.pending_operations import PendingOperation
 from ptxloom.machine.runtime.structs.shadow import AGENT, OPERATIONS, PENDING, SYNCS
 from ptxloom.machine.runtime.tensor_boxes.model import TENSOR_COPY_BYTES, TensorCopy
 from ptxloom.machine.runtime.turns import spend
@@ -46,7 +46,7 @@ STORE_BYTES = 16  # that a lane stores at most with one instruction
 
 
 @watching
-def begin_operation(w: Warp, site: u32, bulk: u32) -> Operation:
+def begin_operation(w: Warp, site: u32, bulk: u32) -> PendingOperation:
     """A warp issues an instruction; if the ring is full, the oldest operation counts as complete.
 
     `bulk` is 1 for what bulk groups count, 0 for what plain groups do.
@@ -98,7 +98,7 @@ def read_by(w: Warp, lane: u32, at: u64, space: u32, size: u32, host: u64) -> No
 
 
 @watching
-def reader_of(w: Warp, op: Operation, lane: u32, host: u64) -> u32:
+def reader_of(w: Warp, op: PendingOperation, lane: u32, host: u64) -> u32:
     """The entry of the agent that reads for a lane if the mbarrier at a host address reports its end; NONE: no room."""
     if host == 0:
         return 0

@@ -12,13 +12,13 @@ from ptxloom.machine.runtime.memory.places import spans_of, warp_at
 from ptxloom.machine.runtime.racecheck.row_history import settle_rows_of
 from ptxloom.machine.runtime.state import Cta
 from ptxloom.machine.runtime.structs.histories import AccessTrace, HistoryCell
-from ptxloom.machine.runtime.structs.shadow import AGENT, FENCE_RECORDS, LEARNED_CLOCKS, PENDING, Order
+from ptxloom.machine.runtime.structs.shadow import AGENT, FENCE_RECORDS, LEARNED_CLOCKS, PENDING, HappensBefore
 
 if TYPE_CHECKING:
     from ptxloom.machine.native.language import Slice
 
 
-def settle_fences(order: Order) -> None:
+def settle_fences(order: HappensBefore) -> None:
     """Everything that threads fenced or released precedes all that follows."""
     for number in range(FENCE_RECORDS * order.threads):
         record = order.fence_records[number]
@@ -27,7 +27,7 @@ def settle_fences(order: Order) -> None:
         record.kept = 0
 
 
-def settle_grid(cta: Cta, order: Order) -> None:
+def settle_grid(cta: Cta, order: HappensBefore) -> None:
     """What a cluster did to global memory, published there and learnt there comes before all that follows."""
     if address(order.grid) == 0:
         return
@@ -49,7 +49,7 @@ def settle_grid(cta: Cta, order: Order) -> None:
         settle_learned(order)
 
 
-def settle_cells(order: Order, owner: u32, cells: Slice[HistoryCell]) -> None:
+def settle_cells(order: HappensBefore, owner: u32, cells: Slice[HistoryCell]) -> None:
     """Reset the traces of a piece of memory that are in the cells themselves."""
     place: u64 = 0
     while place < length(cells):
@@ -57,13 +57,13 @@ def settle_cells(order: Order, owner: u32, cells: Slice[HistoryCell]) -> None:
         place = place + 1
 
 
-def settle_access(order: Order, owner: u32, t: AccessTrace) -> None:
+def settle_access(order: HappensBefore, owner: u32, t: AccessTrace) -> None:
     """An access of the cluster was made at its first tick; an operation under way goes on."""
     if t.owner == owner and (t.who & PENDING == 0 or t.who & AGENT != 0):
         t.who = t.who & (PENDING | AGENT | (1 << order.bits) - 1) | 1 << order.bits
 
 
-def settle_flags(cta: Cta, order: Order) -> None:
+def settle_flags(cta: Cta, order: HappensBefore) -> None:
     """What flags publish of the cluster is all that it has done."""
     grid = order.grid
     first = u32(cta.index) * grid.share
@@ -74,7 +74,7 @@ def settle_flags(cta: Cta, order: Order) -> None:
             grid.rows[at] = min(grid.rows[at], 1)
 
 
-def settle_learned(order: Order) -> None:
+def settle_learned(order: HappensBefore) -> None:
     """Threads know what they had learnt, and what they had done and known they can publish."""
     for number in range(LEARNED_CLOCKS):
         learned = order.learned_clocks[number]

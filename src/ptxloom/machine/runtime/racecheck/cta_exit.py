@@ -18,7 +18,7 @@ from ptxloom.machine.runtime.racecheck.shared_histories import has_history, numb
 from ptxloom.machine.runtime.racecheck.slow_path import shadow_at
 from ptxloom.machine.runtime.racecheck.tensor_accesses import end_touches
 from ptxloom.machine.runtime.state import CLUSTER_SHIFT, SHARED, Warp
-from ptxloom.machine.runtime.structs.pending_operations import Operation
+from ptxloom.machine.runtime.structs.pending_operations import PendingOperation
 from ptxloom.machine.runtime.structs.shadow import AGENT, PENDING, PRODUCTS, Shadow
 from ptxloom.machine.runtime.turns import spend
 
@@ -66,7 +66,7 @@ def end_factors(w: Warp, s: Shadow) -> None:
                 tell_end(w, s, p.thread, start, u32(ROW_BYTES), p.stamp)
 
 
-def end_readers(w: Warp, s: Shadow, far: Warp, op: Operation) -> None:
+def end_readers(w: Warp, s: Shadow, far: Warp, op: PendingOperation) -> None:
     """Report bulk operations that still read the ending memory."""
     left = shared_readers(op)
     while left != 0:

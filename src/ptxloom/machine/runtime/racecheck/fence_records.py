@@ -12,13 +12,13 @@ from ptxloom.machine.native.language import copy, u32, u64
 from ptxloom.machine.runtime.racecheck.happens_before import me
 from ptxloom.machine.runtime.racecheck.tick_rows import at_row, join, row_of
 from ptxloom.machine.runtime.state import NONE, Warp
-from ptxloom.machine.runtime.structs.shadow import FENCE_RECORDS, FEW_ROWS, FenceRecord, Order
+from ptxloom.machine.runtime.structs.shadow import FENCE_RECORDS, FEW_ROWS, FenceRecord, HappensBefore
 
 if TYPE_CHECKING:
     from ptxloom.machine.native.language import Slice
 
 
-def fence_record_of(order: Order, thread: u32, kind: u32) -> FenceRecord:
+def fence_record_of(order: HappensBefore, thread: u32, kind: u32) -> FenceRecord:
     """The record of a thread's last fence of at least that scope, or of its last release."""
     return order.fence_records[kind * order.threads + thread]
 
@@ -48,7 +48,7 @@ def keep_fences(w: Warp, lane: u32) -> None:
             record.kept = number
 
 
-def keep_row(order: Order, thread: u32) -> u32:
+def keep_row(order: HappensBefore, thread: u32) -> u32:
     """Copy what a thread knows to the row that has been kept longest; returns that row's number, from 1 on."""
     number = order.kept_last % order.kept_limit + 1
     order.kept_last = number

@@ -35,8 +35,8 @@ from ptxloom.machine.runtime.structs.shadow import (
     GPU_SCOPE,
     LEARNED_CLOCKS,
     RELEASED,
+    HappensBefore,
     LearnedClock,
-    Order,
 )
 from ptxloom.machine.runtime.turns import PLAIN, QUICK, spend
 
@@ -78,7 +78,7 @@ def is_learnt(w: Warp, lane: u32, learned: LearnedClock) -> u32:
     return 0
 
 
-def row_of_learned(order: Order, number: u32) -> Slice[u32]:
+def row_of_learned(order: HappensBefore, number: u32) -> Slice[u32]:
     """The row of a learned clock."""
     return part(order.learnt, u64(number) * u64(order.grid.columns), order.grid.columns)
 
@@ -360,7 +360,7 @@ def publish(w: Warp, row: Slice[u32], base: u32, when: u32) -> None:
             join(w, row, row_of_learned(order, number))
 
 
-def was_learnt(order: Order, learned: LearnedClock) -> u32:
+def was_learnt(order: HappensBefore, learned: LearnedClock) -> u32:
     """1 if a learned clock is part of what the order's room says is known."""
     if learned.tick == 0:
         return 0

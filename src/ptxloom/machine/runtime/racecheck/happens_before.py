@@ -10,7 +10,7 @@ from typing import Final
 from ptxloom.machine.native.language import address, length, part, trailing_zeros, u32
 from ptxloom.machine.runtime.state import SHARED, Warp
 from ptxloom.machine.runtime.structs.histories import AccessTrace
-from ptxloom.machine.runtime.structs.pending_operations import Operation
+from ptxloom.machine.runtime.structs.pending_operations import PendingOperation
 from ptxloom.machine.runtime.structs.shadow import (
     AGENT,
     CLUSTER_SCOPE,
@@ -83,17 +83,17 @@ def is_known(w: Warp, thread: u32, other: u32, tick: u32) -> u32:
     return 0
 
 
-def operation_at(w: Warp, number: u32) -> Operation:
+def operation_at(w: Warp, number: u32) -> PendingOperation:
     """A place in a warp's ring of operations."""
     return w.shadow.operations[w.index * OPERATIONS + number % OPERATIONS]
 
 
-def shared_readers(op: Operation) -> u32:
+def shared_readers(op: PendingOperation) -> u32:
     """The lanes of an asynchronous operation that may still read shared memory."""
     return op.reads if op.source_space == SHARED else 0
 
 
-def operation_of(w: Warp, held: u32) -> Operation:
+def operation_of(w: Warp, held: u32) -> PendingOperation:
     """The operation that a mark names."""
     number = held & (PENDING - 1)
     warp = number >> OPERATION_SHIFT
@@ -130,7 +130,7 @@ def is_agent_known(w: Warp, thread: u32, held: u32) -> u32:
     return is_known(w, thread, held & ((1 << order.bits) - 1), (held & (AGENT - 1)) >> order.bits)
 
 
-def is_done(w: Warp, thread: u32, op: Operation, lane: u32) -> u32:
+def is_done(w: Warp, thread: u32, op: PendingOperation, lane: u32) -> u32:
     """1 if a thread knows that a lane's operation has read all."""
     if op.handed >> lane & 1 == 0:
         return 0

@@ -24,7 +24,7 @@ from ptxloom.machine.runtime.state import (
     WRITE_WRITE,
     Warp,
 )
-from ptxloom.machine.runtime.structs.pending_operations import Operation
+from ptxloom.machine.runtime.structs.pending_operations import PendingOperation
 from ptxloom.machine.runtime.structs.shadow import SITE, STRONG
 from ptxloom.machine.runtime.tensor_boxes.walk import meeting, rows_of
 from ptxloom.machine.runtime.turns import spend
@@ -73,7 +73,7 @@ def meet_lane(w: Warp, lane: u32, at: u64, size: u32, site: u32, write: u32) -> 
 
 
 def meet_side(
-    w: Warp, lane: u32, at: u64, size: u32, site: u32, write: u32, far: Warp, op: Operation, writes: u32
+    w: Warp, lane: u32, at: u64, size: u32, site: u32, write: u32, far: Warp, op: PendingOperation, writes: u32
 ) -> None:
     """Compare with what the lanes of an operation read, or write."""
     if writes != 0 and site & op.stamp & STRONG != 0:
@@ -103,28 +103,37 @@ def meet_side(
             return
 
 
-def is_itself(w: Warp, far: Warp, op: Operation, site: u32) -> u32:
+def is_itself(w: Warp, far: Warp, op: PendingOperation, site: u32) -> u32:
     """1 if an access is made by an operation that a warp is issuing, and this is it."""
     if address(far) != address(w) or site != op.stamp:
         return 0
     return u32(address(op) == address(operation_at(w, w.operation_head - 1)))
 
 
-def end_of(op: Operation, lane: u32, writes: u32) -> u64:
+def end_of(op: PendingOperation, lane: u32, writes: u32) -> u64:
     """Where the stretch ends that a lane of an operation writes, or reads."""
     if writes != 0:
         return op.target[lane] + u64(op.given[lane])
     return op.source[lane] + u64(op.taken[lane])
 
 
-def is_after(w: Warp, lane: u32, far: Warp, other: u32, op: Operation) -> u32:
+def is_after(w: Warp, lane: u32, far: Warp, other: u32, op: PendingOperation) -> u32:
     """1 if a lane knows that another one has issued an operation."""
     thread = me(far, other)
     return u32(thread == me(w, lane) or is_known(w, me(w, lane), thread, op.begun) != 0)
 
 
 def tell_far(
-    w: Warp, lane: u32, at: u64, size: u32, site: u32, write: u32, far: Warp, other: u32, op: Operation, writes: u32
+    w: Warp,
+    lane: u32,
+    at: u64,
+    size: u32,
+    site: u32,
+    write: u32,
+    far: Warp,
+    other: u32,
+    op: PendingOperation,
+    writes: u32,
 ) -> None:
     """Report an access that does not wait for the end of an operation."""
     kind: u32 = WRITE_WRITE

@@ -20,7 +20,7 @@ from ptxloom.machine.runtime.state import (
     WINDOW_BYTES,
     Warp,
 )
-from ptxloom.machine.runtime.structs.shadow import CLUSTER_SCOPE, CTA_SCOPE, GPU_SCOPE, RELEASED, SYNCS, Order
+from ptxloom.machine.runtime.structs.shadow import CLUSTER_SCOPE, CTA_SCOPE, GPU_SCOPE, RELEASED, SYNCS, HappensBefore
 
 if TYPE_CHECKING:
     from ptxloom.machine.native.language import Ptr, Slice
@@ -188,18 +188,18 @@ def publish_at_flag(w: Warp, lane: u32, host: u64, does: u32, scope: u32, into: 
         publish_fence(w, lane, RELEASED, into)
 
 
-def has_released(order: Order, thread: u32, host: u64, scope: u32) -> u32:
+def has_released(order: HappensBefore, thread: u32, host: u64, scope: u32) -> u32:
     """1 if a thread's last release was at the same flag, in a scope as wide."""
     return u32(order.released_at[thread] == host and order.released_scope[thread] >= scope)
 
 
-def clear_flag(order: Order, number: u32) -> None:
+def clear_flag(order: HappensBefore, number: u32) -> None:
     """Clear a flag, so that it publishes nothing."""
     fill(at_row(order.complete, order, number), 0)
     fill(at_row(order.inside, order, number), 0)
 
 
-def forget_sync(order: Order, host: u64) -> None:
+def forget_sync(order: HappensBefore, host: u64) -> None:
     """A weak store replaces the flag: its value is not read as one."""
     number = find_sync(order, host & ~u64(3), 0)
     if number < SYNCS:

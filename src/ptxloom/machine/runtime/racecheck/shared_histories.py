@@ -41,7 +41,7 @@ from ptxloom.machine.runtime.structs.shadow import (
     STRONG,
     WITH_HISTORY,
     AccessHistory,
-    Order,
+    HappensBefore,
     Shadow,
 )
 from ptxloom.machine.runtime.turns import spend
@@ -89,14 +89,14 @@ def history_of(w: Warp, s: Shadow, at: u32, end: u32) -> AccessHistory:
     return history
 
 
-def mark_history(order: Order, s: Shadow, history: AccessHistory) -> None:
+def mark_history(order: HappensBefore, s: Shadow, history: AccessHistory) -> None:
     """Let the bytes of a history name it."""
     number = u32((address(history) - address(order.histories)) // HISTORY_BYTES)
     for offset in range(history.size):
         s.writes[history.at + offset] = WITH_HISTORY | number
 
 
-def new_history(order: Order, s: Shadow, at: u32, size: u32) -> AccessHistory:
+def new_history(order: HappensBefore, s: Shadow, at: u32, size: u32) -> AccessHistory:
     """An empty history of some bytes. There are as many as bytes."""
     number = order.free_history
     if number != 0:
@@ -111,7 +111,7 @@ def new_history(order: Order, s: Shadow, at: u32, size: u32) -> AccessHistory:
     return history
 
 
-def free_history(order: Order, number: u32) -> None:
+def free_history(order: HappensBefore, number: u32) -> None:
     """Free a history, whose bytes name something else."""
     history = order.histories[number]
     here = history.first[0]
@@ -125,7 +125,7 @@ def free_history(order: Order, number: u32) -> None:
     order.free_history = number
 
 
-def split_history(order: Order, s: Shadow, history: AccessHistory) -> None:
+def split_history(order: HappensBefore, s: Shadow, history: AccessHistory) -> None:
     """Split a history, so that each byte has one of its own."""
     assert history.size <= s.bytes
     for offset in range(1, history.size):

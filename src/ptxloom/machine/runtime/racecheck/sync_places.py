@@ -19,13 +19,13 @@ from ptxloom.machine.runtime.racecheck.vector_clocks import acquire, release
 from ptxloom.machine.runtime.state import (
     Warp,
 )
-from ptxloom.machine.runtime.structs.shadow import CLUSTER_SCOPE, COLUMNS, CTA_SCOPE, FEW_SYNCS, SYNCS, Order
+from ptxloom.machine.runtime.structs.shadow import CLUSTER_SCOPE, COLUMNS, CTA_SCOPE, FEW_SYNCS, SYNCS, HappensBefore
 
 if TYPE_CHECKING:
     from ptxloom.machine.native.language import Slice
 
 
-def find_sync(order: Order, key: u64, make: u32) -> u32:
+def find_sync(order: HappensBefore, key: u64, make: u32) -> u32:
     """The number of the sync at a host address; SYNCS if it has no sync, and none is to be (or can be) made."""
     if address(order.known) == 0:
         return SYNCS
@@ -49,7 +49,7 @@ def find_sync(order: Order, key: u64, make: u32) -> u32:
     return SYNCS
 
 
-def renew_sync(order: Order, number: u32) -> None:
+def renew_sync(order: HappensBefore, number: u32) -> None:
     """Another place takes the room of one that clusters before this one have used: nothing has been released there."""
     fill(at_row(order.arriving, order, number), 0)
     fill(at_row(order.complete, order, number), 0)
@@ -102,7 +102,7 @@ def wait_at(w: Warp, lane: u32, host: u64, relaxed: u32) -> None:
             join_fences(order, row_of(order, me(w, lane)), at_row(order.complete, order, number))
 
 
-def join_fences(order: Order, into: Slice[u32], source: Slice[u32]) -> None:
+def join_fences(order: HappensBefore, into: Slice[u32], source: Slice[u32]) -> None:
     """Hand on what comes before a `tcgen05.fence::before_thread_sync`, which any order of execution does."""
     if order.tensor != 0:
         for column in range(order.threads // 32 + COLUMNS):

@@ -6,19 +6,19 @@ from typing import TYPE_CHECKING
 
 from ptxloom.machine.native.language import length, part, u32, u64
 from ptxloom.machine.runtime.state import Warp
-from ptxloom.machine.runtime.structs.shadow import Order
+from ptxloom.machine.runtime.structs.shadow import HappensBefore
 from ptxloom.machine.runtime.turns import QUICK, spend
 
 if TYPE_CHECKING:
     from ptxloom.machine.native.language import Slice
 
 
-def row_of(order: Order, thread: u32) -> Slice[u32]:
+def row_of(order: HappensBefore, thread: u32) -> Slice[u32]:
     """What a thread knows."""
     return part(order.known, u64(thread) * u64(order.columns), order.columns)
 
 
-def at_row(rows: Slice[u32], order: Order, number: u32) -> Slice[u32]:
+def at_row(rows: Slice[u32], order: HappensBefore, number: u32) -> Slice[u32]:
     """A row of a table."""
     return part(rows, u64(number) * u64(order.columns), order.columns)
 

@@ -28,7 +28,7 @@ from ptxloom.machine.runtime.state import (
     Cta,
     Warp,
 )
-from ptxloom.machine.runtime.structs.shadow import OPERATIONS, PRODUCTS, TENSOR_ACCESSES, Order, Shadow
+from ptxloom.machine.runtime.structs.shadow import OPERATIONS, PRODUCTS, TENSOR_ACCESSES, HappensBefore, Shadow
 
 if TYPE_CHECKING:
     from ptxloom.machine.native.language import Slice
@@ -77,7 +77,7 @@ def rebase(cta: Cta, s: Shadow) -> None:
         reset_histories(s.order)
 
 
-def forget_syncs(order: Order) -> None:
+def forget_syncs(order: HappensBefore) -> None:
     """A cluster starts: no thread of it can learn anything at the places of those before it."""
     if order.used != 0:
         fill(order.syncs, 0)
@@ -86,7 +86,7 @@ def forget_syncs(order: Order) -> None:
 
 
 @standalone
-def forget(cta: Cta, order: Order) -> None:
+def forget(cta: Cta, order: HappensBefore) -> None:
     """The clock's bits are used up: set it back to what follows the first tick, with empty shadows."""
     order.clock = 2
     if address(order.known) != 0:
@@ -109,7 +109,7 @@ def forget(cta: Cta, order: Order) -> None:
         forget_cta(cta.peers[rank].cta, order)
 
 
-def forget_cta(cta: Cta, order: Order) -> None:
+def forget_cta(cta: Cta, order: HappensBefore) -> None:
     """Empty the shadow of one CTA."""
     s = cta.shadow
     fill(s.writes, 0)
@@ -134,7 +134,7 @@ def forget_cta(cta: Cta, order: Order) -> None:
     forget_reads(s, order)
 
 
-def forget_reads(s: Shadow, order: Order) -> None:
+def forget_reads(s: Shadow, order: HappensBefore) -> None:
     """Forget what reads until an agent reports its end: its ticks would come again."""
     forget_factors(s)
     if address(s.operations) != 0:

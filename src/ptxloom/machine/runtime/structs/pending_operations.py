@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ptxloom.machine.native.language import Array, u32, u64
 
 
-class Operation:
+class PendingOperation:
     """An asynchronous instruction of a warp, until its lanes have waited for it."""
 
     stamp: u32  # as `races.stamp_of` returns it
@@ -85,7 +85,7 @@ class ProductRegister:
     spare: u32
 
 
-OPERATION_BYTES: Final = language.record(Operation).size
+OPERATION_BYTES: Final = language.record(PendingOperation).size
 FRAGMENT_BYTES: Final = language.record(ProductRegister).size
 PRODUCT_BYTES: Final = language.record(PendingFactor).size
 TENSOR_ACCESS_BYTES: Final = language.record(TensorAccess).size

@@ -14,7 +14,12 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 from ptxloom.machine.native import language
 from ptxloom.machine.runtime.structs.histories import AccessTrace, CurrentAccess, GridHistory
-from ptxloom.machine.runtime.structs.pending_operations import Operation, PendingFactor, ProductRegister, TensorAccess
+from ptxloom.machine.runtime.structs.pending_operations import (
+    PendingFactor,
+    PendingOperation,
+    ProductRegister,
+    TensorAccess,
+)
 
 if TYPE_CHECKING:
     from ptxloom.machine.native.language import Array, Slice, u32, u64
@@ -99,7 +104,7 @@ class FenceRecord:
     spare: u32
 
 
-class Order:
+class HappensBefore:
     """What the threads of a cluster know of each other."""
 
     clock: u32
@@ -197,7 +202,7 @@ class RemoteAccess:
 class Shadow:
     """The shadow of one CTA's shared memory."""
 
-    order: Order
+    order: HappensBefore
     bytes: u32
     base: u32  # the tick of the CTA's last complete barrier
     limit: u32  # entries of writes below it are over for all threads
@@ -227,7 +232,7 @@ class Shadow:
         Slice[RemoteAccess], "order.threads"
     ]  # [thread of the cluster] its last access from another CTA
     operations: Annotated[
-        Slice[Operation], "warps * OPERATIONS"
+        Slice[PendingOperation], "warps * OPERATIONS"
     ]  # [warp of the CTA][OPERATIONS]; null if the program has no such operations
     fragment_count: u32  # registers that products take
     fragments: Annotated[Slice[ProductRegister], "warps * fragment_count"]  # [warp of the CTA][register]
@@ -240,7 +245,7 @@ HISTORY_BYTES: Final = language.record(AccessHistory).size
 FENCE_RECORD_BYTES: Final = language.record(FenceRecord).size
 LEARNED_CLOCK_BYTES: Final = language.record(LearnedClock).size
 SHADOW_BYTES: Final = language.record(Shadow).size
-ORDER_BYTES: Final = language.record(Order).size
+ORDER_BYTES: Final = language.record(HappensBefore).size
 READ_RECORD_BYTES: Final = language.record(ReadRecord).size
 REMOTE_ACCESS_BYTES: Final = language.record(RemoteAccess).size
 SYNC_BYTES: Final = language.record(Sync).size

@@ -26,7 +26,7 @@ from ptxloom.machine.runtime.structs.shadow import (
     READ_RECORD_BYTES,
     READ_RECORDS,
     WITH_HISTORY,
-    Order,
+    HappensBefore,
     Shadow,
 )
 
@@ -171,5 +171,5 @@ _FIELDS: Final = [
         },
     ),
     "%o = getelementptr i8, ptr %s.order, i64 0",
-    *_loads("o", Order, {"clock": "i32", "bits": "i32", "threads": "i32", "reading": "i32"}),
+    *_loads("o", HappensBefore, {"clock": "i32", "bits": "i32", "threads": "i32", "reading": "i32"}),
 ]

@@ -40,7 +40,12 @@ def joined(results: Truth, origins: NDArray[Any], nodes: NDArray[Any]) -> Joined
         results: (elements,) of which.
         origins: (elements,) of `ORIGIN`: what is stored.
         nodes: What values were computed from.
+
+    Returns:
+        These elements; none, of none of the results, if no value is computed from a product of matrices at once.
     """
+    if not (nodes["sources"]["kind"] == Kind.PRODUCT).any():
+        return Joined(np.zeros(0, np.int64), origins[:0], np.zeros(len(results), np.bool_))
     places = np.flatnonzero(results & (origins["kind"] == Kind.COMPUTED))
     node = origins["node"][places].astype(np.int64)
     whole, multiplied = np.zeros(len(results), np.bool_), np.zeros(len(results), np.bool_)

@@ -256,6 +256,16 @@ def _of_moves(
     return Repair(module, tuple((op.node, _permuted(op, place, order)) for op in moves))
 
 
+def is_divided(op: Op, products: Sequence[Op], role: str) -> bool:
+    """Whether the registers that a matrix move fills go to several products, each of which takes some of them.
+
+    Then which of them each takes explains matrices in another order as well as the rows that lanes point to.
+    """
+    filled = set(listed(op, 0)) if moves_rows(op) and loads(op.node) else set[str]()
+    taken = [filled & set(listed(one, "dab".index(role))) for one in products] if role in "ab" else []
+    return any(some and some < filled for some in taken)
+
+
 def _caller(named: Named, role: str, product: Op, program: Program) -> Op | None:
     """The caller's instruction that fills a wrong register, if the product is in a function."""
     names = listed(product, "dab".index(role))

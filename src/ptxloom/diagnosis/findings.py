@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ptxloom.binding.touches import touches
-from ptxloom.diagnosis.culprits import Culprit, copies_of, culprit, moves_rows, ways_of
+from ptxloom.diagnosis.culprits import Culprit, copies_of, culprit, is_divided, moves_rows, ways_of
 from ptxloom.diagnosis.described.copies import by_copy
 from ptxloom.diagnosis.described.in_tensor import by_address
 from ptxloom.diagnosis.described.repeated import common_makers, is_described, is_held, start_makers, unmoved
@@ -93,9 +93,7 @@ def merged(broken: Sequence[Suspect], run: Run) -> list[Diagnosis]:
 
 def first_of(suspect: Suspect) -> Named:
     """The likeliest explanation of an operand."""
-    if suspect.explained:
-        return suspect.explained[0].named
-    return _UNKNOWN
+    return suspect.explained[0].named if suspect.explained else _UNKNOWN
 
 
 def _diagnosis(group: Sequence[Suspect], run: Run) -> Diagnosis:
@@ -119,7 +117,7 @@ def _diagnosis(group: Sequence[Suspect], run: Run) -> Diagnosis:
     found = _by_cta(found, group, wrong, role, record)
     if found.repair is None and (taken := _taken_out(group, wrong, run)) is not None:
         found = replace(found, op=taken, concerned=(*found.concerned, taken))
-    found = _at_index(found, record)
+    found = _at_index(found, record, array)
     others = {e.named.cause for s in group for e in s.explained} - {named.cause}
     proved = all(e.proved for s in group for e in s.explained)
     known = bool(first.explained) and named.cause != _UNKNOWN.cause
@@ -127,7 +125,8 @@ def _diagnosis(group: Sequence[Suspect], run: Run) -> Diagnosis:
     certain = certain and not (named.cause in _ONE_CHANGE and len({first_of(s).detail for s in group}) > 1)
     ways = ways_of(paths, record, record.program.ops)
     either = named.cause == "swizzle-mismatch" and both_swizzle(ways, record.program)
-    certain = certain and not is_right_turned(first) and not either
+    divided = found.cause == _EXCHANGED[0] and any(is_divided(op, products, role) for op in found.concerned)
+    certain = certain and not (is_right_turned(first) or either or divided)
     return Diagnosis(
         first.law,
         role,
@@ -232,11 +231,11 @@ def _by_cta(
     return found if term is None else replace(found, op=term, concerned=(*found.concerned, found.op))
 
 
-def _at_index(found: Culprit, record: ProvenanceRecord) -> Culprit:
+def _at_index(found: Culprit, record: ProvenanceRecord, array: int) -> Culprit:
     """Where the index of a wrong global address is computed, if nothing more specific is known."""
     if found.repair is not None:
         return found
-    line = at_index(Line(found.op, found.concerned), record)
+    line = at_index(Line(found.op, found.concerned), record, array)
     return replace(found, op=line.op, concerned=line.concerned)
 
 
@@ -327,7 +326,7 @@ def of_total(total: Total, run: Run) -> Diagnosis:
             found, op=record.program.ops[total.by], concerned=(*found.concerned, record.program.ops[total.by])
         )
     elif total.role in ("a", "b") and total.array >= 0:
-        found = _at_index(found, record)
+        found = _at_index(found, record, total.array)
     elif total.named.cause == "stored-twice" and total.field:
         term = own_term_of if total.alone else base_of
         base = term(found.op, total.field, record.program)

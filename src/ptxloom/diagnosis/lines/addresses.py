@@ -11,6 +11,7 @@ from ptxloom.machine.analysis.definite_assignment import names_read
 from ptxloom.meaning.origins import ORIGINS, Origin
 from ptxloom.solver import nearest
 from ptxloom.syntax import tree
+from ptxloom.syntax.places import home_line
 from ptxloom.syntax.visitor import walk
 
 if TYPE_CHECKING:
@@ -45,6 +46,23 @@ def made_alone(op: Op, program: Program) -> tuple[Op, ...]:
             if _bases(behind) != based:
                 others |= set(behind)
     return tuple(maker for maker in own if maker not in others and not _is_first(maker))
+
+
+def made_for(op: Op, parameter: str, program: Program) -> Op | None:
+    """What makes the address of one parameter's memory, for an instruction that accesses several's; else None.
+
+    It is the nearest that the compiler has noted a line of.
+    """
+    own = _behind(op, program)
+    if len(_bases(own)) < 2:
+        return None
+    makers = (one for one in own if not _is_first(one) and home_line(program.module, one.node.start) is not None)
+    return next((maker for maker in makers if [*map(_named, bases_behind(maker, program))] == [parameter]), None)
+
+
+def _named(base: str) -> str:
+    """The parameter in an operand from its name on."""
+    return base.partition("]")[0].partition("+")[0].strip()
 
 
 def based_on(op: Op, program: Program) -> frozenset[str]:

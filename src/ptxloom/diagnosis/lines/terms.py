@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 
 from ptxloom.binding.touches import touches
+from ptxloom.diagnosis.lines.addresses import made_for
 from ptxloom.diagnosis.lines.indices import index_of
 from ptxloom.diagnosis.origins.bases import way
 from ptxloom.readings.effects import copies, exchanges, loads
@@ -71,11 +72,19 @@ def line_of(
     return Line(ops[chosen], tuple(dict.fromkeys(concerned)))
 
 
-def at_index(line: Line, record: ProvenanceRecord) -> Line:
-    """The line where the index of a wrong global address is computed."""
+def at_index(line: Line, record: ProvenanceRecord, array: int = -1) -> Line:
+    """The line where the index of a wrong global address is computed.
+
+    Args:
+        line: The instruction that uses the address.
+        record: Of the run.
+        array: The number of the accessed array, if it is known: compilers merge loads of several.
+    """
     if not line.op.has("global"):
         return line
-    index = index_of(line.op, record.program)
+    place = record.arrays[array].parameter if 0 <= array < len(record.arrays) else None
+    own = None if place is None else made_for(line.op, record.program.parameters[place].name, record.program)
+    index = own or index_of(line.op, record.program)
     return line if index is line.op else Line(index, (line.op, *line.concerned))
 
 

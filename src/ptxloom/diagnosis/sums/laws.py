@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 ROLES: Final = "abd"
 _UNKNOWN: Final = Named("unknown", "no single change explains it", 9)
 _TILE: Final = 8  # k that tiles have at least
+_TILES: Final = (8, 16, 32, 64)  # lines that a pointer is moved on by at once
 _MOST: Final = 1 << 16  # terms that changes are tried on
 
 
@@ -138,6 +139,9 @@ def changes_of(
     letters = axes.letters[side]
     at = np.flatnonzero(wrong)[:_MOST]
     rest = np.flatnonzero(~wrong)[: _MOST // 4]
+    apart = "".join(one for one in letters if (held[one] != wanted[one]).any())
+    if len(letters) > 2 and apart and apart in letters[-2:]:
+        letters = letters[-2:]  # matrices of a batch, each in its place
     if len(letters) != 2:
         several = [*_of_stride(axes, side, held, wanted), *_of_axis(axes, side, held, wanted, at)]
         return sorted(several, key=lambda named: named.steps)
@@ -149,8 +153,8 @@ def changes_of(
         found.append(Named("order-exchanged", "row and column are exchanged", 1))
     elif down.any() and (down == -right).all():
         found.append(Named("transposed", "row and column are exchanged within tiles", 2))
-    pitch = axes.shapes[side][1]
-    plane = Plane(side, pitch, slow_rows=True, lines=axes.shapes[side][0], unit_bits=32)
+    lines, pitch = axes.shapes[side][-2:]
+    plane = Plane(side, pitch, slow_rows=True, lines=lines, unit_bits=32)
     one = (-1, 1, 1)
     tile = Tile(
         "copy", COPIED[8], plane, held[slow][at].reshape(one), held[fast][at].reshape(one),
@@ -182,6 +186,19 @@ def _of_pitch(flat: Integers, slow: Integers, fast: Integers, pitch: int) -> Ite
     other = int(quotient[lines][0])
     if not rest[lines].any() and (quotient[lines] == other).all() and (flat == fast)[~lines].all() and other != pitch:
         yield Named("leading-dimension", f"rows are taken to be {other} elements apart; they are {pitch}")
+        return
+    for tile in _TILES:
+        first, inner = np.divmod(slow, tile)
+        for count, along, where in ((inner, first, "within"), (first * tile, inner, "between")):
+            rest = flat - fast - (slow - count) * pitch
+            own = count > 0
+            if not own.any() or not (along > 0).any() or rest[~own].any():
+                continue
+            other = int(rest[own][0] // count[own][0])
+            if other > 0 and other != pitch and (rest == count * other).all():
+                detail = f"rows are taken to be {other} elements apart {where} tiles of {tile}; they are {pitch}"
+                yield Named("leading-dimension", detail, 2)
+                return
 
 
 def _of_stride(axes: Axes, side: int, held: dict[str, Integers], wanted: dict[str, Integers]) -> Iterator[Named]:

@@ -24,6 +24,8 @@ _DEEPEST: Final = 4096  # instructions that add to one element
 _MOST_TERMS: Final = 1 << 23
 _ELEMENT: Final = (Kind.EXACT, Kind.CONVERTED)
 _SCALES: Final = 2  # that a term is followed with
+_MANY: Final = 4  # values per element, from which on sums are looked at that many elements share
+_SHARED: Final = 8  # elements that one part of a sum is of; what more share is a statistic of their row
 
 
 class Terms(NamedTuple):
@@ -127,6 +129,19 @@ def _of_several_functions(own: _Front, whole: Truth) -> Truth:
     return several[own.result]
 
 
+def _of_own(front: _Front, whole: Truth) -> _Front:
+    """The same without parts of sums that many elements have in common: elements that have such are not whole.
+
+    These are norms and the like: to take them apart for each element is the square of what there is to know.
+    """
+    if len(front.result) <= _MANY * np.count_nonzero(whole):
+        return front
+    _, which, counts = np.unique(front.origins["node"], return_inverse=True, return_counts=True)
+    shared = counts[which.ravel()] > _SHARED
+    whole[front.result[shared]] = False
+    return front.chosen(~shared)
+
+
 _Product = tuple["_Front", "NDArray[Any]", "Integers", "Integers"]
 """Terms: where they are added, their factors, which instructions multiply, and what the factors were computed from."""
 
@@ -198,7 +213,7 @@ class Unfolding:
         alone = np.isin(front.origins["kind"], _ELEMENT)
         self._added.append(front.chosen(alone))
         whole[front.result[~computed & ~alone & ~product]] = False
-        front = front.chosen(computed)
+        front = _of_own(front.chosen(computed), whole)
         nodes = self._nodes[front.origins["node"]]
         sites = nodes["site"]
         kind = self._kind[sites]

@@ -18,7 +18,7 @@ from ptxloom.cuda_driver.regions import SharedRegion
 from ptxloom.cuda_driver.report import Report
 from ptxloom.cuda_driver.session import Session
 from ptxloom.cuda_driver.virtual import UNIT, Step
-from ptxloom.machine.native import host_memory
+from ptxloom.machine.port.region import OutOfHostMemory
 from unit.files.fatbin_writer import entry, fatbin
 
 pytestmark = needs_compiler
@@ -161,11 +161,11 @@ def test_a_device_without_its_second_half_leaves_nothing(monkeypatch: pytest.Mon
 
     def first_only(one: SharedRegion, least: int, most: int) -> None:
         if places() > taken:
-            raise host_memory.OutOfHostMemory(least, "the memory of a device")
+            raise OutOfHostMemory(least, "the memory of a device")
         usual(one, least, most)
 
     monkeypatch.setattr(regions.SharedRegion, "__init__", first_only)
-    with pytest.raises(host_memory.OutOfHostMemory):
+    with pytest.raises(OutOfHostMemory):
         Session(1, "sm_80", ("initcheck:global",), 1 << 24, report=Report(), others=lambda _: None)
     assert places() == taken
 

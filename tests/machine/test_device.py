@@ -14,11 +14,10 @@ from hypothesis import strategies as st
 import ptxloom as pl
 from ptxloom.diagnostics import UsageError
 from ptxloom.machine import LaunchError, OutOfDeviceMemory
-from ptxloom.machine.launch.asked import asked_of
-from ptxloom.machine.launch.prepared import Prepared
 from ptxloom.machine.memory.arguments import Lent
 from ptxloom.machine.memory.device_memory import GAP, DeviceMemory
 from ptxloom.machine.memory.spans import table_of, with_spans
+from ptxloom.machine.port.launch import Prepared
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -276,7 +275,7 @@ def calls_of(launch: Callable[[], object]) -> int:
 def test_a_launch_with_arrays_of_its_own_calls_as_much_however_much_the_device_holds() -> None:
     device = pl.Device()
     kernel = device.kernel(LOAD, "load")
-    ready = Prepared(kernel, asked_of(kernel, 1, 1), device)
+    ready = Prepared(kernel, 1, 1, device)
     source, into = np.full(1, 7, np.uint32), np.zeros(1, np.uint32)
     lent = [Lent(one, (one.ctypes.data, one.ctypes.data + 4, True), name) for one, name in ((source, "p"), (into, "q"))]
     params = b"".join(one.span[0].to_bytes(8, "little") for one in lent)
@@ -294,7 +293,7 @@ def test_a_launch_with_arrays_of_its_own_calls_as_much_however_much_the_device_h
 def test_an_array_that_was_lent_to_a_launch_is_named_in_it_and_out_of_bounds_behind_it() -> None:
     device = pl.Device()
     kernel = device.kernel(LOAD, "load")
-    ready = Prepared(kernel, asked_of(kernel, 1, 1), device)
+    ready = Prepared(kernel, 1, 1, device)
     source, into = np.zeros(1, np.uint32), device.alloc(4)
     start: int = source.ctypes.data
     lent = [Lent(source, (start, start + 4, True), "x")]

@@ -10,7 +10,7 @@ import numpy as np
 
 from ptxloom.conformance.scenes.things import Maps, SurfaceObject, TextureObject
 from ptxloom.descriptors.tensor_types import DATA_TYPES, INTERLEAVES, L2_PROMOTIONS, OOB_FILLS, SWIZZLES
-from ptxloom.machine.memory.images import GEOMETRIES, MODES
+from ptxloom.machine.port.image import ADDRESS_MODES, GEOMETRIES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Sequence
@@ -157,7 +157,7 @@ class _Objects:
             resource.of.array = self._array(levels[0], geometry).value
         as_integer = sampling.get("read_mode", "element_type") == "element_type"
         sampler = _Sampler(
-            address=(ct.c_int * 3)(*[MODES.index(sampling["address_mode"])] * 3),
+            address=(ct.c_int * 3)(*[ADDRESS_MODES.index(sampling["address_mode"])] * 3),
             filter=int(sampling["filter_mode"] == "linear"),
             flags=_AS_INTEGER * as_integer | _NORMALIZED * bool(sampling["normalized_coords"]),
             mip_filter=int(sampling.get("mipmap_filter_mode") == "linear"),
@@ -213,7 +213,7 @@ class _Objects:
 
 
 def _description(data: NDArray[Any], geometry: str) -> _Array3D:
-    shape = data.shape[: GEOMETRIES[geometry][1]]
+    shape = data.shape[: GEOMETRIES[geometry].dimensions]
     channels = data.shape[-1] if data.ndim > len(shape) else 1
     cube = geometry.endswith("cube")
     height = shape[-2] if geometry in {"2d", "3d", "a2d"} or cube else 0

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ptxloom.cuda_driver.errors import CudaError, Refused
 from ptxloom.cuda_driver.protocol import Operation, is_known, is_whole
 from ptxloom.cuda_driver.report import say
-from ptxloom.machine.native import host_memory
+from ptxloom.machine.port.region import OutOfHostMemory
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -43,7 +43,7 @@ def one_answer(
         if refused.text:
             report.refused(refused.text)
         return refused.error, refused.text.encode()
-    except host_memory.OutOfHostMemory as refused:
+    except OutOfHostMemory as refused:
         report.refused(f"ptxloom: {refused}")
         return CudaError.OUT_OF_MEMORY, b""
     except MemoryError:

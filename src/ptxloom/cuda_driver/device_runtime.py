@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from ptxloom.cuda_driver.error_words import words
 from ptxloom.cuda_driver.runtime_names import runtime_names, spelled
-from ptxloom.machine.program.signatures import SERVICES
+from ptxloom.machine.port.prepare import is_served
 from ptxloom.syntax import parse
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def is_of_device_runtime(name: str) -> bool:
         >>> [is_of_device_runtime(name) for name in ("vprintf", "__cudaCDP2FuncGetAttributes", "cudaesar")]
         [True, True, False]
     """
-    return name in SERVICES or _VARIANT.fullmatch(name) is not None
+    return is_served(name) or _VARIANT.fullmatch(name) is not None
 
 
 def _plain(name: str) -> str:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 SOCKET = "PTXLOOM_DRIVER"
+ON_HAZARD: Final = ("report", "end", "stop", "ignore")
+"""What becomes of a hazard: it is reported as it happens, reported at the end, ends the program, or is ignored."""
 _LIBRARY = "libcuda.so.1"
 _FIRST = Path(__file__).parent / "first"
 

@@ -5,9 +5,6 @@ from __future__ import annotations
 from enum import IntEnum
 from typing import TYPE_CHECKING, Final
 
-from ptxloom.machine.results.event_kinds import REASONS
-from ptxloom.machine.runtime.structs.texture import BETWEEN_ACCESSES
-
 if TYPE_CHECKING:
     from ptxloom.machine import LaunchError
 
@@ -48,7 +45,7 @@ class Refused(Exception):  # noqa: N818 - says what happened
         self.text = text
 
 
-_BY_HAZARD: Final = {
+_BY_FAULT: Final = {
     "out-of-bounds": CudaError.ILLEGAL_ADDRESS,
     "overrun": CudaError.ILLEGAL_ADDRESS,
     "null": CudaError.ILLEGAL_ADDRESS,
@@ -68,9 +65,4 @@ _BY_HAZARD: Final = {
 
 def error_of(ended: LaunchError) -> CudaError:
     """What hardware would have returned where a kernel was ended so."""
-    if not ended.hazards:
-        return CudaError.LAUNCH_FAILED
-    first = ended.hazards[0]
-    if first.message.endswith(REASONS[BETWEEN_ACCESSES]):
-        return CudaError.MISALIGNED_ADDRESS
-    return _BY_HAZARD.get(first.kind, CudaError.LAUNCH_FAILED)
+    return _BY_FAULT.get(ended.fault, CudaError.LAUNCH_FAILED)

@@ -6,14 +6,14 @@ from typing import Final
 
 from ptxloom.cuda_driver.names import names
 from ptxloom.isa.limits import CONSTANT_BYTES, LANES, STATIC_SHARED_BYTES, shared_bytes_of
-from ptxloom.machine.launch.options import multiprocessors
-from ptxloom.machine.memory.device_memory import ALIGNMENT
+from ptxloom.machine.port.prepare import multiprocessors
 
 _THREADS: Final = {75: 1024, 80: 2048, 87: 2048, 90: 2048, 100: 2048, 103: 2048, 110: 2048}
 """Of a multiprocessor, by compute capability (CUDA Programming Guide, "Technical Specifications per Compute
 Capability"); the others have fewer."""
 _TO_FILE: Final = 1  # CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR
 _FEWER: Final = 1536
+_SMALL_ALIGNMENT: Final = 512
 _LARGE: Final = 1 << 19
 _PIECE: Final = 2 << 20  # in which a device's memory is mapped
 
@@ -105,7 +105,7 @@ def alignment_of(size: int) -> int:
         [512, 524288, 1048576, 2097152]
     """
     if size < _LARGE:
-        return ALIGNMENT
+        return _SMALL_ALIGNMENT
     return 1 << size.bit_length() - 1 if size <= _PIECE // 2 else _PIECE
 
 

@@ -10,12 +10,9 @@ from typing import TYPE_CHECKING, BinaryIO, Final, cast
 
 from ptxloom import own_python
 from ptxloom.cuda_driver import build
-from ptxloom.cuda_driver.environment import SOCKET
-from ptxloom.cuda_driver.report import ON_HAZARD
+from ptxloom.cuda_driver.environment import ON_HAZARD, SOCKET
 from ptxloom.diagnostics import UsageError
-from ptxloom.machine.launch.options import DEFAULT_CHECKS, MEMORY_LIMIT, integer, known_checks, multiprocessors
-from ptxloom.machine.memory.arena import default_limit
-from ptxloom.machine.tensor.recipe import architecture
+from ptxloom.machine.port.prepare import device_options
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Sequence
@@ -29,7 +26,7 @@ _SECONDS: Final = 30.0  # in which a server that is no longer needed has said wh
 def driver(
     arch: Target | str = "sm_80",
     *,
-    checks: Sequence[str] = DEFAULT_CHECKS,
+    checks: Sequence[str] | None = None,
     on_hazard: str = "report",
     memory_bytes: int | None = None,
 ) -> Generator[None]:
@@ -40,7 +37,7 @@ def driver(
 
     Args:
         arch: What the device is, `sm_75` to `sm_121`.
-        checks: The tools that watch every launch.
+        checks: The tools that watch every launch; by default memcheck and synccheck.
         on_hazard: `report` hazards as they happen, `end`: when the block is left, `stop`: end the process, `ignore`.
         memory_bytes: What may be allocated; by default half of what this machine has.
 
@@ -60,16 +57,13 @@ def driver(
         >>> count.value
         1
     """
-    architecture(arch)
-    known_checks(checks)
-    multiprocessors()
+    device = device_options(arch, checks, memory_bytes)
     if on_hazard not in ON_HAZARD:
         raise UsageError("on_hazard", on_hazard, f"one of {', '.join(ON_HAZARD)}")
-    size = default_limit() if memory_bytes is None else integer("memory_bytes", memory_bytes, 1, MEMORY_LIMIT)
     if os.environ.get(SOCKET):
-        raise UsageError("pl.driver()", str(arch), f"the only one; there is a driver already ({SOCKET} is set)")
+        raise UsageError("pl.driver()", device.arch, f"the only one; there is a driver already ({SOCKET} is set)")
     library = build.folder() / "libcuda.so.1"
-    asked = (str(arch), ",".join(checks), str(size), on_hazard)
+    asked = (device.arch, ",".join(device.checks), str(device.memory_bytes), on_hazard)
     command, places = own_python.command("-m", "ptxloom.cuda_driver.server", *asked), own_python.environment()
     pipe = subprocess.PIPE
     with subprocess.Popen(

@@ -6,7 +6,6 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.binding.sizes import size_of
-from ptxloom.cuda_driver.device_runtime import device_runtime, is_of_device_runtime
 from ptxloom.cuda_driver.errors import CudaError, Refused
 from ptxloom.cuda_driver.images import module_of
 from ptxloom.cuda_driver.protocol import LIBRARY_KIND
@@ -66,7 +65,7 @@ def linked(modules: Sequence[Module], registers: int = 0) -> str:
     """
     if not modules:
         raise Refused(CudaError.NO_BINARY_FOR_GPU, "ptxloom: nothing that is linked holds PTX")
-    modules = (*modules, *device_runtime(_declared(modules) - _defined(modules)))
+    modules = (*modules, *_of_device_runtime(_declared(modules) - _defined(modules)))
     if len(modules) == 1 and not registers:
         return modules[0].source.text
     version = max(module.version for module in modules)
@@ -97,8 +96,19 @@ def linked(modules: Sequence[Module], registers: int = 0) -> str:
     return "\n".join(parts) + "\n"
 
 
+def _of_device_runtime(missing: Collection[str]) -> Sequence[Module]:
+    """What CUDA's device run-time defines of missing names."""
+    if not missing:
+        return ()
+    from ptxloom.cuda_driver.device_runtime import device_runtime  # noqa: PLC0415 - few modules declare any
+
+    return device_runtime(missing)
+
+
 def undefined(modules: Sequence[Module]) -> set[str]:
     """The names that these do not define, and CUDA's device run-time does not have."""
+    from ptxloom.cuda_driver.device_runtime import is_of_device_runtime  # noqa: PLC0415 - likewise
+
     return {name for name in _declared(modules) - _defined(modules) if not is_of_device_runtime(name)}
 
 

@@ -5,19 +5,17 @@ from __future__ import annotations
 from math import prod
 from typing import TYPE_CHECKING, Final
 
+from ptxloom.cuda_driver.errors import CudaError, Refused
 from ptxloom.cuda_driver.images import made_for_of
-from ptxloom.cuda_driver.protocol import FUNCTION_ATTRIBUTES
+from ptxloom.cuda_driver.protocol import FUNCTION_ATTRIBUTES, NUMBER, PAIR
+from ptxloom.diagnostics import UsageError
 from ptxloom.isa.limits import STATIC_SHARED_BYTES
-from ptxloom.machine.memory.module_variables import place_variables
-from ptxloom.machine.program.signatures import FRAME_HEAD
+from ptxloom.machine.port.region import DeviceVariables
 from ptxloom.syntax.tree import Integer
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from ptxloom.machine import Kernel
-    from ptxloom.machine.memory.device_memory import DeviceMemory
+    from ptxloom.machine.port.region import DeviceMemory
     from ptxloom.syntax.module import Module
 
 MOST_REGISTERS: Final = 255
@@ -36,23 +34,22 @@ class Loaded:
 
     def __init__(self, module: Module, memory: DeviceMemory, registers: int) -> None:
         self._registers = registers
-        self._memory = memory
-        self._places: list[int] = []
         self.module = module
-        self.variables = place_variables(module, self._room)
+        self.variables = DeviceVariables(module, memory)
         self.kernels: dict[str, int] = {}
 
-    def _room(self, size: int, alignment: int, space: str) -> NDArray[np.uint8]:
-        made = self._memory.allocate(max(size, 1) + alignment, f"the {space} variables", constant=space == "const")
-        self._places.append(made.address)
-        self._memory.written(made.address, made.nbytes)
-        start = -made.address % alignment
-        return self._memory.view(made.address, made.nbytes)[start : start + size]
+    def reference(self, data: bytes) -> bytes:
+        """The address of a variable that stands for a texture or a surface.
 
-    def drop(self) -> None:
-        """Free the variables."""
-        for place in self._places:
-            self._memory.free(place)
+        Raises:
+            Refused: It has no such variable.
+        """
+        _, is_surface = PAIR.unpack_from(data)
+        name = data[PAIR.size :].decode("utf-8", "replace")
+        try:
+            return NUMBER.pack(self.variables.reference(name, "surfref" if is_surface else "texref"))
+        except UsageError:
+            raise Refused(CudaError.NOT_FOUND) from None
 
     def attributes(self, kernel: Kernel, capability: int) -> list[int]:
         """Those of a kernel of this module, in the order of `CUfunction_attribute`; then the block that it requires.
@@ -61,16 +58,15 @@ class Loaded:
             kernel: The kernel.
             capability: The device's, times ten.
         """
-        needs = kernel.needs
         said = {
             one.name: [value.value for value in one.values if isinstance(value, Integer)] for one in kernel.directives
         }
-        static = needs.shared_bytes - needs.reserved_bytes
+        static = kernel.shared_bytes
         threads = prod(said.get("maxntid") or [1024])
         registers = min([kernel.registers, self._registers, MOST_REGISTERS, *said.get("maxnreg", [])])
         cluster = (*said.get("reqnctapercluster", ()), 1, 1, 1)[:3] if "reqnctapercluster" in said else (0, 0, 0)
         values = [
-            threads, static, self.variables.memory["const"].nbytes, needs.frame_bytes - FRAME_HEAD,
+            threads, static, self.variables.constant_bytes, kernel.frame_bytes,
             registers, made_for_of(kernel.module).number, capability, 0, max(STATIC_SHARED_BYTES - static, 0), -1,
             int("explicitcluster" in said), *cluster,
         ]  # fmt: skip

@@ -13,7 +13,7 @@ from typing import Final
 
 import numpy as np
 
-from ptxloom.machine.native.host_memory import OutOfHostMemory
+from ptxloom.machine.port.region import OutOfHostMemory
 
 SEALS: Final = fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL
 """Of a file that processes map: no process can change its length under the others."""
@@ -118,7 +118,7 @@ class SharedRegion:
         """Where it has been mapped, and how much: what limits of addresses and of files leave, up to `most`.
 
         Raises:
-            Refused: That is less than `least`.
+            OutOfHostMemory: That is less than `least`.
         """
         size = -(-most // mmap.PAGESIZE) * mmap.PAGESIZE
         while size >= max(least, mmap.PAGESIZE):

@@ -12,8 +12,6 @@ from ptxloom.names.demangling import demangled, missed
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-ON_HAZARD: Final = ("report", "end", "stop", "ignore")
-"""What becomes of a hazard: it is reported as it happens, reported at the end, ends the program, or is ignored."""
 DESTROYS: Final = ("context", "kernel")
 """What fails with a kernel that is ended: its context, in which every later call returns its error, or nothing."""
 MOST_TOLD: Final = 10
@@ -32,7 +30,7 @@ class Report:
     """The findings in all processes of a program.
 
     Args:
-        on_hazard: One of `ON_HAZARD`.
+        on_hazard: One of `environment.ON_HAZARD`.
         destroys: One of `DESTROYS`.
         checks: The tools that watch, if the summary must mention races that are not looked for.
 

@@ -24,7 +24,7 @@ from ptxloom.cuda_driver.protocol import ANSWER, MOST_BYTES, QUESTION, Operation
 from ptxloom.cuda_driver.report import STOPPED, Report, say
 from ptxloom.cuda_driver.session import Session
 from ptxloom.diagnostics import BEFORE_LAWS
-from ptxloom.machine.native.host_memory import OutOfHostMemory
+from ptxloom.machine.port.region import OutOfHostMemory
 from ptxloom.names.demangling import demangled
 
 if TYPE_CHECKING:
@@ -208,7 +208,7 @@ def watched() -> Generator[None]:
         yield
         return
     from ptxloom.diagnosis.watched import Watcher  # noqa: PLC0415 - only where it is asked for
-    from ptxloom.machine.launch.watching import watching  # noqa: PLC0415 - likewise
+    from ptxloom.machine.port.launch import watching  # noqa: PLC0415 - likewise
 
     watcher = Watcher()
 

@@ -33,19 +33,14 @@ from ptxloom.cuda_driver.protocol import (
     PlaceStep,
 )
 from ptxloom.cuda_driver.regions import SharedRegion
-from ptxloom.cuda_driver.tensor_maps import encoded
-from ptxloom.cuda_driver.textures import Images, reference
 from ptxloom.cuda_driver.virtual import VirtualMemory
 from ptxloom.diagnostics import PtxloomError, UsageError
 from ptxloom.isa import Target
-from ptxloom.machine import Kernel, LaunchError, OutOfDeviceMemory
-from ptxloom.machine.launch.asked import asked_of
-from ptxloom.machine.launch.device_launches import MOST_PENDING
-from ptxloom.machine.launch.options import FUSED, MEMORY_LIMIT
-from ptxloom.machine.launch.prepared import Prepared
-from ptxloom.machine.memory.arena import default_limit
-from ptxloom.machine.memory.device_memory import ALIGNMENT, DeviceMemory
-from ptxloom.machine.native import host_memory
+from ptxloom.lazy import cached_property
+from ptxloom.machine import LaunchError, OutOfDeviceMemory
+from ptxloom.machine.port.launch import Prepared
+from ptxloom.machine.port.prepare import assembled
+from ptxloom.machine.port.region import DeviceMemory, OutOfHostMemory
 from ptxloom.source import Source
 from ptxloom.syntax.parser import parse_source
 
@@ -53,7 +48,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from ptxloom.cuda_driver.report import Report
-    from ptxloom.machine import LaunchOptions
+    from ptxloom.cuda_driver.textures import Images
+    from ptxloom.machine import Kernel, LaunchOptions
 
     Others: TypeAlias = Callable[[int], "Session | None"]
 
@@ -94,10 +90,9 @@ class Session:
         self.regions: list[SharedRegion] = []
         try:
             self.memory = DeviceMemory(memory_bytes, watched="initcheck:global" in checks, reserve=self._reserve)
-        except host_memory.OutOfHostMemory:  # the second one
+        except OutOfHostMemory:  # the second one
             self._unmap()
             raise
-        self._images = Images(self.memory.images)
         self._virtual = VirtualMemory(self.memory)
         self._arch = arch
         self._capability = Target.parse(arch).number
@@ -117,12 +112,12 @@ class Session:
             Operation.LIST_FUNCTIONS: self._list,
             Operation.LINK: self._link,
             Operation.MISSING: self._missing,
-            Operation.TENSOR_MAP: lambda data: encoded(data, self._capability),
+            Operation.TENSOR_MAP: self._tensor_map,
             Operation.IPC_OPEN: self._open,
-            Operation.IMAGE: self._images.show,
-            Operation.DROP_IMAGE: self._images.drop,
+            Operation.IMAGE: lambda data: self._images.show(data),  # noqa: PLW0108 - made when one comes
+            Operation.DROP_IMAGE: lambda data: self._images.drop(data),  # noqa: PLW0108 - likewise
             Operation.PLACE: self._place,
-            Operation.REFERENCE: lambda data: reference(self._of(data)[1], data),
+            Operation.REFERENCE: lambda data: self._of(data)[1].reference(data),
             Operation.VIRTUAL: self._virtual.answer,
         }
 
@@ -181,7 +176,7 @@ class Session:
         number = next(self._allocations)
         try:
             name = f"alloc[{number}]" + f" of {origin}" * bool(origin)
-            made = self.memory.allocate(size, name, align=alignment_of(size) if kind in PLACED_KINDS else ALIGNMENT)
+            made = self.memory.allocate(size, name, align=alignment_of(size) if kind in PLACED_KINDS else 1)
         except OutOfDeviceMemory:
             raise Refused(CudaError.OUT_OF_MEMORY) from None
         self._given.add(made.address)
@@ -254,6 +249,19 @@ class Session:
             raise Refused(CudaError.INVALID_VALUE) from None
         return b""
 
+    # -- what textures and tensor maps are over
+
+    @cached_property
+    def _images(self) -> Images:
+        from ptxloom.cuda_driver.textures import Images  # noqa: PLC0415 - few programs have any
+
+        return Images(self.memory)
+
+    def _tensor_map(self, data: bytes) -> bytes:
+        from ptxloom.cuda_driver.tensor_maps import encoded  # noqa: PLC0415 - likewise
+
+        return encoded(data, self._capability)
+
     # -- modules
 
     def _load(self, data: bytes) -> bytes:
@@ -287,12 +295,10 @@ class Session:
 
     def _unload(self, data: bytes) -> bytes:
         loaded = self._modules.pop(self._of(data)[0])
-        for piece in loaded.variables.pieces():  # what a reference stood for
-            self.memory.images.pop(piece.start, None)
         self._prepared.clear()
         for number in loaded.kernels.values():
             del self._kernels[number]
-        loaded.drop()
+        loaded.variables.drop()
         return b""
 
     def _of(self, data: bytes) -> tuple[int, Loaded, str]:
@@ -309,14 +315,14 @@ class Session:
 
     def _global(self, data: bytes) -> bytes:
         _, loaded, name = self._of(data)
-        for piece in loaded.variables.pieces():
-            if piece.name == name:
-                try:
-                    loaded.variables.array(name)  # the caller may fill an `.extern` one
-                except UsageError:  # a texture's, which has no bytes
-                    raise Refused(CudaError.NOT_SUPPORTED) from None
-                return PAIR.pack(piece.start, piece.size)
-        raise Refused(CudaError.INVALID_VALUE if name in loaded.module.functions else CudaError.NOT_FOUND)
+        piece = loaded.variables.piece(name)
+        if piece is None:
+            raise Refused(CudaError.INVALID_VALUE if name in loaded.module.functions else CudaError.NOT_FOUND)
+        try:
+            loaded.variables.note_filled(name)  # the caller may fill an `.extern` one
+        except UsageError:  # a texture's, which has no bytes
+            raise Refused(CudaError.NOT_SUPPORTED) from None
+        return PAIR.pack(piece.start, piece.size)
 
     def _function(self, data: bytes) -> bytes:
         _, loaded, name = self._of(data)
@@ -325,7 +331,7 @@ class Session:
             raise Refused(CudaError.NOT_FOUND)
         if name not in loaded.kernels:
             try:
-                made = Kernel(loaded.module, name, self._arch, unchecked=True, contract=FUSED)
+                made = assembled(loaded.module, name, self._arch)
             except PtxloomError as error:
                 raise Refused(CudaError.NOT_SUPPORTED, f"ptxloom: kernel {name}: {error}") from None
             number = next(self._numbers)
@@ -367,13 +373,14 @@ class Session:
             "stack_bytes": stack_bytes,
             "printf_bytes": printf_bytes,
             "heap_bytes": None if heap_bytes == _HEAP_BYTES else heap_bytes,
-            "memory_limit": min(self.memory.capacity + default_limit(), MEMORY_LIMIT),
+            "memory_limit": self.memory.launch_limit,
         }
-        pending = min(pending, MOST_PENDING)
-        asked = asked_of(kernel, sizes[:3], sizes[3:6], options, shared_bytes=shared_bytes, pending_launches=pending)
+        made = Prepared(
+            kernel, sizes[:3], sizes[3:6], self, options, shared_bytes=shared_bytes, pending_launches=pending
+        )
         if len(self._prepared) >= _MOST_PREPARED:
             self._prepared.clear()
-        self._prepared[head] = made = Prepared(kernel, asked, self)
+        self._prepared[head] = made
         return made
 
     def _tell(self, kernel: Kernel, what: object) -> None:

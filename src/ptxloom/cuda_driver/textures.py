@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from itertools import count
 from struct import Struct
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from ptxloom.cuda_driver.errors import CudaError, Refused
-from ptxloom.cuda_driver.protocol import IMAGE, NUMBER, PAIR
+from ptxloom.cuda_driver.protocol import IMAGE, NUMBER
 from ptxloom.diagnostics import UsageError
 from ptxloom.machine import Sampling
-from ptxloom.machine.memory.images import GEOMETRIES, LAYERED, MODES, NORMALIZED, MipLevel, Texels, image_row
-from ptxloom.machine.runtime.structs.texture import MOST_LEVELS
+from ptxloom.machine.port import image
+from ptxloom.machine.port.image import ADDRESS_MODES, GEOMETRIES, MipLevel, Texels
 
 if TYPE_CHECKING:
-    from ptxloom.cuda_driver.loaded import Loaded
+    from ptxloom.machine.port.region import DeviceMemory
 
 _LEVEL: Final = Struct("<3Q3I4x")
 _GEOMETRIES: Final = tuple(GEOMETRIES)  # in the order of the numbers
@@ -22,20 +22,18 @@ _LETTERS: Final = {0x01: "u1", 0x02: "u2", 0x03: "u4", 0x08: "i1", 0x09: "i2", 0
 _NORMALIZED_FORMATS: Final = {
     0xC0 + number: letter for number, letter in enumerate(one for one in ("u1", "u2", "i1", "i2") for _ in range(3))
 }
-_CHANNELS: Final = (1, 2, 4)
 _AS_INTEGER, _NORMALIZED, _SRGB = 1, 2, 16
-_CLAMP: Final = 1
 
 
 class Images:
     """The textures and surfaces of a process.
 
     Args:
-        shown: Where kernels look them up, by their handles.
+        memory: The device's, where kernels find them by their handles.
     """
 
-    def __init__(self, shown: dict[int, Any]) -> None:
-        self._shown = shown
+    def __init__(self, memory: DeviceMemory) -> None:
+        self._memory = memory
         self._numbers = count(1)
 
     def show(self, data: bytes) -> bytes:
@@ -50,14 +48,16 @@ class Images:
         border, (bias, least, most), levels = numbers[5:9], numbers[9:12], int(numbers[12])
         letter = _LETTERS.get(format_) or _NORMALIZED_FORMATS.get(format_)
         size = IMAGE.size + levels * _LEVEL.size
-        if letter is None or channels not in _CHANNELS or geometry >= len(_GEOMETRIES) or len(data) != size:
+        if letter is None or geometry >= len(_GEOMETRIES) or len(data) != size:
             raise Refused(CudaError.INVALID_VALUE)
-        if not 1 <= levels <= MOST_LEVELS or (_GEOMETRIES[geometry] in LAYERED and not layers):
-            raise Refused(CudaError.INVALID_VALUE)
-        known = [MipLevel(*_LEVEL.unpack_from(data, at)) for at in range(IMAGE.size, size, _LEVEL.size)]
         texels = Texels(_GEOMETRIES[geometry], letter, channels, layers)
-        first, second, third = (MODES[mode] if 0 <= mode < len(MODES) else MODES[_CLAMP] for mode in modes)
-        is_read_as_it_is = (flags & _AS_INTEGER and format_ in _LETTERS) or letter not in NORMALIZED
+        try:
+            image.must_be_an_image(texels, levels)
+        except UsageError:
+            raise Refused(CudaError.INVALID_VALUE) from None
+        known = [MipLevel(*_LEVEL.unpack_from(data, at)) for at in range(IMAGE.size, size, _LEVEL.size)]
+        first, second, third = (ADDRESS_MODES[mode] if 0 <= mode < len(ADDRESS_MODES) else "clamp" for mode in modes)
+        is_read_as_it_is = (flags & _AS_INTEGER and format_ in _LETTERS) or not texels.can_be_normalized
         sampling = Sampling(
             (first, second, third), "linear" if filter_ else "point",
             "element_type" if is_read_as_it_is else "normalized_float", bool(flags & _NORMALIZED),
@@ -65,25 +65,10 @@ class Images:
             bool(flags & _SRGB),
         )  # fmt: skip
         handle = reference or next(self._numbers)
-        if all(level.width and level.height and level.depth for level in known):  # nothing can be read of an empty one
-            self._shown[handle] = image_row(handle, texels, known, None if is_surface else sampling)
+        image.show(self._memory, handle, texels, known, None if is_surface else sampling)
         return NUMBER.pack(handle)
 
     def drop(self, data: bytes) -> bytes:
         """Forget the object with a number."""
-        self._shown.pop(NUMBER.unpack(data)[0], None)
+        image.hide(self._memory, NUMBER.unpack(data)[0])
         return b""
-
-
-def reference(loaded: Loaded, data: bytes) -> bytes:
-    """The address of a module's variable that stands for a texture or a surface.
-
-    Raises:
-        Refused: It has no such variable.
-    """
-    _, is_surface = PAIR.unpack_from(data)
-    name = data[PAIR.size :].decode("utf-8", "replace")
-    try:
-        return NUMBER.pack(loaded.variables.reference(name, "surfref" if is_surface else "texref"))
-    except UsageError:
-        raise Refused(CudaError.NOT_FOUND) from None

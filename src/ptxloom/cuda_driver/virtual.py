@@ -19,7 +19,7 @@ from ptxloom.dataclass import dataclass
 from ptxloom.machine import OutOfDeviceMemory
 
 if TYPE_CHECKING:
-    from ptxloom.machine.memory.device_memory import DeviceMemory
+    from ptxloom.machine.port.region import DeviceMemory
 
 UNIT: Final = 2 << 20
 """In which memory is made and mapped, as on the GPUs that there are."""

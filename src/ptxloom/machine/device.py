@@ -8,12 +8,10 @@ import numpy as np
 
 from ptxloom.diagnostics import UsageError, must_be
 from ptxloom.machine.kernels import contracted
-from ptxloom.machine.launch.options import AS_WRITTEN, DEFAULT_CHECKS, MEMORY_LIMIT, integer, known_checks
-from ptxloom.machine.memory.arena import default_limit
+from ptxloom.machine.launch.options import AS_WRITTEN, DEFAULT_CHECKS, FUSED, device_options, integer
 from ptxloom.machine.memory.device_memory import Allocation, DeviceMemory
 from ptxloom.machine.memory.foreign_arrays import brief, host_array, must_be_array
 from ptxloom.machine.memory.module_variables import memory_of
-from ptxloom.machine.tensor.recipe import architecture
 from ptxloom.syntax import parse
 from ptxloom.syntax.module import Module
 
@@ -62,14 +60,11 @@ class Device:
         checks: Sequence[str] = DEFAULT_CHECKS,
         memory_bytes: int | None = None,
     ) -> None:
-        architecture(arch)
-        known_checks(checks)
-        capacity = default_limit() if memory_bytes is None else integer("memory_bytes", memory_bytes, 1, MEMORY_LIMIT)
-        self.arch = str(arch)
-        self.checks = tuple(checks)
-        self.memory = DeviceMemory(capacity, watched="initcheck:global" in self.checks)
+        judged = device_options(arch, checks, memory_bytes)
+        self.arch, self.checks = judged.arch, judged.checks
+        self.memory = DeviceMemory(judged.memory_bytes, watched="initcheck:global" in self.checks)
         self._modules: dict[str, Module] = {}
-        self._kernels: dict[tuple[str, str | None, str], Kernel] = {}
+        self._kernels: dict[tuple[str, str | None, bool], Kernel] = {}
 
     def __repr__(self) -> str:
         return f"Device({self.arch!r}, {self.memory.allocated:,} of {self.memory.capacity:,} bytes allocated)"
@@ -203,12 +198,13 @@ class Device:
             self.memory.register(variables["const"], "", constant=True)
         return found
 
-    def kernel(self, text: str | Module, name: str | None = None) -> Kernel:
+    def kernel(self, text: str | Module, name: str | None = None, *, fused: bool = False) -> Kernel:
         """A kernel, prepared for this device; the same one each time.
 
         Args:
             text: PTX, or a parsed module.
             name: The kernel's name; it may be left out if the module has one kernel.
+            fused: Products are added without being rounded first, as ptxas fuses them; else as written.
 
         Returns:
             The kernel; launch it with `memory=device`.
@@ -218,23 +214,10 @@ class Device:
             IllegalPtx: The checker finds errors in what the kernel reaches.
             UnsupportedInstruction: The machine cannot run one of its instructions.
         """
-        return self.contracted(text, name, AS_WRITTEN)
-
-    def contracted(self, text: str | Module, name: str | None, contract: str) -> Kernel:
-        """Like `kernel`, with the contract of its sums and products known from the beginning.
-
-        Args:
-            text: As for `kernel`.
-            name: As for `kernel`.
-            contract: `AS_WRITTEN`, or `FUSED`: products are added without being rounded first.
-
-        Returns:
-            The kernel, made once for a text, a name and a contract.
-        """
         module = self.load(text)
-        key = (module.source.text, name, contract)
+        key = (module.source.text, name, fused)
         if key not in self._kernels:
-            self._kernels[key] = contracted(module, name, self.arch, contract)
+            self._kernels[key] = contracted(module, name, self.arch, FUSED if fused else AS_WRITTEN)
         return self._kernels[key]
 
 

@@ -37,6 +37,7 @@ from ptxloom.machine.native import interrupts, jit
 from ptxloom.machine.plan import explaining
 from ptxloom.machine.program.parameters import KernelParameter, called, kernel_parameters
 from ptxloom.machine.program.planned import Planned
+from ptxloom.machine.program.signatures import FRAME_HEAD
 from ptxloom.machine.results.outcome import LaunchError, LaunchResult
 from ptxloom.machine.tensor.recipe import tensor_target
 from ptxloom.names.demangling import demangled
@@ -160,6 +161,16 @@ class Kernel:
     def registers(self) -> int:
         """32-bit registers that a thread needs here at a time, at least 16; ptxloom's own count, not that of ptxas."""
         return max(-(-self.needs.register_bytes // _LANE_BYTES), _LEAST_REGISTERS)
+
+    @property
+    def shared_bytes(self) -> int:
+        """Static shared memory that it declares, a CTA."""
+        return self.needs.static_shared_bytes
+
+    @property
+    def frame_bytes(self) -> int:
+        """Local memory that it declares, a thread; functions that it calls take more."""
+        return self.needs.frame_bytes - FRAME_HEAD
 
     @cached_property
     def fused(self) -> Kernel:

@@ -35,7 +35,7 @@ def is_watched() -> bool:
 
 def launched(cost: float) -> None:
     """A launch of `cost` cycles is over."""
-    from ptxloom.machine.launch.options import multiprocessors  # noqa: PLC0415 - it takes NumPy, `import triton` does not
+    from ptxloom.machine.port.prepare import multiprocessors  # noqa: PLC0415 - it takes NumPy, `import triton` does not
 
     advance(cost / multiprocessors() / _CYCLES_A_MS)
 

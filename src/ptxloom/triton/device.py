@@ -12,7 +12,7 @@ from ptxloom.descriptors import encode_im2col, encode_tiled
 from ptxloom.descriptors.tensor_types import DATA_TYPES, OOB_FILLS, SWIZZLES
 from ptxloom.diagnostics import BEFORE_LAWS
 from ptxloom.machine import Device, Kernel
-from ptxloom.machine.launch.options import AS_WRITTEN, FUSED, multiprocessors, read_checks
+from ptxloom.machine.port.prepare import multiprocessors, read_checks
 from ptxloom.triton.compiler import FUSED_END
 from ptxloom.triton.properties import FIRST_WITH_CLUSTERS, capability, properties
 
@@ -69,7 +69,7 @@ class Utilities:
         del shared_bytes
         written = text.decode()
         ptx = written.removesuffix(FUSED_END)
-        kernel = device().contracted(ptx, name, AS_WRITTEN if ptx == written else FUSED)
+        kernel = device().kernel(ptx, name, fused=ptx != written)
         return Loaded(kernel, kernel, kernel.registers, 0, 1024)
 
     def unload_module(self, _module: Kernel) -> None:

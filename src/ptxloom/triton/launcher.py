@@ -14,9 +14,7 @@ from triton.runtime import _allocation
 
 from ptxloom.diagnostics import PtxloomError, UsageError
 from ptxloom.machine import LaunchOptions
-from ptxloom.machine.launch.asked import asked_of
-from ptxloom.machine.launch.prepared import Prepared
-from ptxloom.machine.launch.watching import watched_checks, watched_provenance
+from ptxloom.machine.port.launch import Prepared
 from ptxloom.triton import clock, recorded
 from ptxloom.triton.device import device
 from ptxloom.triton.parameters import MAP, Parameters, pointer
@@ -25,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from ptxloom.machine import Kernel, LaunchResult
-    from ptxloom.machine.memory.arguments import Lent
+    from ptxloom.machine.port.region import Lent
 
 _MOST_PREPARED: Final = 64  # grids of a kernel that are judged once
 
@@ -95,18 +93,17 @@ class Launcher:
         """A launch over a grid, judged except for its parameters; kept for the next one like it."""
         made = self._metadata
         profile, provenance = clock.is_watched(), bool(os.environ.get("PTXLOOM_WHY"))
-        key = (function, grid, profile, provenance, watched_checks(), watched_provenance())
+        key = (function, grid, profile, provenance)
         ready = self._prepared.get(key)
         if ready is None:
             members: int = getattr(made, "num_ctas", 1)
             kernel = function.fused if made.enable_fp_fusion else function
-            grid, options = (grid[0] * members, grid[1], grid[2]), LaunchOptions()
+            grid, options = (grid[0] * members, grid[1], grid[2]), LaunchOptions(profile=profile, provenance=provenance)
             if members > 1:
                 options["cluster"] = (members, 1, 1)
-            asked = asked_of(kernel, grid, 32 * made.num_warps, options, shared_bytes=made.shared)
             if len(self._prepared) >= _MOST_PREPARED:
                 self._prepared.clear()
-            ready = Prepared(kernel, asked, device(), profile=profile, provenance=provenance)
+            ready = Prepared(kernel, grid, 32 * made.num_warps, device(), options, shared_bytes=made.shared)
             self._prepared[key] = ready
         return ready
 

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import ctypes
 import re
 import struct
 from functools import cache, lru_cache, partial
 from typing import TYPE_CHECKING, Any, Final, cast
 
-import numpy as np
-
 from ptxloom.diagnostics import UsageError
-from ptxloom.machine.memory.arguments import Lent, byte_bounds
+from ptxloom.machine.port.region import Lent, byte_bounds, lent_at
 from ptxloom.triton.arrays import ArrayArgument, said_bounds
 from ptxloom.triton.device import Scratch
 
@@ -28,6 +25,7 @@ _CODES: Final = {"fp16": "<e", "fp32": "<f", "f32": "<f", "fp64": "<d"}
 
 _BITS: Final = re.compile(r"\d+")
 _MOST_KNOWN: Final = 4096  # tensors whose memory is known from launches before
+_lent: Final = lru_cache(_MOST_KNOWN)(lent_at)
 
 
 class Parameters:
@@ -94,13 +92,6 @@ def pointer(name: str, element_bytes: int, value: Any, lent: list[Lent]) -> byte
     if bounds is not None:
         lent.append(_lent(*bounds, name))
     return _address(value.data_ptr())
-
-
-@lru_cache(_MOST_KNOWN)
-def _lent(low: int, high: int, name: str) -> Lent:
-    """Memory of the host, whichever library owns it now."""
-    array = np.ctypeslib.as_array((ctypes.c_uint8 * (high - low)).from_address(low))
-    return Lent(array, (low, high, True), name)
 
 
 def _storage(tensor: Any, name: str, element_bytes: int) -> tuple[int, int] | None:

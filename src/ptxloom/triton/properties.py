@@ -28,7 +28,7 @@ def capability() -> int:
 
 def properties() -> dict[str, int]:
     """What Triton asks of it, by the names that Triton uses."""
-    from ptxloom.machine.launch.options import multiprocessors  # noqa: PLC0415 - it takes NumPy, `import triton` does not
+    from ptxloom.machine.port.prepare import multiprocessors  # noqa: PLC0415 - it takes NumPy, `import triton` does not
 
     return {
         "max_shared_mem": shared_bytes_of(capability()),

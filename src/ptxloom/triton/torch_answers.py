@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 import torch as _torch
 
 from ptxloom.isa.limits import STATIC_SHARED_BYTES
-from ptxloom.machine.memory.arena import default_limit
+from ptxloom.machine.port.region import Budget
 from ptxloom.triton import clock, properties, recorded, torch_graphs, torch_memory, torch_names, torch_streams
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def _device_properties(*_: object, **__: object) -> SimpleNamespace:
         gcnArchName=f"ptxloom sm_{number}",  # which PyTorch's compiler asks for where PyTorch was not built for CUDA
         major=number // 10,
         minor=number % 10,
-        total_memory=default_limit(),
+        total_memory=Budget().limit,
         multi_processor_count=known["multiprocessor_count"],
         warp_size=known["warpSize"],
         regs_per_multiprocessor=known["max_num_regs"],
@@ -85,7 +85,7 @@ def _memory_stats(*_: object, **__: object) -> Counter[str]:
 
 
 def _mem_get_info(*_: object, **__: object) -> tuple[int, int]:
-    total = default_limit()
+    total = Budget().limit
     return max(total - torch_memory.allocated(), 0), total
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import triton
 import triton.language as tl
 
-from ptxloom.machine.launch.prepared import Prepared
+from ptxloom.machine.port.launch import Prepared
 from ptxloom.triton import from_numpy
 
 told: list[str] = []

@@ -103,7 +103,7 @@ limit(1 << 19)
 said(lambda: llvm.load([code], ["f"], {}))
 """
     compiling, loading = answers(script)
-    assert compiling.startswith("Refused this machine refuses ")
+    assert compiling.startswith("OutOfHostMemory this machine refuses ")
     assert compiling.endswith(" bytes for compiling")
     assert loading.endswith(" bytes for machine code")
 
@@ -122,6 +122,6 @@ said(lambda: k.launch(1, 32, [], heap_bytes=1 << 20))
     assert variable.startswith("UnsupportedInstruction line 3")
     assert "takes" in variable or "take" in variable
     assert heap.startswith("OverBudget memory_limit is ")
-    assert more.startswith("Refused this machine refuses ")
+    assert more.startswith("OutOfHostMemory this machine refuses ")
     assert more.endswith("for the device heap")
     assert fits == "went well"

@@ -15,17 +15,18 @@ if TYPE_CHECKING:
 
 PACKAGE: Final = Path(ptxloom.__file__).parent
 INSIDE: Final = "ptxloom.machine."
+PORT: Final = "ptxloom.machine.port"
 MOST: Final = {
     "cli": 15,
-    "conformance": 6,
-    "cuda_driver": 29,
-    "fuzzing": 6,
+    "conformance": 4,
+    "cuda_driver": 0,
+    "fuzzing": 5,
     "judge": 2,
     "lsp": 0,
     "pytest_plugin.py": 2,
     "snapshots.py": 0,
     "tool_server": 0,
-    "triton": 11,
+    "triton": 0,
     "views": 14,
     "web": 0,
 }
@@ -37,7 +38,9 @@ def taken(neighbour: str) -> Iterator[tuple[str, str]]:
     place = PACKAGE / neighbour
     for path in [place] if place.suffix else sorted(place.rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.ImportFrom) and f"{node.module}.".startswith(INSIDE) and node.module != INSIDE[:-1]:
+            if not isinstance(node, ast.ImportFrom) or f"{node.module}".startswith(PORT):
+                continue
+            if f"{node.module}.".startswith(INSIDE) and node.module != INSIDE[:-1]:
                 yield from ((str(node.module), one.name) for one in node.names)
 
 

@@ -18,7 +18,7 @@ from ptxloom.conformance.scenes.scene import Scene
 from ptxloom.conformance.scenes.things import SurfaceObject, TextureObject
 from ptxloom.dataclass import dataclass
 from ptxloom.isa.vectors import coordinates, vector_length
-from ptxloom.machine.memory.images import MODES
+from ptxloom.machine.port.image import ADDRESS_MODES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -372,6 +372,6 @@ def _look_ups(name: str, form: Form, count: int) -> Iterator[LookUp]:
         yield LookUp(name, form, count, "border", linear=False)
         return
     floats = form.filling["dtype"][0] == "f"
-    for mode in MODES:
+    for mode in ADDRESS_MODES:
         for linear in (False, True) if floats and not form.filling.get("comp") else (False,):
             yield LookUp(f"{name}@{mode}.{'linear' if linear else 'point'}", form, count, mode, linear)

@@ -59,6 +59,11 @@ class Needs:
     looks_up: bool
     uses_tensor_memory: bool
 
+    @property
+    def static_shared_bytes(self) -> int:
+        """Static shared memory that the kernel declares, a CTA."""
+        return self.shared_bytes - self.reserved_bytes
+
 
 def packed(needs: Needs) -> bytes:
     """Pack them for the cache."""

@@ -8,9 +8,9 @@ from ptxloom.dataclass import dataclass
 from ptxloom.isa.limits import LOCAL_BYTES, SHARED_BYTES
 from ptxloom.machine.launch.device_launches import MOST_PENDING, PENDING_LAUNCHES
 from ptxloom.machine.launch.launch_limits import LaunchFacts, shape_of
-from ptxloom.machine.launch.options import MEMORY_LIMIT, NO_OPTIONS, PRINTF_BYTES, PRINTF_LIMIT, THREADS_LIMIT, integer
+from ptxloom.machine.launch.options import NO_OPTIONS, PRINTF_BYTES, PRINTF_LIMIT, THREADS_LIMIT, integer
 from ptxloom.machine.launch.runnable import Runnable
-from ptxloom.machine.memory.arena import Budget
+from ptxloom.machine.memory.arena import MEMORY_LIMIT, Budget
 from ptxloom.machine.memory.heap import MOST_BYTES
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ def asked_of(
     """
     shape = shape_of(grid, block, options.get("cluster"), kernel.directives)
     given = options.get
-    static = kernel.needs.shared_bytes - kernel.needs.reserved_bytes
+    static = kernel.needs.static_shared_bytes
     room = max(SHARED_BYTES - static, 0)
     return LaunchNumbers(
         shape,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, TypedDict
 
 from ptxloom.diagnostics import TOOLS, UsageError, must_be, must_be_several
@@ -12,15 +13,18 @@ from ptxloom.isa.spelling import near_misses
 from ptxloom.machine.instruments.wanted import VARIABLES
 from ptxloom.machine.launch.launch_limits import whole
 from ptxloom.machine.launch.launch_state import LEAKS
+from ptxloom.machine.memory.arena import MEMORY_LIMIT, default_limit
 from ptxloom.machine.memory.foreign_arrays import host_array
 from ptxloom.machine.memory.tensor_map import MappedArray
 from ptxloom.machine.results.provenance_choice import Provenance
+from ptxloom.machine.tensor.recipe import architecture
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
+    from ptxloom.isa.target import Target
     from ptxloom.machine.launch.expected import References
     from ptxloom.machine.launch.grid import Progress
     from ptxloom.machine.memory.device_memory import MemoryHolder
@@ -37,7 +41,6 @@ AS_WRITTEN = "as written"
 FUSED = "fused"
 THREADS_LIMIT = 1024
 PRINTF_LIMIT = 1 << 30
-MEMORY_LIMIT = 1 << 48
 _MULTIPROCESSORS = "PTXLOOM_MULTIPROCESSORS"
 
 
@@ -139,6 +142,42 @@ def multiprocessors() -> int:
     if not 1 <= number <= MOST_MULTIPROCESSORS:
         raise UsageError(_MULTIPROCESSORS, text, f"a number from 1 to {MOST_MULTIPROCESSORS:,}")
     return number
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceOptions:
+    """What a device is, judged.
+
+    Attributes:
+        arch: The architecture whose tensor cores are modelled, such as `sm_90`.
+        checks: The tools that watch every launch.
+        memory_bytes: The bytes that may be allocated at a time.
+    """
+
+    arch: str
+    checks: tuple[str, ...]
+    memory_bytes: int
+
+
+def device_options(
+    arch: Target | str, checks: Sequence[str] | None = None, memory_bytes: object = None
+) -> DeviceOptions:
+    """Judge what a device is to be, with the environment's number of multiprocessors.
+
+    Args:
+        arch: The architecture, `sm_75` to `sm_121`.
+        checks: The tools that watch; by default memcheck and synccheck.
+        memory_bytes: The bytes that may be allocated, up to 2^48; by default half of what this process could have.
+
+    Raises:
+        UsageError: One of them is wrong.
+    """
+    architecture(arch)
+    named = DEFAULT_CHECKS if checks is None else checks
+    known_checks(named)
+    multiprocessors()
+    size = default_limit() if memory_bytes is None else integer("memory_bytes", memory_bytes, 1, MEMORY_LIMIT)
+    return DeviceOptions(str(arch), tuple(named), size)
 
 
 def unwritten_arrays(named: Sequence[object], args: Sequence[object]) -> list[NDArray[Any]]:

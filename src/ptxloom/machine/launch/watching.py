@@ -72,6 +72,11 @@ def watch_always(checks: Sequence[str], tell: Callable[[str, LaunchResult], obje
     _WATCHES.append(Watch(tuple(checks), tell, provenance=True))
 
 
+def present() -> tuple[Watch, ...]:
+    """All watchers: what was found out of launches holds as long as they stay the same."""
+    return tuple(_WATCHES)
+
+
 def watched_checks() -> tuple[str, ...]:
     """The tools of all watchers."""
     return tuple(check for watch in _WATCHES for check in watch.checks) if _WATCHES else ()

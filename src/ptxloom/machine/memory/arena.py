@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from ptxloom.diagnostics import UsageError
-from ptxloom.machine.native import host_memory
+from ptxloom.machine.native.host_memory import OutOfHostMemory, total
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 _ALIGNMENT: Final = 64
 _PIECE: Final = 1 << 16  # what an arena takes from NumPy at a time, which is slow
 _SMALL_PAGES: Final = 1 << 20  # bytes
+MEMORY_LIMIT: Final = 1 << 48
+"""The most bytes that a limit of memory can be."""
 STATE: Final = "what the run keeps of itself"
 
 
@@ -57,19 +59,19 @@ class Budget:
 @cache
 def default_limit() -> int:
     """Half the memory that was available to this process at the first call."""
-    return host_memory.total() // 2
+    return total() // 2
 
 
 def zeroed(size: int, alignment: int, what: str) -> NDArray[np.uint8]:
     """Zeroed memory that starts at a multiple of `alignment`; the host commits it where it is touched.
 
     Raises:
-        Refused: The host does not have it.
+        OutOfHostMemory: The host does not have it.
     """
     try:
         raw = np.zeros(size + alignment, np.uint8)
     except MemoryError:
-        raise host_memory.OutOfHostMemory(size, what) from None
+        raise OutOfHostMemory(size, what) from None
     start: int = -raw.ctypes.data % alignment
     view: NDArray[Any] = raw[start : start + size]
     return view
@@ -81,14 +83,14 @@ def zeroed_widely(size: int, what: str) -> NDArray[np.uint8]:
     The host commits and finds such pages faster. Launches that use only the start, as small ones do, touch small pages.
 
     Raises:
-        Refused: The host does not have it.
+        OutOfHostMemory: The host does not have it.
     """
     if size <= _SMALL_PAGES or not hasattr(mmap, "MADV_HUGEPAGE"):
         return zeroed(size, _ALIGNMENT, what)
     try:
         room = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
     except (OSError, ValueError, OverflowError):
-        raise host_memory.OutOfHostMemory(size, what) from None
+        raise OutOfHostMemory(size, what) from None
     with contextlib.suppress(OSError):  # a host without large pages
         room.madvise(mmap.MADV_HUGEPAGE, _SMALL_PAGES)
     return np.frombuffer(room, np.uint8)

@@ -18,6 +18,7 @@ import numpy as np
 
 from ptxloom.dataclass import dataclass
 from ptxloom.diagnostics import UsageError
+from ptxloom.machine.memory.arena import MEMORY_LIMIT, default_limit
 from ptxloom.machine.memory.piece import Piece
 from ptxloom.machine.memory.reserved import Reserved
 from ptxloom.machine.memory.snapshot import Snapshot
@@ -115,12 +116,17 @@ class DeviceMemory:
         self._whole: Spans | None = NO_SPANS  # of all that is here, while nothing overlaps; else it is made anew
         self._snapshot: Snapshot | None = Snapshot(NO_SPANS, (self.region,))
 
+    @property
+    def launch_limit(self) -> int:
+        """Bytes of the host's memory that a launch may have beside a device that is full: as many as without one."""
+        return min(self.capacity + default_limit(), MEMORY_LIMIT)
+
     def __contains__(self, address: int) -> bool:
         """Whether an address belongs to the device, allocated or not."""
         return self._start <= address < self._end
 
-    def allocate(self, nbytes: int, name: str = "", *, constant: bool = False, align: int = ALIGNMENT) -> Allocation:
-        """New memory at a multiple of `align`, zeroed and to initcheck unwritten. Kernels only read `constant` memory.
+    def allocate(self, nbytes: int, name: str = "", *, constant: bool = False, align: int = 1) -> Allocation:
+        """New memory at a multiple of 512 and of `align`, zeroed and to initcheck unwritten; `constant` is only read.
 
         Raises:
             OutOfDeviceMemory: Too little is left.

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 
 from ptxloom.dataclass import dataclass
+from ptxloom.diagnostics import UsageError
 from ptxloom.machine.memory import srgb
 from ptxloom.machine.native import language
 from ptxloom.machine.runtime.structs import texture as native
@@ -15,19 +16,35 @@ from ptxloom.machine.runtime.structs import texture as native
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+
+class Geometry(NamedTuple):
+    """The geometry of a texture or a surface.
+
+    Attributes:
+        number: In native code.
+        dimensions: Of an array of its texels, those of components apart.
+        is_layered: Whether the first dimension counts layers, or faces of cubes.
+    """
+
+    number: int
+    dimensions: int
+    is_layered: bool = False
+
+
 GEOMETRIES: Final = {
-    "1d": (native.ONE, 1),
-    "2d": (native.TWO, 2),
-    "3d": (native.THREE, 3),
-    "a1d": (native.LAYERED_ONE, 2),
-    "a2d": (native.LAYERED_TWO, 3),
-    "cube": (native.CUBE, 3),
-    "acube": (native.LAYERED_CUBE, 3),
-    "linear": (native.LINEAR_MEMORY, 1),
+    "1d": Geometry(native.ONE, 1),
+    "2d": Geometry(native.TWO, 2),
+    "3d": Geometry(native.THREE, 3),
+    "a1d": Geometry(native.LAYERED_ONE, 2, is_layered=True),
+    "a2d": Geometry(native.LAYERED_TWO, 3, is_layered=True),
+    "cube": Geometry(native.CUBE, 3, is_layered=True),
+    "acube": Geometry(native.LAYERED_CUBE, 3, is_layered=True),
+    "linear": Geometry(native.LINEAR_MEMORY, 1),
 }
-"""By name: the number, and how many dimensions an array has, those of components apart."""
-LAYERED: Final = ("a1d", "a2d", "cube", "acube")
-MODES: Final = ("wrap", "clamp", "mirror", "border")
+"""By the names that instructions have for them, in the order of their numbers; "linear" is linear memory."""
+ADDRESS_MODES: Final = ("wrap", "clamp", "mirror", "border")
+"""In the order of CUDA's numbers for them."""
+CHANNELS: Final = (1, 2, 4)
 ELEMENTS: Final = {
     "u1": native.UNSIGNED,
     "u2": native.UNSIGNED,
@@ -73,6 +90,11 @@ class Texels(NamedTuple):
     channels: int
     layers: int
 
+    @property
+    def can_be_normalized(self) -> bool:
+        """Whether components can be read as numbers from 0 or -1 to 1: integers of 8 and 16 bits."""
+        return self.letter in NORMALIZED
+
 
 class MipLevel(NamedTuple):
     """The layout of a level's texels: the address of the first, bytes from row to row and from slice to slice."""
@@ -85,12 +107,40 @@ class MipLevel(NamedTuple):
     depth: int
 
 
+def must_be_an_image(texels: Texels, levels: int) -> None:
+    """Refuse texels, and a number of levels, that no texture or surface has.
+
+    Raises:
+        UsageError: It names what is wrong.
+    """
+    for name, value, legal in (
+        ("geometry", texels.geometry, tuple(GEOMETRIES)),
+        ("letter", texels.letter, tuple(ELEMENTS)),
+        ("channels", texels.channels, CHANNELS),
+    ):
+        if value not in legal:
+            raise UsageError(name, value, f"one of {', '.join(map(str, legal))}")
+    must_be_levels(levels)
+    if GEOMETRIES[texels.geometry].is_layered and not texels.layers:
+        raise UsageError("layers", texels.layers, f"1 or more for `.{texels.geometry}`")
+
+
+def must_be_levels(count: int) -> None:
+    """Refuse a number of levels that no texture has.
+
+    Raises:
+        UsageError: It is such a number.
+    """
+    if not 1 <= count <= native.MOST_LEVELS:
+        raise UsageError("the number of levels", count, f"1 to {native.MOST_LEVELS}")
+
+
 def image_row(handle: int, texels: Texels, levels: Sequence[MipLevel], sampling: Sampling | None) -> Any:
     """A texture, or a surface if there is no sampling state, as a row of the table of a launch."""
     row: Any = language.structure(native.Image)()
     row.handle = handle
     row.kind = native.SURFACE if sampling is None else native.TEXTURE
-    row.geometry = GEOMETRIES[texels.geometry][0]
+    row.geometry = GEOMETRIES[texels.geometry].number
     row.component = ELEMENTS[texels.letter]
     row.component_bytes, row.channels = int(texels.letter[1]), texels.channels
     row.layers = texels.layers
@@ -111,7 +161,7 @@ def _fill_sampling(row: Any, sampling: Sampling, letter: str) -> None:
     row.is_normalized = int(sampling.normalized_coords)
     for axis, mode in enumerate(sampling.address_mode):
         held = mode in {"wrap", "mirror"} and not sampling.normalized_coords
-        row.modes[axis] = native.CLAMP if held else MODES.index(mode)
+        row.modes[axis] = native.CLAMP if held else ADDRESS_MODES.index(mode)
     is_fraction = row.component in {native.UNORM, native.SNORM}
     for number, given in enumerate(sampling.border_color):
         part = 0.0 if is_fraction and isnan(given) else given  # recorded on an H100

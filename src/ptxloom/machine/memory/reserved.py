@@ -22,7 +22,7 @@ class Reserved:
     """Addresses reserved in this process (`device_memory.Region`): as many as the host has, up to `most`.
 
     Raises:
-        Refused: The host has less than `least`.
+        OutOfHostMemory: The host has less than `least`.
     """
 
     def __init__(self, least: int, most: int) -> None:
@@ -42,7 +42,7 @@ def _mapped(least: int, most: int) -> tuple[mmap.mmap, int]:
     """As much as the host has, up to `most`.
 
     Raises:
-        Refused: It has less than `least`.
+        OutOfHostMemory: It has less than `least`.
     """
     size = -(-most // _PAGE) * _PAGE
     while size >= max(least, _PAGE):

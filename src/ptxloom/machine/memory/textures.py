@@ -13,18 +13,18 @@ from ptxloom.dataclass import dataclass
 from ptxloom.diagnostics import UsageError
 from ptxloom.machine.memory.foreign_arrays import must_be_array
 from ptxloom.machine.memory.images import (
+    ADDRESS_MODES,
+    CHANNELS,
     ELEMENTS,
     FRACTIONS,
     GEOMETRIES,
-    LAYERED,
-    MODES,
     NORMALIZED,
     MipLevel,
     Sampling,
     Texels,
     image_row,
+    must_be_levels,
 )
-from ptxloom.machine.runtime.structs import texture as native
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,11 +34,9 @@ if TYPE_CHECKING:
 _SURFACES: Final = ("1d", "2d", "3d", "a1d", "a2d")
 _FILTERS: Final = ("point", "linear")
 _READS: Final = ("element_type", "normalized_float")
-_CHANNELS: Final = (1, 2, 4)
 _CUBE_FACES: Final = 6
 _MOST_TEXELS: Final = {"1d": 131072, "linear": 1 << 28}
 _MOST_OTHERS: Final = 131072
-_MOST_LEVEL: Final = native.MOST_LEVELS - 1
 _HANDLES: Final = count(1)
 
 
@@ -136,13 +134,12 @@ def texture(
     _one_of("geometry", geometry, tuple(GEOMETRIES))
     several = cast("Sequence[object]", array) if isinstance(array, (tuple, list)) else (array,)
     levels = tuple(must_be_array(one, "a texture") for one in several)
-    if not 1 <= len(levels) <= native.MOST_LEVELS:
-        raise UsageError("the number of levels", len(levels), f"1 to {native.MOST_LEVELS}")
+    must_be_levels(len(levels))
     channels = min(_channels(level, geometry) for level in levels)
     modes = (address_mode,) * 3 if isinstance(address_mode, str) else tuple(address_mode)
     modes = (*modes, *modes[-1:] * 3)[:3]
     for mode in modes:
-        _one_of("address_mode", mode, MODES)
+        _one_of("address_mode", mode, ADDRESS_MODES)
     _one_of("filter_mode", filter_mode, _FILTERS)
     _one_of("mipmap_filter_mode", mipmap_filter_mode, _FILTERS)
     _one_of("read_mode", read_mode, _READS)
@@ -199,14 +196,14 @@ def _channels(array: NDArray[Any], geometry: str) -> int:
     """
     if _letter(array) not in ELEMENTS or not array.dtype.isnative:
         raise UsageError("array", f"{array.dtype} array", "an array of u8, s8, u16, s16, u32, s32, f16 or f32")
-    dimensions = GEOMETRIES[geometry][1]
+    dimensions = GEOMETRIES[geometry].dimensions
     if array.ndim not in {dimensions, dimensions + 1} or 0 in array.shape:
         legal = f"{dimensions} dimensions for `.{geometry}`, and one more for several components; none of them empty"
         raise UsageError("array", f"an array of shape {array.shape}", legal)
     if not array.flags.c_contiguous:
         raise UsageError("array", "an array with gaps", "a C-contiguous one")
     channels = array.shape[-1] if array.ndim > dimensions else 1
-    if channels not in _CHANNELS:
+    if channels not in CHANNELS:
         raise UsageError("array", f"{channels} components", "1, 2 or 4 of them, in the last dimension")
     if array.ctypes.data % (channels * array.itemsize):
         raise UsageError("array", "an array between two texels", "one whose address is a multiple of its texels' size")
@@ -266,7 +263,7 @@ def _letter(array: NDArray[Any]) -> str:
 def image_of(thing: Texture | Surface, handle: int) -> Any:
     """An object as native code reads it, under a handle of its own or that of a variable."""
     arrays = thing.levels if isinstance(thing, Texture) else (thing.array,)
-    is_layered = thing.geometry in LAYERED
+    is_layered = GEOMETRIES[thing.geometry].is_layered
     return image_row(
         handle,
         Texels(thing.geometry, _letter(arrays[0]), thing.channels, arrays[0].shape[0] if is_layered else 0),
@@ -276,8 +273,8 @@ def image_of(thing: Texture | Surface, handle: int) -> Any:
 
 
 def _level(array: NDArray[Any], thing: Texture | Surface) -> MipLevel:
-    shape = array.shape[: GEOMETRIES[thing.geometry][1]]
-    inner = shape[1:] if thing.geometry in LAYERED else shape
+    shape = array.shape[: GEOMETRIES[thing.geometry].dimensions]
+    inner = shape[1:] if GEOMETRIES[thing.geometry].is_layered else shape
     depth, height, width = (1, 1, 1, *inner)[-3:]
     pitch = width * thing.channels * array.itemsize
     return MipLevel(array.ctypes.data, pitch, height * pitch, width, height, depth)

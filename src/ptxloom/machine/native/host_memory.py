@@ -28,7 +28,7 @@ def must_have(size: int, what: str) -> None:
     """Ask for memory and free it: LLVM ends the process if it gets no memory.
 
     Raises:
-        Refused: There is not as much.
+        OutOfHostMemory: There is not as much.
     """
     try:
         mmap.mmap(-1, size, **_PRIVATE).close()

@@ -70,6 +70,8 @@ REASONS: Final = {  # why there is no tensor map, or no copy by one; no texture,
     tensor_memory.BAD_LANE: "its lanes reach beyond those that it may touch",
     texture.BETWEEN_ACCESSES: "the first coordinate counts bytes, and is not a multiple of the bytes that are accessed",
 }
+AS_MISALIGNED: Final = REASONS[texture.BETWEEN_ACCESSES]
+"""The reason for which hardware reports a misaligned address, though the access is a surface's."""
 UNEVEN_REGISTERS: Final = "synccheck.uneven-registers"  # `UNEVEN` where there are no products
 EVENTS: Final = {  # after these it goes on
     state.ENDED: "racecheck.early-exit",

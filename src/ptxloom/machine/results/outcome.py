@@ -87,6 +87,16 @@ class LaunchError(PtxloomError):
         self.trace: tuple[TraceRecord, ...] = ()
         self.provenance: ProvenanceRecord | None = None
 
+    @property
+    def fault(self) -> str:
+        """The kind of the hazard that ended it, as hardware tells kinds apart; "" if it did not end by one."""
+        from ptxloom.machine.results.event_kinds import AS_MISALIGNED  # noqa: PLC0415 - few ask
+
+        first = self.hazards[0] if self.hazards else None
+        if first is None:
+            return ""
+        return "misaligned" if first.message.endswith(AS_MISALIGNED) else first.kind
+
     def __str__(self) -> str:
         return "\n".join([self.reason, str(self.hazards)] if self.hazards else [self.reason])
 

@@ -212,7 +212,7 @@ def _watch(item: pytest.Item) -> Generator[None, object, object]:
     if not (asked or item.get_closest_marker(_MARKER) or _KEY in item.stash):
         return (yield)
     watched = _watched(item)
-    from ptxloom.machine.launch.watching import watching  # noqa: PLC0415 - see the module's docstring
+    from ptxloom.machine.port.launch import watching  # noqa: PLC0415 - see the module's docstring
 
     with watching(watched.checks, watched.tell, provenance=watched.watcher is not None):
         return (yield)
@@ -320,7 +320,7 @@ def _tools(named: object) -> tuple[str, ...]:
 
     try:
         with needed():
-            from ptxloom.machine.launch.options import read_checks  # noqa: PLC0415 - likewise
+            from ptxloom.machine.port.prepare import read_checks  # noqa: PLC0415 - likewise
         return read_checks(named if isinstance(named, str) else ",".join(map(str, _listed(named))))
     except PtxloomError as error:
         raise pytest.UsageError(f"ptxloom: {error}") from None

@@ -75,10 +75,10 @@ def told(opcode: str) -> OpcodeTellings:
     Raises:
         UsageError: There is no such opcode.
     """
-    from ptxloom.machine.semantics import ROWS  # noqa: PLC0415 - takes half a second, for this alone
+    from ptxloom.machine.port.stages import rows_of  # noqa: PLC0415 - takes half a second, for this alone
 
     spec = instruction_spec(opcode)
-    rows = ROWS.get(opcode, ())
+    rows = rows_of(opcode)
     places = tuple(dict.fromkeys(_place(row) for row in rows))
     words = sorted(set[str]().union(*(_words(row.build) for row in rows)))
     named = tuple(one for one in tellings() if opcode in one.opcodes)

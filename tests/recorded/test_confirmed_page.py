@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Final
 import pytest
 
 from ptxloom.cli import main
+from ptxloom.confirmed import BITS
 from ptxloom.conformance import Verdict, Verified, evidence
 from ptxloom.conformance.evidence import TENSOR_CORES, changes, standing
 from ptxloom.isa import opcodes
-from ptxloom.machine.results.fidelity import BITS
 from recorded import confirmed_page
 from recorded.conformance.conformance_cases import recorded
 

@@ -10,14 +10,14 @@ import numpy as np
 import pytest
 
 import ptxloom as pl
+from ptxloom import confirmed
 from ptxloom.cli import main
 from ptxloom.diagnostics import UsageError
 from ptxloom.fragments import fragment
-from ptxloom.machine.results import fidelity
 from ptxloom.views.fragments.prefaces import evidence
 from recorded import confirmed_forms
 
-TABLE: Final = Path(fidelity.__file__).with_name("confirmed.txt")
+TABLE: Final = Path(confirmed.__file__).with_name("confirmed.txt")
 WORDS: Final[list[dict[str, Any]]] = json.loads(
     (Path(__file__).parent / "published" / "b200_words.json").read_text(encoding="utf-8")
 )["words"]
@@ -42,21 +42,21 @@ def test_the_table_is_what_the_recordings_hold(request: pytest.FixtureRequest) -
     ],
 )
 def test_what_an_instruction_rests_on(spelled: str, level: str) -> None:
-    assert fidelity.level_of(spelled) == level
+    assert confirmed.level_of(spelled) == level
 
 
 def test_sums_of_tensor_cores_are_those_of_one_architecture() -> None:
-    assert fidelity.level_of(MMA, is_recorded_target=False) == "documents"
-    assert fidelity.level_of("add.u32", is_recorded_target=False) == "bits"
+    assert confirmed.level_of(MMA, is_recorded_target=False) == "documents"
+    assert confirmed.level_of("add.u32", is_recorded_target=False) == "bits"
 
 
 @pytest.mark.parametrize("word", WORDS, ids=lambda word: word["name"])
 def test_sums_of_which_words_are_published_say_so(word: dict[str, str]) -> None:
     scaled = f".block_scale.scale_vec::{word['scale_vector']}" if word["scale_vector"] else ""
     dense = f"tcgen05.mma.cta_group::1.kind::{word['kind']}{scaled}"
-    assert fidelity.level_of(dense) == "published"
+    assert confirmed.level_of(dense) == "published"
     for other in (dense.replace("::1", "::2", 1), dense.replace("mma", "mma.sp"), dense.replace("mma", "mma.ws")):
-        assert fidelity.level_of(other) == "documents"
+        assert confirmed.level_of(other) == "documents"
     assert "published for a B200" in evidence(fragment(dense, "d"))
     assert "published" not in evidence(fragment(dense, "a"))
 
@@ -77,7 +77,7 @@ def test_a_run_tells_what_it_rests_on() -> None:
     assert levels["add.u32"] == ("bits", 2)
     assert levels["bar.sync"] == ("kernels", 2)
     assert levels["st.volatile.shared.v4.b32"][0] == "documents"
-    assert sum(found.executions(level) for level in fidelity.LEVELS) == sum(row.executions for row in found.rows)
+    assert sum(found.executions(level) for level in confirmed.LEVELS) == sum(row.executions for row in found.rows)
     assert "not recorded: " in str(found)
     assert "st.volatile.shared.v4.b32" in str(found).splitlines()[2]
     with pytest.raises(UsageError, match="launch with `profile=True`"):
@@ -92,5 +92,5 @@ def test_the_command_tells_it_too(capsys: pytest.CaptureFixture[str]) -> None:
     assert "on an H200" in said
     assert main(["run", launch, "--fidelity", "--output-format", "json"]) == 0
     rows = json.loads(capsys.readouterr().out)["fidelity"]
-    assert {row["level"] for row in rows} <= set(fidelity.LEVELS)
+    assert {row["level"] for row in rows} <= set(confirmed.LEVELS)
     assert any(row["instruction"] == "bar.sync" and row["level"] == "kernels" for row in rows)

@@ -16,11 +16,11 @@ ABOUT = {
     ),
     "an instruction's fragments, banks or picture": (
         "banks/access.py", "fragments/derive.py", "fragments/native.py", "fragments/products.py", "inspection.py",
-        "machine/results/traced_matrices.py", "views/pictures.py", "web/code.py",
+        "fragments/matrix_operands.py", "views/pictures.py", "web/code.py",
     ),
     "what of an instruction was compared with hardware": ("conformance/operands.py", "conformance/paths.py"),
     "an instruction's way to add": (
-        "machine/results/fidelity.py", "machine/runtime/interpolation.py", "machine/runtime/memory/matrices.py",
+        "confirmed.py", "machine/runtime/interpolation.py", "machine/runtime/memory/matrices.py",
         "machine/tensor/batch.py", "machine/tensor/emit.py", "machine/tensor/recipe.py", "machine/tensor/wgmma.py",
     ),
     "an instruction with a grammar of its own: calls, lists of targets, handles of textures": (

@@ -12,8 +12,8 @@ from ptxloom.cli.launch_files.fitted import fitted
 from ptxloom.cli.launch_files.launch_file import read_launch
 from ptxloom.diagnosis.suspects import Trials, diagnoses, search
 from ptxloom.machine import kernel
-from ptxloom.machine.launch.options import AS_WRITTEN
-from ptxloom.machine.memory.arena import Budget
+from ptxloom.machine.port.prepare import AS_WRITTEN
+from ptxloom.machine.port.region import Budget
 
 if TYPE_CHECKING:
     from ptxloom.cli.command_line import Options

@@ -17,8 +17,8 @@ from ptxloom.cli.sources.inputs import read
 from ptxloom.dataclass import dataclass
 from ptxloom.diagnostics import PtxloomError, Severity
 from ptxloom.machine import LaunchError, kernel
-from ptxloom.machine.launch.options import read_checks
-from ptxloom.machine.memory.arena import Budget
+from ptxloom.machine.port.prepare import read_checks
+from ptxloom.machine.port.region import Budget
 from ptxloom.source import title
 from ptxloom.syntax.parser import parse_source
 

@@ -12,7 +12,7 @@ from ptxloom.cli.results.output import CLEAN, COULD_NOT_RUN, FINDINGS, Outcome, 
 from ptxloom.diagnosis.watched import REPORTS, VARIABLE, Watcher, reported
 from ptxloom.diagnostics import BEFORE_LAWS, UsageError
 from ptxloom.files.names import is_file
-from ptxloom.machine.launch.watching import watching
+from ptxloom.machine.port.launch import watching
 from ptxloom.names.demangling import demangled
 from ptxloom.views.runs import diagnoses
 

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from ptxloom.campaigns import Killed, Share, carried_out
+from ptxloom.confirmed import BITS, is_recorded, level_of
 from ptxloom.conformance.question import Question
 from ptxloom.conformance.report import Report, verdict_of
 from ptxloom.conformance.verdicts import Verdict
 from ptxloom.conformance.waivers import waiver_of
 from ptxloom.conformance.work import Task, done
 from ptxloom.dataclass import dataclass
-from ptxloom.machine.results.fidelity import BITS, is_recorded, level_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

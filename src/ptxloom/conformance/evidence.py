@@ -8,10 +8,10 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from ptxloom.confirmed import BITS, LEVELS, is_recorded, level_of
 from ptxloom.dataclass import dataclass
 from ptxloom.isa import instruction_spec
 from ptxloom.isa.prove import some_forms
-from ptxloom.machine.results.fidelity import BITS, LEVELS, is_recorded, level_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator

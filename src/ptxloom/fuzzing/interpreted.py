@@ -6,7 +6,7 @@ that were there. Memory, and what lanes do together, is not read: programs with 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -14,10 +14,8 @@ from ptxloom.fuzzing.banks import BANKS, BLOCK, CELL_BYTES, CELLS, FRAME_BYTES
 from ptxloom.fuzzing.nodes import Fork, Invoke, Repeat, Step, Switch
 from ptxloom.fuzzing.writer import begun
 from ptxloom.isa.limits import LANES
-from ptxloom.isa.types import is_type
-from ptxloom.machine.program.model import Op
 from ptxloom.meaning import table
-from ptxloom.meaning.form import Unreadable
+from ptxloom.meaning.form import Form, Unreadable
 from ptxloom.meaning.types import ptx_type
 from ptxloom.readings.interpreter import Cell, Interpreter
 from ptxloom.syntax import parse
@@ -28,8 +26,6 @@ if TYPE_CHECKING:
 
     from ptxloom.fuzzing.frames import Frames
     from ptxloom.fuzzing.nodes import Node, Program, Region
-    from ptxloom.machine.program.model import FunctionPlan
-    from ptxloom.machine.program.symbols import Scope
     from ptxloom.syntax.tree import Node as Statement
 
     Registers = dict[str, Cell]
@@ -159,8 +155,7 @@ class _Reader:
             self.registers.update({name: Cell(bits) for name in names})
 
     def instruction(self, node: Instruction, there: Sequence[int]) -> None:
-        types = tuple(ptx_type(word) for word in node.qualifiers if is_type(word))
-        op = Op(node, cast("Scope", None), 0, types, cast("FunctionPlan", None))
+        op = Form(node)
         row = table.find(op)
         if row is None:
             raise Unreadable(node.opcode)

@@ -29,8 +29,7 @@ from ptxloom.isa.target import Target
 from ptxloom.isa.version import PtxVersion
 from ptxloom.machine import kernel
 from ptxloom.machine import texture as pictured
-from ptxloom.machine.launch.options import DEFAULT_CHECKS
-from ptxloom.machine.native import tier
+from ptxloom.machine.port.prepare import compiled
 from ptxloom.meaning.form import Unreadable
 from ptxloom.syntax import parse
 
@@ -133,7 +132,7 @@ def _here(text: str, out: Frames, given: Frames, *, prepare: bool = False, **how
     made, thing = kernel(parse(text), KERNEL), _thing(text)
     more = [pictured(thing.levels, thing.geometry, **thing.sampling)] if thing is not None else []
     if prepare:
-        made.code.address(whole=True, checks=frozenset(DEFAULT_CHECKS))
+        compiled(made)
     result = made.launch(blocks, BLOCK, [out.reshape(-1), given.reshape(-1), *more], **how)
     if result.hazards:
         return Refused(f"hazard: {str(result.hazards[0]).partition(chr(10))[0]}")
@@ -158,7 +157,7 @@ def _alone(
 
 def _hot(jury: Jury, programs: Sequence[Program], out: Frames, given: Frames) -> Frames | Refused:
     """Each program in a kernel of its own, in the hot tier, for which all together would be too long."""
-    with _variable(tier.VARIABLE, tier.HOT):
+    with _variable("PTXLOOM_TIER", "hot"):
         return _alone(jury, programs, out, given, prepare=True)
 
 

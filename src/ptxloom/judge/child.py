@@ -20,7 +20,7 @@ from ptxloom.judge.asking import Rooms, arrays_of, call_of
 from ptxloom.judge.tampering import Functions
 from ptxloom.judge.wire import BrokenError, receive, send
 from ptxloom.machine import Kernel
-from ptxloom.machine.launch.watching import watching
+from ptxloom.machine.port.launch import watching
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -21,8 +21,8 @@ from ptxloom.cuda_driver.server import Server
 from ptxloom.judge.asking import Ran, arrays_of, said_of
 from ptxloom.judge.wire import BrokenError, receive, send
 from ptxloom.machine import Kernel
-from ptxloom.machine.launch.watching import watching
-from ptxloom.machine.memory.arena import default_limit
+from ptxloom.machine.port.launch import watching
+from ptxloom.machine.port.prepare import device_options
 
 if TYPE_CHECKING:
     from ptxloom.judge.asking import Call
@@ -47,13 +47,13 @@ class PythonKernel:
     """
 
     def __init__(self, file: str, reference: str, limits: Limits) -> None:
-        device = limits.target or _DEVICE
+        judged = device_options(limits.target or _DEVICE, _CHECKS, limits.memory_bytes)
         self._limits = limits
-        self._server = Server(device, _CHECKS, limits.memory_bytes or default_limit(), Report("ignore"))
+        self._server = Server(judged.arch, judged.checks, judged.memory_bytes, Report("ignore"))
         variables = environment(build.folder(), self._server.path, own_python.environment())
         variables |= {
             "TRITON_DEFAULT_BACKEND": "ptxloom",
-            "PTXLOOM_DEVICE": device,
+            "PTXLOOM_DEVICE": judged.arch,
             "PTXLOOM_ON_HAZARD": "ignore",
             "PTXLOOM_CHECKS": ",".join(_CHECKS),
         }

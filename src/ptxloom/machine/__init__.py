@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ptxloom.machine.results.conflict_fixes import Change, Remedy
     from ptxloom.machine.results.fidelity import Fidelity, FidelityRow
     from ptxloom.machine.results.hazard import Hazard, Hazards, Party
-    from ptxloom.machine.results.outcome import LaunchError, LaunchResult
+    from ptxloom.machine.results.outcome import LaunchError, LaunchResult, NotReadyError
     from ptxloom.machine.results.profile import Counts, Facts, Profile, ProfileRow, Samples, SourceRow
     from ptxloom.machine.results.provenance import (
         Contents,
@@ -35,7 +35,8 @@ if TYPE_CHECKING:
         TracedArray,
     )
     from ptxloom.machine.results.provenance_choice import Provenance
-    from ptxloom.machine.results.trace import Blocks, Request, Trace, TraceRecord
+    from ptxloom.machine.results.shared_map import SharedElements, SharedMap, SharedPiece, shared_map
+    from ptxloom.machine.results.trace import Blocks, Request, Trace, TraceRecord, TraceRecords
     from ptxloom.machine.tensor.batch import mma
 
 with needed():
@@ -64,6 +65,7 @@ __all__ = [
     "LaunchResult",
     "MappedArray",
     "MemoryHolder",
+    "NotReadyError",
     "OperandOrigins",
     "OutOfDeviceMemory",
     "Party",
@@ -78,16 +80,21 @@ __all__ = [
     "Request",
     "Samples",
     "Sampling",
+    "SharedElements",
+    "SharedMap",
+    "SharedPiece",
     "SourceRow",
     "Surface",
     "Texture",
     "Trace",
     "TraceRecord",
+    "TraceRecords",
     "TracedArray",
     "UnsupportedInstruction",
     "global_array",
     "kernel",
     "mma",
+    "shared_map",
     "surface",
     "tensor_map",
     "tensor_map_im2col",
@@ -112,12 +119,13 @@ __getattr__ = later(
         "ptxloom.machine.results.conflict_fixes": "Change Remedy",
         "ptxloom.machine.results.fidelity": "Fidelity FidelityRow",
         "ptxloom.machine.results.hazard": "Hazard Hazards Party",
-        "ptxloom.machine.results.outcome": "LaunchError LaunchResult",
+        "ptxloom.machine.results.outcome": "LaunchError LaunchResult NotReadyError",
         "ptxloom.machine.results.profile": "Counts Facts Profile ProfileRow Samples SourceRow",
         "ptxloom.machine.results.provenance": "Contents Kind OperandOrigins ProductEvent ProvenanceRecord TracedArray",
         "ptxloom.machine.launch.options": "LaunchOptions",
         "ptxloom.machine.results.provenance_choice": "Provenance",
-        "ptxloom.machine.results.trace": "Blocks Request Trace TraceRecord",
+        "ptxloom.machine.results.shared_map": "SharedElements SharedMap SharedPiece shared_map",
+        "ptxloom.machine.results.trace": "Blocks Request Trace TraceRecord TraceRecords",
         "ptxloom.machine.tensor.batch": "mma",
     },
 )

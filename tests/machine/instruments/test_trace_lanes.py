@@ -13,7 +13,7 @@ from kernels.catalog import cases
 from ptxloom.diagnostics import UsageError
 from ptxloom.machine import kernel
 from ptxloom.machine.results import recording
-from ptxloom.machine.results.trace import Records, Trace, TraceRecord
+from ptxloom.machine.results.trace import Trace, TraceRecord, TraceRecords
 from ptxloom.machine.results.trace_condition import condition
 from ptxloom.syntax import parse
 from ptxloom.views.core.json_text import to_text
@@ -42,9 +42,9 @@ ret;
 """
 
 
-def run(*trace: Trace, grid: Any = 1, block: Any = 64) -> Records:
+def run(*trace: Trace, grid: Any = 1, block: Any = 64) -> TraceRecords:
     found = kernel(parse(COUNTING, "k.ptx"), "k").launch(grid, block, [np.zeros(64, np.uint32)], trace=trace).trace
-    assert isinstance(found, Records)
+    assert isinstance(found, TraceRecords)
     return found
 
 

@@ -69,7 +69,7 @@ def test_all_that_is_told_of_an_opcode(run: Run) -> None:
     assert re.search(r"machine/semantics/matrix\.py:\d+ ldmatrix: Load matrices", told["rows"])
     assert {"read", "touch"} <= set(told["words"].split())
     assert "Touch(place=1, does='reads', space='shared', base='address')" in told["effects"]
-    assert re.search(r"(?m)^  machine/results/traced_matrices\.py: \d+ \(table\)", told["named in"])
+    assert re.search(r"(?m)^  fragments/matrix_operands\.py: \d+ \(table\)", told["named in"])
 
 
 @pytest.mark.parametrize(

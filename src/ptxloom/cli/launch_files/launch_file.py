@@ -30,8 +30,8 @@ from ptxloom.files.names import exists
 from ptxloom.files.reading import in_folder
 from ptxloom.files.toml import read_toml
 from ptxloom.fragments.number_types import is_array
-from ptxloom.machine.launch.options import AS_WRITTEN
-from ptxloom.machine.memory.arena import Budget
+from ptxloom.machine.port.prepare import AS_WRITTEN
+from ptxloom.machine.port.region import Budget
 from ptxloom.settings.cuda_keys import flags_in
 from ptxloom.settings.toml_model import TOP, complaint
 from ptxloom.source import title

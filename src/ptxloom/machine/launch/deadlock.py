@@ -11,13 +11,13 @@ from ptxloom.dataclass import dataclass
 from ptxloom.isa.limits import TENSOR_COLUMNS
 from ptxloom.machine.analysis.definite_assignment import key_of
 from ptxloom.machine.native import language
-from ptxloom.machine.results.wording import lanes_of, lanes_text, ranges
 from ptxloom.machine.runtime import state
 from ptxloom.machine.runtime.asynchronous import mbarriers
 from ptxloom.machine.runtime.tensor_cores.model import BLOCK_COLUMNS, TensorMemory
 from ptxloom.meaning.deeds import deeds_of
 from ptxloom.meaning.effects import TENSOR, Commit, Count, Issue, Reach, Reserve
 from ptxloom.readings.effects import meets
+from ptxloom.wording import lanes_of, lanes_text, ranges
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

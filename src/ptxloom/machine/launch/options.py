@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import time
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, TypedDict
 
+from ptxloom.dataclass import dataclass
 from ptxloom.diagnostics import TOOLS, UsageError, must_be, must_be_several
 from ptxloom.isa.limits import MOST_MULTIPROCESSORS, MULTIPROCESSORS
 from ptxloom.isa.spelling import near_misses

@@ -5,13 +5,28 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ptxloom.machine.kernel import Kernel
-from ptxloom.machine.launch.options import FUSED, DeviceOptions, device_options, multiprocessors, read_checks
+from ptxloom.machine.launch.options import (
+    AS_WRITTEN,
+    DEFAULT_CHECKS,
+    FUSED,
+    device_options,
+    multiprocessors,
+    read_checks,
+)
 from ptxloom.machine.program.signatures import SERVICES
 
 if TYPE_CHECKING:
     from ptxloom.syntax.module import Module
 
-__all__ = ["DeviceOptions", "assembled", "device_options", "is_served", "multiprocessors", "read_checks"]
+__all__ = [
+    "AS_WRITTEN",
+    "assembled",
+    "compiled",
+    "device_options",
+    "is_served",
+    "multiprocessors",
+    "read_checks",
+]
 
 
 def assembled(module: Module, name: str, arch: str) -> Kernel:
@@ -26,6 +41,12 @@ def assembled(module: Module, name: str, arch: str) -> Kernel:
         UnsupportedInstruction: The machine cannot run one of its instructions.
     """
     return Kernel(module, name, arch, unchecked=True, contract=FUSED)
+
+
+def compiled(kernel: Kernel) -> Kernel:
+    """A kernel whose code for whole warps under the usual tools is made, so that no launch's time pays for it."""
+    kernel.code.address(whole=True, checks=frozenset(DEFAULT_CHECKS))
+    return kernel
 
 
 def is_served(function: str) -> bool:

@@ -7,19 +7,22 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ptxloom.lazy import later
 from ptxloom.machine.memory.arena import Budget
 from ptxloom.machine.memory.arguments import Lent, byte_bounds
-from ptxloom.machine.memory.device_memory import DeviceMemory
 from ptxloom.machine.memory.module_variables import place_variables
 from ptxloom.machine.native.host_memory import OutOfHostMemory
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from ptxloom.machine.memory.device_memory import DeviceMemory
     from ptxloom.machine.memory.piece import Piece
     from ptxloom.syntax.module import Module
 
 __all__ = ["Budget", "DeviceMemory", "DeviceVariables", "Lent", "OutOfHostMemory", "byte_bounds", "lent_at"]
+
+__getattr__ = later(__name__, {"ptxloom.machine.memory.device_memory": "DeviceMemory"})  # a launch from files has none
 
 
 def lent_at(low: int, high: int, name: str) -> Lent:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from ptxloom.dataclass import dataclass
 from ptxloom.diagnostics import Severity
 from ptxloom.display import mimebundle
-from ptxloom.machine.results.wording import lanes_text, ranges
 from ptxloom.names.demangling import demangled
 from ptxloom.syntax.places import place_at
+from ptxloom.wording import lanes_text, ranges
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from ptxloom.dataclass import dataclass
 from ptxloom.display import mimebundle
+from ptxloom.machine.memory.arena import default_limit
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 
 
 BUDGET_BYTES: Final = 1 << 28
+_PART: Final = 8  # of the memory that a launch may have, provenance takes one at most
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,3 +53,16 @@ class Provenance:
     budget: int = BUDGET_BYTES
 
     _repr_mimebundle_ = mimebundle
+
+    @classmethod
+    def within(cls, memory_limit: int | None = None) -> Provenance:
+        """As much room for what values are made of as a launch's memory leaves: the usual, up to four times as much.
+
+        Args:
+            memory_limit: Bytes of the host's memory that the launch may have; by default as for `launch`.
+
+        Returns:
+            The choice, for all else as by default.
+        """
+        room = (default_limit() if memory_limit is None else memory_limit) // _PART
+        return cls(budget=max(min(4 * BUDGET_BYTES, room), BUDGET_BYTES))

@@ -17,7 +17,7 @@ from ptxloom.machine.instruments.trace import DONE, HEAD_BYTES, fields_of, recor
 from ptxloom.machine.memory.arena import zeroed
 from ptxloom.machine.native import language
 from ptxloom.machine.program.symbols import Register
-from ptxloom.machine.results.trace import Records, TraceRecord
+from ptxloom.machine.results.trace import TraceRecord, TraceRecords
 from ptxloom.machine.results.trace_names import values_of
 from ptxloom.machine.runtime import tracing as recorder
 from ptxloom.machine.runtime.structs.traced_site import TracedSite
@@ -80,7 +80,7 @@ class Recording:
         traced.room_bytes, traced.record_bytes = rooms[1], stride
         traced.first, traced.limit = one.first, limit
 
-    def records(self, atlas: AddressMap) -> Records:
+    def records(self, atlas: AddressMap) -> TraceRecords:
         """All requested records, by CTA, warp and order."""
         origins = origins_in(self.program.module)
         found: list[TraceRecord] = []
@@ -97,7 +97,7 @@ class Recording:
                 if rooms.chosen.condition is not None and len(kept) < rooms.chosen.limit:
                     unseen += int(counts[room]) - numbers.stop
                 found += kept
-        return Records(sorted(found, key=lambda r: (r.block[::-1], r.warp, r.order)), unseen)
+        return TraceRecords(sorted(found, key=lambda r: (r.block[::-1], r.warp, r.order)), unseen)
 
     def _place(self, block: int) -> tuple[int, int, int]:
         x, y, _ = self.grid

@@ -29,12 +29,12 @@ from ptxloom.machine.memory.address_map import readable
 from ptxloom.machine.results.event_kinds import EVENTS, FAULTS, REASONS, REVERSED, SIDES, SPACES, UNEVEN_REGISTERS, USES
 from ptxloom.machine.results.hazard import Hazard, Party
 from ptxloom.machine.results.program_order import Sequence
-from ptxloom.machine.results.wording import lanes_of, lanes_text, ranges
 from ptxloom.machine.runtime import state
 from ptxloom.meaning.deeds import deeds_of
 from ptxloom.meaning.effects import BULK, COPIES, PRODUCTS, TENSOR, Arrive, Exchange, Fence, Meet, Reach
 from ptxloom.readings.effects import issues
 from ptxloom.syntax.places import origins_in
+from ptxloom.wording import lanes_of, lanes_text, ranges
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+from collections import Counter
+from dataclasses import field, replace
 from itertools import groupby, pairwise
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from ptxloom.dataclass import dataclass
+from ptxloom.descriptors.swizzling import CHUNK_BYTES
 from ptxloom.diagnostics import UsageError
 from ptxloom.fragments.filled import read_registers
+from ptxloom.fragments.number_types import ptx_name
 from ptxloom.isa.limits import BANK_BYTES, BANKS, LINE_BYTES
 from ptxloom.isa.types import element_type
+from ptxloom.machine.memory.address_map import shared_arrays
 from ptxloom.machine.results.provenance_tags import Kind
 
 if TYPE_CHECKING:
@@ -20,14 +24,13 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from ptxloom.machine.results.provenance import TracedArray
+    from ptxloom.machine.results.provenance import ProvenanceRecord, TracedArray
 
-CHUNK_BYTES: Final = 16  # what a lane moves at most, and what swizzles move as one
 _FLAT_BYTES: Final = 128  # of an array without rows: the bytes of one unit
 
 
 @dataclass(frozen=True, slots=True)
-class Elements:
+class SharedElements:
     """Consecutive elements.
 
     Attributes:
@@ -62,7 +65,7 @@ class SharedPiece:
 
     address: int
     size: int
-    elements: Elements
+    elements: SharedElements
     values: tuple[Any, ...]
 
     @property
@@ -130,7 +133,7 @@ class SharedMap:
         word = min(wide, 8)
         return tuple(read_registers(held.view(f"u{word}"), self.type).ravel().tolist())
 
-    def _elements(self, at: int, size: int) -> Elements:
+    def _elements(self, at: int, size: int) -> SharedElements:
         """The contents of some bytes."""
         fields = ("kind", "array", "element")
         rows: list[tuple[int, int, int]] = [tuple(one) for one in self.origins[at : at + size][[*fields]].tolist()]
@@ -138,11 +141,11 @@ class SharedMap:
         arrays = {array for _, array, _ in rows}
         if len(kinds) > 1 or len(arrays) > 1:
             known = [row for row in rows if row[1] >= 0]
-            return self._of_array(known, regular=False) if known else Elements("", max(kinds), regular=False)
+            return self._of_array(known, regular=False) if known else SharedElements("", max(kinds), regular=False)
         kind, array, _ = rows[0]
-        return Elements("", Kind(kind)) if array < 0 else self._of_array(rows, regular=True)
+        return SharedElements("", Kind(kind)) if array < 0 else self._of_array(rows, regular=True)
 
-    def _of_array(self, rows: Sequence[tuple[int, int, int]], *, regular: bool) -> Elements:
+    def _of_array(self, rows: Sequence[tuple[int, int, int]], *, regular: bool) -> SharedElements:
         kind, number, _ = rows[0]
         array = self.arrays[number]
         order = [element for element, _ in groupby(element for _, _, element in rows)]
@@ -156,7 +159,72 @@ class SharedMap:
         columns = array.shape[-1] if len(first) > 1 else max(_FLAT_BYTES // size, 1)
         row, column = first[-2] if len(first) > 1 else order[0] // columns, order[0] % columns
         name = self.names.get(number, array.name)
-        return Elements(name, Kind(kind), first, last, regular and in_row, row, column * size // CHUNK_BYTES)
+        return SharedElements(name, Kind(kind), first, last, regular and in_row, row, column * size // CHUNK_BYTES)
+
+
+def shared_map(
+    record: ProvenanceRecord,
+    *,
+    shared_bytes: int = 0,
+    names: Mapping[int, str] | None = None,
+    array: str | None = None,
+    offset: int | None = None,
+    type: str | None = None,  # noqa: A002 - what arguments of options are called
+) -> SharedMap | None:
+    """The shared memory of the first CTA of which a launch has kept it: at the first moment kept, or at its end.
+
+    Args:
+        record: Of a launch; its `Provenance` says of which CTAs shared memory is kept, and when.
+        shared_bytes: Dynamic shared memory of the launch, in bytes.
+        names: What arrays are called, by their numbers; by default as in the record.
+        array: A variable or an array by its name: only its bytes are of interest. By default all that hold something.
+        offset: The first byte that is of interest.
+        type: What bytes are read as, such as "f16"; by default the type of the array that most of them come from.
+
+    Returns:
+        The map; without contents if the kernel has no shared memory, and None if the CTA came to none of the moments.
+
+    Raises:
+        UsageError: An argument is wrong.
+    """
+    number, (x, y, _) = record.raw.kept[0], record.raw.grid
+    cta = (number % x, number // x % y, number // (x * y))
+    for site in record.raw.moments or (None,):
+        origins, contents = record.shared(cta, site), record.shared_bytes(cta, site)
+        if origins is not None and contents is not None:
+            break
+    else:
+        return None
+    called = {one.number: one.name for one in record.arrays} if names is None else names
+    variables = [(piece.name, piece.start, piece.size) for piece in shared_arrays(record.program, shared_bytes)]
+    what = interesting(origins, variables, called, array) if len(contents) else Interest(0, 0)
+    if offset is not None and len(contents):
+        if not 0 <= offset < len(contents):
+            raise UsageError("offset", offset, f"an address from 0 to {len(contents) - 1}")
+        what = replace(what, start=offset, end=max(what.end, offset + 1))
+    op = None if site is None else record.program.ops[site]
+    return SharedMap(
+        record.program.entry.name, "" if op is None else f"line {op.line}: {op.text}", cta, contents, origins,
+        record.arrays, called, _read_as(type, record, origins), what.start, min(what.end, len(contents)), what.of,
+        what.only,
+    )  # fmt: skip
+
+
+def _read_as(asked: str | None, record: ProvenanceRecord, origins: NDArray[Any]) -> str:
+    """The type to read bytes as.
+
+    Raises:
+        UsageError: There is no such type.
+    """
+    if asked is not None:
+        known = element_type(asked)
+        if known.count > 1 or known.container_bits not in {8, 16, 32, 64}:
+            raise UsageError("type", asked, "a type of one number of 8 to 64 bits, such as f16")
+        return asked
+    numbers: list[int] = origins["array"][origins["kind"] == Kind.EXACT].tolist()
+    if not numbers:
+        return "b32"
+    return ptx_name(record.arrays[Counter(numbers).most_common(1)[0][0]].dtype) or "b32"
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,4 +272,4 @@ def _named(
             return Interest(int(found[0]), int(found[-1]) + 1, name, number)
     there = [name for number, name in arrays.items() if (origins["array"] == number).any()]
     legal = ", ".join([*(name for name, _, _ in variables), *there])
-    raise UsageError("--array", asked, legal or "left out: nothing in shared memory has a name then")
+    raise UsageError("array", asked, legal or "left out: nothing in shared memory has a name then")

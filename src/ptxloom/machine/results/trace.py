@@ -11,11 +11,11 @@ from ptxloom.dataclass import dataclass
 from ptxloom.diagnostics import PtxloomError, UsageError
 from ptxloom.display import mimebundle
 from ptxloom.fragments.filled import fill
+from ptxloom.fragments.matrix_operands import matrix_operands
 from ptxloom.isa.limits import LANES
 from ptxloom.isa.types import element_type
-from ptxloom.machine.results.traced_matrices import matrix_operands
-from ptxloom.machine.results.wording import lanes_text
 from ptxloom.syntax import print_operand, tree
+from ptxloom.wording import lanes_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -216,7 +216,7 @@ class TraceRecord:
         return np.stack([values[name].astype(np.uint64) for name in names], axis=1)
 
 
-class Records(tuple[TraceRecord, ...]):  # noqa: SLOT001 - a tuple's subclass has no room for slots
+class TraceRecords(tuple[TraceRecord, ...]):  # noqa: SLOT001 - a tuple's subclass has no room for slots
     """The records, in order.
 
     Attributes:
@@ -226,7 +226,7 @@ class Records(tuple[TraceRecord, ...]):  # noqa: SLOT001 - a tuple's subclass ha
     unseen: int
 
     def __new__(cls, records: Iterable[TraceRecord] = (), unseen: int = 0) -> Self:
-        """Records as a tuple."""
+        """TraceRecords as a tuple."""
         made = super().__new__(cls, records)
         made.unseen = unseen
         return made

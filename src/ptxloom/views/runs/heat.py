@@ -11,8 +11,7 @@ from ptxloom.views.runs.profiles import heat, share, share_ink
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from ptxloom.machine import Profile
-    from ptxloom.machine.results.counts import Counts
+    from ptxloom.machine import Counts, Profile
     from ptxloom.syntax.tree import Function
 
 _NUMBER: Final = 6  # characters of a line's number

@@ -15,8 +15,7 @@ from ptxloom.views.runs.source_lines import no_source
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ptxloom.machine import Profile
-    from ptxloom.machine.results.counts import Counts
+    from ptxloom.machine import Counts, Profile
     from ptxloom.syntax.tree import Function
     from ptxloom.views.runs.source_lines import SourceOf
 

@@ -14,8 +14,7 @@ from ptxloom.views.core.tables import Cell, Table, text_table
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from ptxloom.machine import Profile, Remedy
-    from ptxloom.machine.results.counts import Counts, ProfileRow
+    from ptxloom.machine import Counts, Profile, ProfileRow, Remedy
     from ptxloom.syntax.origins import SourceLine
 
 TITLE: Final = "What a run of a PTX kernel cost"

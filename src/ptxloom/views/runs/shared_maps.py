@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.dataclass import dataclass
+from ptxloom.descriptors.swizzling import CHUNK_BYTES
 from ptxloom.isa.limits import BANK_BYTES, BANKS, LINE_BYTES
-from ptxloom.machine.results.provenance_tags import Kind
-from ptxloom.machine.results.shared_map import CHUNK_BYTES
+from ptxloom.machine import Kind
 from ptxloom.names.demangling import demangled
 from ptxloom.records import taken
 from ptxloom.views.core.cells import elide, harmless
@@ -23,7 +23,7 @@ from ptxloom.views.runs.shared_records import PieceRecord, SharedRecord
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from ptxloom.machine.results.shared_map import Elements, SharedMap, SharedPiece
+    from ptxloom.machine import SharedElements, SharedMap, SharedPiece
 
 VERSION: Final = 1
 _LONGEST: Final = 7  # characters in a cell
@@ -48,7 +48,7 @@ class Shown:
     values: bool = False
     by_chunk: bool = False
 
-    def group(self, elements: Elements) -> int | None:
+    def group(self, elements: SharedElements) -> int | None:
         """What a piece is coloured by; None if nothing is known of it."""
         return elements.chunk if self.by_chunk and elements.row is not None else elements.row
 
@@ -98,14 +98,14 @@ def _cell(piece: SharedPiece | None, shown: Shown, *, several: bool) -> Cell:
     return Cell(label(piece.elements, several=several), group, Ink.DIM if group is None else None)
 
 
-def label(elements: Elements, *, several: bool = False) -> str:
+def label(elements: SharedElements, *, several: bool = False) -> str:
     """Elements in a few characters: `3,8-15`, `3-10,8` down a column, `3,8|1,0` where there is no run."""
     name, first, second = _parts(elements)
     joint = "" if not second else "," if elements.regular else "|"
     return f"{name} {first}{joint}{second}" if several and name else f"{first}{joint}{second}"
 
 
-def _parts(elements: Elements) -> tuple[str, str, str]:
+def _parts(elements: SharedElements) -> tuple[str, str, str]:
     """The array, and an index in two parts: all but its end, and its end; or the two ends of what is not a run."""
     if not elements.array:
         return "", _WORDS.get(elements.kind, _EMPTY if elements.regular else "mixed"), ""

@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from ptxloom.fragments.filled import read_registers
+from ptxloom.fragments.matrix_operands import matrix_operands
 from ptxloom.isa.limits import LANES
 from ptxloom.isa.types import element_type
-from ptxloom.machine.results.traced_matrices import matrix_operands
-from ptxloom.machine.results.wording import lanes_text, ranges
 from ptxloom.views.core.cells import harmless
 from ptxloom.views.core.palette import hue
 from ptxloom.views.core.style import LANES_PER_HUE, PLAIN, Ink, Style
@@ -18,6 +17,7 @@ from ptxloom.views.drawing.figure import Figure, Grid
 from ptxloom.views.fragments import filled_pictures
 from ptxloom.views.fragments.legends import lanes as lanes_legend
 from ptxloom.views.runs.source_lines import no_source, source_lines
+from ptxloom.wording import lanes_text, ranges
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

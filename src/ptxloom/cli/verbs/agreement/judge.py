@@ -49,9 +49,9 @@ def _order(name: str, options: Options) -> Order:
     if not is_file(name):
         raise PtxloomError(f"{title(name)}: there is no such file")
     if options.target is not None:
-        from ptxloom.machine.tensor.recipe import architecture  # noqa: PLC0415 - only where one is named
+        from ptxloom.machine.port.prepare import device_options  # noqa: PLC0415 - only where one is named
 
-        architecture(options.target)
+        device_options(options.target)
     given = {key: getattr(options, key) for key in ("grid", "block", "shared_bytes")}
     limits = Limits(
         300.0 if options.timeout is None else options.timeout,

@@ -9,8 +9,8 @@ from ptxloom.cli.sources.cuda_flags import flags_for
 from ptxloom.cli.sources.inputs import read
 from ptxloom.cli.sources.kernels import chosen_kernel
 from ptxloom.machine import kernel
-from ptxloom.machine.compile import listing
-from ptxloom.machine.launch.options import read_checks
+from ptxloom.machine.port.prepare import read_checks
+from ptxloom.machine.port.stages import listing, planned
 from ptxloom.syntax.parser import parse_source
 from ptxloom.tellings import told
 from ptxloom.views.runs import plans, tellings_text
@@ -27,16 +27,7 @@ def run(options: Options) -> Outcome:
     module = parse_source(source)
     made = kernel(module, chosen_kernel(module, options.function, "--function"), options.target)
     made = made.fused if options.contract == "fused" else made
-    program = made.program
-    checks = frozenset(read_checks(options.checks))
-    match options.stage:
-        case "plan":
-            return Outcome(plans.full(program, style_for(options), made.fusions))
-        case "ir":
-            return Outcome(listing.kernel_ir(program, whole=not options.part, checks=checks))
-        case "hot":
-            return Outcome(listing.hot_ir(program, checks))
-        case "asm":
-            return Outcome(listing.kernel_assembly(program, whole=not options.part, checks=checks))
-        case _:
-            return Outcome(listing.runtime_ir(program, whole=not options.part, checks=checks))
+    checks = read_checks(options.checks)
+    if options.stage == "plan":
+        return Outcome(plans.full(planned(made), style_for(options)))
+    return Outcome(listing(made, options.stage, checks=checks, whole=not options.part))

@@ -16,9 +16,7 @@ from ptxloom.cuda_driver.environment import environment
 from ptxloom.cuda_driver.report import Report
 from ptxloom.cuda_driver.server import Server, watched
 from ptxloom.diagnostics import UsageError
-from ptxloom.machine.launch.options import multiprocessors, read_checks
-from ptxloom.machine.memory.arena import default_limit
-from ptxloom.machine.tensor.recipe import architecture
+from ptxloom.machine.port.prepare import device_options, read_checks
 from ptxloom.source import title
 
 if TYPE_CHECKING:
@@ -41,14 +39,12 @@ def run(options: Options, given: Mapping[str, str] | None = None) -> Outcome:
     command = options.program[1:] if options.program[:1] == ["--"] else options.program
     if not command:
         raise UsageError("program", "", "a program and its arguments, such as `ptxloom exec -- python train.py`")
-    architecture(options.device)
-    checks = read_checks(options.checks)
-    multiprocessors()
-    report = Report(options.on_hazard, options.destroy_on_device_error, checks)
+    device = device_options(options.device, read_checks(options.checks), options.memory_limit)
+    report = Report(options.on_hazard, options.destroy_on_device_error, device.checks)
     if _is_watched() and not build.is_there():
         talk("ptxloom: compiling the CUDA driver's libraries")
     folder = build.folder()
-    server = Server(options.device, checks, options.memory_limit or default_limit(), report)
+    server = Server(device.arch, device.checks, device.memory_bytes, report)
     try:
         smi.place(programs := Path(server.path).parent)
         variables = {"PTXLOOM_DEVICE": options.device} | environment(folder, server.path) | dict(given or {})

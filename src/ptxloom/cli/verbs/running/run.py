@@ -27,14 +27,13 @@ from ptxloom.cli.sources.kernels import chosen_kernel
 from ptxloom.cli.sources.source_texts import source_texts
 from ptxloom.diagnostics import PtxloomError, Severity
 from ptxloom.files.reading import in_folder
-from ptxloom.machine import LaunchError, kernel
-from ptxloom.machine.launch.options import read_checks
-from ptxloom.machine.memory.arena import Budget
-from ptxloom.machine.results.trace import Records
+from ptxloom.machine import LaunchError, TraceRecords, kernel
+from ptxloom.machine.port.prepare import read_checks
+from ptxloom.machine.port.region import Budget
 from ptxloom.source import title
 from ptxloom.syntax.parser import parse_source
 from ptxloom.views.findings.finding_reports import concise
-from ptxloom.views.runs import launch_templates, profile_picture, run_reports, summary
+from ptxloom.views.runs import profile_picture, run_reports, summary
 from ptxloom.views.runs.source_lines import no_source
 
 if TYPE_CHECKING:
@@ -141,6 +140,8 @@ def _summary(done: run_reports.Run, options: Options) -> str:
 
 def _template(options: Options) -> str:
     """A launch file for PTX; it names the PTX relative to where the file will be."""
+    from ptxloom.views.runs import launch_templates  # noqa: PLC0415 - for this alone
+
     options.file = in_folder(options.file)
     source = read(options.file, options.target, flags_for(options, options.file, target=options.target))
     module = parse_source(source)
@@ -153,7 +154,7 @@ def _traced(records: tuple[TraceRecord, ...], options: Options, sources: SourceO
     """The recorded trace, if requested."""
     if not options.trace:
         return None
-    unseen = records.unseen if isinstance(records, Records) else 0
+    unseen = records.unseen if isinstance(records, TraceRecords) else 0
     return run_reports.Traced(records, options.trace_type, options.trace_operand, unseen, sources)
 
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from ptxloom.cli.launch_files.fitted import fitted
 from ptxloom.cli.launch_files.launch_file import read_launch
@@ -13,12 +11,7 @@ from ptxloom.cli.results.pictures import drawn, wanted
 from ptxloom.cli.sources.cuda_flags import flags_for
 from ptxloom.cli.sources.inputs import read
 from ptxloom.diagnostics import PtxloomError, UsageError
-from ptxloom.fragments.number_types import ptx_name
-from ptxloom.isa.types import element_type
-from ptxloom.machine import LaunchError, Provenance, kernel
-from ptxloom.machine.memory.address_map import shared_arrays
-from ptxloom.machine.results.provenance_tags import Kind
-from ptxloom.machine.results.shared_map import SharedMap, interesting
+from ptxloom.machine import LaunchError, Provenance, kernel, shared_map
 from ptxloom.names.demangling import demangled
 from ptxloom.syntax.parser import parse_source
 from ptxloom.views.runs import shared_maps
@@ -26,14 +19,11 @@ from ptxloom.views.runs import shared_maps
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from numpy.typing import NDArray
-
     from ptxloom.cli.command_line import Options
     from ptxloom.cli.launch_files.launch_file import LaunchFile
-    from ptxloom.machine import Kernel, ProvenanceRecord
+    from ptxloom.machine import Kernel, ProvenanceRecord, SharedMap
 
 _LONGEST_NUMBER: Final = 9  # digits
-_NOWHERE: Final = -1
 
 
 def run(options: Options) -> Outcome:
@@ -65,31 +55,19 @@ def _map(options: Options) -> SharedMap:
     launch = fitted(launch, module)
     compiled = kernel(module, launch.kernel, launch.target)
     record = _record(compiled, launch, _followed(options))
-    (number,) = record.raw.kept
-    x, y, _ = record.raw.grid
-    cta = (number % x, number // x % y, number // (x * y))
-    sites: tuple[int | None, ...] = record.raw.moments if options.at else (None,)
-    site = next((site for site in sites if record.shared(cta, site) is not None), _NOWHERE)
-    origins, contents = (None, None) if site == _NOWHERE else (record.shared(cta, site), record.shared_bytes(cta, site))
-    if origins is None or contents is None:
-        raise PtxloomError(f"no warp of CTA {cta} reached {options.at or 'its end'}")
-    if not len(contents):
+    try:
+        found = shared_map(
+            record, shared_bytes=launch.shared_bytes, names=_names(record, launch), array=options.array,
+            offset=options.offset, type=options.type,
+        )  # fmt: skip
+    except UsageError as error:
+        raise UsageError(f"--{error.argument}", error.value, error.legal) from None
+    if found is None:
+        raise PtxloomError(f"no warp of the CTA {options.cta} reached {options.at or 'its end'}")
+    if not len(found.contents):
         name = demangled(launch.kernel)
         raise PtxloomError(f"`{name}` has no shared memory; set `shared_bytes` in the launch file")
-    names = _names(record, launch)
-    variables = [
-        (piece.name, piece.start, piece.size) for piece in shared_arrays(compiled.program, launch.shared_bytes)
-    ]
-    what = interesting(origins, variables, names, options.array)
-    if options.offset is not None:
-        if not 0 <= options.offset < len(contents):
-            raise UsageError("--offset", options.offset, f"an address from 0 to {len(contents) - 1}")
-        what = replace(what, start=options.offset, end=max(what.end, options.offset + 1))
-    op = None if site is None else compiled.program.ops[site]
-    return SharedMap(
-        launch.kernel, "" if op is None else f"line {op.line}: {op.text}", cta, contents, origins, record.arrays, names,
-        _type(options.type, record, origins), what.start, min(what.end, len(contents)), what.of, what.only,
-    )  # fmt: skip
+    return found
 
 
 def _record(compiled: Kernel, launch: LaunchFile, followed: Provenance) -> ProvenanceRecord:
@@ -132,20 +110,3 @@ def _names(record: ProvenanceRecord, launch: LaunchFile) -> Mapping[int, str]:
     return {
         a.number: a.name if not own[a.number] or own[a.number].isdecimal() else own[a.number] for a in record.arrays
     }
-
-
-def _type(asked: str | None, record: ProvenanceRecord, origins: NDArray[Any]) -> str:
-    """The type to read bytes as: the one asked for, or that of the array that most of them come from.
-
-    Raises:
-        UsageError: There is no such type.
-    """
-    if asked is not None:
-        known = element_type(asked)
-        if known.count > 1 or known.container_bits not in {8, 16, 32, 64}:
-            raise UsageError("--type", asked, "a type of one number of 8 to 64 bits, such as f16")
-        return asked
-    numbers: list[int] = origins["array"][origins["kind"] == Kind.EXACT].tolist()
-    if not numbers:
-        return "b32"
-    return ptx_name(record.arrays[Counter(numbers).most_common(1)[0][0]].dtype) or "b32"

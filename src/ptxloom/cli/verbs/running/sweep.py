@@ -16,7 +16,7 @@ from ptxloom.cli.results.output import CLEAN, FINDINGS, Outcome, style_for
 from ptxloom.cli.spreading import carried_on, shards_of
 from ptxloom.cli.sweeping import Point, told_before, tried
 from ptxloom.files.names import is_file
-from ptxloom.machine.launch.options import read_checks
+from ptxloom.machine.port.prepare import read_checks
 from ptxloom.source import title
 from ptxloom.views.runs import sweeps
 

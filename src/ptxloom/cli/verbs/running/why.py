@@ -24,10 +24,8 @@ from ptxloom.comparison.expression import Expectation
 from ptxloom.diagnosis import Examination, examine
 from ptxloom.diagnosis.lines.behind import behind
 from ptxloom.diagnostics import BEFORE_LAWS, PtxloomError, Severity, UsageError
-from ptxloom.machine import LaunchError, Provenance, kernel
-from ptxloom.machine.memory.arena import Budget, default_limit
-from ptxloom.machine.results.outcome import NotReadyError
-from ptxloom.machine.results.provenance_choice import BUDGET_BYTES
+from ptxloom.machine import LaunchError, NotReadyError, Provenance, kernel
+from ptxloom.machine.port.region import Budget
 from ptxloom.syntax.parser import parse_source
 from ptxloom.views.runs import diagnoses, diagnosis_picture, diagnosis_records
 
@@ -41,7 +39,6 @@ if TYPE_CHECKING:
     from ptxloom.syntax import Module
 
 
-_PART: Final = 8  # of the memory that a launch may have, provenance takes one at most
 _TRIES: Final = 8  # times that a kernel is made ready anew, where other programs have the processor
 
 
@@ -135,7 +132,7 @@ def _told(module: Module, options: Options, tries: int = _TRIES) -> diagnoses.Re
             timeout=options.timeout,
             contract=launch.contract,
             reference=expected,
-            provenance=_followed(options),
+            provenance=Provenance.within(options.memory_limit),
             checks=(*BEFORE_LAWS, "initcheck:global") if unwritten else BEFORE_LAWS,
             uninitialised=unwritten,
             progress=told_progress if sys.stderr.isatty() else None,
@@ -159,12 +156,6 @@ def _behind(hazards: Iterable[Hazard], compiled: Kernel) -> tuple[Behind, ...]:
     wrong = (one for one in hazards if one.rule == "memcheck.out-of-bounds" and not one.kernel)
     found = (behind(one.span, compiled.program) for one in wrong)
     return tuple(dict.fromkeys(one for one in found if one is not None))
-
-
-def _followed(options: Options) -> Provenance:
-    """A provenance budget as large as the memory limit allows, up to four times the default."""
-    room = (options.memory_limit or default_limit()) // _PART
-    return Provenance(budget=max(min(4 * BUDGET_BYTES, room), BUDGET_BYTES))
 
 
 def _examined(record: ProvenanceRecord, said: list[str], names: dict[int, str]) -> Examination:

@@ -10,7 +10,7 @@ Python does not run, by what tests have loaded (`native_reach.py`). Delete `reac
 tried with a few tests that reach its line; then with more of them, and those that reach its file, as many as
 `--patience` seconds pay for; then with more cases of the files of the former, for as long. Tests of one process share
 what is computed once, so the line alone misses some. What sees a mistake is asked once more without it, and counts only
-if it passes then. All seconds are a processor's, but those of `--begin-for`: after as many, none is begun any more.
+if it passes then. All seconds are a processor's, but those of `--begin-for`: after that many, no mistake is begun.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Generator, Iterator
     from collections.abc import Set as AbstractSet
 
 ROOT: Final = Path(__file__).parents[1]
@@ -490,7 +490,7 @@ def _without(copy: Path, tests: list[str], found: Outcome, bound: float) -> Outc
 
 
 @contextlib.contextmanager
-def _mistake(mutant: Mutant, copy: Path) -> Iterator[None]:
+def _mistake(mutant: Mutant, copy: Path) -> Generator[None]:
     """A mistake, planted in a copy that is left as it was."""
     file = copy / "src" / "ptxloom" / mutant.path
     right, before = file.read_bytes(), file.stat().st_mtime_ns

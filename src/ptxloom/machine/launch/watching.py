@@ -73,7 +73,7 @@ def watch_always(checks: Sequence[str], tell: Callable[[str, LaunchResult], obje
 
 
 def present() -> tuple[Watch, ...]:
-    """All watchers: what was found out of launches holds as long as they stay the same."""
+    """All watchers: what was determined about launches holds as long as they stay the same."""
     return tuple(_WATCHES)
 
 

@@ -35,7 +35,7 @@ class PlannedInstruction:
         site: Its number in the program, from 0.
         line: Its PTX line.
         text: As PTX.
-        known: What the planner found out, in words.
+        known: What the planner determined, in words.
     """
 
     site: int
@@ -121,7 +121,7 @@ def _block(kernel: Kernel, program: Program, block: BasicBlock) -> PlannedBlock:
 
 
 def _known(kernel: Kernel, program: Program, op: Op) -> Iterator[str]:
-    """What the planner found out about an instruction."""
+    """What the planner determined about an instruction."""
     if op.site in program.knowledge.uniform_ops:
         yield "the same in all lanes"
     if op.site in program.sums:

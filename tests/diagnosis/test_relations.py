@@ -69,7 +69,7 @@ def test_a_right_kernel_is_accused_of_nothing_and_judged_as_far_as_laws_go(name:
     found = examined(name, 0)
     assert found.found == ()
     assert found.verdict == ("clean" if KERNELS[name].clean else "unjudged")
-    assert all("alike" in one.why for one in found.unjudged)
+    assert all("in the same way" in one.why for one in found.unjudged)
 
 
 @pytest.mark.parametrize("name", [name for name, kernel in KERNELS.items() if kernel.said])

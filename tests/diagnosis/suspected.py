@@ -359,3 +359,112 @@ def suspected(case: RightKernel, text: str) -> list[Diagnosis]:
     """What the search says of a text of a kernel."""
     trials = trials_of(case, text)
     return diagnoses(search(trials), trials)
+
+
+_TURNS: Final = """\\
+.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry k(.param .u64 X, .param .u64 Y)
+{
+  .reg .pred %more, %again;
+  .reg .b32 %i, %n, %row;
+  .reg .f32 %x, %y;
+  .reg .b64 %from, %to, %at;
+  ld.param.u64 %from, [X];
+  ld.param.u64 %to, [Y];
+  mov.u32 %i, %tid.x;
+  mul.wide.u32 %at, %i, 64;
+  add.u64 %from, %from, %at;
+  mul.wide.u32 %at, %i, 8;
+  add.u64 %to, %to, %at;
+  mov.u32 %row, 0;
+  mov.f32 %y, 0f00000000; // first
+ROW:
+  mov.u32 %n, 0;
+  mov.f32 %y, 0f00000000; // again
+TURN:
+  ld.global.f32 %x, [%from];
+  fma.rn.f32 %y, %x, 0f3F4CCCCD, %y; // sum
+  add.u64 %from, %from, 4;
+  add.u32 %n, %n, 1;
+  setp.lt.u32 %more, %n, 8;
+  @%more bra TURN;
+  st.global.f32 [%to], %y;
+  add.u64 %to, %to, 4;
+  add.u32 %row, %row, 1;
+  setp.lt.u32 %again, %row, 2;
+  @%again bra ROW;
+  ret;
+}
+"""
+
+
+def _two_rows_each() -> list[Array | int]:
+    numbers = np.random.default_rng(7)
+    return [numbers.integers(1, 9, (64, 8)).astype(np.float32), np.zeros(64, np.float32)]
+
+
+def _scaled_sums(x: Array, *_: Any) -> Array:
+    result: Array = np.float32(0.8) * x.sum(axis=1)
+    return result
+
+
+TURNS: Final = RightKernel("turns", _TURNS, (1,), 32, _two_rows_each, ("X", "Y"), output=1, reference=_scaled_sums)
+"""The scaled sums of rows, two for each thread: what is summed begins anew with each."""
+
+
+_HOISTED: Final = """\\
+.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry k(.param .u64 X, .param .u64 Y, .param .u32 d, .param .u32 m)
+{
+  .reg .b32 %i, %d, %m, %at0, %z, %w, %v;
+  .reg .b64 %from, %to, %at, %there;
+  .loc 1 2 0
+  ld.param.u64 %from, [X];
+  ld.param.u64 %to, [Y];
+  ld.param.u32 %d, [d];
+  ld.param.u32 %m, [m];
+  mov.u32 %i, %tid.x;
+  .loc 1 0 0
+  mul.lo.u32 %at0, %i, %d; // hoisted
+  mul.wide.u32 %there, %at0, 4;
+  add.u64 %from, %from, %there;
+  mul.wide.u32 %at, %i, 4;
+  add.u64 %to, %to, %at;
+  .loc 1 5 0
+  ld.global.u32 %z, [%from];
+  .loc 1 6 0
+  mul.lo.u32 %w, %z, %z; // product
+  .loc 1 7 0
+  rem.u32 %v, %w, %m; // remainder
+  .loc 1 8 0
+  st.global.u32 [%to], %v;
+  ret;
+}
+.file 1 "hoisted.cu"
+"""
+
+
+def _numbers_below(limit: int) -> Callable[[], list[Array | int]]:
+    def made() -> list[Array | int]:
+        numbers = np.random.default_rng(9)
+        return [numbers.integers(1 << 8, limit, 224).astype(np.uint32), np.zeros(32, np.uint32), 5, 1009]
+
+    return made
+
+
+def _remainders(x: Array, _: Array, d: int, m: int) -> Array:
+    taken = x[:: int(d)][:32].astype(np.uint64)
+    result: Array = (taken * taken % np.uint64(m)).astype(np.uint32)
+    return result
+
+
+HOISTED: Final = RightKernel(
+    "hoisted", _HOISTED, (1,), 32, _numbers_below(1 << 15), ("X", "Y", "d", "m"), output=1, reference=_remainders
+)
+"""Squares of every `d`-th number, modulo m; where they are read is computed ahead, in a place that has no line."""
+LARGE: Final = replace(HOISTED, name="large", make=_numbers_below(1 << 30))
+"""The same of numbers whose squares have more than 32 bits: these are cut."""

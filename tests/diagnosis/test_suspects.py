@@ -13,11 +13,14 @@ from diagnosis.planted.launching import outcome
 from diagnosis.suspected import (
     BUGS,
     FOUR_ROWS,
+    HOISTED,
+    LARGE,
     LOOP,
     PAIRED,
     PRODUCT,
     ROWS,
     SHIFTED,
+    TURNS,
     TWICE,
     from_number,
     suspected,
@@ -27,15 +30,19 @@ from ptxloom.checker import check
 from ptxloom.diagnosis import Repair
 from ptxloom.diagnosis.suspects import diagnoses, parts, search
 from ptxloom.diagnosis.suspects.changes import CHOICE, Change, Rewrite
+from ptxloom.diagnosis.suspects.everywhere import everywhere
 from ptxloom.diagnosis.suspects.evidence import Evidence
 from ptxloom.diagnosis.suspects.literals import literals
+from ptxloom.diagnosis.suspects.operands import DefUse
 from ptxloom.diagnosis.suspects.parts import ALL, part_of
 from ptxloom.diagnosis.suspects.search import in_turn
 from ptxloom.diagnosis.suspects.shifts import numbers_between
+from ptxloom.diagnosis.suspects.solving import solved, unknowns
 from ptxloom.diagnosis.suspects.sources import Sources
 from ptxloom.diagnosis.suspects.trials import Judged, Trials
 from ptxloom.diagnosis.suspects.variants import with_all
 from ptxloom.machine import LaunchError, kernel
+from ptxloom.syntax.places import home_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -116,7 +123,7 @@ def test_what_is_no_number_before_and_after_tells_nothing() -> None:
     assert evidence.score(Change("", "", ((op, Rewrite(())),))) == 0.0
 
 
-def _grid(share: int = 1000, elements: int = 8) -> tuple[Judged, Callable[[tuple[int, int]], Judged]]:
+def _grid(share: int = 10_000, elements: int = 8) -> tuple[Judged, Callable[[tuple[int, int]], Judged]]:
     """What 8 CTAs write, an element each, of which those of 2 and 5 are wrong; and their runs by themselves."""
     wrong = np.isin(np.arange(elements), (2, 5))
     before = Judged(wrong, ran=True, instructions=8 * share, values=np.ones(elements))
@@ -323,3 +330,80 @@ def test_what_a_change_mends_is_counted_in_the_whole_result(monkeypatch: pytest.
         wrong = trials.run(made).wrong
         assert not (wrong & ~found.before.wrong).any()
         assert int((found.before.wrong & ~wrong).sum()) == mended
+
+
+def test_what_is_not_set_again_is_named_where_the_loop_first_takes_it() -> None:
+    text = TURNS.text.replace("  mov.f32 %y, 0f00000000; // again\n", "// again\n")
+    first = suspected(TURNS, text)[0]
+    assert "`%y` set to 0 whenever a turn of the loop at line" in first.detail
+    assert first.line in replace(TURNS, text=text).lines("sum")
+    assert first.repair is not None
+    found, wanted = outcome(TURNS, first.repair.apply().source.text, TURNS.make())
+    assert np.allclose(found, wanted, rtol=1e-5)
+
+
+def test_a_number_that_no_list_holds_is_computed() -> None:
+    first = suspected(TURNS, TURNS.text.replace("0f3F4CCCCD", "0f3EC5E354"))[0]  # 0.3865
+    assert (first.line in TURNS.lines("sum"), first.cause) == (True, "wrong-constant")
+    assert "with 0.8 in place of 0.3865 the whole result is right" in first.detail
+
+
+def test_no_number_is_computed_where_the_elements_need_different_ones() -> None:
+    trials = trials_of(TURNS, TURNS.text)
+    unknown = next(one for one in unknowns(trials.kernel.program.ops, {}) if one.is_literal)
+    tried: list[float] = []
+
+    def run(change: Change) -> Judged:
+        tried.append(change.value)
+        return Judged(np.ones(4, bool), ran=True, instructions=1, values=np.array([1.0, 2.0, 3.0, 4.0]) * len(tried))
+
+    before = Judged(np.ones(4, bool), ran=True, instructions=1, values=np.zeros(4))
+    assert solved(unknown, run, before, np.array([1.0, -2.0, 3.0, -4.0])) is None
+    assert len(tried) == 1
+
+
+def test_what_has_no_line_is_named_where_its_result_is_used() -> None:
+    first = suspected(HOISTED, HOISTED.text.replace("mul.lo.u32 %at0, %i, %d", "mul.lo.u32 %at0, %i, 3"))[0]
+    assert first.line in HOISTED.lines("hoisted")
+    assert first.origin is not None
+    assert (first.origin.file, first.origin.line) == ("hoisted.cu", 5)
+
+
+def test_a_product_that_was_cut_is_named() -> None:
+    first = suspected(LARGE, LARGE.text)[0]
+    assert (first.line in LARGE.lines("product"), first.cause) == (True, "wrong-operation")
+    assert "all 64 bits of the product" in first.detail
+    assert first.repair is not None
+    found, wanted = outcome(LARGE, first.repair.apply().source.text, LARGE.make())
+    assert np.array_equal(found, wanted)
+
+
+def test_a_line_takes_another_value_wherever_it_reads_it() -> None:
+    """No single instruction mends it: two of one line read what they should not."""
+    text = TWICE.text.replace("%y0, %x0; // sum", "%y1, %y1; // sum").replace("%y1, %x1; // sum", "%y1, %y1; // sum")
+    program = trials_of(TWICE, text).kernel.program
+    line_of = {op.site: home_line(program.module, op.node.start) for op in program.ops}
+    sources = Sources(program, line_of, ())
+    ops = [op for op in program.ops if op.spelling in {"add.f32", "mul.f32", "ld.global.f32"}]
+    both = [one for one in everywhere(ops, DefUse(program, line_of, sources), line_of, ()) if len(one.rewrites) > 1]
+    assert {tuple(op.spelling for op, _ in one.rewrites) for one in both} == {("ld.global.f32", "ld.global.f32")}
+
+
+def _of_sines(x: NDArray[np.float32], *_: object) -> NDArray[np.float32]:
+    """What no change of one instruction makes of X."""
+    return np.sin(x) * np.arange(x.size, dtype=np.float32).reshape(x.shape)
+
+
+def test_where_no_change_mends_all_lines_are_suspected_and_none_is_certain() -> None:
+    case = replace(ROWS, reference=_of_sines)
+    found = suspected(case, ROWS.text)
+    assert 0 < len(found) <= 3
+    assert {(one.cause, one.certain) for one in found} == {("unknown", False)}
+    assert all("suspected: no change that was tried mends all" in one.detail for one in found)
+    assert [one.alternative for one in found] == [False, True, True][: len(found)]
+
+
+def test_what_only_stores_or_copies_is_suspected_after_what_computes() -> None:
+    case = replace(ROWS, reference=_of_sines)
+    first = suspected(case, ROWS.text)[0]
+    assert first.instruction.split(".")[0] not in {"st", "mov", "ld"}

@@ -72,6 +72,8 @@ class Change:
         slot: What its shared form changes, alike in instructions of one line; None if it has none.
         score: How well the instructions match the wrong elements, 0 to 1.
         arms: What is compiled: the shared forms of all instructions of the line; empty: those of `rewrites`.
+        told: The instruction whose line is named, if it is not the first one.
+        entire: Whether it is only tried of all its instructions together.
     """
 
     cause: str
@@ -84,11 +86,13 @@ class Change:
     slot: object = None
     score: float = 0.5
     arms: tuple[tuple[Op, Rewrite], ...] = ()
+    told: Op | None = None
+    entire: bool = False
 
     @property
     def op(self) -> Op:
-        """The first instruction."""
-        return self.rewrites[0][0]
+        """The instruction whose line is named."""
+        return self.told or self.rewrites[0][0]
 
     @property
     def singles(self) -> Iterator[Change]:

@@ -40,6 +40,20 @@ def joined(kind: str) -> list[str]:
     return words
 
 
+def lacks(op: Op) -> list[list[str]]:
+    """How another value may be missing in each operand of an instruction; the last for all that follow."""
+    found: list[list[str]] = []
+    for one in _table()["lacking"]:
+        if re.fullmatch(one["of"], op.node.spelling):
+            found = one["words"]
+    return found
+
+
+def meant(section: str) -> list[dict[str, Any]]:
+    """The entries of a section of `meant.toml`."""
+    return _table()[section]
+
+
 @cache
 def _table() -> dict[str, list[dict[str, Any]]]:
     return tomllib.loads(_FILE.read_text("utf-8"))

@@ -13,7 +13,8 @@ import numpy as np
 
 from ptxloom.diagnosis.suspects.changes import Change, Rewrite, of_node
 from ptxloom.diagnosis.suspects.parts import different
-from ptxloom.machine.analysis.uniform_values import mentioned, written
+from ptxloom.diagnosis.suspects.sources import names_of, results_of
+from ptxloom.machine.analysis.uniform_values import written
 from ptxloom.meaning.moves import is_copy
 from ptxloom.readings.effects import loads, multiplies, stores, updates_memory
 from ptxloom.syntax import tree
@@ -45,14 +46,19 @@ def disturbed(op: Op, way: int) -> Rewrite | None:
     return Rewrite((*own, *lines)) if lines else None
 
 
-def _counters(ops: Sequence[Op]) -> set[Register]:
-    """Integer registers that several instructions write, or that are copied to such registers."""
-    writers = Counter(one for op in ops for one in written(op) if one.type.kind not in "fp")
+def _counters(ops: Sequence[Op]) -> set[tuple[int, str]]:
+    """Integer registers that several instructions write, or that are copied to such, by function and name."""
+    writers = Counter(key for op in ops for key in _whole_numbers(op))
     found = {one for one, count in writers.items() if count > 1}
     for op in ops:
-        if is_copy(op) and not found.isdisjoint(written(op)):
-            found.update(one for one in mentioned(op, op.operands[1:]) if one in writers)
+        if is_copy(op) and not found.isdisjoint(_whole_numbers(op)):
+            read = ((op.function.number, name) for name in names_of(op))
+            found.update(one for one in read if one in writers)
     return found
+
+
+def _whole_numbers(op: Op) -> list[tuple[int, str]]:
+    return [(op.function.number, name) for name, one in results_of(op) if one.type.kind not in "fp"]
 
 
 def _results(op: Op) -> list[tuple[str, Register]]:
@@ -96,7 +102,7 @@ class Evidence:
         ops = list(ops)
         counters = _counters(ops)
         for op in ops:
-            if not counters.isdisjoint(written(op)):
+            if not counters.isdisjoint(_whole_numbers(op)):
                 continue
             for way in range(WAYS):
                 if (new := disturbed(op, way)) is not None:
@@ -109,6 +115,10 @@ class Evidence:
             other = different(after.values, self._before.values)
             for site in sites:
                 self._reached[site] = self._reached.get(site, False) | other
+
+    def reached(self, op: Op) -> NDArray[np.bool_] | None:
+        """(elements of all compared arrays,) what becomes different if it is disturbed; None if that was not tried."""
+        return self._reached.get(op.site)
 
     def score(self, change: Change) -> float:
         """Ochiai's coefficient of a change's instructions; lowered if they seem not to affect all wrong elements."""

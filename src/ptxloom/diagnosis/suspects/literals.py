@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import struct
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.diagnosis.suspects.changes import LITERAL, OWN, VALUE, WIDE, Change, Rewrite, held, with_operand
+from ptxloom.diagnosis.suspects.confusions import meant
 from ptxloom.machine.program.symbols import Register, Variable
 from ptxloom.meaning import table
 from ptxloom.meaning.moves import is_copy
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
 CAUSE: Final = "wrong-constant"
 _MOST_SOURCES: Final = 4  # a fourth source is a table, which is no number
 _WIDE_BITS: Final = 64
+_SHIFTS: Final = 32  # bits by which a word may be shifted
 _STEPS: Final = (1, -1, 2, -2, 4, -4, 8, -8, 16, -16, 32, -32, 64, -64)
 _FLOATS: Final = (0.0, 1.0, -1.0, 2.0, 0.5, float("-inf"), float("inf"), 1.44269504, 0.69314718, -1e30, -3.4028235e38)
 _BITS: Final = (0xFF800000, 0x3F800000, 0x7F800000, 0xFF7FFFFF)  # of a float that a word holds
@@ -77,7 +80,7 @@ def _moved(op: Op, place: int, operand: tree.Address, step: int) -> Change:
 def _number(op: Op, place: int, number: int, what: str, rank: int) -> Change:
     """An instruction with an integer at a place."""
     bits = op.type.bits if op.types and not op.node.opcode.startswith("sh") else 32
-    fits = bits == 32 or (bits == _WIDE_BITS and -(1 << 31) <= number < 1 << 31)
+    fits = bits in (16, 32) or (bits == _WIDE_BITS and -(1 << 31) <= number < 1 << 31)
     rewrite = with_operand(op, place, tree.Integer(number), tree.Name(held(bits)) if fits else None)
     slot = ("operand", place, 0, bits) if fits else None
     return Change(CAUSE, what, ((op, rewrite),), rank, number, LITERAL, ("number", place, what), slot)
@@ -113,8 +116,9 @@ def _numbers(op: Op, place: int, value: int) -> Iterator[Change]:
     }
     others |= {8 * value: "eight times the number", value // 8: "an eighth of the number"}
     others |= {value + step: _stepped(step) for step in _STEPS[4:]}
+    more = {number: _instead(f"{number}") for number in _of_word(op, value)}
     seen = {value}
-    for rank, several in enumerate((steps, others), 1):
+    for rank, several in enumerate((steps, others, more), 1):
         for number, what in several.items():
             if number not in seen:
                 seen.add(number)
@@ -125,10 +129,24 @@ def _numbers(op: Op, place: int, value: int) -> Iterator[Change]:
                 yield _number(op, place, bits, _instead(f"{struct.unpack('<f', struct.pack('<I', bits))[0]:g}"), 2)
 
 
+def _of_word(op: Op, value: int) -> Iterator[int]:
+    """The numbers that may stand for one in a shift, or for a mask: grown or shrunk by a bit, or one bit off."""
+    words = meant("bits")[0]
+    if re.fullmatch(words["shift"], op.node.spelling):
+        yield from range(_SHIFTS)
+    elif re.fullmatch(words["mask"], op.node.spelling):
+        every = (1 << op.type.bits) - 1
+        bits = value & every
+        yield from (~bits & every, (bits | bits << 1) & every, bits | bits >> 1, bits & bits >> 1, bits & bits << 1)
+        yield from (bits ^ 1 << place for place in range(op.type.bits))
+        yield from ((1 << place) - 1 for place in range(1, op.type.bits))
+
+
 def _floats(op: Op, place: int, literal: tree.Float) -> Iterator[Change]:
     value = literal.value
     others = {2 * value: "the number doubled", value / 2: "the number halved", -value: "the number negated"}
     others |= {value + 1: _stepped(1), value - 1: _stepped(-1), value * value: "the number squared"}
+    others |= {10 * value: "ten times the number", value / 10: "a tenth of the number"}
     others |= {1 / value: "the inverse of the number"} if value else {}
     for number in _FLOATS:
         others.setdefault(number, _instead(f"{number:g}"))

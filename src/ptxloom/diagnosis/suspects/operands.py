@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from ptxloom.machine.program.model import Op, Program
 
 CAUSE: Final = "wrong-operand"
-_NEAREST: Final = 24  # registers that are tried in the place of one
+_NEAREST: Final = 8  # registers that are tried in the place of one
+_FARTHEST: Final = 24  # those that are tried at last
 
 
 class _Own(NamedTuple):
@@ -61,6 +62,12 @@ class DefUse:
             if isinstance(operand, tree.Address):
                 yield from self._parameters(op, place, operand)
 
+    def farther(self, op: Op) -> Iterator[Change]:
+        """The same with registers that are mentioned farther away."""
+        for place, operand in enumerate(op.operands):
+            for own in self._own(op, place, operand):
+                yield from self._instead(op, place, own, _NEAREST)
+
     @staticmethod
     def _own(op: Op, place: int, operand: tree.Operand) -> Iterator[_Own]:
         """The registers at a place, or a literal that a register may replace."""
@@ -81,12 +88,13 @@ class DefUse:
             case _:
                 pass
 
-    def _instead(self, op: Op, place: int, own: _Own) -> Iterator[Change]:
+    def _instead(self, op: Op, place: int, own: _Own, beyond: int = 0) -> Iterator[Change]:
         register = op.scope.find(own.name)
         if not isinstance(register, Register):
             return
         bits = kind_of(register).bits
-        for one in self.sources(op, own.name, _NEAREST):
+        most = _FARTHEST if beyond else _NEAREST
+        for one in self.of_kind(op, kind_of(register), most, own.name, beyond):
             rewrite = with_operand(op, place, own.made(READ if one.reading else one.name), own.made(held(bits)))
             if one.reading:
                 lines = one.reading, *rewrite.lines
@@ -128,23 +136,31 @@ class DefUse:
                 slot = ("parameter", bits)
                 yield Change(CAUSE, what, ((op, rewrite),), 1, source=one.number, key=key, slot=slot)
 
+    def register(self, op: Op, name: str) -> Source:
+        """A register that an instruction takes, as a value that it may take elsewhere."""
+        return self._sources.register(op, name)
+
     def sources(self, op: Op, own: str, most: int) -> Iterator[Source]:
         """Values of the kind of a register that are known at an instruction, the nearest first."""
         register = op.scope.find(own)
         if isinstance(register, Register):
             yield from self.of_kind(op, kind_of(register), most, own)
 
-    def of_kind(self, op: Op, kind: Kind, most: int, own: str = "") -> Iterator[Source]:
-        """Values of a kind that are known at an instruction, the nearest first; all but one of its registers."""
+    def of_kind(self, op: Op, kind: Kind, most: int, own: str = "", beyond: int = 0) -> Iterator[Source]:
+        """Values of a kind that are known at an instruction, the nearest first; all but one of its registers.
+
+        Beyond the first registers, special registers and parameters are left out.
+        """
         seen: set[int] = set()
         several = self._copies[self._line_of.get(op.site) or op.site, op.spelling] > 1
-        for name in self._near(op, kind, own)[:most]:
+        for name in self._near(op, kind, own)[beyond:most]:
             yield self._sources.register(op, name)
             role = self._sources.role(op, self._first[name][0]) if several else None
             if role is not None and role.number not in seen:
                 seen.add(role.number)
                 yield role
-        yield from self._sources.entries(op, kind)
+        if not beyond:
+            yield from self._sources.entries(op, kind)
 
     def _near(self, op: Op, kind: Kind, own: str) -> list[str]:
         """Registers of a kind that are written before a site, those mentioned near it first."""

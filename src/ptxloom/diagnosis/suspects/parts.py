@@ -17,7 +17,7 @@ ALL: Final = 0, 0xFFFFFFFF
 """The first CTA, and how many: all."""
 _MOST: Final = 32  # parts that are tried
 _LEAST_CTAS: Final = 4
-_LEAST: Final = 2_000  # instructions of warps of a run that is worth parting
+_LEAST: Final = 20_000  # instructions of warps of a run that is worth parting: beside what a launch takes
 _SHARE: Final = 2  # a part takes at most a half of what the whole does
 
 HEAD: Final = (

@@ -13,16 +13,21 @@ from ptxloom.diagnosis.suspects.addresses import missing_indices
 from ptxloom.diagnosis.suspects.bounds import bounds
 from ptxloom.diagnosis.suspects.changes import together
 from ptxloom.diagnosis.suspects.confusions import confusions
+from ptxloom.diagnosis.suspects.everywhere import everywhere
 from ptxloom.diagnosis.suspects.evidence import Evidence
 from ptxloom.diagnosis.suspects.literals import literals, of_pool
 from ptxloom.diagnosis.suspects.operands import DefUse
 from ptxloom.diagnosis.suspects.parts import ALL, part_of
+from ptxloom.diagnosis.suspects.ranking import Ranking
+from ptxloom.diagnosis.suspects.resets import resets
 from ptxloom.diagnosis.suspects.shifts import numbers_between, shifted
+from ptxloom.diagnosis.suspects.solving import solved, unknowns
 from ptxloom.diagnosis.suspects.sources import Sources
 from ptxloom.diagnosis.suspects.strides import strides_of
-from ptxloom.diagnosis.suspects.terms import missing_terms
+from ptxloom.diagnosis.suspects.terms import missing_in_operands, missing_terms
 from ptxloom.diagnosis.suspects.transposed import pitches_of, transposed
 from ptxloom.diagnosis.suspects.variants import form_of, with_all
+from ptxloom.diagnosis.suspects.widths import wider, writers
 from ptxloom.machine.kernel import Kernel
 from ptxloom.machine.launch.launch_limits import may_fill_a_warp
 from ptxloom.machine.launch.options import DEFAULT_CHECKS
@@ -36,6 +41,8 @@ if TYPE_CHECKING:
 
     from ptxloom.diagnosis.suspects.changes import Change
     from ptxloom.diagnosis.suspects.parts import CtaRange
+    from ptxloom.diagnosis.suspects.ranking import Suspected
+    from ptxloom.diagnosis.suspects.solving import Unknown
     from ptxloom.diagnosis.suspects.trials import Judged, Trials
 
 _CHECKS: Final = frozenset(DEFAULT_CHECKS)
@@ -46,6 +53,7 @@ _RUN: Final = 8e-9  # seconds that an instruction of a warp takes
 _PATIENCE: Final = (
     7.0  # of such seconds: what the search may cost. It is counted, not measured, so that each search is the same
 )
+_SOLVED_AT_ONCE: Final = 64  # numbers that are looked for in one kernel
 _FEW: Final = 4  # instructions that are changed one by one, too
 _LARGEST: Final = 1 << 16  # of the numbers of a program that may stand for another
 _MOST_NUMBERS: Final = 40
@@ -68,6 +76,7 @@ class Found:
         tried: How many changes were tried.
         is_complete: Whether all planned changes were tried.
         before: Which elements are wrong with no change.
+        suspected: The lines that go best with what is wrong, the best first; empty if a change mends all.
     """
 
     before: Judged
@@ -75,6 +84,7 @@ class Found:
     nearly: list[tuple[int, Change]] = field(default_factory=list)
     tried: int = 0
     is_complete: bool = True
+    suspected: list[Suspected] = field(default_factory=list)
 
 
 def search(trials: Trials, *, patience: float = _PATIENCE) -> Found:
@@ -100,6 +110,7 @@ class _Search:
         self._ops = [
             op for op in program.ops if op.node.source is source and op.node.start < op.node.end and not stops(op.node)
         ]
+        self._written_by = writers(program.ops)
         self._is_whole = may_fill_a_warp(program.entry.node.directives)
         self._sources = Sources(program, self._line_of, trials.kernel.needs.parameters)
         self._operands = DefUse(program, self._line_of, self._sources)
@@ -121,14 +132,18 @@ class _Search:
         self._part = self._part_of(unchanged.kernel, found.before)
         seen = found.before.wrong if self._part is None else found.before.wrong & self._part.owned
         self._evidence = Evidence(found.before._replace(wrong=seen))
+        shown = True if self._part is None else self._part.owned
+        self._ranking = Ranking(seen, ~found.before.wrong & shown)
         self._disturb()
         unlikely: list[Change] = []
-        for tier in (
-            (self._likeliest, self._registers),
-            (self._numbers, self._terms, self._shifts),
-            (self._accesses,),
+        for tier, entire in (
+            ((self._likeliest, self._registers), (self._resets,)),
+            ((self._numbers, self._terms, self._shifts), (self._solved_literals, self._everywhere)),
+            ((self._accesses, self._farther), (self._solved_terms,)),
         ):
-            scored = self._scored(together((one for several in tier for one in several()), self._line_of))
+            alike = together((one for several in tier for one in several()), self._line_of)
+            more = (one for several in entire for one in several(found))
+            scored = self._scored(sorted((*alike, *more), key=lambda one: one.rank))
             self._try_all(in_turn([one for one in scored if one.score]), found)
             if found.mends or not found.is_complete:
                 break
@@ -136,6 +151,8 @@ class _Search:
         else:
             self._try_all(unlikely, found)
         found.nearly.sort(key=lambda one: -one[0])
+        if not found.mends:
+            found.suspected = self._ranking.suspected(self._ops, self._evidence, self._program)
         return found
 
     def _turns_of(self, unchanged: Kernel) -> int:
@@ -177,10 +194,15 @@ class _Search:
         for op in self._ops:
             yield from confusions(op)
             yield from literals(op, self._program)
+            yield from wider(op, self._written_by)
 
     def _registers(self) -> Iterator[Change]:
         for op in self._ops:
             yield from self._operands.others(op)
+
+    def _farther(self) -> Iterator[Change]:
+        for op in self._ops:
+            yield from self._operands.farther(op)
 
     def _numbers(self) -> Iterator[Change]:
         own = {one.value for op in self._ops for one in op.operands if isinstance(one, tree.Integer)}
@@ -194,12 +216,50 @@ class _Search:
         for op in self._ops:
             yield from shifted(op, numbers)
 
+    def _resets(self, _found: Found) -> Iterator[Change]:
+        yield from resets(self._ops)
+
+    def _everywhere(self, _found: Found) -> Iterator[Change]:
+        yield from everywhere(self._ops, self._operands, self._line_of, numbers_between(self._trials.numbers))
+
+    def _solved_literals(self, found: Found) -> Iterator[Change]:
+        yield from self._solved(found, [one for one in unknowns(self._ops, self._line_of) if one.is_literal])
+
+    def _solved_terms(self, found: Found) -> Iterator[Change]:
+        yield from self._solved(found, [one for one in unknowns(self._ops, self._line_of) if not one.is_literal])
+
+    def _solved(self, found: Found, every: list[Unknown]) -> Iterator[Change]:
+        """The changes by a number that is computed, of those that have one; if no other change mends half of all."""
+        if any(2 * mended >= np.count_nonzero(found.before.wrong) for mended, _ in found.nearly):
+            return
+        wanted, before = self._trials.wanted, found.before
+        if self._part is not None:
+            before = before._replace(wrong=before.wrong & self._part.owned)
+        every = [one for one in every if self._evidence.score(one.change(one.first))]
+        every.sort(key=lambda one: one.change(one.first).likelihood)
+        for start in range(0, len(every), _SOLVED_AT_ONCE):
+            batch = every[start : start + _SOLVED_AT_ONCE]
+            made = self._compiled([one.change(one.first) for one in batch])
+            for number, one in zip(made.numbers if made is not None else (), batch, strict=made is not None):
+                if self._left < 0:
+                    return
+
+                def run(change: Change, number: int = number, made: _Compiled | None = made) -> Judged:
+                    assert made is not None  # noqa: S101 - the loop would be empty
+                    found.tried += 1
+                    return self._run(change, made.kernel, (number, 0, change.value, change.source))
+
+                change = solved(one, run, before, wanted)
+                if change is not None:
+                    yield change
+
     def _terms(self) -> Iterator[Change]:
         own = sorted({one.value for op in self._ops for one in op.operands if isinstance(one, tree.Integer)})
         bytes_of = strides_of(self._trials.arrays, self._trials.numbers, own)
         strides = [sign * one for one in bytes_of for sign in (1, -1)]
         for op in self._ops:
             yield from missing_terms(op, self._operands)
+            yield from missing_in_operands(op, self._operands)
             yield from missing_indices(op, self._operands, strides)
 
     def _accesses(self) -> Iterator[Change]:
@@ -244,9 +304,9 @@ class _Search:
             if not _still([change], found):
                 continue
             self._try_one(change, made.kernel, (number, 0, change.value, change.source), found)
-            if 1 < len(change.rewrites) <= _FEW:
+            if 1 < len(change.rewrites) <= _FEW and not change.entire:
                 for single in change.singles:
-                    choice = number, single.op.site + 1, change.value, change.source
+                    choice = number, single.rewrites[0][0].site + 1, change.value, change.source
                     self._try_one(single, made.kernel, choice, found)
 
     def _run(self, change: Change, kernel: Kernel, choice: tuple[int, ...], *, whole: bool = False) -> Judged:
@@ -267,6 +327,7 @@ class _Search:
             return
         after, is_whole = self._run(change, kernel, choice), self._part is None
         found.tried += 1
+        self._ranking.note(change, after)
         if not is_whole and (after.promising or self._mended(after, found) > self._most):
             seen, is_whole = self._mended(after, found), True
             after = self._run(change, kernel, choice, whole=True)

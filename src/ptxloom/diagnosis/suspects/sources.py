@@ -63,7 +63,7 @@ class Sources:
         self._at: defaultdict[int, list[tuple[str, Kind, int, int]]] = defaultdict(list)
         self._entry = next((op.function.node for op in program.ops if op.function.is_entry), None)
         for op in program.ops:
-            for name, register in _results(op):
+            for name, register in results_of(op):
                 own, role = self._number(_key(op, name)), self._number(self._role(op))
                 self._made.setdefault(role, []).append((op.site, name))
                 self._at[op.site].append((name, kind_of(register), own, role))
@@ -151,8 +151,8 @@ def _key(op: Op, name: str) -> tuple[int, str]:
     return op.function.number, name
 
 
-def _results(op: Op) -> Iterator[tuple[str, Register]]:
-    """The registers that an instruction writes, with their names."""
+def results_of(op: Op) -> Iterator[tuple[str, Register]]:
+    """The registers that an instruction writes, with their names: several names may share a place in the file."""
     results = written(op)
     for name in names_of(op):
         register = op.scope.find(name)
@@ -162,8 +162,13 @@ def _results(op: Op) -> Iterator[tuple[str, Register]]:
 
 def names_of(op: Op) -> list[str]:
     """The names in the operands of an instruction."""
+    return names_in(op.operands)
+
+
+def names_in(operands: object) -> list[str]:
+    """The names in an operand, or in several."""
     found: dict[str, None] = {}
-    waiting: list[object] = list(op.operands)
+    waiting: list[object] = [operands]
     while waiting:
         one = waiting.pop()
         if isinstance(one, tree.Name):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from ptxloom.diagnosis.suspects.changes import READ, Change, Rewrite, held, of_node
-from ptxloom.diagnosis.suspects.confusions import joined
+from ptxloom.diagnosis.suspects.changes import OWN, READ, Change, Rewrite, held, of_node
+from ptxloom.diagnosis.suspects.confusions import joined, lacks
 from ptxloom.machine.analysis.uniform_values import written
 from ptxloom.readings.effects import loads
 from ptxloom.syntax import tree
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 CAUSE: Final = "missing-term"
 _NEAREST: Final = 16  # registers that are tried
+_NEAREST_OF_OPERANDS: Final = 8
 
 
 def missing_terms(op: Op, operands: DefUse) -> Iterator[Change]:
@@ -44,3 +45,29 @@ def missing_terms(op: Op, operands: DefUse) -> Iterator[Change]:
                 rewrite = Rewrite((one.reading, *lines), (f"b{op.type.bits} {READ}",), common)
             what = f"`{word}` with `{one.name}`"
             yield Change(CAUSE, what, ((op, rewrite),), 3, source=one.number, key=(word, one.number), slot=word)
+
+
+def missing_in_operands(op: Op, operands: DefUse) -> Iterator[Change]:
+    """An instruction one of whose operands lacks a factor, itself among these; or a term, if it is a factor itself."""
+    lacking = lacks(op)
+    if not lacking:
+        return
+    bits = op.type.bits
+    for place, operand in enumerate(op.operands[1:], 1):
+        if not isinstance(operand, tree.Name):
+            continue
+        words = lacking[min(place, len(lacking)) - 1]
+        other = op.node.replace(operands=(*op.operands[:place], tree.Name(OWN), *op.operands[place + 1 :]))
+        made, name = of_node(other).lines, operand.text
+        own = [operands.register(op, name)] if len(words) == 1 else []
+        for one in (*own, *operands.sources(op, name, _NEAREST_OF_OPERANDS)):
+            for word in words:
+                lines, common = (
+                    (f"{word}.f{bits} {OWN}, {name}, {taken};", *made)
+                    for taken in (READ if one.reading else one.name, held(bits))
+                )
+                registers = (f"f{bits} {OWN}", f"b{bits} {READ}") if one.reading else (f"f{bits} {OWN}",)
+                rewrite = Rewrite((*([one.reading] if one.reading else []), *lines), registers, common)
+                what = f"`{name}` {word} `{one.name}`"
+                key, slot = (word, place, one.number), (word, place)
+                yield Change(CAUSE, what, ((op, rewrite),), 3, source=one.number, key=key, slot=slot)

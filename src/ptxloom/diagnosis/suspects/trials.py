@@ -117,6 +117,11 @@ class Trials:
         return np.concatenate([wide(one.array).ravel() for one, _ in self._expected])
 
     @property
+    def wanted(self) -> NDArray[Any]:
+        """(elements of all compared arrays,) what they must be."""
+        return np.concatenate([wide(np.asarray(one.reference.array)).ravel() for one, _ in self._expected])
+
+    @property
     def arrays(self) -> list[NDArray[Any]]:
         """The arrays that the launch passes."""
         return [array for array, _ in self._before]

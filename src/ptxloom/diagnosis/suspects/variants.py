@@ -96,7 +96,7 @@ _HEAD: Final = (
     *turns.HEAD,
     f"ld.const.u32 {turns.MOST}, [{_NUMBER}_at+16];",
     f"cvt.s64.s32 {WIDE}, {VALUE};",
-    f"mov.b16 {held(16)}, 0;",
+    f"cvt.u16.u32 {held(16)}, {VALUE};",
     f"mov.b32 {held(32)}, {VALUE};",
     f"mov.b64 {held(64)}, {WIDE};",
     f"setp.ne.u32 {held(0)}, 0, 0;",

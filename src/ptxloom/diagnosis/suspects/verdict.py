@@ -10,6 +10,7 @@ import numpy as np
 from ptxloom.diagnosis.model import Diagnosis, Repair
 from ptxloom.diagnosis.pictures import Picture
 from ptxloom.diagnosis.suspects.changes import guard_of
+from ptxloom.diagnosis.suspects.places import told_at
 from ptxloom.machine.kernel import Kernel
 from ptxloom.machine.program.unsupported import UnsupportedInstruction
 from ptxloom.syntax.places import origins_in
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ptxloom.diagnosis.suspects.changes import Change
+    from ptxloom.diagnosis.suspects.ranking import Suspected
     from ptxloom.diagnosis.suspects.search import Found
     from ptxloom.diagnosis.suspects.trials import Trials
     from ptxloom.machine.program.model import Program
@@ -53,8 +55,37 @@ def diagnoses(found: Found, trials: Trials) -> list[Diagnosis]:
     for mended, change in found.nearly[:1]:
         if mended >= _LEAST and 2 * mended >= wrong:
             detail = f"with {change.what} {mended:,} of the {wrong:,} wrong elements would be right, and none wrong"
-            return [_diagnosis(change, detail, found, trials, first=True)]
-    return []
+            first = _diagnosis(change, detail, found, trials, first=True)
+            others = [one for one in found.suspected if one.op.line != first.line][: _MOST_LINES - 1]
+            return [first, *(_suspicion(one, found, trials, first=False) for one in others)]
+    return [_suspicion(one, found, trials, first=n == 0) for n, one in enumerate(found.suspected[:_MOST_LINES])]
+
+
+def _suspicion(one: Suspected, found: Found, trials: Trials, *, first: bool) -> Diagnosis:
+    """A line that only goes with what is wrong."""
+    program = trials.kernel.program
+    beside = f" and {one.beside:,} of the others" if one.beside else " and no other"
+    reached = f"what is computed here reaches {one.reached:,} wrong elements{beside}"
+    detail = f"suspected: no change that was tried mends all; {reached}"
+    if one.change is not None:
+        detail += f"; with {one.change.what} {one.mended:,} would be right"
+    return Diagnosis(
+        law=LAW,
+        operand="",
+        array=" and ".join(trials.names),
+        cause="unknown",
+        detail=detail,
+        certain=False,
+        others=(),
+        line=one.op.line,
+        instruction=one.op.text,
+        origin=origins_in(program.module).at(one.op.node.start),
+        lines=(one.op.line,),
+        wrong=int(np.count_nonzero(found.before.wrong)),
+        total=found.before.wrong.size,
+        picture=_picture(found, trials) if first else None,
+        alternative=not first,
+    )
 
 
 def _likelihood(group: list[Change]) -> tuple[float, int, int]:
@@ -94,8 +125,9 @@ def _repair(change: Change, program: Program) -> Repair:
 
 
 def _line(change: Change, program: Program) -> object:
-    origin = origins_in(program.module).at(change.op.node.start)
-    return change.op.line if origin is None else origin.home
+    named = told_at(change.op, program)
+    origin = origins_in(program.module).at(named.node.start)
+    return named.line if origin is None else origin.home
 
 
 def _mended(group: list[Change], found: Found, *, alone: bool) -> str:
@@ -120,7 +152,7 @@ def _diagnosis(change: Change, detail: str, found: Found, trials: Trials, *, fir
         others=(),
         line=change.op.line,
         instruction=change.op.text,
-        origin=origins_in(program.module).at(change.op.node.start),
+        origin=origins_in(program.module).at(told_at(change.op, program).node.start),
         lines=tuple(dict.fromkeys(op.line for op, _ in change.rewrites)),
         wrong=int(np.count_nonzero(found.before.wrong)),
         total=found.before.wrong.size,

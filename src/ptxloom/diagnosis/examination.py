@@ -74,6 +74,6 @@ class Examination:
     @property
     def verdict(self) -> Verdict:
         """`broken`: a law is; `clean`: all that is multiplied and stored was judged; `unjudged`: not all was."""
-        if self.found:
+        if not all(one.is_suspicion for one in self.found):
             return "broken"
         return "clean" if (self.products or self.elements) and not self.unjudged else "unjudged"

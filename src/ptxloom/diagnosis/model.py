@@ -72,7 +72,7 @@ class Diagnosis:
 
     Attributes:
         law: The law that is broken: "rows", "k", "place", "once" or "copy"; or "reference", where a change was
-            found that makes an array as it should be.
+            found that makes an array as it should be, or a line is only suspected.
         operand: "a", "b", "c" or "d" of the product; for a copy, the array's name.
         array: The array's name.
         cause: Its id, one of `CAUSES`.
@@ -108,6 +108,11 @@ class Diagnosis:
     alternative: bool = False
 
     _repr_mimebundle_ = mimebundle
+
+    @property
+    def is_suspicion(self) -> bool:
+        """Whether no law is broken and no change mends the result: the line only goes with what is wrong."""
+        return self.law == "reference" and self.cause == "unknown"
 
     @property
     def sentence(self) -> str:

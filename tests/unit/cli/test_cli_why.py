@@ -239,7 +239,15 @@ def test_what_is_said_judges_where_elements_come_from_and_acquits_no_wrong_resul
         False,
     )
     assert main(["why", *ADD, "--expect", "C = A * 3 + B / 7"]) == 1
-    assert "what is computed with them was not" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert said.startswith("unknown (not certain): C: ")
+    assert (
+        "C is wrong, and no law is broken: where elements come from was judged, what is computed with them was" in said
+    )
+    assert main(["why", *ADD, "--expect", "C = A * 3 + B / 7", "--output-format", "json"]) == 1
+    found = json.loads(capsys.readouterr().out)
+    assert (found["verdict"], found["wrong"]) == ("unjudged", ["C"])
+    assert {(one["cause"], one["certain"]) for one in found["diagnoses"]} == {("unknown", False)}
 
 
 def test_a_kernel_that_others_left_no_time_to_make_ready_is_made_so_anew(

@@ -95,7 +95,7 @@ def _verdict(told: ReportedRun) -> list[str]:
     examined, wrong = told.examined, told.wrong
     if told.ended:
         return []
-    if examined.found:
+    if not all(one.is_suspicion for one in examined.found):
         return []
     all_of = examined.verdict == "clean"
     if wrong:

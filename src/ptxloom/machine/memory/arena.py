@@ -68,6 +68,8 @@ def zeroed(size: int, alignment: int, what: str) -> NDArray[np.uint8]:
     Raises:
         OutOfHostMemory: The host does not have it.
     """
+    if size > _SMALL_PAGES and alignment <= mmap.PAGESIZE:
+        return np.frombuffer(_pages(size, what), np.uint8)
     try:
         raw = np.zeros(size + alignment, np.uint8)
     except MemoryError:
@@ -75,6 +77,14 @@ def zeroed(size: int, alignment: int, what: str) -> NDArray[np.uint8]:
     start: int = -raw.ctypes.data % alignment
     view: NDArray[Any] = raw[start : start + size]
     return view
+
+
+def _pages(size: int, what: str) -> mmap.mmap:
+    """Pages of zeros from the host itself: the C library fills memory that it has had before, touched or not."""
+    try:
+        return mmap.mmap(-1, size, **host_memory.PRIVATE)
+    except (OSError, ValueError, OverflowError):
+        raise host_memory.Refused(size, what) from None
 
 
 def zeroed_widely(size: int, what: str) -> NDArray[np.uint8]:
@@ -87,10 +97,7 @@ def zeroed_widely(size: int, what: str) -> NDArray[np.uint8]:
     """
     if size <= _SMALL_PAGES or not hasattr(mmap, "MADV_HUGEPAGE"):
         return zeroed(size, _ALIGNMENT, what)
-    try:
-        room = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
-    except (OSError, ValueError, OverflowError):
-        raise OutOfHostMemory(size, what) from None
+    room = _pages(size, what)
     with contextlib.suppress(OSError):  # a host without large pages
         room.madvise(mmap.MADV_HUGEPAGE, _SMALL_PAGES)
     return np.frombuffer(room, np.uint8)

@@ -14,7 +14,7 @@ _CGROUP: Final = Path("/sys/fs/cgroup/memory.max")
 _UNKNOWN: Final = 1 << 33  # the memory of a machine that does not report it
 _UNLIMITED: Final = 1 << 64
 # `ulimit` counts private memory, which is not what one gets unasked
-_PRIVATE: Final = {} if sys.platform == "win32" else {"flags": mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS}
+PRIVATE: Final = {} if sys.platform == "win32" else {"flags": mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS}
 
 
 class OutOfHostMemory(PtxloomError):  # noqa: N818 - names what happened
@@ -31,7 +31,7 @@ def must_have(size: int, what: str) -> None:
         OutOfHostMemory: There is not as much.
     """
     try:
-        mmap.mmap(-1, size, **_PRIVATE).close()
+        mmap.mmap(-1, size, **PRIVATE).close()
     except (OSError, ValueError, OverflowError):
         raise OutOfHostMemory(size, what) from None
 

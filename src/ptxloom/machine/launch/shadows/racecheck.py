@@ -125,6 +125,7 @@ def _order(arena: Arena, launch: Any, ordering: racecheck.Ordering, races: _Glob
     if members > 1 or ordering.finely:
         row = order.columns * _WORD
         order.known, order.seen = take(threads * row), take(threads * row)
+        order.known_to_warps = take(threads // LANES * row)
         order.fence_records, order.released_scope = (
             take(shadow.FENCE_RECORDS * threads * shadow.FENCE_RECORD_BYTES),
             take(threads * _WORD),

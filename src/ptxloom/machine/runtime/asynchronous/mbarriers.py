@@ -43,7 +43,7 @@ VALID: Final = 1 << 62
 PHASE: Final = 1 << 63
 
 
-def mbarrier(  # noqa: C901 - one lane after the other
+def mbarrier(  # noqa: C901, PLR0912 - one lane after the other
     w: Warp,
     mask: u32,
     addresses: Ptr[u64],
@@ -60,6 +60,8 @@ def mbarrier(  # noqa: C901 - one lane after the other
     `relaxed` is 1 for operations that order only with fences, 2 for those that never order anything.
     """
     waits: u32 = 0
+    passed: u32 = 0  # lanes that have seen a phase complete, all at
+    behind: u64 = 0  # this mbarrier
     watched = u32(address(w.shadow) != 0 and relaxed < 2)
     releases: u32 = 0
     if watched != 0 and operation >= COMPLETE and operation < TEST:
@@ -85,7 +87,13 @@ def mbarrier(  # noqa: C901 - one lane after the other
             if operation >= TEST and operation < LAYOUT:
                 waits = waits | remember_answer(w, lane, host, results[lane], site)
                 if results[lane] != 0 and watched != 0:
-                    wait_at(w, lane, host, relaxed)
+                    if host != behind and passed != 0:
+                        wait_at(w, passed, behind, relaxed)
+                        passed = 0
+                    behind = host
+                    passed = passed | 1 << lane
+    if passed != 0:
+        wait_at(w, passed, behind, relaxed)
     if releases != 0:
         released(w)
     if waits != 0:

@@ -20,8 +20,9 @@ from ptxloom.machine.native.watching import watching
 from ptxloom.machine.runtime.memory.places import warp_at
 from ptxloom.machine.runtime.racecheck.fence_records import keep_fences, publish_fence
 from ptxloom.machine.runtime.racecheck.happens_before import me
-from ptxloom.machine.runtime.racecheck.tick_rows import at_row, join, row_of
+from ptxloom.machine.runtime.racecheck.tick_rows import at_row, join, row_of, row_of_warp
 from ptxloom.machine.runtime.racecheck.vector_clocks import acquire, advance, rebase, release, released
+from ptxloom.machine.runtime.racecheck.warp_knowledge import is_whole, tell_lanes
 from ptxloom.machine.runtime.state import (
     Cta,
     Warp,
@@ -39,7 +40,7 @@ def take_seen(w: Warp, lanes: u32) -> None:
     while left != 0:
         lane = trailing_zeros(left)
         left = left & left - 1
-        acquire(w, lane, at_row(order.seen_inside, order, me(w, lane)))
+        acquire(w, 1 << lane, at_row(order.seen_inside, order, me(w, lane)))
 
 
 @watching
@@ -59,29 +60,29 @@ def sync_lanes(w: Warp, lanes: u32) -> None:
 def sync_group(w: Warp, lanes: u32) -> None:
     """Lanes of a warp share their knowledge, and what each has done."""
     order = w.shadow.order
-    left = w.pointed & lanes
-    while left != 0:
-        keep_fences(w, trailing_zeros(left))
-        left = left & left - 1
-    uneven = w.uneven & lanes
-    if uneven != 0:
-        room = order.room
-        fill(room, 0)
-        while uneven != 0:
-            join(w, room, row_of(order, me(w, trailing_zeros(uneven))))
-            uneven = uneven & uneven - 1
-        for lane in range(32):
-            if lanes >> lane & 1 != 0:
-                join(w, row_of(order, me(w, lane)), room)
     first = me(w, 0)
+    uneven = w.uneven & lanes
+    keep_fences(w, lanes)
+    if is_whole(w, lanes) != 0:
+        row = row_of_warp(order, first)
+        tell_lanes(w, uneven, row)
+        set_lanes(part(row, first, 32), lanes, order.clock)
+        w.own = w.own & ~uneven
+        w.uneven = w.uneven & ~lanes
+        return
+    room = order.room
+    if uneven != 0:
+        fill(room, 0)
+        tell_lanes(w, uneven, room)
     for lane in range(32):
         if lanes >> lane & 1 != 0:
             row = row_of(order, first + lane)
+            if uneven != 0:
+                join(w, row, room)
             set_lanes(part(row, first, 32), lanes, order.clock)
-    w.uneven = w.uneven & ~lanes
-    if lanes & w.live != w.live:
-        w.uneven = w.uneven | lanes
-        w.acquired = w.acquired | lanes
+    w.own = w.own | lanes
+    w.uneven = w.uneven | lanes
+    w.acquired = w.acquired | lanes
 
 
 @watching
@@ -91,9 +92,7 @@ def arrive_at_barrier(w: Warp, lanes: u32, number: u32) -> None:
     if address(order.known) == 0:
         return
     into = barrier_row(w.cta, number)
-    for lane in range(32):
-        if lanes >> lane & 1 != 0:
-            release(w, lane, into, order.clock)
+    release(w, lanes, into, order.clock)
     released(w)
 
 
@@ -136,9 +135,10 @@ def gather_knowledge(cta: Cta) -> None:
             copy(s.common_before, s.common, u64(s.order.columns) * 4)
             s.changed_before = s.changed
             s.changed = s.order.clock
-        while left != 0:
-            join(w, s.common, row_of(s.order, me(w, trailing_zeros(left))))
-            left = left & left - 1
+        if left != 0:
+            join(w, s.common, row_of_warp(s.order, me(w, 0)))
+            tell_lanes(w, left, s.common)
+        w.own = w.own & ~left
         w.acquired = 0
         w.uneven = 0
 
@@ -151,12 +151,11 @@ def complete_part(cta: Cta, number: u32) -> None:
         for index in range(cta.launch.warps):
             w = warp_at(cta, index)
             take_seen(w, w.saw & w.waits[number])
-            for lane in range(32):
-                if w.waits[number] >> lane & 1 != 0:
-                    if turn == 0:
-                        release(w, lane, source, order.clock)
-                    else:
-                        acquire(w, lane, source)
+            if w.waits[number] != 0:
+                if turn == 0:
+                    release(w, w.waits[number], source, order.clock)
+                else:
+                    acquire(w, w.waits[number], source)
     fill(source, 0)
     advance(cta)
     for index in range(cta.launch.warps):
@@ -169,11 +168,11 @@ def complete_part(cta: Cta, number: u32) -> None:
 def arrive_in_cluster(w: Warp, lanes: u32, relaxed: u32) -> None:
     """`barrier.cluster.arrive`: lanes publish what they have done, a relaxed one what comes before their last fence."""
     order = w.shadow.order
-    for lane in range(32):
-        if lanes >> lane & 1 != 0:
-            if relaxed == 0:
-                release(w, lane, order.gathering, order.clock)
-            else:
+    if relaxed == 0:
+        release(w, lanes, order.gathering, order.clock)
+    else:
+        for lane in range(32):
+            if lanes >> lane & 1 != 0:
                 publish_fence(w, lane, CLUSTER_SCOPE, order.gathering)
     released(w)
 
@@ -189,6 +188,4 @@ def complete_cluster(cta: Cta) -> None:
 def wait_in_cluster(w: Warp, lanes: u32) -> None:
     """Lanes pass the cluster's barrier: they know what all threads that arrived have done."""
     order = w.shadow.order
-    for lane in range(32):
-        if lanes >> lane & 1 != 0:
-            acquire(w, lane, at_row(order.gathering, order, 1))
+    acquire(w, lanes, at_row(order.gathering, order, 1))

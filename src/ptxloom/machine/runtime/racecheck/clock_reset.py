@@ -83,6 +83,6 @@ def settle_learned(order: HappensBefore) -> None:
     for thread in range(order.threads):
         order.fences_total[thread] = min(order.fences_total[thread], 1)
         for other in range(order.threads):
-            order.known[thread * order.columns + other] = 1
+            order.known_to_warps[thread // 32 * order.columns + other] = 1
     order.taught_at = min(order.taught_at, 1)
     order.started = 0

@@ -1,16 +1,16 @@
 """A thread's knowledge at its last fences and release, which its relaxed writes publish (PTX ISA 8.8).
 
-What a thread learns afterwards is not part of a release pattern. Until then its row of `known` says what it knew;
-before it learns something, the row is copied to one of a few kept rows, which a later fence frees.
+What a thread learns afterwards is not part of a release pattern. Until then its rows say what it knew;
+before it learns something, it is copied with its warp's to one of a few kept rows, which a later fence frees.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ptxloom.machine.native.language import copy, u32, u64
+from ptxloom.machine.native.language import copy, trailing_zeros, u32, u64
 from ptxloom.machine.runtime.racecheck.happens_before import me
-from ptxloom.machine.runtime.racecheck.tick_rows import at_row, join, row_of
+from ptxloom.machine.runtime.racecheck.tick_rows import at_row, join, row_of, row_of_warp
 from ptxloom.machine.runtime.state import NONE, Warp
 from ptxloom.machine.runtime.structs.shadow import FENCE_RECORDS, FEW_ROWS, FenceRecord, HappensBefore
 
@@ -33,23 +33,26 @@ def mark_fence(w: Warp, lane: u32, kind: u32) -> None:
     w.pointed = w.pointed | 1 << lane
 
 
-def keep_fences(w: Warp, lane: u32) -> None:
-    """Before a lane learns something: keep what it knew at its fences."""
-    if w.pointed >> lane & 1 == 0:
-        return
-    w.pointed = w.pointed & ~(1 << lane)
+def keep_fences(w: Warp, lanes: u32) -> None:
+    """Before lanes learn something: keep what they knew at their fences."""
+    left = w.pointed & lanes
+    w.pointed = w.pointed & ~lanes
     order = w.shadow.order
-    number: u32 = 0
-    for kind in range(FENCE_RECORDS):
-        record = fence_record_of(order, me(w, lane), kind)
-        if record.tick > w.shadow.birth and record.kept == 0:
-            if number == 0:
-                number = keep_row(order, me(w, lane))
-            record.kept = number
+    while left != 0:
+        thread = me(w, trailing_zeros(left))
+        left = left & left - 1
+        number: u32 = 0
+        for kind in range(FENCE_RECORDS):
+            record = fence_record_of(order, thread, kind)
+            if record.tick > w.shadow.birth and record.kept == 0:
+                if number == 0:
+                    number = keep_row(w, thread)
+                record.kept = number
 
 
-def keep_row(order: HappensBefore, thread: u32) -> u32:
+def keep_row(w: Warp, thread: u32) -> u32:
     """Copy what a thread knows to the row that has been kept longest; returns that row's number, from 1 on."""
+    order = w.shadow.order
     number = order.kept_last % order.kept_limit + 1
     order.kept_last = number
     keeper = order.keepers[number]
@@ -60,6 +63,7 @@ def keep_row(order: HappensBefore, thread: u32) -> u32:
                 order.limits = order.limits | FEW_ROWS
     order.keepers[number] = thread + 1
     copy(at_row(order.kept, order, number), row_of(order, thread), u64(order.columns) * 4)
+    join(w, at_row(order.kept, order, number), row_of_warp(order, thread))
     return number
 
 
@@ -74,10 +78,11 @@ def publish_fence(w: Warp, lane: u32, kind: u32, into: Slice[u32]) -> None:
     if record.tick <= s.birth or record.tick > order.clock:
         return
     if record.kept != NONE:
-        row = row_of(order, thread)
         if record.kept != 0:
-            row = at_row(order.kept, order, record.kept)
-        join(w, into, row)
+            join(w, into, at_row(order.kept, order, record.kept))
+        else:
+            join(w, into, row_of(order, thread))
+            join(w, into, row_of_warp(order, thread))
         if record.base >= s.changed:
             join(w, into, s.common)
         elif record.base >= s.changed_before:

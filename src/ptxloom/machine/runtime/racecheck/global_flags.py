@@ -224,7 +224,8 @@ def publish_at(w: Warp, lane: u32, host: u64, does: u32, scope: u32) -> None:
     fill(order.room, 0)
     base = w.shadow.base
     if total != 0:
-        release(w, lane, order.room, when)  # what others have fenced, and the barriers since, count for a `fence.sc`
+        # what others have fenced, and the barriers since, count for a `fence.sc`
+        release(w, 1 << lane, order.room, when)
     else:
         publish_at_flag(w, lane, host, does, GPU_SCOPE, order.room)
         base = last_base(w, lane, host, does)

@@ -78,9 +78,14 @@ def is_known(w: Warp, thread: u32, other: u32, tick: u32) -> u32:
         return 1
     if address(order.known) == 0:
         return 0
-    if order.known[thread * order.columns + other] >= tick or s.common[other] >= tick:
-        return 1
-    return 0
+    return u32(known_tick(s, thread, other) >= tick)
+
+
+def known_tick(s: Shadow, thread: u32, column: u32) -> u32:
+    """What a thread of a CTA knows: the tick in a column."""
+    order = s.order
+    both = max(order.known[thread * order.columns + column], s.common[column])
+    return max(both, order.known_to_warps[thread // 32 * order.columns + column])
 
 
 def operation_at(w: Warp, number: u32) -> PendingOperation:
@@ -217,7 +222,7 @@ def lanes_not_set_up(w: Warp, thread: u32, first: u32, lanes: u32, tick: u32) ->
     left = lanes
     while left != 0:
         column = s.order.inits + first + trailing_zeros(left)
-        if max(s.order.known[thread * s.order.columns + column], s.common[column]) < tick:
+        if known_tick(s, thread, column) < tick:
             found = found | left & -left
         left = left & left - 1
     return found

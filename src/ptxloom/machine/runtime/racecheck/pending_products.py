@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from ptxloom.machine.native.language import address, trailing_zeros, u32, u64
+from ptxloom.machine.native.language import address, u32, u64
 from ptxloom.machine.native.watching import watching
 from ptxloom.machine.runtime.memory.matrix_layout import (
     ROW_BYTES,
@@ -25,8 +25,8 @@ from ptxloom.machine.runtime.racecheck.happens_before import is_known, me, stamp
 from ptxloom.machine.runtime.racecheck.product_registers import forget_registers
 from ptxloom.machine.runtime.racecheck.race_report import READING, begun_at, report, warp_of
 from ptxloom.machine.runtime.racecheck.sync_places import find_sync
-from ptxloom.machine.runtime.racecheck.tick_rows import row_of
 from ptxloom.machine.runtime.racecheck.vector_clocks import forget_factors, released
+from ptxloom.machine.runtime.racecheck.warp_knowledge import learn_column
 from ptxloom.machine.runtime.state import NONE, SHARED, WARPGROUP, Cta, Warp
 from ptxloom.machine.runtime.structs.pending_operations import PendingFactor
 from ptxloom.machine.runtime.structs.shadow import PRODUCTS, SYNCS, Shadow
@@ -156,16 +156,8 @@ def learn_products(w: Warp, lanes: u32, groups: u32) -> None:
                 tick = max(tick, p.done)
     if column == NONE or tick == 0:
         return
-    order = w.shadow.order
-    left = lanes
-    while left != 0:
-        lane = trailing_zeros(left)
-        left = left & left - 1
-        keep_fences(w, lane)
-        row = row_of(order, me(w, lane))
-        row[order.threads + column] = max(row[order.threads + column], tick)
-    w.acquired = w.acquired | lanes
-    w.uneven = w.uneven | lanes
+    keep_fences(w, lanes)
+    learn_column(w, lanes, w.shadow.order.threads + column, tick)
     released(w)
 
 

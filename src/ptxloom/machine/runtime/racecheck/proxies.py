@@ -8,23 +8,37 @@ each. They travel with the rest of what threads publish and learn. The end of a 
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from ptxloom.machine.native.language import address, length, part, trailing_zeros, u32, u64
 from ptxloom.machine.native.watching import watching
 from ptxloom.machine.runtime.hazards import note_pair
 from ptxloom.machine.runtime.memory.lane_access import find_span
 from ptxloom.machine.runtime.racecheck.fence_records import keep_fences
 from ptxloom.machine.runtime.racecheck.global_memory import takes
-from ptxloom.machine.runtime.racecheck.happens_before import first_of, is_known, me, owner_of, thread_of, trace_tick
+from ptxloom.machine.runtime.racecheck.happens_before import (
+    first_of,
+    is_known,
+    known_tick,
+    me,
+    owner_of,
+    thread_of,
+    trace_tick,
+)
 from ptxloom.machine.runtime.racecheck.race_report import site_of_read, warp_of
 from ptxloom.machine.runtime.racecheck.row_history import cell_of, settle_stretch
 from ptxloom.machine.runtime.racecheck.shared_histories import has_history, history_at
 from ptxloom.machine.runtime.racecheck.slow_path import shadow_at
-from ptxloom.machine.runtime.racecheck.tick_rows import row_of
+from ptxloom.machine.runtime.racecheck.tick_rows import row_of, row_of_warp
 from ptxloom.machine.runtime.racecheck.vector_clocks import released
+from ptxloom.machine.runtime.racecheck.warp_knowledge import is_whole
 from ptxloom.machine.runtime.state import CLUSTER_SHIFT, GLOBAL, REUSED, SHARED, STALE_MAP, UNFENCED, Warp
 from ptxloom.machine.runtime.structs.histories import READS, WRITES, AccessTrace
 from ptxloom.machine.runtime.structs.shadow import ASYNC_PROXY, PENDING, SITE, Shadow
 from ptxloom.machine.runtime.turns import PLAIN, spend
+
+if TYPE_CHECKING:
+    from ptxloom.machine.native.language import Slice
 
 
 @watching
@@ -33,29 +47,55 @@ def fence_proxy(w: Warp, lanes: u32, near: u32, far: u32) -> None:
     order = w.shadow.order
     if order.fenced == 0:
         return
-    for lane in range(32):
-        if lanes >> lane & 1 != 0:
-            if near != 0:
-                fence_columns(w, lane, order.fenced)
-            if far != 0 and address(order.grid) != 0:
-                fence_columns(w, lane, order.fenced + order.threads)
+    if near != 0:
+        fence_columns(w, lanes, order.fenced)
+    if far != 0 and address(order.grid) != 0:
+        fence_columns(w, lanes, order.fenced + order.threads)
     w.acquired = w.acquired | lanes
     w.uneven = w.uneven | lanes
     released(w)
 
 
-def fence_columns(w: Warp, lane: u32, first: u32) -> None:
-    """Record that what a lane knows and did precedes a fence now."""
+def fence_columns(w: Warp, lanes: u32, first: u32) -> None:
+    """Record that what lanes know and did precedes a fence now."""
+    order = w.shadow.order
+    keep_fences(w, lanes)
+    whole = is_whole(w, lanes)
+    shared = row_of_warp(order, me(w, 0))
+    if whole != 0:
+        fence_common(w, shared, first)
+        fence_row(w, shared, shared, first)
+    else:
+        w.own = w.own | lanes
+    left = lanes
+    while left != 0:
+        lane = trailing_zeros(left)
+        left = left & left - 1
+        row = row_of(order, me(w, lane))
+        if whole == 0:
+            fence_common(w, row, first)
+            fence_row(w, row, shared, first)
+        if w.own >> lane & 1 != 0:
+            fence_row(w, row, row, first)
+        row[first + me(w, lane)] = order.clock
+
+
+def fence_row(w: Warp, row: Slice[u32], source: Slice[u32], first: u32) -> None:
+    """Record in one row that what another one tells of threads precedes a fence."""
+    count = w.shadow.order.threads
+    spend(w, count >> PLAIN)
+    into = part(row, first, count)
+    told = part(source, 0, count)
+    for thread in range(count):
+        into[thread] = max(into[thread], told[thread])
+
+
+def fence_common(w: Warp, row: Slice[u32], first: u32) -> None:
+    """Record in a row that what all threads of the CTA know, and did up to their last barrier, precedes a fence."""
     s = w.shadow
-    keep_fences(w, lane)
-    row = row_of(s.order, me(w, lane))
-    spend(w, s.order.threads >> PLAIN)
-    for thread in range(s.order.threads):
-        tick = max(row[thread], s.common[thread])
-        if thread - s.first < s.warps * 32:
-            tick = max(tick, s.base)
-        row[first + thread] = max(row[first + thread], tick)
-    row[first + me(w, lane)] = s.order.clock
+    fence_row(w, row, s.common, first)
+    for thread in range(s.warps * 32):
+        row[first + s.first + thread] = max(row[first + s.first + thread], s.base)
 
 
 @watching
@@ -76,11 +116,13 @@ def fence_maps(w: Warp, lanes: u32, releases: u32) -> None:
     order = w.shadow.order
     if order.mapped == 0:
         return
-    for lane in range(32):
-        if lanes >> lane & 1 != 0:
-            if releases != 0:
-                fence_columns(w, lane, order.mapped)
-            else:
+    if releases != 0:
+        fence_columns(w, lanes, order.mapped)
+    else:
+        keep_fences(w, lanes)
+        w.own = w.own | lanes
+        for lane in range(32):
+            if lanes >> lane & 1 != 0:
                 acquire_columns(w, lane)
     w.acquired = w.acquired | lanes
     w.uneven = w.uneven | lanes
@@ -90,12 +132,11 @@ def fence_maps(w: Warp, lanes: u32, releases: u32) -> None:
 def acquire_columns(w: Warp, lane: u32) -> None:
     """All that was published for the way of tensor maps, and is known to a lane, has come there."""
     s = w.shadow
-    keep_fences(w, lane)
     row = row_of(s.order, me(w, lane))
     first = s.order.mapped
     spend(w, s.order.threads >> PLAIN)
     for thread in range(s.order.threads):
-        tick = max(row[first + thread], s.common[first + thread])
+        tick = known_tick(s, me(w, lane), first + thread)
         into = first + s.order.threads + thread
         row[into] = max(row[into], tick)
 
@@ -251,4 +292,4 @@ def is_fenced(w: Warp, lane: u32, thread: u32, tick: u32, columns: u32) -> u32:
     if columns == 0 or order.lost != 0:
         return 1
     column = columns + thread
-    return u32(max(row_of(order, me(w, lane))[column], s.common[column]) >= tick)
+    return u32(known_tick(s, me(w, lane), column) >= tick)

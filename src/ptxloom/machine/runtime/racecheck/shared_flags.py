@@ -38,9 +38,9 @@ def fence(w: Warp, lanes: u32, scope: u32, does: u32) -> None:
     for lane in range(32):
         if lanes >> lane & 1 != 0:
             if does & ACQUIRE != 0 and w.saw >> lane & 1 != 0:
-                acquire(w, lane, at_row(order.seen_inside, order, me(w, lane)))
+                acquire(w, 1 << lane, at_row(order.seen_inside, order, me(w, lane)))
                 if wide != 0:
-                    acquire(w, lane, at_row(order.seen, order, me(w, lane)))
+                    acquire(w, 1 << lane, at_row(order.seen, order, me(w, lane)))
             if does & RELEASE != 0:
                 for kind in range(min(scope, GPU_SCOPE) + 1):
                     mark_fence(w, lane, kind)
@@ -123,9 +123,9 @@ def read_flag(w: Warp, lane: u32, number: u32, does: u32, wide: u32) -> None:
     apart = u32(home != 0 and w.launch.members > 1)
     if does & ACQUIRE != 0:
         if wide != 0:
-            acquire(w, lane, everywhere)
+            acquire(w, 1 << lane, everywhere)
         if apart != 0:
-            acquire(w, lane, inside)
+            acquire(w, 1 << lane, inside)
         if wide != 0:
             return
     # however narrow its scope is: that of a fence behind it counts
@@ -181,7 +181,7 @@ def publish_at_flag(w: Warp, lane: u32, host: u64, does: u32, scope: u32, into: 
     """Publish what a lane's strong write to a flag publishes, to threads that a scope holds."""
     order = w.shadow.order
     if does & RELEASE != 0:
-        release(w, lane, into, order.clock)
+        release(w, 1 << lane, into, order.clock)
         return
     publish_fence(w, lane, scope, into)
     if has_released(order, me(w, lane), host, scope) != 0:

@@ -8,14 +8,16 @@ from ptxloom.machine.native.language import (
     address,
     copy,
     fill,
+    trailing_zeros,
     u32,
     u64,
 )
 from ptxloom.machine.native.watching import watching
 from ptxloom.machine.runtime.racecheck.fence_records import publish_fence
 from ptxloom.machine.runtime.racecheck.happens_before import me
-from ptxloom.machine.runtime.racecheck.tick_rows import at_row, join, row_of
-from ptxloom.machine.runtime.racecheck.vector_clocks import acquire, release
+from ptxloom.machine.runtime.racecheck.tick_rows import at_row, join, row_of, row_of_warp
+from ptxloom.machine.runtime.racecheck.vector_clocks import acquire, release, release_beyond
+from ptxloom.machine.runtime.racecheck.warp_knowledge import tensor_columns
 from ptxloom.machine.runtime.state import (
     Warp,
 )
@@ -64,10 +66,18 @@ def arrive_at(w: Warp, lane: u32, host: u64, relaxed: u32) -> None:
     if number < SYNCS:
         arriving = at_row(order.arriving, order, number)
         if relaxed == 0:
-            release(w, lane, arriving, order.clock)
+            warp = me(w, 0)
+            if order.told_sync == number + 1 and order.told_warp == warp and order.told_clock == order.clock:
+                release_beyond(w, 1 << lane, arriving, order.clock)
+            else:
+                release(w, 1 << lane, arriving, order.clock)
+            order.told_sync = number + 1
+            order.told_warp = warp
+            order.told_clock = order.clock
         else:
             publish_fence(w, lane, CTA_SCOPE if w.launch.members == 1 else CLUSTER_SCOPE, arriving)
             join_fences(order, arriving, row_of(order, me(w, lane)))
+            join_fences(order, arriving, row_of_warp(order, me(w, lane)))
 
 
 @watching
@@ -81,6 +91,7 @@ def start_phases(w: Warp, host: u64) -> None:
 def complete_phase(w: Warp, host: u64) -> None:
     """Complete a phase of an mbarrier: threads that wait for it learn only from those that arrived in it."""
     order = w.shadow.order
+    order.told_sync = 0
     number = find_sync(order, host, 0)
     if number < SYNCS:
         arrived = at_row(order.arriving, order, number)
@@ -89,22 +100,30 @@ def complete_phase(w: Warp, host: u64) -> None:
 
 
 @watching
-def wait_at(w: Warp, lane: u32, host: u64, relaxed: u32) -> None:
-    """A lane has seen that a phase of an mbarrier is complete, and acquires; a relaxed one does at its next fence."""
+def wait_at(w: Warp, lanes: u32, host: u64, relaxed: u32) -> None:
+    """Lanes have seen that a phase of an mbarrier is complete, and acquire; relaxed ones do at their next fence."""
     order = w.shadow.order
     number = find_sync(order, host, 0)
-    if number < SYNCS:
-        if relaxed == 0:
-            acquire(w, lane, at_row(order.complete, order, number))
-        else:
-            join(w, at_row(order.seen, order, me(w, lane)), at_row(order.complete, order, number))
-            w.saw = w.saw | 1 << lane
-            join_fences(order, row_of(order, me(w, lane)), at_row(order.complete, order, number))
+    if number >= SYNCS:
+        return
+    complete = at_row(order.complete, order, number)
+    if relaxed == 0:
+        acquire(w, lanes, complete)
+        return
+    left = lanes
+    while left != 0:
+        lane = trailing_zeros(left)
+        left = left & left - 1
+        join(w, at_row(order.seen, order, me(w, lane)), complete)
+        join_fences(order, row_of(order, me(w, lane)), complete)
+    w.saw = w.saw | lanes
+    if order.tensor != 0:
+        w.own = w.own | lanes
 
 
 def join_fences(order: HappensBefore, into: Slice[u32], source: Slice[u32]) -> None:
     """Hand on what comes before a `tcgen05.fence::before_thread_sync`, which any order of execution does."""
     if order.tensor != 0:
-        for column in range(order.threads // 32 + COLUMNS):
+        for column in range(tensor_columns(order)):
             at = order.tensor + column
             into[at] = max(into[at], source[at])

@@ -9,19 +9,25 @@ pairs are a pipeline, and in order without a wait. Between threads `tcgen05.fenc
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from ptxloom.machine.native.language import address, fill, trailing_zeros, u32, u64
 from ptxloom.machine.native.watching import watching
 from ptxloom.machine.runtime.hazards import note_pair
 from ptxloom.machine.runtime.racecheck.fence_records import keep_fences
-from ptxloom.machine.runtime.racecheck.happens_before import is_known, me, stamp_of
+from ptxloom.machine.runtime.racecheck.happens_before import is_known, known_tick, me, stamp_of
 from ptxloom.machine.runtime.racecheck.pending_products import thread_column
 from ptxloom.machine.runtime.racecheck.race_report import READING, begun_at, report, tell_end_in, warp_of
-from ptxloom.machine.runtime.racecheck.tick_rows import row_of
+from ptxloom.machine.runtime.racecheck.tick_rows import row_of, row_of_warp
 from ptxloom.machine.runtime.racecheck.vector_clocks import released
+from ptxloom.machine.runtime.racecheck.warp_knowledge import is_whole, tensor_columns
 from ptxloom.machine.runtime.state import NONE, TENSOR, TENSOR_UNFENCED, Cta, Warp
 from ptxloom.machine.runtime.structs.pending_operations import TensorAccess
-from ptxloom.machine.runtime.structs.shadow import COLUMNS, SITE, TENSOR_ACCESSES, Shadow
+from ptxloom.machine.runtime.structs.shadow import SITE, TENSOR_ACCESSES, Order, Shadow
 from ptxloom.machine.runtime.turns import spend
+
+if TYPE_CHECKING:
+    from ptxloom.machine.native.language import Slice
 
 LOADS, STORES, FREES, COPIES, LAST_ROWS, SHIFTS, PRODUCTS = range(7)  # LAST_ROWS: `tcgen05.cp.4x256b`
 UNORDERED, ORDERED, UNFENCED = range(3)  # what two accesses are
@@ -223,18 +229,13 @@ def is_told(w: Warp, lane: u32, other: u32, tick: u32) -> u32:
     return 0
 
 
-def width(w: Warp) -> u32:
-    """How many columns hold fences: one for each warp of the cluster, one for each agent."""
-    return w.shadow.order.threads // 32 + COLUMNS
-
-
 def lies_between(w: Warp, lane: u32, column: u32, tick: u32) -> u32:
     """1 if a lane knows of what a warp or an agent did at a tick, with fences before and behind what conveyed it."""
     s = w.shadow
     if s.order.lost != 0 or tick <= s.birth:
         return 1
-    at = s.order.tensor + width(w) + column
-    return u32(max(row_of(s.order, me(w, lane))[at], s.common[at]) >= tick)
+    at = s.order.tensor + tensor_columns(s.order) + column
+    return u32(known_tick(s, me(w, lane), at) >= tick)
 
 
 @watching
@@ -244,21 +245,37 @@ def fence_tensor(w: Warp, lanes: u32, after: u32) -> None:
     order = s.order
     if order.tensor == 0:
         return
+    keep_fences(w, lanes)
+    whole = is_whole(w, lanes)
+    shared = row_of_warp(order, me(w, 0))
+    if after != 0 and whole != 0:
+        pass_on(order, shared, shared, s.common)
     for lane in range(32):
         if lanes >> lane & 1 != 0:
-            keep_fences(w, lane)
             row = row_of(order, me(w, lane))
             if after == 0:
                 row[order.tensor + me(w, lane) // 32] = order.clock
+            elif whole == 0:
+                pass_on(order, row, row, s.common)
+                pass_on(order, row, shared, shared)
+            elif w.own >> lane & 1 != 0:
+                pass_on(order, row, row, row)
             else:
-                for column in range(width(w)):
-                    at = order.tensor + column
-                    into = at + width(w)
-                    told = max(row[at], s.common[at])
-                    row[into] = max(row[into], told)
+                own = order.tensor + me(w, lane) // 32
+                row[own + tensor_columns(order)] = max(row[own + tensor_columns(order)], row[own])
+    if after != 0 and whole == 0:
+        w.own = w.own | lanes
     w.acquired = w.acquired | lanes
     w.uneven = w.uneven | lanes
     released(w)
+
+
+def pass_on(order: Order, row: Slice[u32], source: Slice[u32], other: Slice[u32]) -> None:
+    """What comes before a fence, as two rows tell, comes behind the other kind of fence, too, as one row tells."""
+    count = tensor_columns(order)
+    for column in range(count):
+        at = order.tensor + column
+        row[at + count] = max(row[at + count], source[at], other[at])
 
 
 @watching

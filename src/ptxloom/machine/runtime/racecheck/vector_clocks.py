@@ -13,6 +13,7 @@ from ptxloom.machine.native.language import (
     address,
     fill,
     popcount,
+    trailing_zeros,
     u32,
 )
 from ptxloom.machine.native.standalone import standalone
@@ -22,7 +23,8 @@ from ptxloom.machine.runtime.racecheck.access_history import reset_histories
 from ptxloom.machine.runtime.racecheck.clock_reset import settle_fences, settle_grid
 from ptxloom.machine.runtime.racecheck.fence_records import keep_fences
 from ptxloom.machine.runtime.racecheck.happens_before import me
-from ptxloom.machine.runtime.racecheck.tick_rows import join, row_of
+from ptxloom.machine.runtime.racecheck.tick_rows import join, row_of_warp
+from ptxloom.machine.runtime.racecheck.warp_knowledge import learn_row, tell_lanes
 from ptxloom.machine.runtime.state import (
     SHARED,
     Cta,
@@ -91,6 +93,7 @@ def forget(cta: Cta, order: HappensBefore) -> None:
     order.clock = 2
     if address(order.known) != 0:
         fill(order.known, 0)
+        fill(order.known_to_warps, 0)
         fill(order.seen, 0)
         fill(order.seen_inside, 0)
         settle_fences(order)
@@ -103,6 +106,7 @@ def forget(cta: Cta, order: HappensBefore) -> None:
         order.used = 0
         order.lost = 0
         order.issued = 0
+        order.told_sync = 0
     reset_histories(order)
     settle_grid(cta, order)
     for rank in range(cta.launch.members):
@@ -130,6 +134,7 @@ def forget_cta(cta: Cta, order: HappensBefore) -> None:
         w = warp_at(cta, index)
         w.since = 0
         w.pointed = 0
+        w.own = 0
         w.steps_base = 0xFFFFFFFF
     forget_reads(s, order)
 
@@ -172,23 +177,28 @@ def forget_factors(s: Shadow) -> None:
 # -- what is known
 
 
-def release(w: Warp, lane: u32, into: Slice[u32], when: u32) -> None:
-    """Publish what a thread knows, and what it did itself up to a tick."""
+def release(w: Warp, lanes: u32, into: Slice[u32], when: u32) -> None:
+    """Publish what lanes know, and what they did themselves up to a tick."""
     s = w.shadow
-    order = s.order
-    thread = me(w, lane)
-    join(w, into, row_of(order, thread))
+    join(w, into, row_of_warp(s.order, me(w, 0)))
     join(w, into, s.common)
     if w.launch.members > 1:
         for other in range(s.warps * 32):
             into[s.first + other] = max(into[s.first + other], s.base)
-    into[thread] = max(into[thread], when)
+    release_beyond(w, lanes, into, when)
 
 
-def acquire(w: Warp, lane: u32, source: Slice[u32]) -> None:
-    """Learn what has been published."""
-    order = w.shadow.order
-    keep_fences(w, lane)
-    join(w, row_of(order, me(w, lane)), source)
-    w.acquired = w.acquired | 1 << lane
-    w.uneven = w.uneven | 1 << lane
+def release_beyond(w: Warp, lanes: u32, into: Slice[u32], when: u32) -> None:
+    """The same where all that their warp knows has been published."""
+    tell_lanes(w, lanes, into)
+    left = lanes
+    while left != 0:
+        thread = me(w, trailing_zeros(left))
+        left = left & left - 1
+        into[thread] = max(into[thread], when)
+
+
+def acquire(w: Warp, lanes: u32, source: Slice[u32]) -> None:
+    """Lanes learn what has been published."""
+    keep_fences(w, lanes)
+    learn_row(w, lanes, source)

@@ -28,6 +28,7 @@ def start_watch(cta: Cta) -> None:
         w.steps_base = cta.shadow.base
         w.acquired = 0
         w.uneven = 0
+        w.own = 0
         w.saw = 0
         w.pointed = 0
         w.read_head = 0

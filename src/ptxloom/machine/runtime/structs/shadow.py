@@ -5,7 +5,8 @@ Every byte of a CTA's shared memory has one entry for its last write, and one fo
 says who (a thread; or a warp's lanes) and when: in ticks of a clock that the threads of a cluster share, which
 goes on whenever some of them order their accesses. What happened up to a CTA's last complete barrier, its `base`, is
 over for all of the CTA. What is younger must be known to the thread that comes later: `known` holds, for each thread,
-the tick up to which it knows what each other one did (a vector clock a thread).
+the tick up to which it knows what each other one did (a vector clock a thread), `known_to_warps` what all threads of a
+warp have learnt together, and `common` what those of a CTA have.
 """
 
 from __future__ import annotations
@@ -116,6 +117,7 @@ class HappensBefore:
     known: Annotated[
         Slice[u32], "threads * columns"
     ]  # [thread][column]; null if the program has nothing finer than barriers of a CTA
+    known_to_warps: Annotated[Slice[u32], "threads // 32 * columns"]  # [warp][column] what all threads of a warp know
     seen: Annotated[
         Slice[u32], "threads * columns"
     ]  # [thread][column] what relaxed reads have seen; known after a fence that holds the cluster
@@ -178,6 +180,9 @@ class HappensBefore:
     tensor: u32  # the first of those for `tcgen05.fence`: what comes before one, then behind both; 0: not kept
     strict: u32  # 1: fences are missed that compilers leave out
     touching: Annotated[Array[TensorAccess], 1]  # what is done to tensor memory just now
+    told_sync: u32  # 1 + the number of the sync at which a warp has arrived last, in its present phase; 0: none
+    told_warp: u32  # that warp,
+    told_clock: u32  # and when
 
 
 class ReadRecord:

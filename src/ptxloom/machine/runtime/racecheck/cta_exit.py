@@ -10,7 +10,14 @@ from ptxloom.machine.native.language import address, trailing_zeros, u32, u64
 from ptxloom.machine.native.watching import watching
 from ptxloom.machine.runtime.memory.matrix_layout import ROW_BYTES, factor_place
 from ptxloom.machine.runtime.racecheck.barrier_order import gather_knowledge
-from ptxloom.machine.runtime.racecheck.happens_before import is_done, me, operation_at, shared_readers, thread_of
+from ptxloom.machine.runtime.racecheck.happens_before import (
+    count_alike,
+    is_done,
+    me,
+    operation_at,
+    shared_readers,
+    thread_of,
+)
 from ptxloom.machine.runtime.racecheck.operation_ends import end_writes
 from ptxloom.machine.runtime.racecheck.pending_products import is_read
 from ptxloom.machine.runtime.racecheck.race_report import tell_end, warp_of
@@ -88,7 +95,9 @@ def end_writers(w: Warp, s: Shadow) -> None:
     """Report asynchronous operations that still write the ending memory and whose end no thread of the CTA has seen."""
     order = s.order
     last: u32 = 0
-    for place in range(s.bytes):
+    place: u32 = 0
+    while place < s.bytes:
+        spend(w, 1)
         held = agent_of(s, place)
         if held != 0 and held != last:  # noqa: PLR1714 - native code has no sets
             tick = (held & (AGENT - 1)) >> order.bits
@@ -98,6 +107,7 @@ def end_writers(w: Warp, s: Shadow) -> None:
                 while place + length < s.bytes and agent_of(s, place + length) == held:
                     length = length + 1
                 tell_end(w, s, thread_of(w, held), place, length, stamp_at(s, place, held))
+        place = place + (count_alike(s, place, s.bytes - place) if has_history(s.writes[place]) == 0 else 1)
 
 
 def agent_of(s: Shadow, at: u32) -> u32:

@@ -30,6 +30,7 @@ from ptxloom.machine.runtime.structs.shadow import (
 )
 
 ALIKE: Final = 64  # bytes whose entries are compared at once
+MANY: Final = 64  # times as many are looked at in one go
 
 
 def stamp_of(w: Warp, site: u32) -> u32:
@@ -111,6 +112,8 @@ def is_over_for_all(s: Shadow, at: u32, size: u32) -> u32:
     """1 if every write to some bytes precedes all that happens now."""
     writes = part(s.writes, at, size)
     limit = s.limit
+    if size != 0 and writes[0] >= limit:
+        return 0
     fresh: u32 = 0
     for offset in range(u32(length(writes))):
         fresh = fresh | u32(writes[offset] >= limit)
@@ -118,13 +121,29 @@ def is_over_for_all(s: Shadow, at: u32, size: u32) -> u32:
 
 
 def count_alike(s: Shadow, at: u32, size: u32) -> u32:
-    """`size` if all of some bytes have the entry of the first of them, else 1."""
+    """How many bytes have the entry of the first of them, of those side by side: some of them, at least 1."""
+    first = s.writes[at]
+    few: u32 = 1
+    for shift in range(2):
+        more = min(size, ALIKE >> 2 * shift)
+        if few == 1 and are_entries(s, at, more, first) != 0:
+            few = more
+    if few < ALIKE:
+        return few
+    for _block in range(MANY):
+        if few + ALIKE > size or are_entries(s, at + few, ALIKE, first) == 0:
+            break
+        few = few + ALIKE
+    return few
+
+
+def are_entries(s: Shadow, at: u32, size: u32, held: u32) -> u32:
+    """1 if all of some bytes have one entry."""
     writes = part(s.writes, at, size)
-    first = writes[0]
     apart: u32 = 0
     for offset in range(u32(length(writes))):
-        apart = apart | writes[offset] ^ first
-    return size if apart == 0 else 1
+        apart = apart | writes[offset] ^ held
+    return u32(apart == 0)
 
 
 def is_agent_known(w: Warp, thread: u32, held: u32) -> u32:

@@ -61,7 +61,7 @@ def keep_product(w: Warp, descriptor: u64, first: u32, lines: u32, parts: u32, a
     p.across = across
     p.rows = 8
     p.done = 0
-    bound_factor(p)
+    bound_factor(w.shadow, p)
 
 
 def next_factor(w: Warp, thread: u32, column: u32, stamp: u32) -> PendingFactor:
@@ -71,6 +71,7 @@ def next_factor(w: Warp, thread: u32, column: u32, stamp: u32) -> PendingFactor:
     w.product_head = w.product_head + 1
     if p.lines == 0:
         order.reading = order.reading + 1
+        order.multiplying = order.multiplying + 1
     p.stamp = stamp
     p.begun = order.clock
     p.thread = thread
@@ -106,13 +107,15 @@ def keep_factor(
     p.across = across
     p.rows = rows
     p.done = p.begun  # the mbarrier of a commit reports their end
-    bound_factor(p)
+    bound_factor(cta.shadow, p)
 
 
-def bound_factor(p: PendingFactor) -> None:
+def bound_factor(s: Shadow, p: PendingFactor) -> None:
     """Record the bounds of a factor: writes elsewhere need not be compared with its rows."""
     p.low = u32(factor_low(p.descriptor))
     p.high = u32(factor_high(p.descriptor, u64(p.first + p.lines), u64(p.parts), p.across))
+    s.factors_low = min(s.factors_low, p.low)
+    s.factors_high = max(s.factors_high, p.high)
 
 
 def thread_column(w: Warp, lane: u32) -> u32:
@@ -132,6 +135,8 @@ def drop_products(cta: Cta) -> None:
         w.product_tail = 0
         forget_registers(w)
     forget_factors(cta.shadow)
+    cta.shadow.factors_low = NONE
+    cta.shadow.factors_high = 0
 
 
 @watching
@@ -166,8 +171,9 @@ def product_readers(w: Warp, s: Shadow, lane: u32, at: u32, size: u32, stamp: u3
     thread = me(w, lane)
     for warp in range(s.warps):
         far = warp_of(w, s.first + warp * 32)
-        oldest = oldest_factor(s, far) % PRODUCTS
-        count = far.product_head - far.product_tail
+        first = first_unread(w, s, far, thread)
+        oldest = first % PRODUCTS
+        count = far.product_head - first
         assert count <= PRODUCTS
         around = max(oldest + count, PRODUCTS) - PRODUCTS
         for number in range(count):  # by their places
@@ -179,6 +185,23 @@ def product_readers(w: Warp, s: Shadow, lane: u32, at: u32, size: u32, stamp: u3
                     before = begun_at(w, p.stamp, p.begun)
                     length = min(size - (found - at), u32(ROW_BYTES) - (found & ROW_BYTES - 1))
                     report(w, s, lane, found, length, stamp, 1, before, reader, READING, SHARED)
+
+
+def first_unread(w: Warp, s: Shadow, far: Warp, thread: u32) -> u32:
+    """The number of a factor in a warp's ring before which a thread knows all to be read.
+
+    Those of `wgmma` are read one after the other: who knows that one of them is, knows that of all before it.
+    """
+    tail = oldest_factor(s, far)
+    number = far.product_head
+    for _factor in range(PRODUCTS):
+        if number == tail:
+            break
+        p = product_at(far, number - 1)
+        if p.group != NONE and p.lines != 0 and is_read(w, thread, p) != 0:
+            break
+        number = number - 1
+    return number
 
 
 def oldest_factor(s: Shadow, far: Warp) -> u32:
@@ -194,6 +217,7 @@ def oldest_factor(s: Shadow, far: Warp) -> u32:
                 break
             p.lines = 0
             s.order.reading = s.order.reading - 1
+            s.order.multiplying = s.order.multiplying - 1
         far.product_tail = far.product_tail + 1
     return far.product_tail
 

@@ -15,7 +15,6 @@ from ptxloom.machine.runtime.memory.lane_access import shared_place
 from ptxloom.machine.runtime.racecheck.access_history import begin_access
 from ptxloom.machine.runtime.racecheck.deferred_reads import settle_at, settle_reads
 from ptxloom.machine.runtime.racecheck.happens_before import (
-    ALIKE,
     count_alike,
     entry_of,
     is_agent_known,
@@ -97,7 +96,7 @@ def compare(w: Warp, s: Shadow, lane: u32, at: u32, size: u32, values: Slice[u64
         step: u32 = 1
         held = s.writes[at + offset]
         if held == settled:
-            step = count_alike(s, at + offset, min(size - offset, ALIKE))
+            step = count_alike(s, at + offset, size - offset)
         elif is_settled(w, s, lane, held) != 0:
             settled = held
         else:
@@ -123,9 +122,9 @@ def is_settled(w: Warp, s: Shadow, lane: u32, held: u32) -> u32:
 
 def pending_readers(w: Warp, s: Shadow, lane: u32, at: u32, size: u32, stamp: u32) -> None:
     """Report the copies and products that may still read some bytes which a lane writes."""
-    if address(s.operations) != 0:
+    if s.order.reading != s.order.multiplying:
         operation_readers(w, s, lane, at, size, stamp)
-    if address(s.products) != 0:
+    if s.order.multiplying != 0 and at < s.factors_high and at + size > s.factors_low:
         product_readers(w, s, lane, at, size, stamp)
 
 

@@ -172,6 +172,7 @@ def forget_factors(s: Shadow) -> None:
         if factor.lines != 0:
             factor.lines = 0
             s.order.reading = s.order.reading - 1
+            s.order.multiplying = s.order.multiplying - 1
 
 
 # -- what is known

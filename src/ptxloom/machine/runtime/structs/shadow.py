@@ -142,7 +142,8 @@ class HappensBefore:
         Slice[u32], "2 * columns"
     ]  # [now, at its last completion][column] released by those who came to the cluster's barrier
     used: u32  # syncs
-    reading: u32  # stretches of shared memory that operations may still read
+    reading: u32  # stretches of shared memory that operations may still read, and factors
+    multiplying: u32  # those of these that are factors of products
     room: Annotated[Slice[u32], "columns"]  # [column] for intermediate results
     access: CurrentAccess
     histories: Annotated[Slice[AccessHistory], "history_limit + 1"]  # from number 1 on
@@ -242,6 +243,8 @@ class Shadow:
     fragment_count: u32  # registers that products take
     fragments: Annotated[Slice[ProductRegister], "warps * fragment_count"]  # [warp of the CTA][register]
     products: Annotated[Slice[PendingFactor], "warps * PRODUCTS"]  # [warp of the CTA][PRODUCTS]; null: no products
+    factors_low: u32  # all that have come there since the CTA started lie between this place
+    factors_high: u32  # and this one; 0 if none has
     touches: Annotated[Slice[TensorAccess], "TENSOR_ACCESSES"]  # of its tensor memory; null if it has no tensor memory
     touch_head: u32
 

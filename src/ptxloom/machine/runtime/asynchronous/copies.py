@@ -95,10 +95,14 @@ def copy_async(  # noqa: C901, PLR0912 - one lane after the other
 @watching
 def watch_async(w: Warp, lane: u32, target: u64, source: u64, take: u32, size: u32, site: u32) -> None:
     """Report to racecheck what `cp.async` of a lane writes and reads: `take` bytes, zeros up to `size`."""
-    data = part(part(w.scratch, FACTS, 16), 0, u64(size))
-    fill(data, 0)
-    if take != 0:
-        copy(data, site_bytes(w.sites[site], source, u64(take)), u64(take))
+    data = nothing(u8)
+    if take == size:
+        data = site_bytes(w.sites[site], source, u64(take))
+    else:
+        data = part(part(w.scratch, FACTS, 16), 0, u64(size))
+        fill(data, 0)
+        if take != 0:
+            copy(data, site_bytes(w.sites[site], source, u64(take)), u64(take))
     write_by(w, lane, target, SHARED, size, data)
     read_by(w, lane, source, GLOBAL, take, 0)
 

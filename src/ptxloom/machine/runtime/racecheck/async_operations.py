@@ -78,6 +78,8 @@ def read_by(w: Warp, lane: u32, at: u64, space: u32, size: u32, host: u64) -> No
     order = w.shadow.order
     if size == 0 or (space == SHARED and address(shared_place(w, at & 0xFFFFFFFF, u64(size))) == 0):
         return
+    if space != SHARED and host == 0 and address(order.grid) == 0:
+        return  # global memory is not watched
     agent = reader_of(w, op, lane, host)
     if agent == NONE:
         return

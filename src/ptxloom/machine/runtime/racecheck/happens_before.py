@@ -137,6 +137,16 @@ def count_alike(s: Shadow, at: u32, size: u32) -> u32:
     return few
 
 
+def is_one_site(s: Shadow, at: u32, size: u32) -> u32:
+    """1 if one access wrote all of some bytes, as far as their sites tell."""
+    sites = part(s.write_sites, at, size)
+    first = sites[0]
+    apart: u32 = 0
+    for offset in range(u32(length(sites))):
+        apart = apart | sites[offset] ^ first
+    return u32(apart == 0)
+
+
 def are_entries(s: Shadow, at: u32, size: u32, held: u32) -> u32:
     """1 if all of some bytes have one entry."""
     writes = part(s.writes, at, size)

@@ -10,15 +10,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ptxloom.machine.native.language import address, length, part, trailing_zeros, u32, u64
+from ptxloom.machine.native.language import address, length, nothing, part, trailing_zeros, u32, u64
 from ptxloom.machine.native.watching import watching
 from ptxloom.machine.runtime.hazards import note_pair
 from ptxloom.machine.runtime.memory.lane_access import find_span
 from ptxloom.machine.runtime.racecheck.fence_records import keep_fences
 from ptxloom.machine.runtime.racecheck.global_memory import takes
 from ptxloom.machine.runtime.racecheck.happens_before import (
+    are_entries,
     first_of,
     is_known,
+    is_one_site,
     known_tick,
     me,
     owner_of,
@@ -28,7 +30,7 @@ from ptxloom.machine.runtime.racecheck.happens_before import (
 from ptxloom.machine.runtime.racecheck.race_report import site_of_read, warp_of
 from ptxloom.machine.runtime.racecheck.row_history import cell_of, settle_stretch
 from ptxloom.machine.runtime.racecheck.shared_histories import has_history, history_at
-from ptxloom.machine.runtime.racecheck.slow_path import shadow_at
+from ptxloom.machine.runtime.racecheck.slow_path import check, is_settled, shadow_at
 from ptxloom.machine.runtime.racecheck.tick_rows import row_of, row_of_warp
 from ptxloom.machine.runtime.racecheck.vector_clocks import released
 from ptxloom.machine.runtime.racecheck.warp_knowledge import is_whole
@@ -191,18 +193,47 @@ def check_shared(w: Warp, lane: u32, at: u64, size: u32, stamp: u32) -> None:
         elif held == fine and s.write_sites[place + offset] == fine_site:
             pass
         elif held & PENDING == 0 and held >> s.order.bits > s.birth and held != last:
-            thread = thread_of(w, held)
-            by_threads = u32(w.launch.strengths[s.write_sites[place + offset] & SITE] & ASYNC_PROXY == 0)
-            if by_threads == 0 or is_missed(w, lane, thread, held >> s.order.bits, s.order.fenced) == 0:
+            if comes_by_fence(w, lane, held, s.write_sites[place + offset]) != 0:
                 fine = held
                 fine_site = s.write_sites[place + offset]
             else:
+                thread = thread_of(w, held)
                 last = held
                 count: u32 = 1
                 while offset + count < size and s.writes[place + offset + count] == held:
                     count = count + 1
                 site = s.write_sites[place + offset]
                 tell_unfenced(w, lane, at + u64(offset), SHARED, count, stamp, thread, site, UNFENCED)
+
+
+def comes_by_fence(w: Warp, lane: u32, held: u32, site: u32) -> u32:
+    """1 if what an entry without a history tells of comes by a fence to what a lane issues, or needs none."""
+    order = w.shadow.order
+    if held & PENDING != 0 or w.launch.strengths[site & SITE] & ASYNC_PROXY != 0:
+        return 1
+    return u32(is_missed(w, lane, thread_of(w, held), held >> order.bits, order.fenced) == 0)
+
+
+@watching
+def check_row(w: Warp, at: u32, size: u32, stamp: u32, fine: u64) -> u64:
+    """Lane 0 reads some bytes, there is at least one, by the async proxy: `check` and `check_fence`, in less.
+
+    `fine` is the entry and the site, as of bytes that were in order just now; returned is the same for these bytes, or
+    `fine` if they were not written at once.
+    """
+    s = w.shadow
+    held = s.writes[at]
+    now = u64(held) << 32 | u64(s.write_sites[at])
+    if has_history(held) == 0 and are_entries(s, at, size, held) != 0 and is_one_site(s, at, size) != 0:
+        if now == fine:
+            return fine
+        if is_settled(w, s, 0, held) != 0:
+            is_old = u32(held & PENDING == 0 and held >> s.order.bits <= s.birth)
+            if s.order.fenced == 0 or is_old != 0 or comes_by_fence(w, 0, held, s.write_sites[at]) != 0:
+                return now
+    check(w, s, 0, at, size, stamp, 0, nothing(u64), 1)
+    check_fence(w, 0, u64(at), SHARED, size, stamp)
+    return fine
 
 
 def is_by_threads(s: Shadow, at: u32, size: u32) -> u32:

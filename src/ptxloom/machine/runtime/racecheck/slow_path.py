@@ -95,10 +95,9 @@ def compare(w: Warp, s: Shadow, lane: u32, at: u32, size: u32, values: Slice[u64
     while offset < size:
         step: u32 = 1
         held = s.writes[at + offset]
-        if held == settled:
-            step = count_alike(s, at + offset, size - offset)
-        elif is_settled(w, s, lane, held) != 0:
+        if held == settled or is_settled(w, s, lane, held) != 0:
             settled = held
+            step = count_alike(s, at + offset, size - offset)
         else:
             history = history_of(w, s, at + offset, at + size)
             step = history.size

@@ -275,7 +275,8 @@ def pass_on(order: Order, row: Slice[u32], source: Slice[u32], other: Slice[u32]
     count = tensor_columns(order)
     for column in range(count):
         at = order.tensor + column
-        row[at + count] = max(row[at + count], source[at], other[at])
+        told = max(source[at], other[at])
+        row[at + count] = max(row[at + count], told)
 
 
 @watching

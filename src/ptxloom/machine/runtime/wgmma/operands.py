@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Final
 
-from ptxloom.machine.native.language import address, copy, nothing, part, u8, u32, u64
+from ptxloom.machine.native.language import address, copy, part, u8, u32, u64
 from ptxloom.machine.runtime.initcheck.slow_path import read_lane
 from ptxloom.machine.runtime.memory.bounds import within
 from ptxloom.machine.runtime.memory.lane_access import fault
 from ptxloom.machine.runtime.memory.matrix_layout import ROW_BYTES, core_start, row_at, swizzled, width_shift
 from ptxloom.machine.runtime.racecheck.happens_before import stamp_of
 from ptxloom.machine.runtime.racecheck.pending_products import keep_product
-from ptxloom.machine.runtime.racecheck.proxies import check_fence
-from ptxloom.machine.runtime.racecheck.slow_path import check
+from ptxloom.machine.runtime.racecheck.proxies import check_row
 from ptxloom.machine.runtime.state import OUT_OF_BOUNDS, SHARED, Warp
 
 if TYPE_CHECKING:
@@ -59,13 +58,13 @@ def watch_operand(w: Warp, descriptor: u64, first: u32, lines: u32, parts: u32, 
     if address(w.shadow) != 0:
         stamp = stamp_of(w, site)
         keep_product(w, descriptor, first, lines, parts, across, stamp)
+    fine: u64 = 0
     assert parts <= 64
     for line in range(lines):
         for column in range(parts):
             for row in range(8):
                 at = row_at(descriptor, u64(first + line), u64(column), across, row)
                 if address(w.shadow) != 0:
-                    check(w, w.shadow, 0, u32(at), ROW_BYTES, stamp, 0, nothing(u64), 1)
-                    check_fence(w, 0, at, SHARED, ROW_BYTES, stamp)
+                    fine = check_row(w, u32(at), ROW_BYTES, stamp, fine)
                 if address(w.written) != 0:
                     read_lane(w, 0, at, SHARED, ROW_BYTES, site)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ptxloom.machine.native.language import address, fill, length, nothing, part, u8, u32, u64
+from ptxloom.machine.native.language import address, fill, length, nothing, part, trailing_zeros, u8, u32, u64
 from ptxloom.machine.native.watching import watching
 from ptxloom.machine.runtime.hazards import note_access
 from ptxloom.machine.runtime.memory.bounds import within
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 WRITTEN = 0
 UNWRITTEN_BYTE = 255
+MANY_BYTES = 4096  # of which not each is looked at for all lanes of a warp
 
 
 def plane_of(w: Warp, lane: u32, at: u64, size: u32, space: u32) -> Slice[u8]:
@@ -73,9 +74,63 @@ def plane_of_global(w: Warp, at: u64, size: u32) -> Slice[u8]:
     return part(found[0].written, at - found[0].start, size)
 
 
+def lowest_of(addresses: Ptr[u64], lanes: u32) -> u64:
+    """The lowest address of some lanes."""
+    lowest = addresses[trailing_zeros(lanes)]
+    for lane in range(32):
+        at = addresses[lane] if lanes >> lane & 1 != 0 else lowest
+        lowest = min(lowest, at)
+    return lowest
+
+
+def highest_of(addresses: Ptr[u64], lanes: u32) -> u64:
+    """The highest one."""
+    highest = addresses[trailing_zeros(lanes)]
+    for lane in range(32):
+        at = addresses[lane] if lanes >> lane & 1 != 0 else highest
+        highest = max(highest, at)
+    return highest
+
+
+def is_stretch_written(w: Warp, addresses: Ptr[u64], offset: u64, lanes: u32, size: u32) -> u32:
+    """1 if all bytes between what lanes access in global memory are written; if they are too many to look at, 0."""
+    low = lowest_of(addresses, lanes) + offset
+    room = highest_of(addresses, lanes) + offset - low + u64(size)
+    found = find_span(w.launch, low)
+    if length(found) == 0 or holds(found[0], low, room) == 0:
+        return 0
+    if room < u64(size):
+        return 0  # more than there are addresses
+    if address(found[0].written) == 0:
+        return 1
+    if room > MANY_BYTES:
+        return 0
+    return u32(unwritten_bytes(part(found[0].written, low - found[0].start, room)) == 0)
+
+
+def fill_stretch(w: Warp, addresses: Ptr[u64], offset: u64, lanes: u32, size: u32) -> u32:
+    """Mark as written what all lanes write in global memory, side by side and in order; 0 if they do otherwise."""
+    low = lowest_of(addresses, lanes) + offset
+    room = highest_of(addresses, lanes) + offset - low + u64(size)
+    found = find_span(w.launch, low)
+    if length(found) == 0 or holds(found[0], low, room) == 0:
+        return 0
+    if address(found[0].written) == 0:
+        return 1
+    apart = u64(~lanes)
+    for lane in range(32):
+        apart = apart | addresses[lane] + offset - low - u64(lane * size)
+    if apart != 0:
+        return 0
+    fill(part(found[0].written, low - found[0].start, room), WRITTEN)
+    return 1
+
+
 @watching
 def written_lanes(w: Warp, addresses: Ptr[u64], offset: u64, lanes: u32, space: u32, size: u32) -> None:
     """Mark `size` bytes of each lane as written."""
+    if space == GLOBAL and lanes != 0 and fill_stretch(w, addresses, offset, lanes, size) != 0:
+        return
     for lane in range(32):
         if lanes >> lane & 1 != 0:
             written_lane(w, lane, addresses[lane] + offset, space, size)
@@ -141,6 +196,8 @@ def address_behind(at: u64, space: u32) -> u64:
 @watching
 def missing_lanes(w: Warp, addresses: Ptr[u64], offset: u64, lanes: u32, space: u32, size: u32) -> u32:
     """The lanes that read unwritten bytes."""
+    if space == GLOBAL and lanes != 0 and is_stretch_written(w, addresses, offset, lanes, size) != 0:
+        return 0
     found: u32 = 0
     for lane in range(32):
         if lanes >> lane & 1 != 0:

@@ -163,6 +163,15 @@ def test_integer_types_do_not_mix_silently() -> None:
         translation.translate(mixed)
 
 
+def largest(first: u32, second: u32, third: u32) -> u32:
+    return max(first, second, third)
+
+
+def test_the_largest_of_three_is_refused_not_that_of_two() -> None:
+    with pytest.raises(TypeError, match="of two numbers"):
+        translation.translate(largest)
+
+
 def test_no_two_native_functions_have_one_name() -> None:
     """Object code knows them by their names alone."""
     homes: dict[str, set[str]] = {}

@@ -155,6 +155,8 @@ class Intrinsics(Writer, ABC):
 
     def extreme(self, name: str, arguments: list[ast.expr]) -> Operand:
         """The smaller or the larger of two numbers."""
+        if len(arguments) != 2:
+            raise TypeError(f"native code takes `{name}` of two numbers")
         left, right = self.unify(self.bare(arguments[0]), self.bare(arguments[1]))
         llvm, letter = left.kind.llvm, "s" if left.kind.signed else "u"
         return self.emit(f"call {llvm} @llvm.{letter}{name}.{llvm}({llvm} {left.text}, {llvm} {right.text})", left.kind)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from ptxloom.diagnostics import UsageError
-from ptxloom.machine.native.host_memory import OutOfHostMemory, total
+from ptxloom.machine.native.host_memory import PRIVATE, OutOfHostMemory, total
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -82,9 +82,9 @@ def zeroed(size: int, alignment: int, what: str) -> NDArray[np.uint8]:
 def _pages(size: int, what: str) -> mmap.mmap:
     """Pages of zeros from the host itself: the C library fills memory that it has had before, touched or not."""
     try:
-        return mmap.mmap(-1, size, **host_memory.PRIVATE)
+        return mmap.mmap(-1, size, **PRIVATE)
     except (OSError, ValueError, OverflowError):
-        raise host_memory.Refused(size, what) from None
+        raise OutOfHostMemory(size, what) from None
 
 
 def zeroed_widely(size: int, what: str) -> NDArray[np.uint8]:

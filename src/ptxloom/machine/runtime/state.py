@@ -344,7 +344,7 @@ class Warp:
     looked: u32  # the strong read among them that was the last access, while it is
     acquired: u32  # lanes that have learnt something since the CTA's barrier
     uneven: u32  # lanes that may know what others of the warp do not
-    own: u32  # those of which `Order.known` holds more than their own fences
+    own: u32  # those of which `HappensBefore.known` holds more than their own fences
     saw: u32  # lanes with relaxed reads that a fence makes good
     pointed: u32  # lanes that have learnt nothing since they fenced or released
     read_head: u32  # reads of shared memory kept

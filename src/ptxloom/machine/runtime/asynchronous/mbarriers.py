@@ -61,7 +61,7 @@ def mbarrier(  # noqa: C901, PLR0912 - one lane after the other
     """
     waits: u32 = 0
     passed: u32 = 0  # lanes that have seen a phase complete, all at
-    behind: u64 = 0  # this mbarrier
+    passed_at: u64 = 0  # this mbarrier
     watched = u32(address(w.shadow) != 0 and relaxed < 2)
     releases: u32 = 0
     if watched != 0 and operation >= COMPLETE and operation < TEST:
@@ -87,13 +87,13 @@ def mbarrier(  # noqa: C901, PLR0912 - one lane after the other
             if operation >= TEST and operation < LAYOUT:
                 waits = waits | remember_answer(w, lane, host, results[lane], site)
                 if results[lane] != 0 and watched != 0:
-                    if host != behind and passed != 0:
-                        wait_at(w, passed, behind, relaxed)
+                    if host != passed_at and passed != 0:
+                        wait_at(w, passed, passed_at, relaxed)
                         passed = 0
-                    behind = host
+                    passed_at = host
                     passed = passed | 1 << lane
     if passed != 0:
-        wait_at(w, passed, behind, relaxed)
+        wait_at(w, passed, passed_at, relaxed)
     if releases != 0:
         released(w)
     if waits != 0:

@@ -23,7 +23,7 @@ from ptxloom.machine.runtime.racecheck.vector_clocks import released
 from ptxloom.machine.runtime.racecheck.warp_knowledge import is_whole, tensor_columns
 from ptxloom.machine.runtime.state import NONE, TENSOR, TENSOR_UNFENCED, Cta, Warp
 from ptxloom.machine.runtime.structs.pending_operations import TensorAccess
-from ptxloom.machine.runtime.structs.shadow import SITE, TENSOR_ACCESSES, Order, Shadow
+from ptxloom.machine.runtime.structs.shadow import SITE, TENSOR_ACCESSES, HappensBefore, Shadow
 from ptxloom.machine.runtime.turns import spend
 
 if TYPE_CHECKING:
@@ -270,8 +270,8 @@ def fence_tensor(w: Warp, lanes: u32, after: u32) -> None:
     released(w)
 
 
-def pass_on(order: Order, row: Slice[u32], source: Slice[u32], other: Slice[u32]) -> None:
-    """What comes before a fence, as two rows tell, comes behind the other kind of fence, too, as one row tells."""
+def pass_on(order: HappensBefore, row: Slice[u32], source: Slice[u32], other: Slice[u32]) -> None:
+    """Record in a row that what two rows tell to precede a fence follows the other kind of fence, too."""
     count = tensor_columns(order)
     for column in range(count):
         at = order.tensor + column

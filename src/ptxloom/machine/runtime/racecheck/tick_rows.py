@@ -18,12 +18,12 @@ def row_of(order: HappensBefore, thread: u32) -> Slice[u32]:
     return part(order.known, u64(thread) * u64(order.columns), order.columns)
 
 
-def row_of_warp(order: Order, thread: u32) -> Slice[u32]:
+def row_of_warp(order: HappensBefore, thread: u32) -> Slice[u32]:
     """What all threads of a thread's warp know."""
     return part(order.known_to_warps, u64(thread // 32) * u64(order.columns), order.columns)
 
 
-def at_row(rows: Slice[u32], order: Order, number: u32) -> Slice[u32]:
+def at_row(rows: Slice[u32], order: HappensBefore, number: u32) -> Slice[u32]:
     """A row of a table."""
     return part(rows, u64(number) * u64(order.columns), order.columns)
 

@@ -13,7 +13,7 @@ from ptxloom.machine.native.language import address, trailing_zeros, u32
 from ptxloom.machine.runtime.racecheck.happens_before import me
 from ptxloom.machine.runtime.racecheck.tick_rows import join, row_of, row_of_warp
 from ptxloom.machine.runtime.state import Warp
-from ptxloom.machine.runtime.structs.shadow import COLUMNS, Order
+from ptxloom.machine.runtime.structs.shadow import COLUMNS, HappensBefore
 
 if TYPE_CHECKING:
     from ptxloom.machine.native.language import Slice
@@ -38,7 +38,7 @@ def tell_lanes(w: Warp, lanes: u32, into: Slice[u32]) -> None:
             tell_fences(order, me(w, lane), row, into)
 
 
-def tell_fences(order: Order, thread: u32, row: Slice[u32], into: Slice[u32]) -> None:
+def tell_fences(order: HappensBefore, thread: u32, row: Slice[u32], into: Slice[u32]) -> None:
     """Publish the columns in which a thread's row holds fences of its own."""
     if order.fenced != 0:
         tell_column(row, into, order.fenced + thread)
@@ -58,7 +58,7 @@ def tell_column(row: Slice[u32], into: Slice[u32], column: u32) -> None:
     into[column] = max(into[column], row[column])
 
 
-def tensor_columns(order: Order) -> u32:
+def tensor_columns(order: HappensBefore) -> u32:
     """How many columns hold fences of `tcgen05`: one for each warp of the cluster, one for each agent."""
     return order.threads // 32 + COLUMNS
 

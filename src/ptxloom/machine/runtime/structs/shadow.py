@@ -243,7 +243,7 @@ class Shadow:
     fragment_count: u32  # registers that products take
     fragments: Annotated[Slice[ProductRegister], "warps * fragment_count"]  # [warp of the CTA][register]
     products: Annotated[Slice[PendingFactor], "warps * PRODUCTS"]  # [warp of the CTA][PRODUCTS]; null: no products
-    factors_low: u32  # all that have come there since the CTA started lie between this place
+    factors_low: u32  # all that have come there since the CTA started are between this place
     factors_high: u32  # and this one; 0 if none has
     touches: Annotated[Slice[TensorAccess], "TENSOR_ACCESSES"]  # of its tensor memory; null if it has no tensor memory
     touch_head: u32

@@ -20,9 +20,8 @@ from ptxloom.machine.native.watching import watching
 from ptxloom.machine.runtime.memory.places import warp_at
 from ptxloom.machine.runtime.racecheck.fence_records import keep_fences, publish_fence
 from ptxloom.machine.runtime.racecheck.happens_before import me
-from ptxloom.machine.runtime.racecheck.tick_rows import at_row, join, row_of, row_of_warp
+from ptxloom.machine.runtime.racecheck.tick_rows import at_row, is_whole, join, row_of, row_of_warp, tell_lanes
 from ptxloom.machine.runtime.racecheck.vector_clocks import acquire, advance, rebase, release, released
-from ptxloom.machine.runtime.racecheck.warp_knowledge import is_whole, tell_lanes
 from ptxloom.machine.runtime.state import (
     Cta,
     Warp,

@@ -25,8 +25,8 @@ from ptxloom.machine.runtime.racecheck.happens_before import is_known, me, stamp
 from ptxloom.machine.runtime.racecheck.product_registers import forget_registers
 from ptxloom.machine.runtime.racecheck.race_report import READING, begun_at, report, warp_of
 from ptxloom.machine.runtime.racecheck.sync_places import find_sync
+from ptxloom.machine.runtime.racecheck.tick_rows import learn_column
 from ptxloom.machine.runtime.racecheck.vector_clocks import forget_factors, released
-from ptxloom.machine.runtime.racecheck.warp_knowledge import learn_column
 from ptxloom.machine.runtime.state import NONE, SHARED, WARPGROUP, Cta, Warp
 from ptxloom.machine.runtime.structs.pending_operations import PendingFactor
 from ptxloom.machine.runtime.structs.shadow import PRODUCTS, SYNCS, Shadow

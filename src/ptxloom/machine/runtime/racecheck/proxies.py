@@ -31,9 +31,8 @@ from ptxloom.machine.runtime.racecheck.race_report import site_of_read, warp_of
 from ptxloom.machine.runtime.racecheck.row_history import cell_of, settle_stretch
 from ptxloom.machine.runtime.racecheck.shared_histories import has_history, history_at
 from ptxloom.machine.runtime.racecheck.slow_path import check, is_settled, shadow_at
-from ptxloom.machine.runtime.racecheck.tick_rows import row_of, row_of_warp
+from ptxloom.machine.runtime.racecheck.tick_rows import is_whole, row_of, row_of_warp
 from ptxloom.machine.runtime.racecheck.vector_clocks import released
-from ptxloom.machine.runtime.racecheck.warp_knowledge import is_whole
 from ptxloom.machine.runtime.state import CLUSTER_SHIFT, GLOBAL, REUSED, SHARED, STALE_MAP, UNFENCED, Warp
 from ptxloom.machine.runtime.structs.histories import READS, WRITES, AccessTrace
 from ptxloom.machine.runtime.structs.shadow import ASYNC_PROXY, PENDING, SITE, Shadow

@@ -15,9 +15,8 @@ from ptxloom.machine.native.language import (
 from ptxloom.machine.native.watching import watching
 from ptxloom.machine.runtime.racecheck.fence_records import publish_fence
 from ptxloom.machine.runtime.racecheck.happens_before import me
-from ptxloom.machine.runtime.racecheck.tick_rows import at_row, join, row_of, row_of_warp
+from ptxloom.machine.runtime.racecheck.tick_rows import at_row, join, row_of, row_of_warp, tensor_columns
 from ptxloom.machine.runtime.racecheck.vector_clocks import acquire, release, release_beyond
-from ptxloom.machine.runtime.racecheck.warp_knowledge import tensor_columns
 from ptxloom.machine.runtime.state import (
     Warp,
 )

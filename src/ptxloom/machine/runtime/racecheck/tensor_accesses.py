@@ -18,9 +18,8 @@ from ptxloom.machine.runtime.racecheck.fence_records import keep_fences
 from ptxloom.machine.runtime.racecheck.happens_before import is_known, known_tick, me, stamp_of
 from ptxloom.machine.runtime.racecheck.pending_products import thread_column
 from ptxloom.machine.runtime.racecheck.race_report import READING, begun_at, report, tell_end_in, warp_of
-from ptxloom.machine.runtime.racecheck.tick_rows import row_of, row_of_warp
+from ptxloom.machine.runtime.racecheck.tick_rows import is_whole, row_of, row_of_warp, tensor_columns
 from ptxloom.machine.runtime.racecheck.vector_clocks import released
-from ptxloom.machine.runtime.racecheck.warp_knowledge import is_whole, tensor_columns
 from ptxloom.machine.runtime.state import NONE, TENSOR, TENSOR_UNFENCED, Cta, Warp
 from ptxloom.machine.runtime.structs.pending_operations import TensorAccess
 from ptxloom.machine.runtime.structs.shadow import SITE, TENSOR_ACCESSES, HappensBefore, Shadow

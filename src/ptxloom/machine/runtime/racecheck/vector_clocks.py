@@ -23,8 +23,7 @@ from ptxloom.machine.runtime.racecheck.access_history import reset_histories
 from ptxloom.machine.runtime.racecheck.clock_reset import settle_fences, settle_grid
 from ptxloom.machine.runtime.racecheck.fence_records import keep_fences
 from ptxloom.machine.runtime.racecheck.happens_before import me
-from ptxloom.machine.runtime.racecheck.tick_rows import join, row_of_warp
-from ptxloom.machine.runtime.racecheck.warp_knowledge import learn_row, tell_lanes
+from ptxloom.machine.runtime.racecheck.tick_rows import join, learn_row, row_of_warp, tell_lanes
 from ptxloom.machine.runtime.state import (
     SHARED,
     Cta,

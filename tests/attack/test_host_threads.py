@@ -55,7 +55,7 @@ def test_python_stores_into_no_worker_but_its_own() -> None:
     assert [line for line in told if line.startswith("breach")] == [], child.stderr[-500:]
     seen = {line.removeprefix("met ") for line in told}
     shared = {"Launch.stop", "Launch.masked", "Launch.poisoned", "HeapTable.freed", "memset in the device heap"}
-    assert shared | {"its own Worker.slice", "its own Worker.ctas", "its own memmove"} <= seen, child.stderr[-500:]
+    assert shared | {"its own Worker.least", "its own Worker.ctas", "its own memmove"} <= seen, child.stderr[-500:]
 
 
 #: Where `launch/` and the heap store elements, which `attack.stores` does not see: what, and why no worker is in it.

@@ -24,6 +24,7 @@ from ptxloom.machine.native import beside, jit
 from ptxloom.machine.native.beside import started
 from ptxloom.machine.plan.hot_maker import made
 from ptxloom.machine.plan.planner import plan
+from ptxloom.machine.runtime import turns
 from ptxloom.syntax.module import Module
 
 if TYPE_CHECKING:
@@ -105,6 +106,7 @@ def test_a_launch_goes_on_in_code_that_comes_while_it_runs(monkeypatch: pytest.M
 
     kernel = pl.kernel(pl.parse(LOOP), "k")
     monkeypatch.setattr(tiers.Heat, "made", never)
+    monkeypatch.setattr(turns, "SLICE_CYCLES", 0)
     results = launched(kernel)
     first = known(kernel)
     monkeypatch.setattr(tiers.Heat, "made", comes)

@@ -13,6 +13,7 @@ import ptxloom as pl
 from machine.compile.waiting import wait
 from ptxloom.machine.launch import worker
 from ptxloom.machine.native import beside, emission, jit, optimiser
+from ptxloom.machine.runtime import turns
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -98,6 +99,7 @@ def test_a_launch_goes_on_in_functions_that_come_while_it_runs(monkeypatch: pyte
         return {key: emission.object_file(ir, 2) for key, ir in texts.items()}
 
     monkeypatch.setattr(optimiser, "made", made)
+    monkeypatch.setattr(turns, "SLICE_CYCLES", 0)
     kernel = pl.kernel(pl.parse(TEXT), "k")
     assert launched(kernel) == list(range(0, 64 * CTAS, 2))
     assert len(asked) == 3, "while the launch ran, and no more once there is nothing left"

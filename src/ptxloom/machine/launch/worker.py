@@ -69,7 +69,7 @@ class Worker:
             self.launch.fail(error)
 
     def _run(self, looks: Iterator[int]) -> None:
-        self.state.slice = next(looks, self.state.slice)
+        self._start_slice(looks)
         watched = is_watched(self.launch.checks)
         told = 0
         while True:
@@ -82,7 +82,7 @@ class Worker:
                     return
                 case turns.SLICE:
                     interrupts.check()
-                    self.state.slice = next(looks, self.state.slice)
+                    self._start_slice(looks)
                 case turns.WANT_WHOLE | turns.WANT_MASKED | turns.WANT_POISONED:
                     self.launch.provide(status)
                 case turns.WANT_CTA:
@@ -98,6 +98,13 @@ class Worker:
                     self._serve()
                 case _:
                     raise AssertionError(f"internal error: status {status}")
+
+    def _start_slice(self, looks: Iterator[int]) -> None:
+        """Ask what `looks` has to be told, and set after how many rounds it wants to be asked again, if it does."""
+        rounds = next(looks, None)
+        self.state.least = turns.SLICE_CYCLES if rounds is None else 0
+        if rounds is not None:
+            self.state.slice = rounds
 
     def _serve(self) -> None:
         """Do what a warp asks for."""

@@ -161,6 +161,10 @@ class Intrinsics(Writer, ABC):
         llvm, letter = left.kind.llvm, "s" if left.kind.signed else "u"
         return self.emit(f"call {llvm} @llvm.{letter}{name}.{llvm}({llvm} {left.text}, {llvm} {right.text})", left.kind)
 
+    def call_cycles(self, _arguments: list[ast.expr]) -> Operand:
+        """`cycles()`."""
+        return self.emit("call i64 @llvm.readcyclecounter()", U64)
+
     def call_popcount(self, arguments: list[ast.expr]) -> Operand:
         """`popcount(value)`."""
         return self.bits("ctpop", arguments, "")

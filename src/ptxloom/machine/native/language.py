@@ -110,6 +110,11 @@ def invoke(code: Code, argument: object) -> int:
     raise NotImplementedError(code, argument)
 
 
+def cycles() -> u64:
+    """The processor's counter of cycles; 0 where it has none that programs may read."""
+    raise NotImplementedError
+
+
 def popcount(value: int) -> int:
     """The number of one bits."""
     raise NotImplementedError(value)

@@ -111,9 +111,10 @@ class FunctionEntry(language.Sealed):
 class Launch(language.Sealed):
     """What all workers of one launch share."""
 
+    next: u64  # the next cluster to start
+    apart: Annotated[Array[u64], 7]  # never used: taking a cluster leaves the cache line of what follows alone
     stop: u32
     threads: u32
-    next: u64  # the next cluster to start
     total: u64  # all clusters
     grid: Annotated[Array[u32], 4]
     block: Annotated[Array[u32], 4]
@@ -220,6 +221,8 @@ class Worker:
     ctas: Annotated[Slice[Resident], "cta_count"]  # places for resident CTAs
     cta_count: u32
     slice: i32  # rounds left before Python gets a look in
+    least: u64  # cycles before which it does not
+    looked: u64  # the counter of cycles when it had the last one
     event_count: u32
     event_limit: u32
     events: Annotated[Slice[HazardEvent], "event_limit"]

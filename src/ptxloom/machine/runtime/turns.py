@@ -30,6 +30,7 @@ WANT_WHOLE: Final = 13  # the variant for whole warps is needed and not compiled
 LOST: Final = 12  # lanes are at a block that the kernel does not have: a mistake of the machine's
 
 SLICE_ROUNDS: Final = 256
+SLICE_CYCLES: Final = 1 << 25  # that a slice takes at least, about 10 ms: Python lets one thread in at a time
 YIELD_COST: Final = 16
 YIELD_ROUNDS: Final = 128  # of a slice: a budget of calls can take seconds, and the clock is looked at between slices
 PATIENCE: Final = 64  # `worker.spins` before more CTAs are admitted

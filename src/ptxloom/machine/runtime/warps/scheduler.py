@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from ptxloom.machine.native.language import (
     address,
+    cycles,
     fill,
     invoke,
     u32,
@@ -212,7 +213,10 @@ def run_worker(worker: Worker) -> u32:  # noqa: C901, PLR0912 - one loop, compil
         moved: u32 = 0
         if worker.slice <= 0:
             worker.slice = SLICE_ROUNDS
-            return SLICE
+            now = cycles()
+            if now == 0 or now - worker.looked >= worker.least:
+                worker.looked = now
+                return SLICE
         for slot in range(worker.cta_count):
             cta = worker.ctas[slot].cta
             if cta.rank == 0 and (slot == 0 or busy == spinning) and is_free(worker, slot) != 0:

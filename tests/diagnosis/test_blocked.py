@@ -67,7 +67,7 @@ def test_an_order_of_packed_weights_is_nobodys_fault_and_no_acquittal(kernel: st
     found, a, c = _product(kernel, weights)
     assert np.array_equal(c, a.astype(np.float32) @ (NIBBLES.astype(np.float32) - 8).T)
     assert (found.found, found.verdict) == ((), "unjudged")
-    assert any("each element of B is used at a place of its own" in one.why for one in found.unjudged)
+    assert any("each element of B is used in its own place" in one.why for one in found.unjudged)
 
 
 def test_the_same_half_of_all_bytes_is_told_where_it_is_taken() -> None:

@@ -30,6 +30,7 @@ from ptxloom.checker import check
 from ptxloom.diagnosis import Repair
 from ptxloom.diagnosis.suspects import diagnoses, parts, search
 from ptxloom.diagnosis.suspects.changes import CHOICE, Change, Rewrite
+from ptxloom.diagnosis.suspects.computed_numbers import solved, unknowns
 from ptxloom.diagnosis.suspects.everywhere import everywhere
 from ptxloom.diagnosis.suspects.evidence import Evidence
 from ptxloom.diagnosis.suspects.literals import literals
@@ -37,7 +38,6 @@ from ptxloom.diagnosis.suspects.operands import DefUse
 from ptxloom.diagnosis.suspects.parts import ALL, part_of
 from ptxloom.diagnosis.suspects.search import in_turn
 from ptxloom.diagnosis.suspects.shifts import numbers_between
-from ptxloom.diagnosis.suspects.solving import solved, unknowns
 from ptxloom.diagnosis.suspects.sources import Sources
 from ptxloom.diagnosis.suspects.trials import Judged, Trials
 from ptxloom.diagnosis.suspects.variants import with_all

@@ -97,5 +97,5 @@ def test_what_is_shaped_otherwise_is_no_verdict(member: str, value: object) -> N
     said = Verdict("k.ptx", "1", "r.py", "2", (1, 2), cases=(verdict.Tested("all", True, 0, 4, 5, "3"),)).as_data()
     assert read_verdict(json.dumps(said)) == said
     said |= {member: value}
-    with pytest.raises(NoVerdict, match="no verdict"):
+    with pytest.raises(NoVerdict, match="not a verdict"):
         read_verdict(json.dumps(said | {"digest": digest_of(said)}))

@@ -70,7 +70,7 @@ def test_other_suffixes_choose_too_and_words_win(run: Run, tmp_path: Path) -> No
 def test_a_picture_is_of_one_thing(run: Run) -> None:
     for words, said in (
         (("atom",), "name it"),
-        (("atom", "--mma", "m16n8k16.row.col.f32.f16.f16.f32", "--blas", "TN"), "this asks for 2"),
+        (("atom", "--mma", "m16n8k16.row.col.f32.f16.f16.f32", "--blas", "TN"), "this names 2"),
         (("graph", str(EXAMPLES)), "choose it with --function"),
         (("map", "wgmma.mma_async.m64n96k16.f32.f16.f16"), "several of its operands"),
     ):

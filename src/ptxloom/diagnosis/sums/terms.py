@@ -129,17 +129,15 @@ def _of_several_functions(own: _Front, whole: Truth) -> Truth:
     return several[own.result]
 
 
-def _of_own(front: _Front, whole: Truth) -> _Front:
-    """The same without parts of sums that many elements have in common: elements that have such are not whole.
+def _shared_parts(front: _Front, whole: Truth) -> Truth:
+    """Which parts of sums many elements have in common: norms and the like.
 
-    These are norms and the like: to take them apart for each element is the square of what there is to know.
+    To take these apart for each element is the square of what there is to know.
     """
     if len(front.result) <= _MANY * np.count_nonzero(whole):
-        return front
+        return np.zeros(len(front.result), np.bool_)
     _, which, counts = np.unique(front.origins["node"], return_inverse=True, return_counts=True)
-    shared = counts[which.ravel()] > _SHARED
-    whole[front.result[shared]] = False
-    return front.chosen(~shared)
+    return counts[which.ravel()] > _SHARED
 
 
 _Product = tuple["_Front", "NDArray[Any]", "Integers", "Integers"]
@@ -163,6 +161,7 @@ class Unfolding:
         self._scales: list[_Front] = []
         self._sliced: list[_Front] = []
         self._multiplied = np.zeros(0, np.bool_)
+        self._cut = np.zeros(0, np.bool_)  # elements with parts that are not taken apart
 
     def terms(self, contents: Contents) -> Terms | None:
         """The terms of an array's elements; None if they hold no products, or too many."""
@@ -172,7 +171,8 @@ class Unfolding:
         whole[start] = True
         nothing = np.full((len(start), _SCALES), -1, np.int64)
         front = _Front(start, origins[start], nothing, nothing, np.zeros(len(start), np.int64))
-        self._added, self._scales, self._sliced, self._multiplied = [], [], [], np.zeros(len(origins), np.bool_)
+        self._added, self._scales, self._sliced = [], [], []
+        self._multiplied, self._cut = np.zeros(len(origins), np.bool_), np.zeros(len(origins), np.bool_)
         parts: list[tuple[_Front, NDArray[Any], Integers, Integers, Integers]] = []
         count = 0
         for depth in range(_DEEPEST):
@@ -191,7 +191,7 @@ class Unfolding:
         factors, site, inner, depths = (np.concatenate([part[n] for part in parts]) for n in (1, 2, 3, 4))
         multiplied = self._multiplied
         multiplied[own.result] = True
-        several = _of_several_functions(own, whole)
+        several = _of_several_functions(own, whole) | (self._cut[own.result] & (own.bent != 0))
         own = own.chosen(~several)
         factors, site, inner, depths = (one[~several] for one in (factors, site, inner, depths))
         added, scaled, sliced = (_joined([empty, *several]) for several in (self._added, self._scales, self._sliced))
@@ -213,7 +213,10 @@ class Unfolding:
         alone = np.isin(front.origins["kind"], _ELEMENT)
         self._added.append(front.chosen(alone))
         whole[front.result[~computed & ~alone & ~product]] = False
-        front = _of_own(front.chosen(computed), whole)
+        front = front.chosen(computed)
+        shared = _shared_parts(front, whole)
+        self._cut[front.result[shared]], whole[front.result[shared]] = True, False
+        front = front.chosen(~shared)
         nodes = self._nodes[front.origins["node"]]
         sites = nodes["site"]
         kind = self._kind[sites]

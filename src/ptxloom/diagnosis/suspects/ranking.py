@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from ptxloom.diagnosis.suspects.places import told_at
+from ptxloom.diagnosis.suspects.moved_code import told_at
 from ptxloom.meaning.moves import is_copy
 from ptxloom.readings.effects import stores
 from ptxloom.syntax.places import home_line

@@ -12,6 +12,7 @@ from ptxloom.dataclass import dataclass
 from ptxloom.diagnosis.suspects.addresses import missing_indices
 from ptxloom.diagnosis.suspects.bounds import bounds
 from ptxloom.diagnosis.suspects.changes import together
+from ptxloom.diagnosis.suspects.computed_numbers import solved, unknowns
 from ptxloom.diagnosis.suspects.confusions import confusions
 from ptxloom.diagnosis.suspects.everywhere import everywhere
 from ptxloom.diagnosis.suspects.evidence import Evidence
@@ -21,7 +22,6 @@ from ptxloom.diagnosis.suspects.parts import ALL, part_of
 from ptxloom.diagnosis.suspects.ranking import Ranking
 from ptxloom.diagnosis.suspects.resets import resets
 from ptxloom.diagnosis.suspects.shifts import numbers_between, shifted
-from ptxloom.diagnosis.suspects.solving import solved, unknowns
 from ptxloom.diagnosis.suspects.sources import Sources
 from ptxloom.diagnosis.suspects.strides import strides_of
 from ptxloom.diagnosis.suspects.terms import missing_in_operands, missing_terms
@@ -40,9 +40,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from ptxloom.diagnosis.suspects.changes import Change
+    from ptxloom.diagnosis.suspects.computed_numbers import Unknown
     from ptxloom.diagnosis.suspects.parts import CtaRange
     from ptxloom.diagnosis.suspects.ranking import Suspected
-    from ptxloom.diagnosis.suspects.solving import Unknown
     from ptxloom.diagnosis.suspects.trials import Judged, Trials
 
 _CHECKS: Final = frozenset(DEFAULT_CHECKS)

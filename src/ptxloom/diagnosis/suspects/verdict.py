@@ -10,7 +10,7 @@ import numpy as np
 from ptxloom.diagnosis.model import Diagnosis, Repair
 from ptxloom.diagnosis.pictures import Picture
 from ptxloom.diagnosis.suspects.changes import guard_of
-from ptxloom.diagnosis.suspects.places import told_at
+from ptxloom.diagnosis.suspects.moved_code import told_at
 from ptxloom.machine.kernel import Kernel
 from ptxloom.machine.program.unsupported import UnsupportedInstruction
 from ptxloom.syntax.places import origins_in

@@ -11,12 +11,13 @@ import numpy as np
 
 from ptxloom.dataclass import dataclass
 from ptxloom.descriptors.swizzling import CHUNK_BYTES
-from ptxloom.diagnostics import UsageError
+from ptxloom.diagnostics import UsageError, must_be
 from ptxloom.fragments.filled import read_registers
 from ptxloom.fragments.number_types import ptx_name
 from ptxloom.isa.limits import BANK_BYTES, BANKS, LINE_BYTES
 from ptxloom.isa.types import element_type
 from ptxloom.machine.memory.address_map import shared_arrays
+from ptxloom.machine.results.provenance import ProvenanceRecord
 from ptxloom.machine.results.provenance_tags import Kind
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from ptxloom.machine.results.provenance import ProvenanceRecord, TracedArray
+    from ptxloom.machine.results.provenance import TracedArray
 
 _FLAT_BYTES: Final = 128  # of an array without rows: the bytes of one unit
 
@@ -187,6 +188,7 @@ def shared_map(
     Raises:
         UsageError: An argument is wrong.
     """
+    must_be(ProvenanceRecord, "record", record, "the provenance of a launch")
     number, (x, y, _) = record.raw.kept[0], record.raw.grid
     cta = (number % x, number // x % y, number // (x * y))
     for site in record.raw.moments or (None,):

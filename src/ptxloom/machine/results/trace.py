@@ -230,3 +230,7 @@ class TraceRecords(tuple[TraceRecord, ...]):  # noqa: SLOT001 - a tuple's subcla
         made = super().__new__(cls, records)
         made.unseen = unseen
         return made
+
+    def __repr__(self) -> str:
+        """How many there are: all of them would be pages."""
+        return f"<{len(self)} trace records, {self.unseen} executions not tested>"

@@ -1,6 +1,6 @@
 """The functions that kernels call under provenance: one piece of machine code, optimised together.
 
-They run for almost every instruction, so unoptimised ones would dominate such a launch: an sgemm took 7 times as long
+They run for almost every instruction, so unoptimised ones would be most of such a launch: an sgemm took 7 times as long
 with them. Compiled together they cost LLVM about as much once as a launch of a second does each time.
 """
 

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.diagnosis.suspects.sources import names_of, results_of
 from ptxloom.machine.analysis.uniform_values import written
 from ptxloom.readings.effects import loads, stores, updates_memory
+from ptxloom.solver import nearest
 from ptxloom.syntax.places import home_line
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from ptxloom.machine.program.model import Op, Program
     from ptxloom.machine.program.symbols import Register
@@ -29,19 +31,19 @@ def told_at(op: Op, program: Program) -> Op:
     if home_line(program.module, op.node.start) is not None:
         return op
     readers = _readers(program.ops)
-    waiting, seen = [op], {op.site}
+    ops = {one.site: one for one in program.ops}
+
+    def users(site: int) -> Iterator[int]:
+        function = ops[site].function.number
+        return (other.site for name, _ in results_of(ops[site]) for other in readers[function, name])
+
     named: Op | None = None
-    while waiting and len(seen) < _MOST:
-        one = waiting.pop(0)
-        if one is not op and home_line(program.module, one.node.start) is not None:
+    for site in islice(nearest((op.site,), users), 1, _MOST):
+        one = ops[site]
+        if home_line(program.module, one.node.start) is not None:
             if _accesses(one) or not any(_is_address(each) for each in written(one)):
                 return one
             named = named or one
-        for name, _ in results_of(one):
-            for other in readers[one.function.number, name]:
-                if other.site not in seen:
-                    seen.add(other.site)
-                    waiting.append(other)
     return named or op
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import field, replace
-from time import monotonic
+from time import monotonic, process_time
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
@@ -53,6 +53,7 @@ _RUN: Final = 8e-9  # seconds that an instruction of a warp takes
 _PATIENCE: Final = (
     7.0  # of such seconds: what the search may cost. It is counted, not measured, so that each search is the same
 )
+_DEAREST: Final = 3  # seconds of a processor for each of these: instructions may be dear, as products of matrices are
 _SOLVED_AT_ONCE: Final = 64  # numbers that are looked for in one kernel
 _FEW: Final = 4  # instructions that are changed one by one, too
 _LARGEST: Final = 1 << 16  # of the numbers of a program that may stand for another
@@ -101,6 +102,7 @@ class _Search:
     def __init__(self, trials: Trials, patience: float) -> None:
         self._trials = trials
         self._left = patience
+        self._end = process_time() + _DEAREST * patience
         self._part: CtaRange | None = None
         self._most = 0  # elements that a trial of a part has made right
         program = trials.kernel.program
@@ -155,6 +157,10 @@ class _Search:
             found.suspected = self._ranking.suspected(self._ops, self._evidence, self._program)
         return found
 
+    def _is_spent(self) -> bool:
+        """Whether the budget is used up."""
+        return self._left < 0 or process_time() > self._end
+
     def _turns_of(self, unchanged: Kernel) -> int:
         """The number of loop iterations that a thread may make; beyond it, a loop counts as endless."""
         turns = _FIRST_TURNS
@@ -164,12 +170,12 @@ class _Search:
 
     def _disturb(self) -> None:
         """Determine what each instruction affects, within half of the search's budget."""
-        kept = self._left / 2
+        kept, end = self._left / 2, (process_time() + self._end) / 2
         for batch in _batches(self._evidence.changes(self._ops, self._line_of)):
             made = self._compiled(batch)
             for number, change in enumerate(batch if made is not None else (), 1):
                 assert made is not None  # noqa: S101 - the loop would be empty
-                if self._left < kept:
+                if self._left < kept or process_time() > end:
                     return
                 after = self._run(change, made.kernel, (number, 0, 0, 0))
                 self._evidence.note([op.site for op, _ in change.rewrites], after)
@@ -241,7 +247,7 @@ class _Search:
             batch = every[start : start + _SOLVED_AT_ONCE]
             made = self._compiled([one.change(one.first) for one in batch])
             for number, one in zip(made.numbers if made is not None else (), batch, strict=made is not None):
-                if self._left < 0:
+                if self._is_spent():
                     return
 
                 def run(change: Change, number: int = number, made: _Compiled | None = made) -> Judged:
@@ -274,7 +280,7 @@ class _Search:
     def _try_all(self, changes: list[Change], found: Found) -> None:
         waiting = list(_batches(changes))
         while waiting:
-            if self._left < 0:
+            if self._is_spent():
                 found.is_complete = False
                 return
             batch = _still(waiting.pop(0), found)
@@ -322,7 +328,7 @@ class _Search:
         return after if part is None else part.told(after)
 
     def _try_one(self, change: Change, kernel: Kernel, choice: tuple[int, ...], found: Found) -> None:
-        if self._left < 0:
+        if self._is_spent():
             found.is_complete = False
             return
         after, is_whole = self._run(change, kernel, choice), self._part is None

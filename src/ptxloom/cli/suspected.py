@@ -16,15 +16,18 @@ from ptxloom.machine.port.prepare import AS_WRITTEN
 from ptxloom.machine.port.region import Budget
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ptxloom.cli.command_line import Options
     from ptxloom.cli.launch_files.launch_file import LaunchFile
+    from ptxloom.diagnosis.model import Diagnosis
     from ptxloom.machine import Kernel, LaunchResult
     from ptxloom.syntax import Module
     from ptxloom.views.runs.diagnoses import ReportedRun
 
 
 def with_suspects(told: ReportedRun, module: Module, options: Options) -> ReportedRun:
-    """The report of a run, and the lines whose change would make its result right, first.
+    """The report of a run, and the lines whose change would make its result right.
 
     If a tool found something, a law is certain of a cause, or sums are fused, nothing is tried.
     """
@@ -40,12 +43,27 @@ def with_suspects(told: ReportedRun, module: Module, options: Options) -> Report
 
     passed = [one.passed for one in launch.arguments]
     trials = Trials(again, passed, references(launch, compiled), compiled, _numbers(launch), _ctas(launch))
-    found = diagnoses(search(trials), trials)
-    lines = {one.origin or one.line for one in found}
-    laws = told.examined.found
-    agreed = [one for one in laws if (one.origin or one.line) in lines]
-    rest = [one for one in laws if (one.origin or one.line) not in lines]
-    return replace(told, examined=replace(told.examined, found=(*agreed, *found, *rest)))
+    found = in_order(told.examined.found, diagnoses(search(trials), trials))
+    return replace(told, examined=replace(told.examined, found=found))
+
+
+def in_order(laws: Sequence[Diagnosis], found: Sequence[Diagnosis]) -> tuple[Diagnosis, ...]:
+    """Broken laws and the results of a search, the likeliest first.
+
+    Laws that agree with a change that mends, such changes, other laws; then lines that are only suspected, if no law
+    names them: a suspicion explains less than a broken law.
+    """
+    mending = [one for one in found if one.repair is not None]
+    lines = {_place(one) for one in mending}
+    agreed = [one for one in laws if _place(one) in lines]
+    rest = [one for one in laws if _place(one) not in lines]
+    known = {_place(one) for one in laws}
+    suspicions = [one for one in found if one.repair is None and _place(one) not in known]
+    return *agreed, *mending, *rest, *suspicions
+
+
+def _place(one: Diagnosis) -> object:
+    return one.origin or one.line
 
 
 def _ctas(launch: LaunchFile) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, cast
 
@@ -160,8 +161,8 @@ def test_rows_end_early_where_their_last_k_are_left_out(held: range, early: bool
     factors = np.zeros((len(held), 2), ORIGIN)
     factors["element"] = np.array(held)[:, None]
     terms = cast("Terms", SimpleNamespace(result=np.zeros(len(held), np.int64), factors=factors))
-    assert ends_early(terms, Axes(("mk", "kn", "mn"), ((1, 8), (8, 1), (1, 1)), stated=False), frozenset()) is early
-    assert not ends_early(terms, Axes(("mk", "kn", "mn"), ((1, 8), (8, 1), (1, 1)), stated=True), frozenset())
+    assert ends_early(terms, Axes(("mk", "kn", "mn"), ((1, 8), (8, 1), (1, 1)), stated=False), Counter()) is early
+    assert not ends_early(terms, Axes(("mk", "kn", "mn"), ((1, 8), (8, 1), (1, 1)), stated=True), Counter())
 
 
 def test_what_the_first_cta_takes_right_was_not_there_for_others() -> None:

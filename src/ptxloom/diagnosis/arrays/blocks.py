@@ -117,18 +117,33 @@ def asked(held: Integers, place: tuple[Integers, Integers], matrix: Matrix, scal
     if not grids:
         return Asked(right=False, named=None, wrong=nothing)
     best = int(np.argmax(shares))
-    wanted = grids[best].number(*grids[best].block(rows, columns))
-    wrong = wanted != held
-    if not wrong.any():
+    if not len(held) or shares[best] == 1:
         return Asked(right=True, named=None, wrong=nothing)
-    named = [one for grid in grids if (one := _named(grid, held, rows, columns, matrix.words)) is not None]
-    said = len(grids) == 1 or (len(scales.shape) > 1 and len({grid[:3] for grid in grids}) == 1)
-    told = _named(grids[best], held, rows, columns, matrix.words)
-    turned = len(named) == 1 and named[0].cause == "order-exchanged"
-    unused = len(named) == 1 and len(np.unique(held)) < scales.size  # some blocks have no element with their scale
-    if (told is None and not named) or not (said or shares[best] >= _LIKELY or unused or turned):
+    names = [_named(grid, held, rows, columns, matrix.words) for grid in grids]
+    ways = [number for number, one in enumerate(names) if one is not None]
+    if not ways:
         return Asked(right=False, named=None, wrong=nothing)
-    return Asked(right=False, named=told or named[0], wrong=wrong, wanted=wanted)
+    if names[best] is None:
+        best = ways[0]
+    said = len(grids) == 1 or (len(scales.shape) > 1 and len({grid[:3] for grid in grids}) == 1)
+    said = said or (len(ways) == 1 and _is_plain(names[best], held, scales))
+    named = names[best]
+    if not (said or max(shares) >= _LIKELY):
+        return Asked(right=False, named=None, wrong=nothing)
+    wanted = grids[best].number(*grids[best].block(rows, columns))
+    return Asked(right=False, named=named, wrong=wanted != held, wanted=wanted)
+
+
+def _is_plain(named: Named | None, held: Integers, scales: Scales) -> bool:
+    """Whether an error that has a name in one layout alone is likely to be one.
+
+    Some blocks have no element with their scale, or row and column are exchanged, or all is right along one of the two
+    axes that the array has.
+    """
+    if named is None:
+        return False
+    one_axis = len(scales.shape) > 1 and named.cause == _CAUSE and named.steps == 1
+    return one_axis or named.cause == "order-exchanged" or len(np.unique(held)) < scales.size
 
 
 def _grids(shape: Sequence[int], size: int, extents: tuple[int, int]) -> Iterator[Grid]:

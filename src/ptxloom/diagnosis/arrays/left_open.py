@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ptxloom.diagnosis.arrays.coverage import Coverage
     from ptxloom.diagnosis.arrays.readings import Reading
     from ptxloom.machine.results.provenance import ProvenanceRecord
@@ -46,24 +48,26 @@ def k_left_open(reading: Reading, coverage: Coverage, record: ProvenanceRecord) 
     extent = reading.planes["a"].extents[1]
     start = int(first[0])
     tail = np.arange(start, extent)
-    if np.array_equal(first, tail) and np.array_equal(second, tail) and _are_given(start, extent, reading, record):
+    others = (reading.planes["a"].extents[0], reading.planes["b"].extents[1])
+    told = words_of(record)
+    is_tail = np.array_equal(first, tail) and np.array_equal(second, tail)
+    if is_tail and told[extent] and is_told(start, others, told):
         return f"k {start} to {extent - 1} is never multiplied, which is right only if rows are padded"
     return ""
 
 
-def _are_given(length: int, pitch: int, reading: Reading, record: ProvenanceRecord) -> bool:
-    """Whether the kernel receives the length of rows besides their pitch: a number that is not declared as m or n."""
-    numbers = Counter(_words(record))
-    others = (reading.planes["a"].extents[0], reading.planes["b"].extents[1])
-    return numbers[pitch] > 0 and numbers[length] > others.count(length)
+def is_told(length: int, others: Sequence[int], told: Counter[int]) -> bool:
+    """Whether the kernel receives the length of rows: a number that is not one of other axes, such as m or n."""
+    return told[length] > others.count(length)
 
 
 def numbers_of(record: ProvenanceRecord) -> frozenset[int]:
     """The numbers of 32 bits that the kernel is given."""
-    return frozenset(_words(record))
+    return frozenset(words_of(record))
 
 
-def _words(record: ProvenanceRecord) -> list[int]:
+def words_of(record: ProvenanceRecord) -> Counter[int]:
+    """The same numbers, each as often as it is given."""
     given = record.raw.parameters
     words: list[int] = np.frombuffer(given[: len(given) // 4 * 4], np.uint32).tolist()
-    return words
+    return Counter(words)

@@ -50,6 +50,11 @@ class Axes:
         return "".join(dict.fromkeys(one for one in self.letters[0] + self.letters[1] if one not in self.letters[2]))
 
     @property
+    def kept(self) -> tuple[int, ...]:
+        """The extents of the result's axes."""
+        return tuple(min(self.extents[letter]) for letter in self.letters[2])
+
+    @property
     def fits(self) -> bool:
         """Whether the arrays' extents agree along each letter; a padded last axis may be longer."""
         return all(

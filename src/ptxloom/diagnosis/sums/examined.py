@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 
 from ptxloom.binding.touches import touches
-from ptxloom.diagnosis.arrays.left_open import numbers_of
+from ptxloom.diagnosis.arrays.left_open import words_of
 from ptxloom.diagnosis.culprits import copies_of, culprit
 from ptxloom.diagnosis.findings import source_of
 from ptxloom.diagnosis.kept import holds
@@ -113,7 +113,7 @@ def _summed(
         if read is not None:
             sum_ = _Sum(read.matrices, read.axes, contents, nodes)
             found += [_diagnosis(one, sum_, record) for one in read.wrong]
-            early = ends_early(sum_.terms, sum_.axes, numbers_of(record))
+            early = ends_early(sum_.terms, sum_.axes, words_of(record))
             judged[np.unique(sided.result)] = bool(read.wrong) or not (early or read.matrices.is_open)
             count = len(sided.result)
             factors = tuple(one.number for one in arrays)
@@ -155,14 +155,14 @@ def _read(
     sided: Terms, arrays: list[TracedArray], expected: Expectation | None, record: ProvenanceRecord, *, complete: bool
 ) -> _Read | None:
     """The first reading without errors; else that with the fewest, if it is credible."""
-    given = numbers_of(record)
+    told = words_of(record)
     found: list[_Read] = []
     structures = any(sided.is_structure(array.number) for array in arrays[:2])
     for matrices in matrices_of(sided, arrays):
         axes = axes_of(matrices.terms, matrices.arrays, expected)
         if axes is None:
             continue
-        wrong = broken(matrices.terms, axes, given, complete=complete)
+        wrong = broken(matrices.terms, axes, told, complete=complete)
         if not wrong:
             return _Read(matrices, axes, wrong)
         if not axes.stated and (structures or all(has_own_order(one, matrices, axes) for one in wrong)):

@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
+from ptxloom.diagnosis.arrays.left_open import is_told
 from ptxloom.diagnosis.explanations import moves_of
 from ptxloom.diagnosis.origins.permutations import COPIED, Named
 from ptxloom.diagnosis.origins.tiles import Plane, Target, Tile, whole
 
 if TYPE_CHECKING:
+    from collections import Counter
     from collections.abc import Iterator, Sequence
 
     from ptxloom.diagnosis.origins.tiles import Integers, Truth
@@ -50,13 +52,13 @@ class Broken(NamedTuple):
     proved: bool = True
 
 
-def broken(terms: Terms, axes: Axes, given: frozenset[int], *, complete: bool) -> tuple[Broken, ...]:
+def broken(terms: Terms, axes: Axes, told: Counter[int], *, complete: bool) -> tuple[Broken, ...]:
     """The errors of a sum, empty if every term is in its place and occurs once.
 
     Args:
         terms: Its terms.
         axes: Their axes.
-        given: The numbers that the kernel receives.
+        told: The numbers that the kernel receives, each as often as it does.
         complete: Whether every element of the result was stored.
     """
     held = [axes.indices(number, one) for number, one in enumerate(_elements(terms))]
@@ -68,7 +70,7 @@ def broken(terms: Terms, axes: Axes, given: frozenset[int], *, complete: bool) -
         )
     }
     if not apart:
-        return tuple(_once(terms, axes, held, given))
+        return tuple(_once(terms, axes, held, told))
     side = _blamed(terms, axes, apart, complete=complete)
     return (_explained(terms, axes, held, side),)
 
@@ -249,7 +251,7 @@ def _stands_for_others(held: Sequence[Integers], wanted: Sequence[Integers]) -> 
     return len(np.unique(np.stack(held), axis=1).T) < len(np.unique(np.stack(wanted), axis=1).T)
 
 
-def _once(terms: Terms, axes: Axes, held: list[dict[str, Integers]], given: frozenset[int]) -> Iterator[Broken]:
+def _once(terms: Terms, axes: Axes, held: list[dict[str, Integers]], told: Counter[int]) -> Iterator[Broken]:
     """Every product must occur once: those that are missing from sums, or occur twice."""
     extent = 1
     key = terms.result.astype(np.int64)
@@ -265,12 +267,12 @@ def _once(terms: Terms, axes: Axes, held: list[dict[str, Integers]], given: froz
         again = np.isin(key, different[times > 1])
         detail = f"{twice // results or 'some'} of {extent} k are multiplied twice into each element"
         yield Broken("once", Named("k-twice", detail), "", again, twice, results * extent)
-    elif missing and (axes.stated or not is_padded(different % extent, extent, given)):
+    elif missing and (axes.stated or not is_padded(different % extent, extent, axes.kept, told)):
         detail = f"{missing // results or 'some'} of {extent} k are never multiplied"
         yield Broken("once", Named("k-missing", detail), "", everywhere, missing, results * extent, sure=axes.stated)
 
 
-def ends_early(terms: Terms, axes: Axes, given: frozenset[int]) -> bool:
+def ends_early(terms: Terms, axes: Axes, told: Counter[int]) -> bool:
     """Whether the last k of rows are left out, and they may be padded."""
     if axes.stated:
         return False
@@ -279,14 +281,20 @@ def ends_early(terms: Terms, axes: Axes, given: frozenset[int]) -> bool:
     for letter in axes.summed:
         size = min(axes.extents[letter])
         key, extent = key * size + held[letter], extent * size
-    return is_padded(key, extent, given)
+    return is_padded(key, extent, axes.kept, told)
 
 
-def is_padded(present: Integers, extent: int, given: frozenset[int]) -> bool:
+def is_padded(present: Integers, extent: int, others: Sequence[int], told: Counter[int]) -> bool:
     """Whether the existing k are consecutive from 0, and rows may be padded.
 
-    They may be if the kernel gets both numbers, or does not get the rows' length.
+    They may be if the kernel receives their length and their pitch, or not their pitch.
+
+    Args:
+        present: The existing k.
+        extent: The pitch of rows.
+        others: The extents of other axes: a number that the kernel receives may be one of these instead.
+        told: The numbers that it receives.
     """
     found = np.unique(present)
     is_tail = len(found) < extent and bool((found == np.arange(len(found))).all())
-    return is_tail and (len(found) in given or extent not in given)
+    return is_tail and (is_told(len(found), others, told) or not told[extent])

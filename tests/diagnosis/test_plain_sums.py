@@ -1,0 +1,69 @@
+"""Sums of products of kernels without tensor cores: k that end early, zero points, convolutions."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import ptxloom as pl
+from ptxloom.diagnosis import examine
+
+if TYPE_CHECKING:
+    from ptxloom.diagnosis import Diagnosis, Examination
+
+FOLDER = Path(__file__).parent
+PTX = (FOLDER / "ptx" / "sums.ptx").read_text()
+SOURCE = (FOLDER / "src" / "sums.cu").read_text().splitlines()
+RNG = np.random.default_rng(1)
+
+
+def _examined(kernel: str, names: str, block: tuple[int, ...], args: list[Any]) -> Examination:
+    made = pl.kernel(pl.parse(PTX), kernel, target="sm_90a")
+    record = made.launch(1, block, args, provenance=True, threads=1).provenance
+    assert record is not None
+    return examine(record, names=dict(enumerate(names)))
+
+
+def _line(one: Diagnosis) -> str:
+    assert one.origin is not None
+    return SOURCE[one.origin.line - 1].strip()
+
+
+def _floats(*shape: int) -> Any:
+    return RNG.integers(-3, 4, shape).astype(np.float32)
+
+
+def _product(kernel: str, *more: int) -> Examination:
+    a, b, c = _floats(16, 20), _floats(64, 20), np.zeros((16, 64), np.float32)
+    return _examined(kernel, "ABC", (64, 16), [a, b, c, 16, 64, *more])
+
+
+def test_k_that_a_loop_leaves_out_are_missing_where_their_number_is_that_of_the_rows() -> None:
+    (one,) = _product("whole_eights", 20).found
+    assert (one.cause, one.certain) == ("k-missing", False)
+    assert one.detail.startswith("4 of 20 k are never multiplied")
+    assert _line(one).startswith("for (int k0 = 0; k0 < end; k0 += 4)")
+
+
+def test_rows_whose_length_is_given_beside_their_pitch_are_padded() -> None:
+    found = _product("rows_of_a_pitch", 16, 20)
+    assert (found.found, found.verdict) == ((), "unjudged")
+
+
+def _zeros(kernel: str) -> Examination:
+    args = [_floats(16, 32), _floats(32, 32), _floats(4, 32), np.zeros((16, 32), np.float32)]
+    return _examined(kernel, "ABZC", (32, 16), [*args, 32, 32, 8])
+
+
+def test_zero_points_of_their_own_blocks_are_right() -> None:
+    found = _zeros("zeros_of_blocks")
+    assert (found.found, found.verdict) == ((), "clean")
+
+
+def test_zero_points_that_go_by_the_rest_of_k_are_of_other_blocks() -> None:
+    (one,) = _zeros("zeros_by_rest").found
+    assert (one.array, one.cause, one.certain) == ("Z", "block-mismatch", False)
+    assert one.detail == "blocks are taken to have 1 k (blocks of 8 k)"
+    assert "k % (K / G)" in _line(one)

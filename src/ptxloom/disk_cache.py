@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final
 from ptxloom.ownership import distrust, doubt, ours
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
 _KEPT_BYTES: Final = 1 << 30  # what the cache may take
 _MAGIC: Final = b"ptxloom code 1\n"
@@ -25,7 +25,9 @@ _LENGTH_BYTES: Final = 8
 _OURS_ALONE: Final = 0o700
 #: Folders that have no part in what is kept: packages above all that keep something, and Python's own cache.
 _NO_PART: Final = frozenset(
-    {"__pycache__", "cuda_driver", "diagnosis", "difference", "lsp", "settings", "triton", "views", "web"}
+    {"__pycache__"}
+    | {"cli", "conformance", "cuda_driver", "diagnosis", "difference", "fuzzing", "judge", "lsp", "settings"}
+    | {"tool_server", "triton", "views", "web"}
 )
 _HEAD_BYTES: Final = len(_MAGIC) + _LENGTH_BYTES + hashlib.sha256().digest_size
 
@@ -46,7 +48,7 @@ def kept(key: str) -> bytes | None:
     """The entry on disk under a key; None if it is missing or damaged."""
     name = _name(key)
     folder = cache_folder()
-    return None if folder is None else _opened(name, folder / name[:2] / name[2:])
+    return None if folder is None else _opened(name, f"{folder}/{name[:2]}/{name[2:]}")
 
 
 def keep(key: str, content: bytes) -> None:
@@ -69,17 +71,18 @@ def cache_folder() -> Path | None:
     """
     named = os.environ.get("PTXLOOM_CACHE")
     if named is not None:
-        return _believed(Path(named)) if named else None
+        return _believed(named) if named else None
     base = os.environ.get("XDG_CACHE_HOME") or ("~/Library/Caches" if sys.platform == "darwin" else "~/.cache")
     try:
-        return _believed(Path(base).expanduser() / "ptxloom")
+        return _believed(str(Path(base).expanduser() / "ptxloom"))
     except RuntimeError:
         return None
 
 
 @cache
-def _believed(folder: Path) -> Path | None:
+def _believed(named: str) -> Path | None:
     """A folder for this user alone, made if need be; None, with a warning, if others can have written there."""
+    folder = Path(named)
     with contextlib.suppress(OSError, ValueError):
         _make(folder)
     why = doubt(folder)
@@ -101,20 +104,23 @@ def package_state() -> str:
 
     The time of the last change of a file's state counts too: installers may set the other one as they like.
     """
-    told = [f"{e.path} {s.st_ctime_ns} {s.st_mtime_ns} {s.st_size}" for e, s in ((e, e.stat()) for e in _sources())]
+    told = [f"{e.path} {(s := e.stat()).st_ctime_ns} {s.st_mtime_ns} {s.st_size}" for e in _sources()]
     return hashlib.sha256("\n".join([sys.version, *sorted(told)]).encode("utf-8", "surrogateescape")).hexdigest()
 
 
-def _sources() -> Iterator[os.DirEntry[str]]:
+def _sources() -> list[os.DirEntry[str]]:
     """All that kept entries are made from: sources and data of the package, but of what makes no entries."""
+    found: list[os.DirEntry[str]] = []
     folders = [str(Path(__file__).parent)]
     for folder in folders:
         with os.scandir(folder) as entries:
             for entry in entries:
-                if entry.name.endswith((".py", ".toml")):
-                    yield entry
-                elif "." not in entry.name and entry.name not in _NO_PART and entry.is_dir():
+                name = entry.name
+                if name.endswith((".py", ".toml")):
+                    found.append(entry)
+                elif "." not in name and name not in _NO_PART and entry.is_dir():
                     folders.append(entry.path)
+    return found
 
 
 def _digest(name: str, content: bytes) -> bytes:
@@ -127,10 +133,10 @@ def _sealed(name: str, content: bytes) -> bytes:
     return b"".join((_MAGIC, len(content).to_bytes(_LENGTH_BYTES, "little"), _digest(name, content), content))
 
 
-def _opened(name: str, path: Path) -> bytes | None:
+def _opened(name: str, path: str) -> bytes | None:
     """The content of an entry; None if it is absent or damaged."""
     try:
-        with path.open("rb") as file:
+        with open(path, "rb") as file:  # noqa: PTH123 - a path's parts need not be told apart: launches open many
             if not ours(os.fstat(file.fileno())):
                 return None
             entry = file.read()

@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import stat
 import warnings
+from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -66,6 +67,7 @@ def _of_this(place: Path, status: os.stat_result, *, above: bool = False) -> str
     return "" if safe else f"{title(place)} can be written by others"
 
 
+@cache
 def _uppermost() -> int:
     """Whose the uppermost folder is: where users are mapped, in a container, root has another number there."""
     return Path("/").stat().st_uid

@@ -38,7 +38,7 @@ def test_a_campaign_of_files_goes_on_where_it_was(
     assert "7.ptx" in first
     assert main(["check", str(folder), "--jobs", "1"]) == 1
     assert capsys.readouterr().out == first
-    monkeypatch.setattr("ptxloom.cli.judging._verdict", None)
+    monkeypatch.setattr("ptxloom.cli.judging.verdict", None)
     monkeypatch.setattr("ptxloom.cli.spreading.workers_of", None)
     assert main(words) == 1
     assert capsys.readouterr().out == first

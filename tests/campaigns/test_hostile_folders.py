@@ -15,6 +15,7 @@ import pytest
 import ptxloom as pl
 from ptxloom.campaigns import Shards, Share, fits, in_form
 from ptxloom.campaigns.shards import OtherCampaign
+from ptxloom.checker.verdicts import Question
 from ptxloom.cli import judging, sweeping
 from ptxloom.cli.verbs.agreement import judge
 from ptxloom.conformance import conform
@@ -102,7 +103,7 @@ def test_a_head_that_says_something_else_is_another_campaigns(tmp_path: Path, he
         Shards(tmp_path, {"squares": 4})
 
 
-TEXT: Final = judging.Question(Source(".version 8.0\n.target sm_80\n", "k.ptx"), None, None, hints=True)
+TEXT: Final = Question(Source(".version 8.0\n.target sm_80\n", "k.ptx"), None, None, hints=True)
 SHARES: Final = {"k": Share("k", TEXT)}
 ROW: Final = Result(1, 2, findings=()).record()
 FINDING: Final[dict[str, Any]] = dict.fromkeys(("opinion", "suspect", "where", "given", "expected", "ptx"), "") | {

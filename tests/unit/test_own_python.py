@@ -21,7 +21,8 @@ print(pl.kernel(pl.parse(text)).launch(1, 1, []) and "there")
 """
 POOL = """
 import multiprocessing
-from ptxloom.cli.judging import Question, findings
+from ptxloom.checker.verdicts import Question
+from ptxloom.cli.judging import findings
 from ptxloom.source import Source
 if __name__ == "__main__":
     multiprocessing.set_start_method("spawn")

@@ -9,15 +9,14 @@ from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing, nullcontext
 from functools import partial
-from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Final
 
-from ptxloom import __version__, disk_cache, own_python
+from ptxloom import __version__, own_python
 from ptxloom.campaigns import Killed, Share
-from ptxloom.checker.findings.packing import packed, unpacked
+from ptxloom.checker.findings.packing import unpacked
+from ptxloom.checker.verdicts import Question, kept, verdict
 from ptxloom.cli.results.progress import counted
 from ptxloom.cli.spreading import carried_on, shards_of
-from ptxloom.dataclass import dataclass
 from ptxloom.diagnostics import DistrustWarning, PtxloomError
 
 if TYPE_CHECKING:
@@ -25,33 +24,9 @@ if TYPE_CHECKING:
 
     from ptxloom.cli.command_line import Options
     from ptxloom.diagnostics import Diagnostic
-    from ptxloom.source import Source
 
 _WORTH_A_PROCESS: Final = 200_000
 """The number of characters that take as long to judge as a process takes to start."""
-
-
-@dataclass(frozen=True, slots=True)
-class Question:
-    """A text, and the target and version to judge it for.
-
-    Attributes:
-        source: The text.
-        target: Instead of the text's own.
-        ptx_version: Instead of the text's own.
-        hints: Whether to include rules that report only on request.
-    """
-
-    source: Source
-    target: str | None = None
-    ptx_version: str | None = None
-    hints: bool = False
-
-    @property
-    def key(self) -> str:
-        """Everything that the verdict depends on besides ptxloom itself; the file's name does not matter."""
-        text = sha256(self.source.text.encode("utf-8", "surrogatepass")).hexdigest()
-        return f"check {text} {self.target} {self.ptx_version} {self.hints}"
 
 
 def findings(
@@ -69,11 +44,10 @@ def findings(
     """
     if campaign is not None and (campaign.scheduler is not None or campaign.campaign is not None):
         return _spread(questions, campaign)
-    kept = [disk_cache.kept(one.key) for one in questions]
-    asked = [one for one, verdict in zip(questions, kept, strict=True) if verdict is None]
-    made = iter(_made(asked, jobs))
-    verdicts = [next(made) if verdict is None else verdict for verdict in kept]
-    return [unpacked(verdict, one.source) for one, verdict in zip(questions, verdicts, strict=True)]
+    known = [kept(one) for one in questions]
+    made = iter(_made([one for one, found in zip(questions, known, strict=True) if found is None], jobs))
+    verdicts = [next(made) if found is None else found for found in known]
+    return [unpacked(found, one.source) for one, found in zip(questions, verdicts, strict=True)]
 
 
 def _made(asked: Sequence[Question], jobs: int | None) -> list[bytes]:
@@ -82,13 +56,13 @@ def _made(asked: Sequence[Question], jobs: int | None) -> list[bytes]:
         jobs = min(_cores(), 1 + sum(len(one.source.text) for one in asked) // _WORTH_A_PROCESS)
     jobs = min(jobs, len(asked))
     if jobs <= 1:
-        return [_verdict(one) for one in counted(asked, len(asked), "files judged")]
+        return [verdict(one) for one in counted(asked, len(asked), "files judged")]
     from ptxloom.checker import walk  # noqa: PLC0415 - once, before there are several processes
 
     del walk
     try:
         with own_python.safe_path(), ProcessPoolExecutor(jobs, initializer=_hush) as pool:
-            return list(counted(pool.map(_verdict, asked), len(asked), "files judged"))
+            return list(counted(pool.map(verdict, asked), len(asked), "files judged"))
     except BrokenProcessPool:
         raise PtxloomError("a process that judged some of the files was ended from outside") from None
 
@@ -110,14 +84,14 @@ def _spread(questions: Sequence[Question], campaign: Options) -> list[tuple[Diag
     died = [one.source.name for one in questions if isinstance(found[one.key], Killed)]
     if died:
         raise PtxloomError(f"the worker that judged {died[0]} died; {len(died):,} of {len(questions):,} files did so")
-    verdicts = {key: verdict for key, verdict in found.items() if not isinstance(verdict, Killed)}
+    verdicts = {key: one for key, one in found.items() if not isinstance(one, Killed)}
     return [unpacked(b64decode(verdicts[one.key]), one.source) for one in questions]
 
 
 def _kept_verdict(question: Question) -> str:
     """The verdict on a text as a line of a campaign keeps it."""
-    verdict = disk_cache.kept(question.key)
-    return b64encode(_verdict(question) if verdict is None else verdict).decode()
+    known = kept(question)
+    return b64encode(verdict(question) if known is None else known).decode()
 
 
 def _read(shares: dict[str, Share[Question]], key: str, said: Any) -> str:
@@ -134,16 +108,3 @@ def _hush() -> None:
 def _cores() -> int:
     """The cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-def _verdict(question: Question) -> bytes:
-    """Judge one text, and keep the verdict."""
-    from ptxloom.checker import check  # noqa: PLC0415 - kept verdicts need no rules
-    from ptxloom.syntax.parser import parse_source  # noqa: PLC0415 - nor a parser
-
-    source = question.source
-    module = parse_source(source)
-    found = check(module, target=question.target, ptx_version=question.ptx_version, hints=question.hints)
-    data = packed(found)
-    disk_cache.keep(question.key, data)
-    return data

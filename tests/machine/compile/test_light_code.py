@@ -135,10 +135,14 @@ def test_what_short_processes_have_run_adds_up(little: int, begun: list[bool], m
         asked.append(len(modules))
         return {}
 
-    def refused(_: str) -> None:
-        return None
+    keep_as = jit._keep_as
+
+    def unless_worth_it(stage: bytes, key: str, content: bytes) -> None:
+        if stage != jit._WORTH_IT:
+            keep_as(stage, key, content)
 
     monkeypatch.setattr(optimiser, "made", made)
+    monkeypatch.setattr(jit, "_keep_as", unless_worth_it)  # else the next process makes them
     monkeypatch.setattr(jit, "LITTLE", little)
     monkeypatch.setattr(jit, "LONG", 1 << 40)
     launched(pl.kernel(pl.parse(TEXT), "k"))
@@ -146,7 +150,6 @@ def test_what_short_processes_have_run_adds_up(little: int, begun: list[bool], m
     seen: list[bool] = []
     for _ in begun:
         forget(monkeypatch)
-        monkeypatch.setattr(jit, "_worthwhile", refused)  # else the next one makes them
         launched(pl.kernel(pl.parse(TEXT), "k"))
         jit.leave_count()  # as at its end
         seen.append(bool(asked))

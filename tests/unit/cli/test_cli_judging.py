@@ -15,8 +15,8 @@ import pytest
 from ptxloom import disk_cache
 from ptxloom.checker import check, walk
 from ptxloom.checker.findings.packing import packed, unpacked
+from ptxloom.checker.verdicts import Question
 from ptxloom.cli import judging
-from ptxloom.cli.judging import Question
 from ptxloom.syntax import parse
 
 Run = Callable[..., Any]

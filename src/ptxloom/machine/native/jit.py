@@ -3,6 +3,7 @@
 They are compiled without optimisation first, which takes LLVM a tenth of the time. Once warps have run long in such
 code, in this process and those before it, a process of its own optimises it (`native/optimiser.py`). That functions are
 worth it is kept, too: where this process ends before they have been made, the next one makes them when it needs them.
+Functions have one entry on disk, which begins with a word for what they are: optimised, light, or light and worth it.
 """
 
 from __future__ import annotations
@@ -30,7 +31,8 @@ _LARGE: Final = 3 << 20  # characters of IR that take LLVM about a second withou
 _REFERRED: Final = re.compile(r"^declare [^@]*@(?!llvm\.)([\w.]+)", re.MULTILINE)
 #: The run-time's functions, for as long as the process lives: by their names, and whether a tool may watch.
 _RUNTIME: Final[dict[tuple[str, bool], Code]] = {}
-_OPTIMISED: Final = 2  # the level of functions of the run-time
+_BEST: Final = 2  # the level of optimised functions of the run-time
+_OPTIMISED, _LIGHT_CODE, _WORTH_IT = b"optimised", b"light", b"worth optimising"  # what kept functions are
 LONG: Final = 1 << 26  # instructions of warps after which functions are worth optimising
 LITTLE: Final = LONG >> 8  # instructions that are not worth a file
 _COUNT: Final = "instructions of warps in light functions"
@@ -254,15 +256,9 @@ def _load(
     contents: list[bytes] = []
     lights: dict[str, Light] = {}
     for key, (names, parts) in wanted.items():
-        make = partial(_closed, parts, watched=watched)
-        content = kept(key)
-        if content is None and light and _will_improve():
-            content = _worthwhile(key)
-            if content is None:
-                content = cached(f"light {key}", partial(_light, key, make))
-                lights[key] = Light(names, watched, content.partition(b"\n")[0])
-        elif content is None:
-            content = cached(key, lambda make=make: compiled(make(), _OPTIMISED))
+        is_light, content = _made(key, partial(_closed, parts, watched=watched), light=light and _will_improve())
+        if is_light:
+            lights[key] = Light(names, watched, content.partition(b"\n")[0])
         contents.append(content)
     names = [name for some, _ in wanted.values() for name in some]
     for name, code in loaded(contents, names, watched=watched).items():
@@ -275,20 +271,44 @@ def _will_improve() -> bool:
     return tier.improves() and disk_cache.cache_folder() is not None
 
 
-def _worthwhile(key: str) -> bytes | None:
-    """Optimised functions, if a process before has run long in light ones, and has ended before they were made.
+def _made(key: str, make: Callable[[], str], *, light: bool) -> tuple[bool, bytes]:
+    """Functions, from the cache if they have been compiled before: whether they are light, and their code.
 
-    A time limit is not spent on them: it is for the kernel.
+    A time limit is not spent on what others have found worth optimising: it is for the kernel.
+
+    Args:
+        key: What they are kept under.
+        make: Returns their IR.
+        light: Whether they may be light.
     """
-    ir = None if interrupts.is_limited() or kept(f"worth {key}") is None else kept(f"IR of {key}")
-    return None if ir is None else cached(key, lambda: compiled(zlib.decompress(ir).decode(), _OPTIMISED))
+    stage, content = _found(key)
+    if stage == _OPTIMISED:
+        return False, content
+    if light and not (stage == _WORTH_IT and not interrupts.is_limited()):
+        return True, content or _light(key, make)
+    ir = kept(f"IR of {key}") if stage == _WORTH_IT else None
+    content = compiled(make() if ir is None else zlib.decompress(ir).decode(), _BEST)
+    _keep_as(_OPTIMISED, key, content)
+    return False, content
+
+
+def _found(key: str) -> tuple[bytes, bytes]:
+    """What functions are that are kept under a key, and their code; nothing where they are not kept."""
+    stage, _, content = (kept(key) or b"").partition(b"\n")
+    return stage, content
+
+
+def _keep_as(stage: bytes, key: str, content: bytes) -> None:
+    keep(key, stage + b"\n" + content)
 
 
 def _light(key: str, make: Callable[[], str]) -> bytes:
     """Unoptimised code; its IR is kept."""
     ir = make()
     keep(f"IR of {key}", zlib.compress(ir.encode(), 1))
-    return compiled(ir, 0)
+    content = compiled(ir, 0)
+    _keep_as(_LIGHT_CODE, key, content)
+    return content
 
 
 def ran(instructions: int) -> None:
@@ -305,7 +325,9 @@ def ran(instructions: int) -> None:
 
     with LOCK:
         for key in _LIGHT.keys() - _WORTH:
-            keep(f"worth {key}", b"")
+            stage, content = _found(key)
+            if stage == _LIGHT_CODE:
+                _keep_as(_WORTH_IT, key, content)
         _WORTH.update(_LIGHT)
         made = optimiser.made({key: partial(kept, f"IR of {key}") for key in _LIGHT})
         if made is None:
@@ -327,7 +349,7 @@ def leave_count() -> None:
 def _replace(key: str, code: bytes) -> None:
     light = _LIGHT.pop(key)
     content = light.callees + b"\n" + code
-    keep(key, content)
+    _keep_as(_OPTIMISED, key, content)
     for name, new in loaded([content], light.names, watched=light.watched).items():
         old = _RUNTIME[name, light.watched]
         for watched in (False, True):

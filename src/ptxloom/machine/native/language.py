@@ -231,6 +231,7 @@ BOOL = NativeType("bool", 1)
 CODE = NativeType("Code", 64)
 VOID = NativeType("None")
 LITERAL = NativeType("literal")
+_NAMED: Final = {**SCALARS, "bool": BOOL, "Code": CODE}
 U32, U64, U8 = SCALARS["u32"], SCALARS["u64"], SCALARS["u8"]
 
 
@@ -292,10 +293,30 @@ def kind_said(text: str, names: dict[str, object]) -> NativeType:
     Raises:
         TypeError: It is not a native type.
     """
-    return SCALARS[text] if text in SCALARS else kind_of(ast.parse(text, mode="eval").body, names)  # most are scalars
+    return _named(text, names) or kind_of(_parsed(text), names)  # most are names, which need no parser
 
 
-def kind_of(node: ast.expr, names: dict[str, object]) -> NativeType:  # noqa: PLR0911 - one case a spelling
+@cache
+def _parsed(text: str) -> ast.expr:
+    return ast.parse(text, mode="eval").body
+
+
+def _named(name: str, names: dict[str, object]) -> NativeType | None:
+    """The type of a name; None if it names no type."""
+    if name in _NAMED:
+        return _NAMED[name]
+    struct = names.get(name)
+    return NativeType(name, struct=struct) if isinstance(struct, type) else None
+
+
+def _length(size: ast.expr, names: dict[str, object]) -> int:
+    """How many elements an array has, by an expression: most are numbers."""
+    if isinstance(size, ast.Constant) and isinstance(size.value, int):
+        return size.value
+    return eval(compile(ast.Expression(size), "<size>", "eval"), dict(names))  # noqa: S307 - our own source
+
+
+def kind_of(node: ast.expr, names: dict[str, object]) -> NativeType:
     """The type an annotation names, among the names of its module.
 
     Raises:
@@ -306,22 +327,15 @@ def kind_of(node: ast.expr, names: dict[str, object]) -> NativeType:  # noqa: PL
             return VOID
         case ast.Constant(value=str(text)):
             return kind_said(text, names)
-        case ast.Name(id=name) if name in SCALARS:
-            return SCALARS[name]
-        case ast.Name(id="bool"):
-            return BOOL
-        case ast.Name(id="Code"):
-            return CODE
-        case ast.Name(id=name) if isinstance(names.get(name), type):
-            return NativeType(name, struct=cast("type", names[name]))
+        case ast.Name(id=name) if (kind := _named(name, names)) is not None:
+            return kind
         case ast.Subscript(value=ast.Name(id="Ptr" | "Array" | "Slice" as name), slice=element):
             return NativeType(name, element=kind_of(element, names))
         case ast.Subscript(value=ast.Name(id="Annotated"), slice=ast.Tuple(elts=[array, size])):
             inner = kind_of(array, names)
             if isinstance(size, ast.Constant) and isinstance(size.value, str):
                 return NativeType(inner.name, element=inner.element, bound=size.value)
-            length = eval(compile(ast.Expression(size), "<size>", "eval"), dict(names))  # noqa: S307 - our own source
-            return NativeType("Array", element=inner.element, count=length)
+            return NativeType("Array", element=inner.element, count=_length(size, names))
         case _:
             pass
     raise TypeError(f"{ast.unparse(node)} is not a native type")

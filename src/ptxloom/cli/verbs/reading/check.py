@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from ptxloom.cli.judging import Question, findings
+from ptxloom.checker.verdicts import Question
+from ptxloom.cli.judging import findings
 from ptxloom.cli.mistakes import strangers
 from ptxloom.cli.repairs import Repairs
 from ptxloom.cli.results.findings import render, statistics, verdict

@@ -31,7 +31,7 @@ from ptxloom.machine.native.together import members
 print(json.dumps([sorted(name for name in sys.modules if name.startswith("ptxloom")), list(members())]))
 """
 MOVED: Final = "mov.u32 %x0, rows; ldmatrix.sync.aligned.m8n8.x2.shared.b16 {%x1, %x2}, [%x0];"
-MOST: Final = 238  # modules of ours, with those that parse: this number only falls
+MOST: Final = 170  # modules of ours, with those that parse: this number only falls
 PLANS: Final = (
     "analysis",
     "codegen.builder",
@@ -40,6 +40,9 @@ PLANS: Final = (
     "plan.afresh",
     "plan.legality",
     "plan.planner",
+    "runtime.memory",
+    "runtime.racecheck",
+    "runtime.warps",
     "semantics",
 )
 OTHERS: Final = ("banks", "checker", "comparison", "diagnosis", "flow", "readings", "views")

@@ -51,8 +51,7 @@ def test_where_a_tool_watches_each_is_compiled_for_it() -> None:
 def test_those_that_are_named_later_are_loaded_beside_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
     before = jit.native_address(reconvergence.leave, watched=False)
     monkeypatch.setattr(together, "_TOGETHER", dict(together._TOGETHER))
-    for function in (twice, once_more):
-        together.together(function)
+    together.load_together(__name__, ("twice", "once_more"))
     call = ctypes.CFUNCTYPE(ctypes.c_uint32, ctypes.c_uint32)
     both = [call(jit.native_address(function, watched=False))(20) for function in (twice, once_more)]
     assert both == [40, 41]

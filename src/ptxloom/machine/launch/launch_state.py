@@ -29,7 +29,6 @@ from ptxloom.machine.results.outcome import NotReadyError
 from ptxloom.machine.runtime import state, turns
 from ptxloom.machine.runtime.structs.spans import SPANS_HEAD, LastSpan, Span
 from ptxloom.machine.runtime.tensor_cores.model import MEMORY_BYTES, MOST_PLANS, PLAN_BYTES
-from ptxloom.machine.runtime.warps.calls import HEAD_CELLS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -97,7 +96,7 @@ class LaunchState:
         self.atlas = AddressMap(kernel.planned, kernel.memory, memory, self.shared_bytes, members)
         self.local_bytes = -(-kernel.local_bytes(facts.stack_bytes) // 16) * 16  # hardly more: beyond is out of bounds
         # frames of nothing but their heads fill both stacks at once
-        self.control_cells = facts.stack_bytes // FRAME_HEAD * HEAD_CELLS if needs.has_call_sites else 0
+        self.control_cells = facts.stack_bytes // FRAME_HEAD * state.HEAD_CELLS if needs.has_call_sites else 0
         self.profile = ProfileShadow(self.arena, kernel.countable) if PROFILE in checks else None
         self.provenance: ProvenanceShadow | None = None
         self._wanted = provenance

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Final
 from ptxloom.dataclass import dataclass
 from ptxloom.machine.native import jit, language
 from ptxloom.machine.program.signatures import FRAME_HEAD
-from ptxloom.machine.runtime.initcheck import slow_path
 from ptxloom.machine.runtime.state import GENERIC, LOCAL_WINDOW, SHARED_WINDOW, WINDOW_BYTES, Cta
 
 if TYPE_CHECKING:
@@ -92,4 +91,6 @@ class Request:
 def _read_lane() -> Callable[[int, int, int, int, int, int], None]:
     """The native function by which initcheck checks a lane's read."""
     kinds = (ctypes.c_uint64, ctypes.c_uint32, ctypes.c_uint64, *[ctypes.c_uint32] * 3)
-    return ctypes.CFUNCTYPE(None, *kinds)(jit.native_address(slow_path.read_lane))
+    return ctypes.CFUNCTYPE(None, *kinds)(
+        jit.named_address("ptxloom.machine.runtime.initcheck.slow_path", "read_lane", watched=True)
+    )

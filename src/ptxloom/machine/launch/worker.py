@@ -13,7 +13,6 @@ from ptxloom.machine.native import interrupts, jit, language
 from ptxloom.machine.results.outcome import LaunchError
 from ptxloom.machine.runtime import state, turns
 from ptxloom.machine.runtime.tensor_cores.model import JOB_BYTES, MEMORY_BYTES
-from ptxloom.machine.runtime.warps import scheduler
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -207,4 +206,4 @@ class Worker:
 @cache
 def _entry(_replaced: int, *, watched: bool) -> Callable[[int], int]:
     """The native function that runs a worker; another one once it has been replaced."""
-    return _RUN(jit.native_address(scheduler.run_worker, watched=watched))
+    return _RUN(jit.named_address("ptxloom.machine.runtime.warps.scheduler", "run_worker", watched=watched))

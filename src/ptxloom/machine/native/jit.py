@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from ptxloom import disk_cache, own_python
 from ptxloom.machine.native import interrupts, tier
 from ptxloom.machine.native.llvm import LOCK, Code, compile_here, host, load
-from ptxloom.machine.native.signature import symbol_named, symbol_of
+from ptxloom.machine.native.signature import name_of, symbol_named, symbol_of
 from ptxloom.machine.native.standalone import standalone_of
 from ptxloom.machine.native.together import members
 
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from ptxloom.machine.native.closure import Parts
 
+_OURS: Final = "ptxloom."
 _LARGE: Final = 3 << 20  # characters of IR that take LLVM about a second without optimisation
 _REFERRED: Final = re.compile(r"^declare [^@]*@(?!llvm\.)([\w.]+)", re.MULTILINE)
 #: The run-time's functions, for as long as the process lives: by their names, and whether a tool may watch.
@@ -116,8 +117,13 @@ def compile_ir(ir: str, level: int) -> bytes:
 
 
 def compiled(ir: str, level: int) -> bytes:
-    """An object file as it is kept: behind the names of the functions that it calls."""
-    return " ".join(_REFERRED.findall(ir)).encode() + b"\n" + compile_ir(ir, level)
+    """An object file as it is kept: behind the functions that it calls, standalone ones with their modules."""
+    return " ".join(map(_with_module, _REFERRED.findall(ir))).encode() + b"\n" + compile_ir(ir, level)
+
+
+def _with_module(name: str) -> str:
+    function = standalone_of(name)
+    return name if function is None else f"{name}@{function.__module__}"
 
 
 def loaded(made: Iterable[bytes], symbols: Collection[str], *, watched: bool) -> dict[str, Code]:
@@ -127,12 +133,12 @@ def loaded(made: Iterable[bytes], symbols: Collection[str], *, watched: bool) ->
     """
     parts = [one.partition(b"\n") for one in made]
     callees: dict[str, int] = {}
-    for name in b" ".join(names for names, _, _ in parts).decode().split():
-        function = standalone_of(name)
+    for named in b" ".join(names for names, _, _ in parts).decode().split():
+        name, _, module = named.partition("@")
         if (name, watched) in _RUNTIME:
             callees[name] = _RUNTIME[name, watched].address
-        elif function is not None:
-            callees[name] = native_address(function, watched=watched)
+        elif module:
+            callees[name] = named_address(module, name_of(name), watched=watched)
     return load([code for _, _, code in parts], symbols, callees)
 
 
@@ -144,19 +150,25 @@ def native_address(function: Callable[..., object], *, watched: bool = True) -> 
         watched: Whether a tool may watch the launch that it is for; if not, it does without what only tools need.
     """
     # functions of others are not in the package's state: their text belongs to the key
-    text = "" if function.__module__.startswith("ptxloom.") else _parts(function)[0]
+    text = "" if function.__module__.startswith(_OURS) else _parts(function)[0]
     return linked(symbol_of(function), partial(_parts, function), text, watched=watched)
 
 
 def named_address(module: str, name: str, *, watched: bool) -> int:
-    """The machine code of a native function of ours, whose module is imported only if the code is not in the cache.
+    """The machine code of a native function; if it is ours, its module is imported only if the cache lacks the code.
 
     Args:
         module: Where it stands.
         name: Its name there.
         watched: Whether a tool may watch.
     """
-    return linked(symbol_named(name), lambda: _parts(vars(import_module(module))[name]), watched=watched)
+    if not module.startswith(_OURS):
+        return native_address(_function(module, name), watched=watched)
+    return linked(symbol_named(name), lambda: _parts(_function(module, name)), watched=watched)
+
+
+def _function(module: str, name: str) -> Callable[..., object]:
+    return vars(import_module(module))[name]
 
 
 def _parts(function: Callable[..., object]) -> Parts:
@@ -220,23 +232,27 @@ def link(parts: Mapping[str, Callable[[], Parts]]) -> None:
 
 def link_watched(functions: Iterable[Callable[..., object]]) -> None:
     """Load functions for launches that a tool watches, as one, and optimised: they run for almost every instruction."""
+    known = {symbol_of(function): function for function in functions}
     with LOCK:
-        _load_together({symbol_of(function): function for function in functions}, watched=True, light=False)
+        _load_together(known, known.__getitem__, watched=True, light=False)
 
 
 def _link_together() -> None:
     """Load the functions that most launches need, for launches that no tool watches."""
-    _load_together(members(), watched=False)
+    known = members()
+    _load_together(known, lambda name: _function(*known[name].split(":")), watched=False)
 
 
-def _load_together(functions: Mapping[str, Callable[..., object]], *, watched: bool, light: bool = True) -> None:
+def _load_together(
+    names: Iterable[str], function: Callable[[str], Callable[..., object]], *, watched: bool, light: bool = True
+) -> None:
     """Load those of some functions that are not there, as one."""
-    wanted = {name: function for name, function in functions.items() if (name, watched) not in _RUNTIME}
+    wanted = [name for name in names if (name, watched) not in _RUNTIME]
 
     def parts() -> Parts:
         from ptxloom.machine.native import closure  # noqa: PLC0415 - as in `_parts`
 
-        return closure.parts_together(wanted.values())
+        return closure.parts_together(map(function, wanted))
 
     if wanted:
         key = f"runtime together {'watched ' if watched else ''}{' '.join(wanted)}"

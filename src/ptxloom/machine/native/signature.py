@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import inspect
 from functools import cache
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Final, cast
 
 from ptxloom.dataclass import dataclass
 from ptxloom.machine.native.language import VOID, NativeType, kind_said
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+_PREFIX: Final = "ptxloom_"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +51,12 @@ def symbol_of(function: Callable[..., object]) -> str:
 
 def symbol_named(name: str) -> str:
     """What a function of that name is called in object code."""
-    return f"ptxloom_{name}"
+    return f"{_PREFIX}{name}"
+
+
+def name_of(symbol: str) -> str:
+    """The name of the function that is called so in object code."""
+    return symbol.removeprefix(_PREFIX)
 
 
 def names_of(function: Callable[..., object]) -> dict[str, object]:

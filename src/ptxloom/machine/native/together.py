@@ -6,23 +6,21 @@ alone. Where a tool watches, each is compiled alone: with what tools need, few l
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import TYPE_CHECKING, Final
 
-from ptxloom.machine.native.signature import symbol_of
+from ptxloom.machine.native.signature import symbol_named
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Iterable, Mapping
 
-F = TypeVar("F", bound="Callable[..., object]")
-_TOGETHER: Final[dict[str, Callable[..., object]]] = {}
-
-
-def together(function: F) -> F:
-    """A native function that most launches need."""
-    _TOGETHER[symbol_of(function)] = function
-    return function
+_TOGETHER: Final[dict[str, str]] = {}
 
 
-def members() -> Mapping[str, Callable[..., object]]:
-    """These, by their names in object code, in order."""
+def load_together(module: str, names: Iterable[str]) -> None:
+    """Name functions of a module that most launches need; it is imported only if they are not in the cache."""
+    _TOGETHER.update((symbol_named(name), f"{module}:{name}") for name in names)
+
+
+def members() -> Mapping[str, str]:
+    """The modules and names of these, by their names in object code, in order."""
     return dict(sorted(_TOGETHER.items()))

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from ptxloom.machine.native.language import u32, u64
 from ptxloom.machine.native.standalone import seldom, standalone
-from ptxloom.machine.native.together import together
 from ptxloom.machine.runtime.state import MISCOUNT, MISSED_BITS, NONE, HazardEvent, Warp, Worker
 
 if TYPE_CHECKING:
@@ -106,7 +105,6 @@ def entry(w: Warp, kind: u32, site: u32, second_site: u32) -> u32:
 
 
 @standalone
-@together
 def entry_of_party(worker: Worker, kind: u32, site: u32, second_site: u32, warp: u32, block: Slice[u32]) -> u32:
     """The same for any warp of any CTA."""
     for index in range(worker.event_count):

@@ -3,28 +3,26 @@
 from __future__ import annotations
 
 from functools import partial
-from importlib import import_module  # noqa: TID251 - code that is kept names functions of the run-time
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.machine.native import jit
-from ptxloom.machine.runtime import hazards
-from ptxloom.machine.runtime.initcheck import fast_path as init_path
-from ptxloom.machine.runtime.memory import access, lane_access
-from ptxloom.machine.runtime.racecheck.fast_path import look as race_path
-from ptxloom.machine.runtime.warps import barriers, reconvergence, scheduler
+from ptxloom.machine.native.together import load_together
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-#: Where the functions are that are loaded together (`native/together.py`): all of them, whatever else is imported.
-TOGETHER: Final = (barriers, hazards, lane_access, reconvergence, scheduler)
-_OURS: Final = "ptxloom."
+_HERE: Final = __name__.rpartition(".")[0]
+#: By module, the functions that are loaded together (`native/together.py`): a launch of kept code imports none of them.
+_TOGETHER: Final = {
+    "hazards": ("entry_of_party",),
+    "memory.lane_access": ("move_lanes", "place"),
+    "warps.barriers": ("barrier_wait_at", "barrier_whole"),
+    "warps.reconvergence": ("converge", "diverge", "go", "leave", "leave_whole", "note_gone", "tick"),
+    "warps.scheduler": ("run_worker",),
+}
 _FOLLOWING: Final = "ptxloom.machine.runtime.provenance."
-_MADE: Final = (
-    (access.NAME, access.access_function),
-    (race_path.NAME, race_path.race_function),
-    (init_path.NAME, init_path.init_function),
-)
+for _module, _names in _TOGETHER.items():
+    load_together(f"{_HERE}.{_module}", _names)
 
 
 def load_accesses(names: Iterable[str], *, watched: bool) -> None:
@@ -38,7 +36,16 @@ def load_accesses(names: Iterable[str], *, watched: bool) -> None:
 
 def made(name: str) -> tuple[str, tuple[Callable[..., object], ...]]:
     """The IR of such a function, and the native functions it calls."""
-    return next(make for known, make in _MADE if known.fullmatch(name))(name)
+    from ptxloom.machine.runtime.initcheck import fast_path as init_path  # noqa: PLC0415 - kept code needs no IR
+    from ptxloom.machine.runtime.memory import access  # noqa: PLC0415 - likewise
+    from ptxloom.machine.runtime.racecheck.fast_path import look  # noqa: PLC0415 - likewise
+
+    made_by = (
+        (access.NAME, access.access_function),
+        (look.NAME, look.race_function),
+        (init_path.NAME, init_path.init_function),
+    )
+    return next(make for known, make in made_by if known.fullmatch(name))(name)
 
 
 def native_name(function: Callable[..., object]) -> str:
@@ -54,6 +61,4 @@ def named_address(name: str, *, watched: bool) -> int:
 
         if any((one.__module__, one.__name__) == (module, called) for one in FOLLOWING):
             jit.link_watched(FOLLOWING)
-    if module.startswith(_OURS):
-        return jit.named_address(module, called, watched=watched)
-    return jit.native_address(vars(import_module(module))[called], watched=watched)
+    return jit.named_address(module, called, watched=watched)

@@ -56,6 +56,7 @@ WARPGROUP: Final = 4  # warps
 
 # Reductions of `bar.red`.
 POPC, AND, OR = range(3)
+HEAD_CELLS = 2  # of a call, on control stacks: the caller's block and frame, what it has from `alloca`
 SOURCE_BYTES: Final = 6  # times the bytes of a register's poison: what its source takes (a predicate: 24 for 4)
 EVENTS_KEPT: Final = 256  # different events a worker can note
 MISSED_BITS: Final = 1 << 16  # in which those beyond are counted, by a hash of what they are

@@ -9,7 +9,7 @@ from ptxloom.machine.codegen.family import Family
 from ptxloom.machine.codegen.warp import W
 from ptxloom.machine.native.ir import Value, vector
 from ptxloom.machine.program.signatures import FrameSlot, Service
-from ptxloom.machine.runtime import turns
+from ptxloom.machine.runtime import state, turns
 from ptxloom.machine.runtime.warps import calls
 from ptxloom.machine.semantics.control import exit_, if_any, scattered
 
@@ -50,7 +50,7 @@ def _make_room(b: Builder, op: Op, made: CallSite, frame_bytes: int) -> None:
 
 
 def _cells(made: CallSite) -> int:
-    return made.kept_cells + calls.HEAD_CELLS
+    return made.kept_cells + state.HEAD_CELLS
 
 
 def _indirect(b: Builder, op: Op, made: CallSite) -> Value:

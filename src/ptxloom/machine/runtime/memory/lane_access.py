@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Annotated
 
 from ptxloom.machine.native.language import address, copy, length, nothing, part, u8, u32, u64, view
 from ptxloom.machine.native.standalone import seldom, standalone
-from ptxloom.machine.native.together import together
 from ptxloom.machine.runtime.memory.bounds import within
 from ptxloom.machine.runtime.memory.places import (
     forget_freed,
@@ -193,7 +192,6 @@ def const_place(w: Warp, at: u64, size: u64, site: u32) -> Slice[u8]:
 
 
 @standalone
-@together
 def place(w: Warp, lane: u32, at: u64, space: u32, size: u32, write: u32, site: u32) -> Slice[u8]:
     """The bytes of one lane's access; after recording a fault, nothing (at address 0)."""
     long = u64(size)
@@ -256,7 +254,6 @@ def place_lanes_of(w: Warp, addresses: Ptr[u64], mask: u32, space: u32, size: u3
 
 
 @standalone
-@together
 def move_lanes(
     w: Warp,
     values: Annotated[Slice[u8], "32 * size * parts"],

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ptxloom.machine.native.language import address, popcount, trailing_zeros, u32
-from ptxloom.machine.native.together import together
 from ptxloom.machine.runtime.hazards import note, note_count
 from ptxloom.machine.runtime.memory.lane_access import fault
 from ptxloom.machine.runtime.racecheck.barrier_order import arrive_at_barrier, wait_in_cluster
@@ -17,7 +16,6 @@ if TYPE_CHECKING:
     from ptxloom.machine.native.language import Ptr
 
 
-@together
 def barrier_whole(w: Warp, number: u32, following: u32, watch: u32) -> u32:
     """A whole warp waits for all threads of its CTA: 1 if the barrier is complete, else the warp waits.
 
@@ -127,7 +125,6 @@ def barrier_wait(w: Warp, lanes: u32, numbers: Ptr[u32], counts: Ptr[u32], follo
     return choose(w)
 
 
-@together
 def barrier_wait_at(w: Warp, lanes: u32, number: u32, threads: u32, following: u32, watch: u32) -> u32:
     """The same where all lanes name one barrier."""
     place_lanes(w, w.mask, following)

@@ -20,6 +20,7 @@ from ptxloom.machine.runtime.state import (
     BAD_TOKEN,
     CALL_MISMATCH,
     CODE_WINDOW,
+    HEAD_CELLS,
     LOCAL,
     NONE,
     STACK_OVERFLOW,
@@ -29,8 +30,6 @@ from ptxloom.machine.runtime.warps.reconvergence import choose, place_lanes
 
 if TYPE_CHECKING:
     from ptxloom.machine.native.language import Ptr
-
-HEAD_CELLS = 2  # of each call: the caller's block and frame, what it has from `alloca`
 
 
 def cell(lane: u32, number: u32) -> u64:

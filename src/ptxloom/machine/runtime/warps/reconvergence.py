@@ -15,7 +15,6 @@ from ptxloom.machine.native.language import (
     view,
 )
 from ptxloom.machine.native.standalone import seldom
-from ptxloom.machine.native.together import together
 from ptxloom.machine.runtime.hazards import note, note_elsewhere
 from ptxloom.machine.runtime.state import DIVERGENT, EXITED, GONE, MISSING, NONE, Warp
 from ptxloom.machine.runtime.turns import BUDGET, ROTATION, STARVED
@@ -57,14 +56,12 @@ def choose(w: Warp) -> u32:
     return chosen
 
 
-@together
 def go(w: Warp, block: u32) -> u32:
     """The running lanes go to a block, but others wait at it or before it."""
     place_lanes(w, w.mask, block)
     return choose(w)
 
 
-@together
 def diverge(w: Warp, taken: u32, target: u32, following: u32) -> u32:
     """Some running lanes take a branch, the rest fall through."""
     place_lanes(w, taken, target)
@@ -81,7 +78,6 @@ def scatter(w: Warp, lanes: u32) -> u32:
     return choose(w)
 
 
-@together
 def leave(w: Warp, lanes: u32, following: u32, site: u32) -> u32:
     """Lanes exit at an instruction; the rest of the running lanes goes on at `following`."""
     rest = w.mask & ~lanes
@@ -92,7 +88,6 @@ def leave(w: Warp, lanes: u32, following: u32, site: u32) -> u32:
     return choose(w)
 
 
-@together
 def leave_whole(w: Warp, site: u32) -> None:
     """All running lanes exit at an instruction, and no other lane of the warp can run."""
     w.live = w.live & ~w.mask
@@ -100,7 +95,6 @@ def leave_whole(w: Warp, site: u32) -> None:
     w.mask = 0
 
 
-@together
 def tick(w: Warp, block: u32) -> u32:
     """The budget is spent on the way to `block`: returns a block to go on with, or NONE to yield."""
     w.pc = block
@@ -132,7 +126,6 @@ def pause(w: Warp) -> None:
     w.worker.paused = 1
 
 
-@together
 def converge(w: Warp, block: u32, site: u32, kind: u32) -> u32:
     """Wait at a warp-synchronous instruction (in block `block`); each running lane names its members in the scratch.
 
@@ -195,7 +188,6 @@ def note_absent(w: Warp, site: u32) -> None:
         note(w, MISSING, site, w.mask, 0, ~w.present)
 
 
-@together
 def note_gone(w: Warp, site: u32) -> None:
     """Note that running lanes name members (in the scratch) that have exited."""
     named = lanes(view(u32, w.scratch))

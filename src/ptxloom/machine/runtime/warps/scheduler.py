@@ -12,7 +12,6 @@ from ptxloom.machine.native.language import (
     u32,
     u64,
 )
-from ptxloom.machine.native.together import together
 from ptxloom.machine.runtime.initcheck.poison import is_clean
 from ptxloom.machine.runtime.initcheck.slow_path import start_marks
 from ptxloom.machine.runtime.memory.places import forget_freed, warp_at
@@ -200,7 +199,6 @@ def is_free(worker: Worker, slot: u32) -> u32:
     return 1
 
 
-@together
 def run_worker(worker: Worker) -> u32:  # noqa: C901, PLR0912 - one loop, compiled as a whole
     """Run CTAs until the grid is done, or something needs Python."""
     launch = worker.launch

@@ -136,7 +136,7 @@ def _sealed(name: str, content: bytes) -> bytes:
 def _opened(name: str, path: str) -> bytes | None:
     """The content of an entry; None if it is absent or damaged."""
     try:
-        with open(path, "rb") as file:  # noqa: PTH123 - a path's parts need not be told apart: launches open many
+        with open(path, "rb") as file:  # noqa: PTH123 - launches open many, and need no parts of a path
             if not ours(os.fstat(file.fileno())):
                 return None
             entry = file.read()

@@ -244,7 +244,7 @@ def _odd(lines: _Lines, own: _Own, one: _Line, given: frozenset[int]) -> list[bo
         return [] if _are_classes(several, given) else [_has_gaps(lines.places[n], extent) for n in used]
     pairs = [*zip(used, place, strict=True)]
     windows = Counter((lines.places[n] - at).tobytes() + lines.times[n].tobytes() for n, at in pairs)
-    if windows.most_common(1)[0][1] > _SOME * len(used):
+    if max(windows.values()) > _SOME * len(used):
         return []
     return [_is_uneven(lines.places[n], lines.times[n], at) for n, at in pairs]
 

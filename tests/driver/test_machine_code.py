@@ -124,4 +124,6 @@ def test_whoever_asks_for_nvidias_driver_is_named(tmp_path: Path) -> None:
     done = subprocess.run(command, capture_output=True, text=True, check=False, env=running.environment)
     running.server.close()
     assert done.stdout == "500\n"
-    assert done.stderr.startswith(f"ptxloom: NVIDIA's own CUDA runtime in {library} asks if the driver is NVIDIA's; ")
+    assert done.stderr.startswith(
+        f"ptxloom: NVIDIA's own CUDA runtime in {library} checks that the driver is NVIDIA's; "
+    )

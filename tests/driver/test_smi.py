@@ -33,7 +33,7 @@ def test_questions(arguments: str, lines: list[str]) -> None:
     ("arguments", "sentence", "status"),
     [
         ("--query-gpu=nonsense --format=csv", 'Field "nonsense" is not a valid field to query.', 2),
-        ("--query-gpu=name", "A query needs `--format=csv`, with `noheader` and `nounits` behind it as wanted.", 2),
+        ("--query-gpu=name", "A query needs `--format=csv`, optionally followed by `noheader` and `nounits`.", 2),
         ("-i 1 -L", "No devices were found", 6),
     ],
 )

@@ -11,7 +11,7 @@ __all__ = ["driver"]
 
 
 def __getattr__(name: str) -> object:
-    """`driver`, imported when it is asked for: the libraries are compiled without what it takes to run kernels."""
+    """`driver`, imported on first use: compiling the libraries does not need the modules that run kernels."""
     if name != "driver":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from ptxloom.cuda_driver.here import driver  # noqa: PLC0415 - as above

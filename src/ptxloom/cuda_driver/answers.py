@@ -1,4 +1,4 @@
-"""Every request gets a response: its result, or the error for whatever went wrong."""
+"""Every request gets a response: its result, or an error."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
 
 class Ending(Exception):  # noqa: N818 - says what happens
-    """The program shall end: a hazard was found where that is wanted."""
+    """The program must end: a hazard was found, and `on_hazard` says to stop."""
 
 
 def one_answer(
     answered: Callable[[int, bytes], tuple[CudaError, bytes]], operation: int, data: bytes, report: Report
 ) -> tuple[CudaError, bytes]:
-    """The response to a request, whatever is requested and whatever happens.
+    """The response to a request, valid or not, even if carrying it out fails.
 
     Args:
         answered: Carries out a known request of the right length.
@@ -49,16 +49,16 @@ def one_answer(
     except MemoryError:
         report.refused(f"ptxloom: this machine has too little memory for {_called(operation)}")
         return CudaError.OUT_OF_MEMORY, b""
-    except Exception:  # noqa: BLE001 - other questions are still answered, and it must not pass for the program's fault
+    except Exception:  # noqa: BLE001 - later requests are still served, and the program must not get the blame
         say(f"ptxloom: this is a bug in ptxloom, not in the program ({_called(operation)}):\n{format_exc()}")
         return CudaError.UNKNOWN, b""
 
 
 def _must_be_whole(operation: int, data: bytes) -> None:
-    """Check that a request can be carried out.
+    """Check that an operation exists and its request has the right length.
 
     Raises:
-        Refused: There is no such request, or its length is wrong.
+        Refused: The operation does not exist, or the length is wrong.
     """
     if not is_known(operation):
         raise Refused(CudaError.NOT_SUPPORTED)
@@ -67,5 +67,5 @@ def _must_be_whole(operation: int, data: bytes) -> None:
 
 
 def _called(operation: int) -> str:
-    """What messages call a question."""
+    """The name of a request in messages."""
     return f"the question {Operation(operation).name}"

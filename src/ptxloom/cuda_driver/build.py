@@ -1,6 +1,6 @@
-"""Shared libraries from the C in this package: found where the package's build put them, or compiled at first use.
+"""Shared libraries from the C in this package: built with the package, or compiled on first use.
 
-A library is a folder of C files, with those that are generated. All libraries are built into one folder,
+A library is a folder of C files, plus generated ones. All libraries are built into one folder,
 under the names that programs look for.
 """
 
@@ -29,16 +29,16 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Mapping
 
 _HERE: Final = Path(__file__).parent
-BUILT: Final = _HERE / "built"  # where the package's build puts them
+BUILT: Final = _HERE / "built"  # the output of the package's build
 FLAGS: Final = (
     "-std=gnu11", "-O2", "-fPIC", "-shared", "-fvisibility=hidden", "-pthread", "-Wl,-Bsymbolic",
-    "-foptimize-sibling-calls",  # what `dlopen` of libcuda rests on (loading.c), at whatever level
+    "-foptimize-sibling-calls",  # libcuda's `dlopen` (loading.c) relies on it, at every optimisation level
 )  # fmt: skip
 WARNINGS: Final = ("-Wall", "-Wextra", "-Wstrict-prototypes", "-Werror")
 _COMPILERS: Final = ("cc", "gcc", "clang")
 
 
-class NoDriver(PtxloomError):  # noqa: N818 - says what there is not
+class NoDriver(PtxloomError):  # noqa: N818 - names what is missing
     """The driver cannot be built here; the message names what is missing."""
 
 
@@ -50,9 +50,9 @@ class Library:
         soname: The name that programs are linked with.
         folder: The folder of its C files, which may be in subfolders.
         generated: Generated C files and linker scripts, by name.
-        names: Further names under which programs look for it.
+        names: Further names by which programs load it.
         flags: Flags for the compiler, besides the common ones.
-        neighbours: Libraries of this package that it is linked with, by soname.
+        neighbours: The sonames of this package's libraries that it links against.
     """
 
     soname: str
@@ -82,7 +82,7 @@ LIBRARIES: Final = (
         neighbours=("libcuda.so.1", f"libcudart.so.{runtime_names.major()}"),
     ),
 )
-"""In an order in which they can be linked."""
+"""The libraries in link order."""
 _SONAMES: Final = tuple(library.soname for library in LIBRARIES)
 _NAMES: Final = tuple(name for library in LIBRARIES for name in library.names)
 _OURS_ALONE: Final = 0o700
@@ -90,10 +90,10 @@ _OURS_ALONE: Final = 0o700
 
 @cache
 def folder() -> Path:
-    """The folder that holds the libraries, compiled if need be.
+    """The folder of the libraries, compiled if necessary.
 
     Raises:
-        NoDriver: There is no compiler, or it fails, or this is not Linux.
+        NoDriver: There is no compiler, the compiler fails, or this is not Linux.
     """
     if sys.platform != "linux":
         raise NoDriver(
@@ -103,13 +103,13 @@ def folder() -> Path:
 
 
 def is_there() -> bool:
-    """Whether nothing has to be compiled."""
+    """Whether the libraries are built already."""
     place = _place()
     return _is_built() or (place is not None and _is_whole(place))
 
 
 def _place() -> Path | None:
-    """Where they are kept from run to run; None if nothing is."""
+    """The folder in the cache; None if caching is off."""
     from ptxloom.disk_cache import cache_folder  # noqa: PLC0415 - the package's build has no NumPy
 
     kept = cache_folder()
@@ -117,7 +117,7 @@ def _place() -> Path | None:
 
 
 def _kept() -> Path | None:
-    """The folder in the cache, filled if need be; None if nothing can be kept there."""
+    """The folder in the cache, filled if necessary; None if it cannot be used."""
     place = _place()
     if place is None:
         return None
@@ -137,7 +137,7 @@ def _kept() -> Path | None:
 
 @contextlib.contextmanager
 def _alone(parent: Path) -> Generator[None]:
-    """Have other processes that want the same wait, where the file system can: it takes seconds of every core."""
+    """Make other processes wait for this build, if the file system has locks: a build takes seconds of every core."""
     import fcntl  # noqa: PLC0415 - Windows imports this module, too, and has none
 
     descriptor = -1
@@ -152,7 +152,7 @@ def _alone(parent: Path) -> Generator[None]:
 
 
 def _make(place: Path) -> None:
-    """Fill a folder of the cache, if there is room for it: whole or not at all."""
+    """Fill a folder of the cache atomically, if the disk has space."""
     try:
         work = Path(tempfile.mkdtemp(dir=place.parent))
     except OSError:
@@ -161,7 +161,7 @@ def _make(place: Path) -> None:
         made = work / "made"
         made.mkdir(mode=_OURS_ALONE)
         _fill(made)
-        if os.path.lexists(place):  # damaged; programs that run on it keep what they have loaded
+        if os.path.lexists(place):  # damaged; running programs keep the libraries that they have loaded
             place.rename(work / "damaged")
         made.rename(place)
     except OSError:  # another process was quicker, or the disk is full
@@ -171,21 +171,21 @@ def _make(place: Path) -> None:
 
 
 def _is_whole(place: Path) -> bool:
-    """Whether a folder holds what was put there, and no other user can have put it there."""
+    """Whether a folder is intact, and no other user can have written it."""
     there = all((place / one).exists() for one in _NAMES)
     return there and is_sealed(place, key(), _SONAMES) and not _doubt(place)
 
 
 def _doubt(place: Path) -> str:
-    """Why the libraries in a folder are not believed; empty if they are."""
+    """Why the libraries in a folder are not trusted; empty if they are."""
     return next(filter(None, (doubt(place / one) for one in (*_SONAMES, *_NAMES))), "")
 
 
 def _temporary() -> Path:
-    """A folder that goes with this process.
+    """A folder that is removed when this process ends.
 
     Raises:
-        NoDriver: No such folder can be made.
+        NoDriver: The folder cannot be created.
     """
     made = Path(temporary_folder("ptxloom-driver-"))
     atexit.register(shutil.rmtree, made, ignore_errors=True)
@@ -194,10 +194,10 @@ def _temporary() -> Path:
 
 
 def temporary_folder(prefix: str, within: str | None = None) -> str:
-    """A new folder for what need not last.
+    """A new temporary folder.
 
     Raises:
-        NoDriver: No folder can be made.
+        NoDriver: It cannot be created.
     """
     try:
         return tempfile.mkdtemp(prefix=prefix, dir=within)
@@ -208,12 +208,12 @@ def temporary_folder(prefix: str, within: str | None = None) -> str:
 
 
 def _is_built() -> bool:
-    """Whether the package's build has made them, of these sources."""
+    """Whether the package's build made the libraries from these sources."""
     return is_sealed(BUILT, key(), _SONAMES)
 
 
 def _fill(place: Path) -> None:
-    """Put the libraries into a folder: those that the package's build has made of these sources, or new ones.
+    """Put the libraries into a folder: those of the package's build if they match these sources, else new ones.
 
     Raises:
         NoDriver: There is no compiler, or it fails.
@@ -228,14 +228,14 @@ def _fill(place: Path) -> None:
 
 
 def _name(library: Library, place: Path) -> None:
-    """Make its further names: links, as a program that loads it by both must get one."""
+    """Link its further names to it: a program that loads it by two names must get one library."""
     for name in library.names:
         (place / name).unlink(missing_ok=True)
         (place / name).symlink_to(library.soname)
 
 
 def key() -> str:
-    """What the libraries depend on, as the name of a folder."""
+    """A digest of what the libraries depend on, as the name of a folder."""
     told = hashlib.sha256(repr((FLAGS, os.uname().machine)).encode())
     for library in LIBRARIES:
         told.update(repr((library.soname, library.names, library.flags, library.neighbours)).encode())
@@ -305,7 +305,7 @@ def _compile(compiler: str, library: Library, place: Path, extra: tuple[str, ...
 
 
 def _run(library: Library, command: list[str]) -> None:
-    """Have the compiler do something for a library.
+    """Run the compiler for a library.
 
     Raises:
         NoDriver: It fails.

@@ -23,7 +23,7 @@ _HEAD: Final = ".version 6.0\n.target sm_70\n.address_size 64\n"
 
 
 def device_runtime(declared: Iterable[str]) -> tuple[Module, ...]:
-    """What defines some of these names: as many modules as it takes.
+    """Modules that define those of the names that belong to the device run-time library.
 
     Example:
         >>> [one.functions["cudaGetErrorName"].kind for one in device_runtime({"cudaGetErrorName", "other"})]
@@ -39,7 +39,7 @@ def device_runtime(declared: Iterable[str]) -> tuple[Module, ...]:
 
 
 def is_of_device_runtime(name: str) -> bool:
-    """Whether CUDA's device run-time has such a name; one that is missing here, a kernel that calls it is refused for.
+    """Whether a name belongs to CUDA's device run-time; a kernel that calls one not implemented here is refused.
 
     Example:
         >>> [is_of_device_runtime(name) for name in ("vprintf", "__cudaCDP2FuncGetAttributes", "cudaesar")]
@@ -49,7 +49,7 @@ def is_of_device_runtime(name: str) -> bool:
 
 
 def _plain(name: str) -> str:
-    """The name of a function in C; the name itself if it is not one of the library's."""
+    """The C name of a function of the library; other names unchanged."""
     found = _VARIANT.fullmatch(name)
     return f"cuda{found[1]}" if found else name
 
@@ -65,7 +65,7 @@ def _for_groups() -> Module:
 
 @cache
 def _launching() -> Mapping[str, str]:
-    """The text of each function for kernels that launch kernels."""
+    """The PTX of each function for kernels that launch kernels."""
     module = parse(_file("device_launches.ptx"), "device_launches.ptx")
     bodies = [one for one in module.functions.values() if one.kind == "func" and one.body is not None]
     return {one.name: module.source.text[one.start : one.end] for one in bodies}
@@ -80,7 +80,7 @@ def _for_launches(names: tuple[str, ...]) -> tuple[Module, ...]:
 
 @cache
 def _errors() -> Mapping[str, Mapping[int, str]]:
-    """The text of each function for an error."""
+    """The PTX of each function that names or describes an error."""
     names = runtime_names().errors
     texts = {number: words(number, spelled(name)) for number, name in names.items()}
     return {"cudaGetErrorString": texts, "cudaGetErrorName": names}

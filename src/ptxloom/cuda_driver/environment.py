@@ -11,22 +11,22 @@ if TYPE_CHECKING:
 
 SOCKET = "PTXLOOM_DRIVER"
 ON_HAZARD: Final = ("report", "end", "stop", "ignore")
-"""What becomes of a hazard: it is reported as it happens, reported at the end, ends the program, or is ignored."""
+"""How hazards are treated: reported at once, reported at the end, fatal to the program, or ignored."""
 _LIBRARY = "libcuda.so.1"
 _FIRST = Path(__file__).parent / "first"
 
 
 def environment(folder: Path, socket: str, given: Mapping[str, str] | None = None) -> dict[str, str]:
-    """The environment of a program that shall run on this driver.
+    """The environment of a program that runs on this driver.
 
     Args:
         folder: The folder that holds the libraries.
         socket: The server's.
-        given: What it has so far; by default this process's.
+        given: The environment to extend; by default this process's.
 
     Returns:
-        The same and more: programs and linkers find libraries of this name here first, Python runs
-        `first/sitecustomize.py` first, and compilers that have settings for it make code that holds PTX.
+        The extended environment: programs and linkers find these libraries first, Python runs
+        `first/sitecustomize.py` first, and compilers with such a setting emit code that includes PTX.
     """
     made = _for_cute_dsl(folder) | {"PTXLOOM_TORCH_CUDA": "1"} | dict(os.environ if given is None else given)
     firsts = {
@@ -43,7 +43,7 @@ def environment(folder: Path, socket: str, given: Mapping[str, str] | None = Non
 def _for_cute_dsl(folder: Path) -> dict[str, str]:
     """The CuTe DSL's documented settings, unless the program sets others.
 
-    Its own runtime library holds NVIDIA's CUDA runtime, which asks if the driver is NVIDIA's. With line information its
-    machine code carries the PTX.
+    Its own runtime library contains NVIDIA's CUDA runtime, which checks that the driver is NVIDIA's. With line
+    information its machine code includes the PTX.
     """
     return {"CUTE_DSL_LIBS": str(folder / "libcute_dsl_runtime.so"), "CUTE_DSL_LINEINFO": "1"}

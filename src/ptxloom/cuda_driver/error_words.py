@@ -1,4 +1,4 @@
-"""What errors are called in words: programs and their tests look for those of CUDA, which driver and runtime share."""
+"""CUDA's descriptions of errors, shared by driver and runtime: programs and their tests search for them."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ WORDS: Final = {
     908: "attempt to terminate a thread-local capture sequence from another thread",
     999: "unknown error",
 }
-"""By number; other errors are not returned or looked up here, and their names are clear."""
+"""By number. Other errors are described by their names."""
 
 
 def words(number: int, name: str) -> str:

@@ -1,4 +1,4 @@
-"""What becomes an error of CUDA's, and which one."""
+"""Maps failures to CUDA's errors."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 class CudaError(IntEnum):
-    """Those of `CUresult` that the server returns."""
+    """The `CUresult` values that the server returns."""
 
     SUCCESS = 0
     INVALID_VALUE = 1
@@ -36,7 +36,7 @@ class Refused(Exception):  # noqa: N818 - says what happened
 
     Attributes:
         error: The error.
-        text: Why, for a log; may be empty.
+        text: The reason, for a log; may be empty.
     """
 
     def __init__(self, error: CudaError, text: str = "") -> None:
@@ -64,5 +64,5 @@ _BY_FAULT: Final = {
 
 
 def error_of(ended: LaunchError) -> CudaError:
-    """What hardware would have returned where a kernel was ended so."""
+    """The error that hardware returns after a kernel ended this way."""
     return _BY_FAULT.get(ended.fault, CudaError.LAUNCH_FAILED)

@@ -9,8 +9,8 @@ from ptxloom.isa.limits import CONSTANT_BYTES, LANES, STATIC_SHARED_BYTES, share
 from ptxloom.machine.port.prepare import multiprocessors
 
 _THREADS: Final = {75: 1024, 80: 2048, 87: 2048, 90: 2048, 100: 2048, 103: 2048, 110: 2048}
-"""Of a multiprocessor, by compute capability (CUDA Programming Guide, "Technical Specifications per Compute
-Capability"); the others have fewer."""
+"""Threads of a multiprocessor, by compute capability (CUDA Programming Guide, "Technical Specifications per Compute
+Capability"); the others have `_FEWER`."""
 _TO_FILE: Final = 1  # CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR
 _FEWER: Final = 1536
 _SMALL_ALIGNMENT: Final = 512

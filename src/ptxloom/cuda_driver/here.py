@@ -1,4 +1,4 @@
-"""`with pl.driver():` - the driver in this process, for what is imported from now on."""
+"""`with pl.driver():` - the driver in this process, for libraries imported from now on."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from ptxloom.isa import Target
 
-_SECONDS: Final = 30.0  # in which a server that is no longer needed has said what it has to say
+_SECONDS: Final = 30.0  # for a server that is no longer needed to print its report
 
 
 @contextmanager
@@ -30,23 +30,23 @@ def driver(
     on_hazard: str = "report",
     memory_bytes: int | None = None,
 ) -> Generator[None]:
-    """A CUDA driver that needs no GPU, in this process: what loads `libcuda.so.1` from now on gets this one.
+    """A CUDA driver that needs no GPU, in this process: code that loads `libcuda.so.1` from now on gets this one.
 
-    Programs that are not written for it are run by `ptxloom exec`. A process that has loaded the library once keeps it:
-    when the block is left, its calls return errors; in the next such block `cuInit` begins anew.
+    Run unmodified programs with `ptxloom exec`. A process that has loaded the library keeps it:
+    after the block, its calls return errors; in the next such block `cuInit` starts over.
 
     Args:
-        arch: What the device is, `sm_75` to `sm_121`.
+        arch: The device's architecture, `sm_75` to `sm_121`.
         checks: The tools that watch every launch; by default memcheck and synccheck.
-        on_hazard: `report` hazards as they happen, `end`: when the block is left, `stop`: end the process, `ignore`.
-        memory_bytes: What may be allocated; by default half of what this machine has.
+        on_hazard: `report` hazards at once, at the `end` of the block, `stop` the process, or `ignore` them.
+        memory_bytes: The most memory that may be allocated; by default half of this machine's.
 
     Returns:
         A context manager.
 
     Raises:
-        UsageError: An argument is wrong, or another device is there already.
-        NoDriver: There is no library, and no compiler that makes one.
+        UsageError: An argument is wrong, or a device is active already.
+        NoDriver: The libraries are not built, and there is no compiler.
 
     Example:
         >>> import ctypes

@@ -35,7 +35,7 @@ def module_of(image: bytes, path: str, capability: int) -> Module:
         capability: The device's compute capability, times ten.
 
     Raises:
-        Refused: It holds no PTX, or no PTX for this device, or illegal PTX.
+        Refused: It holds no PTX, none for this device, or illegal PTX.
     """
     source = _source(image, path, capability)
     if ".version" not in source.text:
@@ -72,10 +72,10 @@ def _source(image: bytes, path: str, capability: int) -> Source:
 
 
 def ptx_for(image: bytes, name: str, capability: int) -> list[tuple[Target, bytes]]:
-    """The PTX in an image that a device can take, each with what it was made for.
+    """The PTX in an image that a device can run, each text with its target.
 
     Raises:
-        Refused: What holds some is damaged.
+        Refused: The file that holds it is damaged.
     """
     try:
         found = [(_target(arch), text) for arch, text in ptx_in(image, name)]

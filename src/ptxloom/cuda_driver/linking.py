@@ -1,4 +1,4 @@
-"""Several PTX texts to one, as a linker does it: what one declares `.extern` another one defines."""
+"""Links several PTX texts into one: what one declares `.extern`, another defines."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ _WEAK: Final = frozenset({"weak", "common"})
 
 
 def linked_inputs(inputs: Iterable[tuple[int, bytes]], capability: int, registers: int) -> str:
-    """One PTX text of a linker's inputs.
+    """A linker's inputs as one PTX text.
 
     Args:
-        inputs: Of each its kind, a `CUjitInputType`, and its bytes. A library may be machine code alone.
+        inputs: The kind (a `CUjitInputType`) and bytes of each. A library may be machine code alone.
         capability: The device's compute capability, times ten.
-        registers: The most registers of a thread of any kernel, if it is not 0.
+        registers: The limit of registers per thread for every kernel; 0 for no limit.
 
     Raises:
-        Refused: An input cannot be linked, or machine code alone holds something that is needed.
+        Refused: An input cannot be linked, or only machine code defines a required name.
     """
     found: list[Module] = []
-    left_out: list[Refused] = []  # machine code alone, which matters only if something is taken from it
+    left_out: list[Refused] = []  # inputs without PTX, which matter only if one of their names is required
     for kind, data in inputs:
         try:
             found.append(module_of(data, "", capability))
@@ -55,7 +55,7 @@ def linked(modules: Sequence[Module], registers: int = 0) -> str:
 
     Args:
         modules: The parsed modules, each without errors.
-        registers: The most registers of a thread of any kernel, if it is not 0.
+        registers: The limit of registers per thread for every kernel; 0 for no limit.
 
     Returns:
         The text; that of a single module unchanged.
@@ -97,7 +97,7 @@ def linked(modules: Sequence[Module], registers: int = 0) -> str:
 
 
 def _of_device_runtime(missing: Collection[str]) -> Sequence[Module]:
-    """What CUDA's device run-time defines of missing names."""
+    """The modules of CUDA's device run-time that define missing names."""
     if not missing:
         return ()
     from ptxloom.cuda_driver.device_runtime import device_runtime  # noqa: PLC0415 - few modules declare any
@@ -106,7 +106,7 @@ def _of_device_runtime(missing: Collection[str]) -> Sequence[Module]:
 
 
 def undefined(modules: Sequence[Module]) -> set[str]:
-    """The names that these do not define, and CUDA's device run-time does not have."""
+    """The names that neither these modules nor CUDA's device run-time define."""
     from ptxloom.cuda_driver.device_runtime import is_of_device_runtime  # noqa: PLC0415 - likewise
 
     return {name for name in _declared(modules) - _defined(modules) if not is_of_device_runtime(name)}
@@ -145,19 +145,19 @@ def _names(one: Statement, *, defined: bool) -> tuple[str, ...]:
             return tuple(d.name for d in one.declarators) if defined else ()
         case Declaration(linkage="extern", space=space):
             needed = (d.name for d in one.declarators if space != "shared" or size_of(one, d))
-            return () if defined else tuple(needed)  # launches add an array without a size: no module defines it
+            return () if defined else tuple(needed)  # launches provide arrays without a size: no module defines them
         case _:
             return ()
 
 
 def _is_elsewhere(one: Statement, everywhere: Collection[str]) -> bool:
-    """Whether this is a declaration of what another module defines."""
+    """Whether this declares a name that another module defines."""
     names = _names(one, defined=False)
     return bool(names) and all(name in everywhere for name in names)
 
 
 def _promised(one: Statement, text: str, everywhere: Mapping[str, str], defined: Collection[str]) -> list[str]:
-    """The declaration of a function that a later module defines, with that one's linkage: both are in one text."""
+    """The declaration of a function that a later module defines, with the linkage of the definition."""
     match one:
         case Function(name=name) if name not in defined:
             return [text[one.start : one.end].replace(".extern", f".{everywhere[name]}", 1)]
@@ -181,7 +181,7 @@ def _is_taken(one: Statement, defined: dict[str, bool]) -> bool:
 
 
 def _ordered(modules: Sequence[Module]) -> list[Module]:
-    """Texts that define a name before those that use it; of those that use each other, the one with a variable."""
+    """Order modules so that definitions precede uses; in a cycle, the module that defines a variable comes first."""
     waiting = list(modules)
     done: list[Module] = []
     while waiting:
@@ -191,7 +191,7 @@ def _ordered(modules: Sequence[Module]) -> list[Module]:
 
 
 def _free(modules: Sequence[Module], kinds: type | tuple[type, ...]) -> list[int]:
-    """The places of those that use nothing of these kinds from another module."""
+    """The indices of the modules that use nothing of these kinds from another module."""
     missing = [_all(module, kinds, defined=False) for module in modules]
     given = [_all(module, kinds, defined=True) for module in modules]
     return [n for n in range(len(modules)) if not any(missing[n] & given[m] for m in range(len(modules)) if m != n)]
@@ -203,7 +203,7 @@ def _all(module: Module, kinds: type | tuple[type, ...], *, defined: bool) -> se
 
 
 def _renumbered(text: str, by: int, most: int) -> tuple[str, int]:
-    """A piece with its source files numbered after those of earlier modules; and the largest number so far."""
+    """A piece of text, its source files numbered after those of earlier modules, and the largest number so far."""
 
     def moved(found: re.Match[str]) -> str:
         nonlocal most

@@ -42,7 +42,7 @@ class Loaded:
         """The address of a variable that stands for a texture or a surface.
 
         Raises:
-            Refused: It has no such variable.
+            Refused: The module has no such variable.
         """
         _, is_surface = PAIR.unpack_from(data)
         name = data[PAIR.size :].decode("utf-8", "replace")
@@ -52,11 +52,11 @@ class Loaded:
             raise Refused(CudaError.NOT_FOUND) from None
 
     def attributes(self, kernel: Kernel, capability: int) -> list[int]:
-        """Those of a kernel of this module, in the order of `CUfunction_attribute`; then the block that it requires.
+        """The attributes of a kernel, in the order of `CUfunction_attribute`; then the block size that it requires.
 
         Args:
             kernel: The kernel.
-            capability: The device's, times ten.
+            capability: The device's compute capability, times ten.
         """
         said = {
             one.name: [value.value for value in one.values if isinstance(value, Integer)] for one in kernel.directives
@@ -72,4 +72,4 @@ class Loaded:
         ]  # fmt: skip
         block = (*said["reqntid"], 1, 1)[:3] if "reqntid" in said else (0, 0, 0)
         every = [*values, *[0] * (FUNCTION_ATTRIBUTES - len(values) - len(block)), *block]
-        return [max(-_MOST - 1, min(value, _MOST)) for value in every]  # what a directive says may be any number
+        return [max(-_MOST - 1, min(value, _MOST)) for value in every]  # a directive may hold any number

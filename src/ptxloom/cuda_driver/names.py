@@ -1,4 +1,4 @@
-"""The driver's names as C: a stub for each function, the table that cuGetProcAddress asks, names of errors."""
+"""The driver's names as C: a stub for each function, the table behind cuGetProcAddress, the names of errors."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Names:
         functions: By name, the versions and their symbols, the oldest first.
         aliases: Symbols, each with the one that it is an alias of.
         errors: Numbers and names.
-        attributes: The attributes of a device: names by number, without their prefix.
+        attributes: The attributes of a device: names without their prefix, by number.
     """
 
     version: int
@@ -51,7 +51,7 @@ def names() -> Names:
 
 
 def source() -> str:
-    """The C source. What another file defines takes the place of its stub, which is weak."""
+    """The C source. Stubs are weak: a definition in another file replaces its stub."""
     known = names()
     symbols = [symbol for versions in known.functions.values() for _, symbol in versions]
     lines = ['#include "names.h"', "", f"const int driver_version = {known.version};", ""]

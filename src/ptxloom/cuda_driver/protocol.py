@@ -12,7 +12,7 @@ from typing import Final
 
 
 class Operation(IntEnum):
-    """What is asked; `enum operation`."""
+    """The operation of a request; `enum operation`."""
 
     HELLO = 1
     ALLOCATE = 2
@@ -53,19 +53,19 @@ FUNCTION: Final = Struct(f"<Q{FUNCTION_ATTRIBUTES}iII")
 PARAMETER: Final = Struct("<II")
 LAUNCH: Final = Struct("<16Q")
 SHARED: Final = Struct("<5Q")
-"""Another process's memory: where it starts, its size, the process and file behind it, the bytes that were meant."""
+"""Another process's memory: its start, its size, its process and file, and the requested bytes."""
 VIRTUAL: Final = Struct("<4Q")
-"""What is asked of memory that is mapped: a step and its numbers."""
+"""A request for mapped memory: a step and its numbers."""
 VIRTUAL_TOLD: Final = Struct("<3Q")
 TENSOR_MAP: Final = Struct("<10q")
-"""The first numbers of a tensor map: which kind, then what does not depend on its rank."""
+"""The first numbers of a tensor map: its kind, then the fields that do not depend on its rank."""
 IMAGE: Final = Struct("<QIIiIIIii3i4f3fII")
-"""What a texture or a surface is over, without its levels."""
+"""The memory of a texture or a surface, without its mipmap levels."""
 ENDING: Final = Struct("<I")
 """The outcome of a launch: done, refused, or ended by an error; then what the kernel printed."""
 DONE, REFUSED, ENDED = 0, 1, 2
 LIBRARY_KIND: Final = 4
-"""Of an input of a linker: a library, of which a program takes what it needs."""
+"""The kind of a linker's input: a library, from which only required definitions are linked."""
 _HEADS: Final[dict[int, tuple[Struct, bool]]] = {
     Operation.ALLOCATE: (PAIR, True),
     Operation.FREE: (NUMBER, False),
@@ -89,17 +89,17 @@ _HEADS: Final[dict[int, tuple[Struct, bool]]] = {
 HOST_KINDS: Final = frozenset({1, 2})
 """Kinds of memory that the host writes unseen: its own, and managed memory."""
 PLACED_KINDS: Final = frozenset({0, 1, 2})
-"""Kinds of memory whose alignment grows with the size: a device's, and `HOST_KINDS`."""
+"""Kinds of memory whose alignment grows with the size: device memory, and `HOST_KINDS`."""
 MOST_BYTES: Final = 1 << 31
 """Of a question."""
 
 
 def is_known(operation: int) -> bool:
-    """Whether a device carries out such requests."""
+    """Whether a device has this operation."""
     return operation in _HEADS
 
 
 def is_whole(operation: int, data: bytes) -> bool:
-    """Whether a question of one of a device's operations is as long as it must be."""
+    """Whether the request for one of a device's operations has the right length."""
     head, goes_on = _HEADS[operation]
     return len(data) >= head.size if goes_on else len(data) == head.size

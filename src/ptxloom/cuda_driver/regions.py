@@ -1,4 +1,4 @@
-"""Memory that two processes see at the same addresses."""
+"""Memory that two processes map at the same addresses."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ import numpy as np
 from ptxloom.machine.port.region import OutOfHostMemory
 
 SEALS: Final = fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL
-"""Of a file that processes map: no process can change its length under the others."""
-_FIRST: Final = 0x2000_0000_0000  # far from where systems put programs, their heaps and their libraries
-_SPACE: Final = 0x2F00_0000_0000  # addresses from there on at which something may start
-_STEP: Final = 29745 << 30  # from a place to the next: a golden part of the space, and coprime to it in units of 2^30
+"""The seals of a mapped file: no process can change its length."""
+_FIRST: Final = 0x2000_0000_0000  # far from the usual addresses of programs, heaps and libraries
+_SPACE: Final = 0x2F00_0000_0000  # bytes from there, in which a mapping may start
+_STEP: Final = 29745 << 30  # the stride: the golden ratio of the space, coprime to it in units of 2^30
 _MOST: Final = 0x0100_0000_0000
 _USUAL: Final = 0x0020_0000_0000  # addresses of one device, unless it has more than half as much memory
 _TRIES: Final = 256
@@ -27,21 +27,21 @@ _FIXED: Final = 0x10
 _NO_ACCESS: Final = 0  # Python does not name these
 _FIXED_NOREPLACE: Final = 0x100000
 _NORESERVE: Final = 0x4000
-_REMOVE: Final = 9  # of madvise: what the pages held is gone from the file, too
+_REMOVE: Final = 9  # for madvise: the pages are dropped from the file, too
 _places = count()
 
 
 def _place() -> int:
-    """Addresses that nothing else has been given here."""
+    """Addresses that are not in use."""
     return _FIRST + next(_places) * _STEP % _SPACE
 
 
 class AddressRange:
-    """Addresses that hold nothing until files are mapped there; other processes set the same ones aside.
+    """Reserved addresses in which files are mapped; other processes reserve the same ones.
 
     Attributes:
-        address: Where they start.
-        nbytes: How many.
+        address: The first.
+        nbytes: Their number.
     """
 
     def __init__(self) -> None:
@@ -53,15 +53,15 @@ class AddressRange:
         raise OutOfHostMemory(_USUAL, "addresses to map memory at")
 
     def holds(self, address: int, nbytes: int) -> bool:
-        """Whether addresses are of these."""
+        """Whether addresses are in the range."""
         return self.address <= address and nbytes <= self.nbytes and address - self.address <= self.nbytes - nbytes
 
     def map(self, address: int, nbytes: int, file: int) -> None:
-        """Show a file at some of the addresses."""
+        """Map a file at some of the addresses."""
         self._put(address, nbytes, mmap.PROT_READ | mmap.PROT_WRITE, mmap.MAP_SHARED, file)
 
     def unmap(self, address: int, nbytes: int) -> None:
-        """Hold nothing there again."""
+        """Unmap addresses; they stay reserved."""
         self._put(address, nbytes, _NO_ACCESS, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS, -1)
 
     def close(self) -> None:
@@ -74,7 +74,7 @@ class AddressRange:
 
 
 def _at_a_free_place(size: int, protection: int, flags: int, file: int) -> int:
-    """Map something at the first of the places that is free; zero if all are taken, or nothing of this size can be."""
+    """Map memory at the first free address that is tried; zero if all are taken, or the size is not available."""
     libc = _libc()
     for _ in range(_TRIES):
         wanted = _place()
@@ -93,12 +93,12 @@ def _libc() -> ctypes.CDLL:
 
 
 class SharedRegion:
-    """Addresses of a file in memory, which other processes map at the same place.
+    """A mapped file in memory, which other processes map at the same address.
 
     Attributes:
-        bytes: All of them; zeros at first.
-        address: Where they start.
-        nbytes: How many.
+        bytes: Its memory; zeros at first.
+        address: Its start.
+        nbytes: Its size.
         file: The file's descriptor.
     """
 
@@ -115,10 +115,10 @@ class SharedRegion:
         self.bytes = np.ctypeslib.as_array((ctypes.c_uint8 * self.nbytes).from_address(self.address))
 
     def _mapped(self, least: int, most: int) -> tuple[int, int]:
-        """Where it has been mapped, and how much: what limits of addresses and of files leave, up to `most`.
+        """The address and size of the mapping: as much as limits of addresses and files allow, up to `most`.
 
         Raises:
-            OutOfHostMemory: That is less than `least`.
+            OutOfHostMemory: The limits allow less than `least`.
         """
         size = -(-most // mmap.PAGESIZE) * mmap.PAGESIZE
         while size >= max(least, mmap.PAGESIZE):
@@ -130,7 +130,7 @@ class SharedRegion:
         raise OutOfHostMemory(least, "the memory of a device")
 
     def _of_size(self, size: int) -> int:
-        """Where the file, made this long, has been mapped; zero if it cannot be."""
+        """Map the file, extended to this size; returns the address, or zero if it cannot be mapped."""
         try:
             os.ftruncate(self.file, size)
         except OSError:
@@ -138,7 +138,7 @@ class SharedRegion:
         return _at_a_free_place(size, mmap.PROT_READ | mmap.PROT_WRITE, mmap.MAP_SHARED, self.file)
 
     def forget(self, start: int, size: int) -> None:
-        """Whole pages hold zeros again, and take nothing."""
+        """Zero whole pages, and release their memory."""
         if size > 0:
             self._libc.madvise(ctypes.c_void_p(self.address + start), ctypes.c_size_t(size), _REMOVE)
 

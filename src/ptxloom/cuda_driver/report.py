@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 DESTROYS: Final = ("context", "kernel")
-"""What fails with a kernel that is ended: its context, in which every later call returns its error, or nothing."""
+"""What a terminated kernel destroys: its context, in which later calls return its error, or nothing."""
 MOST_TOLD: Final = 10
-"""Reports of one kernel."""
+"""The most reports of one kernel."""
 _NO_LINES: Final = (
     "ptxloom: lines are those of the PTX; where it was compiled with line information (`nvcc -lineinfo`, "
     "`@cuda.jit(lineinfo=True)`) reports name the source's, too"
@@ -32,7 +32,7 @@ class Report:
     Args:
         on_hazard: One of `environment.ON_HAZARD`.
         destroys: One of `DESTROYS`.
-        checks: The tools that watch, if the summary must mention races that are not looked for.
+        checks: The active tools, if the summary must mention undetected kinds of races.
 
     Attributes:
         on_hazard: The same.
@@ -62,17 +62,17 @@ class Report:
             self.launches += 1
 
     def missing(self, name: str) -> None:
-        """A function of the driver was called that there is not."""
+        """Record a call of a function that this driver does not have."""
         with self._lock:
             self._missing[name] = self._missing.get(name, 0) + 1
 
     def refused(self, text: str) -> None:
-        """Report that the driver could not do something, for a reason that CUDA's errors do not express."""
+        """Report why the driver refused a call, where CUDA's error does not express the reason."""
         if self.on_hazard != "ignore":
             say(text)
 
     def found(self, kernel: str, what: str, *, has_lines: bool = True) -> bool:
-        """Report a hazard of a kernel; repeated ones, and more than a few of one kernel, are only counted.
+        """Report a hazard of a kernel; repeated ones, and those above the limit of one kernel, are only counted.
 
         Args:
             kernel: The kernel's name.
@@ -116,7 +116,7 @@ class Report:
 
 
 def _unwatched(checks: Sequence[str] | None) -> str:
-    """A sentence on the races that no tool looked for; empty if all were looked for, or `checks` is None."""
+    """A sentence on the kinds of races that no tool looked for; empty if there are none, or `checks` is None."""
     missing = [space for space, tool in _RACES.items() if checks is not None and tool not in checks]
     if not missing:
         return ""
@@ -126,7 +126,7 @@ def _unwatched(checks: Sequence[str] | None) -> str:
 
 
 def say(text: str) -> None:
-    """A sentence beside what the program itself prints; lost where standard error is closed or full."""
+    """Print a sentence on standard error; it is lost if that is closed or full."""
     stream: TextIO | None = sys.stderr
     if stream is not None:
         with suppress(OSError):

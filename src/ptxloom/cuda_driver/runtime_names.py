@@ -20,7 +20,7 @@ class RuntimeNames:
         functions: The documented functions, and those that compilers call.
         aliases: Symbols, each with the one that it is an alias of.
         errors: Numbers and names.
-        members: The members of the structure of properties: offset and bytes by name; `all` is the structure.
+        members: The members of the structure of properties: offset and bytes by name; `all` is the whole structure.
         properties: Offset, bytes and the number of the attribute, by name and element.
     """
 
@@ -60,7 +60,7 @@ def major() -> int:
 
 
 def source() -> str:
-    """The C source. What another file defines takes the place of its stub, which is weak."""
+    """The C source. Stubs are weak: a definition in another file replaces its stub."""
     known = runtime_names()
     lines = ['#include "tables.h"', "", f"const int runtime_version = {known.version};"]
     lines.append(f"const size_t properties_bytes = {known.members['all'][1]};")
@@ -78,7 +78,7 @@ def source() -> str:
 
 
 def version_script() -> str:
-    """A script for the linker: programs ask for the symbols of a version that is called like the library."""
+    """A script for the linker: programs look up symbols of a version with the library's name."""
     return f"VERSION {{ libcudart.so.{major()} {{ global: *; }}; }}\n"
 
 

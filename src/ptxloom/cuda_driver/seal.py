@@ -1,4 +1,4 @@
-"""The seal of a folder of libraries: what they were made of and the digest of each, as in entries of the cache."""
+"""The seal of a folder of libraries: their key and the digest of each, as in entries of the cache."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def seal(place: Path, key: str, files: Iterable[str]) -> None:
 
 
 def is_sealed(place: Path, key: str, files: Iterable[str]) -> bool:
-    """Whether a folder holds all files, each as it was when the folder was sealed, and was sealed for this key."""
+    """Whether a folder was sealed for this key, and holds all files, unchanged since."""
     try:
         return (place / SEAL).read_bytes() == _told(place, key, files).encode("ascii")
     except OSError:

@@ -1,7 +1,7 @@
 """The process in which the kernels of a program run: `python -m ptxloom.cuda_driver.server SOCKET` or `ptxloom exec`.
 
 Every process of the program has a connection, which a thread here serves: a device of its own, whose memory both see at
-the same addresses. When a connection ends, its device goes with it.
+the same addresses. When a connection ends, its device is removed.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class Server:
         threading.Thread(target=self._accept, daemon=True).start()
 
     def close(self) -> None:
-        """Take no more processes."""
+        """Accept no more processes."""
         self._socket.close()
         shutil.rmtree(self._folder, ignore_errors=True)
 
@@ -82,17 +82,17 @@ class Server:
             threading.Thread(target=self._serve, args=(connection, number), daemon=True).start()
 
     def _next(self) -> socket.socket | None:
-        """The next process that connects; None when no more are taken."""
+        """The next process that connects; None after `close`."""
         while self._socket.fileno() >= 0:
             try:
                 return self._socket.accept()[0]
-            except OSError:  # closed, or as many files are open as may be: until one is closed
+            except OSError:  # closed, or too many open files: wait until one is closed
                 time.sleep(_PAUSE)
         return None
 
     def _serve(self, connection: socket.socket, number: int) -> None:
-        """Serve one process until it ends; however that comes about, its device goes with it."""
-        with connection, BufferedReader(_Asked(connection)) as asked:  # a short question comes at one reading
+        """Serve one process until it ends in any way, then remove its device."""
+        with connection, BufferedReader(_Asked(connection)) as asked:  # a short request takes one read
             try:
                 while (question := _question(asked)) is not None:
                     if not self._goes_on(connection, number, *question):
@@ -115,7 +115,7 @@ class Server:
         return _answered(connection, ANSWER.pack(error, 0, len(answer)) + answer)
 
     def _welcome(self, connection: socket.socket, number: int) -> bool:
-        """Make a device for a process, a new one if the addresses of the first are taken at its end."""
+        """Make a device for a process; another one if the process cannot map the addresses of the first."""
         self._drop(number)
         try:
             session = self._sessions[number] = self._make(number)
@@ -124,7 +124,7 @@ class Server:
             return False
         try:
             socket.send_fds(connection, [session.hello()], [region.file for region in session.regions])
-        except OSError:  # who asked has ended since
+        except OSError:  # the process has ended
             return False
         return True
 
@@ -136,20 +136,20 @@ class Server:
 
 
 def _folder() -> str:
-    """A folder for the socket: that for temporary files, unless its name is longer than a socket's may be.
+    """A folder for the socket: the one for temporary files, unless its path is too long for a socket.
 
     Raises:
-        NoDriver: There is no such folder.
+        NoDriver: There is no folder for temporary files.
     """
     folder = temporary_folder("ptxloom-")
     if len(os.fsencode(folder + _SOCKET)) <= _MOST_NAME_BYTES:
         return folder
     Path(folder).rmdir()
-    return temporary_folder("ptxloom-", "/tmp")  # noqa: S108 - the name is new, and the folder this user's alone
+    return temporary_folder("ptxloom-", "/tmp")  # noqa: S108 - a new name, and a private folder
 
 
 class _Asked(RawIOBase):
-    """What a process asks: looked for a few times before this thread sleeps, as to wake takes longer than a launch."""
+    """The requests of a process: polled a few times before this thread sleeps, as waking takes longer than a launch."""
 
     def __init__(self, connection: socket.socket) -> None:
         self._receive = connection.recv_into
@@ -159,7 +159,7 @@ class _Asked(RawIOBase):
         return True
 
     def readinto(self, buffer: WriteableBuffer, /) -> int:
-        """Fill a buffer with what is there; 0 bytes if the other end has closed."""
+        """Fill a buffer with the available bytes; 0 if the other end has closed."""
         for _ in range(_LOOKS):
             try:
                 return self._receive(buffer, 0, socket.MSG_DONTWAIT)
@@ -169,7 +169,7 @@ class _Asked(RawIOBase):
 
 
 def _answered(connection: socket.socket, answer: bytes) -> bool:
-    """Handle a request; returns False if the requesting process has ended since."""
+    """Send a response; returns False if the requesting process has ended."""
     try:
         connection.sendall(answer)
     except OSError:
@@ -178,7 +178,7 @@ def _answered(connection: socket.socket, answer: bytes) -> bool:
 
 
 def _question(asked: BinaryIO) -> tuple[int, bytes] | None:
-    """What is asked next; None if the other end has closed."""
+    """The next request; None if the other end has closed."""
     head = _received(asked, QUESTION.size)
     if head is None:
         return None
@@ -203,7 +203,7 @@ def _received(asked: BinaryIO, size: int) -> bytes | None:
 
 @contextmanager
 def watched() -> Generator[None]:
-    """With `PTXLOOM_WHY`, report for every kernel why its result is wrong, equal reports once."""
+    """With `PTXLOOM_WHY`, report for every kernel why its result is wrong; equal reports only once."""
     if not os.environ.get("PTXLOOM_WHY"):
         yield
         return
@@ -224,7 +224,7 @@ def main(arguments: Sequence[str]) -> None:
     """Serve until standard input ends; the first line of the output is the socket's path.
 
     Args:
-        arguments: The architecture, the tools (with commas between), bytes, what becomes of a hazard.
+        arguments: The architecture, the tools (comma-separated), the memory in bytes, and the treatment of hazards.
     """
     arch, checks, memory_bytes, on_hazard = arguments
     report = Report(on_hazard)

@@ -55,7 +55,7 @@ if TYPE_CHECKING:
 
 _TARGET_NUMBER: Final = 0xFFFF  # of a CUjit_target; the bits above say that it is architecture-specific
 _MOST_PREPARED: Final = 256  # launches
-_SHARING: Final = threading.Lock()  # no memory goes while another process opens it
+_SHARING: Final = threading.Lock()  # no memory is released while another process opens it
 _HEAP_BYTES: Final = 8 << 20  # what cuCtxGetLimit returns for malloc's heap before it is set
 
 
@@ -68,11 +68,11 @@ class Session:
         checks: The tools that watch.
         memory_bytes: The bytes that may be allocated.
         report: Receives the reports on its kernels.
-        others: Returns the session with a number, whose memory this one may request.
+        others: Returns the session with a number, whose memory this one may open.
 
     Attributes:
         memory: Its device memory, which the process sees at the same addresses.
-        checks: The tools.
+        checks: The tools that watch.
         regions: The memory that the process maps: its own, and its marks if it is watched.
     """
 
@@ -82,10 +82,10 @@ class Session:
         self.number = number
         self._others = others
         self._opened: dict[int, int] = {}
-        self._borrowers: set[Session] = set()  # which have opened memory of this one
+        self._borrowers: set[Session] = set()  # sessions that have opened memory of this one
         self._lenders: set[Session] = set()
         self._is_over = False
-        self._given: set[int] = set()  # addresses of the program's allocations, which it may free
+        self._given: set[int] = set()  # addresses of the program's allocations that it may free
         self.checks = tuple(checks)
         self.regions: list[SharedRegion] = []
         try:
@@ -114,7 +114,7 @@ class Session:
             Operation.MISSING: self._missing,
             Operation.TENSOR_MAP: self._tensor_map,
             Operation.IPC_OPEN: self._open,
-            Operation.IMAGE: lambda data: self._images.show(data),  # noqa: PLW0108 - made when one comes
+            Operation.IMAGE: lambda data: self._images.show(data),  # noqa: PLW0108 - created on first use
             Operation.DROP_IMAGE: lambda data: self._images.drop(data),  # noqa: PLW0108 - likewise
             Operation.PLACE: self._place,
             Operation.REFERENCE: lambda data: self._of(data)[1].reference(data),
@@ -130,7 +130,7 @@ class Session:
             region.close()
 
     def hello(self) -> bytes:
-        """What the device is."""
+        """Describe the device."""
         region, *marks = self.regions
         uuid = hashlib.sha256(f"{self._arch} {self.number}".encode()).digest()[:16]
         return DEVICE.pack(
@@ -152,7 +152,7 @@ class Session:
         return CudaError.SUCCESS, self._answers[operation](data)
 
     def close(self) -> None:
-        """The process has ended; memory that others have opened stays as it is, until they have ended too."""
+        """End the session; memory that other processes have opened stays until they have ended, too."""
         self._prepared.clear()
         self._kernels.clear()
         self._modules.clear()
@@ -164,7 +164,7 @@ class Session:
                 lender._give_back()  # noqa: SLF001 - as above
 
     def _give_back(self) -> None:
-        """Let the memory go, once neither this process nor another one can reach it."""
+        """Release the memory once no process can access it."""
         if self._is_over and not self._borrowers:
             self._unmap()
 
@@ -185,11 +185,11 @@ class Session:
         return NUMBER.pack(made.address)
 
     def _open(self, data: bytes) -> bytes:
-        """Let kernels of this process reach an allocation of another one."""
+        """Let kernels of this process access an allocation of another one."""
         number, address = PAIR.unpack(data)
         with _SHARING:
             other = self._others(number)
-            if other is None or other is self or address not in other.memory:  # elsewhere it can be unmapped
+            if other is None or other is self or address not in other.memory:  # other memory can be unmapped
                 raise Refused(CudaError.INVALID_VALUE)
             piece = next((one for one in other.memory.pieces() if one.start == address), None)
             if piece is None:
@@ -220,16 +220,16 @@ class Session:
         return b""
 
     def _own(self, address: int) -> None:
-        """Let an address be that of an allocation of the program's.
+        """Check that an address is that of an allocation of the program.
 
         Raises:
-            Refused: It is not: a module's variables go with the module.
+            Refused: It is not: a module's variables are released with the module.
         """
         if address not in self._given:
             raise Refused(CudaError.INVALID_VALUE)
 
     def _place(self, data: bytes) -> bytes:
-        """Memory that is there at times, always at the same place: a graph's."""
+        """Handle memory of graphs, which is mapped only at times, always at the same address."""
         step, address = PAIR.unpack(data)
         try:
             match step:
@@ -249,7 +249,7 @@ class Session:
             raise Refused(CudaError.INVALID_VALUE) from None
         return b""
 
-    # -- what textures and tensor maps are over
+    # -- textures and tensor maps
 
     @cached_property
     def _images(self) -> Images:
@@ -302,7 +302,7 @@ class Session:
         return b""
 
     def _of(self, data: bytes) -> tuple[int, Loaded, str]:
-        """The module that a question is about, and the name in it."""
+        """The module that a request names, and the name in it."""
         (number,) = NUMBER.unpack_from(data)
         loaded = self._modules.get(number)
         if loaded is None:
@@ -320,7 +320,7 @@ class Session:
             raise Refused(CudaError.INVALID_VALUE if name in loaded.module.functions else CudaError.NOT_FOUND)
         try:
             loaded.variables.note_filled(name)  # the caller may fill an `.extern` one
-        except UsageError:  # a texture's, which has no bytes
+        except UsageError:  # a texture reference, which has no bytes
             raise Refused(CudaError.NOT_SUPPORTED) from None
         return PAIR.pack(piece.start, piece.size)
 
@@ -365,7 +365,7 @@ class Session:
         return CudaError.SUCCESS, ENDING.pack(DONE) + result.output.encode("utf-8", "surrogateescape")
 
     def _prepare(self, kernel: Kernel, head: bytes) -> Prepared:
-        """Judge what a launch is, beside its parameters; kept for the next one like it."""
+        """Check a launch except for its parameters; kept for the next launch of the same kind."""
         _, *sizes = LAUNCH.unpack(head)
         cluster, shared_bytes, (stack_bytes, printf_bytes, heap_bytes, pending) = sizes[6:9], sizes[9], sizes[11:15]
         options: LaunchOptions = {
@@ -387,7 +387,7 @@ class Session:
         """Report a hazard.
 
         Raises:
-            Ending: That ends the program.
+            Ending: The hazard ends the program.
         """
         if self._report.found(kernel.name, str(what), has_lines=".loc" in kernel.module.source.text):
             raise Ending

@@ -1,4 +1,4 @@
-"""The output of `nvidia-smi` for programs: their device, by the driver's data.
+"""The output of `nvidia-smi` for programs: the driver's device.
 
 `ptxloom exec` puts a script of this name first on the program's path; it runs `python -m ptxloom.cuda_driver.smi`.
 """
@@ -41,7 +41,7 @@ _OTHERWISE: Final = {
 
 @dataclass(frozen=True, slots=True)
 class DeviceState:
-    """The driver's data on its device.
+    """The driver's description of its device.
 
     Attributes:
         name: Its name.
@@ -60,7 +60,7 @@ class DeviceState:
     cuda: str
 
     def field(self, name: str) -> str | None:
-        """What a field of a query holds, without its unit; None if there is no such field."""
+        """The value of a field of a query, without its unit; None if there is no such field."""
         mib = self.memory_bytes // _MIB
         known = {
             "name": self.name, "uuid": self.uuid, "pci.bus_id": self.bus, "index": "0", "count": "1",
@@ -74,7 +74,7 @@ def place(folder: Path) -> None:
     """Put the script into a folder.
 
     Args:
-        folder: That of a server, which goes with it.
+        folder: The server's folder, which is removed with the server.
     """
     script = folder / _NAME
     script.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -P -m {__name__} "$@"\n', encoding="utf-8")
@@ -82,17 +82,17 @@ def place(folder: Path) -> None:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Print what is asked; the exit status."""
+    """Print the requested data; returns the exit status."""
     text, status = told(arguments, _seen())
     sys.stdout.write(text + "\n")
     return status
 
 
 def told(arguments: Sequence[str], seen: DeviceState | None) -> tuple[str, int]:
-    """The output for a command line, and the exit status: that of `nvidia-smi` for the same mistake.
+    """The output for a command line, and the exit status that `nvidia-smi` returns for it.
 
     Args:
-        arguments: Those of the command line.
+        arguments: The arguments of the command line.
         seen: The device, if there is one.
     """
     asked = _parser().parse_args(arguments)
@@ -105,13 +105,13 @@ def told(arguments: Sequence[str], seen: DeviceState | None) -> tuple[str, int]:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        _NAME, allow_abbrev=False, description="What ptxloom's CUDA device is; there is no GPU."
+        _NAME, allow_abbrev=False, description="Describes ptxloom's CUDA device; there is no GPU."
     )
     parser.add_argument("-L", "--list-gpus", dest="list", action="store_true", help="list the device")
-    parser.add_argument("-i", "--id", help="of this device alone")
-    parser.add_argument("--query-gpu", metavar="FIELDS", help="fields, with commas between; see --format")
-    parser.add_argument("--query-compute-apps", metavar="FIELDS", help="of processes: there is no row of any")
-    parser.add_argument("--format", metavar="csv[,noheader][,nounits]", help="how to write a query")
+    parser.add_argument("-i", "--id", help="this device only")
+    parser.add_argument("--query-gpu", metavar="FIELDS", help="fields, comma-separated; see --format")
+    parser.add_argument("--query-compute-apps", metavar="FIELDS", help="fields of processes: prints no rows")
+    parser.add_argument("--format", metavar="csv[,noheader][,nounits]", help="the format of a query's output")
     return parser
 
 
@@ -119,7 +119,7 @@ def _queried(asked: argparse.Namespace, seen: DeviceState) -> tuple[str, int]:
     """A query as comma-separated values, and the exit status."""
     how = (asked.format or "").split(",")
     if how[0] != "csv" or not {*how[1:]} <= {"noheader", "nounits"}:
-        return "A query needs `--format=csv`, with `noheader` and `nounits` behind it as wanted.", _WRONG
+        return "A query needs `--format=csv`, optionally followed by `noheader` and `nounits`.", _WRONG
     names: list[str] = [one.strip() for one in (asked.query_gpu or asked.query_compute_apps).split(",")]
     lines = (
         [] if "noheader" in how else [", ".join(f"{one} [{_UNITS[one]}]" if one in _UNITS else one for one in names)]
@@ -140,7 +140,7 @@ def _queried(asked: argparse.Namespace, seen: DeviceState) -> tuple[str, int]:
 
 
 def _table(seen: DeviceState) -> list[str]:
-    """The output without a query."""
+    """The table that is printed without a query."""
     mib = f"0MiB / {seen.memory_bytes // _MIB}MiB"
     lines = [
         f"NVIDIA-SMI of ptxloom: there is no GPU    Driver Version: {seen.cuda}    CUDA Version: {seen.cuda}",

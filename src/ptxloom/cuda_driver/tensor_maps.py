@@ -1,4 +1,4 @@
-"""What a program asks of `cuTensorMapEncode...`, implemented by `ptxloom.descriptors`."""
+"""`cuTensorMapEncode...`, implemented with `ptxloom.descriptors`."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ _INTERLEAVES: Final = tuple(INTERLEAVES)
 
 
 def encoded(data: bytes, architecture: int) -> bytes:
-    """The map of a question (`libcuda/arrays/tensor_maps.c`), of a device of an architecture such as 90.
+    """The map for a request (`libcuda/arrays/tensor_maps.c`), for an architecture such as 90.
 
     Raises:
-        Refused: There is no such map.
+        Refused: The map is not valid.
     """
     numbers: tuple[int, ...] = TENSOR_MAP.unpack_from(data)
     im2col, type_, rank, address, interleave, swizzle, promotion, fill, channels, pixels = numbers
-    count = 5 * rank - 5 if im2col else 4 * rank - 1  # of what depends on the rank
+    count = 5 * rank - 5 if im2col else 4 * rank - 1  # fields that depend on the rank
     if not (3 if im2col else 1) <= rank <= MOST_RANK or len(data) != TENSOR_MAP.size + 8 * count:
         raise Refused(CudaError.INVALID_VALUE)
     lists: tuple[int, ...] = struct.unpack_from(f"<{count}q", data, TENSOR_MAP.size)

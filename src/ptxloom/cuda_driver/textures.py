@@ -1,4 +1,4 @@
-"""What textures and surfaces are over, as kernels read it: `struct image` of `libcuda/arrays/textures.h`."""
+"""The images of textures and surfaces as kernels read them: `struct image` of `libcuda/arrays/textures.h`."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Images:
     """The textures and surfaces of a process.
 
     Args:
-        memory: The device's, where kernels find them by their handles.
+        memory: The device's memory, where kernels find images by their handles.
     """
 
     def __init__(self, memory: DeviceMemory) -> None:
@@ -37,10 +37,10 @@ class Images:
         self._numbers = count(1)
 
     def show(self, data: bytes) -> bytes:
-        """Let kernels see one; returns its number, or the address of the variable that stands for it.
+        """Make an image visible to kernels; returns its number, or the address of the variable that stands for it.
 
         Raises:
-            Refused: The data does not describe one.
+            Refused: The data does not describe an image.
         """
         reference, is_surface, geometry, format_, channels, layers, flags, *rest = IMAGE.unpack_from(data)
         numbers: list[float] = rest  # the first five and the last are integers

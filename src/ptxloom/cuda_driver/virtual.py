@@ -1,4 +1,4 @@
-"""Memory that a program maps where it wants: pieces of memory, and addresses that both processes have set aside."""
+"""Memory that a program maps itself: pieces of memory, and addresses reserved in both processes."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
     from ptxloom.machine.port.region import DeviceMemory
 
 UNIT: Final = 2 << 20
-"""In which memory is made and mapped, as on the GPUs that there are."""
+"""The granularity of allocations and mappings, as on real GPUs."""
 _READ_WRITE: Final = 3
 
 
 class Step(IntEnum):
-    """What is asked; `enum step` in `virtual.c`."""
+    """The step of a request; `enum step` in `virtual.c`."""
 
     RANGE = 1
     CREATE = 2
@@ -40,7 +40,7 @@ class Step(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class _Memory:
-    """A piece of memory: a file, how long it is, what reports call it."""
+    """A piece of memory: its file, its size, and its name in reports."""
 
     file: int
     nbytes: int
@@ -49,7 +49,7 @@ class _Memory:
 
 @dataclass(slots=True)
 class _Mapping:
-    """A piece of memory at an address, and what kernels may do there."""
+    """A piece of memory mapped at an address, and the access that kernels have."""
 
     nbytes: int
     name: str
@@ -57,10 +57,10 @@ class _Mapping:
 
 
 class VirtualMemory:
-    """What one program maps.
+    """The mappings of one program.
 
     Args:
-        memory: The device's, which counts it and lets kernels reach it.
+        memory: The device's memory, which counts it and lets kernels access it.
     """
 
     def __init__(self, memory: DeviceMemory) -> None:
@@ -69,13 +69,13 @@ class VirtualMemory:
         self._numbers = count(1)
         self._pieces: dict[int, _Memory] = {}
         self._mappings: dict[int, _Mapping] = {}
-        self._reached: list[int] = []  # where runs of mappings start that kernels may reach
+        self._reached: list[int] = []  # the starts of runs of mappings that kernels may access
 
     def answer(self, data: bytes) -> bytes:
         """Carry out a request.
 
         Raises:
-            Refused: It cannot be done.
+            Refused: It cannot be carried out.
         """
         step, first, second, third = VIRTUAL.unpack_from(data)
         match step:
@@ -99,7 +99,7 @@ class VirtualMemory:
         return VIRTUAL_TOLD.pack(0, 0, 0)
 
     def close(self) -> None:
-        """The program has ended."""
+        """Release everything at the end of the program."""
         for piece in self._pieces.values():
             os.close(piece.file)
         if self._range is not None:
@@ -118,13 +118,13 @@ class VirtualMemory:
             raise Refused(CudaError.OUT_OF_MEMORY) from None
         try:
             file = _new_file(nbytes)
-        except OSError:  # more files than this process may have, or a longer one
+        except OSError:  # too many open files, or the file would be too long
             self._memory.charge(-nbytes)
             raise Refused(CudaError.OUT_OF_MEMORY) from None
         return self._kept(file, nbytes, origin)
 
     def _import(self, process: int, given: int) -> bytes:
-        """Memory behind a file of the program's: another one of its processes made it."""
+        """Import memory by a file of the program that another of its processes made."""
         try:
             file = os.open(f"/proc/{process}/fd/{given}", os.O_RDWR | os.O_CLOEXEC)
         except OSError:
@@ -175,7 +175,7 @@ class VirtualMemory:
         self._reach()
 
     def _reach(self) -> None:
-        """Let kernels reach what they may, mappings side by side as one."""
+        """Let kernels access the mappings that they may, adjacent ones as one piece."""
         for start in self._reached:
             self._memory.unregister(start)
         self._reached.clear()
@@ -194,7 +194,7 @@ class VirtualMemory:
 
 
 def _is_memory(file: int) -> bool:
-    """Whether a file holds lasting memory: it cannot be shortened, and its pages are not huge ones, which are few."""
+    """Whether a file is lasting memory: it cannot be shortened, and does not use huge pages, which are scarce."""
     try:
         is_sealed = fcntl.fcntl(file, fcntl.F_GET_SEALS) & fcntl.F_SEAL_SHRINK
     except OSError:  # no file in memory
@@ -203,7 +203,7 @@ def _is_memory(file: int) -> bool:
 
 
 def _new_file(nbytes: int) -> int:
-    """Memory behind a file, whose length cannot change."""
+    """A file in memory whose length cannot change."""
     file = os.memfd_create("ptxloom memory", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
     try:
         os.ftruncate(file, nbytes)

@@ -1,8 +1,8 @@
 # ruff: noqa: INP001 - no package: its folder stands in the search path
-"""What Python runs first in the programs that `ptxloom exec` starts, whether ptxloom is installed there or not.
+"""Runs first in Python programs that `ptxloom exec` starts, even where ptxloom is not installed.
 
-`cuda.bindings.runtime` gets the functions of the libcudart that `exec` brings, and PyTorch its device, if ptxloom is
-there: each when it is imported. This module stands in the way of another of its name, which it runs in its place.
+`cuda.bindings.runtime` gets the functions of the libcudart of `exec`, and PyTorch its device, if ptxloom is
+installed: each when it is imported. This module hides any other `sitecustomize`, and therefore runs it.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from pathlib import Path
 from typing import Any
 
 _HERE = str(Path(__file__).parent)
-# Cython's, a capsule for each function; later modules take them from it. The second is that of 13.1.
+# Cython modules with a capsule for each function, which later modules import. The second is that of 13.1.
 _BINDINGS = frozenset({"cuda.bindings._internal.runtime", "cuda.bindings._bindings.cyruntime"})
 _LIBRARY = "libcudart.so.13"
 
 
 class _Finder(MetaPathFinder):
-    """Stands before the others until the module is looked for."""
+    """Precedes the other finders until the module is imported."""
 
     def find_spec(self, fullname: str, path: Any = None, target: Any = None) -> Any:
-        """The module, found as it would be, and with a loader that has the last word."""
+        """Find the module with the other finders, and wrap its loader."""
         del path, target
         if fullname not in _BINDINGS:
             return None
@@ -42,17 +42,17 @@ class _Loader(Loader):
         self._loader = loader
 
     def create_module(self, spec: Any) -> Any:
-        """As the other."""
+        """Delegate to the other loader."""
         return self._loader.create_module(spec)
 
     def exec_module(self, module: Any) -> None:
-        """As the other, and then what stands here."""
+        """Delegate to the other loader, then add the functions."""
         self._loader.exec_module(module)
         _bind(module.__dict__.get("__pyx_capi__", {}))
 
 
 def _bind(functions: dict[str, Any]) -> None:
-    """Replace `_cudaMalloc` and so on by those of the library; functions that it lacks stay."""
+    """Replace `_cudaMalloc` and so on with the library's; functions that it lacks stay."""
     python = ctypes.pythonapi
     python.PyCapsule_GetName.restype = ctypes.c_char_p
     python.PyCapsule_GetName.argtypes = [ctypes.py_object]
@@ -70,7 +70,7 @@ def _bind(functions: dict[str, Any]) -> None:
             functions[name] = python.PyCapsule_New(ctypes.cast(function, ctypes.c_void_p), signature, None)
 
 
-_names: list[Any] = []  # of capsules, which do not keep them
+_names: list[Any] = []  # names of capsules, which do not own them
 
 
 def _run() -> None:

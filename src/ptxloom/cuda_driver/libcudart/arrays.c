@@ -18,7 +18,7 @@ int cuSurfObjectGetResourceDesc(struct driver_resource *resource, uint64_t surfa
 
 enum { FIRST_NORMALISED = 5, LAST_NORMALISED = 16, UNORM_INT8X1 = 0xc0 };
 
-/* The kinds of channels beyond integers and floats are formats of their own in the driver: normalised ones follow each other. */
+/* Channels other than integers and floats have formats of their own in the driver: normalised ones are consecutive. */
 static int format_of(const struct channel_format *from, int *format, unsigned *channels) {
     static const int widths[] = {8, 16, 32}, formats[3][3] = {{0x08, 0x09, 0x0a}, {0x01, 0x02, 0x03}, {0, 0x10, 0x20}};
     unsigned count = 0;
@@ -34,7 +34,7 @@ static int format_of(const struct channel_format *from, int *format, unsigned *c
 }
 
 static struct channel_format channels_of(int format, unsigned channels) {
-    if (format >= UNORM_INT8X1) { /* three of 8 bits, three of 16, and again with a sign */
+    if (format >= UNORM_INT8X1) { /* three of 8 bits, three of 16, then the signed ones */
         const int bits = (format - UNORM_INT8X1) / 3 % 2 ? 16 : 8;
         struct channel_format named = {{0}, format - UNORM_INT8X1 + FIRST_NORMALISED};
         for (unsigned i = 0; i < channels && i < 4; i++) named.bits[i] = bits;

@@ -1,7 +1,7 @@
-/* Code that a program carries: fat binaries that its constructors register, and the kernels and variables in them.
+/* Code within a program: fat binaries that its constructors register, and their kernels and variables.
 
-   Nothing is loaded before it is needed. Host addresses name kernels and variables; handles of kernels that the program
-   was given name themselves. */
+   Code is loaded on first use. Host addresses identify kernels and variables; handles of kernels that the program
+   received identify themselves. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,10 +10,10 @@
 
 enum { WRAPPER_MAGIC = 0x466243b1, WITH_LINKED_PARTS = 2, INPUT_FATBINARY = 3 };
 
-struct wrapper { /* what nvcc puts into a program for each of its objects */
+struct wrapper { /* emitted by nvcc for each object of a program */
     int magic, version;
     const void *image;
-    const void *const *parts; /* if version is 2: the fat binaries that nvlink made the image of, ended by a null */
+    const void *const *parts; /* if version is 2: the fat binaries that nvlink linked, null-terminated */
 };
 
 struct binary {
@@ -26,7 +26,7 @@ struct binary {
 enum kind { KERNEL, VARIABLE, MANAGED, HANDLE };
 
 struct symbol {
-    const void *host; /* NULL where the table is free */
+    const void *host; /* NULL if the slot is free */
     const char *name;
     struct binary *binary;
     enum kind kind;
@@ -88,7 +88,7 @@ static void insert(struct symbol symbol) {
     *into = symbol;
 }
 
-/* A program of separately compiled parts carries what nvlink made, machine code alone, beside the parts with their PTX. */
+/* A program of separately compiled parts contains nvlink's output, machine code alone, and the parts with their PTX. */
 static int load_parts(struct binary *binary) {
     handle state;
     const void *linked;
@@ -164,7 +164,7 @@ int kernel_of(const void *function, handle *kernel) {
 static struct symbol *variable_named(const void *symbol) {
     struct symbol *found = find(symbol);
     if (found && (found->kind == VARIABLE || found->kind == MANAGED)) return found;
-    for (size_t i = 0; i < room; i++) /* a managed variable is named by the address that the program reads from its own */
+    for (size_t i = 0; i < room; i++) /* the program identifies a managed variable by the address stored in its own */
         if (table[i].host && table[i].kind == MANAGED && table[i].address == symbol && symbol) return &table[i];
     return NULL;
 }
@@ -261,7 +261,7 @@ EXPORTED char __cudaInitModule(void **given) {
     return (char)(told(failed) == SUCCESS);
 }
 
-/* What launches are compiled to keeps this in a static variable: the host address, so that it outlives a reset. */
+/* Compiled launches keep the result in a static variable: return the host address, which survives a reset. */
 EXPORTED int __cudaGetKernel(const void **kernel, const void *function) {
     *kernel = function;
     return SUCCESS;

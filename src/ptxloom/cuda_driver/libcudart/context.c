@@ -1,4 +1,4 @@
-/* Devices and contexts: each thread has a device, whose primary context is made current when it is first needed. */
+/* Devices and contexts: each thread has a device, whose primary context is made current on first use. */
 #include <pthread.h>
 
 #include "runtime.h"
@@ -96,7 +96,7 @@ EXPORTED int cudaSetValidDevices(int *devices, int count) {
 }
 
 EXPORTED int cudaSetDeviceFlags(unsigned flags) {
-    enum { MAP_HOST = 8 }; /* as every device does: the driver is not told */
+    enum { MAP_HOST = 8 }; /* every device does: the driver has no such flag */
     int device = 0, failed = current_device(&device);
     return told(failed ? failed : cuDevicePrimaryCtxSetFlags_v2(device, flags & ~(unsigned)MAP_HOST));
 }

@@ -73,7 +73,7 @@ int copy_of(const struct copy_3d *asked, struct copy *copy) {
     if (asked->source_array) failed = element_bytes(asked->source_array, &of_source);
     if (!failed && asked->destination_array) failed = element_bytes(asked->destination_array, &of_destination);
     if (failed) return failed;
-    unit = asked->source_array ? of_source : of_destination; /* the extent counts elements where an array takes part */
+    unit = asked->source_array ? of_source : of_destination; /* the extent counts elements if an array is involved */
     const struct position *from = &asked->source_position, *to = &asked->destination_position;
     copy->source = asked->source_array
                        ? in_array(asked->source_array, 0, 0, 0)
@@ -196,8 +196,8 @@ EXPORTED int cudaMemcpy2DArrayToArray(handle to, size_t to_x, size_t to_y, handl
     return copied((struct copy){in_array(from, x, y, 0), in_array(to, to_x, to_y, 0), width, height, 1}, kind, 0, NULL);
 }
 
-/* These take bytes, row after row, from where they begin to wherever that is: the names that were deprecated long ago, and
-   are used still. */
+/* Copies of bytes, row after row, from any start: functions that were deprecated long ago, and
+   are still used. */
 static int in_rows(handle array, size_t x, size_t y, char *bytes_at, size_t bytes, int kind, int into, int later, handle stream) {
     size_t row;
     START();
@@ -256,7 +256,7 @@ EXPORTED int cudaMemcpyFromSymbolAsync(char *to, const void *symbol, size_t byte
     return failed ? told(failed) : cudaMemcpyAsync(to, address, bytes, kind, stream);
 }
 
-/* Each piece ends where a row of either array does. */
+/* Each piece ends at the end of a row of either array. */
 EXPORTED int cudaMemcpyArrayToArray(handle to, size_t to_x, size_t to_y, handle from, size_t x, size_t y, size_t bytes, int kind) {
     size_t to_row, row;
     START();

@@ -25,7 +25,7 @@ EXPORTED int cudaGetDeviceProperties(char *to, int device) {
     if ((failed = cuDeviceTotalMem_v2((size_t *)(to + memory_offset), device))) return told(failed);
     for (int i = 0; i < property_count; i++) {
         int value = 0;
-        if (cuDeviceGetAttribute(&value, properties[i].attribute, device)) continue; /* one that this driver does not know */
+        if (cuDeviceGetAttribute(&value, properties[i].attribute, device)) continue; /* unknown to this driver */
         size_t wide = (size_t)value;
         memcpy(to + properties[i].offset, properties[i].bytes == 8 ? (void *)&wide : (void *)&value, (size_t)properties[i].bytes);
     }
@@ -41,7 +41,7 @@ EXPORTED int cudaDeviceGetAttribute(int *value, int attribute, int device) {
 
 EXPORTED int cudaChooseDevice(int *device, const void *wanted) {
     if (!device || !wanted) return told(INVALID_VALUE);
-    *device = 0; /* all are of one kind */
+    *device = 0; /* all devices are alike */
     return SUCCESS;
 }
 
@@ -53,7 +53,7 @@ EXPORTED int cudaRuntimeGetVersion(int *version) {
     return SUCCESS;
 }
 
-/* Banks of shared memory are four bytes wide on every device since Maxwell: asked for, and ignored. */
+/* Banks of shared memory are four bytes wide on every device since Maxwell: settings are accepted and ignored. */
 EXPORTED int cudaDeviceGetSharedMemConfig(int *bytes) {
     if (!bytes) return told(INVALID_VALUE);
     *bytes = 1; /* cudaSharedMemBankSizeFourByte */

@@ -1,5 +1,5 @@
-/* Errors: their names, and the last one of each thread. The numbers are the driver's; errors of the runtime alone have
-   numbers of their own. */
+/* Errors: their names, and the last one of each thread. The numbers are the driver's; errors that only the runtime has
+   have their own. */
 #include <string.h>
 
 #include "tables.h"

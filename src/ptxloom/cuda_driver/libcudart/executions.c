@@ -1,5 +1,5 @@
-/* Execution contexts: a device's primary one, and green ones, which have a part of it. Their handles are the contexts of the
-   driver; whatever is current stays out of it. */
+/* Execution contexts: a device's primary one, and green ones, which own a part of it. Their handles are the contexts of the
+   driver; the current context does not matter. */
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -22,7 +22,7 @@ int cuCtxPushCurrent_v2(handle context);
 int cuCtxPopCurrent_v2(handle *context);
 int cuStreamCreateWithPriority(handle *stream, unsigned flags, int priority);
 
-struct part { /* what this runtime has made, and so may destroy */
+struct part { /* made by this runtime, which may destroy it */
     handle context, green;
     struct part *next;
 };
@@ -87,10 +87,10 @@ EXPORTED int cudaGreenCtxCreate(handle *context, handle description, int device,
 
 EXPORTED int cudaExecutionCtxDestroy(handle context) {
     handle green = context ? forget(context) : NULL;
-    return told(green ? cuGreenCtxDestroy(green) : INVALID_VALUE); /* a primary one stays */
+    return told(green ? cuGreenCtxDestroy(green) : INVALID_VALUE); /* a primary context stays */
 }
 
-/* Where the driver takes no context for the current one, the runtime has none either. */
+/* A null context, which the driver takes for the current one, is an error here. */
 #define GIVEN(context)                          \
     if (!(context)) return told(INVALID_VALUE); \
     START()

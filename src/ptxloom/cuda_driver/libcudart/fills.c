@@ -26,7 +26,7 @@ EXPORTED int cudaMemset2DAsync(char *at, size_t pitch, int value, size_t width, 
     return told(width && height ? cuMemsetD2D8Async(at, pitch, (unsigned char)value, width, height, stream) : SUCCESS);
 }
 
-/* Slices are disjoint, so that there are at most as many as fit into memory. */
+/* Slices are disjoint, so memory limits their number. */
 static int slices_legal(struct pitched_pointer at, struct extent extent) {
     if (extent.depth > 1 && (at.pitch < extent.width || at.ysize < extent.height)) return INVALID_VALUE;
     return SUCCESS;

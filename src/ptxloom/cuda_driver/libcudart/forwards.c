@@ -1,7 +1,7 @@
-/* Functions whose arguments are those of a function of the driver, passed on as they came. */
+/* Functions with the arguments of a driver function, to which they are forwarded unchanged. */
 #include "runtime.h"
 
-/* FORWARD(3, name, target): a function of three words, all of which `target` takes. */
+/* FORWARD(3, name, target): a function with three word-sized arguments, which `target` takes. */
 #define PARAMETERS_0 void
 #define PARAMETERS_1 word a
 #define PARAMETERS_2 word a, word b
@@ -120,7 +120,7 @@ FORWARD(3, cudaMemPoolSetAttribute, cuMemPoolSetAttribute)
 FORWARD(3, cudaMemPoolGetAttribute, cuMemPoolGetAttribute)
 FORWARD(3, cudaMemPoolSetAccess, cuMemPoolSetAccess)
 FORWARD(3, cudaMemPoolGetAccess, cuMemPoolGetAccess)
-FORWARD(5, cudaMemPrefetchAsync, cuMemPrefetchAsync_v2) /* a location is eight bytes, and travels in a register */
+FORWARD(5, cudaMemPrefetchAsync, cuMemPrefetchAsync_v2) /* a location is eight bytes, passed in a register */
 FORWARD(4, cudaMemAdvise, cuMemAdvise_v2)
 FORWARD(5, cudaMemRangeGetAttribute, cuMemRangeGetAttribute)
 FORWARD(6, cudaMemRangeGetAttributes, cuMemRangeGetAttributes)
@@ -215,7 +215,7 @@ FORWARD(1, cudaDeviceGraphMemTrim, cuDeviceGraphMemTrim)
 FORWARD(3, cudaDeviceGetGraphMemAttribute, cuDeviceGetGraphMemAttribute)
 FORWARD(3, cudaDeviceSetGraphMemAttribute, cuDeviceSetGraphMemAttribute)
 
-/* those that take one argument less */
+/* functions with one argument less than the driver's */
 int cuCtxEnablePeerAccess(handle context, unsigned flags);
 int cuCtxDisablePeerAccess(handle context);
 int cuDevicePrimaryCtxRetain(handle *context, int device);
@@ -249,7 +249,7 @@ EXPORTED int cudaGetDriverEntryPoint(word name, word address, word flags, word s
     return cudaGetDriverEntryPointByVersion(name, address, (word)runtime_version, flags, status);
 }
 
-/* Handles of other processes are 64 bytes, given by value. */
+/* Handles of other processes are 64 bytes, passed by value. */
 struct ipc_handle {
     char bytes[64];
 };

@@ -1,4 +1,4 @@
-/* Nodes of graphs whose parameters the runtime lays out in its own way; all else of graphs is passed on (forwards.c). */
+/* Nodes of graphs whose parameters the runtime lays out in its own way; all other functions of graphs are forwarded (forwards.c). */
 #include "runtime.h"
 
 int cuCtxGetCurrent(handle *context);
@@ -104,7 +104,7 @@ EXPORTED int cudaGraphExecMemcpyNodeSetParams(handle made, handle node, const st
     return failed ? told(failed) : change_copy(made, node, &copy);
 }
 
-/* Bytes in a row, of which either end may be a variable's. */
+/* A copy of consecutive bytes; either end may be a variable. */
 static int row(void *to, const void *from, size_t bytes, int kind, struct copy *copy) {
     int failed = ready();
     return failed ? failed : linear_copy(to, from, bytes, kind, copy);

@@ -1,4 +1,4 @@
-/* Launches, and what may be asked and set of a kernel. */
+/* Launches, and attributes of kernels. */
 #include "runtime.h"
 
 enum { MAX_NESTED = 64 };
@@ -47,7 +47,7 @@ EXPORTED int __cudaPopCallConfiguration(struct dim3 *grid, struct dim3 *block, s
     return SUCCESS;
 }
 
-/* The runtime distinguishes a shape that no device takes from other wrong values. */
+/* The runtime distinguishes shapes that no device supports from other wrong values. */
 static int launchable(struct dim3 grid, struct dim3 block) {
     enum { MAX_THREADS = 1, MAX_BLOCK_X = 2 }; /* those of the grid follow those of the block */
     const unsigned asked[] = {block.x, block.y, block.z, grid.x, grid.y, grid.z};
@@ -102,7 +102,7 @@ EXPORTED int cudaLaunchKernelExC(const struct launch_config *config, const void 
 }
 
 EXPORTED int cudaFuncGetAttributes(struct function_attributes *to, const void *function) {
-    /* in the order of the structure: as the driver numbers what is an int there */
+    /* the driver's numbers of the attributes, in the order of the structure's ints */
     static const int numbers[] = {0, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 15, 14, 16, 17};
     enum { SHARED_BYTES = 1, CONST_BYTES = 2, LOCAL_BYTES = 3 };
     handle kernel;

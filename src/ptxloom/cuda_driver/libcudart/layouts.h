@@ -147,7 +147,7 @@ struct driver_kernel_node { /* CUDA_KERNEL_NODE_PARAMS_v2 */
     handle kernel, context;
 };
 
-struct any_node { /* cudaGraphNodeParams; kinds that are not named here are laid out as the driver's */
+struct any_node { /* cudaGraphNodeParams; kinds not named here have the driver's layout */
     int type, reserved[3];
     union {
         uint64_t room[29];

@@ -1,4 +1,4 @@
-/* Memory: allocations on the device and on the host, and whose a pointer is. */
+/* Memory: allocations on the device and on the host, and the attributes of pointers. */
 #include <string.h>
 
 #include "runtime.h"

@@ -1,4 +1,4 @@
-/* Nodes of graphs of any kind, and the conditions on which some decide. */
+/* Graph nodes of any kind, and conditions. */
 #include <string.h>
 
 #include "runtime.h"
@@ -32,7 +32,7 @@ static int kernel_asked(const struct any_node *from, struct driver_kernel_node *
     return SUCCESS;
 }
 
-/* As the driver lays it out; most kinds of nodes are the same in both. */
+/* Convert parameters to the driver's layout; most kinds of nodes have the same in both. */
 static int asked_of(const struct any_node *from, struct driver_any_node *to) {
     if (!from) return INVALID_VALUE;
     *to = (struct driver_any_node){.type = from->type, .unused = from->unused};
@@ -71,7 +71,7 @@ EXPORTED int cudaGraphAddNode(handle *node, handle graph, const handle *after, c
     START();
     int failed = asked_of(asked, &given);
     if (!failed) failed = cuGraphAddNode_v2(node, graph, after, edges, count, &given);
-    if (!failed && asked->type > COPY_NODE) memcpy(asked->in.room, given.in.room, sizeof given.in.room); /* what it was given */
+    if (!failed && asked->type > COPY_NODE) memcpy(asked->in.room, given.in.room, sizeof given.in.room); /* the caller's parameters */
     return told(failed);
 }
 

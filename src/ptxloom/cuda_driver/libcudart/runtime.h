@@ -1,7 +1,7 @@
-/* The CUDA runtime over the public functions of a driver: values that cross the two, and what every function begins with.
+/* The CUDA runtime over the public functions of a driver: shared values, and the checks that start every function.
 
    Handles of the runtime are those of the driver (streams, events, graphs, arrays, kernels), and so are the numbers of
-   errors, attributes, limits and flags. What is laid out in another way is declared here, field by field; a test compares
+   errors, attributes, limits and flags. Structures with another layout are declared here, field by field; a test compares
    sizes and offsets with NVIDIA's headers where they are installed. */
 #ifndef PTXLOOM_RUNTIME_H
 #define PTXLOOM_RUNTIME_H
@@ -12,7 +12,7 @@
 #include "../libcuda/names.h"
 #include "layouts.h"
 
-typedef uintptr_t word; /* an argument that is passed on as it came */
+typedef uintptr_t word; /* an argument that is forwarded unchanged */
 
 enum {
     SUCCESS = 0,
@@ -28,13 +28,13 @@ enum {
 };
 
 /* errors.c */
-int told(int error); /* remembers an error for cudaGetLastError */
+int told(int error); /* records an error for cudaGetLastError; returns it */
 
 /* context.c */
 int ready(void); /* the calling thread has a context: the one that it made current, or its device's primary one */
 int current_device(int *device);
-int primary_of(int device, handle *context); /* which the runtime retains, once */
-int reset(void (*first)(void));              /* of the current device, if it was used: what is done before */
+int primary_of(int device, handle *context); /* the runtime retains it once */
+int reset(void (*first)(void));              /* resets the current device, if it was used; calls `first` before */
 
 #define START()                            \
     do {                                   \
@@ -55,7 +55,7 @@ int row_bytes(handle array, size_t *bytes);
 /* copies.c */
 enum { HOST = 1, DEVICE = 2, ARRAY = 3, UNIFIED = 4 };
 int copy_of(const struct copy_3d *asked, struct copy *copy);
-int copy_told(const struct copy *copy, struct copy_3d *to); /* as the runtime would have been asked for it */
+int copy_told(const struct copy *copy, struct copy_3d *to); /* in the runtime's terms */
 int linear_copy(void *to, const void *from, size_t bytes, int kind, struct copy *copy);
 
 /* graphs.c */

@@ -1,4 +1,4 @@
-/* What is generated from names.txt: errors by number, and the place of a device's property in its structure. */
+/* Tables generated from names.txt: errors by number, and the offsets of device properties. */
 #ifndef PTXLOOM_TABLES_H
 #define PTXLOOM_TABLES_H
 

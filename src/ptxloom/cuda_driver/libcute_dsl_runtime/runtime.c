@@ -1,14 +1,14 @@
-/* What host code of the CuTe DSL asks of a runtime library, which CUTE_DSL_LIBS names: CUDA's functions under names of its
+/* The runtime library for host code of the CuTe DSL, which CUTE_DSL_LIBS names: CUDA's functions under names of its
    own, a library of kernels that is loaded once, and errors as exceptions of TVM FFI.
 
-   Read off what version 4.8 of the DSL generates and declares. A function that is missing here is named by the DSL. */
+   Derived from the code that version 4.8 of the DSL generates. If a function is missing here, the DSL names it. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "../libcudart/runtime.h"
 
-/* the same functions, by the same arguments */
+/* functions with the same arguments */
 ALIAS(_cudaDeviceGetAttribute, cudaDeviceGetAttribute)
 ALIAS(_cudaDeviceSynchronize, cudaDeviceSynchronize)
 ALIAS(_cudaFuncSetAttribute, cudaFuncSetAttribute)
@@ -30,12 +30,12 @@ const char *cudaGetErrorName(int error);
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-struct loaded { /* what the program's variable points to */
+struct loaded { /* the target of the program's variable */
     handle library;
-    int devices; /* for which it is made ready */
+    int devices; /* the number of devices that it is prepared for */
 };
 
-/* Load a module's kernels, if that has not been done: into a variable of the program, which is zero before. */
+/* Load a module's kernels, once, into a variable of the program that is zero at first. */
 static int load(struct loaded **state, int (*make)(handle *library), int (*prepare)(handle *library, int device)) {
     int devices = 0;
     if (*state) return SUCCESS;

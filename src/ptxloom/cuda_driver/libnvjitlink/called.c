@@ -1,8 +1,8 @@
 /* Functions of LTO-IR that only PTX calls.
 
-   nvJitLink makes PTX of LTO-IR alone, and leaves out what no LTO-IR of the link calls. So there is one more input, which
-   takes the addresses of all that PTX declares `.extern`: C++ of a few lines, compiled by the NVRTC next to
-   nvJitLink. In what comes out these functions are local, and undefined ones are declared without parameters. */
+   nvJitLink makes PTX from LTO-IR only, and drops functions that no LTO-IR of the link calls. So one more input
+   takes the addresses of all functions that PTX declares `.extern`: a few lines of C++, compiled by the NVRTC next to
+   nvJitLink. In the output these functions are local, and undefined ones are declared without parameters. */
 #define _GNU_SOURCE
 #include "called.h"
 
@@ -30,7 +30,7 @@ static const char *after_space(const char *at) {
 
 static int is_of_a_name(char one) { return isalnum((unsigned char)one) || one == '_' || one == '$'; }
 
-/* The name behind `.func`, and what it may return; of no bytes if there is none. */
+/* The name after `.func` and its return value; empty if there is none. */
 static struct name name_behind(const char *at) {
     at = after_space(at);
     if (*at == '(') {
@@ -42,7 +42,7 @@ static struct name name_behind(const char *at) {
     return name;
 }
 
-/* The next function that a text declares `.extern`, from a place on, which moves behind it. */
+/* The next function that a text declares `.extern`; moves `at` past it. */
 static int next_extern(const char **at, struct name *name) {
     while ((*at = strstr(*at, ".extern"))) {
         const char *kind = after_space(*at + strlen(".extern"));
@@ -86,7 +86,7 @@ static char *source_of(const char *text) {
     return source;
 }
 
-/* The compiler beside the linker, or the one that the program has. */
+/* The NVRTC next to the linker, or the one that the program has loaded. */
 static void *compiler_beside(const void *linker) {
     Dl_info where;
     char path[PATH_BYTES];
@@ -153,7 +153,7 @@ static const char *behind_statement(const char *at) {
     return end ? end + 1 : at + strlen(at);
 }
 
-/* A line of PTX to a file; where to go on. */
+/* Write a line of PTX to a file; returns the start of the next. */
 static const char *show_line(FILE *out, const char *at, const char *text) {
     static const char EXTERN[] = ".extern .func", LOCAL[] = ".func";
     const char *end = strchrnul(at, '\n'), *start = at + strspn(at, " \t");

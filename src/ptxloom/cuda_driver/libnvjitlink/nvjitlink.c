@@ -1,4 +1,4 @@
-/* nvJitLink: LTO-IR is linked by NVIDIA's, to PTX; PTX, and what holds it, is linked by the driver; then both together. */
+/* nvJitLink: NVIDIA's library links LTO-IR to PTX; the driver links PTX and its containers, then both together. */
 #define _GNU_SOURCE
 #include <ctype.h>
 #include <stdio.h>
@@ -26,9 +26,9 @@ struct input {
 
 struct link {
     void *theirs;
-    int as_it_is;    /* whether the program asked for something else than machine code */
+    int as_it_is;    /* whether the program wants something other than machine code */
     int lto;
-    size_t lto_count; /* of inputs that NVIDIA's links */
+    size_t lto_count; /* the number of inputs for NVIDIA's library */
     unsigned registers, target;
     struct input *inputs;
     size_t count;
@@ -86,7 +86,7 @@ EXPORTED int nvJitLinkCreate(void **handle, uint32_t count, const char **options
     all[count] = "-ptx";
     int error = ask("nvJitLinkCreate", &link->theirs, count + (link->lto && !link->as_it_is), (word)all, 0, 0);
     free(all);
-    *handle = link; /* a link that could not be made has a log */
+    *handle = link; /* a failed link has a log */
     return error;
 }
 
@@ -108,7 +108,7 @@ static int keep(struct link *link, int kind, const void *data, size_t size) {
     return SUCCESS;
 }
 
-/* -- the driver, with a context, as it wants one ------------------------------------------------------------------ */
+/* -- the driver, which needs a context ------------------------------------------------------------------ */
 
 struct context {
     void *context;
@@ -155,7 +155,7 @@ static int join(struct link *link, const struct input *inputs, size_t count, voi
 
 /* -- inputs -------------------------------------------------------------------------------------------------------- */
 
-/* Kinds of what a fatbin holds. */
+/* Kinds of images in a fatbin. */
 enum { PTX_IMAGE = 1, LTO_IMAGE = 8 };
 
 /* Whether the fatbins anywhere in a file hold images of a kind. */
@@ -187,7 +187,7 @@ static int holds(const unsigned char *data, size_t size, int wanted) {
     return 0;
 }
 
-/* Whether the driver links an input, not NVIDIA's: PTX, and what holds it; and what holds neither it nor LTO-IR. */
+/* Whether the driver links an input, not NVIDIA's library: it holds PTX, or no LTO-IR. */
 static int is_ours(const struct link *link, int kind, const unsigned char *data, size_t size) {
     if (link->as_it_is || kind == LTOIR || kind == INDEX) return 0;
     if (kind == PTX || !link->lto || holds(data, size, PTX_IMAGE)) return 1;
@@ -224,7 +224,7 @@ EXPORTED int nvJitLinkAddFile(struct link *link, int kind, const char *path) {
     return error;
 }
 
-/* The PTX of what NVIDIA's links, with the functions that a PTX text calls. */
+/* The PTX of the inputs for NVIDIA's library, with the functions that a PTX text calls. */
 static int linked_ptx(struct link *link, const char *text, char **made) {
     size_t size = 0;
     void *root = text ? called_root(text, link->target, (const void *)(uintptr_t)theirs("nvJitLinkCreate"), &size) : NULL;

@@ -1,4 +1,4 @@
-/* NVRTC: what it compiles for an architecture is in PTX, too. */
+/* NVRTC: returns PTX in place of machine code. */
 #include "theirs.h"
 
 enum { INTERNAL_ERROR = 11 };
@@ -38,7 +38,7 @@ static int ask(const char *name, word program, void *answer) {
     return call ? (int)call(program, (word)answer, 0, 0, 0, 0) : INTERNAL_ERROR;
 }
 
-/* A program that was compiled for no architecture has no machine code, and gets nothing in its place. */
+/* A program that was compiled for no architecture has no machine code, so nothing replaces it. */
 EXPORTED int nvrtcGetCUBINSize(word program, size_t *size) {
     int error = ask("nvrtcGetCUBINSize", program, size);
     return error || !*size ? error : ask("nvrtcGetPTXSize", program, size);

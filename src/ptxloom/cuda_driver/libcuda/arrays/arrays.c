@@ -18,7 +18,7 @@ unsigned element_bytes(int format, unsigned channels) {
     for (size_t i = 0; i < sizeof plain / sizeof *plain; i++)
         if (plain[i].format == format) return plain[i].bytes * channels;
     if (format < UNORM_INT8X1 || format > SNORM_INT16X4) return 0;
-    /* one, two and four channels of 8 bits and of 16 bits, without sign and with it */
+    /* one, two and four channels of 8 bits and of 16 bits, unsigned and signed */
     const unsigned kind = (unsigned)(format - UNORM_INT8X1), named = 1u << kind % 3;
     return channels == named ? (kind / 3 % 2 ? 2 : 1) * channels : 0;
 }
@@ -37,7 +37,7 @@ EXPORTED int cuDeviceGetTexture1DLinearMaxWidth(size_t *width, int format, unsig
     return SUCCESS;
 }
 
-/* Formats that hardware has and we have not: compressed blocks, and 10 bits a component. */
+/* Formats of hardware that are missing here: compressed blocks, and 10 bits per component. */
 static int is_other_format(int format, unsigned channels) {
     if (format == 0x50 || (format >= 0x91 && format <= 0x96) || format == 0x9d || format == 0x9e) return channels == 4;
     if (format == 0x97 || format == 0x98) return channels == 1;
@@ -51,7 +51,7 @@ uint64_t array_slices(const struct array *array) { return least_one(array->about
 
 static size_t halved(size_t size, unsigned level) { return size ? least_one(size >> level) : 0; }
 
-/* Sizes have been found legal: nothing here goes beyond 64 bits. */
+/* The sizes are legal: nothing here overflows 64 bits. */
 struct array array_level(const struct array_description *about, unsigned level, uint64_t *offset) {
     uint64_t at = 0;
     struct array found = {.about = *about};
@@ -69,7 +69,7 @@ struct array array_level(const struct array_description *about, unsigned level, 
     return found;
 }
 
-/* -- which there are ------------------------------------------------------------------------------------------------- */
+/* -- legal formats and sizes ------------------------------------------------------------------------------------------------- */
 
 static int attribute(int number) { return device.attributes[number]; }
 
@@ -134,7 +134,7 @@ static int may_make(void *const *into, const struct array_description *about, in
     return into ? array_legal(about, has_levels) : INVALID_VALUE;
 }
 
-/* Bytes for `size` of an array: the lock is not held while `memory_new` looks where the call came from. */
+/* Bytes for `size` of an array: the lock is not held while `memory_new` looks up the origin of the call. */
 static int array_memory(uint64_t size, device_pointer *start) {
     return size > device.capacity ? OUT_OF_MEMORY : memory_new(size, ARRAY_MEMORY, 0, start);
 }
@@ -239,7 +239,7 @@ EXPORTED int cuMipmappedArrayGetLevel(void **handle, void *of, unsigned level) {
     return SUCCESS;
 }
 
-/* Its levels can still be described, and no longer be reached. */
+/* Its levels can still be described, but no longer accessed. */
 EXPORTED int cuMipmappedArrayDestroy(void *handle) {
     DRIVER;
     HANDLE(handle);
@@ -251,7 +251,7 @@ EXPORTED int cuMipmappedArrayDestroy(void *handle) {
     return memory_free(start, 1 << ARRAY_MEMORY);
 }
 
-/* -- what only arrays have whose memory is mapped later, or that have planes ---------------------------------------- */
+/* -- for arrays whose memory is mapped later, or that have planes ---------------------------------------- */
 
 EXPORTED int cuArrayGetMemoryRequirements(void *needs, void *handle, int which) {
     GIVEN(needs && handle);

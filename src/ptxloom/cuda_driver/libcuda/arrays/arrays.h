@@ -1,4 +1,4 @@
-/* Arrays: memory of the device that has a shape and a format, reached by copies, textures and surfaces alone. */
+/* Arrays: device memory with a shape and a format, accessed only by copies, textures and surfaces. */
 #ifndef PTXLOOM_ARRAYS_H
 #define PTXLOOM_ARRAYS_H
 
@@ -24,7 +24,7 @@ struct array {
     device_pointer start;
     uint64_t pitch, slice; /* bytes from row to row, from slice or layer to the next */
     uint64_t size;
-    void *mipmap; /* of which it is a level */
+    void *mipmap; /* if it is a level of one */
     unsigned level;
 };
 
@@ -33,14 +33,14 @@ struct mipmap {
     struct array_description about;
     device_pointer start;
     unsigned count;
-    void *levels[MOST_LEVELS]; /* handles of those that were asked for */
+    void *levels[MOST_LEVELS]; /* handles of the requested ones */
 };
 
-/* Bytes of an element; 0 if no such format has that many channels. */
+/* Bytes of an element; 0 if the format cannot have that many channels. */
 unsigned element_bytes(int format, unsigned channels);
-/* The most elements of linear memory that a texture has. */
+/* The most elements of a texture over linear memory. */
 size_t linear_texels(unsigned bytes);
-/* A level, in bytes from the start of its mipmapped array; level 0 is an array by itself. */
+/* A level, in bytes from the start of its mipmapped array; a plain array is level 0. */
 struct array array_level(const struct array_description *about, unsigned level, uint64_t *offset);
 uint64_t array_rows(const struct array *array);
 uint64_t array_slices(const struct array *array);

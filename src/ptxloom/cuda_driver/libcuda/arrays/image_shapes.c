@@ -42,7 +42,7 @@ static int array_image(const struct resource *resource, struct image *image, str
     return SUCCESS;
 }
 
-/* -- an array seen in another way -------------------------------------------------------------------------------------- */
+/* -- views of arrays -------------------------------------------------------------------------------------- */
 
 static int view_format(const struct view *view, int *format, unsigned *channels) {
     static const int formats[] = {0x01, 0x08, 0x02, 0x09, 0x03, 0x0a, 0x10, 0x20};
@@ -52,7 +52,7 @@ static int view_format(const struct view *view, int *format, unsigned *channels)
     return 1;
 }
 
-/* Blocks of 16 texels: of 8 bytes where 32-bit integers come in pairs, of 16 where they come in fours. */
+/* Blocks of 16 texels: of 8 bytes over pairs of 32-bit integers, of 16 over fours. */
 static int is_compressed_view(const struct view *view, const struct array_description *a) {
     const int small = view->format == 0x19 || view->format == 0x1c || view->format == 0x1d;
     if (view->format < FIRST_COMPRESSED_VIEW || view->format > LAST_VIEW || a->format != 0x03) return 0;
@@ -143,7 +143,7 @@ int texture_image(const struct resource *resource, const struct sampler *how, co
     return SUCCESS;
 }
 
-/* Faces of cubes are layers to a surface. */
+/* A surface treats faces of cubes as layers. */
 int surface_image(const struct resource *resource, struct image *image) {
     struct array_description about;
     *image = (struct image){.is_surface = 1};

@@ -1,11 +1,11 @@
-/* Tensor maps: the server makes their 128 bytes. */
+/* Tensor maps: the server encodes their 128 bytes. */
 #include <string.h>
 
 #include "base/contexts.h"
 
 enum { TILED, IM2COL, RANKS = 5, HEAD = 10, MOST = HEAD + 6 * RANKS, MAP_BYTES = 128 };
 
-/* One question: a head, then the lists, all as numbers of 64 bits. */
+/* A request: a head, then the lists, all as 64-bit numbers. */
 struct question {
     int64_t numbers[MOST];
     size_t count;
@@ -50,7 +50,7 @@ EXPORTED int cuTensorMapEncodeIm2col(unsigned char *map, int type, uint32_t rank
     return encode(map, &q);
 }
 
-/* Its corners are those of the width; the mode is not part of the map. */
+/* The corners apply to the width; the mode is not part of the map. */
 EXPORTED int cuTensorMapEncodeIm2colWide(unsigned char *map, int type, uint32_t rank, void *address, const uint64_t *sizes,
                                          const uint64_t *strides, int lower, int upper, uint32_t channels, uint32_t pixels,
                                          const uint32_t *steps, int interleave, int mode, int swizzle, int promotion, int fill) {
@@ -62,7 +62,7 @@ EXPORTED int cuTensorMapEncodeIm2colWide(unsigned char *map, int type, uint32_t 
                                    promotion, fill);
 }
 
-/* Its address is what a map begins with. */
+/* A map starts with its address. */
 EXPORTED int cuTensorMapReplaceAddress(unsigned char *map, void *address) {
     enum { ALIGNMENT = 16, ADDRESS_BITS = 57 };
     uint64_t number = (uint64_t)(uintptr_t)address;

@@ -45,7 +45,7 @@ static int object_new(const struct image *image, struct object made, uint64_t *n
     return SUCCESS;
 }
 
-/* Destroying one that does not exist succeeds, as in a driver. */
+/* Destroying one that does not exist succeeds, as in NVIDIA's driver. */
 static int object_destroy(uint64_t number, int is_surface) {
     CONTEXT;
     struct object *one = object_at(number, is_surface);
@@ -55,7 +55,7 @@ static int object_destroy(uint64_t number, int is_surface) {
     return image_drop(number);
 }
 
-/* As in a driver: one row has no pitch, no row is linear memory, and a destroyed array is NULL. */
+/* As in NVIDIA's driver: one row has no pitch, zero rows mean linear memory, and a destroyed array is NULL. */
 static struct resource told(const struct object *one) {
     struct resource r = one->resource;
     if (r.type == ARRAY_RESOURCE && !object_of(AN_ARRAY, r.of.array)) r.of.array = NULL;
@@ -78,7 +78,7 @@ EXPORTED int cuTexObjectCreate(uint64_t *texture, const struct resource *resourc
     if (view && (resource->type == ARRAY_RESOURCE || resource->type == MIPMAP_RESOURCE)) made.view = *view;
     for (int i = 0; i < 3; i++)
         if (how->modes[i] < WRAP_MODE || how->modes[i] > BORDER_MODE) made.how.modes[i] = CLAMP_MODE;
-    memset(made.how.border, 0, sizeof made.how.border); /* a driver does not return it */
+    memset(made.how.border, 0, sizeof made.how.border); /* NVIDIA's driver does not return it */
     return object_new(&image, made, texture);
 }
 

@@ -1,4 +1,4 @@
-/* What a texture or a surface is over, and how a texture is read. */
+/* The memory of a texture or a surface, and how a texture is read. */
 #ifndef PTXLOOM_TEXTURES_H
 #define PTXLOOM_TEXTURES_H
 
@@ -16,7 +16,7 @@ struct resource { /* CUDA_RESOURCE_DESC */
             device_pointer address;
             int format;
             unsigned channels;
-            size_t width, height, pitch; /* linear memory has its bytes as its width */
+            size_t width, height, pitch; /* the width of linear memory is its size in bytes */
         } memory;
         int reserved[32];
     } of;
@@ -37,13 +37,13 @@ struct view { /* CUDA_RESOURCE_VIEW_DESC */
     unsigned first_level, last_level, first_layer, last_layer, reserved[16];
 };
 
-/* What the server receives for one (as in cuda_driver/textures.py). */
+/* The data sent to the server for one (as in cuda_driver/textures.py). */
 struct image_level {
     uint64_t start, pitch, plane;
     uint32_t width, height, depth, unused;
 };
 struct image {
-    uint64_t reference; /* the address of a variable that stands for it; 0: it gets a number */
+    uint64_t reference; /* the address of the variable that stands for it; 0: the server assigns a number */
     uint32_t is_surface, geometry;
     int32_t format;
     uint32_t channels, layers, flags;

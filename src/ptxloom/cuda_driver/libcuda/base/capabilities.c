@@ -1,4 +1,4 @@
-/* What a device can do with other devices, of which there are none, and with the host. */
+/* What a device can do with the host, and with other devices, of which there are none. */
 #include "base/contexts.h"
 #include "base/handles.h"
 
@@ -48,7 +48,7 @@ EXPORTED int cuCtxGetExecAffinity(int *affinity, int type) {
     return SUCCESS;
 }
 
-/* Functions that both the host and kernels call: PTX does not have any. */
+/* Functions for both host and kernels: PTX has no such functions. */
 EXPORTED int cuLibraryGetUnifiedFunction(void **function, void *library, const char *name) {
     DRIVER;
     GIVEN(function && name);
@@ -56,7 +56,7 @@ EXPORTED int cuLibraryGetUnifiedFunction(void **function, void *library, const c
     return INVALID_VALUE;
 }
 
-/* -- notifications, which never come: memory is never taken away ----------------------------------------------------- */
+/* -- notifications, which never come: memory is never revoked ----------------------------------------------------- */
 
 EXPORTED int cuDeviceRegisterAsyncNotification(int which, void (*function)(void *, void *, void *), void *data, void **handle) {
     DRIVER;

@@ -1,4 +1,4 @@
-/* The socket to the server, and what happens at a fork.
+/* The socket to the server, and forks.
 
    One connection per process: a caller holds the lock until the response has arrived. A child process has no driver
    (CUDA_ERROR_NOT_INITIALIZED), as with a GPU, if its parent had called cuInit; else it has its own. */
@@ -61,8 +61,8 @@ static int send_all(const void *data, size_t size) {
 
 enum { LOOKS = 100, FEW = 4, NOW_AND_THEN = 32 };
 
-/* Poll for the response before this thread sleeps: waking takes longer than most launches. If that was in vain a few
-   times (kernels are long, or the machine is busy), only now and then. */
+/* Poll for the response before this thread sleeps: waking takes longer than most launches. After a few failures
+   (kernels are long, or the machine is busy), poll only now and then. */
 static void look(void) {
     static unsigned in_vain;
     char first;
@@ -95,14 +95,14 @@ static int room_for(size_t size) {
     return 1;
 }
 
-/* Who listens at the other end. */
+/* The process at the other end. */
 int server_process(void) {
     struct ucred peer = {0};
     socklen_t size = sizeof peer;
     return getsockopt(server, SOL_SOCKET, SO_PEERCRED, &peer, &size) ? 0 : peer.pid;
 }
 
-/* A short question goes at once: the server wakes up for each piece. */
+/* Send a short request in one piece: the server wakes up for each piece. */
 static int send_question(const uint64_t question[2], const struct part *parts, int count) {
     unsigned char together[8192];
     size_t at = 2 * sizeof *question;
@@ -119,7 +119,7 @@ static int send_question(const uint64_t question[2], const struct part *parts, i
     return send_all(together, at);
 }
 
-static const uint64_t MOST_BYTES = 1ull << 31; /* of a question */
+static const uint64_t MOST_BYTES = 1ull << 31; /* of a request */
 
 int ask(enum operation operation, const struct part *parts, int count, struct answer *answer) {
     uint64_t question[2] = {(uint64_t)operation, 0};
@@ -139,7 +139,7 @@ int ask(enum operation operation, const struct part *parts, int count, struct an
         disconnect();
         return DEVICE_UNAVAILABLE;
     }
-    if (head.end) { /* a hazard shall end the program */
+    if (head.end) { /* a hazard must end the program */
         fflush(NULL);
         _exit(head.end);
     }
@@ -189,14 +189,14 @@ static int map_device(const int *files, int count) {
     return well && marked;
 }
 
-static char connected[sizeof((struct sockaddr_un *)0)->sun_path]; /* to whom */
+static char connected[sizeof((struct sockaddr_un *)0)->sun_path]; /* the server's path */
 
 static int open_socket(const char *path) {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     if (strlen(path) >= sizeof address.sun_path) return 0;
     strcpy(address.sun_path, path);
     int made = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    server = fcntl(made, F_DUPFD_CLOEXEC, STDERR_FILENO + 1); /* where the program prints is not for us, open or not */
+    server = fcntl(made, F_DUPFD_CLOEXEC, STDERR_FILENO + 1); /* never a standard stream's, even a closed one's */
     if (made >= 0) close(made);
     return server >= 0 && connect(server, (struct sockaddr *)&address, sizeof address) == 0;
 }
@@ -214,11 +214,11 @@ static forgetting *forgetful[MOST_FORGETFUL];
 static size_t forgetful_count;
 
 void when_server_changes(forgetting *function) {
-    if (forgetful_count == MOST_FORGETFUL) abort(); /* before main, in each program: no test passes */
+    if (forgetful_count == MOST_FORGETFUL) abort(); /* before main, in every program: tests would notice */
     forgetful[forgetful_count++] = function;
 }
 
-/* The server is gone, and another one is named: everything begins anew. */
+/* The environment names another server: forget everything and start over. */
 static void start_again(void) {
     if (server >= 0) close(server);
     server = -1;
@@ -230,7 +230,7 @@ static void start_again(void) {
     failed = SUCCESS;
 }
 
-enum { MOST_PLACES = 64 }; /* as many as the server tries, and more */
+enum { MOST_PLACES = 64 }; /* more than the server tries */
 
 static pthread_once_t prepared = PTHREAD_ONCE_INIT;
 static void prepare(void) { pthread_atfork(NULL, NULL, in_child); }
@@ -244,7 +244,7 @@ int connect_device(void) {
     if (!path || !*path) return said("this CUDA driver runs kernels in a process of ptxloom's: start the program by `ptxloom exec`");
     if (!open_socket(path)) return said("the process in which kernels run cannot be reached: start the program by `ptxloom exec`");
     strcpy(connected, path);
-    for (int place = 0; place < MOST_PLACES; place++) { /* the next request gets other addresses */
+    for (int place = 0; place < MOST_PLACES; place++) { /* each request gets other addresses */
         int files[2], count = 0;
         const char *wrong = greet(files, &count);
         if (wrong) return said(wrong);
@@ -263,5 +263,5 @@ int function_missing(const char *name) {
     return NOT_SUPPORTED;
 }
 
-/* For libcudart, so that what it lacks stands in the same report. */
+/* For libcudart, so that functions that it lacks are in the same report. */
 EXPORTED int ptxloom_function_missing(const char *name) { return function_missing(name); }

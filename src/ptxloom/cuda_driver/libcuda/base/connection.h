@@ -1,4 +1,4 @@
-/* The server, in which kernels run: one connection a process, and questions on it. */
+/* The server, in which kernels run: one connection per process, and requests on it. */
 #ifndef PTXLOOM_CONNECTION_H
 #define PTXLOOM_CONNECTION_H
 
@@ -6,7 +6,7 @@
 #include "base/errors.h"
 #include "base/lock.h"
 
-/* As LOCKED, and returns an error unless cuInit has been called. */
+/* Like LOCKED, but returns an error unless cuInit has been called. */
 #define DRIVER                                   \
     LOCKED;                                      \
     do {                                         \
@@ -54,9 +54,9 @@ int server_process(void);
 int ask(enum operation operation, const struct part *parts, int count, struct answer *answer);
 int connect_device(void);
 int map_shared(uint64_t address, uint64_t size, int file); /* closes the file */
-int function_missing(const char *name);                    /* CUDA_ERROR_NOT_SUPPORTED, told in the report */
+int function_missing(const char *name);                    /* returns CUDA_ERROR_NOT_SUPPORTED; the report lists it */
 
-/* FORGETS(function): it is called when the process turns to another server, of which nothing is known. */
+/* FORGETS(function): it is called when the process connects to another server, and must drop all state. */
 typedef void forgetting(void);
 void when_server_changes(forgetting *function);
 #define FORGETS(function) \

@@ -10,18 +10,18 @@ static __thread int depth;
 
 struct context {
     uint32_t flags;
-    int is_green; /* and goes with the green one that it is of */
+    int is_green; /* and is destroyed with its green context */
     uint64_t id;
-    unsigned attached; /* how often */
+    unsigned attached; /* cuCtxAttach calls */
 };
 
-static void *primary; /* once made, it keeps its handle: released and retained again it is the same */
+static void *primary; /* keeps its handle, even when it is released and retained again */
 static int primary_active;
 static uint32_t primary_flags;
 static int primary_uses;
 static uint64_t made;
 
-/* One that was destroyed by another thread, or below the top of the stack, stays where it is. */
+/* A context destroyed by another thread, or below the top of the stack, stays on the stack. */
 void *current_context(void) { return depth ? stack[depth - 1] : NULL; }
 
 static int is_alive(void *handle) { return object_of(A_CONTEXT, handle) && (handle != primary || primary_active); }
@@ -162,7 +162,7 @@ EXPORTED int cuCtxDestroy_v2(void *handle) {
     return SUCCESS;
 }
 
-/* As it once was: each cuCtxAttach needs its cuCtxDetach, and the last one destroys the context. */
+/* As in old versions: each cuCtxAttach needs its cuCtxDetach, and the last one destroys the context. */
 EXPORTED int cuCtxAttach(void **handle, unsigned flags) {
     CONTEXT;
     if (!handle || flags) return INVALID_VALUE;

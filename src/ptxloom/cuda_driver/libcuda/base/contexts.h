@@ -10,7 +10,7 @@
         if (context_error_) return context_error_; \
     } while (0)
 
-/* As DRIVER, with a current context in which no kernel has failed. */
+/* Like DRIVER, but also requires a current context in which no kernel has failed. */
 #define CONTEXT \
     DRIVER;     \
     CURRENT

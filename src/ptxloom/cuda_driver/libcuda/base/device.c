@@ -1,4 +1,4 @@
-/* Devices: there is one, which the server describes. */
+/* The one device, which the server describes. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdio.h>
@@ -32,7 +32,7 @@ EXPORTED int cuDeviceGet(int *found, int ordinal) {
 
 EXPORTED int cuDeviceGetName(char *name, int length, int which) {
     DRIVER;
-    if (!name || !length) return INVALID_VALUE; /* a negative length is a large one */
+    if (!name || !length) return INVALID_VALUE; /* a negative length is large if unsigned */
     if (!is_device(which)) return INVALID_DEVICE;
     snprintf(name, length < 0 ? sizeof device.name : (size_t)length, "%s", device.name);
     return SUCCESS;
@@ -135,8 +135,8 @@ EXPORTED int cuGetExportTable(const void **table, const void *id) {
     if (!dladdr(__builtin_return_address(0), &asks) || !asks.dli_fname) asks.dli_fname = "this program";
     if (!has_a_front(asks.dli_fname) && !told++)
         fprintf(stderr,
-                "ptxloom: NVIDIA's own CUDA runtime in %s asks if the driver is NVIDIA's; if it needs that, "
-                "build with `nvcc -cudart shared`, or use its framework's own door (docs/driver.md)\n",
+                "ptxloom: NVIDIA's own CUDA runtime in %s checks that the driver is NVIDIA's; if it fails, "
+                "build with `nvcc -cudart shared`, or see what docs/driver.md says of its framework\n",
                 asks.dli_fname);
     return NOT_FOUND;
 }

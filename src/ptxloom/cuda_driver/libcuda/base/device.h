@@ -5,7 +5,7 @@
 #include <stdint.h>
 
 enum { ATTRIBUTES = 256 };
-/* Those that are asked for here, of CUdevice_attribute. */
+/* The values of CUdevice_attribute that this library uses. */
 enum device_attribute {
     MAX_THREADS_PER_BLOCK = 1,
     MAX_BLOCK_DIM_X = 2,
@@ -24,8 +24,8 @@ enum device_attribute {
     CLUSTER_LAUNCH = 120,
 };
 struct device {
-    uint64_t start, size; /* of the addresses that are the device's */
-    uint64_t marks;       /* one byte for each byte, whether it has been written; 0 if no tool needs it */
+    uint64_t start, size; /* of the device's addresses */
+    uint64_t marks;       /* one byte per byte: whether it has been written; 0 if no tool needs them */
     uint64_t capacity;
     int32_t session;
     int32_t attributes[ATTRIBUTES];

@@ -1,4 +1,4 @@
-/* Names of errors, of functions, and what is asked of a driver before anything else. */
+/* Names of errors and functions, and the calls that precede all others. */
 #include <stdio.h>
 #include <string.h>
 

@@ -54,7 +54,7 @@ enum error {
 
 const char *error_name(int error);
 
-/* What has to be there at all is asked before anything else, as on silicon. */
+/* Missing arguments are checked before anything else, as on silicon. */
 #define GIVEN(all)                        \
     do {                                  \
         if (!(all)) return INVALID_VALUE; \

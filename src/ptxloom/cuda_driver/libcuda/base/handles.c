@@ -1,4 +1,4 @@
-/* Handles: what a program gets is a number, which the table turns into an object if it is one of the right kind. */
+/* Handles: programs get numbers, which the table maps to objects if their kind is right. */
 #include <stdint.h>
 #include <stdlib.h>
 
@@ -6,7 +6,7 @@
 
 struct entry {
     enum kind kind; /* 0: free */
-    uint32_t turn;  /* so that a handle is not taken for a later one in its place */
+    uint32_t turn;  /* so that a stale handle does not match a later one in its slot */
     void *object;
 };
 

@@ -1,4 +1,4 @@
-/* Handles: numbers that a table knows, so that a wild one is an error. */
+/* Handles: numbers that are looked up in a table, so that a wild one is an error. */
 #ifndef PTXLOOM_HANDLES_H
 #define PTXLOOM_HANDLES_H
 
@@ -29,11 +29,11 @@ enum kind {
     A_LOG_CALLBACK,
     A_NOTIFICATION,
 };
-void *handle_new(enum kind kind, size_t object_bytes); /* of a new zeroed object; NULL if there is no memory */
-void *object_of(enum kind kind, const void *handle);   /* NULL if it is no handle of this kind */
-void handle_free(const void *handle);                  /* and its object */
-int handle_gone(const void *handle);                   /* it has been one */
-void *handle_next(enum kind kind, size_t *place);      /* one after the other, from a place of 0; NULL behind the last */
+void *handle_new(enum kind kind, size_t object_bytes); /* of a new zeroed object; NULL if out of memory */
+void *object_of(enum kind kind, const void *handle);   /* NULL if it is not a handle of this kind */
+void handle_free(const void *handle);                  /* frees its object, too */
+int handle_gone(const void *handle);                   /* whether it was a handle once */
+void *handle_next(enum kind kind, size_t *place);      /* iterates from a place of 0; NULL after the last */
 void handles_forget(void);
 
 #endif

@@ -1,4 +1,4 @@
-/* How deep kernels of a context call, what they may print and allocate. */
+/* The call depth of a context's kernels, and how much they may print and allocate. */
 #ifndef PTXLOOM_LIMITS_H
 #define PTXLOOM_LIMITS_H
 

@@ -1,5 +1,5 @@
-/* Where a program loads NVIDIA's NVRTC or nvJitLink, it gets ours in front of it (libnvrtc/theirs.h); where it is linked
-   with NVRTC, it finds the two functions here first that machine code is had by. */
+/* A program that loads NVIDIA's NVRTC or nvJitLink gets our wrapper (libnvrtc/theirs.h); one that is linked with
+   NVRTC finds the two functions that return machine code here first. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <link.h>
@@ -37,7 +37,7 @@ static int library_of(const char *path) {
 
 int has_a_front(const char *path) { return library_of(path) < LIBRARIES; }
 
-/* NVIDIA's is not made global, so that a program that looks for a name everywhere finds ours. */
+/* NVIDIA's library is not made global, so that a global look-up of a name finds ours. */
 static __attribute__((noinline)) void *load_in_front(int library, const char *path, int flags) {
     void *theirs = next_loader()(path, flags & ~RTLD_GLOBAL);
     char ours[PATH_BYTES];
@@ -54,7 +54,7 @@ static __attribute__((noinline)) void *load_in_front(int library, const char *pa
     return front;
 }
 
-/* All others are loaded by a jump, so that they are looked for on behalf of the caller. */
+/* Other libraries are loaded by a tail call, so that the search uses the caller's paths. */
 EXPORTED void *dlopen(const char *path, int flags) {
     int library = library_of(path);
     return library == LIBRARIES ? next_loader()(path, flags) : load_in_front(library, path, flags);
@@ -68,7 +68,7 @@ static int keep_path_of_nvrtc(struct dl_phdr_info *library, size_t size, void *p
 
 typedef int nvrtc_question(void *program, void *answer);
 
-/* A function of the loaded NVRTC, by whatever path it was loaded; NULL if there is none. */
+/* A function of the loaded NVRTC, whatever its path; NULL if there is none. */
 static nvrtc_question *nvrtcs(const char *name) {
     nvrtc_question *found = NULL;
     char path[PATH_BYTES];
@@ -88,7 +88,7 @@ static int ask_nvrtc(const char *name, void *program, void *answer) {
     return asked ? asked(program, answer) : NVRTC_INTERNAL_ERROR;
 }
 
-/* As libnvrtc/nvrtc.c has them: a program that was compiled for no architecture has no machine code. */
+/* As in libnvrtc/nvrtc.c: a program that was compiled for no architecture has no machine code. */
 EXPORTED int nvrtcGetCUBINSize(void *program, size_t *size) {
     int error = ask_nvrtc("nvrtcGetCUBINSize", program, size);
     return error || !*size ? error : ask_nvrtc("nvrtcGetPTXSize", program, size);

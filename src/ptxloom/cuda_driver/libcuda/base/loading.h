@@ -1,4 +1,4 @@
-/* Libraries of NVIDIA's that another of ours stands in front of. */
+/* Libraries of NVIDIA's that have a wrapper here. */
 #ifndef PTXLOOM_LOADING_H
 #define PTXLOOM_LOADING_H
 

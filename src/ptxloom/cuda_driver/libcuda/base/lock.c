@@ -1,4 +1,4 @@
-/* The lock: recursive, and free in a child process whatever its parent held. */
+/* The lock: recursive, and free in a child process, whatever its parent held. */
 #define _GNU_SOURCE
 #include "base/lock.h"
 

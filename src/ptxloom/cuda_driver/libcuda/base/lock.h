@@ -7,8 +7,8 @@ struct held {
 };
 struct held lock_driver(void);
 void unlock_driver(struct held *held);
-int lock_release(void);    /* however often this thread holds it; returns how often */
-void lock_take(int times); /* as often again */
+int lock_release(void);    /* releases all of this thread's holds; returns their number */
+void lock_take(int times); /* takes it that number of times */
 
 /* Holds the lock to the end of the block. */
 #define LOCKED struct held held_lock __attribute__((cleanup(unlock_driver), unused)) = lock_driver()

@@ -18,7 +18,7 @@ struct callback {
 static char entries[ENTRIES][TEXT_BYTES]; /* the last ones */
 static unsigned written;
 static uint64_t registered;
-static __thread int is_heard; /* what a hearer leads to is written, and not told to this thread's */
+static __thread int is_heard; /* in a callback: entries are written, but not passed to this thread's callbacks */
 
 static void tell(const char *entry) {
     const uint64_t last = registered;
@@ -75,7 +75,7 @@ EXPORTED int cuLogsCurrent(unsigned *iterator, unsigned flags) {
 
 static unsigned oldest(void) { return written > ENTRIES ? written - ENTRIES : 0; }
 
-/* Where to begin: at what was written after an iterator was taken, of what is left. */
+/* The first entry written after an iterator was taken that is still there. */
 static int first_of(const unsigned *iterator, unsigned *first) {
     *first = oldest();
     if (!iterator) return SUCCESS;

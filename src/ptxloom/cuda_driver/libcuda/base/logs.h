@@ -1,4 +1,4 @@
-/* The driver's log, which programs read and hear. */
+/* The driver's log, which programs read or receive by callbacks. */
 #ifndef PTXLOOM_LOGS_H
 #define PTXLOOM_LOGS_H
 

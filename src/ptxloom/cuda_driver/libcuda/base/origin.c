@@ -1,4 +1,4 @@
-/* Where in the program a call came from: the line of Python, or the function of a library, that reports name. */
+/* The origin of a call, for reports: a line of Python, or a function of a library. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <execinfo.h>
@@ -49,10 +49,10 @@ static int find_python(struct python *p) {
     return p->initialized();
 }
 
-/* Of an installed package, or of Python's own library. */
+/* Whether a file belongs to an installed package, or to Python's own library. */
 static int is_of_a_package(const char *file) { return strstr(file, "-packages/") || strstr(file, "/lib/python3") || file[0] == '<'; }
 
-/* The innermost frame that is the program's own, or else the innermost. */
+/* The innermost frame of the program's own code, or else the innermost. */
 static int python_origin(char *text, size_t room) {
     struct python p;
     int found = 0;
@@ -83,7 +83,7 @@ static const char *file_of(const char *path) {
     return slash ? slash + 1 : path;
 }
 
-/* The first caller outside of the libraries of CUDA. */
+/* The first caller outside CUDA's libraries. */
 static void native_origin(char *text, size_t room) {
     void *frames[16];
     Dl_info own, info;

@@ -23,6 +23,6 @@ enum attribute {
     LAST = 17,
 };
 
-int hint_of(struct hints *hints, enum attribute attribute, const void *value); /* keeps it; NOT_FOUND if there is no such attribute */
+int hint_of(struct hints *hints, enum attribute attribute, const void *value); /* stores it; NOT_FOUND for other attributes */
 
 #endif

@@ -174,7 +174,7 @@ EXPORTED int cuFuncGetParamInfo(void *handle, size_t index, size_t *offset, size
 }
 EXPORTED int cuKernelGetParamInfo(void *kernel, size_t index, size_t *offset, size_t *size) {
     GIVEN(offset);
-    CONTEXT; /* in which the kernel is */
+    CONTEXT; /* the kernel's */
     return cuFuncGetParamInfo(kernel, index, offset, size);
 }
 EXPORTED int cuFuncGetParamCount(void *handle, size_t *count) {
@@ -203,10 +203,10 @@ EXPORTED int cuFuncLoad(void *handle) {
     return function_of(handle) ? SUCCESS : INVALID_HANDLE;
 }
 
-/* -- occupancy: as many CTAs as have room among threads, shared memory and registers, which are those that PTX needs before
-   any is spilt: they let one CTA in, however large it is, as launches do ------------------------------------------------ */
+/* -- occupancy: limited by threads, shared memory and registers. Registers are those that PTX needs before
+   spilling: they always allow one CTA, as launches do ------------------------------------------------ */
 
-enum { SHARED_UNIT = 128 }; /* in which a CTA is given shared memory */
+enum { SHARED_UNIT = 128 }; /* the granularity of a CTA's shared memory */
 
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 

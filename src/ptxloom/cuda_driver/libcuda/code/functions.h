@@ -1,4 +1,4 @@
-/* Functions of modules: what is known of them. */
+/* Functions of modules, and their properties. */
 #ifndef PTXLOOM_FUNCTIONS_H
 #define PTXLOOM_FUNCTIONS_H
 
@@ -11,9 +11,9 @@ enum function_attribute {
     STATIC_SHARED = 1,
     REGISTERS = 4,
     MAX_DYNAMIC_SHARED = 8,
-    REQUIRED_CLUSTER = 11, /* and the two behind it */
+    REQUIRED_CLUSTER = 11, /* and the two after it */
     NON_PORTABLE_CLUSTER = 14,
-    REQUIRED_BLOCK = FUNCTION_ATTRIBUTES - 3, /* and the two behind it */
+    REQUIRED_BLOCK = FUNCTION_ATTRIBUTES - 3, /* and the two after it */
 };
 struct function {
     uint64_t number; /* the server's */
@@ -24,10 +24,10 @@ struct function {
         uint32_t offset, size;
     } *parameters;
     char *name;
-    struct old_launch *old; /* what the functions of long ago have set */
+    struct old_launch *old; /* set by the functions of old launches */
 };
 int function_get(void **function, void *module, const char *name); /* the same handle each time */
 void functions_forget(const void *module);
-int resident(const void *function, int64_t threads, int64_t shared_bytes); /* CTAs that a multiprocessor holds */
+int resident(const void *function, int64_t threads, int64_t shared_bytes); /* the number of CTAs that fit on a multiprocessor */
 
 #endif

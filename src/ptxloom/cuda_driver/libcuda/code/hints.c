@@ -1,4 +1,4 @@
-/* What launches and nodes of graphs are asked for that changes nothing here: it is kept, and told. */
+/* Attributes of launches and graph nodes without effect here: they are stored, and returned on request. */
 #include <string.h>
 
 #include "code/attributes.h"

@@ -1,4 +1,4 @@
-/* Images of modules, which come without a size: it is in their headers, and no memory is read that the program does not have;
+/* Images of modules, which are passed without a size: it is in their headers, and only readable memory is read;
    files; the logs of compilers. */
 #include "code/images.h"
 
@@ -19,7 +19,7 @@ struct fatbin {
     uint64_t bytes;
 };
 
-/* Copy what can be read of an image, all of it or nothing. */
+/* Copy what can be read of an image, completely or not at all. */
 static int copied(void *into, const void *image, uint64_t at, size_t size) {
     const unsigned char *from = (const unsigned char *)image + at;
     if (at > IMAGE_LIMIT || readable(from, size) < size) return 0;
@@ -27,7 +27,7 @@ static int copied(void *into, const void *image, uint64_t at, size_t size) {
     return 1;
 }
 
-/* These return the length of an image; 0 if it is not one. */
+/* These return the length of an image; 0 if it is not of their kind. */
 
 static uint64_t elf_size(const void *image) {
     unsigned char header[ELF_HEADER_BYTES], section[SECTION_BYTES];
@@ -83,7 +83,7 @@ int image_part(const void *image, struct part *part) {
     return SUCCESS;
 }
 
-/* For libcudart, which hands parts of programs to a linker. */
+/* For libcudart, which passes parts of programs to a linker. */
 EXPORTED int ptxloom_image_bytes(const void *image, size_t *bytes) {
     struct part part;
     TRY(image_part(image, &part));

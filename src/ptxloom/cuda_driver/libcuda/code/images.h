@@ -16,7 +16,7 @@ int logs_of(unsigned count, const int *options, void **values, struct logs *logs
 void log_write(const struct logs *logs, int which, const unsigned char *text, size_t size);
 
 enum { IMAGE_LIMIT = 1 << 30 }; /* bytes of one image */
-size_t readable(const void *start, size_t most); /* how many bytes can be read from there on, at most as many */
+size_t readable(const void *start, size_t most); /* the number of readable bytes from there, at most `most` */
 int image_part(const void *image, struct part *part);
 int file_read(const char *path, struct part *part); /* the caller frees its data */
 

@@ -1,4 +1,4 @@
-/* Launches: parameters taken from where the program has them, the shape judged. */
+/* Launches: copies the parameters, and checks the shape. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,7 +26,7 @@ static int shape_legal(const struct function *f, const struct shape *shape) {
 
 enum { END_OF_EXTRA = 0, BUFFER = 1, BUFFER_SIZE = 2 };
 
-/* All parameters in one piece of memory. */
+/* Take all parameters from one buffer. */
 static int take_buffer(const struct function *f, void **extra, unsigned char *into) {
     const void *buffer = NULL;
     const size_t *size = NULL;
@@ -77,7 +77,7 @@ int launch_of(void *handle, const struct shape *shape, void **parameters, void *
     return SUCCESS;
 }
 
-/* Whether all CTAs of a cooperative launch are there at a time. */
+/* Whether all CTAs of a cooperative launch are resident at once. */
 static int together(const struct launch *launch) {
     int64_t ctas = (int64_t)launch->grid[0] * launch->grid[1] * launch->grid[2];
     int64_t threads = (int64_t)launch->block[0] * launch->block[1] * launch->block[2];
@@ -141,7 +141,7 @@ enum { PORTABLE_CLUSTER = 8, LARGEST_CLUSTER = 16 };
 
 int launch_clusters(struct launch *launch, const uint32_t *size) {
     const struct function *f = object_of(A_FUNCTION, launch->handle);
-    if (!size[0] && !size[1] && !size[2]) return SUCCESS; /* none */
+    if (!size[0] && !size[1] && !size[2]) return SUCCESS; /* no clusters */
     uint64_t ctas = (uint64_t)size[0] * size[1] * size[2];
     if (ctas == 0 || ctas > (f && f->attributes[NON_PORTABLE_CLUSTER] ? LARGEST_CLUSTER : PORTABLE_CLUSTER)) return INVALID_CLUSTER_SIZE;
     for (int i = 0; i < 3; i++)
@@ -158,7 +158,7 @@ static int apply(struct launch *launch, const struct launch_attribute *one) {
     case SERIALIZATION: launch->flags |= number ? PROGRAMMATIC : 0; return SUCCESS;
     case CLUSTER: return launch_clusters(launch, one->value.size);
     case PREFERRED_CLUSTER: return launch->cluster[0] ? SUCCESS : INVALID_CLUSTER_SIZE;
-    case SYNCHRONIZATION: return INVALID_VALUE; /* a stream's */
+    case SYNCHRONIZATION: return INVALID_VALUE; /* only for streams */
     case POLICY: return number < 0 || number > 2 ? INVALID_VALUE : SUCCESS;
     case MEMORY_DOMAIN: return number < 0 || number > 1 ? INVALID_VALUE : SUCCESS;
     case CARVEOUT: return number < -1 || number > 100 ? INVALID_VALUE : SUCCESS;
@@ -198,7 +198,7 @@ EXPORTED int cuLaunchKernelEx(const struct configuration *c, void *function, voi
     return record_events(c);
 }
 
-/* -- how many clusters there can be -------------------------------------------------------------------------------- */
+/* -- occupancy in clusters -------------------------------------------------------------------------------- */
 
 static int cluster_asked(const struct configuration *c, void *handle, struct launch *launch) {
     const struct function *f = object_of(A_FUNCTION, handle);
@@ -214,7 +214,7 @@ static int cluster_asked(const struct configuration *c, void *handle, struct lau
     return SUCCESS;
 }
 
-enum { CLUSTERED_BLOCKS = 8 }; /* that a multiprocessor holds at most, as one of sm_90 does */
+enum { CLUSTERED_BLOCKS = 8 }; /* the most that a multiprocessor holds, as on sm_90 */
 
 static int64_t threads_of(const struct configuration *c) { return (int64_t)c->block[0] * c->block[1] * c->block[2]; }
 

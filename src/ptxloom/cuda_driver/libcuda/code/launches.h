@@ -1,4 +1,4 @@
-/* Launches: parameters taken from where the program has them. */
+/* Launches, whose parameters are copied from the program. */
 #ifndef PTXLOOM_LAUNCHES_H
 #define PTXLOOM_LAUNCHES_H
 
@@ -11,6 +11,6 @@ enum { COOPERATIVE = 1, PROGRAMMATIC = 2 };
 int launch_plain(void *function, const struct shape *shape, void *stream, void **parameters, void **extra, uint32_t flags);
 /* A launch whose parameters are copied, to be freed by `work_drop`. */
 int launch_of(void *function, const struct shape *shape, void **parameters, void **extra, struct work *work);
-int launch_clusters(struct launch *launch, const uint32_t *size); /* of that many CTAs, if that is allowed */
+int launch_clusters(struct launch *launch, const uint32_t *size); /* clusters of that many CTAs, if allowed */
 
 #endif

@@ -1,4 +1,4 @@
-/* Links: texts and files are kept until the server makes one text of them, which is what a program gets for a cubin. */
+/* Links: texts and files are collected until the server links them into one text, which takes the place of a cubin. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* Which modules and libraries there are. */
+/* The table of modules and libraries. */
 #include "base/handles.h"
 #include "code/modules.h"
 

@@ -1,4 +1,4 @@
-/* Modules and libraries: images for the server to read, functions and variables by name. */
+/* Modules and libraries: images, which the server reads; functions and variables by name. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -88,7 +88,7 @@ EXPORTED int cuModuleGetLoadingMode(int *mode) {
     return SUCCESS;
 }
 
-/* -- what a module holds ------------------------------------------------------------------------------------------ */
+/* -- the contents of a module ------------------------------------------------------------------------------------------ */
 
 static int variable(const void *handle, const char *name, device_pointer *start, size_t *bytes) {
     uint64_t number, found[2];
@@ -150,7 +150,7 @@ EXPORTED int cuModuleEnumerateFunctions(void **functions, unsigned wanted, void 
     return module_of(module) ? list_functions(module, wanted, functions, &count) : INVALID_HANDLE;
 }
 
-/* -- libraries: modules of no context ------------------------------------------------------------------------------ */
+/* -- libraries: modules without a context ------------------------------------------------------------------------------ */
 
 EXPORTED int cuLibraryLoadData(void **library, const void *image, int *options, void **values, unsigned count, int *library_options,
                                void **library_values, unsigned library_count) {

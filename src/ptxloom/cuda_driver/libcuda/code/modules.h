@@ -1,4 +1,4 @@
-/* Modules: the numbers that the server knows them by. */
+/* Modules, and their numbers in the server. */
 #ifndef PTXLOOM_MODULES_H
 #define PTXLOOM_MODULES_H
 
@@ -7,7 +7,7 @@
 struct module {
     uint64_t number; /* the server's */
 };
-struct module *module_of(const void *handle); /* a library is its own module; NULL if it is neither */
+struct module *module_of(const void *handle); /* a library is its own module; NULL if the handle is neither */
 int module_number(const void *module, uint64_t *number);
 
 #endif

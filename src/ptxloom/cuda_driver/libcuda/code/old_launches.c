@@ -1,4 +1,4 @@
-/* Launches as they were once made: the block, shared memory and parameters are set one by one, then a grid is launched. */
+/* Launches in the old way: block, shared memory and parameters are set one by one, then a grid is launched. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -87,7 +87,7 @@ EXPORTED int cuLaunchGridAsync(void *handle, int width, int height, void *stream
     if (found->capture) return capture_invalidate(found->capture);
     struct old_launch *old = f->old;
     if (old->size > f->parameter_bytes) return LAUNCH_OUT_OF_RESOURCES;
-    unsigned char nothing = 0; /* what was not set is zero */
+    unsigned char nothing = 0; /* unset parameters are zero */
     size_t size = old->size ? old->size : sizeof nothing;
     enum { BUFFER = 1, BUFFER_BYTES = 2 }; /* CU_LAUNCH_PARAM_BUFFER_POINTER and its size */
     void *all[] = {(void *)(uintptr_t)BUFFER, old->size ? old->parameters : &nothing, (void *)(uintptr_t)BUFFER_BYTES, &size, NULL};

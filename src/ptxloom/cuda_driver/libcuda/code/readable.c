@@ -1,4 +1,4 @@
-/* Which memory of the program can be read. */
+/* Checks that memory of the program can be read. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <signal.h>
@@ -9,8 +9,8 @@
 
 enum { LEAST_PAGE = 4096, NO_WAY = -1, SET_BYTES = 8 };
 
-/* The system reads a set of signals before it looks at what shall be done with it, which is nothing. The set is not the page's
-   first word: at address 0 it would be no set. */
+/* sigprocmask reads its set of signals before it rejects the operation, which is invalid. The set is not the page's
+   first word: at address 0 it would be a null pointer. */
 static int is_page_readable(uintptr_t at) {
     uintptr_t set = at / LEAST_PAGE * LEAST_PAGE + SET_BYTES;
     return syscall(SYS_rt_sigprocmask, NO_WAY, set, NULL, (size_t)SET_BYTES) == 0 || errno != EFAULT;

@@ -1,4 +1,4 @@
-/* References: variables of a module that stand for a texture or a surface, in programs of long ago. */
+/* References: variables of a module that stand for a texture or a surface, in old programs. */
 #include <string.h>
 
 #include "arrays/textures.h"
@@ -11,7 +11,7 @@
 enum { MODES = 3, OVERRIDE_FORMAT = 1 };
 
 struct reference {
-    void *module; /* NULL: of none */
+    void *module; /* NULL if it belongs to none */
     uint64_t address;
     int is_surface, is_bound;
     int format;
@@ -87,7 +87,7 @@ EXPORTED int cuTexRefDestroy(void *handle) {
     return SUCCESS;
 }
 
-/* Shows kernels what a reference stands for now. */
+/* Updates what a reference stands for in kernels. */
 static int show(struct reference *one) {
     struct image image;
     uint64_t number;
@@ -113,7 +113,7 @@ static int bind(struct reference *one, const struct resource *resource) {
     struct reference *name = reference_of(handle, is_surface); \
     if (!name) return INVALID_HANDLE
 
-/* -- what it stands for ------------------------------------------------------------------------------------------------ */
+/* -- the memory of a reference ------------------------------------------------------------------------------------------------ */
 
 static int bind_array(struct reference *one, int type, void *array, unsigned flags, unsigned most_flags) {
     struct resource resource = {.type = type, .of.array = array};
@@ -214,7 +214,7 @@ EXPORTED int cuTexRefGetAddress_v2(device_pointer *address, void *handle) {
         return show(one);                             \
     }
 
-/* What is out of range is left as it was, and is no error. */
+/* Values out of range are ignored without an error. */
 SET(cuTexRefSetFilterMode, int, one->how.filter, value == 0 || value == 1)
 SET(cuTexRefSetMipmapFilterMode, int, one->how.mip_filter, value == 0 || value == 1)
 SET(cuTexRefSetMipmapLevelBias, float, one->how.bias, 1)

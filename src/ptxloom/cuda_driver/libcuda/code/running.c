@@ -1,4 +1,4 @@
-/* Launches as they are done: the server asked, what ended a kernel kept. */
+/* Runs launches on the server, and keeps the error that ended a kernel. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* Copies and prefetches given many at a time. */
+/* Copies and prefetches in batches. */
 #include "arrays/arrays.h"
 #include "base/contexts.h"
 #include "base/handles.h"
@@ -8,13 +8,13 @@
 
 enum { FIRST_ORDER = 1, LAST_ORDER = 3, KNOWN_FLAGS = 3 };
 
-/* Which stream: not the legacy one, whose work cannot be distinguished. */
+/* The stream of a batch: not the legacy one, whose work cannot be distinguished. */
 static int stream_for(void *handle) {
     struct stream *stream;
     return (uintptr_t)handle < 2 ? INVALID_VALUE : stream_of(handle, &stream);
 }
 
-/* Each attribute is that of what begins at its index, up to the next one's. */
+/* Each attribute applies from its index up to the next one's. */
 static int indices_legal(const size_t *first, size_t attributes, size_t count) {
     if (!first || !attributes || attributes > count || first[0]) return INVALID_VALUE;
     for (size_t i = 0; i < attributes; i++)
@@ -47,7 +47,7 @@ EXPORTED int cuMemcpyBatchAsync_v2(const device_pointer *to, const device_pointe
     TRY(stream_for(stream));
     TRY(indices_legal(first, attribute_count, count));
     for (size_t i = 0; i < attribute_count; i++) TRY(order_legal(attributes[i].order, attributes[i].flags));
-    for (size_t turn = 0; turn < 2; turn++) /* nothing is done before all are known to be legal */
+    for (size_t turn = 0; turn < 2; turn++) /* check all before doing any */
         for (size_t i = 0; i < count; i++) {
             struct copy copy = {.to = to[i], .from = from[i], .width = sizes[i], .height = 1, .depth = 1};
             if (!sizes[i] || copy_legal(&copy, when_of(stream))) return INVALID_VALUE;
@@ -56,7 +56,7 @@ EXPORTED int cuMemcpyBatchAsync_v2(const device_pointer *to, const device_pointe
     return SUCCESS;
 }
 
-/* One of them, in any stream. */
+/* A single copy, in any stream. */
 EXPORTED int cuMemcpyWithAttributesAsync(device_pointer to, device_pointer from, size_t size, const struct copy_attributes *attributes,
                                          void *stream) {
     GIVEN(attributes && size);
@@ -69,7 +69,7 @@ EXPORTED int cuMemcpyWithAttributesAsync(device_pointer to, device_pointer from,
 EXPORTED int cuMemcpyBatchAsync(const device_pointer *to, const device_pointer *from, const size_t *sizes, size_t count,
                                 const struct copy_attributes *attributes, const size_t *first, size_t attribute_count, size_t *failed_at,
                                 void *stream) {
-    if (failed_at) *failed_at = SIZE_MAX; /* none in particular */
+    if (failed_at) *failed_at = SIZE_MAX; /* no particular copy */
     return cuMemcpyBatchAsync_v2(to, from, sizes, count, attributes, first, attribute_count, stream);
 }
 
@@ -98,7 +98,7 @@ struct box {
     unsigned flags;
 };
 
-/* The bytes of an element, as far as an operand gives them. */
+/* The bytes of an element, if an operand determines them. */
 static int unit_of(const struct operand *o, size_t *unit) {
     if (o->kind != IN_ARRAY) return o->kind == POINTER ? SUCCESS : INVALID_VALUE;
     const struct array *array = object_of(AN_ARRAY, o->in.array);
@@ -109,7 +109,7 @@ static int unit_of(const struct operand *o, size_t *unit) {
     return SUCCESS;
 }
 
-/* As other copies name a side of a box. */
+/* A side of a box in the terms of other copies. */
 struct side {
     int type;
     void *array;
@@ -188,7 +188,7 @@ EXPORTED int cuMemcpy3DBatchAsync(size_t count, const struct box *boxes, size_t 
     return cuMemcpy3DBatchAsync_v2(count, boxes, flags, stream);
 }
 
-/* -- managed memory: where it is does not matter ------------------------------------------------------------------------ */
+/* -- managed memory, whose location does not matter ------------------------------------------------------------------------ */
 
 EXPORTED int cuMemPrefetchBatchAsync(const device_pointer *starts, const size_t *sizes, size_t count, const struct location *where,
                                      const size_t *first, size_t where_count, uint64_t flags, void *stream) {

@@ -7,7 +7,7 @@
 #include "copies/copies.h"
 #include "streams/recordings.h"
 
-/* The last byte that a box of rows reaches, from its first; 0 if it does not go into 64 bits. */
+/* The distance from the first to the last byte of a box of rows; 0 if it overflows 64 bits. */
 static uint64_t extent(uint64_t width, uint64_t height, uint64_t depth, uint64_t pitch, uint64_t slice) {
     uint64_t rows, slices, all;
     if (__builtin_mul_overflow(height - 1, pitch, &rows) || __builtin_mul_overflow(depth - 1, slice, &slices)) return 0;
@@ -22,7 +22,7 @@ int copy_legal(const struct copy *c, enum when when) {
     return to && from && reachable_when(c->to, to, when) && reachable_when(c->from, from, when) ? SUCCESS : INVALID_VALUE;
 }
 
-/* What is recorded happens later. */
+/* Recorded work happens later. */
 enum when when_of(void *handle) {
     struct stream *stream;
     return stream_of(handle, &stream) || !stream->capture ? NOW : LATER;
@@ -91,7 +91,7 @@ struct box {
 
 static int is_inside(uint64_t at, uint64_t size, uint64_t end) { return at <= end && size <= end - at; }
 
-/* Within an array: no element has to be whole. */
+/* A place within an array, which need not start at a whole element. */
 static int array_place(const struct side *side, const struct box *box, struct place *place) {
     const struct array *array = object_of(AN_ARRAY, side->array);
     if (!array || side->level) return INVALID_VALUE;
@@ -151,7 +151,7 @@ int copy_of_box(const struct copy3d *p, struct copy *copy, enum when when) {
     return copy_legal(copy, when);
 }
 
-/* What a node returns about itself; a recorded copy was no box at first, or between addresses. */
+/* The parameters that a node returns; a recorded copy may not have been a box at first. */
 struct copy3d copy_as_given(const struct copy *c) {
     if (c->given.width) return c->given;
     struct copy3d told = {.from_pitch = c->from_pitch, .to_pitch = c->to_pitch, .width = c->width, .height = c->height, .depth = c->depth};
@@ -179,15 +179,15 @@ EXPORTED int cuMemcpy3DAsync_v2(const struct copy3d *p, void *stream) {
     CONTEXT;
     struct copy copy;
     if (!p) return INVALID_VALUE;
-    TRY(copy_of_box(p, &copy, LATER)); /* and once more when it is known when */
+    TRY(copy_of_box(p, &copy, LATER)); /* checked again below, once the time is known */
     return submit_copy(stream, &copy);
 }
 EXPORTED int cuMemcpy3D_v2(const struct copy3d *p) { return cuMemcpy3DAsync_v2(p, NULL); }
-/* With the contexts of both sides where others have what is reserved: there is one device. */
+/* The contexts of both sides are in reserved fields of other copies: there is one device. */
 SAME(cuMemcpy3DPeerAsync, cuMemcpy3DAsync_v2);
 EXPORTED int cuMemcpy3DPeer(const struct copy3d *p) { return cuMemcpy3DAsync_v2(p, NULL); }
 
-/* -- bytes of the first row of an array, from an offset on ------------------------------------------------------------ */
+/* -- bytes of the first row of an array, from an offset ------------------------------------------------------------ */
 
 static struct side row_of(void *array, size_t offset) { return (struct side){.x = offset, .type = ARRAY, .array = array}; }
 static struct side bytes_at(int type, device_pointer address) {

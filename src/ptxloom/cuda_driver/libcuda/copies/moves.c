@@ -1,4 +1,4 @@
-/* Copies and fills as they are done. */
+/* Carries out copies and fills. */
 #include <string.h>
 
 #include "base/connection.h"
@@ -28,7 +28,7 @@ static int copy(const struct work *work) {
 
 static int fill(const struct work *work) {
     const struct fill *f = &work->fill;
-    if (f->width == 0) return SUCCESS; /* at no address, it may be */
+    if (f->width == 0) return SUCCESS; /* its address may be invalid */
     for (uint64_t y = 0; y < f->height; y++) {
         unsigned char *to = row(f->to, f->pitch, 0, y, 0);
         if (f->element_bytes == 1) memset(to, (int)f->value, f->width);

@@ -1,10 +1,10 @@
-/* What graphs allocate and free, when they are launched. */
+/* Memory that graphs allocate and free in launches. */
 #include "base/handles.h"
 #include "graphs/graphs.h"
 #include "memory/graph_memory.h"
 #include "memory/memory.h"
 
-enum { UNIT = 32 << 20 }; /* in which a device reserves memory for graphs */
+enum { UNIT = 32 << 20 }; /* the granularity of a device's memory for graphs */
 
 static uint64_t reserved, used_high, reserved_high;
 
@@ -29,7 +29,7 @@ static const struct way takes = {take, used, unused}, gives_back = {give_back, u
 WORK(ALLOCATE_WORK, takes)
 WORK(FREE_WORK, gives_back)
 
-/* -- what a graph that was made ready allocates and frees ------------------------------------------------------------- */
+/* -- memory of an instantiated graph ------------------------------------------------------------- */
 
 static int collect(const struct work *work, struct list *allocated, struct list *freed) {
     const struct graph *child = work->kind == GRAPH_WORK ? object_of(A_GRAPH, work->handle) : NULL;
@@ -66,7 +66,7 @@ int executable_memory(struct executable *one) {
     return error;
 }
 
-/* Whether all that is to be allocated is not there, and all that is to be freed is, or will be. */
+/* Whether nothing to allocate is allocated yet, and everything to free is, or will be. */
 static int may_launch(const struct list *allocated, const struct list *freed, int frees_first) {
     for (size_t i = 0; i < allocated->count; i++)
         if (graph_memory_of(allocated->items[i])->is_there && !frees_first) return INVALID_VALUE;
@@ -101,7 +101,7 @@ void executable_reserve(struct executable *which) {
     if (reserved > used_high) used_high = reserved;
 }
 
-/* -- what the device reports of it ---------------------------------------------------------------------------------------- */
+/* -- the device's statistics ---------------------------------------------------------------------------------------- */
 
 enum { USED, USED_HIGH, RESERVED, RESERVED_HIGH };
 

@@ -59,7 +59,7 @@ static const size_t node_bytes[] = {
     [CONDITION_NODE] = sizeof(struct condition_params),
 };
 
-/* What is behind the parameters of a kind has to be zero. */
+/* The bytes after the parameters of a kind must be zero. */
 static int any_legal(const struct any_node *p) {
     if (p->type < 0 || p->type > CONDITION_NODE || p->reserved[0] || p->reserved[1] || p->reserved[2] || p->unused) return INVALID_VALUE;
     if (p->type > RECORD_NODE && p->type < ALLOCATION_NODE) return NOT_SUPPORTED;
@@ -69,7 +69,7 @@ static int any_legal(const struct any_node *p) {
     return SUCCESS;
 }
 
-/* The graph of a node: a copy, or the one that was given, which is the node's from then on. */
+/* The graph of a node: a copy, or the given graph, which the node then owns. */
 static int child_work(void *child, int ownership, struct work *work) {
     struct graph *graph = object_of(A_GRAPH, child);
     *work = (struct work){.kind = GRAPH_WORK, .handle = child};
@@ -108,7 +108,7 @@ static void give_back(const struct work *work) {
 
 EXPORTED int cuGraphAddNode_v2(void **node, void *graph, void *const *after, const void *data, size_t count, struct any_node *p) {
     GIVEN(graph);
-    if (node && p && p->type == ALLOCATION_NODE) { /* which does not hold the lock all the time */
+    if (node && p && p->type == ALLOCATION_NODE) { /* releases the lock in between */
         TRY(any_legal(p));
         return cuGraphAddMemAllocNode(node, graph, after, count, &p->allocation);
     }
@@ -155,7 +155,7 @@ EXPORTED int cuGraphExecNodeSetParams(void *exec, void *node, const struct any_n
     return set_any(NULL, work_in(exec, node), p);
 }
 
-/* -- what such a node returns ------------------------------------------------------------------------------------------- */
+/* -- queries of such nodes ------------------------------------------------------------------------------------------- */
 
 static int tell(void *node, struct any_node *p) {
     const struct work *work = work_of_node(node);

@@ -1,4 +1,4 @@
-/* Streams that are recorded: work given to them becomes nodes of a graph. */
+/* Stream capture: work submitted to captured streams becomes nodes of a graph. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -54,7 +54,7 @@ EXPORTED int cuStreamEndCapture(void *handle, void **graph) {
         return lost ? lost : STREAM_CAPTURE_UNMATCHED;
     }
     int is_own = recording_stop(recorded);
-    if (lost || (is_own && !graph)) graph_destroy(recorded); /* if lost, a program's, too, as on silicon */
+    if (lost || (is_own && !graph)) graph_destroy(recorded); /* if lost, even a program's graph, as on silicon */
     if (graph) *graph = lost ? NULL : recorded;
     return lost;
 }

@@ -1,4 +1,4 @@
-/* Values in the device's memory by which nodes decide. */
+/* The values of conditions, in device memory. */
 #include <string.h>
 
 #include "base/handles.h"
@@ -9,8 +9,8 @@ enum { ASSIGNS_DEFAULT = 1 };
 
 struct condition_value {
     device_pointer place;
-    uint32_t first; /* before each launch, */
-    int assigned;   /* if so wanted */
+    uint32_t first; /* assigned before each launch, */
+    int assigned;   /* if this is set */
     unsigned uses;
 };
 
@@ -22,7 +22,7 @@ EXPORTED int cuGraphConditionalHandleCreate(uint64_t *handle, void *graph_handle
     if (!context && !current_context()) return INVALID_CONTEXT;
     if (!context || !object_of(A_CONTEXT, context)) return INVALID_CONTEXT;
     device_pointer place;
-    TRY(memory_new(sizeof first, VARIABLE_MEMORY, 0, &place)); /* which no program frees */
+    TRY(memory_new(sizeof first, VARIABLE_MEMORY, 0, &place)); /* programs cannot free it */
     memory_written(place, sizeof first);
     void *made = handle_new(A_CONDITION_VALUE, sizeof(struct condition_value));
     struct condition_value *value = object_of(A_CONDITION_VALUE, made);
@@ -51,7 +51,7 @@ void condition_values_drop(struct list *values) {
     list_drop(values);
 }
 
-/* Every value as it is at the beginning of a launch. */
+/* Assign every value for the start of a launch. */
 void conditions_begin(const struct list *values) {
     for (size_t i = 0; i < values->count; i++) {
         struct condition_value *one = object_of(A_CONDITION_VALUE, values->items[i]);

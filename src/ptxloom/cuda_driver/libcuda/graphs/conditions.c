@@ -1,4 +1,4 @@
-/* Nodes of graphs that decide: a value in the device's memory, and the graphs that are run, or not, or again. The
+/* Conditional nodes: a value in device memory, and the graphs that it selects or repeats. The
    handle of a condition is the address of its value, so that `cudaGraphSetConditional` is a store. */
 #include <string.h>
 
@@ -63,7 +63,7 @@ static int condition_copy(void *handle, void **copy) {
     return error;
 }
 
-/* What has to be done by the device alone. */
+/* The work in a body must be the device's alone. */
 static int body_legal(void *handle) {
     const struct graph *graph = object_of(A_GRAPH, handle);
     for (size_t i = 0; graph && i < graph->nodes.count; i++) {

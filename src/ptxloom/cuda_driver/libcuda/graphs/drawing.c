@@ -1,4 +1,4 @@
-/* What graphs are called, and what they look like: numbers, and a drawing in the language of Graphviz. */
+/* Identifiers of graphs and nodes, and drawings in the language of Graphviz. */
 #include <stdio.h>
 
 #include "base/handles.h"
@@ -69,7 +69,7 @@ static const char *const kinds[] = {
 
 static void draw_kernel(FILE *out, const struct launch *l, int wordy) {
     const struct function *f = object_of(A_FUNCTION, l->handle);
-    if (f && f->name) fprintf(out, " %s", f->name); /* which are letters, digits, `_`, `$` and `%` */
+    if (f && f->name) fprintf(out, " %s", f->name); /* only letters, digits, `_`, `$` and `%` */
     if (!wordy) return;
     fprintf(out, "\\ngrid %u, %u, %u\\nblock %u, %u, %u\\nshared memory %u", l->grid[0], l->grid[1], l->grid[2], l->block[0], l->block[1],
             l->block[2], l->shared_bytes);

@@ -1,4 +1,4 @@
-/* Which nodes a graph has, and which of them waits for which. */
+/* Nodes and edges of graphs. */
 #include <string.h>
 
 #include "base/handles.h"
@@ -35,7 +35,7 @@ EXPORTED int cuGraphRemoveDependencies_v2(void *graph, void *const *from, void *
     return add_edges(graph, from, to, count, 1);
 }
 
-/* Gives a list as CUDA does: up to `*count` of its items, and how many there are. */
+/* Return a list in CUDA's way: up to `*count` of its items, and their number. */
 static int give(const struct list *list, void **items, size_t *count) {
     if (!count || (items && !*count)) return INVALID_VALUE;
     for (size_t i = 0; items && i < *count; i++) items[i] = i < list->count ? list->items[i] : NULL;
@@ -63,7 +63,7 @@ EXPORTED int cuGraphGetRootNodes(void *handle, void **nodes, size_t *count) {
     return error;
 }
 
-/* No edge has data: what was given of them, if anything was. */
+/* Edges have no data: fill the caller's array with zeros, if there is one. */
 static int without_data(int error, unsigned char *data, const size_t *count) {
     if (!error && data) memset(data, 0, 8 * *count);
     return error;

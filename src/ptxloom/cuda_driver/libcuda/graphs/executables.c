@@ -1,4 +1,4 @@
-/* Graphs made ready, and the nodes that programs add by hand. */
+/* Instantiated graphs. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 
 static void executable_drop(struct executable *one) {
     struct executable old = *one;
-    *one = (struct executable){0}; /* the program may see it while its user objects go */
+    *one = (struct executable){0}; /* the program may see it while its user objects are destroyed */
     for (size_t i = 0; old.works && i < old.nodes.count; i++) retire(&old.works[i], NULL);
     free(old.works);
     free(old.edges);
@@ -16,7 +16,7 @@ static void executable_drop(struct executable *one) {
     retire(NULL, &old.kept);
 }
 
-/* The works of a graph in an order in which they can be done; a copy, so that the graph may change or go. */
+/* The works of a graph in a valid order; copies, so that the graph may change or be destroyed. */
 static int executable_fill(struct executable *one, const struct graph *graph) {
     void **order = graph_order(graph);
     *one = (struct executable){0};
@@ -39,7 +39,7 @@ static int executable_fill(struct executable *one, const struct graph *graph) {
     return error;
 }
 
-/* What a graph allocates is there once: so is what was made ready of it. */
+/* Whether a graph has an executable: one that allocates may have only one, as its memory exists once. */
 static int is_ready_once(const void *graph) {
     size_t place = 0;
     for (void *handle; (handle = handle_next(AN_EXECUTABLE, &place));)
@@ -85,7 +85,7 @@ struct instantiation {
     int result;
 };
 EXPORTED int cuGraphInstantiateWithParams(void **made, void *graph, struct instantiation *how) {
-    const uint64_t upload = 2; /* for this call alone */
+    const uint64_t upload = 2; /* for this call only */
     GIVEN(how);
     CONTEXT;
     struct stream *stream;
@@ -143,7 +143,7 @@ struct update {
 
 enum { UPDATED = 0, TOPOLOGY_CHANGED = 2, TYPE_CHANGED = 3 };
 
-/* What is the first thing that an update cannot change. */
+/* The first difference that an update cannot make. */
 static struct update differing(const struct executable *old, const struct executable *fresh) {
     if (old->nodes.count != fresh->nodes.count) return (struct update){TOPOLOGY_CHANGED, NULL, NULL};
     for (size_t i = 0; i < fresh->nodes.count; i++) {

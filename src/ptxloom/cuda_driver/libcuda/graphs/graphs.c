@@ -58,7 +58,7 @@ int graph_append(void *handle, const struct work *work, void *const *after, size
     return SUCCESS;
 }
 
-/* All that a node waits for has its turn before it; if one of those waits for it, that is a circle. */
+/* Order what a node waits for before it; an error if they form a cycle. */
 static int put_before(struct list *waiting, struct node *node, uint64_t open) {
     node->mark = open;
     for (size_t i = node->after.count; i-- > 0;) {
@@ -146,7 +146,7 @@ static struct inner itself(const struct work *work) { return (struct inner){(voi
 static const struct nesting nests = {itself, graph_copy, graph_destroy};
 NESTS(GRAPH_WORK, nests)
 
-/* -- what programs call ---------------------------------------------------------------------------------------- */
+/* -- the API ---------------------------------------------------------------------------------------- */
 
 EXPORTED int cuGraphCreate(void **handle, unsigned flags) {
     DRIVER;
@@ -178,7 +178,7 @@ EXPORTED int cuGraphDestroyNode(void *handle) {
     return SUCCESS;
 }
 
-/* As a driver of NVIDIA's does it: what there can be only one of is not copied. */
+/* As in NVIDIA's driver: graphs with unique resources cannot be copied. */
 static int can_clone(const struct graph *graph) {
     for (size_t i = 0; i < graph->nodes.count; i++) {
         struct node *node = object_of(A_NODE, graph->nodes.items[i]);

@@ -35,7 +35,7 @@ static int copy_attributes(struct launch *to, const struct launch *from) {
     return SUCCESS;
 }
 
-/* In a graph that is ready, if there is one. */
+/* Also in an executable, if one is passed. */
 static int set_kernel(void *exec, void *node, const struct kernel_node *p, int version) {
     LOCKED;
     struct work work, *place = exec ? work_in(exec, node) : work_of_node(node);
@@ -59,7 +59,7 @@ EXPORTED int cuGraphExecKernelNodeSetParams_v2(void *exec, void *node, const str
     return set_kernel(exec, node, p, 2);
 }
 
-/* The parameters as a program may pass them back: pointers into the node. */
+/* The parameters in a form that a program may pass again: pointers into the node. */
 static int tell_kernel(void *handle, struct kernel_node *p, int version) {
     GIVEN(handle && p);
     DRIVER;
@@ -84,7 +84,7 @@ static int tell_kernel(void *handle, struct kernel_node *p, int version) {
 EXPORTED int cuGraphKernelNodeGetParams(void *node, struct kernel_node *p) { return tell_kernel(node, p, 1); }
 EXPORTED int cuGraphKernelNodeGetParams_v2(void *node, struct kernel_node *p) { return tell_kernel(node, p, 2); }
 
-/* -- what a node keeps beside its parameters ------------------------------------------------------------------------ */
+/* -- attributes of nodes ------------------------------------------------------------------------ */
 
 union attribute_value {
     unsigned char bytes[64];

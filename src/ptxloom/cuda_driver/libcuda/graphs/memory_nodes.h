@@ -9,7 +9,7 @@ struct allocation_node {
     struct pool_properties properties;
     struct access *access;
     size_t access_count, size;
-    device_pointer start; /* what they get */
+    device_pointer start; /* output */
 };
 
 int cuGraphAddMemAllocNode(void **node, void *graph, void *const *after, size_t count, struct allocation_node *p);

@@ -1,4 +1,4 @@
-/* Graphs in graphs. */
+/* Graphs within graphs. */
 #include "base/handles.h"
 #include "graphs/graphs.h"
 

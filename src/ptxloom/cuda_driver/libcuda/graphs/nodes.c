@@ -1,4 +1,4 @@
-/* Nodes that programs add to graphs by hand, and change there or in what was made ready. */
+/* Nodes that programs add to graphs explicitly, and change there or in executables. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -6,7 +6,7 @@
 #include "copies/copies.h"
 #include "graphs/nodes.h"
 
-/* Adds work that is then no longer needed. */
+/* Adds a node, which takes over the work. */
 int node_add(void **node, void *graph, void *const *after, size_t count, struct work *work) {
     int error = node ? graph_append(graph, work, after, count, node) : INVALID_VALUE;
     work_drop(work);
@@ -40,7 +40,7 @@ int copy_work(const struct copy3d *p, struct work *work) {
     *work = (struct work){.kind = COPY_WORK};
     return p && p->width && p->height && p->depth ? copy_of_box(p, &work->copy, LATER) : INVALID_VALUE;
 }
-/* What a driver does not exchange in a graph that is ready. */
+/* A driver does not change this in an executable. */
 static int has_rows(const struct copy *copy) { return copy->height > 1 || copy->depth > 1; }
 
 EXPORTED int cuGraphAddMemcpyNode(void **node, void *graph, void *const *after, size_t count, const struct copy3d *p, void *context) {
@@ -66,7 +66,7 @@ EXPORTED int cuGraphMemcpyNodeSetParams(void *node, const struct copy3d *p) {
     TRY(copy_work(p, &work));
     return node_set(work_of_node(node), &work, COPY_WORK);
 }
-/* What was made ready may copy elsewhere, but not from or to another kind of memory. */
+/* An executable may copy between other addresses, but not other kinds of memory. */
 static int same_kind(device_pointer a, device_pointer b) {
     struct allocation *first = allocation_at(a), *second = allocation_at(b);
     return (first && first->kind != HOST_MEMORY) == (second && second->kind != HOST_MEMORY);
@@ -263,7 +263,7 @@ EXPORTED int cuGraphNodeFindInClone(void **found, void *original, void *clone) {
     return INVALID_VALUE;
 }
 
-/* -- nodes switched off ---------------------------------------------------------------------------------------------- */
+/* -- disabled nodes ---------------------------------------------------------------------------------------------- */
 
 static struct work *switchable(void *exec, void *node) {
     struct work *work = work_in(exec, node);

@@ -22,7 +22,7 @@ struct host_node {
     void *argument;
 };
 
-/* The work of such a node, which is then owned; or an error. */
+/* The work of such a node, which the caller then owns; or an error. */
 int kernel_work(const struct kernel_node *p, int version, struct work *work);
 int copy_work(const struct copy3d *p, struct work *work);
 int fill_work(const struct fill_node *p, struct work *work);
@@ -33,7 +33,7 @@ int node_add(void **node, void *graph, void *const *after, size_t count, struct 
 int node_set(struct work *place, struct work *work, enum work_kind kind);
 struct work *work_of_node(const void *handle);
 
-/* Of the functions that programs call. */
+/* Functions of the API. */
 int cuGraphNodeGetType(void *node, int *type);
 int cuGraphKernelNodeGetParams_v2(void *node, struct kernel_node *p);
 int cuGraphMemcpyNodeGetParams(void *node, struct copy3d *p);

@@ -1,5 +1,5 @@
-/* Launches of graphs that are under way. While they call functions of the host or of the log, or wait for a value, other threads
-   run, too: these and those functions may change, destroy and launch what is launched. */
+/* Launches of graphs that are under way. While they call functions of the host or the log, or wait for a value, other threads
+   run: they, and those functions, may change, destroy and launch the same graphs. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,7 +29,7 @@ void retire(struct work *work, struct list *kept) {
         return;
     }
     struct retired *one = malloc(sizeof *one);
-    if (!one) return; /* it stays: rather that than going under a launch */
+    if (!one) return; /* leak it, rather than destroy it under a launch */
     *one = gone;
     one->next = all;
     all = one;
@@ -52,7 +52,7 @@ static int do_each(const struct work *works, size_t count) {
     return SUCCESS;
 }
 
-/* The graphs of a work are recorded as copies, as it keeps its own. */
+/* The graphs of a work are recorded as copies: the work keeps its own. */
 static int record_each(void *where, const struct work *works, size_t count) {
     for (size_t i = 0; i < count; i++) {
         struct work work = works[i];
@@ -68,7 +68,7 @@ int works_do(void *where, const struct work *works, size_t count) {
     struct stream *stream;
     TRY(stream_of(where, &stream));
     if (stream->capture) return record_each(where, works, count);
-    struct work *own = malloc((count ? count : 1) * sizeof *own); /* as they are now, whatever becomes of them */
+    struct work *own = malloc((count ? count : 1) * sizeof *own); /* a snapshot, unaffected by later changes */
     if (!own) return OUT_OF_MEMORY;
     if (count) memcpy(own, works, count * sizeof *own);
     launches++;

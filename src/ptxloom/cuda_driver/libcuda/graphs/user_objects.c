@@ -1,4 +1,4 @@
-/* User objects: objects of a program that graphs keep alive, and the function that is called when none does. */
+/* User objects: objects of a program that graphs keep alive, and the destructor that is called after the last reference. */
 #include <stdlib.h>
 
 #include "base/handles.h"
@@ -71,7 +71,7 @@ EXPORTED int cuGraphReleaseUserObject(void *graph_handle, void *handle, unsigned
     struct graph *graph = object_of(A_GRAPH, graph_handle);
     if (!graph || times == 0) return INVALID_VALUE;
     if (!list_has(&graph->kept, handle)) return INVALID_VALUE;
-    if (list_count(&graph->kept, handle) < times) return SUCCESS; /* and nothing is given back */
+    if (list_count(&graph->kept, handle) < times) return SUCCESS; /* and release nothing */
     for (unsigned i = 0; i < times; i++) {
         list_remove(&graph->kept, handle);
         TRY(release(handle, 1));

@@ -10,7 +10,7 @@ enum { MOST_IN_A_NODE = 255 };
 int value_work(const struct value_node *p, struct work *work) {
     if (!p || p->flags || p->count > MOST_IN_A_NODE || (p->count && !p->all)) return INVALID_VALUE;
     if (!object_of(A_CONTEXT, p->context)) return INVALID_VALUE;
-    for (unsigned i = 0; i < p->count; i++) TRY(value_known(&p->all[i])); /* their addresses are checked when it is done */
+    for (unsigned i = 0; i < p->count; i++) TRY(value_known(&p->all[i])); /* addresses are checked when it runs */
     const struct work given = {.kind = VALUE_WORK, .values = {p->context, p->all, p->count}};
     return work_copy(work, &given);
 }

@@ -1,4 +1,4 @@
-/* Programs' advice on managed memory, and where it was moved last: returned on request, without any other effect. */
+/* Programs' advice on managed memory, and its last prefetch location: returned on request, without any other effect. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,7 +14,7 @@ struct pages {
     int is_read_mostly, by_device, by_host;
     struct location preferred, prefetched;
 };
-static struct pages *all; /* in no order */
+static struct pages *all; /* unordered */
 static size_t count, room;
 
 static void advice_forget(void) { count = 0; }
@@ -57,7 +57,7 @@ static int is_known(device_pointer start) {
     return 0;
 }
 
-/* All of its pages are among those that are known, and there is a boundary where it begins and ends. */
+/* Split the known pages so that a range consists of whole entries. */
 static int open_range(device_pointer start, uint64_t size) {
     const struct allocation *one = allocation_at(start);
     if (!is_known(start)) TRY(add((struct pages){.start = one->start / PAGE * PAGE, .end = page_end(one->start + one->size)}));
@@ -69,7 +69,7 @@ static int is_within(const struct pages *pages, device_pointer start, uint64_t s
     return pages->end > start && pages->start < start + size;
 }
 
-/* All that is no device is the host. */
+/* Anything that is not a device is the host. */
 static struct location simply(struct location where) { return where.type == ON_DEVICE ? where : (struct location){ON_HOST, THE_HOST}; }
 
 static void note(struct pages *pages, int advice, struct location where) {
@@ -93,7 +93,7 @@ int advice_keep(device_pointer start, uint64_t size, enum advice advice, struct 
     return SUCCESS;
 }
 
-/* -- what is returned: the advice common to all pages -------------------------------------------------------------------- */
+/* -- queries: the advice common to all pages -------------------------------------------------------------------- */
 
 static int number_of(struct location where) { return where.type == NOWHERE ? NOBODY : where.id; }
 

@@ -1,4 +1,4 @@
-/* Who owns an address: all allocations, in the order of their addresses. */
+/* The table of all allocations, in order of addresses. */
 #include "memory/allocations.h"
 
 #include <stdlib.h>
@@ -26,7 +26,7 @@ struct allocation *allocation_at(device_pointer address) {
     return &known[at - 1];
 }
 
-/* Not what is part of something else that is. */
+/* Variables and foreign memory are parts of something counted elsewhere. */
 static int is_counted(enum memory_kind kind) { return kind != VARIABLE_MEMORY && kind != FOREIGN_MEMORY; }
 
 int allocation_add(device_pointer start, uint64_t size, enum memory_kind kind, uint64_t owner) {

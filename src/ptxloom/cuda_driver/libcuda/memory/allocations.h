@@ -1,4 +1,4 @@
-/* Who owns an address: all allocations, in the order of their addresses. */
+/* The table of all allocations, in order of addresses. */
 #ifndef PTXLOOM_ALLOCATED_H
 #define PTXLOOM_ALLOCATED_H
 
@@ -14,7 +14,7 @@ struct allocation {
     void *context, *pool, *graph_memory;
     uint64_t owner; /* a module, for its variables */
     enum { NOT_TOLD, MAY_OVERLAP, WAIT } copies; /* as set by a program: all wait here */
-    unsigned opened; /* how often more than once */
+    unsigned opened; /* how often beyond the first time */
 };
 enum { NOWHERE, ON_DEVICE, ON_HOST, ON_HOST_NODE, ON_HOST_NODE_NEAR };
 struct location {
@@ -24,9 +24,9 @@ struct location {
 struct allocation *allocation_at(device_pointer address);
 int allocation_add(device_pointer start, uint64_t size, enum memory_kind kind, uint64_t owner);
 void allocation_remove(struct allocation *one);
-void allocation_drop(device_pointer start); /* forgets it, if there is one */
+void allocation_drop(device_pointer start); /* removes it, if there is one */
 void allocations_remove_of(uint64_t owner);
-uint64_t allocation_id(void); /* that nothing else has */
+uint64_t allocation_id(void); /* a unique number */
 uint64_t memory_used(void);
 
 #endif

@@ -1,5 +1,5 @@
 /* Memory of graphs: created with the node that allocates it, allocated from a launch until it is freed, always at one
-   address. All work that allocates or frees it holds a reference. When there is none left, and it is not allocated, its
+   address. All work that allocates or frees it holds a reference. Without references, and not allocated, its
    address is released. */
 #include "memory/graph_memory.h"
 
@@ -78,7 +78,7 @@ void graph_memory_use(void *handle, int times) {
     leave_if_unused(handle);
 }
 
-/* Who frees it: once its own graph, or any number of others, of which one at a time does. */
+/* Check who frees it: its own graph once, or any number of other graphs, one at a time. */
 static int frees(struct graph_memory *one, const void *graph) {
     if (one->is_freed_by_own || (graph == one->graph && one->is_freed_by_others)) return INVALID_VALUE;
     if (graph == one->graph) one->is_freed_by_own = 1;

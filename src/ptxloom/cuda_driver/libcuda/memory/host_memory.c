@@ -1,4 +1,4 @@
-/* Host memory that the program has from elsewhere: kernels see a copy, which is brought up to date around each launch. */
+/* Host memory that the program registers: kernels see a copy, which is synchronised around each launch. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,7 +11,7 @@ enum { PORTABLE = 1, DEVICE_MAPPED = 2, READ_ONLY = 8 };
 struct registered {
     unsigned char *start;
     size_t size;
-    device_pointer copy; /* 0 until a kernel may see it */
+    device_pointer copy; /* 0 until a kernel may access it */
     unsigned flags;
     uint64_t id;
     void *context;
@@ -71,7 +71,7 @@ EXPORTED int cuMemHostUnregister(void *start) {
     return error;
 }
 
-/* Where kernels see an address of registered memory. */
+/* The address at which kernels see registered memory. */
 static int host_memory_seen(void *address, device_pointer *found) {
     struct registered *one = registered_at(address);
     if (!one) return INVALID_VALUE;

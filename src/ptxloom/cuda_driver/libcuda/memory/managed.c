@@ -21,7 +21,7 @@ static int place_legal(struct location where, int no_device) {
     }
 }
 
-/* The host is device -1, as it was before there were locations. */
+/* The host is device -1, as before CUDA had locations. */
 static struct location location_of(int number) {
     return number == -1 ? (struct location){ON_HOST, 0} : (struct location){ON_DEVICE, number};
 }

@@ -1,4 +1,4 @@
-/* Memory: what is free and what is given out the server decides. */
+/* Memory, which the server allocates. */
 #define _GNU_SOURCE
 #include <string.h>
 #include <sys/mman.h>
@@ -23,7 +23,7 @@ static int is_mapped(device_pointer address, uint64_t size) {
     return msync((void *)(uintptr_t)start, size + (address - start), MS_ASYNC) == 0;
 }
 
-/* In one allocation, or in mappings side by side. */
+/* Within one allocation, or within adjacent mappings. */
 static int lies_within(device_pointer address, uint64_t size) {
     struct allocation *one = allocation_at(address);
     while (one) {
@@ -83,7 +83,7 @@ int memory_free(device_pointer start, int kinds) {
     return ask(FREE, &part, 1, NULL);
 }
 
-/* What every allocation asks before: the lock is not held while `memory_new` looks where the call came from. */
+/* The checks before every allocation; the lock is not held while `memory_new` looks up the origin of the call. */
 static int may_allocate(const void *into, uint64_t size) {
     CONTEXT;
     if (!into || size == 0) return INVALID_VALUE;

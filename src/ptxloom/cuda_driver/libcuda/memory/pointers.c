@@ -1,4 +1,4 @@
-/* What is known of an address. */
+/* Queries about addresses. */
 #include <string.h>
 
 #include "base/connection.h"
@@ -52,7 +52,7 @@ static uint64_t handle_types(const struct allocation *one) {
     return pool ? (uint64_t)pool->handles : 0;
 }
 
-/* Memory is mapped in pieces of a size, and a piece may hold several allocations. */
+/* Memory is mapped in pieces of fixed size, which may hold several allocations. */
 static uint64_t mapping_bytes(const struct allocation *one) {
     enum { PIECE = 2 << 20 };
     return one->kind == MAPPED_MEMORY ? one->size : (one->size + PIECE - 1) / PIECE * PIECE;
@@ -97,7 +97,7 @@ EXPORTED int cuPointerGetAttribute(void *into, int attribute, device_pointer add
     return into && one ? answer_for(into, attribute, one, address) : INVALID_VALUE;
 }
 
-/* Unknown attributes of an address are zeros, or not written. */
+/* Attributes of an unknown address are zeros, or not written. */
 static void put_nothing(void *into, int attribute, device_pointer address) {
     switch (attribute) {
     case RANGE_START:
@@ -131,6 +131,6 @@ EXPORTED int cuPointerSetAttribute(const unsigned *value, int attribute, device_
     DRIVER;
     struct allocation registered, *one = known_at(address, &registered);
     if (!value || attribute != SYNC_MEMOPS || !one) return INVALID_VALUE;
-    one->copies = *value ? WAIT : MAY_OVERLAP; /* of what the program registered, this is forgotten */
+    one->copies = *value ? WAIT : MAY_OVERLAP; /* not kept for registered memory */
     return SUCCESS;
 }

@@ -1,4 +1,4 @@
-/* Which pools there are, and how much each has given out. */
+/* The table of pools, and how much each has allocated. */
 #include "base/handles.h"
 #include "memory/pools.h"
 
@@ -9,7 +9,7 @@ void *pool_new(enum memory_kind kind, uint64_t limit) {
     return handle;
 }
 
-/* One that another process has made is only there to reach its memory. */
+/* A pool of another process only gives access to its memory. */
 struct pool *own_pool(const void *handle) {
     struct pool *pool = object_of(A_POOL, handle);
     return pool && !pool->is_opened ? pool : NULL;

@@ -1,4 +1,4 @@
-/* Memory pools: where they are, how they are shared, who may access their memory. */
+/* Memory pools: their location, their sharing, and who may access their memory. */
 #include <string.h>
 
 #include "base/contexts.h"
@@ -48,13 +48,13 @@ EXPORTED int cuDeviceSetMemPool(int which, void *pool) {
     return is_device(which) ? take_current(POOL_MEMORY, pool) : INVALID_VALUE;
 }
 
-/* -- by where memory is and how it is shared -------------------------------------------------------------------------- */
+/* -- by location and sharing -------------------------------------------------------------------------- */
 
 static int is_on_host(const struct location *where) {
     return where->type == ON_HOST || where->type == ON_HOST_NODE || where->type == ON_HOST_NODE_NEAR;
 }
 
-/* The kind of memory of a pool at a place; what no pool has is no kind. */
+/* The kind of memory of a pool at a location, if pools there exist. */
 static int kind_of(const struct location *where, int type, enum memory_kind *kind) {
     if (!where || (type != PINNED && type != MANAGED)) return INVALID_VALUE;
     if (where->type == ON_DEVICE && !is_device(where->id)) return INVALID_VALUE;
@@ -84,7 +84,7 @@ EXPORTED int cuMemSetMemPool(struct location *where, int type, void *pool) {
     return take_current(kind, pool);
 }
 
-/* Memory shared with other processes has a fixed place. */
+/* Memory shared with other processes has a fixed location. */
 static int may_go(const struct pool_properties *wanted) {
     int is_placed = wanted->where.type == ON_DEVICE || (wanted->where.type == ON_HOST_NODE && wanted->where.id == 0);
     return wanted->type == PINNED && is_placed;
@@ -149,7 +149,7 @@ EXPORTED int cuMemPoolSetAttribute(void *handle, int attribute, const void *valu
     return SUCCESS;
 }
 
-/* Whether who is at a place may touch the memory of a pool. */
+/* Whether a location may access the memory of a pool. */
 static int reaches(const struct location *where, const struct pool *pool) {
     return where->type == ON_DEVICE ? is_device(where->id) : is_on_host(where) && pool->kind != POOL_MEMORY;
 }
@@ -161,7 +161,7 @@ EXPORTED int cuMemPoolSetAccess(void *pool, const struct access *wanted, size_t 
     if (!one || !count || !wanted) return INVALID_VALUE;
     for (size_t i = 0; i < count; i++) {
         if (wanted[i].where.type != ON_DEVICE && !reaches(&wanted[i].where, one)) return NOT_SUPPORTED;
-        if (!reaches(&wanted[i].where, one) || wanted[i].flags == NONE) return INVALID_DEVICE; /* its own place always may */
+        if (!reaches(&wanted[i].where, one) || wanted[i].flags == NONE) return INVALID_DEVICE; /* it always has access */
         if (wanted[i].flags != READ_WRITE) return NOT_SUPPORTED;
     }
     return SUCCESS;

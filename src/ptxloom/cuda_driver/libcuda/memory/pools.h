@@ -25,13 +25,13 @@ struct pool {
     enum memory_kind kind;
     int32_t reuse[3];
     uint64_t threshold, used, high, limit;
-    int handles; /* the kinds of handles by which it goes to other processes */
-    int is_opened; /* by such a handle: whose it is, and what it is there */
+    int handles; /* the kinds of handles by which it is shared */
+    int is_opened; /* through such a handle: its owner, and its handle there */
     int32_t session;
     uint64_t there;
 };
 void *pool_new(enum memory_kind kind, uint64_t limit);
-struct pool *own_pool(const void *handle); /* NULL if another process has made it: it is only there to reach its memory */
+struct pool *own_pool(const void *handle); /* NULL for a pool that another process owns */
 void pool_gets_back(const void *handle, size_t size);
 
 #endif

@@ -1,4 +1,4 @@
-/* Pools that go to other processes of the program: a file identifies the pool, and bytes its memory. */
+/* Pools shared with other processes of the program: a file identifies the pool, and bytes its memory. */
 #define _GNU_SOURCE
 #include <string.h>
 #include <sys/mman.h>
@@ -74,7 +74,7 @@ EXPORTED int cuMemPoolExportPointer(struct pointer_name *name, device_pointer st
     return SUCCESS;
 }
 
-/* What a process has opened of its own pool is the same memory, once more. */
+/* A process that opens memory of its own pool gets the same memory again. */
 static int open_own(const struct pointer_name *name) {
     struct allocation *one = allocation_at(name->start);
     if (!one || one->start != name->start || (uint64_t)(uintptr_t)one->pool != name->pool.pool) return INVALID_VALUE;
@@ -85,7 +85,7 @@ static int open_own(const struct pointer_name *name) {
 static int open_theirs(const struct pointer_name *name, void *handle) {
     TRY(memory_open(name->pool.session, name->start));
     struct allocation *one = allocation_at(name->start);
-    one->context = NULL; /* a pool is of no context */
+    one->context = NULL; /* a pool has no context */
     one->pool = handle;
     return SUCCESS;
 }

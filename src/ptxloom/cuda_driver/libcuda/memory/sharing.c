@@ -1,4 +1,4 @@
-/* Memory of another process of the program: its device's addresses, mapped here at the same place. */
+/* Memory of another process of the program: mapped here at its device's addresses. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdio.h>
@@ -19,7 +19,7 @@ struct memory_handle {
     char unused[48];
 };
 
-static uint64_t mapped[PEERS]; /* where the memory of others starts that is seen here */
+static uint64_t mapped[PEERS]; /* the starts of other processes' memory mapped here */
 
 static void peers_forget(void) { memset(mapped, 0, sizeof mapped); }
 FORGETS(peers_forget)

@@ -1,4 +1,4 @@
-/* Allocation in the order of a stream: each allocation of a pool is one of its kind of memory. */
+/* Stream-ordered allocation: each allocation of a pool is one of its kind of memory. */
 #include "base/contexts.h"
 #include "base/handles.h"
 #include "memory/graph_memory.h"
@@ -25,7 +25,7 @@ static int taken(device_pointer start, size_t size, void *handle, void *where) {
     struct allocation *one = allocation_at(start);
     TRY(stream_of(where, &stream));
     if (stream->capture) return graph_memory_record(where, start);
-    if (one) one->context = NULL; /* a pool is of no context */
+    if (one) one->context = NULL; /* a pool has no context */
     if (one) one->pool = handle;
     if (pool) {
         pool->used += size;

@@ -41,11 +41,11 @@ static int holds(uint64_t there, uint64_t value, unsigned size, unsigned how) {
     case 0: return size == 4 ? (int32_t)(there - value) >= 0 : (int64_t)(there - value) >= 0;
     case 1: return there == value;
     case 2: return (there & value) != 0;
-    default: return (there | value) != (size == 4 ? UINT32_MAX : UINT64_MAX); /* a bit that is in neither */
+    default: return (there | value) != (size == 4 ? UINT32_MAX : UINT64_MAX); /* a bit that is set in neither */
     }
 }
 
-/* Waits for another thread of the program, if the value is not there: nothing else is under way. */
+/* If the value is not there, only another thread of the program can write it: all work is done. */
 static int wait(const struct value *v) {
     unsigned size = bytes_of(v->kind);
     uint64_t wanted = size == 4 ? (uint32_t)v->value : v->value;
@@ -123,6 +123,6 @@ EXPORTED int cuStreamBatchMemOp_v2(void *handle, unsigned count, struct value *a
     struct stream *stream;
     TRY(stream_of(handle, &stream));
     if (flags || count > MOST_AT_ONCE || (count && !all)) return INVALID_VALUE;
-    for (unsigned i = 0; i < count; i++) TRY(legal(&all[i])); /* none is done before all are known to be legal */
+    for (unsigned i = 0; i < count; i++) TRY(legal(&all[i])); /* check all before doing any */
     return count ? submit(handle, all, count) : SUCCESS;
 }

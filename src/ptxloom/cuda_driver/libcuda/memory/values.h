@@ -4,6 +4,6 @@
 
 #include "streams/work.h"
 
-int value_known(const struct value *value); /* whether there is such an operation, wherever its address may be */
+int value_known(const struct value *value); /* whether the operation exists, whatever its address */
 
 #endif

@@ -1,4 +1,4 @@
-/* Memory that programs map where they want: reserved addresses, pieces of memory, mappings. Addresses are assigned
+/* Memory that programs map themselves: reserved addresses, pieces of memory, mappings. Addresses are assigned
    here, from a range that both processes reserve. Pieces of memory are files of the server's,
    which both map at the same place. */
 #define _GNU_SOURCE
@@ -15,7 +15,7 @@
 #include "memory/pools.h"
 #include "memory/virtual.h"
 
-#define UNIT ((uint64_t)2 << 20) /* in which memory is made and mapped */
+#define UNIT ((uint64_t)2 << 20) /* the granularity of memory and mappings */
 enum { TO_FILE = 1, READ = 1, READ_WRITE = 3 };
 enum step { RANGE = 1, CREATE, IMPORT, RELEASE, MAP, UNMAP, ACCESS };
 
@@ -32,18 +32,18 @@ struct physical {
     uint64_t number; /* the server's */
     uint64_t size;
     struct properties properties;
-    uint64_t handles, mappings; /* that there are; it goes with the last of them */
+    uint64_t handles, mappings; /* their numbers; it is released with the last */
     int file; /* of the server's process, */
     int process;
 };
 
-/* -- what the program has set aside and mapped, in no order: there are few ----------------------------------------- */
+/* -- the program's reservations and mappings, unordered, as they are few ----------------------------------------- */
 
 enum { MOST = 1 << 16 };
 struct span {
     device_pointer start;
     uint64_t size;
-    void *memory; /* NULL: set aside only */
+    void *memory; /* NULL: reserved only */
     int flags;
 };
 static struct span *spans;
@@ -253,7 +253,7 @@ EXPORTED int cuMemMap(device_pointer start, size_t size, size_t offset, void *ha
     return error;
 }
 
-/* Whether all of some addresses is mapped, nothing of a mapping is left out, and how far it goes. */
+/* Whether a range consists of whole mappings, without gaps. */
 static int covers(device_pointer start, uint64_t size) {
     uint64_t covered = 0;
     for (size_t i = 0; i < count; i++) {
@@ -320,7 +320,7 @@ uint64_t virtual_extent(device_pointer address, device_pointer *start) {
     return one ? one->size : 0;
 }
 
-/* -- through a file ------------------------------------------------------------------------------------------------------ */
+/* -- sharing through a file ---------------------------------------------------------------------------------------- */
 
 EXPORTED int cuMemExportToShareableHandle(int *file, void *handle, int type, uint64_t flags) {
     DRIVER;

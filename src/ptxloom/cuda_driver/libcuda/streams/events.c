@@ -1,4 +1,4 @@
-/* Events: when they were recorded, and in which graph. A program that waits for one finds that all is done. */
+/* Events: when they were recorded, and in which graph. Waiting for one returns at once: all work is done. */
 #include "streams/events.h"
 
 #include "base/handles.h"
@@ -49,12 +49,12 @@ static int record(const struct work *work) { return event_record(work->handle); 
 static const struct way records = {.run = record};
 WORK(RECORD_WORK, records)
 
-/* One that other processes wait for is in no graph. */
+/* An event that is shared with other processes cannot be in a graph. */
 static int recordable(const struct event *event, const struct stream *stream) {
     return stream->capture && event->flags & INTERPROCESS ? capture_invalidate(stream->capture) : SUCCESS;
 }
 
-/* The event and the stream of a call whose flags decide whether its node, in a graph, is one for the event itself. */
+/* The event and the stream of a call whose flags decide whether it makes a node of the event itself in a graph. */
 static int both_of(void *handle, void *where, unsigned flags, struct event **event, struct stream **stream) {
     *event = object_of(AN_EVENT, handle);
     if (!*event) return unknown_event(handle);
@@ -97,7 +97,7 @@ EXPORTED int cuStreamWaitEvent(void *where, void *handle, unsigned flags) {
     return STREAM_CAPTURE_ISOLATION;
 }
 
-/* Whether it may be asked how far it is. */
+/* Whether its state may be queried. */
 static int event_settled(const struct event *event) {
     const struct recording *graph = recording_of(event->capture);
     if (!event->capture) return capture_forbids();

@@ -2,7 +2,7 @@
 #include "base/contexts.h"
 #include "streams/recordings.h"
 
-/* Other threads may ask the driver meanwhile. */
+/* Other threads may call the driver meanwhile. */
 static int call(const struct work *work) {
     int times = lock_release();
     calling_host++;

@@ -1,4 +1,4 @@
-/* Streams that are recorded: work given to them becomes nodes of a graph. */
+/* Stream capture: work submitted to captured streams becomes nodes of a graph. */
 #include "streams/recordings.h"
 
 #include <stdlib.h>
@@ -13,7 +13,7 @@ static const struct recorder *recorder;
 
 void recorded_by(const struct recorder *theirs) { recorder = theirs; }
 
-/* A graph begins with it. */
+/* A graph starts with its recording. */
 struct recording *recording_of(const void *graph) { return object_of(A_GRAPH, graph); }
 
 int stream_follows(struct stream *stream, void *const *nodes, size_t count) {

@@ -1,17 +1,17 @@
-/* Streams that are recorded: in what mode, and what may not be asked meanwhile. */
+/* Stream capture: its mode, and the calls that are not permitted meanwhile. */
 #ifndef PTXLOOM_RECORDINGS_H
 #define PTXLOOM_RECORDINGS_H
 
 #include "streams/streams.h"
 #include "streams/work.h"
 
-/* What a graph begins with: whether streams are recorded in it. */
+/* The first member of a graph: whether streams are recorded in it. */
 struct recording {
-    int is_recorded, is_invalid; /* by a stream; no longer, as something was asked that does not go with it */
-    int mode, is_own;            /* as made by the recording; destroyed if it is not taken */
-    const void *thread;          /* that began to record it */
+    int is_recorded, is_invalid; /* by a stream; no longer, as a call was not permitted */
+    int mode, is_own;            /* made by the recording, so destroyed if not taken */
+    const void *thread;          /* that began the recording */
 };
-struct recording *recording_of(const void *graph); /* NULL if it is no graph */
+struct recording *recording_of(const void *graph); /* NULL if it is not a graph */
 
 /* Operations on the nodes of a graph; implemented in graphs/capture.c. */
 struct recorder {
@@ -21,14 +21,14 @@ struct recorder {
 void recorded_by(const struct recorder *recorder);
 
 void recording_begin(struct stream *stream, void *origin, void *graph, int is_own, int mode);
-int recording_stop(void *graph); /* no stream is recorded in it from now on; whether a recording made it */
-int record_work(struct stream *stream, const struct work *work); /* as a node behind its last ones */
+int recording_stop(void *graph); /* ends all recording in it; returns whether a recording made it */
+int record_work(struct stream *stream, const struct work *work); /* as a node after its last ones */
 int stream_follows(struct stream *stream, void *const *nodes, size_t count); /* its next node depends on these */
 int capture_join(struct stream *stream, void *graph, void *origin, void *node); /* a stream that waits for a recorded event */
-int capture_invalidate(void *graph); /* what is recorded is lost; returns the error for a call that cannot be recorded */
-int capture_lost(const struct stream *stream); /* an error if what it records is lost */
-void capture_drop(void *graph); /* its recording ends, and the graph goes if the recording made it */
-int capture_forbids(void); /* whether this thread may not do now what waits for the device: an error, if so */
+int capture_invalidate(void *graph); /* discards the recording; returns the error for an illegal call */
+int capture_lost(const struct stream *stream); /* an error if its recording is invalid */
+void capture_drop(void *graph); /* ends its recording; destroys the graph if the recording made it */
+int capture_forbids(void); /* an error if this thread may not wait for the device now */
 int capture_forbids_all(void); /* the same, in any mode */
 
 #endif

@@ -1,6 +1,6 @@
-/* Events that go to other processes of the program.
+/* Events shared with other processes of the program.
 
-   What is in front of an event is done when it has been recorded (`event_record`), so that no process waits for it. */
+   Work before an event is done once it is recorded (`event_record`), so that no process has to wait. */
 #include "base/handles.h"
 #include "streams/events.h"
 #include "streams/streams.h"

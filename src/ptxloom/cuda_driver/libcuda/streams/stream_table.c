@@ -1,8 +1,8 @@
-/* Which streams there are. */
+/* The table of all streams. */
 #include "base/handles.h"
 #include "streams/streams.h"
 
-static struct stream defaults[3] = {{.id = 0}, {.id = 1}, {.id = 2}}; /* NULL, the legacy one, that of a thread */
+static struct stream defaults[3] = {{.id = 0}, {.id = 1}, {.id = 2}}; /* NULL, legacy, per-thread */
 static uint64_t made = 3;
 
 int stream_of(void *handle, struct stream **stream) {

@@ -1,4 +1,4 @@
-/* Streams. All work is done when it is given to a stream, so that streams wait for nothing. */
+/* Streams. All work is done when it is submitted, so streams never wait. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,13 +19,13 @@ EXPORTED int cuStreamDestroy_v2(void *handle) {
     struct stream *stream = object_of(A_STREAM, handle);
     if (!stream) return handle_gone(handle) ? INVALID_CONTEXT : INVALID_HANDLE;
     TRY(failed);
-    if (stream->capture && stream->origin == handle) capture_drop(stream->capture); /* no other code can */
+    if (stream->capture && stream->origin == handle) capture_drop(stream->capture); /* nothing else can */
     free(stream->last);
     handle_free(handle);
     return SUCCESS;
 }
 
-/* What a stream that is recorded may not be asked: asking ends the recording. */
+/* Calls that are not permitted on a recorded stream invalidate the recording. */
 static int recorded_not(const struct stream *stream) { return stream->capture ? capture_invalidate(stream->capture) : SUCCESS; }
 
 static int asked(void *handle, const void *into, struct stream **stream) {

@@ -1,4 +1,4 @@
-/* Streams: which there are. */
+/* The table of streams. */
 #ifndef PTXLOOM_STREAMS_H
 #define PTXLOOM_STREAMS_H
 

@@ -20,14 +20,14 @@ enum work_kind {
     WORK_KINDS
 };
 
-/* What a node of a graph keeps of a launch, and changes nothing here. */
+/* Attributes of a launch that a node of a graph keeps, without effect here. */
 struct hints {
     struct {
         void *start;
         size_t size;
         float ratio;
         int hit, miss;
-    } window; /* of memory that caches shall hold */
+    } window; /* of memory to keep in caches */
     int cooperative, policy, priority, domain, carveout;
     unsigned char domains[2];
 };
@@ -48,7 +48,7 @@ struct fill {
     uint32_t value, element_bytes;
 };
 
-/* As programs pass them. */
+/* In the form in which programs pass them. */
 struct copy2d {
     size_t from_x, from_y;
     int from_type;
@@ -80,10 +80,10 @@ struct copy {
     device_pointer to, from;
     uint64_t to_pitch, to_slice, from_pitch, from_slice;
     uint64_t width, height, depth;
-    struct copy3d given; /* as a node of a graph was given it; empty where it was made from another call */
+    struct copy3d given; /* the parameters of a node of a graph; empty if it was made from another call */
 };
 
-/* Values that are written or waited for, as programs pass them. */
+/* Values to write or wait for, in the form in which programs pass them. */
 struct value {
     int kind;
     device_pointer address; /* of a barrier, its flags */
@@ -100,7 +100,7 @@ struct values {
 
 struct work {
     enum work_kind kind;
-    int is_off; /* in a graph that was made ready */
+    int is_off; /* in an instantiated graph */
     union {
         struct launch launch;
         struct copy copy;
@@ -114,10 +114,10 @@ struct work {
     };
 };
 
-/* How a kind of work is done. What it holds beside itself is copied with it, and dropped with it; NULL if there is no such thing. */
+/* How a kind of work is done. Resources that it owns are copied and dropped with it; NULL if it owns none. */
 struct way {
     int (*run)(const struct work *work);
-    int (*copied)(struct work *copy); /* a copy takes what it holds for its own */
+    int (*copied)(struct work *copy); /* makes a copy own its resources */
     void (*dropped)(struct work *work);
 };
 void work_way(enum work_kind kind, const struct way *way);
@@ -126,7 +126,7 @@ void work_way(enum work_kind kind, const struct way *way);
     __attribute__((constructor)) static void way_of_##kind(void) { work_way(kind, &(way)); }
 
 int work_do(const struct work *work);
-int work_submit(void *stream, const struct work *work); /* done at once, or recorded where the stream is captured */
+int work_submit(void *stream, const struct work *work); /* done at once, or recorded if the stream is captured */
 int work_copy(struct work *to, const struct work *from);
 void work_drop(struct work *work);
 

@@ -1,4 +1,4 @@
-"""The language server: what an editor asks about a PTX text, looked up in the tree and the ISA data.
+"""The language server: answers an editor's requests about a PTX text from its tree and the ISA data.
 
-What it knows is in plain functions over a `Document`; `server` alone speaks the protocol and needs pygls.
+The features are plain functions over a `Document`; only `server`, `features` and `convert` speak the protocol.
 """

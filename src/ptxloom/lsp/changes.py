@@ -1,4 +1,4 @@
-"""A client's edits: each replaces a stretch of the text that the one before it left."""
+"""A client's edits: each replaces a range of the text that the previous one produced."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _LINE: Final = re.compile(r"[^\r\n]*(?:\r\n?|\n)")
 
 
 class ClientEdit(NamedTuple):
-    """An edit of a client: `text` for what stands from `start` to `end`."""
+    """An edit of a client: `text` replaces the range from `start` to `end`."""
 
     start: Position
     end: Position
@@ -22,7 +22,7 @@ class ClientEdit(NamedTuple):
 
 
 def edited(text: str, changes: Iterable[ClientEdit], encoding: Encoding = Encoding.UTF16) -> str:
-    r"""A text after a client's edits, made one after the other; each costs no more than the lines that it touches.
+    r"""Apply a client's edits one after the other; the cost of each is proportional to the lines that it touches.
 
     Example:
         >>> first, second = Position(0, 3), Position(1, 0)
@@ -36,7 +36,7 @@ def edited(text: str, changes: Iterable[ClientEdit], encoding: Encoding = Encodi
 
 
 def _lines(text: str) -> list[str]:
-    """The lines of a text with what ends them; the last has no end."""
+    """The lines of a text with their line ends; the last has none."""
     if "\r" not in text:
         lines = [f"{line}\n" for line in text.split("\n")]
         lines[-1] = lines[-1][:-1]
@@ -46,21 +46,21 @@ def _lines(text: str) -> list[str]:
 
 
 def _change(lines: list[str], change: ClientEdit, encoding: Encoding) -> None:
-    """Make one edit; what it leaves is divided into lines anew."""
+    """Apply one edit, and divide the affected text into lines again."""
     first, start = _place(lines, change.start, encoding)
     last, end = max(_place(lines, change.end, encoding), (first, start))
     text = lines[first][:start] + change.text + lines[last][end:]
-    if first > 0 and text.startswith("\n") and lines[first - 1].endswith("\r"):  # together they end one line
+    if first > 0 and text.startswith("\n") and lines[first - 1].endswith("\r"):  # together they are one line end
         first -= 1
         text = lines[first] + text
     made = _lines(text)
     if last + 1 < len(lines):
-        made.pop()  # nothing stands behind the end of a line that others follow
+        made.pop()  # a line that others follow ends with its line end
     lines[first : last + 1] = made
 
 
 def _place(lines: list[str], position: Position, encoding: Encoding) -> tuple[int, int]:
-    """The line, and how many of its characters stand before a position; one beyond the text means its end."""
+    """The line of a position, and its index in that line; a position beyond the text means the end."""
     if position.line >= len(lines):
         return len(lines) - 1, len(lines[-1])
     line = lines[position.line].rstrip("\r\n")

@@ -1,4 +1,4 @@
-"""What may be written at a place: opcodes, qualifiers that are legal here, names in scope, directives, targets."""
+"""Completion: opcodes, qualifiers that are legal here, names in scope, directives, targets."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class Sort(StrEnum):
-    """What a proposal is."""
+    """The kind of a proposal."""
 
     OPCODE = "opcode"
     QUALIFIER = "qualifier"
@@ -41,14 +41,14 @@ class Sort(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """Something that may be written.
+    """A completion.
 
     Attributes:
-        text: What to write instead of `[start, end)`.
-        sort: What it is.
-        start: Where what is replaced starts.
-        end: Where it ends.
-        detail: A few words beside it.
+        text: The text that replaces `[start, end)`.
+        sort: Its kind.
+        start: The start of the replaced text.
+        end: The end of the replaced text.
+        detail: A short description.
         rank: Proposals of a lower rank come first; of equals the earlier.
     """
 
@@ -67,7 +67,7 @@ DECLARED: Final = (
 )
 """The types that a declaration may have (PTX ISA 5.2, 5.3)."""
 MOST_NAMES: Final = 1000
-"""Names of series that are proposed."""
+"""The most names of a series that are proposed."""
 
 _QUALIFIED: Final = re.compile(r"([a-z]\w*)((?:\.[\w:]*)+)\Z", re.ASCII)
 _WORD: Final = re.compile(r"(?<![\w$%])[\w$%]*+\Z", re.ASCII)
@@ -76,7 +76,7 @@ _LINKED: Final = re.compile(r"(?:\.(?:visible|extern|weak|common)\s+)+\.\w*", re
 _MAY_BE_LINKED: Final = frozenset((".entry", ".func", ".global", ".const", ".shared", ".alias"))
 _HEAD: Final = re.compile(r"\.(?:entry|func)\b[^{;]*\Z", re.ASCII)
 _NAMING: Final = re.compile(r"(?:\.(?:visible|extern|weak|common)\s+)*\.(?:global|const|alias|\w+targets)\b", re.ASCII)
-"""Directives in which names may stand that are declared elsewhere."""
+"""Directives that may contain names declared elsewhere."""
 _COMPONENT: Final = re.compile(r"(?<![\w$%])([\w$%]++)\.(\w*+)\Z", re.ASCII)
 _DECLARING: Final = re.compile(r"\.(?:reg|param|shared|global|const|local)\b[^;]*\s\.(\w*)\Z", re.ASCII)
 _TARGET: Final = re.compile(r"\.target\s+(?:\w+\s*,\s*)*(\w*)\Z", re.ASCII)
@@ -84,7 +84,7 @@ _VERSION: Final = re.compile(r"\.version\s+([\d.]*)\Z", re.ASCII)
 
 
 def complete(document: Document, offset: int) -> tuple[Proposal, ...]:
-    """What may be written at an offset; the client picks what fits what is typed already."""
+    """The completions at an offset; the client filters them by the text typed so far."""
     before = unfinished(document, offset)
     if before is None:
         return ()
@@ -131,7 +131,7 @@ def _types(start: int, end: int) -> Iterator[Proposal]:
 
 
 def _of_directive(document: Document, offset: int, before: str) -> Iterator[Proposal]:
-    """What may follow in a statement that starts with a directive: others, a type, or a name."""
+    """Completions in a statement that starts with a directive: other directives, a type, or a name."""
     match = _DIRECTIVE.search(before)
     start = offset if match is None else offset - len(match[1]) - 1
     if match is not None and _in_header(document, start):
@@ -147,7 +147,7 @@ def _of_directive(document: Document, offset: int, before: str) -> Iterator[Prop
 
 
 def _in_header(document: Document, start: int) -> bool:
-    """Whether a place is behind the name and the parameters of a function, and in front of its body."""
+    """Whether a place is between the parameters and the body of a function."""
     text = document.text[:start]
     begun = max(text.rfind(";"), text.rfind("}"))
     head = _HEAD.search(text, begun + 1)
@@ -193,11 +193,11 @@ _FIRST: Final = {
     "brx": (NameKind.LABEL,),
     "call": (NameKind.FUNCTION, NameKind.PARAMETER, NameKind.VARIABLE),
 }
-"""What is meant first behind some opcodes."""
+"""The kinds of names that come first after some opcodes."""
 
 
 def _names(document: Document, before: str, start: int, end: int) -> Iterator[Proposal]:
-    """The names that are visible: what fits the operand first, then what the opcode wants, then the others."""
+    """The visible names: first those that fit the operand, then those that fit the opcode, then the others."""
     yield from _declared(document, before, start, end)
     for name in special_names():
         yield Proposal(name, Sort.SPECIAL, start, end, special_about(name), 2)
@@ -217,7 +217,7 @@ def _declared(document: Document, before: str, start: int, end: int) -> Iterator
 
 
 def _members(document: Document, start: int) -> dict[str, list[str]]:
-    """Of each series the members that are named in the function around a place, those nearest to it first."""
+    """For each series, its members used in the function around a place, the nearest first."""
     scopes = list(document.names.module.at(max(start - 1, 0)).around())
     function = scopes[-2] if len(scopes) > 1 else scopes[-1]
     found: dict[str, dict[str, int]] = {}

@@ -1,6 +1,6 @@
-"""What a profile counted, behind the instructions that had bank conflicts.
+"""Hints with a profile's counts after instructions that had bank conflicts.
 
-A profile of `kernel.ptx` is looked for in `kernel.profile.json` beside it, which
+The profile of `kernel.ptx` is read from `kernel.profile.json` beside it, which
 `ptxloom run launch.toml --profile --output-format json -o kernel.profile.json` writes.
 """
 
@@ -24,7 +24,7 @@ LARGEST_BYTES: Final = 1 << 24
 
 
 def conflicts(document: Document, start: int, end: int) -> Iterator[Hint]:
-    """The hints in a stretch of text; an instruction that has changed since, or is on another line, has no hint."""
+    """The hints in a range of text; an instruction that has changed since, or is on another line, has no hint."""
     source = document.module.source
     for row in _rows(document.name):
         said, line = row.get("instruction"), row.get("line")
@@ -51,7 +51,7 @@ def _bare(text: str) -> str:
 
 
 def _rows(name: str) -> list[dict[str, object]]:
-    """The instructions in a file's profile; empty if there is no such file, or it is something else."""
+    """The instructions in a file's profile; empty if the file does not exist, or is not a profile."""
     try:
         path = Path(name).with_suffix(".profile.json")
         told: object = json.loads(content(path, LARGEST_BYTES))
@@ -62,5 +62,5 @@ def _rows(name: str) -> list[dict[str, object]]:
 
 
 def _table(value: object) -> dict[str, object]:
-    """A value that is an object in JSON, and an empty one for any other."""
+    """The value if it is a JSON object, else an empty object."""
     return cast("dict[str, object]", value) if isinstance(value, dict) else {}

@@ -1,4 +1,4 @@
-"""Our values as the protocol's: positions, ranges, findings, edits, symbols."""
+"""Converts our values to the protocol's: positions, ranges, findings, edits, symbols."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _SEVERITIES: Final = {
 }
 
 _FADED: Final = frozenset(("unused-ignore", "unused-name", "unreachable-code"))
-"""The rules about what may as well not be there: clients draw it pale."""
+"""The rules about unnecessary code, which clients fade."""
 
 _SYMBOLS: Final = {
     NameKind.REGISTER: types.SymbolKind.Variable,
@@ -110,7 +110,7 @@ def workspace_edit(document: Document, uri: str, edits: Iterable[Edit]) -> types
 
 
 def code_action(document: Document, uri: str, action: Action, kind: types.CodeActionKind) -> types.CodeAction:
-    """Something that can be done."""
+    """A code action."""
     return types.CodeAction(
         title=action.title,
         kind=kind,
@@ -121,7 +121,7 @@ def code_action(document: Document, uri: str, action: Action, kind: types.CodeAc
 
 
 def completion_item(document: Document, proposal: Proposal) -> types.CompletionItem:
-    """Something that may be written; clients order by `sort_text`."""
+    """A completion item; clients sort by `sort_text`."""
     return types.CompletionItem(
         label=proposal.text,
         kind=_ITEMS[proposal.sort],

@@ -1,4 +1,4 @@
-"""Where what a name stands for was made: a register that is read leads to its writers, all else to its declaration."""
+"""Go to definition: a register that is read leads to its writers, any other name to its declaration."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ if TYPE_CHECKING:
 
 
 def declarations(document: Document, offset: int) -> list[Occurrence]:
-    """Where the name at an offset is declared: of a function the prototypes, too."""
+    """The declarations of the name at an offset, including the prototypes of a function."""
     found = document.names.at(offset)
     return [] if found is None else [one for one in document.names.alike(found) if one.declares]
 
 
 def definitions(document: Document, offset: int) -> list[Occurrence]:
-    """Where the value that is read at an offset was written; if nowhere, or no register is read, the declaration."""
+    """The writes of the register read at an offset; without any, or for other names, the declaration."""
     found = document.names.at(offset)
     return (_writers(document, found) if found is not None else []) or declarations(document, offset)
 
 
 def _writers(document: Document, read: Occurrence) -> list[Occurrence]:
-    """The writes that a read may see, wherever control came from; empty where nothing is read."""
+    """The writes that may reach a read, on any path; empty if nothing is read."""
     instruction = read.statement
     if read.symbol is None or read.symbol.kind is not NameKind.REGISTER or not isinstance(instruction, Instruction):
         return []
@@ -41,19 +41,19 @@ def _writers(document: Document, read: Occurrence) -> list[Occurrence]:
 
 
 def _reads(occurrence: Occurrence, instruction: Instruction) -> bool:
-    """Whether a register is read where it stands; some accumulators are read and written."""
+    """Whether this occurrence of a register is read; some accumulators are read and written."""
     rule = operand_rule(instruction, occurrence.place)
     return not writes(occurrence) or (rule is not None and rule.updated)
 
 
 def _around(document: Document, offset: int) -> Function | None:
-    """The function whose text is around an offset."""
+    """The function around an offset."""
     functions = (one for one in document.module.statements if isinstance(one, Function))
     return next((one for one in functions if one.start <= offset < one.end), None)
 
 
 def _starts_of_writes(document: Document, function: Function, instruction: Instruction, name: str) -> set[int]:
-    """Where the writes stand that an instruction may see of a register."""
+    """The offsets of the writes of a register that may reach an instruction."""
     graph = flow_graph(function, noreturn=never_returning(document.module))
     block = graph.block_at(instruction.start)
     if block is None:

@@ -1,4 +1,4 @@
-"""A text that an editor has open, at one version: everything asked about it is worked out once, when first asked."""
+"""One version of a text that an editor has open: everything about it is computed once, on first use."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ _PART: Final = re.compile(r"(?<=\.)[\w$]*(?:::\w+)*|\A[^.]+", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class WordPart:
-    """A piece of a dotted word: what stands between two dots, and where."""
+    """A piece of a dotted word, between two dots, and its place."""
 
     text: str
     start: int
 
     @property
     def end(self) -> int:
-        """Where it ends."""
+        """Its end."""
         return self.start + len(self.text)
 
 
@@ -43,8 +43,8 @@ class Word:
     """A dotted word: an opcode with its qualifiers, a register with a component, a directive.
 
     Attributes:
-        parts: What stands between the dots; the first is empty if the word starts with a dot.
-        place: Which of them is meant.
+        parts: The pieces between the dots; the first is empty if the word starts with a dot.
+        place: The index of the piece at the cursor.
     """
 
     parts: tuple[WordPart, ...]
@@ -52,7 +52,7 @@ class Word:
 
     @property
     def here(self) -> WordPart:
-        """The part that is meant."""
+        """The part at the cursor."""
         return self.parts[self.place]
 
     @property
@@ -65,7 +65,7 @@ class Document:
     """One version of a text.
 
     Attributes:
-        name: What findings call it: the path or the URI.
+        name: Its name in findings: the path or the URI.
         text: The text.
         version: The client's number for it.
     """
@@ -102,7 +102,7 @@ class Document:
 
     @cached_property
     def findings(self) -> tuple[Diagnostic, ...]:
-        """What is wrong with it, in the order of the text."""
+        """Its findings, in the order of the text."""
         settings = self.settings
         found = check(
             self.module,
@@ -113,7 +113,7 @@ class Document:
         return settings.selection.of_interest(found)
 
     def word_at(self, offset: int) -> Word | None:
-        """The dotted word at an offset, or that ends there; None in comments, strings and between words."""
+        """The dotted word that contains an offset or ends there; None in comments, strings and between words."""
         line = self.lines.position(offset).line
         start, end = self.lines.starts[line], self.lines.end_of(line)
         for match in _WORD.finditer(self.text, start, end):
@@ -122,7 +122,7 @@ class Document:
         return None
 
     def comment_at(self, offset: int) -> tuple[int, int] | None:
-        """The comment around an offset, also where one ends that goes to the end of its line."""
+        """The comment around an offset, including the end of a `//` comment."""
         comments = self.module.comments
         place = bisect_right(comments, offset, key=lambda one: one[0]) - 1
         if place < 0:

@@ -1,4 +1,4 @@
-"""Changes to a text: what renames, repairs, silences or lays out."""
+"""Changes to a text: renaming, repairs, ignored findings, layout."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ _NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9_$]*|[_$%][A-Za-z0-9_$]+", re.ASCI
 _MARK: Final = re.compile(r"ptxloom:\s*+ignore\s*+\[([^\[\]\n]*+)\]")
 
 
-class CannotRename(PtxloomError):  # noqa: N818 - reads as the sentence it shows
-    """Why a name cannot be changed as asked."""
+class CannotRename(PtxloomError):  # noqa: N818 - named after the message that it carries
+    """A name cannot be changed as requested; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,10 +43,10 @@ class Action:
     """An action that an editor can offer.
 
     Attributes:
-        title: What it does, as an imperative.
-        edits: How.
-        finding: The finding that it is about; None if it is about several.
-        preferred: Whether it repairs the finding, and is not a guess that removes something.
+        title: Its effect, as an imperative.
+        edits: The changes of the text.
+        finding: The finding that it concerns; None if it concerns several.
+        preferred: Whether it is a safe repair, not a guess that removes something.
     """
 
     title: str
@@ -56,14 +56,14 @@ class Action:
 
 
 def applied(text: str, edits: Iterable[Edit]) -> str:
-    """A text with edits made that do not overlap."""
+    """Apply edits that do not overlap."""
     for edit in sorted(edits, key=lambda one: (one.start, one.end), reverse=True):
         text = text[: edit.start] + edit.text + text[edit.end :]
     return text
 
 
 def renameable(document: Document, offset: int) -> Occurrence:
-    """The name at an offset that can be changed.
+    """The renameable name at an offset.
 
     Raises:
         CannotRename: There is no name, or nothing declares it.
@@ -77,7 +77,7 @@ def renameable(document: Document, offset: int) -> Occurrence:
 
 
 def rename(document: Document, offset: int, name: str) -> tuple[Edit, ...]:
-    """The edits that respell a name everywhere; of a series (`%r<8>`) the stem changes, for all members.
+    """The edits that respell a name everywhere; for a series (`%r<8>`) the stem of all members.
 
     Raises:
         CannotRename: There is nothing to rename, `name` is not a name, or some name would mean something else.
@@ -85,7 +85,7 @@ def rename(document: Document, offset: int, name: str) -> tuple[Edit, ...]:
     found = renameable(document, offset)
     symbol = found.symbol
     if symbol is not None and symbol.count is not None and not found.declares:
-        name = name.removesuffix(found.name[len(symbol.name) :])  # the whole member was given instead of the stem
+        name = name.removesuffix(found.name[len(symbol.name) :])  # the user typed a member instead of the stem
     if not _NAME.fullmatch(name) or special_register(name) is not None:
         raise CannotRename(f"`{name}` is not a name that PTX lets a program declare")
     places = document.names.of(symbol) if symbol is not None else []
@@ -97,7 +97,7 @@ def rename(document: Document, offset: int, name: str) -> tuple[Edit, ...]:
 
 
 def _meanings(names: Names) -> list[tuple[int, bool]]:
-    """For each occurrence the number of the symbol it means, in the order of the text, and whether it declares it."""
+    """For each occurrence, in the order of the text, the number of its symbol, and whether it is a declaration."""
     numbers: dict[object, int] = {}
     return [
         (numbers.setdefault(one.symbol if one.symbol is not None else one.name, len(numbers)), one.declares)
@@ -106,7 +106,7 @@ def _meanings(names: Names) -> list[tuple[int, bool]]:
 
 
 def actions(document: Document, start: int, end: int) -> Iterator[Action]:
-    """What can be done about the findings that touch a stretch of text."""
+    """The actions for the findings that overlap a range of text."""
     for finding in document.findings:
         if finding.span.start > end or finding.span.end < start:
             continue
@@ -119,7 +119,7 @@ def actions(document: Document, start: int, end: int) -> Iterator[Action]:
 
 
 def repair_all(document: Document) -> Action | None:
-    """Every safe fix of every finding that does not touch an earlier one; None if there is no such fix."""
+    """All safe fixes that do not overlap an earlier one; None if there are none."""
     told = (finding for finding in document.findings if finding.severity is not Severity.NOTE)
     edits = tuple(Edit(fix.span.start, fix.span.end, fix.replacement) for fix in fixes_of(told))
     return Action("Repair everything that ptxloom can repair safely", edits) if edits else None
@@ -130,7 +130,7 @@ def _sentence(description: str) -> str:
 
 
 def _silence(document: Document, finding: Diagnostic) -> Edit:
-    """A comment at the end of the line that silences a rule; an old one is extended."""
+    """The edit that adds an ignore comment for a rule at the end of the line, or extends one."""
     line = document.lines.position(finding.span.start).line
     start, end = document.lines.starts[line], document.lines.end_of(line)
     old = _MARK.search(document.text, start, end)
@@ -141,7 +141,7 @@ def _silence(document: Document, finding: Diagnostic) -> Edit:
 
 
 def layout(document: Document) -> tuple[Edit, ...]:
-    """The edit that brings a text into the one layout; empty if it is there or has syntax errors."""
+    """The edit that formats a text; empty if it is formatted already, or has syntax errors."""
     if any(one.severity is Severity.ERROR for one in document.module.diagnostics):
         return ()
     text = formatted(document.module)
@@ -149,7 +149,7 @@ def layout(document: Document) -> tuple[Edit, ...]:
 
 
 def layout_of(document: Document, start: int, end: int) -> tuple[Edit, ...]:
-    """The edit that lays out the lines between two offsets; empty if they hold no whole statements."""
+    """The edit that formats the lines between two offsets; empty if they are not whole statements."""
     first, last = document.lines.position(start).line, document.lines.position(max(start, end - 1)).line
     start, end = document.lines.starts[first], document.lines.end_of(last)
     text = document.text[start:end]
@@ -165,7 +165,7 @@ def layout_of(document: Document, start: int, end: int) -> tuple[Edit, ...]:
 
 
 def _beginnings(document: Document) -> Iterator[int]:
-    """Where the statements of a text start."""
+    """The offsets at which the statements of a text start."""
     waiting = list(document.module.statements)
     while waiting:
         one = waiting.pop()
@@ -178,7 +178,7 @@ def _beginnings(document: Document) -> Iterator[int]:
 
 
 def _ended(document: Document, text: str) -> str:
-    """Lines that end as those of a document do."""
+    """A text with the line ends of a document."""
     return text.replace("\r\n", "\n").replace("\n", "\r\n") if "\r\n" in document.text else text
 
 
@@ -187,7 +187,7 @@ def _is_label(line: str) -> bool:
 
 
 def _difference(old: str, new: str, start: int) -> tuple[Edit, ...]:
-    """One edit from the first line that differs to the last."""
+    """One edit from the first differing line to the last."""
     if old == new:
         return ()
     before, after = old.splitlines(keepends=True), new.splitlines(keepends=True)

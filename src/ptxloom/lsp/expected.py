@@ -1,4 +1,4 @@
-"""Which operand of an unfinished instruction is being written, and what the instruction wants there."""
+"""The operand that is being written in an unfinished instruction, and what is legal there."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ _ADDRESS_BITS: Final = (64, 32)
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """The operand at hand.
+    """The operand that is being written.
 
     Attributes:
         form: The form that the qualifiers name.
-        place: Which operand it is, from 0.
+        place: The index of the operand, from 0.
         bracketed: Whether the place is inside square brackets.
-        wanted: What the form wants there; None if it has no such operand.
+        wanted: The form's rule for it; None if it has no such operand.
     """
 
     form: Form
@@ -37,7 +37,7 @@ class Expected:
     wanted: ExpectedOperand | None
 
     def fits(self, symbol: Declared) -> bool:
-        """Whether a register or variable is legal here, as far as its type shows."""
+        """Whether a register or variable is legal here, judging by its type."""
         declaration = symbol.declaration
         if declaration is None or self.wanted is None:
             return False
@@ -47,7 +47,7 @@ class Expected:
         return declaration.space == "reg" and whole and self.wanted.fits(declaration.type)
 
     def _reaches(self, space: str) -> bool:
-        """Whether the address may be that of a variable in a state space; a generic one reaches several."""
+        """Whether the address may be that of a variable in a state space; a generic one covers several."""
         named = self.wanted.type.partition("::")[0] if self.wanted else ""
         return space == named if named else space in MEMORY and MEMORY[space].is_generic
 
@@ -57,7 +57,7 @@ def _is_address(type_: str) -> bool:
 
 
 def expected(statement: str) -> Expected | None:
-    """The operand at the end of the text of a statement; None if that is not in the operands of a known form.
+    """The operand at the end of a statement's text; None if the text does not end in the operands of a known form.
 
     Example:
         >>> it = expected("ld.global.b32 %r1, [")
@@ -77,7 +77,7 @@ def expected(statement: str) -> Expected | None:
 
 
 def _place(operands: str) -> tuple[int, bool]:
-    """How many operands end before the end of a text, and whether that is inside square brackets."""
+    """The number of complete operands in a text, and whether it ends inside square brackets."""
     place, depth = 0, 0
     for letter in operands:
         if letter in "[{(":

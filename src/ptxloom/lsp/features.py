@@ -1,4 +1,4 @@
-"""What the server returns: one handler a request, each a call of a function that knows nothing of the protocol."""
+"""The features of the server: one handler per request, each a call of a function independent of the protocol."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ if TYPE_CHECKING:
 
 TRIGGERS: Final = [".", "%"]
 RARELY: Final = (200_000, 20, 100)
-"""How often cycles are looked for: trees hold no cycles, and looking at them takes longer than making them."""
+"""The collector's thresholds: trees have no cycles, and scanning them takes longer than building them."""
 LARGEST_COLOURED: Final = 4_000_000
-"""Characters beyond which a text is coloured by the editor's own grammar alone."""
+"""The longest text with semantic tokens, in characters; the editor's own grammar colours longer ones."""
 FIX_ALL: Final = types.CodeActionKind.SourceFixAll
 LEGEND: Final = types.SemanticTokensLegend(
     token_types=[str(one) for one in tokens.Colour], token_modifiers=[str(one) for one in tokens.Trait]
@@ -45,24 +45,24 @@ LEGEND: Final = types.SemanticTokensLegend(
 
 
 def serve(settings: Settings) -> int:
-    """Speak the protocol on standard input and output until the client exits; returns the exit code that it wants."""
+    """Serve on standard input and output until the client exits; returns the exit code of the protocol."""
     logging.getLogger("pygls.protocol.json_rpc").addFilter(_is_fault)
-    gc.freeze()  # what is imported stays
+    gc.freeze()  # imported modules stay
     gc.set_threshold(*RARELY)
-    with os.fdopen(os.dup(sys.stdout.fileno()), "wb") as out:  # pygls closes it, and the process is not done yet
+    with os.fdopen(os.dup(sys.stdout.fileno()), "wb") as out:  # pygls closes it before the process ends
         server = build(settings)
         server.start_io(sys.stdin.buffer, out)
     return 0 if server.dismissed else 1
 
 
 def _is_fault(record: logging.LogRecord) -> bool:
-    """Whether it is an error of ours: a refused request only gets its response."""
+    """Whether a record is an error of ours; for a refused request the response is enough."""
     error = record.exc_info[1] if record.exc_info else sys.exc_info()[1]
     return not isinstance(error, JsonRpcInvalidParams) and "deserialize" not in str(record.msg)
 
 
 def build(settings: Settings | None = None) -> Server:
-    """A server with all it can do."""
+    """A server with all features."""
     server = Server(settings)
     for method, handler, options in _FEATURES:
         server.feature(method, options)(handler)
@@ -70,7 +70,7 @@ def build(settings: Settings | None = None) -> Server:
 
 
 def _initialized(server: Server, _: types.InitializedParams) -> None:
-    """Nothing is left to do: what the client wants was read with its options."""
+    """Do nothing: the client's settings were read with its options."""
 
 
 def _initialize(server: Server, params: types.InitializeParams) -> None:
@@ -241,7 +241,7 @@ def _actions(server: Server, params: types.CodeActionParams) -> list[types.CodeA
 
 
 def _wanted(kind: types.CodeActionKind, only: Any) -> bool:
-    """Whether a client asks for actions of a kind, or of one above it; asked for nothing, everything is wanted."""
+    """Whether a client requests actions of a kind or of a parent kind; without a filter, it requests all."""
     if only is None:
         return True
     names = [str(getattr(one, "value", one)) for one in only]
@@ -281,4 +281,4 @@ _FEATURES: Final[tuple[tuple[str, Any, Any], ...]] = (
         types.CodeActionOptions(code_action_kinds=[types.CodeActionKind.QuickFix, FIX_ALL]),
     ),
 )
-"""Each request, its handler, and what the client learns about that."""
+"""Each request, its handler, and the options that announce it to the client."""

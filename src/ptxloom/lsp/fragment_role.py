@@ -1,4 +1,4 @@
-"""What a register in the vector of a matrix instruction holds."""
+"""The contents of a register in the vector of a matrix instruction."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ if TYPE_CHECKING:
     from ptxloom.fragments import Fragment
     from ptxloom.lsp.names import Occurrence
 
-_NAMES: Final = {"registers": "a", "factor": "a"}  # what the left factor of wgmma is called where it is in registers
+_NAMES: Final = {"registers": "a", "factor": "a"}  # wgmma's left factor in registers
 
 
 def fragment_role(occurrence: Occurrence) -> str:
-    """What every lane's register holds where a name stands in a matrix instruction; empty elsewhere."""
+    """The contents, in every lane, of a register named in a matrix instruction; empty elsewhere."""
     found = held_in(occurrence)
     return "" if found is None else role(*found)
 
 
 def role(held: Fragment, register: int) -> str:
-    """What every lane's register holds."""
+    """The contents of a register in every lane."""
     return f"register {register} of {held.registers}: {register_line(held, register)}. {evidence(held)}"
 
 
 def held_in(occurrence: Occurrence) -> tuple[Fragment, int] | None:
-    """The fragment and the number of its register where a name stands in a matrix instruction; None elsewhere."""
+    """The fragment and register number of a name in a matrix instruction; None elsewhere."""
     instruction, place = occurrence.statement, occurrence.place
     if not isinstance(instruction, Instruction) or place < 0:
         return None
@@ -50,12 +50,12 @@ def _held(instruction: Instruction, place: int) -> Fragment | None:
         if name in operands:
             return fragment(instruction, name)
         return fragment(instruction) if None in operands and rule.kind == "fragment" else None
-    except PtxloomError:  # no map of it is known
+    except PtxloomError:  # it has no known map
         return None
 
 
 def _number_of(instruction: Instruction, occurrence: Occurrence) -> int:
-    """Which register of its operand a name is; -1 if it is not one of them."""
+    """The index of a name among its operand's registers; -1 if it is not one of them."""
     match instruction.operands[occurrence.place]:
         case Vector(elements):
             starts = [one.start if isinstance(one, Name) else -1 for one in elements]

@@ -1,4 +1,4 @@
-"""A word that stands behind a place in a text."""
+"""A hint that an editor shows within a text."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ class Hint:
     """A word that an editor shows in the text.
 
     Attributes:
-        offset: What it stands before.
+        offset: The offset before which it is shown.
         label: The word.
-        about: What it means, in a sentence.
+        about: Its meaning, in a sentence.
     """
 
     offset: int

@@ -1,4 +1,4 @@
-"""What stands at a place of a text, explained as Markdown."""
+"""Explains a place of a text in Markdown."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ class Hover:
     """An explanation of `[start, end)`.
 
     Attributes:
-        markdown: What to show.
-        start: Where the piece that it explains starts.
-        end: Where that ends.
+        markdown: The text to show.
+        start: The start of the explained text.
+        end: Its end.
     """
 
     markdown: str
@@ -31,7 +31,7 @@ class Hover:
 
 
 def hover(document: Document, offset: int) -> Hover | None:
-    """The hover text at an offset; None if there is none."""
+    """The hover text at an offset, if any."""
     name = document.names.at(offset)
     if name is not None and name.symbol is not None:
         return Hover(symbol_page(document, name), name.start, name.end)

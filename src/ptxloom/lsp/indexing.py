@@ -1,4 +1,4 @@
-"""Finds what the names of a module mean: one walk in the order of the text, labels first in each block."""
+"""Resolves the names of a module in one walk in the order of the text, labels first in each block."""
 
 from __future__ import annotations
 
@@ -39,19 +39,19 @@ def index(module: Module) -> Names:
 
 
 class _Indexer:
-    """The walk: blocks wait on a list, for they may nest deep."""
+    """The walk: blocks are kept on an explicit stack, as they may be deeply nested."""
 
     def __init__(self, module: Module) -> None:
         self.module: Final = module
         self.text: Final = module.source.text
         self.scope = Region(0, len(self.text) + 1, None)
         self.found: list[Occurrence] = []
-        self.unknown: list[tuple[int, Region]] = []  # occurrences to look at again at the end
-        self.everything: dict[str, Declared] = {}  # by name: debugging sections name what is inside functions
-        self.defined: dict[Declared, Declared] = {}  # what a prototype declared -> what a definition did
+        self.unknown: list[tuple[int, Region]] = []  # occurrences to resolve again at the end
+        self.everything: dict[str, Declared] = {}  # by name: debugging sections refer to names inside functions
+        self.defined: dict[Declared, Declared] = {}  # the symbol of a prototype -> that of the definition
 
     def read(self) -> None:
-        """Find everything."""
+        """Index the whole module."""
         top = self.scope
         self._hoist(self.module.statements)
         waiting: list[tuple[Iterator[Statement], Region]] = [(iter(self.module.statements), top)]
@@ -71,7 +71,7 @@ class _Indexer:
         self._again()
 
     def _enter(self, node: Statement, inner: tuple[Statement, ...]) -> tuple[Iterator[Statement], Region]:
-        """Open a scope and make its labels known, for a branch may come before its label."""
+        """Open a scope and declare its labels, as a branch may precede its label."""
         self.scope = Region(node.start, node.end, self.scope)
         self._hoist(inner)
         return iter(inner), self.scope
@@ -104,7 +104,7 @@ class _Indexer:
         return entered
 
     def _replaced(self, old: Declared | None, new: Declared) -> Declared:
-        """Put a definition in its prototype's place: what named the one names the other."""
+        """Replace a prototype with its definition: references to it move to the definition."""
         self.scope.declared.declare(new.name, new)
         if old is not None:
             self.defined[old] = new
@@ -151,7 +151,7 @@ class _Indexer:
                 self._operand(operand, instruction, place)
 
     def _operand(self, node: Node, statement: Statement, place: int) -> None:
-        """The names in an operand, however deep."""
+        """The names in an operand, at any depth."""
         waiting = [node]
         while waiting:
             at = waiting.pop()
@@ -202,7 +202,7 @@ class _Indexer:
         self.found.append(Occurrence(start, name, symbol, statement, place, declares))
 
     def _again(self) -> None:
-        """Look again at names that were not declared before their use, now that everything is known."""
+        """Resolve names that were used before their declaration."""
         for place, scope in self.unknown:
             one = self.found[place]
             symbol = scope.find(one.name, label=_names_label(one.statement, one.place))
@@ -220,7 +220,7 @@ class _Indexer:
         return occurrence if symbol is occurrence.symbol else occurrence._replace(symbol=symbol)
 
     def _place(self, name: str, start: int, end: int, after: str = "") -> int:
-        """Where a name stands as a whole word in a stretch of text, behind `after`; -1 if it does not."""
+        """The offset of a name as a whole word in a range of text, after `after`; -1 if it is not there."""
         at = max(self.text.find(after, start, end), start) + len(after)
         while name and (at := self.text.find(name, at, end)) >= 0:
             before, behind = self.text[at - 1 : at], self.text[at + len(name) : at + len(name) + 1]
@@ -231,7 +231,7 @@ class _Indexer:
 
 
 def _names_label(statement: Statement, place: int) -> bool:
-    """Whether the name that stands there is a label, or goes to one."""
+    """Whether the operand there names a label or branches to one."""
     match statement:
         case Label() | BranchTargets():
             return True

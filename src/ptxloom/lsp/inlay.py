@@ -1,4 +1,4 @@
-"""What stands behind the registers of matrix instructions: the parts that they hold; and what a profile counted."""
+"""Inlay hints: the parts of matrices that registers hold, and a profile's counts."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def hints(document: Document, start: int, end: int) -> Iterator[Hint]:
-    """The hints in a stretch of text, if the settings ask for them."""
+    """The hints in a range of text, if the settings enable them."""
     if not document.settings.inlay_hints:
         return
     words: dict[tuple[str, str, int], tuple[str, str]] = {}  # a program repeats the same instructions

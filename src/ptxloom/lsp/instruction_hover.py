@@ -1,4 +1,4 @@
-"""Opcodes and qualifiers explained: meaning, syntax, availability, and for matrix moves who holds what."""
+"""Explains opcodes and qualifiers: meaning, syntax, availability, and for matrix instructions the fragments."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from ptxloom.isa.spec import InstructionSpec
 
 MOST_LINES: Final = 12
-"""Lines of syntax that are shown of an instruction whose form is not known yet."""
+"""The most syntax lines shown for an instruction whose form is not known yet."""
 WIDEST: Final = 16
-"""Columns of a matrix that are shown."""
+"""The most columns shown of a matrix."""
 
 
 def opcode_page(words: tuple[str, ...]) -> str:
@@ -41,7 +41,7 @@ def opcode_page(words: tuple[str, ...]) -> str:
 def _opcode_lines(spec: InstructionSpec, form: Form | None, qualifiers: tuple[str, ...]) -> Iterator[str]:
     yield f"**{spec.opcode}**: {spec.title}"
     yield ""
-    if form is not None:  # what people look for comes first: editors show the beginning of a page
+    if form is not None:  # the most relevant part first: editors show the beginning of a page
         yield from _matrices(form)
     yield " ".join(spec.about.split())
     yield ""
@@ -76,7 +76,7 @@ def _matrices(form: Form) -> Iterator[str]:
     except PtxloomError:  # it holds no matrix
         return
     for operand in operands:
-        if operand == "d" and "c" in operands:  # D is held as C is
+        if operand == "d" and "c" in operands:  # D has C's fragment
             continue
         held = fragment(form.spelling, operand)
         yield f"#### {f'Operand {operand}: w' if operand else 'W'}ho holds what"
@@ -96,7 +96,7 @@ def _table(held: Fragment) -> Iterator[str]:
 
 
 def qualifier_page(words: tuple[str, ...], place: int) -> str:
-    """The page of a qualifier, the word at `place`: what its slot means and what else may stand there."""
+    """The page of a qualifier, the word at `place`: the meaning of its slot and the other values there."""
     opcode, *qualifiers = words
     spec = instruction_spec(opcode)
     found = slot_of(spec, tuple(qualifiers), place - 1)
@@ -113,7 +113,7 @@ def qualifier_page(words: tuple[str, ...], place: int) -> str:
 
 
 def slot_of(spec: InstructionSpec, qualifiers: tuple[str, ...], place: int) -> Slot | None:
-    """The slot that a qualifier fills: by the form if there is one, else by the first line that has it."""
+    """The slot that a qualifier fills: by the form if it is known, else by the first syntax line that has it."""
     word = qualifiers[place]
     form = resolve(spec.opcode, tuple(filter(None, qualifiers))).form
     for line in ([form.line] if form else []) + list(spec.lines):

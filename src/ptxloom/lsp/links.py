@@ -1,4 +1,4 @@
-"""Links from `.file` and `.loc` to the program that was compiled, where its files are found (PTX ISA 11.5)."""
+"""Links from `.file` and `.loc` to the compiled source, if its files exist (PTX ISA 11.5)."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ if TYPE_CHECKING:
     from ptxloom.syntax.tree import LocIntermediate
 
 MOST_FILES: Final = 1000
-"""Files that are looked for."""
+"""The most files that are looked up."""
 
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """What `[start, end)` of a text leads to.
+    """The target of `[start, end)` of a text.
 
     Attributes:
-        start: Where it starts.
-        end: Where it ends.
+        start: The start of the linked text.
+        end: Its end.
         file: The file that it names.
         line: The line, from 1; 0 if no line is named.
         column: The column, from 1; 0 if no column is named.
@@ -41,7 +41,7 @@ class Link:
 
     @property
     def target(self) -> str:
-        """The URI, with the place as editors read it."""
+        """The URI, with the place in the form that editors read."""
         place = f"#L{self.line}" + (f",{self.column}" if self.column else "") if self.line else ""
         return self.file.as_uri() + place
 
@@ -64,7 +64,7 @@ def links(document: Document, folders: Iterable[Path]) -> Iterator[Link]:
 
 
 def _named(text: str, directive: Loc | LocIntermediate) -> Iterator[tuple[int, int, tuple[int, int, int]]]:
-    """The places that a directive names, and where: its own, and the one that the code was inlined at."""
+    """The places that a directive names, with their ranges in the text: its own, and that of the inlined call."""
     start, end = directive.start, directive.end
     inlined = directive.inlined_at if isinstance(directive, Loc) else None
     own = end if inlined is None else text.index(",", start, end)

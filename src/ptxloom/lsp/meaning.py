@@ -1,4 +1,4 @@
-"""What an instruction does with its operands, by its form: which it writes, which it reads."""
+"""How an instruction uses its operands, by its form: which it writes, which it reads."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def operand_rule(instruction: Instruction, place: int) -> OperandRule | None:
 
 
 def writes(occurrence: Occurrence) -> bool:
-    """Whether a register is written where it stands; what an address names is read."""
+    """Whether this occurrence of a register is written; registers in addresses are read."""
     instruction, place = occurrence.statement, occurrence.place
     if not isinstance(instruction, Instruction) or place < 0 or occurrence.declares:
         return False

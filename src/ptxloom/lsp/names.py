@@ -1,4 +1,4 @@
-"""What the names of a text mean: declarations, scopes, and every place where a name is used (PTX ISA 4, 5)."""
+"""The names of a text: declarations, scopes, and every use (PTX ISA 4, 5)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class NameKind(StrEnum):
-    """What a name stands for."""
+    """The kind of a named thing."""
 
     REGISTER = "register"
     VARIABLE = "variable"
@@ -32,13 +32,13 @@ class Declared:
     """A declared name.
 
     Attributes:
-        name: As declared; of a series (`%r<8>`) the stem.
-        kind: What it stands for.
-        start: Where the name stands in its declaration.
+        name: The declared name; for a series (`%r<8>`) the stem.
+        kind: Its kind.
+        start: The offset of the name in its declaration.
         node: The declarator, label, function or alias.
-        declaration: The declaration around a declarator.
+        declaration: The declaration that contains the declarator.
         scope: Where it is visible.
-        count: How many names a series has; None if it is not a series.
+        count: The number of names in a series; None if it is not a series.
     """
 
     name: str
@@ -51,19 +51,19 @@ class Declared:
 
     @property
     def end(self) -> int:
-        """Where the name ends in its declaration."""
+        """The end of the name in its declaration."""
         return self.start + len(self.name)
 
 
 class Occurrence(NamedTuple):
-    """A place where a name stands.
+    """An occurrence of a name.
 
     Attributes:
-        start: Where it starts.
-        name: The name as it stands there.
-        symbol: What it means; None if nothing that is declared.
-        statement: The statement that it stands in.
-        place: The operand of an instruction in which it stands; -1 elsewhere: a guard, a label, a declaration.
+        start: Its start.
+        name: The name as written.
+        symbol: The symbol it refers to; None if it is not declared.
+        statement: The statement that contains it.
+        place: The index of the instruction's operand that contains it; -1 elsewhere: a guard, a label, a declaration.
         declares: Whether the name is declared here.
     """
 
@@ -76,20 +76,20 @@ class Occurrence(NamedTuple):
 
     @property
     def end(self) -> int:
-        """Where the name ends."""
+        """The end of the name."""
         return self.start + len(self.name)
 
     @property
     def stem_end(self) -> int:
-        """Where the part of the name ends that its declaration has: the whole name, or the stem of a series."""
+        """The end of the declared part of the name: the whole name, or the stem of a series."""
         return self.end if self.symbol is None else self.start + len(self.symbol.name)
 
 
 class Region:
-    """A stretch of text with names of its own: a module, a function with its parameters, a block.
+    """A range of text with names of its own: a module, a function with its parameters, a block.
 
     Attributes:
-        declared: What its names and labels, and those around it, mean.
+        declared: The symbols of its names and labels, and of those around it.
     """
 
     __slots__ = ("declared", "end", "inner", "outer", "start")
@@ -111,7 +111,7 @@ class Region:
             scope = scope.outer
 
     def find(self, name: str, *, label: bool = False) -> Declared | None:
-        """What a name means here by what has been declared so far; where a label is meant, other names do not count."""
+        """The symbol of a name by the declarations so far; with `label`, labels only."""
         return (None if label else self.declared.find(name)) or self.declared.label(name)
 
     def at(self, offset: int) -> Region:
@@ -139,18 +139,18 @@ class Names:
         self._of: dict[Declared, list[Occurrence]] = {}
 
     def at(self, offset: int) -> Occurrence | None:
-        """The name that stands at an offset, or ends there."""
+        """The name that contains an offset, or ends there."""
         for place in (bisect_right(self._starts, offset) - 1, bisect_right(self._starts, offset - 1) - 1):
             if place >= 0 and offset <= self.occurrences[place].end:
                 return self.occurrences[place]
         return None
 
     def between(self, start: int, end: int) -> list[Occurrence]:
-        """The occurrences that start in a stretch of text."""
+        """The occurrences that start in a range of text."""
         return self.occurrences[bisect_right(self._starts, start - 1) : bisect_right(self._starts, end - 1)]
 
     def of(self, symbol: Declared) -> list[Occurrence]:
-        """Where a symbol is named, its declarations among them."""
+        """The occurrences of a symbol, declarations included."""
         if not self._of:
             for one in self.occurrences:
                 if one.symbol is not None:
@@ -158,7 +158,7 @@ class Names:
         return self._of.get(symbol, [])
 
     def alike(self, occurrence: Occurrence) -> list[Occurrence]:
-        """Where the same thing is named: of a series the same member and the declaration; there, every member."""
+        """The occurrences of the same name: a member of a series and its declaration; for that, all members."""
         if occurrence.symbol is None:
             return [one for one in self.occurrences if one.symbol is None and one.name == occurrence.name]
         places = self.of(occurrence.symbol)

@@ -1,4 +1,4 @@
-"""The shape of a text: functions and what is declared in them, and what can be folded."""
+"""The outline of a text, functions and their declarations, and its folding ranges."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ class Entry:
 
     Attributes:
         name: Its name.
-        kind: What it is.
+        kind: Its kind.
         detail: A few words.
-        start: Where all of it starts.
-        end: Where that ends.
-        name_start: Where its name stands.
-        inner: What is in it.
+        start: The start of the whole.
+        end: The end of the whole.
+        name_start: The start of its name.
+        inner: The entries in it.
     """
 
     name: str
@@ -40,12 +40,12 @@ class Entry:
 
 
 def outline(document: Document) -> tuple[Entry, ...]:
-    """What a text declares: functions with their parameters, shared memory and labels; variables of the module."""
+    """The declarations of a text: functions with parameters, shared memory and labels; variables of the module."""
     return tuple(_entries(document, document.module.statements))
 
 
 def _entries(document: Document, statements: tuple[Statement, ...]) -> Iterator[Entry]:
-    """The entries of a row of statements and of the blocks in it."""
+    """The entries of a sequence of statements and of the blocks in it."""
     waiting = list(reversed(statements))
     while waiting:
         one = waiting.pop()
@@ -105,7 +105,7 @@ def folds(document: Document) -> Iterator[tuple[int, int, str]]:
 
 
 def _comments(document: Document) -> Iterator[tuple[int, int, str]]:
-    """Comments that have their lines to themselves, those in a row together."""
+    """Comments alone on their lines, consecutive ones together."""
     text = document.text
     run: tuple[int, int] | None = None
     for start, end in document.module.comments:
@@ -122,7 +122,7 @@ def _comments(document: Document) -> Iterator[tuple[int, int, str]]:
 
 
 def _alone(document: Document, start: int, end: int) -> bool:
-    """Whether nothing else stands on the lines of a stretch of text."""
+    """Whether a range of text has its lines to itself."""
     text, lines = document.text, document.lines
     before = text[lines.starts[lines.position(start).line] : start]
     behind = text[end : lines.end_of(lines.position(end).line)]

@@ -13,7 +13,7 @@ _LINE_END: Final = re.compile(r"\r\n|\n|\r")
 
 
 class Encoding(StrEnum):
-    """In what a client counts columns."""
+    """The unit in which a client counts columns."""
 
     UTF8 = "utf-8"
     UTF16 = "utf-16"
@@ -28,7 +28,7 @@ class Position(NamedTuple):
 
 
 class Lines:
-    r"""The lines of a text, ended by a line feed, a carriage return or both, as the protocol has them.
+    r"""The lines of a text, ended by a line feed, a carriage return or both, as in the protocol.
 
     Example:
         >>> lines = Lines("// 𝄞 clef\nret;")
@@ -77,7 +77,7 @@ class Lines:
 
 
 def units(text: str, encoding: Encoding) -> int:
-    """How many code units a piece of text has."""
+    """The number of code units in a piece of text."""
     match encoding:
         case Encoding.UTF8:
             return len(text.encode("utf-8", "surrogatepass"))
@@ -88,7 +88,7 @@ def units(text: str, encoding: Encoding) -> int:
 
 
 def characters(line: str, column: int, encoding: Encoding) -> int:
-    """How many characters of a line stand before a column; beyond the line's end all, inside a character with it."""
+    """The number of characters of a line before a column; beyond the line's end all, a split one included."""
     if line.isascii() or encoding is Encoding.UTF32:
         return min(max(column, 0), len(line))
     for at, letter in enumerate(line):

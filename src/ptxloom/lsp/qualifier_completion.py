@@ -1,4 +1,4 @@
-"""Which qualifiers are legal here, given those that are written and what the module is written for."""
+"""The qualifiers that are legal here, given the written ones and the module's target."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Continuation:
 
 
 def qualifiers(opcode: str, written: tuple[str, ...], document: Document) -> tuple[Continuation, ...]:
-    """The qualifiers that may follow: first what the manual's order puts next, last what the module's target lacks."""
+    """The qualifiers that may follow: those next in the manual's order first, those that the target lacks last."""
     settings = document.settings
     platform = platform_of(document.module, settings.target, settings.ptx_version)
     spec = instruction_spec(opcode)
@@ -41,7 +41,7 @@ def qualifiers(opcode: str, written: tuple[str, ...], document: Document) -> tup
 
 
 def _lacking(each: Next, platform: Platform) -> Feature | None:
-    """A feature that every form needs and the module's version and target lack; None if some form is there."""
+    """A feature that every form needs and the module's version and target lack; None if some form is available."""
     version, target = platform.version, platform.target
     if version is None or target is None:
         return None

@@ -1,4 +1,4 @@
-"""The server: the open documents, their versions, and when they are judged."""
+"""The server: the open documents, their versions, and when they are checked."""
 
 from __future__ import annotations
 
@@ -28,23 +28,23 @@ if TYPE_CHECKING:
     from ptxloom.lsp.changes import ClientEdit
 
     _Silence = Generator[Any, Any, None]
-    """What pygls wants of a notification's handler: it may call others, but ours do not."""
+    """pygls' type of a notification's handler: it may call others, but ours do not."""
 
 DELAY: Final = 0.1
-"""Seconds without a keystroke after which a text is judged."""
+"""Seconds without a keystroke after which a text is checked."""
 DELAY_PER_CHARACTER: Final = 1e-7
-"""Seconds more for every character: large texts are judged less often while the user types."""
+"""Further seconds for every character: large texts are checked less often while the user types."""
 
 
 def wrong_in(error: BaseException) -> str:
-    """What is wrong with a message: the innermost sentence of pygls' error, which holds those of each part."""
+    """The error in a message: the innermost sentence of pygls' error, which nests one per part."""
     if isinstance(error, BaseExceptionGroup):
         return wrong_in(cast("BaseExceptionGroup[BaseException]", error).exceptions[0])
     return str(error) if error.__cause__ is None else wrong_in(error.__cause__)
 
 
 class Protocol(LanguageServerProtocol):
-    """Takes texts and edits itself: pygls ends lines where the protocol does not, at form feeds for one."""
+    """Handles texts and edits itself: pygls ends lines where the protocol does not, such as at form feeds."""
 
     @property
     def _documents(self) -> Server:
@@ -52,7 +52,7 @@ class Protocol(LanguageServerProtocol):
 
     @lsp_method(types.INITIALIZE)
     def lsp_initialize(self, params: types.InitializeParams) -> Generator[Any, Any, types.InitializeResult]:
-        """The first request; pygls does not live through a folder whose URI or path is malformed."""
+        """The first request; pygls fails on a folder whose URI or path is malformed."""
         if params.root_uri is not None and is_broken(params.root_uri):
             params.root_uri = None
         if params.root_uri is not None or (params.root_path or "").startswith("//"):
@@ -60,7 +60,7 @@ class Protocol(LanguageServerProtocol):
         return (yield from super().lsp_initialize(params))
 
     def structure_message(self, data: dict[str, Any]) -> Any:
-        """A message from its JSON; requests unknown to the protocol get their response here, not in pygls."""
+        """Read a message from its JSON; requests unknown to the protocol get their response here, not in pygls."""
         try:
             return super().structure_message(data)
         except (JsonRpcInvalidParams, JsonRpcInternalError) as error:
@@ -73,13 +73,13 @@ class Protocol(LanguageServerProtocol):
             return None
 
     def handle_message(self, message: Any) -> None:
-        """Call a message's handler; refused messages have none."""
+        """Call a message's handler; refused messages have no handler."""
         if message is not None:
             super().handle_message(message)
 
     @lsp_method(types.TEXT_DOCUMENT_DID_OPEN)
     def lsp_text_document__did_open(self, params: types.DidOpenTextDocumentParams) -> _Silence:
-        """A document was opened: judge it at once."""
+        """A document was opened: check it at once."""
         document = params.text_document
         self._documents.put(document.uri, document.text, document.version)
         self._documents.judge(document.uri)
@@ -87,7 +87,7 @@ class Protocol(LanguageServerProtocol):
 
     @lsp_method(types.TEXT_DOCUMENT_DID_CHANGE)
     def lsp_text_document__did_change(self, params: types.DidChangeTextDocumentParams) -> _Silence:
-        """A document was edited: judge it once the typing pauses."""
+        """A document was edited: check it once the typing pauses."""
         document = params.text_document
         self._documents.change(document.uri, document.version, params.content_changes)
         yield from ()
@@ -100,13 +100,13 @@ class Protocol(LanguageServerProtocol):
 
 
 class Server(LanguageServer):
-    """The open documents and how they are judged.
+    """The open documents and their settings.
 
     Attributes:
         defaults: The command line's settings.
         settings: The client's settings.
         documents: By URI.
-        dismissed: Whether the client has asked for the end.
+        dismissed: Whether the client has requested the shutdown.
     """
 
     def __init__(self, settings: Settings | None = None) -> None:
@@ -122,16 +122,16 @@ class Server(LanguageServer):
 
     @property
     def encoding(self) -> Encoding:
-        """In what the client counts columns."""
+        """The unit in which the client counts columns."""
         chosen = self.server_capabilities.position_encoding
         return Encoding(str(getattr(chosen, "value", chosen) or Encoding.UTF16))
 
     def document(self, uri: str) -> Document:
-        """An open document; an empty one where no document of that name is open."""
+        """An open document; an empty one if it is not open."""
         return self.documents.get(uri) or Document("", uri)
 
     def source_folders(self, uri: str) -> list[Path]:
-        """Where the program may be that a document was compiled from: below the workspace's folders, or beside it."""
+        """The folders for a document's compiled source: the workspace's folders, or the one beside it."""
         folders = [one.uri for one in self.workspace.folders.values()] or [self.workspace.root_uri or ""]
         found = [Path(path) for one in folders if (path := path_of(one)) != one]
         name = path_of(uri)
@@ -143,13 +143,13 @@ class Server(LanguageServer):
         if uri not in self.documents:
             project_settings.forget()
             if is_broken(uri):
-                said = f"ptxloom: {title(uri)} is no URI; the text is judged, and its project's settings are not known"
+                said = f"ptxloom: {title(uri)} is not a URI; the text is checked without its project's settings"
                 self.window_log_message(types.LogMessageParams(types.MessageType.Warning, said))
         settings = self.settings if name == uri else self._of_file(Path(name))
         self.documents[uri] = Document(text, name, version=version, encoding=self.encoding, settings=settings)
 
     def _of_file(self, file: Path) -> Settings:
-        """How a file is judged; the client gets a message about a project's settings that cannot be read."""
+        """The settings for a file; the client gets a message if the project's cannot be read."""
         try:
             project = project_settings.settings_for(file)
             for sentence in project.passed_over:
@@ -166,7 +166,7 @@ class Server(LanguageServer):
             self.window_show_message(types.ShowMessageParams(types.MessageType.Warning, f"ptxloom: {sentence}"))
 
     def change(self, uri: str, version: int, changes: Iterable[types.TextDocumentContentChangeEvent]) -> None:
-        """Make a client's edits, and judge the text once the typing pauses."""
+        """Apply a client's edits, and check the text once the typing pauses."""
         text = self.document(uri).text
         parts: list[ClientEdit] = []
         for one in changes:
@@ -187,7 +187,7 @@ class Server(LanguageServer):
         self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, []))
 
     def judge(self, uri: str) -> None:
-        """Send the client what is wrong with a document, as of its version."""
+        """Send the client the findings for a document, with its version."""
         self._cancel(uri)
         document = self.documents.get(uri)
         if document is None:
@@ -196,7 +196,7 @@ class Server(LanguageServer):
         self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, found, document.version))
 
     def configure(self, options: Any) -> None:
-        """Take a client's settings, and judge every open document by them."""
+        """Take a client's settings, and check every open document with them."""
         try:
             self.settings = read_settings(options, self.defaults)
         except PtxloomError as error:
@@ -210,7 +210,7 @@ class Server(LanguageServer):
             self.workspace_inlay_hint_refresh(None)
 
     def _asks_again(self) -> bool:
-        """Whether the client asks for hints anew when it is notified that they changed."""
+        """Whether the client requests hints again when it is notified that they changed."""
         workspace = self.client_capabilities.workspace
         return bool(workspace and workspace.inlay_hint and workspace.inlay_hint.refresh_support)
 

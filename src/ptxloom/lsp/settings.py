@@ -1,4 +1,4 @@
-"""What a client may set: for which target and version it judges, which rules it wants to hear of, what is shown."""
+"""The client's settings: the target and version to check for, the reported rules, the hints."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """How findings are made.
+    """Settings for the findings.
 
     Attributes:
-        target: Judge for this target instead of the file's own.
-        ptx_version: Judge for this PTX version instead of the file's own.
-        selection: Which rules are heard.
-        inlay_hints: Whether registers of matrix instructions are followed by what they hold.
+        target: Check for this target instead of the file's own.
+        ptx_version: Check for this PTX version instead of the file's own.
+        selection: The rules that are reported.
+        inlay_hints: Whether registers of matrix instructions are followed by their contents.
     """
 
     target: str | None = None
@@ -35,10 +35,10 @@ class Settings:
 
 
 def read_settings(options: object, default: Settings) -> Settings:
-    """What a client sent: `target`, `ptxVersion`, `select`, `ignore`, `inlayHints`, alone or below `ptxloom`.
+    """Read a client's settings: `target`, `ptxVersion`, `select`, `ignore`, `inlayHints`, alone or below `ptxloom`.
 
     Raises:
-        UsageError: One of them has a value that it cannot have.
+        UsageError: One of them has an illegal value.
     """
     if not isinstance(options, dict):
         return default
@@ -60,7 +60,7 @@ def read_settings(options: object, default: Settings) -> Settings:
 
 
 def above_project(asked: Settings, project: project_settings.Settings, file: Path) -> Settings:
-    """How one file is checked: by the request, and otherwise by its project.
+    """The settings for one file: the request's, completed by its project's.
 
     Args:
         asked: The settings of the command line and the client; rules that they select replace the project's.

@@ -1,4 +1,4 @@
-"""The operands of the instruction that is being written, and which of them comes next."""
+"""The operands of the instruction that is being written, and the current one."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ class OperandHelp:
     """One operand.
 
     Attributes:
-        start: Where its name starts in the label.
-        end: Where that ends.
-        about: What it is.
+        start: The start of its name in the label.
+        end: Its end.
+        about: Its description.
     """
 
     start: int
@@ -33,10 +33,10 @@ class InstructionHelp:
     """An instruction with its operands.
 
     Attributes:
-        label: The instruction as its form spells it, with the operands' names.
+        label: The instruction in the spelling of its form, with the operands' names.
         parameters: The operands in order.
-        active: Which of them is being written.
-        about: What the instruction does.
+        active: The index of the one that is being written.
+        about: A description of the instruction.
     """
 
     label: str

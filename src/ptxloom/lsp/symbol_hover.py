@@ -1,4 +1,4 @@
-"""Declared names explained: how they are declared, who writes them, how often they are used."""
+"""Explains declared names: their declaration, their writers, the number of uses."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from ptxloom.lsp.names import Declared, Occurrence
 
 MOST_WRITERS: Final = 5
-"""Instructions that write a register and are quoted."""
+"""The most quoted instructions that write a register."""
 LONGEST: Final = 200
-"""Characters of a declaration that are shown."""
+"""The most characters shown of a declaration."""
 
 
 def symbol_page(document: Document, occurrence: Occurrence) -> str:
@@ -67,7 +67,7 @@ def _declaration(symbol: Declared) -> str:
 
 
 def _size(symbol: Declared) -> Iterator[str]:
-    """How large an array is."""
+    """The size of an array."""
     declaration, node = symbol.declaration, symbol.node
     if symbol.kind is NameKind.REGISTER or declaration is None or not isinstance(node, Declarator):
         return
@@ -100,7 +100,7 @@ def _writers(document: Document, uses: list[Occurrence]) -> Iterator[str]:
 
 
 def _role(occurrence: Occurrence) -> Iterator[str]:
-    """What the operand means in which the name stands."""
+    """The meaning of the operand that contains the name."""
     instruction = occurrence.statement
     if not isinstance(instruction, Instruction):
         return

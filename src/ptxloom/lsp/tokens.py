@@ -1,4 +1,4 @@
-"""Every word of a text and what it is, for colouring by meaning."""
+"""Every word of a text and its kind, for semantic colouring."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Trait(StrEnum):
 
 
 class Token(NamedTuple):
-    """A word: what it is, and where."""
+    """A word: its kind and its place."""
 
     start: int
     end: int
@@ -87,7 +87,7 @@ def tokens(document: Document, start: int = 0, end: int | None = None) -> Iterat
     """The words between two offsets (of whole lines), in order."""
     stop = len(document.text) if end is None else end
     comment = document.comment_at(start)
-    if comment is not None:  # it began further up
+    if comment is not None:  # it started above
         yield Token(start, min(comment[1], stop), Colour.COMMENT)
         start = comment[1]
     named = {one.start: one for one in document.names.between(start, stop)}
@@ -105,7 +105,7 @@ def tokens(document: Document, start: int = 0, end: int | None = None) -> Iterat
 
 
 def _word(match: re.Match[str], name: Occurrence | None) -> Iterator[Token]:
-    """A word and the dotted ones behind it: an opcode with qualifiers, or a name with a component."""
+    """A word and the dotted ones after it: an opcode with qualifiers, or a name with a component."""
     begin, end = match.span("word")
     tail = match["tail"]
     if name is not None:
@@ -124,19 +124,19 @@ def _word(match: re.Match[str], name: Occurrence | None) -> Iterator[Token]:
 
 @lru_cache(maxsize=_MOST_KEPT)
 def _is_given(word: str) -> bool:
-    """Whether a word is declared by PTX itself."""
+    """Whether PTX itself declares a word."""
     return special_register(word) is not None or word == "WARP_SZ"
 
 
 @lru_cache(maxsize=_MOST_KEPT)
 def _qualifiers(tail: str) -> tuple[tuple[int, int, Colour], ...]:
-    """Where each word behind an opcode stands, and what it is."""
+    """The place and kind of each word after an opcode."""
     found = _QUALIFIER.finditer(tail)
     return tuple((*one.span(), Colour.TYPE if is_type(one[0][1:]) else Colour.MODIFIER) for one in found)
 
 
 def encode(document: Document, words: Iterable[Token]) -> list[int]:
-    """Words as the protocol sends them: five numbers each, relative to the word before; one that spans lines is cut."""
+    """Encode words for the protocol: five numbers each, relative to the previous word; split at line ends."""
     position, lines, plain = document.lines.position, document.lines, document.text.isascii()
     starts = lines.starts
     data: list[int] = []
@@ -154,7 +154,7 @@ def encode(document: Document, words: Iterable[Token]) -> list[int]:
                 ahead = column - last_column if line == last_line else column
                 data += (line - last_line, ahead, length, _NUMBERS[colour], _mask(traits))
                 last_line, last_column = line, column
-            start = starts[line + 1] if line + 1 < len(starts) else stop  # noqa: PLW2901 - what is left of the word
+            start = starts[line + 1] if line + 1 < len(starts) else stop  # noqa: PLW2901 - the rest of the word
     return data
 
 

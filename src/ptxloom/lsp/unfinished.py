@@ -1,4 +1,4 @@
-"""The text of the statement that is being written: from where it starts, over the lines it has, to the cursor."""
+"""The text of the statement that is being written: from its start, possibly lines above, to the cursor."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ if TYPE_CHECKING:
     from ptxloom.lsp.document import Document
 
 MOST_LINES: Final = 12
-"""Lines that a statement is looked for."""
+"""The most lines that are searched for a statement's start."""
 
 _GUARD: Final = r"(?:@!?[\w$%]+\s+)?"
 _LABEL: Final = r"[A-Za-z_$%][\w$]*\s*:(?!:)"
 _BEFORE: Final = re.compile(rf"(?:.*;)?(?:[\s{{}}]|{_LABEL})*{_GUARD}", re.ASCII | re.DOTALL)
 _BEGINS: Final = re.compile(r"\.|[a-z]\w*\.", re.ASCII)
 _COMPLETE: Final = re.compile(r"\s*\.|.*[;{}:]\s*\Z", re.ASCII | re.DOTALL)
-"""A line after which a new statement starts: a directive's, or one that ends so."""
+"""A line after which a new statement starts: that of a directive, or one with such an end."""
 _INSTRUCTION: Final = re.compile(r"[a-z]\w*[.\s]", re.ASCII)
 
 
 def unfinished(document: Document, offset: int) -> str | None:
-    r"""What is written of the statement at an offset, without label and guard; None inside comments and strings.
+    r"""The unfinished statement at an offset, without label and guard; None inside comments and strings.
 
     Example:
         >>> from ptxloom.lsp.document import Document
@@ -49,13 +49,13 @@ def unfinished(document: Document, offset: int) -> str | None:
 
 
 def _rest(text: str) -> str:
-    """What follows the statements before the last one, labels, braces of blocks and a guard."""
+    """The text after earlier statements, labels, braces of blocks and a guard."""
     begun = _BEFORE.match(text)
     return text[begun.end() :] if begun else text
 
 
 def _without_comments(document: Document, start: int, end: int) -> str:
-    """A stretch of text with blanks for comments; one that is not closed yet stays."""
+    """A range of text with blanks for comments, except one that is not closed yet."""
     text = document.text[start:end]
     comments = document.module.comments
     place = max(bisect_right(comments, start, key=lambda one: one[0]) - 1, 0)

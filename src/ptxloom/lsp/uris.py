@@ -1,4 +1,4 @@
-"""URIs as clients send them, which need not be any: nothing here raises."""
+"""URIs as clients send them, possibly malformed: nothing here raises."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from urllib.parse import unquote, urlsplit
 
 
 def path_of(uri: str) -> str:
-    """A file's path; any other URI, and what is not a URI, stays as it is."""
+    """The path of a file URI; any other text unchanged."""
     try:
         parts = urlsplit(uri)
     except ValueError:
@@ -18,7 +18,7 @@ def path_of(uri: str) -> str:
 
 
 def is_broken(uri: str) -> bool:
-    """Whether a text is no URI, such as one whose host is an address that is not closed."""
+    """Whether a text is not a URI, such as one whose host is an unclosed IPv6 address."""
     try:
         urlsplit(uri)
     except ValueError:

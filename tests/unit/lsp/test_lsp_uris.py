@@ -80,7 +80,7 @@ def test_a_document_of_any_uri_is_judged() -> None:
     assert {one["id"] for one in said if "id" in one} == {1, 99, *(one["id"] for one in hovers)}
     logged = [one["params"]["message"] for one in said if one.get("method") == "window/logMessage"]
     assert len(logged) == sum(map(is_broken, URIS))
-    assert all("is no URI; the text is judged" in one for one in logged)
+    assert all("is not a URI; the text is checked" in one for one in logged)
 
 
 @pytest.mark.parametrize("uri", ["file://[::1", "file:///a%00b", "//[", ""])

@@ -61,7 +61,7 @@ __all__ = [
     "versions",
 ]
 
-__getattr__ = later(  # a launch needs neither pages nor short names
+__getattr__ = later(  # launches need neither pages nor short names
     __name__,
     {"ptxloom.isa.pages.page": "instruction_page", "ptxloom.isa.spelled": "Spelled"},
 )

@@ -1,4 +1,4 @@
-"""One form of an instruction: which syntax line, and what stands in each of its places."""
+"""One form of an instruction: its syntax line, and the word in each of its slots."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Qualifiers:
-    """The qualifiers of a form by the manual's names for them; one that is left out is an empty string.
+    """The qualifiers of a form by the manual's names; an omitted one is an empty string.
 
     Example:
         >>> from ptxloom.isa.resolution.forms import resolve
@@ -40,7 +40,7 @@ class Qualifiers:
         return self._filling[name]
 
     def get(self, name: str, default: str = "") -> str:
-        """The qualifier of that name, or `default` if the form has no place for it."""
+        """The qualifier of that name, or `default` if the form has no slot for it."""
         return self._filling.get(name, default)
 
     def __iter__(self) -> Iterator[str]:
@@ -52,7 +52,7 @@ class Qualifiers:
 
 @dataclass(frozen=True)
 class Form:
-    """One legal spelling of an instruction, less the order of its qualifiers."""
+    """One legal spelling of an instruction, regardless of the order of its qualifiers."""
 
     spec: InstructionSpec
     line: SyntaxLine
@@ -92,14 +92,14 @@ class Form:
 
     @cached_property
     def counts(self) -> range:
-        """How many operands the form takes: those that a qualifier brings along are counted, or not, by it."""
+        """The possible numbers of operands; a qualifier decides whether its own operand counts."""
         bound = [slot for slot in self.line.operands if self.spec.operands[slot.name].when]
         standing = sum(bool(self.filling.get(self.spec.operands[slot.name].when)) for slot in bound)
         free = [slot for slot in self.line.operands if slot not in bound]
         return range(sum(not slot.optional for slot in free) + standing, len(free) + standing + 1)
 
     def operands(self, count: int) -> tuple[OperandSlot, ...]:
-        """The slots that `count` operands fill, in order; empty if the form does not take that many."""
+        """The slots that `count` operands fill, in order; empty if the form does not take `count`."""
         if count not in self.counts:
             return ()
         found = self._filled.get(count)
@@ -109,7 +109,7 @@ class Form:
 
     @cached_property
     def _filled(self) -> dict[int, tuple[OperandSlot, ...]]:
-        """The slots by how many operands there are, as far as they were asked for."""
+        """The slots by number of operands, filled on demand."""
         return {}
 
     def _slots(self, count: int) -> tuple[OperandSlot, ...]:

@@ -1,4 +1,4 @@
-"""The ISA data files, one an instruction, read when first asked for."""
+"""The ISA data files, one per instruction, read on first use."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def instruction_spec(opcode: str) -> InstructionSpec:
 
 @cache
 def instruction_classes() -> dict[str, str]:
-    """Every opcode of PTX, described here or not, and what it is for."""
+    """Every opcode of PTX, described here or not, and its purpose."""
     table = tomllib.loads((DATA / "_opcodes.toml").read_text(encoding="utf-8"))
     return {opcode: purpose for purpose, opcodes_ in table.items() for opcode in opcodes_}
 
@@ -89,7 +89,7 @@ def read_spec(text: str, file: str) -> InstructionSpec:
 
 
 class _Reader:
-    """One data file under reading: knows on which line each part stands."""
+    """A data file that is being read: knows the line of each part."""
 
     def __init__(self, text: str, file: str, table: _Table) -> None:
         self.text = text
@@ -104,7 +104,7 @@ class _Reader:
         opcode = self.entry("opcode")
         for line in lines:
             if line.opcode != opcode:
-                raise DataError(self.file, line.line, f"the line is about `{line.opcode}`, the file about `{opcode}`")
+                raise DataError(self.file, line.line, f"the line describes `{line.opcode}`, the file `{opcode}`")
         return InstructionSpec(
             opcode=opcode,
             section=self.entry("section"),
@@ -176,7 +176,7 @@ class _Reader:
     def words(
         self, operand: str, said: str | _Table, known: Mapping[str, str], lines: tuple[SyntaxLine, ...], at: int
     ) -> tuple[tuple[str, Condition], ...]:
-        """The properties of an operand: words, or a table with the forms where each holds."""
+        """The properties of an operand: words, or a table with the forms in which each holds."""
         table: _Table = dict.fromkeys(said.split(), True) if isinstance(said, str) else said
         for word in table:
             if word not in known:
@@ -239,7 +239,7 @@ class _Reader:
 
 
 def _limits(entry: _Table) -> Limits | None:
-    """`within = [0, 31]`, `among = [4, 8, 16]`, `multiple = 16`: which integers an operand may be."""
+    """`within = [0, 31]`, `among = [4, 8, 16]`, `multiple = 16`: the integers that an operand may be."""
     if not entry.keys() & {"within", "among", "multiple"}:
         return None
     least, most = entry.get("within", (0, (1 << 32) - 1))

@@ -30,11 +30,11 @@ class MatrixMove:
     Attributes:
         opcode: "ldmatrix", "stmatrix" or "movmatrix".
         shape: The shape of one matrix, by its name in the manual.
-        num: How many matrices; 1 for movmatrix.
+        num: The number of matrices; 1 for movmatrix.
         trans: Whether it has `.trans`.
         space: "", "shared" or "shared::cta".
-        destination: The type of an element where it arrives.
-        source: The type of an element where it comes from; another one than `destination` for packed formats.
+        destination: The element type at the destination.
+        source: The element type at the source; differs from `destination` for packed formats.
         spelling: The whole spelling, in the manual's order.
     """
 
@@ -49,22 +49,22 @@ class MatrixMove:
 
     @property
     def registers(self) -> int:
-        """How many 32-bit registers of each lane hold its share of all matrices."""
+        """The number of 32-bit registers of each lane that hold its share of all matrices."""
         return self.num * self.shape.elements * self.held.bits // _BITS_PER_REGISTER_OF_WARP
 
     @property
     def row_elements(self) -> int:
-        """How many elements an addressed row holds: it is 128 bits long when they are as wide as a register's."""
+        """The number of elements in an addressed row: 128 bits, if they are as wide as in registers."""
         return _BITS_PER_ROW // self.held.bits
 
     @property
     def rows(self) -> int:
-        """How many addressed rows a matrix has in memory; stmatrix m16n8 has 8, for it stores columns."""
+        """The number of addressed rows of a matrix in memory; stmatrix m16n8 has 8, as it stores columns."""
         return self.shape.elements // self.row_elements
 
     @property
     def row_bytes(self) -> int:
-        """The number of bytes that an address names, of which it must be a multiple.
+        """The number of bytes of an addressed row, which is also the alignment of its address.
 
         It is 16, or 8 if 4-bit elements are stored without padding: an H200 loads such rows from any multiple of 8.
         """
@@ -73,12 +73,12 @@ class MatrixMove:
 
     @property
     def address_lanes(self) -> int:
-        """How many lanes name a row's address, from lane 0 on: row i of matrix m takes lane `rows * m + i`."""
+        """The number of lanes that provide row addresses, from lane 0: row i of matrix m takes lane `rows * m + i`."""
         return 0 if self.opcode == "movmatrix" else self.rows * self.num
 
     @property
     def stores(self) -> bool:
-        """Whether it goes from registers to memory."""
+        """Whether it moves from registers to memory."""
         return self.opcode == "stmatrix"
 
     @property
@@ -88,7 +88,7 @@ class MatrixMove:
 
     @property
     def short(self) -> str:
-        """The spelling without what all forms share: "m8n8.x4.trans.b16"."""
+        """The spelling without the parts common to all forms: "m8n8.x4.trans.b16"."""
         words = self.spelling.split(".")[1:]
         return ".".join(word for word in words if word not in ("sync", "aligned") and not word.startswith("shared"))
 
@@ -97,7 +97,7 @@ class MatrixMove:
 
 
 def matrix_move(text: str, opcode: str | None = None) -> MatrixMove:
-    """The matrix move that a spelling names, its qualifiers in any order.
+    """The matrix move with a spelling, its qualifiers in any order.
 
     Args:
         text: "ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16", or the short "m8n8.x4.trans.b16" with `opcode`.
@@ -105,7 +105,7 @@ def matrix_move(text: str, opcode: str | None = None) -> MatrixMove:
         opcode: The opcode of a short spelling; a full spelling must agree.
 
     Raises:
-        UnsupportedForm: The text names no form; the message explains why, and names the nearest.
+        UnsupportedForm: The text is not a form; the message explains why, and names the nearest.
 
     Example:
         >>> matrix_move("m16n16.x2.trans.b8", "ldmatrix").registers
@@ -116,7 +116,7 @@ def matrix_move(text: str, opcode: str | None = None) -> MatrixMove:
     if short and opcode is None:
         near = near_misses(first, MOVES)
         hint = f"did you mean `{near[0]}`?" if near else f"it starts with none of {', '.join(MOVES)}"
-        raise UnsupportedForm(f"`{text}` names no matrix move; {hint}")
+        raise UnsupportedForm(f"`{text}` is not a matrix move; {hint}")
     name = first if opcode is None or not short else opcode
     if name not in MOVES or (opcode is not None and name != opcode):
         raise UnsupportedForm(f"`{text}` is not a form of {opcode}")
@@ -133,10 +133,10 @@ def matrix_move(text: str, opcode: str | None = None) -> MatrixMove:
 
 
 def memory_move(text: str) -> MatrixMove:
-    """The matrix move that a spelling names; a short one means the ldmatrix, or the stmatrix if no ldmatrix fits.
+    """The matrix move with a spelling; a short one means the ldmatrix, or the stmatrix if no ldmatrix fits.
 
     Raises:
-        UnsupportedForm: The text names no form; the message explains why, and names the nearest.
+        UnsupportedForm: The text is not a form; the message explains why, and names the nearest.
 
     Example:
         >>> memory_move("m8n8.x4.b16").opcode, memory_move("m16n8.x4.trans.b8").opcode
@@ -168,18 +168,18 @@ def describes_move(text: str) -> bool:
 
 @cache
 def variants() -> tuple[MatrixMove, ...]:
-    """Every ldmatrix and stmatrix, state spaces aside: 30 of them, in the order of the data."""
+    """Every ldmatrix and stmatrix, regardless of state space: 30, in the order of the data."""
     return tuple(move for move in spellings() if not move.space)
 
 
 @cache
 def spellings() -> tuple[MatrixMove, ...]:
-    """Every ldmatrix and stmatrix with every state space: 90 of them."""
+    """Every ldmatrix and stmatrix with every state space: 90."""
     return tuple(of_form(form) for opcode in ("ldmatrix", "stmatrix") for form in forms(opcode))
 
 
 def transpose() -> MatrixMove:
-    """The one movmatrix that there is.
+    """The only movmatrix.
 
     Example:
         >>> transpose().spelling

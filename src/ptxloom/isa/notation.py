@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class DataError(PtxloomError):
-    """The ISA data breaks a rule of its own; the message starts with file and line."""
+    """The ISA data violates its own rules; the message starts with file and line."""
 
     def __init__(self, file: str, line: int, problem: str) -> None:
         super().__init__(f"{file}:{line}: {problem}")
@@ -32,12 +32,12 @@ class DataError(PtxloomError):
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """One place for a qualifier in a syntax line.
+    """A slot for a qualifier in a syntax line.
 
     Attributes:
         name: Its name in the manual; a fixed qualifier is its own name.
         values: The qualifiers that are legal here.
-        optional: Whether it may be left out.
+        optional: Whether it may be omitted.
     """
 
     name: str
@@ -46,7 +46,7 @@ class Slot:
 
     @property
     def choices(self) -> tuple[str, ...]:
-        """The values, and the empty string where the slot may be left out."""
+        """The values, and the empty string if the slot may be omitted."""
         return ("", *self.values) if self.optional else self.values
 
 
@@ -57,10 +57,10 @@ class OperandSlot:
     Attributes:
         name: Its name in the manual.
         bracketed: Whether it is in `[ ]`.
-        optional: Whether it may be left out.
-        partner: What may follow it after `|`, such as a predicate.
-        extra: What follows it in its brackets.
-        spare: Which of these may be left out.
+        optional: Whether it may be omitted.
+        partner: The operand that may follow it after `|`, such as a predicate.
+        extra: The operands that follow it in its brackets.
+        spare: Those of these that may be omitted.
         alone: Whether it is legal without its partner.
     """
 
@@ -74,11 +74,11 @@ class OperandSlot:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Its name, its partner's, and those of what follows it in its brackets."""
+        """Its name, its partner's, and the names that follow it in its brackets."""
         return (self.name, *([self.partner] if self.partner else []), *self.extra)
 
     def inside(self, count: int) -> tuple[str, ...]:
-        """What `count` operands after the first one in the brackets are; empty if it does not take that many."""
+        """The names of `count` operands after the first one in the brackets; empty if it does not take `count`."""
         surplus = len(self.extra) - count
         if not 0 <= surplus <= len(self.spare):
             return ()
@@ -100,7 +100,7 @@ class SyntaxLine:
 
     @property
     def spellings(self) -> int:
-        """How many rows of qualifiers the line states, before constraints."""
+        """The number of combinations of qualifiers on the line, before constraints."""
         return prod(len(slot.choices) for slot in self.slots)
 
     @property
@@ -110,12 +110,12 @@ class SyntaxLine:
 
     @property
     def counts(self) -> range:
-        """How many operands may stand."""
+        """The possible numbers of operands."""
         return range(sum(not slot.optional for slot in self.operands), len(self.operands) + 1)
 
     @cached_property
     def slots_of(self) -> Mapping[str, tuple[int, ...]]:
-        """Which slots a qualifier may fill, in order."""
+        """The slots that each qualifier may fill, in order."""
         found: dict[str, list[int]] = {}
         for place, slot in enumerate(self.slots):
             for value in slot.values:
@@ -137,7 +137,7 @@ _Definitions = dict[str, tuple[str, ...]]
 
 
 def read_syntax(text: str, file: str, first_line: int) -> tuple[SyntaxLine, ...]:
-    """The syntax lines that a block in the manual's notation states.
+    """The syntax lines of a block in the manual's notation.
 
     Args:
         text: The block.
@@ -189,7 +189,7 @@ def _values(text: str, file: str, line: int) -> tuple[str, ...]:
 
 
 def _counted(found: re.Match[str]) -> str:
-    """The qualifiers that a counting one is short for."""
+    """Expand a counting qualifier."""
     numbers = range(int(found[2]), int(found[3]) + 1, int(found[4]))
     return ", ".join(f"{found[1]}{number}{found[5]}" for number in numbers)
 
@@ -224,7 +224,7 @@ def _operands(text: str, file: str, line: int) -> tuple[OperandSlot, ...]:
             opened.append(token)
         elif token in _CLOSING:
             if not opened:
-                raise DataError(file, line, f"`{text}` closes what it does not open")
+                raise DataError(file, line, f"`{text}` closes a bracket that it does not open")
             opened.pop()
         elif token[0].isalpha():
             _add_operand(slots, token, before, opened)
@@ -233,7 +233,7 @@ def _operands(text: str, file: str, line: int) -> tuple[OperandSlot, ...]:
 
 
 def _add_operand(slots: list[OperandSlot], name: str, before: str, opened: list[str]) -> None:
-    """Take in one name: a new operand, the partner of the last one (`d|p`), or more inside its brackets."""
+    """Add one name: a new operand, the partner of the last one (`d|p`), or more inside its brackets."""
     if slots and before in {"|", "{|"}:
         slots[-1] = replace(slots[-1], partner=name, alone=before == "{|")
     elif slots and before in {",", "{,"} and "[" in opened:

@@ -1,7 +1,7 @@
 """The matrix products, each form as one value: `mma`, `wmma.mma` and `wgmma.mma_async`, dense and sparse.
 
-Realises PTX ISA 9.7.14.4 to 9.7.14.6 and 9.7.15. Which shapes, types and qualifiers go together stands in the ISA data
-alone; how many registers an operand has follows from its extent, here.
+Realises PTX ISA 9.7.14.4 to 9.7.14.6 and 9.7.15. Legal combinations of shapes, types and qualifiers are in the ISA data
+alone; the number of registers of an operand follows from its extent, here.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ if TYPE_CHECKING:
 Order = Literal["row", "col"]
 
 PRODUCTS: Final = ("mma", "wmma", "wgmma")
-"""The opcodes whose operands are in registers, with a part in each lane."""
+"""The opcodes whose operands are in registers, distributed over lanes."""
 
 OPERANDS: Final = ("d", "a", "b", "c")
 
 _BYTE_KINDS: Final = ("f8f6f4", "mxf8f6f4")  # kinds in which every element, however narrow, takes a byte
 LEADS: Final = {"mma": (), "wmma": ("mma",), "wgmma": ("mma_async",)}
-"""What makes a product of the opcode."""
+"""The word that makes an instruction of the opcode a product."""
 _WARPS: Final = {"wgmma": 4}
-_WMMA_HALVES: Final = 8  # registers in which `wmma` holds a factor of halves, whatever its shape (9.7.14.4.1)
-_STEP_REGISTERS: Final = 4  # that hold 32 bytes of each of 16 rows
+_WMMA_HALVES: Final = 8  # registers of a factor of halves in `wmma`, whatever its shape (9.7.14.4.1)
+_STEP_REGISTERS: Final = 4  # registers that hold 32 bytes of each of 16 rows
 _GROUP_BITS: Final = 4  # of metadata, for one chunk of a sparse row
 
 
@@ -47,16 +47,16 @@ class MatrixForm:
     Attributes:
         opcode: `mma`, `wmma` or `wgmma`.
         m, n, k: Rows of A, columns of B, and the length of the dot products.
-        a_layout, b_layout: The layouts of the factors. In `wgmma`, operands select them; here they are those for
+        a_layout, b_layout: The layouts of the factors. In `wgmma`, operands select them; these are the ones for
         operands of 0.
         d_type, a_type, b_type, c_type: Element types; `wgmma` adds to D itself.
         kind: Such as `f8f6f4`.
-        scale_vector: `1X`, `2X` or `4X` of block-scaled forms.
+        scale_vector: `1X`, `2X` or `4X` for block-scaled forms.
         scale_type: The type of the scales.
-        bit_operation: `xor` or `and`, of single-bit forms.
-        satfinite: Integer results stop at the ends of `.s32` instead of wrapping.
-        rounding: `rn`, `rz`, `rm` or `rp`, where one is written.
-        sparse: `sp` or `sp::ordered_metadata`: half of each row of A is stored, of 4-bit elements in pairs.
+        bit_operation: `xor` or `and`, for single-bit forms.
+        satfinite: Integer results saturate at the limits of `.s32` instead of wrapping.
+        rounding: `rn`, `rz`, `rm` or `rp`, if one is written.
+        sparse: `sp` or `sp::ordered_metadata`: half of each row of A is stored, in pairs of 4-bit elements.
 
     Example:
         >>> form = matrix_form("wgmma.mma_async.sync.aligned.m64n24k16.f32.f16.f16")
@@ -89,12 +89,12 @@ class MatrixForm:
 
     @property
     def warps(self) -> int:
-        """How many warps hold the operands together: four for `wgmma`."""
+        """The number of warps that hold the operands together: four for `wgmma`."""
         return _WARPS.get(self.opcode, 1)
 
     @property
     def is_opaque(self) -> bool:
-        """Whether the manual leaves open what its registers hold: its own loads and stores fill and empty them."""
+        """Whether the manual leaves the fragments' layout unspecified: only its own loads and stores know it."""
         return self.opcode == "wmma"
 
     @property
@@ -109,17 +109,17 @@ class MatrixForm:
 
     @property
     def stored_k(self) -> int:
-        """Elements of a row of A that are stored: half of `k` where A is sparse."""
+        """Stored elements of a row of A: half of `k` if A is sparse."""
         return self.k // 2 if self.sparse else self.k
 
     @property
     def chunk(self) -> int:
-        """Columns of a sparse row that one group of four bits of metadata describes (9.7.14.6.1)."""
+        """Columns of a sparse row described by one group of four bits of metadata (9.7.14.6.1)."""
         return {32: 2, 4: 8}.get(self.container_bits("a"), 4)
 
     @property
     def scales(self) -> int:
-        """How many scales a row of A has, and a column of B; 0 if the form does not scale.
+        """The number of scales per row of A and column of B; 0 if the form does not scale.
 
         The scale vector states the number for 32 bytes of a row.
         """
@@ -127,7 +127,7 @@ class MatrixForm:
 
     @property
     def selectors(self) -> int:
-        """How many sparsity selectors there are: the lanes of a group of four over those that hold metadata."""
+        """The number of sparsity selectors: the lanes of a group of four over those that hold metadata."""
         if not self.sparse:
             return 1
         metadata_bits = self.m // self.warps * self.k // self.chunk * _GROUP_BITS
@@ -140,7 +140,7 @@ class MatrixForm:
         return ".".join((self.opcode, *(word for slot in _slots(self.opcode) if (word := said.get(slot, slot)))))
 
     def _said(self) -> dict[str, str]:
-        """What stands in the places of the data that hold different words in different forms."""
+        """The words in the slots of the data that differ between forms."""
         types = {"dtype": self.d_type, "atype": self.a_type, "btype": self.b_type, "ctype": self.c_type}
         if self.opcode == "wmma" and self.a_type == "f16":
             types |= {"atype": "", "btype": ""}
@@ -169,7 +169,7 @@ class MatrixForm:
         return types[operand]
 
     def extent(self, operand: str) -> tuple[int, int]:
-        """Rows and columns of operand `a`, `b`, `c` or `d`; of a sparse A as it is stored."""
+        """Rows and columns of operand `a`, `b`, `c` or `d`; for a sparse A, as stored."""
         d = (self.m, self.n)
         extents = {"a": (self.m, self.stored_k), "b": (self.k, self.n), "c": d, "d": d}
         if operand not in extents:
@@ -177,12 +177,12 @@ class MatrixForm:
         return extents[operand]
 
     def container_bits(self, operand: str) -> int:
-        """How many register bits one element of an operand takes, padding included."""
+        """The register bits of one element of an operand, padding included."""
         found = element_type(self.type_of(operand))
         return found.container_bits if operand in ("a", "b") and self.kind in _BYTE_KINDS else found.packed_bits
 
     def payload_shift(self, operand: str) -> int:
-        """Where in its container an element starts: `.e2m1` in a byte stands in bits [5:2], all else at bit 0."""
+        """The first bit of an element in its container: `.e2m1` in a byte is in bits [5:2], others start at bit 0."""
         return 2 if self.type_of(operand) == "e2m1" and self.container_bits(operand) == 8 else 0
 
     def registers(self, operand: str) -> int:
@@ -205,7 +205,7 @@ class MatrixForm:
 
 @cache
 def _slots(opcode: str) -> tuple[str, ...]:
-    """The places of an opcode's products in the order of the manual, over all its syntax lines."""
+    """The slots of an opcode's products in the manual's order, over all its syntax lines."""
     order: TopologicalSorter[str] = TopologicalSorter()
     for line in instruction_spec(opcode).lines:
         names = [slot.name for slot in line.slots]
@@ -223,7 +223,7 @@ def matrix_form(text: str) -> MatrixForm:
             `.sync.aligned`. A short one without opcode is the `mma` that has such a shape, else the `wmma` or `wgmma`.
 
     Raises:
-        UnsupportedForm: The spelling names no form of the manual.
+        UnsupportedForm: The spelling is not a form of the manual.
 
     Example:
         >>> matrix_form("m16n8k16.row.col.f32.f16.f16.f32").registers("a")
@@ -275,12 +275,12 @@ def matrix_forms(opcode: str) -> tuple[MatrixForm, ...]:
 
 @cache
 def mma_forms() -> tuple[MatrixForm, ...]:
-    """Every dense form of `mma.sync`; `.satfinite` and rounding left aside."""
+    """Every dense form of `mma.sync`; regardless of `.satfinite` and rounding."""
     return tuple(form for form in matrix_forms("mma") if not (form.sparse or form.satfinite or form.rounding))
 
 
 def features_of(form: MatrixForm) -> tuple[Feature, ...]:
-    """What a module must have to use a form; empty for a form that PTX does not have.
+    """The features that a form needs; empty if PTX does not have the form.
 
     Example:
         >>> [feature.name for feature in features_of(matrix_form("m16n8k16.row.col.f32.bf16.bf16.f32"))]
@@ -294,7 +294,7 @@ _DEFAULT_SCALES: Final = {"mxf4": "2X", "mxf8f6f4": "1X"}  # if a spelling does 
 
 
 def form_of(form: Form) -> MatrixForm:
-    """The properties of a form of the data, by our names.
+    """A form of the data as a `MatrixForm`.
 
     All operands of a `wmma.load` or `.store` have its one type.
     """

@@ -35,7 +35,7 @@ def prove(spec: InstructionSpec) -> tuple[DataError, ...]:
 
 
 MOST_FILLINGS = 4000
-"""Of a syntax line with more choices than this a part is looked at, the same each time."""
+"""Of a syntax line with more choices than this, a fixed sample is checked."""
 
 
 def some_forms(spec: InstructionSpec, *, lax: bool = False) -> Iterator[Form]:
@@ -43,7 +43,7 @@ def some_forms(spec: InstructionSpec, *, lax: bool = False) -> Iterator[Form]:
 
     Args:
         spec: The instruction.
-        lax: Whether to yield also what only the manual forbids.
+        lax: Whether to also yield forms that only the manual forbids.
     """
     for line in spec.lines:
         for filling in _fillings(line, Condition()):
@@ -60,12 +60,12 @@ def _fillings(line: SyntaxLine, when: Condition) -> Iterator[dict[str, str]]:
     total = prod(map(len, rows))
     step = 1 if total <= MOST_FILLINGS else (total // MOST_FILLINGS) | 1
     names = [slot.name for slot in line.slots]
-    for choice in islice(product(*reversed(rows)), 0, None, step):  # the choices of the first slot go by fastest
+    for choice in islice(product(*reversed(rows)), 0, None, step):  # the first slot varies fastest
         yield dict(zip(names, reversed(choice), strict=True))
 
 
 def is_place(rule: OperandRule) -> bool:
-    """Whether an operand names a place in memory: an address, a texture or a surface."""
+    """Whether an operand is a place in memory: an address, a texture or a surface."""
     return rule.kind == "address" or (rule.kind == "symbol" and rule.type in {"texture", "sampler", "surface"})
 
 
@@ -87,7 +87,7 @@ def _used(spec: InstructionSpec) -> Iterator[DataError]:
         length, _, _ = split_length(rule.length)
         for slot in (rule.type.removesuffix("*2"), length, rule.space, f".{rule.when}" if rule.when else ""):
             if slot.startswith(".") and slot[1:] not in slots:
-                yield DataError(spec.file, 1, f"operand `{name}` goes by `{slot}`, which is not a qualifier")
+                yield DataError(spec.file, 1, f"operand `{name}` depends on `{slot}`, which is not a qualifier")
 
 
 def _constraints(spec: InstructionSpec) -> Iterator[DataError]:
@@ -118,23 +118,23 @@ def _features(spec: InstructionSpec) -> Iterator[DataError]:
 def _distinct(spec: InstructionSpec) -> Iterator[DataError]:
     seen: dict[tuple[object, ...], str] = {}
     for form in some_forms(spec):
-        # Words that fit several places mean what they do by their order.
+        # The order decides the meaning of words that fit several places.
         ordered = tuple(word for word in form.words if is_type(word) or len(form.line.slots_of[word]) > 1)
         alike = tuple(looks(form, count) for count in form.counts)
         key = (*sorted(word for word in form.words if word not in ordered), ordered, alike)
         if key in seen:
-            yield DataError(spec.file, form.line.line, f"{form.spelling} is {seen[key]} once more")
+            yield DataError(spec.file, form.line.line, f"{form.spelling} is the same as {seen[key]}")
         seen[key] = form.spelling
 
 
 def _done(spec: InstructionSpec) -> Iterator[DataError]:
     for name, rule in spec.operands.items():
         if rule.does and not is_place(rule):
-            yield DataError(spec.file, 1, f"`does` is said of operand `{name}`, which is not an address")
+            yield DataError(spec.file, 1, f"operand `{name}` has `does`, but is not an address")
     for form in some_forms(spec, lax=True):
         for slot in form.line.operands:
             for rule in (spec.operands[name] for name in (slot.name, *slot.extra)):
                 said = {word for word, when in rule.does if when.holds(form.filling, absent="")}
                 if rule.kind == "address" and len(said) != 1:
-                    problem = f"what {form.spelling} does at `{rule.name}` is not said in one word"
+                    problem = f"what {form.spelling} does at `{rule.name}` is not one word"
                     yield DataError(spec.file, form.line.line, problem)

@@ -19,10 +19,10 @@ class MatrixShape:
 
     @classmethod
     def parse(cls, text: str) -> MatrixShape:
-        """The shape that `text` names.
+        """The shape named `text`.
 
         Raises:
-            UsageError: It does not name one.
+            UsageError: It is not a shape.
 
         Example:
             >>> MatrixShape.parse("m16n8")
@@ -35,7 +35,7 @@ class MatrixShape:
 
     @property
     def elements(self) -> int:
-        """How many elements one matrix has."""
+        """The number of elements of one matrix."""
         return self.rows * self.columns
 
     def __str__(self) -> str:
@@ -52,10 +52,10 @@ class MmaShape:
 
     @classmethod
     def parse(cls, text: str) -> MmaShape:
-        """The shape that `text` names.
+        """The shape named `text`.
 
         Raises:
-            UsageError: It does not name one.
+            UsageError: It is not a shape.
 
         Example:
             >>> MmaShape.parse("m16n8k32").a

@@ -1,7 +1,7 @@
-"""Short names of instructions, completed to the only form that they can mean.
+"""Short names of instructions, completed to the one form that they can mean.
 
 People write `ldmatrix.x4` and `mma.m16n8k16.bf16`: they leave out qualifiers that the manual requires, and use CUDA's
-or NumPy's names of types. Optional qualifiers that are not written stay out. If one of several forms is older than the
+or NumPy's names of types. Optional qualifiers are not added. If one of several forms is older than the
 others, it is meant: `ldmatrix.x4` moves 8x8 matrices. Otherwise the error names the candidates.
 """
 
@@ -37,18 +37,18 @@ HOLDERS: Final = (*MOVES, *PRODUCTS, "tcgen05")
 """The opcodes that have forms with matrix operands."""
 
 PARTS: Final = {"wmma": ("load", "store"), "tcgen05": ("ld", "st", "cp", "shift")}
-"""What moves a fragment from memory or to it."""
+"""The opcodes that load or store a fragment."""
 
 
 class Ambiguous(UnsupportedForm):
-    """A short name can mean several forms, and it matters which."""
+    """A short name can mean several forms, between which no rule decides."""
 
 
 def whole(text: str) -> str:
-    """The spelling that a short name of a matrix instruction stands for; any other text as it is.
+    """The spelling that a short name of a matrix instruction stands for; any other text unchanged.
 
     Raises:
-        Ambiguous: It stands for several.
+        Ambiguous: It can mean several.
 
     Example:
         >>> whole("ldmatrix.x4"), whole("m16n8k16.bf16"), whole("add.s32")
@@ -76,7 +76,7 @@ def completed(opcode: str, words: tuple[str, ...], leads: tuple[str, ...] = ()) 
     Args:
         opcode: Such as `mma`.
         words: The qualifiers that are written, in any order; types keep theirs.
-        leads: Parts of the opcode that the form must have, such as `mma_async`.
+        leads: Parts of the opcode that the form must contain, such as `mma_async`.
 
     Returns:
         The form; None if no form has all these qualifiers, or `words` is empty.
@@ -103,7 +103,7 @@ def _completed(opcode: str, words: tuple[str, ...], leads: tuple[str, ...]) -> F
     found = [form for form in meant if _has_like_factors(form, said)] or meant
     if len(found) <= 1:
         return found[0] if found else None
-    if not said:  # its requirements are clearer than a list of hundreds
+    if not said:  # a message about its requirements is clearer than a list of hundreds
         return None
     found.sort(key=_age)
     if _age(found[0]) < _age(found[1]):
@@ -126,7 +126,7 @@ def _means(form: Form, said: tuple[str, ...], leads: tuple[str, ...]) -> bool:
 
 
 def _says_more(form: Form, meant: Sequence[Form], said: Sequence[str]) -> bool:
-    """Whether a form is for a pair of CTAs, or unpacks what it copies, without a word that says so."""
+    """Whether a form is for a pair of CTAs, or unpacks what it copies, although no written word says so."""
     if _PAIR in form.words and not any(word.startswith("cta_group") for word in said):
         return True
     return form.opcode == "tcgen05" and any(set(other.words) < set(form.words) for other in meant)
@@ -143,7 +143,7 @@ def _has_like_factors(form: Form, said: Sequence[str]) -> bool:
 
 
 def _in_order(said: Sequence[str], words: Sequence[str]) -> bool:
-    """Whether all words are among others, types and layouts in the order in which they stand there."""
+    """Whether all words are among others, types and layouts in the same order."""
     left = list(words)
     for word in said:
         if word not in left:
@@ -157,7 +157,7 @@ def _in_order(said: Sequence[str], words: Sequence[str]) -> bool:
 
 
 def _age(form: Form) -> tuple[PtxVersion, int]:
-    """The version, and the number of the target, from which on a form exists."""
+    """The version and target number that introduced a form."""
     needs = [min((need.version, _number(need)) for need in feature.needs) for feature in form.features]
     return max((version for version, _ in needs), default=_FIRST), max((number for _, number in needs), default=0)
 

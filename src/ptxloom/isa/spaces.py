@@ -1,4 +1,4 @@
-"""The state spaces: whom they belong to, how generic addresses reach them, how they are spelled (PTX ISA 5.1).
+"""The state spaces: their owners, their windows of generic addresses, their spellings (PTX ISA 5.1).
 
 A new space is one more row of `STATE_SPACES`.
 """
@@ -28,8 +28,8 @@ class StateSpace:
         name: Without the dot.
         owner: The threads that share it.
         number: Its number in memory functions; 0 for one that is not memory (0 also means generic addresses).
-        is_generic: Whether ptxas takes a variable of it if an instruction names no space.
-        window: Where its generic addresses begin in the machine: outside what a process maps, the low 32 bits are the
+        is_generic: Whether ptxas accepts a variable of it in an instruction that names no space.
+        window: The start of its generic addresses in the machine, outside a process's mappings; the low 32 bits are the
             address within the space; 0 for one whose addresses are generic ones, or without generic addresses.
         parts: The suffixes of its name: `.shared::cta`.
     """
@@ -60,15 +60,15 @@ STATE_SPACES: Final = (
 SPACES: Final = {space.name: space for space in STATE_SPACES}
 """By name."""
 MEMORY: Final = {space.name: space for space in STATE_SPACES if space.number}
-"""Those that loads and stores reach, by name."""
+"""Those that loads and stores can access, by name."""
 QUALIFIERS: Final = {word: space for space in MEMORY.values() for word in space.words}
 """Those that an instruction may name, by the qualifier that does."""
 
 
 WINDOW_BYTES: Final = 1 << 32
-"""How much of generic addresses belongs to a window."""
+"""The size of a window of generic addresses."""
 CLUSTER_SHIFT: Final = 24
-"""The bits of a shared address from this one on hold 1 + the rank of a CTA in its cluster; 0 means the own one."""
+"""The bits of a shared address from this one on hold 1 + the rank of a CTA in its cluster; 0 means its own CTA."""
 
 
 def spelled(*owners: Owner) -> frozenset[str]:

@@ -17,22 +17,22 @@ if TYPE_CHECKING:
     from ptxloom.isa.target import Target
 
 Filling = Mapping[str, str]
-"""What stands in each slot of a syntax line, by name; an empty string where an optional one is left out."""
+"""The qualifier in each slot of a syntax line, by name; an empty string for an omitted optional one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """A conjunction over slots: each named slot holds one of its values ("" = left out).
+    """A conjunction over slots: each named slot holds one of its values ("" = omitted).
 
-    Asked when something applies, a line without the slot fails; asked what is required, it has left the slot out.
+    On a line without the slot, a condition for applying fails; a requirement treats the slot as omitted.
     A value with a leading dot names another slot: both hold the same. An empty condition always holds.
     """
 
     allowed: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
     def holds(self, filling: Filling, absent: str | None = None) -> bool:
-        """Whether the filling meets it; `absent` stands in the slots that its line does not have."""
-        for name, values in self.allowed:  # a plain loop: millions of fillings are asked, and most fail at once
+        """Whether the filling meets it; `absent` is the value of slots that its line does not have."""
+        for name, values in self.allowed:  # a plain loop: millions of fillings are tested, and most fail at once
             held = filling.get(name, absent)
             if held not in values and (values[0][:1] != "." or filling.get(name) != filling.get(values[0][1:])):
                 return False
@@ -47,11 +47,11 @@ class Constraint:
     """Where `when` holds, `require` must hold too.
 
     Attributes:
-        when: The fillings that it is about.
+        when: The fillings to which it applies.
         require: What must hold for them.
         why: The reason, in our words.
         line: Its line in the data file.
-        lax: Whether only the manual requires it, and ptxas does not enforce it: our warning, not an error.
+        lax: Whether only the manual requires it, and ptxas does not enforce it: a warning, not an error.
     """
 
     when: Condition
@@ -61,7 +61,7 @@ class Constraint:
     lax: bool = False
 
     def admits(self, filling: Filling) -> bool:
-        """Whether the filling keeps the constraint."""
+        """Whether the filling satisfies the constraint."""
         return not self.when.holds(filling) or self.require.holds(filling, absent="")
 
 
@@ -74,7 +74,7 @@ class Need:
 
     @staticmethod
     def parse(text: str) -> Need:
-        """The need that a data file spells "8.6 sm_100f" or "7.0".
+        """Parse a data file's spelling, "8.6 sm_100f" or "7.0".
 
         Raises:
             UsageError: It is spelled otherwise.
@@ -117,12 +117,12 @@ class Feature:
         )
 
 
-_WORD = (1 << 32) - 1  # what no more can be meant by than: as many as 32 bits hold
+_WORD = (1 << 32) - 1  # the largest value of 32 bits, which means no upper limit
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Which integers an operand may be."""
+    """The integers that an operand may be."""
 
     least: int
     most: int
@@ -187,7 +187,7 @@ TRAITS = {
     "longest": "an address, but not of 32 bits, which ptxas no longer assembles",
     "bits": "a floating-point constant only by its bits: `0f3F800000`",
 }
-"""What else is legal for an operand; those of `RESTRICTIONS` exclude something."""
+"""Further kinds of legal operands; those in `RESTRICTIONS` exclude something."""
 
 RESTRICTIONS = frozenset(
     (
@@ -202,14 +202,14 @@ DOES = {
     "writes": "written there",
     "updates": "read, combined and written there in one step",
     "object": "an object there is operated on, as an mbarrier or a tensor map",
-    "names": "nothing is read or written there: a hint, a question or a fence names the place",
+    "names": "nothing is read or written there: a hint, a query or a fence names the place",
 }
-"""What an instruction does at an address, to the memory there."""
+"""An instruction's effect on the memory at an address."""
 
 
 @dataclass(frozen=True, slots=True)
 class OperandRule:
-    """What an operand may be.
+    """The rule for an operand.
 
     Attributes:
         name: Its name in the syntax lines.
@@ -217,19 +217,19 @@ class OperandRule:
         type: An element type, or the slot (with a leading dot) whose value is the type, or one twice as wide
             (`.type*2`); for an address the state space; empty if not specified.
         written: Whether the instruction writes it.
-        about: What it means, in our words.
-        length: Of a vector its length, or the slot (with a leading dot) whose value is the length: `.v4`, `.x4`
+        about: Its meaning, in our words.
+        length: For a vector its length, or the slot (with a leading dot) whose value is the length: `.v4`, `.x4`
             and `.4d` are 4; `.dim-2` is two less, `.cta_group*4` four times as much, `.num/2` half as much.
-            Of a place in a texture "coordinates", or "dimensions" where array index and sample are left out.
-        when: The slot whose qualifier brings this operand along: it is present exactly when the qualifier is.
+            For a place in a texture "coordinates", or "dimensions" without array index and sample.
+        when: The slot whose qualifier requires this operand: it is present exactly when the qualifier is.
         such: An example, if a register or 1 would not be legal.
-        traits: What else is legal here, each with its forms.
-        limits: Which values a constant may have; None if any.
+        traits: Further legal operands, each with its forms.
+        limits: The values that a constant may have; None if any.
         space: The state space, or the slot that names it, of a variable whose name is legal here; empty: any.
-        updated: Whether the instruction writes it, and reads what was in it, too.
+        updated: Whether the instruction both reads and writes it.
         does: For an address, what the instruction does there, a word of `DOES`, each with the forms that do it.
-        since: The version of PTX since which a register of the type is legal here; None if always. Before it, only
-            other registers (`also`) and constants are.
+        since: The PTX version since which a register of the type is legal here; None if always. Earlier, only
+            other registers (`also`) and constants were.
     """
 
     name: str
@@ -254,14 +254,14 @@ class OperandRule:
 
 @dataclass(frozen=True, slots=True)
 class Tolerance:
-    """What ptxas lets pass although the manual does not: our warnings, or errors where the result is another one.
+    """What ptxas accepts although the manual does not: warnings here, or errors if the result differs.
 
     Attributes:
-        repeats: Qualifiers that may stand twice.
-        ignores: Qualifiers that have no effect where they have no place.
-        ignores_in: They are ignored only beside one of these; beside anything if this is empty.
+        repeats: Qualifiers that may appear twice.
+        ignores: Qualifiers that are ignored where they have no slot.
+        ignores_in: They are ignored only together with one of these; always, if this is empty.
         misreads: Qualifiers that are taken for another one: written -> taken.
-        leads: Qualifiers that belong to the opcode's name: no others may stand before them.
+        leads: Qualifiers that belong to the opcode's name: no others may precede them.
     """
 
     repeats: tuple[str, ...] = ()
@@ -272,7 +272,7 @@ class Tolerance:
 
 
 _REPEATABLE = frozenset(("sync", "uni", "sat", "satfinite", "relu", "approx", "cc", "NaN", "shiftamt"))
-"""The qualifiers that ptxas lets stand twice in any instruction where they mean but one thing."""
+"""The qualifiers that ptxas allows twice in any instruction in which they have only one meaning."""
 
 KINDS = (
     *("fragment", "register", "value", "constant", "factor", "vector"),
@@ -301,19 +301,19 @@ class InstructionSpec:
     tolerance: Tolerance
     examples: tuple[str, ...]
     file: str
-    judged: bool = True  # whether its rules were compared with ptxas, so that the checker may go by them
+    judged: bool = True  # whether its rules were compared with ptxas, so that the checker may use them
 
     _repr_mimebundle_ = mimebundle
 
     @cached_property
     def repeatable(self) -> frozenset[str]:
-        """The qualifiers that ptxas lets stand twice."""
+        """The qualifiers that ptxas allows twice."""
         fixed = {slot.name for line in self.lines for slot in line.slots if slot.values == (slot.name,)}
         return frozenset(self.tolerance.repeats) | (fixed & _REPEATABLE)
 
     @cached_property
     def limited(self) -> bool:
-        """Whether a constant among its operands may have certain values only."""
+        """Whether the values of some constant operand are restricted."""
         return any(rule.limits is not None for rule in self.operands.values())
 
     def features_of(self, line: SyntaxLine, filling: Filling) -> tuple[Feature, ...]:

@@ -17,14 +17,14 @@ class SpecialRegister:
     """A special register.
 
     Attributes:
-        name: With its percent sign.
+        name: The name, with its percent sign.
         type: The type of its value, or of one component.
-        vector: How many components it has; 0 for a scalar.
+        vector: The number of components; 0 for a scalar.
         section: The manual's section.
         needs: The PTX version and the targets that have it.
-        about: What it holds, in our words.
-        series: Whether the data names it with others that differ by a number.
-        once: The type that it had before, by which it may still be read; empty if it never had another.
+        about: Its contents, in our words.
+        series: Whether it is one of a numbered series in the data.
+        once: An earlier type, with which it may still be read; empty if it had no other.
     """
 
     name: str

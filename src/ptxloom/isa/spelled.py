@@ -1,4 +1,4 @@
-"""Anything that spells an instruction: what takes a spelling also takes an instruction of a parsed module."""
+"""Anything that spells an instruction: functions that take a spelling also take an instruction of a parsed module."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Spelled(Protocol):
 def spelling_of(instruction: str | Spelled) -> str:
     """The text that names an instruction, without a trailing semicolon.
 
-    A text may leave out what is implied; an instruction of a module is taken as it is.
+    A text may omit what is implied; an instruction of a module is taken unchanged.
 
     Example:
         >>> spelling_of(" ldmatrix.m8n8.x4.shared.b16; "), spelling_of("ldmatrix.x4")

@@ -1,4 +1,4 @@
-"""Near misses: which known words a mistyped one, or one that others use, was probably meant to be."""
+"""Near misses: the known words that a mistyped or foreign one probably stands for."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ CALLED: Final = {
     "fp32": "f32", "double": "f64", "float64": "f64", "fp64": "f64", "tfloat32": "tf32", "int8": "s8", "int16": "s16",
     "int32": "s32", "int": "s32", "int64": "s64", "uint8": "u8", "uint16": "u16", "uint32": "u32", "uint64": "u64",
 }  # fmt: skip
-"""What CUDA, CuTe, NumPy and BLAS call some qualifiers."""
+"""The words of CUDA, CuTe, NumPy and BLAS for some qualifiers."""
 
 _LONGEST = 64  # a longer word is not a typing error; this bounds the work
 
 
 def near_misses(word: str, known: Iterable[str], limit: int = 3) -> tuple[str, ...]:
-    """The known words within a third of the word's length in edits, the nearest first, then those that begin alike.
+    """The known words within a third of the word's length in edits, the nearest first, then by common prefix.
 
     Example:
         >>> near_misses("m8n9", ["m8n8", "m16n16", "x4"])
@@ -36,7 +36,7 @@ def near_misses(word: str, known: Iterable[str], limit: int = 3) -> tuple[str, .
 
 
 def edits(first: str, second: str) -> int:
-    """How many insertions, deletions, replacements and swaps of neighbours lead from one word to the other."""
+    """The number of insertions, deletions, replacements and swaps of neighbours between two words."""
     before: list[int] = []
     above = list(range(len(second) + 1))
     for i, letter in enumerate(first, 1):
@@ -51,7 +51,7 @@ def edits(first: str, second: str) -> int:
 
 
 def _alike(first: str, second: str) -> int:
-    """How many letters two words have in common from the start."""
+    """The length of two words' common prefix."""
     return next(
         (i for i, (a, b) in enumerate(zip(first, second, strict=False)) if a != b), min(len(first), len(second))
     )

@@ -1,4 +1,4 @@
-"""Targets: what a module's `.target` directive may name, and which target has which feature (PTX ISA 11.1.2)."""
+"""Targets: the names legal in a module's `.target` directive, and their features (PTX ISA 11.1.2)."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ _INTRODUCED = """
 """
 
 OPTIONS = ("texmode_unified", "texmode_independent", "debug", "map_f64_to_f32")
-"""What `.target` may list beside an architecture."""
+"""What `.target` may list in addition to an architecture."""
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """An architecture: open-ended, since new ones come.
+    """An architecture; unknown future ones are possible.
 
     Attributes:
         number: 90 in `sm_90a`.
-        suffix: "a" has what only this architecture has, "f" what its family has, "" what all later ones have.
+        suffix: "a" for features of this architecture only, "f" for its family's, "" for those of all later ones, too.
 
     Example:
         >>> Target.parse("sm_103a").in_family_of(Target.parse("sm_100f"))
@@ -45,7 +45,7 @@ class Target:
 
     @classmethod
     def parse(cls, text: str) -> Target:
-        """The target that a text spells, known or not.
+        """Parse a target, known or not.
 
         Args:
             text: Such as "sm_90a".
@@ -54,7 +54,7 @@ class Target:
             The target.
 
         Raises:
-            UsageError: `text` is not spelled as a target is.
+            UsageError: `text` is not spelled like a target.
         """
         must_be(str, "target", text, "a target such as sm_90a")
         match = _SPELLING.fullmatch(text)
@@ -64,7 +64,7 @@ class Target:
 
     @classmethod
     def of(cls, target: Target | str) -> Target:
-        """A target as a caller may say it.
+        """A target from its value or its spelling.
 
         Args:
             target: The target itself, or its spelling.
@@ -84,7 +84,7 @@ class Target:
 
     @property
     def beyond_known(self) -> bool:
-        """Whether this target is newer than all that ptxloom knows."""
+        """Whether this target is newer than all known ones."""
         return self.number > max(known.number for known in _introduced())
 
     def in_family_of(self, base: Target) -> bool:
@@ -94,20 +94,20 @@ class Target:
             base: The family's first target, with the suffix `f`.
 
         Returns:
-            Whether it has.
+            Whether it has them.
         """
         mine, theirs = _current(self.number), _current(base.number)
         return self.suffix != "" and mine // 10 == theirs // 10 and mine >= theirs
 
     def runs_on(self, capability: int) -> bool:
-        """Whether a device takes PTX that was made for this target (CUDA Programming Guide, "Compute Capability").
+        """Whether a device can run PTX that was made for this target (CUDA Programming Guide, "Compute Capability").
 
         Args:
             capability: The device's compute capability, times ten.
 
         Returns:
-            Whether it does: any later device for a target without a suffix, the same one for `a`, for `f` the same one
-            and the later ones of its family.
+            True for any later device if the target has no suffix, the same one for `a`, and for `f` the same one
+            and later ones of its family.
 
         Example:
             >>> [Target.parse(name).runs_on(103) for name in ("sm_90", "sm_90a", "sm_100f", "sm_100a", "sm_103a")]
@@ -124,7 +124,7 @@ class Target:
 
     @property
     def closeness(self) -> tuple[int, int]:
-        """What is greater for the better one of several targets that a device takes: it knows more of the device."""
+        """A key to order the targets that a device can run: the greatest uses most of the device."""
         return self.number, ("", "f", "a").index(self.suffix)
 
     def __str__(self) -> str:
@@ -133,7 +133,7 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class TargetRange:
-    """Which targets have a feature, in the notation of the ISA data.
+    """The targets that have a feature, in the notation of the ISA data.
 
     `sm_75`: that number or a higher one, any suffix. `sm_90a`: exactly that one. `sm_100f`: its family.
     `sm_100+af`: that number or a higher one, with a suffix.
@@ -148,10 +148,10 @@ class TargetRange:
 
     @classmethod
     def parse(cls, text: str) -> TargetRange:
-        """The range that `text` spells.
+        """Parse a range.
 
         Raises:
-            UsageError: It does not spell one.
+            UsageError: It is not a range.
         """
         name, plus, suffixes = text.partition("+")
         if plus and suffixes != "af":
@@ -187,14 +187,14 @@ def targets() -> tuple[Target, ...]:
 
 
 def known_target(text: str) -> Target:
-    """A target that there is, or one newer than all that ptxloom knows.
+    """A target that exists, or one newer than all known ones.
 
     Raises:
-        UsageError: It is not a target, or one that never existed.
+        UsageError: It is not a target, or never existed.
     """
     target = Target.parse(text)
     if target.since is None and not target.beyond_known:
-        raise UsageError("target", text, f"a target that there is{did_you_mean(text)}")
+        raise UsageError("target", text, f"a target that exists{did_you_mean(text)}")
     return target
 
 

@@ -1,4 +1,4 @@
-"""What `tcgen05.mma` can multiply: its kinds, and the sizes that go with them (PTX ISA 9.7.16.2, table 39)."""
+"""The kinds of `tcgen05.mma`, and their legal sizes (PTX ISA 9.7.16.2, table 39)."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import Final
 from ptxloom.dataclass import dataclass
 
 PUBLISHED: Final = "equal to results published for a B200 (sf-tensor/tcgen05)"
-"""What sums of products rest on of which such words are known, with their operands."""
+"""The evidence for sums of products whose results, with their operands, were published."""
 TENSOR_KINDS: Final = ("f16", "tf32", "f8f6f4", "i8", "mxf8f6f4", "mxf4", "mxf4nvf4")
 WIDE_KINDS: Final = ("mxf4", "mxf4nvf4")
-"""Of which a dense product can have a K of 48 bytes, 96 elements, on sm_103."""
+"""The kinds whose dense products can have a K of 48 bytes, 96 elements, on sm_103."""
 _BYTES: Final = ("f8f6f4", "mxf8f6f4", "i8")
 _SCALES: Final = {
     "mxf8f6f4": {"": "1X", "scale_vec::1X": "1X", "block32": "1X"},
@@ -31,9 +31,9 @@ class TensorProduct:
         kind: `f16`, `tf32`, `f8f6f4`, `i8`, `mxf8f6f4`, `mxf4` or `mxf4nvf4`.
         ctas: 1 or 2.
         sparse: Whether A has metadata.
-        ws: Whether weights stay.
-        scale_vector: How many scales a row has for k of 32 bytes: `1X`, `2X`, `4X`; empty without.
-        shifts: Whether A's rows move down by one.
+        ws: Whether it is weight-stationary.
+        scale_vector: The number of scales of a row for k of 32 bytes: `1X`, `2X`, `4X`; empty without.
+        shifts: Whether A's rows are shifted down by one.
     """
 
     kind: str
@@ -45,18 +45,18 @@ class TensorProduct:
 
     @property
     def is_published(self) -> bool:
-        """Whether results of its kind were published, with their operands: those of dense products of one CTA."""
+        """Whether results of its kind were published with their operands: only dense products of one CTA."""
         return self.ctas == 1 and not (self.sparse or self.ws)
 
     @property
     def has_bytes(self) -> bool:
-        """Whether every element, however narrow, has a byte."""
+        """Whether every element, however narrow, occupies a byte."""
         return self.kind in _BYTES
 
 
 @cache
 def product_of(qualifiers: tuple[str, ...]) -> TensorProduct:
-    """What the qualifiers of a `tcgen05.mma` say."""
+    """The product with the qualifiers of a `tcgen05.mma`."""
     said = set(qualifiers)
     kind = next(q.removeprefix("kind::") for q in qualifiers if q.startswith("kind::"))
     scale = next((scale for word, scale in _SCALES.get(kind, {}).items() if word in said), "")
@@ -77,10 +77,10 @@ def refusal(
 
     Args:
         product: The instruction.
-        m: The rows of D that its descriptor says.
+        m: The rows of D by its descriptor.
         n: The columns.
         sparse: Whether the descriptor says that A is sparse.
-        transposed: Whether B's columns lie next to each other in shared memory.
+        transposed: Whether B's columns are contiguous in shared memory.
         k_96: Whether the descriptor says that K is 96.
 
     Example:
@@ -105,7 +105,7 @@ def refusal(
 
 
 def scale_ids(scales: int) -> tuple[int, ...]:
-    """Which of a word's four bytes can hold the first of a row's `scales` scales (PTX ISA 9.7.16.10.7).
+    """The bytes of a word that can hold the first of a row's `scales` scales (PTX ISA 9.7.16.10.7).
 
     Example:
         >>> scale_ids(2), scale_ids(3)
@@ -115,7 +115,7 @@ def scale_ids(scales: int) -> tuple[int, ...]:
 
 
 def rows_of(product: TensorProduct) -> tuple[int, ...]:
-    """How many rows D can have."""
+    """The possible numbers of rows of D."""
     if product.ws:
         return (32, 64, 128)
     scaled = product.kind in _SCALES
@@ -125,6 +125,6 @@ def rows_of(product: TensorProduct) -> tuple[int, ...]:
 
 
 def _unit(product: TensorProduct, *, transposed: bool) -> int:
-    """What N is a multiple of."""
+    """The number of which N must be a multiple."""
     eight_bits = product.has_bytes and transposed
     return 8 * product.ctas * (2 if product.kind == "i8" or eight_bits else 1)

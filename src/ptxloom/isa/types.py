@@ -13,7 +13,7 @@ from ptxloom.isa.spelling import near_misses
 
 
 class Kind(StrEnum):
-    """How the bits of a type are read."""
+    """The interpretation of a type's bits."""
 
     BITS = "b"
     UNSIGNED = "u"
@@ -27,15 +27,15 @@ _BYTE = 8  # bits
 
 @dataclass(frozen=True, slots=True)
 class ElementType:
-    """A type as instructions name it.
+    """A type that instructions can name.
 
     Attributes:
         name: Without the leading dot: "b16", "e4m3", "b6x16_p32".
-        kind: How its bits are read.
+        kind: The interpretation of its bits.
         bits: The bits of one element that carry its value.
         container_bits: The bits that one element takes up in a register by itself.
-        count: How many elements the type packs together; 1 for a scalar.
-        padding_bits: Bits that follow the packed elements and mean nothing.
+        count: The number of elements packed together; 1 for a scalar.
+        padding_bits: Unused bits after the packed elements.
     """
 
     name: str
@@ -76,10 +76,10 @@ class ElementType:
         return self.name
 
 
-# What is no integer: name -> (kind, value bits, container bits).
+# All types except integers: name -> (kind, value bits, container bits).
 _NAMED = {
     "pred": (Kind.PREDICATE, 1, 1),
-    "s2f6": (Kind.FLOAT, 8, 8),  # its point is fixed; it is converted as floating point is
+    "s2f6": (Kind.FLOAT, 8, 8),  # a fixed-point type, converted like floating point
     **{name: (Kind.FLOAT, form.bits, max(form.container, _BYTE)) for name, form in FLOAT_FORMATS.items()},
 }
 _INTEGERS = {"b": (1, 2, 4, 6, 8, 16, 32, 64, 128), "u": (2, 4, 8, 16, 32, 64), "s": (2, 4, 8, 16, 32, 64)}
@@ -88,10 +88,10 @@ _PACKED = re.compile(r"(.+?)x([0-9]{1,2})(?:_p([0-9]{1,3}))?")
 
 
 def element_type(name: str) -> ElementType:
-    """The type that `name` (no leading dot) spells.
+    """The type named `name`, without a leading dot.
 
     Raises:
-        UsageError: It does not spell one.
+        UsageError: It is not a type.
 
     Example:
         >>> element_type("b6x16_p32").storage_bits, element_type("e2m1").bits, element_type("ue8m0").bits
@@ -106,10 +106,10 @@ def element_type(name: str) -> ElementType:
 
 
 def type_words(name: str) -> str:
-    """What a type is, in a phrase.
+    """A type described in a phrase.
 
     Raises:
-        UsageError: `name` does not spell one.
+        UsageError: `name` is not a type.
 
     Example:
         >>> type_words("e4m3x2")
@@ -121,7 +121,7 @@ def type_words(name: str) -> str:
     if found.kind is Kind.PREDICATE:
         return "a predicate: true or false"
     if name.startswith("s2f6"):
-        return "two fixed-point numbers of 8 bits with a sign, 6 bits behind the point, packed into 16 bits"
+        return "two fixed-point numbers of 8 bits with a sign, 6 bits after the point, packed into 16 bits"
     many = found.count > 1
     one = f"{_NOUNS[found.kind][many]} of {found.bits} bit{'s' * (found.bits > 1)}{_detail(name)}"
     if not many:
@@ -133,7 +133,7 @@ def type_words(name: str) -> str:
     return f"{_count(found)} {one}, packed into {found.storage_bits} bits{padding}"
 
 
-_SIX = 6  # bits; nothing packs such elements, but in memory
+_SIX = 6  # bits; such elements are packed in memory only
 
 
 def _count(found: ElementType) -> str:

@@ -1,4 +1,4 @@
-"""How many registers a vector operand has: its form says, by a number, a qualifier or the shape of a matrix."""
+"""The number of registers in a vector operand: a number, a qualifier or a matrix shape of its form decides."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _LEFT = ("a", "registers", "factor")
 
 
 def vector_length(form: Form, operand: str) -> int:
-    """How many registers the vector that an operand is has; 0 where the form does not say, or it is not a vector.
+    """The number of registers in a vector operand; 0 if the form does not determine it, or it is not a vector.
 
     Example:
         >>> from ptxloom.isa.resolution.forms import resolve
@@ -46,7 +46,7 @@ def vector_length(form: Form, operand: str) -> int:
 
 
 def looks(form: Form, count: int) -> str:
-    """How `count` operands of a form look, a letter each: `[` in brackets, `{` a vector of registers, `.` another."""
+    """The syntax of a form's `count` operands, a character each: `[` in brackets, `{` a register vector, `.` other."""
     return "".join(
         "[" if slot.bracketed else "{" if _is_vector(form, slot.name) else "." for slot in form.operands(count)
     )
@@ -57,11 +57,11 @@ def _is_vector(form: Form, operand: str) -> bool:
 
 
 def coordinates(geometry: str, *, whole: bool = True) -> int:
-    """How many coordinates a place in a texture or surface has, filled up to 1, 2 or 4 (PTX ISA 9.7.10.3).
+    """The number of coordinates of a place in a texture or surface, padded to 1, 2 or 4 (PTX ISA 9.7.10.3).
 
     Args:
         geometry: Such as "2d", "acube", "2dms".
-        whole: Whether the index in an array and the number of a sample count.
+        whole: Whether to count the array index and the sample number.
 
     Example:
         >>> [coordinates(each) for each in ("1d", "a1d", "2d", "a2d", "cube", "2dms", "a2dms")]
@@ -75,7 +75,7 @@ def coordinates(geometry: str, *, whole: bool = True) -> int:
 
 
 def fragment_register(form: Form, operand: str) -> str:
-    """The type that the registers of a fragment have; "b32" where nothing but their width matters.
+    """The type of a fragment's registers; "b32" if only their width matters.
 
     Example:
         >>> from ptxloom.isa.resolution.forms import resolve
@@ -95,7 +95,7 @@ _REGISTERS = {"f16": "f16x2", "bf16": "bf16x2", "tf32": "tf32", "f32": "f32", "s
 
 
 def _wmma_register(form: Form, operand: str, type_: str) -> str:
-    """Of the fragments of wmma, integers have registers of integers, if they are not loaded by fours or eights."""
+    """The register type of a wmma fragment: integer registers for integers, unless loaded by fours or eights."""
     multiplied = bool(form.filling.get("mma"))
     if type_ == "f64":
         return "b64" if multiplied and operand in {"c", "d"} else "f64"
@@ -109,12 +109,12 @@ def _is_whole(name: str) -> bool:
 
 
 def _fragment_type(form: Form, rule: OperandRule) -> str:
-    """The type of a fragment's elements; of the factors of a `wmma.mma` that does not say it, halves."""
+    """The type of a fragment's elements; for factors of a `wmma.mma` that omits it, halves."""
     return (form.filling.get(rule.type[1:], "") if rule.type[:1] == "." else rule.type) or "f16"
 
 
 def split_length(text: str) -> tuple[str, str, int]:
-    """A length's number or slot, and what is done to it, by how much: `.dim-2` is (".dim", "-", 2)."""
+    """A length's number or slot, and the operator and number applied to it: `.dim-2` is (".dim", "-", 2)."""
     for sign in "*-/":
         name, found, number = text.partition(sign)
         if found:
@@ -135,16 +135,16 @@ def _fragment_length(form: Form, rule: OperandRule) -> int:
 
 
 def _sparse_length(form: Form, operand: str) -> int:
-    """The registers of an operand of `spcompress` and `spdecompress`: groups of n kept elements out of m."""
+    """The number of registers of an operand of `spcompress` or `spdecompress`: groups of n kept elements out of m."""
     filling = form.filling
     kept, of = map(int, filling["spfactor"].removeprefix("sp::").split(":"))
     element, index, number = (int(filling[name][1:]) for name in ("elemsize", "idxsize", "num"))
-    if form.opcode == "spcompress":  # there `.num` counts the registers of what is kept
+    if form.opcode == "spcompress":  # there `.num` counts the registers of kept elements
         number = number * _REGISTER // (kept * element)
     bits = {"data": of * element, "cdata": kept * element, "mdata": kept * index}[operand]
     return -(-bits * number // _REGISTER)
 
 
 def _role(name: str, filling: Mapping[str, str]) -> str:
-    """Which matrix a fragment is of: `wmma.load` and `wmma.store` say so by a qualifier, `wgmma` by other names."""
+    """The matrix of a fragment: `wmma.load` and `wmma.store` name it in a qualifier, `wgmma` by other names."""
     return next((matrix for matrix in "abcd" if filling.get(matrix)), "a" if name in _LEFT else name)

@@ -1,4 +1,4 @@
-"""PTX versions: what a module's `.version` directive may say (PTX ISA 11.1.1 and its release history)."""
+"""PTX versions: the legal values of a module's `.version` directive (PTX ISA 11.1.1 and its release history)."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ import re
 from ptxloom.dataclass import dataclass
 from ptxloom.diagnostics import UsageError, must_be
 
-_LAST_MINOR = {1: 5, 2: 3, 3: 2, 4: 3, 5: 0, 6: 5, 7: 8, 8: 8, 9: 5}  # each major version's last minor one
+_LAST_MINOR = {1: 5, 2: 3, 3: 2, 4: 3, 5: 0, 6: 5, 7: 8, 8: 8, 9: 5}  # the last minor version of each major one
 SPELLING = re.compile(r"([0-9]{1,4})\.([0-9]{1,4})")
-"""What is spelled as a version, in files and by callers."""
+"""The spelling of a version, in files and by callers."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -26,7 +26,7 @@ class PtxVersion:
 
     @classmethod
     def parse(cls, text: str) -> PtxVersion:
-        """The version that `text` ("8.6") spells, released or not.
+        """Parse a version such as "8.6", released or not.
 
         Raises:
             UsageError: `text` is not a pair of numbers of at most four digits.
@@ -39,7 +39,7 @@ class PtxVersion:
 
     @classmethod
     def of(cls, version: PtxVersion | str) -> PtxVersion:
-        """A version as a caller may say it: itself, or spelled.
+        """A version from its value or its spelling.
 
         Raises:
             UsageError: It is neither.
@@ -53,7 +53,7 @@ class PtxVersion:
 
     @property
     def beyond_known(self) -> bool:
-        """Whether this version is later than all that ptxloom knows."""
+        """Whether this version is later than all known ones."""
         return self > NEWEST
 
     def __str__(self) -> str:

@@ -122,7 +122,7 @@ SLIPS = {
     "no dot": (".x1, .x2", "x1, .x2", ".num ", "is not a list of qualifiers"),
     "twice in a list": (".x1, .x2", ".x1, .x1", ".num ", "names a qualifier twice"),
     "twice in a line": ("{.trans}", "{.type}", ".sync.aligned.shape", "has two qualifiers of one name"),
-    "another opcode": (SYNTAX, "ld" + SYNTAX[2:], ".sync.aligned.shape", "the line is about `ldmatrix`"),
+    "another opcode": (SYNTAX, "ld" + SYNTAX[2:], ".sync.aligned.shape", "the line describes `ldmatrix`"),
     "unknown value": ('type = "b16" }', 'type = "b61" }', "[[constraint]]", "`.b61` is not a value of `.type`"),
     "unknown slot": ('{ shape = "m8n8" }', '{ shpae = "m8n8" }', "[[constraint]]", "has a qualifier `.shpae`"),
     "bad need": ('"7.8 sm_90"', '"7.8 90"', "[[feature]]", "target"),
@@ -167,7 +167,7 @@ UNSOUND = {
             "stmatrix.sync.aligned.shape.num{.trans}{.ss}.type [p], r;\n"
             "stmatrix.aligned.sync.shape.num{.trans}{.ss}.type [p], r;"
         ),
-        "once more",
+        "is the same as",
     ),
 }
 
@@ -218,7 +218,7 @@ def test_notation_reads_what_the_rest_of_the_manual_writes() -> None:
         OperandSlot("c"),
         OperandSlot("cache-policy", optional=True),
     )
-    with pytest.raises(DataError, match="closes what it does not open"):
+    with pytest.raises(DataError, match="closes a bracket that it does not open"):
         read_syntax("op d], a;", "op.toml", 1)
 
 

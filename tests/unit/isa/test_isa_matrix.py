@@ -63,7 +63,7 @@ def test_packed_formats_keep_their_order() -> None:
         2,
         MatrixShape(8, 16),
     )
-    with pytest.raises(UnsupportedForm, match=r"`.b8x16` must stand before `.b4x16_p64`"):
+    with pytest.raises(UnsupportedForm, match=r"`.b8x16` must precede `.b4x16_p64`"):
         matrix_move("b4x16_p64.x2.b8x16.m8n16", "ldmatrix")
 
 
@@ -114,7 +114,7 @@ MISSES = {
     "m8n8.x1.shared::cluster.b16": "did you mean `.shared::cta`",
     "m8n8.x1.global.b16": "it takes `.shared` or `.shared::cta`",
     "m8n8.x1.foo.b16": "takes no `.foo`",
-    "": "names no matrix move|requires `.m8n8",
+    "": "is not a matrix move|requires `.m8n8",
 }
 
 

@@ -17,7 +17,7 @@ WORDS = {
     "mul.lo.f32": "`mul` with `.f32` takes no `.lo`",
     "add.rn.s32": "`add` with `.s32` takes no `.rn`",
     "atom.inc.s32": "`atom` with `.inc` takes no `.s32`; it takes `.u32`",
-    "cp.async.cg.global.shared": "`.shared` must stand before `.global` in `cp`",
+    "cp.async.cg.global.shared": "`.shared` must precede `.global` in `cp`",
     "cp.async.wait": "`cp` takes no `.wait`; did you mean `.wait_group` or `.wait_all`?",
     "mbarrier.wait.shared.b64": "`mbarrier` takes no `.wait`; did you mean `.test_wait` or `.try_wait`?",
     "tcgen05.wait": "`tcgen05` takes no `.wait`; did you mean `.wait::ld` or `.wait::st`?",

@@ -1,1 +1,1 @@
-"""Pages made from the data: of an instruction, of its syntax and rules, of directives and registers."""
+"""Pages made from the data: an instruction, its syntax and rules, directives, registers."""

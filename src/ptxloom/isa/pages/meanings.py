@@ -1,4 +1,4 @@
-"""What qualifiers and their values mean, in our words: from the instruction itself, or from the shared glossary."""
+"""The meanings of qualifiers and their values, in our words: from the instruction's data or the shared glossary."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
 
 @cache
 def glossary() -> dict[str, str]:
-    """What each qualifier that many instructions share means."""
+    """The meaning of each qualifier that many instructions share."""
     return tomllib.loads((DATA / "_glossary.toml").read_text(encoding="utf-8"))
 
 
 @cache
 def values() -> dict[str, dict[str, str]]:
-    """What the values of each qualifier mean, where they do not speak for themselves."""
+    """The meanings of the values of each qualifier, unless they are obvious."""
     return tomllib.loads((DATA / "_values.toml").read_text(encoding="utf-8"))
 
 

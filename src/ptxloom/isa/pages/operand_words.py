@@ -1,4 +1,4 @@
-"""What is legal for an operand, in words, from its rule: a register of a type, a vector of some length, an address."""
+"""Describes what is legal for an operand by its rule: a register of a type, a vector of some length, an address."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _LENGTHS: Final = {
 
 
 def operand_words(rule: OperandRule, form: Form | None = None) -> str:
-    """What may stand for an operand, in a phrase; of a form with its own types and numbers.
+    """A phrase for what an operand may be; with a form, in its types and numbers.
 
     Example:
         >>> from ptxloom.isa.resolution.forms import resolve

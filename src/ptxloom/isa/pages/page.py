@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ptxloom.isa.spec import Condition, Constraint, Feature, InstructionSpec
 
 MANY = 6
-"""With more syntax lines than this, a page explains how to see fewer."""
+"""A page with more syntax lines explains how to see fewer."""
 
 
 def instruction_page(opcode: str, qualifiers: tuple[str, ...] = ()) -> str:
@@ -47,13 +47,13 @@ def instruction_page(opcode: str, qualifiers: tuple[str, ...] = ()) -> str:
 
 
 def _stated(spec: InstructionSpec) -> tuple[SyntaxLine, ...]:
-    """The lines that the manual has; others are there for what ptxas takes beside."""
+    """The manual's lines; the others describe forms that only ptxas takes."""
     return tuple(line for line in spec.lines if lawful(spec, line))
 
 
 @dataclass(frozen=True, slots=True)
 class _View:
-    """Which part of an instruction a page is about."""
+    """The part of an instruction that a page describes."""
 
     spec: InstructionSpec
     words: tuple[str, ...]
@@ -62,11 +62,11 @@ class _View:
 
     @property
     def whole(self) -> bool:
-        """Whether it is about all of the instruction."""
+        """Whether it is the whole instruction."""
         return self.form is None and len(self.lines) == len(_stated(self.spec))
 
     def values(self) -> dict[str, tuple[str, ...]]:
-        """The qualifiers of the lines, each with what may stand there."""
+        """The slots of the lines, each with its possible qualifiers."""
         found: dict[str, dict[str, None]] = {}
         for line in self.lines:
             for name, words in lawful(self.spec, line).items():
@@ -135,12 +135,12 @@ def _page(view: _View) -> Iterator[str]:
 
 
 def _fits(view: _View) -> bool:
-    """Whether what is written names a form, or may be completed to one."""
+    """Whether the written qualifiers are those of a form, or can be completed to one."""
     return view.form is not None or any(completion(view.spec, line, view.words) is not None for line in view.spec.lines)
 
 
 def _this_form(form: Form) -> Iterator[str]:
-    """The form that a whole spelling names: its qualifiers by name."""
+    """The form of a complete spelling: its qualifiers by name."""
     yield "## This form"
     yield ""
     yield f"`{form.spelling}`"
@@ -173,7 +173,7 @@ def _hints(view: _View) -> Iterator[str]:
 
 
 def _narrower(view: _View) -> str:
-    """The opcode with one more qualifier, which at most half of the lines have: one with a name of its own if any."""
+    """The opcode with one more qualifier, which at most half of the lines have; preferably one of a named slot."""
     values = view.values().items()
     words = [name for name, row in values if row == (name,)] + [word for _, row in values for word in row]
     for word in words:
@@ -199,7 +199,7 @@ def _features(view: _View) -> Iterator[Feature]:
 
 
 def _examples(view: _View) -> Iterator[str]:
-    """The examples with the qualifiers asked for; all if no example has them."""
+    """The examples with the requested qualifiers; all if no example has them."""
     examples = view.spec.examples
     told = [each for each in examples if {*view.words} <= {*each.split()[0].rstrip(";").split(".")}]
     yield from told or examples

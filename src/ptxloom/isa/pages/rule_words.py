@@ -1,4 +1,4 @@
-"""The rules of an instruction as sentences: what goes with what, and which versions and targets have it."""
+"""The rules of an instruction as sentences: legal combinations, versions and targets."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def _together(rows: list[Need]) -> str:
 
 
 def _lost(gone: Need) -> str:
-    """When a feature went, and from which targets."""
+    """The version that removed a feature, and the targets concerned."""
     return f"{gone.version}" + (f" on {gone.targets}" if gone.targets else "")
 
 
@@ -46,7 +46,7 @@ def rule_words(spec: InstructionSpec, constraint: Constraint) -> str:
 
 
 def _condition(spec: InstructionSpec, condition: Condition) -> str:
-    """A condition in words; of a qualifier that may be any of its values, that it is present."""
+    """A condition in words; if a qualifier may have any of its values, that it is present."""
     every: dict[str, set[str]] = {}
     for line in spec.lines:
         for slot in line.slots:

@@ -1,4 +1,4 @@
-"""The syntax of an instruction for readers: some of its lines with the definitions they use, broken where long."""
+"""The syntax of an instruction for readers: some of its lines with their definitions, wrapped if long."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class _Group:
 
 
 def syntax_text(spec: InstructionSpec, shown: Iterable[SyntaxLine]) -> Iterator[str]:
-    """The syntax lines shown, each with what it needs of the definitions, in the order of the data."""
+    """The chosen syntax lines, each with the definitions that it needs, in the order of the data."""
     kept = [line.line for line in shown]
     shared, groups = _groups(spec)
     here = [_Group([line for line in group.lines if line.line in kept], group.definitions) for group in groups]
@@ -67,7 +67,7 @@ def _named(lines: list[SyntaxLine]) -> set[str]:
 def _definitions(
     spec: InstructionSpec, groups: list[_Group], definitions: dict[str, str], used: set[str]
 ) -> Iterator[str]:
-    """The definitions of the names used, in columns, less what no form of the lines has by the manual."""
+    """The definitions of the names used, in columns, without values that no form of the lines has by the manual."""
     here = {name: text for name, text in definitions.items() if name in used}
     width = max(map(len, here), default=0)
     for name, text in here.items():
@@ -79,7 +79,7 @@ def _definitions(
 
 
 def _instruction(text: str) -> list[str]:
-    """A line of syntax, its operands under its opcode where it is long."""
+    """A line of syntax; if it is long, with its operands below its opcode."""
     if len(text) <= WIDTH:
         return [text]
     qualifiers, _, operands = text.partition(" ")

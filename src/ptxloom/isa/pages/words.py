@@ -1,4 +1,4 @@
-"""What directives and special registers are for, in our words (PTX ISA 5, 10 and 11)."""
+"""The purposes of directives and special registers, in our words (PTX ISA 5, 10 and 11)."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from ptxloom.isa.version import PtxVersion
 
 @dataclass(frozen=True, slots=True)
 class DirectiveWords:
-    """What a directive is for.
+    """The description of a directive.
 
     Attributes:
         name: Without its dot.
         section: The manual's section.
-        place: Where it stands: "module", "header" (of a function), "body" (of a function) or "declaration".
-        about: What it says.
+        place: Where it is legal: "module", "header" (of a function), "body" (of a function) or "declaration".
+        about: Its meaning.
         needs: The PTX version and the targets that have it.
-        syntax: How it is written.
-        example: A piece of a module that has it; empty if no use is legal now.
-        of: In whose header it stands: "kernels", "functions" or "all"; empty if it is not a header's.
-        numbers: How many numbers it takes there, from and to; None if more than their number matters.
-        least: What each of them is at the least.
-        gone: The version from which ptxas refuses it; None if it takes it.
+        syntax: Its syntax.
+        example: A piece of a module that uses it; empty if no use is legal now.
+        of: The functions in whose header it is legal: "kernels", "functions" or "all"; empty if it is not a header's.
+        numbers: The least and greatest number of its arguments there; None if more than their number matters.
+        least: The least value of each.
+        gone: The version from which ptxas refuses it; None if it still takes it.
     """
 
     name: str

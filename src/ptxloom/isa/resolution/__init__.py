@@ -1,1 +1,1 @@
-"""From what is written to a form of the instruction, or to the reason why there is none."""
+"""Resolves written qualifiers to a form of the instruction, or to the reason why no form fits."""

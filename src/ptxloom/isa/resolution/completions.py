@@ -1,4 +1,4 @@
-"""What may be written next: the qualifiers that lead from those written to a legal form of the instruction."""
+"""The qualifiers that may come next: those that lead from the written ones to a legal form."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ class Next:
 
     Attributes:
         word: The qualifier.
-        slot: What the manual calls its place.
-        forms: Legal forms with it and all that is written, one a syntax line; availability may differ between them.
+        slot: The manual's name of its slot.
+        forms: Legal forms with it and all written qualifiers, one per syntax line; availability may differ.
         due: Whether the manual's order puts it before anything else that must still come.
     """
 
@@ -41,7 +41,7 @@ class Next:
 
 
 def following(opcode: str, qualifiers: Words) -> tuple[Next, ...]:
-    """The qualifiers that may be added to those written, in the manual's order; words that fit nowhere are overlooked.
+    """The qualifiers that may be added to those written, in the manual's order; words that fit nowhere are ignored.
 
     Raises:
         UnsupportedForm: The data does not describe the opcode.
@@ -69,7 +69,7 @@ def _following(opcode: str, words: Words) -> tuple[Next, ...]:
 
 
 def _of_line(spec: InstructionSpec, line: SyntaxLine, words: Words) -> Iterator[Next]:
-    """What one syntax line lets come next."""
+    """The qualifiers that may come next on one syntax line."""
     placed = place_words(line, words)
     if placed is None:
         return
@@ -89,7 +89,7 @@ def _of_line(spec: InstructionSpec, line: SyntaxLine, words: Words) -> Iterator[
 
 
 def completion(spec: InstructionSpec, line: SyntaxLine, words: Words) -> Form | None:
-    """A legal form of a line with the qualifiers written, and as little else as possible; None if no form has them."""
+    """The shortest legal form of a line with the written qualifiers; None if no form has them."""
     placed = place_words(line, words)
     if placed is None:
         return None
@@ -101,7 +101,7 @@ def completion(spec: InstructionSpec, line: SyntaxLine, words: Words) -> Form | 
 def lawful(spec: InstructionSpec, line: SyntaxLine) -> dict[str, Words]:
     """The manual's values for each slot of a line.
 
-    Empty if the manual has no form of the line, which only ptxas takes.
+    Empty if only ptxas takes the line's forms, not the manual.
     """
     if not any(each.lax for each in spec.constraints):
         return {slot.name: slot.values for slot in line.slots}
@@ -113,7 +113,7 @@ def lawful(spec: InstructionSpec, line: SyntaxLine) -> dict[str, Words]:
 
 
 def _completed(spec: InstructionSpec, line: SyntaxLine, fixed: Mapping[str, str]) -> dict[str, str] | None:
-    """A legal filling of a syntax line that has `fixed`, with as little else as possible; None without one."""
+    """The shortest legal filling of a syntax line that has `fixed`; None if there is none."""
     names = [slot.name for slot in line.slots]
     choices = {slot.name: (fixed[slot.name],) if slot.name in fixed else slot.choices for slot in line.slots}
     bound = [each for each in spec.constraints if _applies(each, names)]
@@ -127,13 +127,13 @@ def _applies(constraint: Constraint, names: list[str]) -> bool:
 
 
 def _mentions(constraint: Constraint, name: str) -> bool:
-    """Whether a constraint is about a slot: it names it, or asks for what stands in it."""
+    """Whether a constraint concerns a slot: names it, or refers to its value."""
     conditions = (*constraint.when.allowed, *constraint.require.allowed)
     return any(name == other or f".{name}" in values for other, values in conditions)
 
 
 def _search(filling: dict[str, str], choices: Mapping[str, Words], constraints: list[Constraint], free: Words) -> bool:
-    """Fill the free slots so that all constraints hold, one after the other; those that are settled prune."""
+    """Fill the free slots one after the other so that all constraints hold; decided constraints prune."""
     unsettled = set(free)
     for constraint in constraints:
         if not any(_mentions(constraint, name) for name in unsettled) and not constraint.admits(filling):

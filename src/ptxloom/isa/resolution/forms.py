@@ -23,15 +23,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Resolution:
-    """What a written row of qualifiers means.
+    """The meaning of a written list of qualifiers.
 
     Attributes:
-        form: The form, or None if no form fits; `mismatch.problems` explains why. A form that only ptxas knows has
+        form: The form, or None if no form fits; `mismatch.problems` explains why. A form that only ptxas accepts has
             `laxities`.
-        ignored: Places of qualifiers that ptxas lets pass without effect.
-        repeated: Places of qualifiers that ptxas lets appear twice.
+        ignored: Places of qualifiers that ptxas ignores.
+        repeated: Places of qualifiers that ptxas allows twice.
         displaced: The place of the first qualifier that the manual puts earlier; None if the order is the manual's.
-        others: Forms of the same spelling that take as many operands; `vectors.looks` decides between them.
+        others: Forms of the same spelling with the same number of operands; `vectors.looks` decides between them.
     """
 
     form: Form | None
@@ -54,7 +54,7 @@ def forms(opcode: str) -> tuple[Form, ...]:
 
 
 def expand(spec: InstructionSpec) -> Iterator[Form]:
-    """The cross product of every syntax line's choices, less what the constraints remove."""
+    """The cross product of every syntax line's choices, minus the forms that constraints remove."""
     for filling, line in fillings(spec):
         if all(constraint.admits(filling) for constraint in spec.constraints):
             yield Form(spec, line, filling)
@@ -69,7 +69,7 @@ def fillings(spec: InstructionSpec) -> Iterator[tuple[dict[str, str], SyntaxLine
 
 
 def nearby(opcode: str, words: frozenset[str]) -> Iterator[Form]:
-    """The forms that leave out, where they may, all that is neither in `words` nor asked for by a constraint."""
+    """The forms whose optional slots hold only `words`, or what a constraint refers to."""
     spec = instruction_spec(opcode)
     asked = {value for constraint in spec.constraints for _, values in constraint.require.allowed for value in values}
     for line in spec.lines:
@@ -81,7 +81,7 @@ def nearby(opcode: str, words: frozenset[str]) -> Iterator[Form]:
 
 
 def _near_choices(slot: Slot, words: frozenset[str], asked: set[str]) -> Iterator[str]:
-    """What of a slot's choices is near: the words written first."""
+    """A slot's relevant choices: the written words first."""
     written = [value for value in slot.values if value in words]
     yield from written
     if slot.optional:
@@ -92,22 +92,22 @@ def _near_choices(slot: Slot, words: frozenset[str], asked: set[str]) -> Iterato
 
 
 MOST_QUALIFIERS = 40
-"""No instruction carries more; what does is not looked at further, so that time stays linear in the text."""
+"""No instruction has more; longer lists are not examined, so that time stays linear in the text."""
 
 
 def resolve(opcode: str, qualifiers: tuple[str, ...], operands: int = -1) -> Resolution:
-    """The form that qualifiers name, whatever their order; only element types keep their order among themselves.
+    """The form with the given qualifiers in any order; only element types keep their order.
 
     Args:
         opcode: Such as "ldmatrix".
         qualifiers: Without leading dots, as written.
-        operands: How many operands are written: of several forms of one spelling the one that takes that many is meant,
-            the first one if no form does, or if this is negative.
+        operands: The number of written operands: of several forms of one spelling, the one that takes it is meant,
+            or the first one if no form does, or if it is negative.
 
     Raises:
         UnsupportedForm: The data does not describe the opcode.
     """
-    if not (isinstance(opcode, str) and isinstance(qualifiers, tuple)):  # pyright: ignore[reportUnnecessaryIsInstance] - asked often
+    if not (isinstance(opcode, str) and isinstance(qualifiers, tuple)):  # pyright: ignore[reportUnnecessaryIsInstance] - called often
         must_be(str, "opcode", opcode, "an opcode such as ldmatrix")
         must_be(tuple, "qualifiers", qualifiers, "a tuple of qualifiers without their dots")
     if len(qualifiers) > MOST_QUALIFIERS:
@@ -131,14 +131,14 @@ def _resolve(opcode: str, qualifiers: tuple[str, ...], operands: int) -> Resolut
 
 
 def _has_place(opcode: str, word: str) -> bool:
-    """Whether some syntax line has a place for a qualifier."""
+    """Whether some syntax line has a slot for a qualifier."""
     return any(word in line.slots_of for line in instruction_spec(opcode).lines)
 
 
 def _read(
     opcode: str, qualifiers: tuple[str, ...], operands: int, ignored: tuple[int, ...], repeated: tuple[int, ...]
 ) -> Resolution:
-    """What qualifiers mean, less some of them."""
+    """The meaning of qualifiers, without some of them."""
     spec = instruction_spec(opcode)
     kept = tuple(place for place in range(len(qualifiers)) if place not in ignored and place not in repeated)
     words = tuple(qualifiers[place] for place in kept)
@@ -159,7 +159,7 @@ def _read(
 def readings_of(
     spec: InstructionSpec, words: tuple[str, ...]
 ) -> Iterator[tuple[SyntaxLine, dict[str, str], tuple[int, ...]]]:
-    """Every syntax line that has a place for each word, what its slots then hold, and which; constraints left aside."""
+    """Every syntax line with a slot for each word, its filling, and the slots; ignores constraints."""
     for line in spec.lines:
         placed = place_words(line, words)
         if placed is not None and (filling := _filling(line, words, placed)) is not None:
@@ -167,7 +167,7 @@ def readings_of(
 
 
 def place_words(line: SyntaxLine, words: tuple[str, ...]) -> tuple[int, ...] | None:
-    """For each word the first free slot it fills; None if one finds no slot, or words of a sort are out of order."""
+    """For each word the first free slot it fills; None if one has no slot, or words of one sort are out of order."""
     taken: list[int] = []
     last: dict[str, int] = {}
     for word in words:
@@ -187,7 +187,7 @@ _LAYOUTS = ("row", "col")
 
 
 def _sort(line: SyntaxLine, word: str) -> str:
-    """Among which words a word keeps its place: types, layouts, state spaces, parts of the opcode; else empty."""
+    """The sort of words whose order matters: types, layouts, state spaces, parts of the opcode; else empty."""
     if is_type(word):
         return "type"
     if word in line.leads:

@@ -1,6 +1,6 @@
-"""Why no form of an instruction fits what is written: unknown, repeated, clashing or missing qualifiers.
+"""Why no form of an instruction fits the written qualifiers: unknown, repeated, clashing or missing qualifiers.
 
-Found by comparing what is written with the enumerated forms, so it holds for every instruction in the data.
+Compares them with the enumerated forms, so it works for every instruction in the data.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _PARTS = re.compile("_|::")
 _NUMBERED = re.compile(r"[vxL]?\d+|\d+d|\w+::\d+")
 _DIGITS = re.compile(r"\d+")
 _MOST_NEAR = 3
-_LEAST = 3  # letters of a qualifier that a longer word may stand for
+_LEAST = 3  # letters of a qualifier that can be recognised in a longer word
 SCOPES = ("cta", "cluster", "gpu", "gl", "sys")
 
 
@@ -72,7 +72,7 @@ _MOST_FORMS = 2000
 
 
 class _Pool:
-    """The forms that what is written is compared with."""
+    """The forms with which the written qualifiers are compared."""
 
     def __init__(self, opcode: str, forms_: tuple[Form, ...]) -> None:
         self.opcode = opcode
@@ -81,7 +81,7 @@ class _Pool:
 
     @cached_property
     def slots(self) -> dict[str, frozenset[str]]:
-        """Every qualifier of the instruction, in the order of the data, and the slots that it fills."""
+        """Every qualifier of the instruction, in the order of the data, and its slots."""
         found: dict[str, set[str]] = {}
         for line in self.spec.lines:
             for slot in line.slots:
@@ -96,7 +96,7 @@ class _Pool:
 
 
 def _pool(opcode: str, words: frozenset[str]) -> _Pool:
-    """All forms of an opcode; of one that has very many, those near to the words."""
+    """All forms of an opcode; if there are very many, those near the words."""
     if sum(line.spellings for line in instruction_spec(opcode).lines) <= _MOST_FORMS:
         return _whole(opcode)
     return _Pool(opcode, tuple(islice(nearby(opcode, words), _MOST_FORMS)))
@@ -131,27 +131,27 @@ def _unknown(pool: _Pool, kept: dict[int, str]) -> tuple[Problem, ...]:
 
 
 def _longer(pool: _Pool, words: Words, at: int) -> Words:
-    """The qualifiers that fit here and of which the unknown one is a part: `.try_wait` for `.wait`."""
+    """The qualifiers that fit here and contain the unknown one: `.try_wait` for `.wait`."""
     longer = [other for other in _vocabulary(pool.opcode) if words[at] in _PARTS.split(other)]
     return tuple(other for other in longer if _fits(pool, words, at, other)) or tuple(longer[:_MOST_NEAR])
 
 
 def _called(word: str, known: Words) -> Words:
-    """What the instruction calls what others call by this word, or by a longer one: `.trans` for `.transposed`."""
+    """The instruction's own words for a synonym, or for a longer word: `.trans` for `.transposed`."""
     name = CALLED.get(word.lower(), "")
     shorter = (other for other in known if len(other) >= _LEAST and word.isalpha() and word.lower().startswith(other))
     return (name,) if name in known else tuple(sorted(shorter, key=len))[-1:]
 
 
 def _near(word: str, known: Words) -> Words:
-    """The qualifier that was probably meant; empty where only a number differs, for it was meant as it stands."""
+    """The qualifier that was probably meant; empty if only a number differs, which was probably meant as written."""
     if is_shape(word) or _NUMBERED.fullmatch(word):
         return ()
     return near_misses(word, known)[:1]
 
 
 def _like(word: str, opcode: str) -> Words:
-    """The qualifiers of the instruction that are of the same sort as a word."""
+    """The instruction's qualifiers of the same sort as a word."""
     known = _vocabulary(opcode)
     for sort in (is_shape, is_type, _is_space, _is_count, SCOPES.__contains__):
         if sort(word):
@@ -170,7 +170,7 @@ def _is_count(word: str) -> bool:
 
 
 def _repeated(pool: _Pool, kept: dict[int, str]) -> tuple[Problem, ...]:
-    """Words that stand more often than in any form, and two words that only ever fill the same slot."""
+    """Words that occur more often than in any form, and two words that only ever fill the same slot."""
     found: list[Problem] = []
     for (first, word), (place, other) in combinations(kept.items(), 2):
         if word == other:
@@ -182,7 +182,7 @@ def _repeated(pool: _Pool, kept: dict[int, str]) -> tuple[Problem, ...]:
 
 
 def _clashes(pool: _Pool, kept: dict[int, str]) -> tuple[Problem, ...]:
-    """Pairs that no form has together; the word with the most clashes goes first, of equals the later one."""
+    """Pairs that no form has together; the word with the most clashes comes first, then the later one."""
     together = pool.word_sets
     pairs = [
         (first, second)
@@ -204,18 +204,18 @@ def _clashes(pool: _Pool, kept: dict[int, str]) -> tuple[Problem, ...]:
 
 
 def _idle(pool: _Pool, words: dict[int, str], place: int) -> bool:
-    """Whether the words name a form without the one at a place, which is not a type."""
+    """Whether the words without the one at a place, which is not a type, are a form."""
     rest = (word for each, word in words.items() if each != place)
     return not is_type(words[place]) and () in _additions(pool, rest)
 
 
 def _rank(pool: _Pool, word: str) -> int:
-    """Where in the manual's order a word stands."""
+    """The position of a word in the manual's order."""
     return max(line.slots_of[word][0] for line in pool.spec.lines if word in line.slots_of)
 
 
 def _reason(pool: _Pool, words: set[str], about: set[str]) -> tuple[str, set[str]]:
-    """The reason of a constraint on words of `about` that applies to `words`, and which of these ask for it."""
+    """The reason of a constraint on words of `about` that applies to `words`, and the words that trigger it."""
     slots = {slot for word in about for slot in pool.slots.get(word, ())}
     for constraint in pool.spec.constraints:
         values = [set(allowed) for _, allowed in constraint.when.allowed]
@@ -238,17 +238,17 @@ def _missing(pool: _Pool, kept: dict[int, str]) -> tuple[Problem, ...]:
 
 
 def _insertion(form: Form, word: str, kept: dict[int, str]) -> int:
-    """The place of the written word after which `word` stands in the manual's order."""
+    """The place of the written word after which `word` comes in the manual's order."""
     earlier = set(form.words[: form.words.index(word)])
     return max((place for place, other in kept.items() if other in earlier), default=-1)
 
 
 def _additions(pool: _Pool, words: Iterable[str], *, in_order: bool = False) -> tuple[Words, ...]:
-    """The smallest rows of qualifiers that make legal forms of `words`, each in the manual's order.
+    """The smallest sets of qualifiers that complete `words` to legal forms, each in the manual's order.
 
     Args:
-        pool: The forms that count.
-        words: What is written.
+        pool: The candidate forms.
+        words: The written qualifiers.
         in_order: Whether the types among the words must come in the same order in a form.
     """
     row = tuple(words)
@@ -265,7 +265,7 @@ def _additions(pool: _Pool, words: Iterable[str], *, in_order: bool = False) -> 
 
 
 def _without(words: Words, taken: Counter[str]) -> Words:
-    """The words less those taken, each as often as it is taken; the earlier ones go first."""
+    """The words minus those taken, with multiplicity; earlier occurrences are removed first."""
     left = Counter(taken)
     rest: list[str] = []
     for word in words:
@@ -277,7 +277,7 @@ def _without(words: Words, taken: Counter[str]) -> Words:
 
 
 def _out_of_place(pool: _Pool, kept: dict[int, str]) -> tuple[Problem, ...]:
-    """A qualifier beside the types that these do not want, or not so: `.rn` where a conversion is exact."""
+    """A qualifier that the types do not allow, or not in this way: `.rn` on an exact conversion."""
     places, words = tuple(kept), tuple(kept.values())
     for at, word in enumerate(words):
         if is_type(word) or is_shape(word) or _is_space(word):
@@ -291,7 +291,7 @@ def _out_of_place(pool: _Pool, kept: dict[int, str]) -> tuple[Problem, ...]:
 
 
 def _disordered(pool: _Pool, kept: dict[int, str]) -> tuple[Problem, ...]:
-    """Two types, or two state spaces, that stand in the wrong order: all words of a form are there."""
+    """Two types, or two state spaces, in the wrong order: all words of a form are there."""
     if not any(sorted(form.words) == sorted(kept.values()) for form in pool.forms):
         return ()
     for sort in (is_type, _is_space):
@@ -302,7 +302,7 @@ def _disordered(pool: _Pool, kept: dict[int, str]) -> tuple[Problem, ...]:
 
 
 def _broken(pool: _Pool, kept: dict[int, str]) -> tuple[Problem, ...]:
-    """The last qualifier that a replacement would mend; a constraint may give the reason."""
+    """The last qualifier whose replacement makes a legal form, with a constraint's reason if any."""
     places, words = tuple(kept), tuple(kept.values())
     why = next(
         (
@@ -326,6 +326,6 @@ def _alternatives(pool: _Pool, word: str) -> Words:
 
 
 def _fits(pool: _Pool, words: Words, at: int, other: str) -> bool:
-    """Whether the words name a form of the manual once another one stands at a place."""
+    """Whether the words are a form of the manual with another one at a place."""
     form = resolve(pool.opcode, (*words[:at], other, *words[at + 1 :])).form
     return form is not None and not form.laxities

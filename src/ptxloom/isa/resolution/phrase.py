@@ -1,4 +1,4 @@
-"""Words for what the ISA data finds: why a spelling has no form, as one clause."""
+"""Phrases for findings from the ISA data: why a spelling has no form, as one clause."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     from ptxloom.isa.resolution.problem import Problem, Words
 
 
-_MOST_LISTED = 12  # beyond that a few stand for all
+_MOST_LISTED = 12  # longer lists are shortened
 
 
 def listing(rows: tuple[Words, ...] | Words) -> str:
-    """Qualifiers, or rows of them, as a phrase: "`.x1`, `.x2` or `.x4`"."""
+    """Qualifiers, or lists of them, as a phrase: "`.x1`, `.x2` or `.x4`"."""
     words = [f"`{spell(row)}`" if row else "nothing" for row in rows]
     if len(words) > _MOST_LISTED:
         words[4:] = [f"one of {len(words) - 4} others"]
@@ -34,7 +34,7 @@ def listing(rows: tuple[Words, ...] | Words) -> str:
 
 
 def spell(row: Words | str) -> str:
-    """A row of qualifiers as PTX spells it."""
+    """A list of qualifiers in PTX's spelling."""
     words = (row,) if isinstance(row, str) else row
     return "".join(f".{word}" for word in words)
 
@@ -45,7 +45,7 @@ def reasons(opcode: str, qualifiers: Words) -> str:
 
 
 def sentence(opcode: str, qualifiers: Words, problem: Problem) -> str:  # noqa: PLR0911, C901 - one case a kind of problem
-    """What is wrong with the qualifiers of an instruction, in one clause."""
+    """A problem with the qualifiers of an instruction, as one clause."""
     match problem:
         case Unknown(place, near, expected):
             return f"`{opcode}` takes no `.{qualifiers[place]}`" + _hint(near, expected)
@@ -57,7 +57,7 @@ def sentence(opcode: str, qualifiers: Words, problem: Problem) -> str:  # noqa: 
         case Crowded(place, first, _):
             return f"`{opcode}` takes one of `.{qualifiers[first]}` and `.{qualifiers[place]}`, not both"
         case Disordered(place, first):
-            return f"`.{qualifiers[place]}` must stand before `.{qualifiers[first]}` in `{opcode}`"
+            return f"`.{qualifiers[place]}` must precede `.{qualifiers[first]}` in `{opcode}`"
         case Clash(place, other, instead, _, _):
             means = f"; it takes {listing(instead)}" if any(instead) else ""
             return f"`{opcode}` with `.{qualifiers[other]}` takes no `.{qualifiers[place]}`{means}"

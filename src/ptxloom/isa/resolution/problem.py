@@ -18,7 +18,7 @@ class Unknown:
 
 @dataclass(frozen=True, slots=True)
 class Misread:
-    """ptxas takes the qualifier at `place` for another one, without a word."""
+    """ptxas silently takes the qualifier at `place` for another one."""
 
     place: int
     taken_as: str
@@ -27,7 +27,7 @@ class Misread:
 
 @dataclass(frozen=True, slots=True)
 class Repeated:
-    """The qualifier at `place` stands already at `first`."""
+    """The qualifier at `place` repeats the one at `first`."""
 
     place: int
     first: int
@@ -56,8 +56,8 @@ class Clash:
 
     Attributes:
         place: The one to change first.
-        other: The one it does not go with.
-        instead: What is legal instead of `place`, each a row of qualifiers; an empty row means that it is removed.
+        other: The one that it conflicts with.
+        instead: Legal replacements for `place`, each a list of qualifiers; an empty one means removing it.
         instead_of_other: Likewise for `other`.
         why: The constraint's reason, or an empty string.
     """
@@ -74,7 +74,7 @@ class Missing:
     """Qualifiers are missing.
 
     Attributes:
-        additions: The rows of qualifiers; one of them must be added.
+        additions: Lists of qualifiers, one of which must be added.
         after: The place after which the first of them comes in the manual's order; -1 is the opcode.
         because: The place of the qualifier that requires them; -1 if the opcode does.
         why: The constraint's reason, or an empty string.
@@ -91,8 +91,8 @@ class Broken:
     """The qualifiers fit a syntax line and break a constraint on it.
 
     Attributes:
-        place: One that the constraint is about.
-        instead: What is legal there; an empty word means that it is removed.
+        place: One of those that the constraint concerns.
+        instead: Legal replacements; an empty word means removing it.
         why: The constraint's reason.
     """
 
@@ -103,12 +103,12 @@ class Broken:
 
 @dataclass(frozen=True, slots=True)
 class NoForm:
-    """The qualifiers fit no form, for no simpler reason."""
+    """The qualifiers fit no form, without a simpler reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class TooMany:
-    """More qualifiers than any instruction has; `most` were to be looked at."""
+    """More qualifiers than any instruction has; `most` is the limit."""
 
     most: int
 

@@ -323,7 +323,7 @@ export function sentenceOf(opcode, qualifiers, problem) {
     case "crowded":
       return `\`${opcode}\` takes one of \`.${word(problem.first)}\` and \`.${word(problem.place)}\`, not both`;
     case "disordered":
-      return `\`.${word(problem.place)}\` must stand before \`.${word(problem.first)}\` in \`${opcode}\``;
+      return `\`.${word(problem.place)}\` must precede \`.${word(problem.first)}\` in \`${opcode}\``;
     case "clash": {
       const means = any(problem.instead) ? `; it takes ${listing(problem.instead)}` : "";
       return `\`${opcode}\` with \`.${word(problem.other)}\` takes no \`.${word(problem.place)}\`${means}`;

@@ -1,1 +1,1 @@
-"""What instructions do: rows of words, which several readers read; standard library only."""
+"""The meanings of instructions: rows of words, interpreted by several readers; standard library only."""

@@ -1,4 +1,4 @@
-"""What every instruction does besides computing values: its effects, a row an opcode (PTX ISA 9.7.9 to 9.7.16).
+"""The effects of every instruction besides computing values, a row per opcode (PTX ISA 9.7.9 to 9.7.16).
 
 Accesses to memory follow the ISA data (`binding.touches`); an opcode without a row here has no other effects.
 """
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 
 
 def effects_of(instruction: Instruction) -> tuple[Effect, ...]:
-    """What an instruction does besides computing values: memory first, then the rest.
+    """The effects of an instruction: accesses to memory first, then the others.
 
     Example:
         >>> from ptxloom.syntax import parse
@@ -69,7 +69,7 @@ def deeds_of(instruction: Instruction) -> tuple[Effect, ...]:
 
 
 def effects_of_form(form: Form, operands: int) -> tuple[Effect, ...]:
-    """What a form does besides computing values if it takes a number of operands."""
+    """The effects of a form with a number of operands."""
     deeds = _deeds(form.opcode, form.words, operands) if form.opcode in _ROWS else ()
     return (*touches_of(form, operands), *deeds)
 
@@ -85,7 +85,7 @@ class _Spelled(NamedTuple):
     operands: int
 
     def has(self, *words: str) -> bool:
-        """Whether it carries any of these qualifiers."""
+        """Whether it has any of these qualifiers."""
         return any(word in self.qualifiers for word in words)
 
 
@@ -93,7 +93,7 @@ class _Spelled(NamedTuple):
 
 
 def _barrier(op: _Spelled) -> Iterator[Effect]:
-    whole = op.has("aligned") or op.opcode == "bar"  # which is short for `barrier.aligned`
+    whole = op.has("aligned") or op.opcode == "bar"  # `bar` is short for `barrier.aligned`
     if op.has("cluster"):
         arrives = op.has("arrive")
         yield (
@@ -136,7 +136,7 @@ def _copy(op: _Spelled) -> Iterator[Effect]:
 
 
 def _store(op: _Spelled) -> Iterator[Effect]:
-    if op.has("async") and op.operands > 2:  # those to global memory name no mbarrier
+    if op.has("async") and op.operands > 2:  # those to global memory have no mbarrier operand
         yield Issue(STORES, tells=True)
 
 

@@ -1,8 +1,8 @@
-"""The effects of instructions: what they do besides computing values (PTX ISA 9.7.9 to 9.7.16).
+"""The effects of instructions besides computing values (PTX ISA 9.7.9 to 9.7.16).
 
-What an instruction computes is a row of words (`meaning.words`); what it does to the rest of the world is a tuple of
-effects, each a value of a closed set; `meaning.deeds` has them for every instruction. Code that watches, draws or
-judges a run matches effects and names no opcode. Registers are read and written as in `binding.effects`.
+The results of an instruction are a row of words (`meaning.words`); its effects on the rest of the world are a tuple of
+values of a closed set; `meaning.deeds` has them for every instruction. Code that watches, draws or
+checks a run matches effects and names no opcode. Registers are read and written as in `binding.effects`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from ptxloom.dataclass import dataclass
 
 
 class Reach(IntEnum):
-    """Who waits for each other, the nearest first."""
+    """The threads that synchronise, the nearest first."""
 
     NOBODY = 0
     WARP = 1
@@ -25,7 +25,7 @@ class Reach(IntEnum):
     GRID = 5
 
 
-# What goes on while its thread runs on.
+# Operations that continue while their thread proceeds.
 COPIES: Final = "copies"  # `cp.async`
 BULK: Final = "bulk copies"
 STORES: Final = "stores"  # and reductions, in the cluster
@@ -39,7 +39,7 @@ TIME: Final = "time"
 
 # What a fence orders besides plain accesses.
 ASYNC: Final = "async"  # accesses through the async proxy
-MAPS: Final = "tensormap"  # what is done to tensor maps
+MAPS: Final = "tensormap"  # modifications of tensor maps
 INITS: Final = "mbarrier_init"
 REGISTERS: Final = "registers"  # of products
 OTHER: Final = "other"  # proxies that the machine does not have
@@ -47,12 +47,12 @@ OTHER: Final = "other"  # proxies that the machine does not have
 
 @dataclass(frozen=True, slots=True)
 class Issue:
-    """An operation starts that continues after the instruction.
+    """Starts an operation that continues after the instruction.
 
     Attributes:
         what: COPIES, BULK, STORES, PRODUCTS, TENSOR or REQUESTS.
-        by_async_proxy: It touches memory through the async proxy.
-        tells: Its end is reported to an mbarrier, named here; else it belongs to a group.
+        by_async_proxy: Whether it accesses memory through the async proxy.
+        tells: Whether an mbarrier operand tracks its completion; else it belongs to a group.
     """
 
     what: str
@@ -62,7 +62,7 @@ class Issue:
 
 @dataclass(frozen=True, slots=True)
 class Commit:
-    """What has been issued of a kind becomes a group, or what is reported to an mbarrier."""
+    """Makes the issued operations of a kind a group, or lets an mbarrier track them."""
 
     what: str
     tells: bool = False
@@ -70,12 +70,12 @@ class Commit:
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """The thread waits for operations that it has issued.
+    """Waits for operations that the thread has issued.
 
     Attributes:
-        what: The kind that is waited for.
-        keeps: The operand with the number of groups that may continue; None if all are waited for.
-        only_reads: Only until sources have been read; for TENSOR memory, only for loads, and else for stores.
+        what: The kind of operations.
+        keeps: The operand with the number of groups that may continue; None to wait for all.
+        only_reads: Wait only until sources have been read; for TENSOR memory, wait for loads instead of stores.
     """
 
     what: str
@@ -85,12 +85,12 @@ class Wait:
 
 @dataclass(frozen=True, slots=True)
 class Arrive:
-    """The thread is counted, and goes on.
+    """Counts the thread's arrival; the thread continues.
 
     Attributes:
-        reach: Who is waited for elsewhere.
-        relaxed: It orders nothing.
-        whole: All lanes of a warp come together.
+        reach: The threads that synchronise.
+        relaxed: Whether it orders no memory accesses.
+        whole: Whether all lanes of a warp take part together.
     """
 
     reach: Reach
@@ -100,12 +100,12 @@ class Arrive:
 
 @dataclass(frozen=True, slots=True)
 class Meet:
-    """Threads wait for each other.
+    """Makes threads wait for each other.
 
     Attributes:
-        reach: How far off these may be.
-        some: Not all that are within reach.
-        whole: All lanes of a warp come together.
+        reach: The extent of these threads.
+        some: Whether only some of the threads within reach take part.
+        whole: Whether all lanes of a warp take part together.
     """
 
     reach: Reach
@@ -115,22 +115,22 @@ class Meet:
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """An mbarrier is changed or asked; `makes`: it begins to be one."""
+    """Changes or queries an mbarrier; `makes`: initialises it."""
 
     makes: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Fence:
-    """Accesses are ordered.
+    """Orders accesses.
 
     Attributes:
         proxy: ASYNC, MAPS, INITS, REGISTERS, TENSOR, OTHER; empty for plain accesses.
-        releases: What came before is ordered.
-        acquires: What comes behind is ordered.
-        total: All such fences have one order.
-        spaces: The state spaces whose accesses it orders, where only some.
-        behind: It comes behind what the instruction itself does to memory.
+        releases: Whether earlier accesses are ordered.
+        acquires: Whether later accesses are ordered.
+        total: Whether all such fences have a single order.
+        spaces: The state spaces whose accesses it orders, if not all.
+        behind: Whether it follows the instruction's own accesses.
     """
 
     proxy: str = ""
@@ -143,50 +143,50 @@ class Fence:
 
 @dataclass(frozen=True, slots=True)
 class Remap:
-    """A tensor map changes."""
+    """Changes a tensor map."""
 
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """Results are made of the values of several lanes; `moves`: each bit of them is a bit of one lane's value."""
+    """Computes results from the values of several lanes; `moves`: each bit is copied from one lane's value."""
 
     moves: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Multiply:
-    """Matrices are multiplied, whose elements several lanes hold, or memory."""
+    """Multiplies matrices, whose elements are in several lanes, or in memory."""
 
 
 @dataclass(frozen=True, slots=True)
 class Branch:
-    """Control goes to a label; `listed`: one that an index picks out of a list."""
+    """Branches to a label; `listed`: one selected from a list by an index."""
 
     listed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A function is called."""
+    """Calls a function."""
 
 
 @dataclass(frozen=True, slots=True)
 class Leave:
-    """A function ends, or `whole` threads do."""
+    """Ends a function, or (`whole`) threads."""
 
     whole: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """The kernel is aborted, or handed to a debugger, and `goes_on`."""
+    """Aborts the kernel, or stops it for a debugger (`goes_on`)."""
 
     goes_on: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Reserve:
-    """What a thread or a CTA has of the machine changes: STACK, REGISTERS, TIME, or TENSOR memory."""
+    """Changes the resources of a thread or CTA: STACK, REGISTERS, TIME, or TENSOR memory."""
 
     what: str
 

@@ -1,4 +1,4 @@
-"""Words in simpler words, for readers that have nothing better of their own: division, tables, bytes, other CTAs."""
+"""Expands words into simpler ones, for readers that do not implement them: division, tables, bytes, other CTAs."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def _quotient(b: Arithmetic[W], x: W, y: W, *, signed: bool) -> W:
 
 
 def lookup(b: Arithmetic[W], table: int, x: W, y: W, z: W) -> W:
-    """Bit by bit the place 4x + 2y + z of a table of eight bits."""
+    """Bitwise, entry 4x + 2y + z of a table of eight bits."""
     low, high = table & 15, table >> 4 & 15  # the function of y and z where x is 0, and where it is 1
     return _mux(b, x, _two(b, y, z, low), _two(b, y, z, low ^ high), low ^ high)
 
@@ -76,12 +76,12 @@ def _one(b: Arithmetic[W], z: W, table: int) -> W:
 
 
 def permute(b: Words[W], first: W, second: W, code: W | int, mode: str) -> W:
-    """Four bytes of two words of 32 bits, chosen by a selector or by a mode and a number."""
+    """Four bytes selected from two 32-bit words, by a selector or by a mode and a number."""
     return _fixed(b, first, second, code) if isinstance(code, int) else _chosen(b, first, second, code, mode)
 
 
 def _fixed(b: Words[W], first: W, second: W, code: int) -> W:
-    """By a constant; bit 3 of a choice takes the byte's sign instead."""
+    """Select by a constant; bit 3 of a choice replicates the byte's sign."""
     choices = [code >> 4 * n & 15 for n in range(4)]
     count = 4 * b.width
     pair = [b.bitcast(one, vector("i8", count)) for one in (first, second)]
@@ -95,7 +95,7 @@ def _fixed(b: Words[W], first: W, second: W, code: int) -> W:
 
 
 def _cycled(choices: list[int], count: int) -> list[tuple[int, int]]:
-    """The places of the bytes of a result, each with what is chosen for it: first come those of the first lane."""
+    """The positions of a result's bytes, each with its choice: those of the first lane come first."""
     return [(at, choices[at % 4]) for at in range(count)]
 
 
@@ -117,7 +117,7 @@ def _chosen(b: Words[W], first: W, second: W, code: W, mode: str) -> W:
 
 
 def _mode_choice(b: Arithmetic[W], mode: str, number: W, n: int) -> W:
-    """The byte that mode `mode` puts at place n, for selector `number` (0 to 3)."""
+    """The byte that mode `mode` puts at position n, for selector `number` (0 to 3)."""
     place = b.constant(number.type, n)
     match mode:
         case "f4e":
@@ -139,7 +139,7 @@ def _mode_choice(b: Arithmetic[W], mode: str, number: W, n: int) -> W:
 
 
 def of_cta(b: Words[W], at: W, rank: W) -> W:
-    """The rank, or 1 more where 0 stands for the own CTA, above the place."""
+    """Addresses with the rank in their upper bits, or 1 more than it where 0 stands for the executing CTA."""
     inside = b.apply("and", at, b.constant(at.type, ~(0xFF << CLUSTER_SHIFT)))
     member = rank if b.is_paired else b.apply("add", rank, b.constant(at.type, 1))
     return b.apply("or", inside, b.apply("shl", member, b.constant(at.type, CLUSTER_SHIFT)))

@@ -1,4 +1,4 @@
-"""How an instruction is given its meaning: families of rows, one row an opcode and the types it covers."""
+"""Defines the meanings of instructions: families of rows, one row per opcode and the types that it covers."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ class Row(Generic[Reader_contra, Op_contra]):
     """One opcode's meaning.
 
     Attributes:
-        build: Says it to a reader.
+        build: Describes the meaning to a reader.
         types: The last type qualifier must be one of these; empty: any, or no type at all.
         when: A further condition on the instruction.
-        starts: Lanes may have to wait before it: it must start a block.
-        ends: It may go elsewhere: it must end a block.
-        lanewise: Each lane for itself, whatever the width of vectors: it may be built for a strip of lanes.
-        converts: Each element of the result is one of an operand, in another format.
+        starts: Whether it must start a block, as lanes may have to wait before it.
+        ends: Whether it must end a block, as it may branch.
+        lanewise: Whether each lane is computed separately, at any vector width: it may be built for a strip of lanes.
+        converts: Whether each element of the result is one of an operand's, in another format.
     """
 
     build: Callable[[Reader_contra, Op_contra], None]
@@ -44,7 +44,7 @@ class Row(Generic[Reader_contra, Op_contra]):
 
 
 class RowsOf(Generic[Reader_contra, Op_contra]):
-    """Rows that stand together in one file, used as a decorator; its parameters are the reader and the instruction."""
+    """The rows of one file, used as a decorator; its parameters are the reader and the instruction."""
 
     def __init__(self) -> None:
         self.rows: dict[str, list[Row[Reader_contra, Op_contra]]] = {}
@@ -71,4 +71,4 @@ class RowsOf(Generic[Reader_contra, Op_contra]):
 
 
 class Family(RowsOf[Words[Any], Op]):
-    """Rows of instructions whose results follow from their operands alone: words, and nothing else."""
+    """Rows of instructions whose results depend only on their operands: nothing but words."""

@@ -1,4 +1,4 @@
-"""An instruction of the tree as rows see it, where no program is planned."""
+"""An instruction of the tree as rows see it, without a planned program."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ if TYPE_CHECKING:
     from ptxloom.syntax import tree
 
 
-class Unreadable(Exception):  # noqa: N818 - names what was met
-    """A word, or a form, that a reading does not know."""
+class Unreadable(Exception):  # noqa: N818 - names its cause
+    """A word or a form that a reading does not support."""
 
 
 MISFITS: Final = (Unreadable, UsageError, LookupError, ValueError, AssertionError)
-"""What rows raise that are given operands of another number or kind than the manual's, or qualifiers of another."""
+"""The errors of rows for operands of the wrong number or kind, or wrong qualifiers."""
 
 
 class Form:
-    """An instruction, its types at hand."""
+    """An instruction with its types."""
 
     __slots__ = ("node", "opcode", "operands", "qualifiers", "types")
 
@@ -43,7 +43,7 @@ class Form:
         return self.types[-1]
 
     def has(self, *qualifiers: str) -> bool:
-        """Whether it carries any of these qualifiers."""
+        """Whether it has any of these qualifiers."""
         return any(one in self.qualifiers for one in qualifiers)
 
     def one_of(self, qualifiers: Iterable[str], default: str = "") -> str:
@@ -52,7 +52,7 @@ class Form:
         return next((one for one in self.qualifiers if one in known), default)
 
     def unsupported(self, why: str = "no row knows this form") -> Unreadable:
-        """What to raise for a form that a row does not know."""
+        """The exception for a form that a row does not support."""
         return Unreadable(f"{self.opcode}: {why}")
 
 

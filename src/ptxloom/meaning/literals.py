@@ -1,4 +1,4 @@
-"""Numbers as instructions take them (PTX ISA 4.5)."""
+"""Literals as operands of instructions (PTX ISA 4.5)."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ def is_copy(op: Op) -> bool:
 
 
 def packed(b: Words[W], source: tree.Vector, bits: int) -> W:
-    """The elements of a vector expression side by side, element 0 in the low bits."""
+    """The packed elements of a vector expression, element 0 in the low bits."""
     part = bits // len(source.elements)
     total: W | None = None
     for n, element in enumerate(source.elements):
@@ -73,7 +73,7 @@ def mov(b: Words[W], op: Op) -> None:
 
 
 def _value(b: Words[W], operand: tree.Operand, type_: Type) -> W:
-    """The value of an operand; of an element of an array, its address."""
+    """The value of an operand; for an element of an array, its address."""
     if isinstance(operand, tree.Indexed):
         return b.resize(b.address(operand), type_.bits)
     return b.read(operand, type_)
@@ -85,7 +85,7 @@ def _space(op: Op) -> str:
 
 @family("cvta", lanewise=True)
 def cvta(b: Words[W], op: Op) -> None:
-    """Turn an address of a space into a generic one, or back."""
+    """Convert an address of a space to a generic one, or back."""
     target, source = op.operands
     at = _value(b, source, op.type)
     window = _WINDOWS.get(_space(op), 0)

@@ -1,4 +1,4 @@
-"""The sources of results that do not depend only on an instruction's operands, and so have no row of words."""
+"""The sources of results that depend on more than an instruction's operands, and so have no row of words."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import Final
 
 
 class Origin(Enum):
-    """Where it comes from."""
+    """The source of a result."""
 
-    MEMORY = auto()  # what an address names
-    BEFORE = auto()  # what memory held before this lane changed it, one lane after the other
+    MEMORY = auto()  # memory at an address
+    BEFORE = auto()  # memory before this lane changed it, lane by lane
     LANE = auto()  # another lane's operand
-    ELECTED = auto()  # one lane is chosen
+    ELECTED = auto()  # one lane is elected
     MATCHED = auto()  # lanes with equal operands
     WARP = auto()  # all lanes together: each gets the same
     ELSEWHERE = auto()  # a callee, a tensor core, a counter, the stack

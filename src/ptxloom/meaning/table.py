@@ -1,4 +1,4 @@
-"""All rows whose results follow from their operands alone, by opcode."""
+"""All rows whose results depend only on their operands, by opcode."""
 
 from __future__ import annotations
 
@@ -46,9 +46,9 @@ ROWS: Final[dict[str, tuple[PureRow, ...]]] = {
     opcode: tuple(row for family in FAMILIES for row in family.rows.get(opcode, ()))
     for opcode in {opcode for family in FAMILIES for opcode in family.rows}
 }
-"""The rows by opcode, in the order in which they are asked."""
+"""The rows by opcode, in the order in which they are tried."""
 
 
 def find(op: Op) -> PureRow | None:
-    """The row of what an instruction computes; None if it does more than that, or is not known."""
+    """The row for an instruction's results; None if it does more than compute them, or is unknown."""
     return next((row for row in ROWS.get(op.opcode, ()) if row.fits(op)), None)

@@ -1,4 +1,4 @@
-"""PTX's types as the machine computes with them: what LLVM type an element has (PTX ISA 5.2)."""
+"""PTX's types as the machine computes with them, with the LLVM types of their elements (PTX ISA 5.2)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Type:
     """A PTX type.
 
     Attributes:
-        name: As PTX writes it, without the dot: `s32`, `f16x2`, `pred`.
+        name: Its name in PTX, without the dot: `s32`, `f16x2`, `pred`.
         kind: signed, unsigned, bits, float or predicate: the first letter of each.
         bits: The width of the register that holds it; a predicate counts as 1.
         llvm: The LLVM type of one element, such as `i32` or `half`; formats LLVM lacks are integers.
@@ -42,10 +42,10 @@ class Type:
 
 @cache
 def ptx_type(name: str) -> Type:
-    """The type of this name.
+    """The type with this name.
 
     Raises:
-        UsageError: No type has the name.
+        UsageError: There is no such type.
 
     Example:
         >>> ptx_type("f16x2"), ptx_type("e2m1x2").bits, ptx_type("e2m3x2").bits

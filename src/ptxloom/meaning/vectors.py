@@ -1,4 +1,4 @@
-"""Types of values as rows spell them: `i32`, `float`, `<32 x i32>` of one element a lane, `<64 x half>` of two."""
+"""Types of values as rows spell them: `i32`, `float`, `<32 x i32>` (one element per lane), `<64 x half>` (two)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _SUFFIX: Final = {"half": "f16", "bfloat": "bf16", "float": "f32", "double": "f6
 _BITS: Final = {"half": 16, "bfloat": 16, "float": 32, "double": 64, "ptr": 64}
 
 
-_cached: Final = lru_cache(1024)  # they are few, and asked for at every word
+_cached: Final = lru_cache(1024)  # few types, used by every word
 
 
 @_cached
@@ -56,7 +56,7 @@ def integer_like(type_: str) -> str:
 
 
 def suffix(type_: str) -> str:
-    """How an intrinsic's name spells a type: `v32f32`."""
+    """The spelling of a type in an intrinsic's name: `v32f32`."""
     scalar, lanes = element(type_), count(type_)
     name = "p0" if scalar == "ptr" else _SUFFIX.get(scalar, scalar)
     return f"v{lanes}{name}" if lanes else name

@@ -1,8 +1,8 @@
-"""The words in which instructions have their meaning: what a row may do with values, for any reader.
+"""The words in which rows define meanings: the operations on values that every reader provides.
 
-A row is a function of a reader and an instruction. One reader makes LLVM IR of the words (`machine.codegen`), another
-computes with plain numbers (`readings.interpreter`); each is a class with a method a word. Types are spelled as LLVM's
-(`meaning.vectors`); a value has one element a lane, two of packed types, and masks are `i32` with bit l for lane l.
+A row is a function of a reader and an instruction. One reader emits LLVM IR (`machine.codegen`), another
+computes with plain numbers (`readings.interpreter`); each is a class with a method per word. Types are LLVM's
+(`meaning.vectors`); a value has one element per lane, two for packed types; masks are `i32` with bit l for lane l.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Word(Protocol):
-    """A value as rows see it: its type, and no more."""
+    """A value as rows see it: nothing but its type."""
 
     @property
     def type(self) -> str:
@@ -67,7 +67,7 @@ class Op(Protocol):
         ...
 
     def has(self, *qualifiers: str) -> bool:
-        """Whether it carries any of these qualifiers."""
+        """Whether it has any of these qualifiers."""
         ...
 
     def one_of(self, qualifiers: Iterable[str], default: str = "") -> str:
@@ -75,12 +75,12 @@ class Op(Protocol):
         ...
 
     def unsupported(self, why: str = ...) -> Exception:
-        """What to raise for a form that a row does not know."""
+        """The exception for a form that a row does not support."""
         ...
 
 
 class Arithmetic(Protocol[W]):
-    """What is done with values alone."""
+    """Operations on values alone."""
 
     def constant(self, type_: str, value: object) -> W:
         """A number in every element; floats as LLVM spells them (`"1.0"`, `"0xFFF8000000000000"`)."""
@@ -120,18 +120,18 @@ class Arithmetic(Protocol[W]):
 
 
 class Words(Arithmetic[W], Protocol[W]):
-    """The body of a row for an instruction whose results depend only on its operands."""
+    """All words: for instructions whose results depend only on their operands."""
 
     def divide(self, name: str, left: W, right: W) -> W:
-        """`sdiv`, `udiv`, `srem` or `urem` of any integers: by zero all ones, the most negative by -1 wraps."""
+        """`sdiv`, `udiv`, `srem` or `urem` of any integers; by zero all ones, the most negative by -1 wraps."""
         ...
 
     def lookup(self, table: int, first: W, second: W, third: W) -> W:
-        """A function of three bits, bit by bit: the place 4a + 2b + c of a table of eight."""
+        """A bitwise function of three operands: entry 4a + 2b + c of a table of eight bits."""
         ...
 
     def permute(self, first: W, second: W, selector: W | int, mode: str) -> W:
-        """Four bytes of eight, by a digit a byte (bit 3: its sign), or by a mode of `prmt` and a number."""
+        """Four bytes of eight, by a digit per byte (bit 3: its sign), or by a mode of `prmt` and a number."""
         ...
 
     @property
@@ -140,7 +140,7 @@ class Words(Arithmetic[W], Protocol[W]):
         ...
 
     def vector(self, scalar: str) -> str:
-        """The type of one scalar a lane."""
+        """The type with one scalar per lane."""
         ...
 
     # -- operands and results
@@ -154,7 +154,7 @@ class Words(Arithmetic[W], Protocol[W]):
         ...
 
     def read_mask(self, operand: tree.Operand) -> W:
-        """A predicate, a bit a lane."""
+        """A predicate, a bit per lane."""
         ...
 
     def literal(self, operand: tree.Operand) -> int | None:
@@ -162,7 +162,7 @@ class Words(Arithmetic[W], Protocol[W]):
         ...
 
     def elements_in(self, operand: tree.Operand) -> int:
-        """How many elements the register has that an operand names; 1 if that is not a vector register."""
+        """The number of elements of an operand's register; 1 if it is not a vector register."""
         ...
 
     def address(self, operand: tree.Operand) -> W:
@@ -174,7 +174,7 @@ class Words(Arithmetic[W], Protocol[W]):
         ...
 
     def write(self, operand: tree.Operand, value: W, signed: bool = False) -> None:
-        """Write a result; a wider register takes it extended by zeros, or by its sign."""
+        """Write a result; in a wider register it is extended by zeros, or by its sign."""
         ...
 
     def write_all(self, operand: tree.Operand, values: tuple[W, ...], signed: bool = False) -> None:
@@ -198,7 +198,7 @@ class Words(Arithmetic[W], Protocol[W]):
     # -- the carry flag
 
     def carry(self) -> W:
-        """CC.CF, a bit a lane."""
+        """CC.CF, a bit per lane."""
         ...
 
     def set_carry(self, mask: W) -> None:
@@ -216,10 +216,10 @@ class Words(Arithmetic[W], Protocol[W]):
         ...
 
     def approximated(self, name: str, bits: W) -> W:
-        """A function of the multi-function unit, on bits of 32."""
+        """A function of the multi-function unit, on the bits of f32."""
         ...
 
-    # -- what depends on the program and its target
+    # -- dependent on the program and its target
 
     @property
     def is_paired(self) -> bool:
@@ -227,11 +227,11 @@ class Words(Arithmetic[W], Protocol[W]):
         ...
 
     def within_cta(self, addresses: W) -> W:
-        """Shared addresses with 0 for the own CTA in the bits of its rank, and 1 more than the rank for others."""
+        """Shared addresses with 0 in the rank's bits for the executing CTA, and 1 more than the rank for others."""
         ...
 
     def of_cta(self, addresses: W, rank: W) -> W:
-        """Shared addresses of the own CTA as those of the same places in the CTA of a rank of the cluster."""
+        """Shared addresses of the executing CTA mapped to the same places in the CTA with a rank in the cluster."""
         ...
 
     @property

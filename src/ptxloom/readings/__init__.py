@@ -1,1 +1,1 @@
-"""Rows read otherwise than as LLVM IR, a module a reading: a class with a method for each word of `meaning.words`."""
+"""Readings of rows other than LLVM IR, one per module: a class with a method for each word of `meaning.words`."""

@@ -1,4 +1,4 @@
-"""What each word of integers makes of known bits: a function of two values and a width."""
+"""The integer words on known bits: a function of two values and a width for each."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 _MAGIC_BITS: Final = 14
-"""A factor this long stands in for a division."""
+"""A factor of at least this many bits implements a division."""
 
 
 # -------------------------------------------------------------------------------------------------------- operations
@@ -21,7 +21,7 @@ _MAGIC_BITS: Final = 14
 def _times(a: Bits, b: Bits, width: int) -> Bits:
     """A product.
 
-    The result of multiplying by a number that only divisions by multiplication use counts as not shared.
+    The product with a factor that only occurs in divisions by multiplication counts as not shared.
     """
     found = bits.multiplied(a, b, width)
     for one in (a, b):
@@ -63,7 +63,7 @@ OPERATIONS: Final[dict[str, Callable[[Bits, Bits, int], Bits]]] = {
     "ashr": _right_signed,
 }
 UPWARDS: Final = frozenset(("add", "sub", "mul", "and", "or", "xor", "shl"))
-"""Operations whose low bits follow from the low bits of their operands."""
+"""Operations whose low bits depend only on the low bits of their operands."""
 
 
 # ------------------------------------------------------------------------------------------------------- comparisons
@@ -102,7 +102,7 @@ def chosen(which: Bits, a: Bits, b: Bits) -> Bits:
 
 
 def _lesser(a: Bits, b: Bits, width: int, *, least: bool) -> Bits:
-    """The smaller or the larger of two values without signs."""
+    """The smaller or the larger of two unsigned values."""
     del width
     if a.high <= b.low:
         return a if least else b
@@ -135,7 +135,7 @@ def _opaque(a: Bits, b: Bits, width: int) -> Bits:
 
 
 def _folded(name: str, act: Callable[[Bits, Bits, int], Bits]) -> Callable[[Bits, Bits, int], Bits]:
-    """What plain integers yield where all is known."""
+    """The function of plain integers, if all bits are known."""
     compute = integers.FUNCTIONS[name]
 
     def found(a: Bits, b: Bits, width: int) -> Bits:
@@ -172,7 +172,7 @@ def divided(name: str, a: Bits, b: Bits, width: int) -> Bits:
 
 
 def joined(parts: Sequence[Bits], width: int) -> Bits:
-    """Elements side by side, the first lowest; 64 bits of them."""
+    """Concatenated elements, the first lowest; only 64 bits."""
     whole = fixed(0)
     for at, one in enumerate(parts):
         whole = bits.combined(0b11111100, whole, bits.moved(one, width * at, 64))
@@ -185,7 +185,7 @@ def split(whole: Bits, width: int, many: int) -> tuple[Bits, ...]:
 
 
 def permuted(a: Bits, b: Bits, code: int) -> Bits:
-    """Four bytes of eight, by a digit a byte; bit 3 of it takes the byte's sign."""
+    """Four bytes of eight, by a digit per byte, whose bit 3 replicates the byte's sign."""
     bytes_ = (*split(a, 8, 4), *split(b, 8, 4))
     taken: list[Bits] = []
     for n in range(4):

@@ -1,4 +1,4 @@
-"""What is known of a value without running it: bits that are fixed, bits in which lanes of a warp may differ."""
+"""Facts about a value without running it: fixed bits, and bits in which lanes of a warp may differ."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ FULL: Final = (1 << WIDEST) - 1
 
 
 class Level(IntEnum):
-    """How a value may differ between the lanes of a warp; of several that meet, the highest holds."""
+    """How a value may differ between the lanes of a warp; of several that are combined, the highest applies."""
 
-    UNIFORM = 0  # it does not
-    DIVERGENT = 1  # it follows from something that is known to differ, such as `%tid.x`
-    UNKNOWN = 2  # it may differ, or not: unknown here
+    UNIFORM = 0  # the same in all lanes
+    DIVERGENT = 1  # depends on something that is known to differ, such as `%tid.x`
+    UNKNOWN = 2  # may or may not differ
 
 
 @dataclass(frozen=True, slots=True)
 class Bits:
     """A value of up to 64 bits, zero above its own width. The three masks share no bit.
 
-    Bits in no mask are the same in all lanes that come by together, but not known.
+    Bits in no mask are unknown, but the same in all lanes that are active together.
 
     Attributes:
         zeros: Bits that are always 0.
         ones: Bits that are always 1.
         varies: Bits that may differ between lanes.
-        level: How they may differ; UNIFORM if they are the same.
+        level: How they may differ; UNIFORM if they do not.
     """
 
     zeros: int
@@ -49,23 +49,23 @@ class Bits:
 
     @property
     def uniform(self) -> bool:
-        """Whether all lanes that come by together have the same value."""
+        """Whether all lanes that are active together have the same value."""
         return not self.varies
 
     @property
     def exact(self) -> int | None:
-        """The value, if all of it is known."""
+        """The value, if all its bits are known."""
         return self.ones if self.zeros | self.ones == FULL else None
 
     @property
     def even(self) -> int:
-        """How many of its lowest bits are always 0."""
+        """The number of lowest bits that are always 0."""
         rest = self.high
         return 64 if rest == 0 else (rest & -rest).bit_length() - 1
 
 
 def made(zeros: int, ones: int, varies: int, level: Level) -> Bits:
-    """Bits whose level fits their masks."""
+    """Bits with a level consistent with their masks."""
     return Bits(zeros, ones, varies, level if varies else Level.UNIFORM)
 
 
@@ -93,7 +93,7 @@ def various(width: int, level: Level) -> Bits:
 
 
 def opaque(width: int, *operands: Bits) -> Bits:
-    """A result of which only the level is known: the highest of its operands'."""
+    """A result with a known level only: the highest of its operands."""
     return various(width, worst(*operands))
 
 
@@ -135,7 +135,7 @@ def mixed(a: Bits, b: Bits, level: Level) -> Bits:
 
 
 def widened(before: Bits, after: Bits) -> Bits:
-    """What covers a value that has changed, and whatever the bits from the lowest changed one on may become."""
+    """A value that covers both, and any further change of the bits from the lowest changed one on."""
     changed = (before.zeros ^ after.zeros) | (before.ones ^ after.ones)
     fickle = before.varies ^ after.varies
     known = mask((changed & -changed).bit_length() - 1) if changed else FULL
@@ -144,13 +144,13 @@ def widened(before: Bits, after: Bits) -> Bits:
 
 
 def inverted(a: Bits, width: int) -> Bits:
-    """Every bit the other way round."""
+    """Every bit inverted."""
     kept = mask(width)
     return made(a.ones & kept | FULL & ~kept, a.zeros & kept, a.varies & kept, a.level)
 
 
 def combined(table: int, *operands: Bits) -> Bits:
-    """A function of up to three bits, applied to each; `table` has bit 4a + 2b + c set where it is 1, as in `lop3`."""
+    """A bitwise function of up to three operands; `table` has bit 4a + 2b + c set where it is 1, as in `lop3`."""
     a, b, c = (*operands, fixed(0), fixed(0))[:3]
     may_be = [(FULL & ~one.ones, FULL & ~one.zeros) for one in (a, b, c)]
     outcome = [0, 0]
@@ -164,7 +164,7 @@ def combined(table: int, *operands: Bits) -> Bits:
 
 
 def moved(a: Bits, by: int, width: int) -> Bits:
-    """A value shifted left (or, if `by` is negative, right), zeros moving in."""
+    """A value shifted left (or, if `by` is negative, right), filled with zeros."""
     if by < 0:
         return made(a.zeros >> -by | FULL & ~(FULL >> -by), a.ones >> -by, a.varies >> -by, a.level)
     if by >= width:
@@ -174,7 +174,7 @@ def moved(a: Bits, by: int, width: int) -> Bits:
 
 
 def shifted_signed(a: Bits, by: int, width: int) -> Bits:
-    """A signed value shifted right, copies of its sign moving in."""
+    """A signed value shifted right, filled with its sign."""
     a, by = cut(a, width), min(by, width - 1)
     top, entered = 1 << width - 1, mask(width) & ~mask(width - by)
     zeros = FULL & ~mask(width) | (a.zeros & mask(width)) >> by | (entered if a.zeros & top else 0)
@@ -183,7 +183,7 @@ def shifted_signed(a: Bits, by: int, width: int) -> Bits:
 
 
 def total(a: Bits, b: Bits, width: int, carry: int = 0) -> Bits:
-    """The sum of two values and a carry, wrapped around."""
+    """The sum of two values and a carry, wrapping."""
     if not carry and not a.high & b.high:
         return cut(combined(0b11111100, a, b), width)
     low, high = a.low + b.low + carry, a.high + b.high + carry
@@ -195,14 +195,14 @@ def total(a: Bits, b: Bits, width: int, carry: int = 0) -> Bits:
 
 
 def _varying_sum(a: Bits, b: Bits, width: int, carry: int) -> int:
-    """The bits of a sum that varying bits of its parts reach, by themselves or as a carry."""
+    """The bits of a sum that varying bits of its terms affect, directly or by carries."""
     either_varies = a.varies | b.varies
     at = (either_varies & -either_varies).bit_length() - 1
     below = mask(at)
     least, most = (a.low & below) + (b.low & below) + carry, (a.high & below) + (b.high & below) + carry
     carries_may = {least >> at & 1, most >> at & 1}
     moving, varies = False, 0
-    settling = a.zeros & b.zeros | a.ones & b.ones  # where no carry goes on, or one begins
+    settling = a.zeros & b.zeros | a.ones & b.ones  # where a carry stops, or starts
     while at < width:
         bit = 1 << at
         if moving and not settling >> at:
@@ -216,7 +216,7 @@ def _varying_sum(a: Bits, b: Bits, width: int, carry: int) -> int:
 
 
 def _next_carry(a: Bits, b: Bits, bit: int, carries: set[int], *, moving: bool) -> tuple[set[int], bool]:
-    """What a carry may be one bit further on, and whether it may differ between lanes."""
+    """The possible carries into the next bit, and whether they may differ between lanes."""
     may_a = [one for one, never in ((0, a.ones), (1, a.zeros)) if not never & bit]
     may_b = [one for one, never in ((0, b.ones), (1, b.zeros)) if not never & bit]
     after = {one + two + three >> 1 for one in may_a for two in may_b for three in carries}
@@ -224,7 +224,7 @@ def _next_carry(a: Bits, b: Bits, bit: int, carries: set[int], *, moving: bool) 
 
 
 def difference(a: Bits, b: Bits, width: int) -> Bits:
-    """One value less another, wrapped around."""
+    """One value less another, wrapping."""
     return total(a, inverted(b, width), width, 1)
 
 
@@ -262,7 +262,7 @@ def remainder(a: Bits, b: Bits, width: int) -> Bits:
     if divisor is not None and divisor and divisor & divisor - 1 == 0:
         return cut(a, divisor.bit_length() - 1)
     if b.uniform and a.varies.bit_length() <= b.even:
-        kept = mask(b.even) if b.low else 0  # what is left by zero is all ones
+        kept = mask(b.even) if b.low else 0  # the remainder by zero is all ones
         return made(a.zeros & kept | FULL & ~mask(width), a.ones & kept, a.varies, a.level)
     return opaque(width, a, b)
 
@@ -293,7 +293,7 @@ def equal(a: Bits, b: Bits) -> Bits:
 
 
 def signed(a: Bits, width: int) -> Bits:
-    """A signed value moved so that it orders like an unsigned one."""
+    """A signed value offset so that it compares like an unsigned one."""
     top = 1 << width - 1
     a = cut(a, width)
     return made(a.zeros & ~top | a.ones & top, a.ones & ~top | a.zeros & top, a.varies, a.level)

@@ -1,4 +1,4 @@
-"""What kind of thing an instruction computes, by its term: a copy, a sum, a product, a function of bits."""
+"""Classifies what an instruction computes, by its term: a copy, a sum, a product, a function of bits."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from ptxloom.syntax import tree
 
-_MOST: Final = 4096  # instructions whose other spellings are kept
+_MOST: Final = 4096  # cached instructions
 _SAME_BITS: Final = frozenset(("bitcast", "sext", "zext", "trunc", "shuffle"))
 _SAME_NUMBER: Final = _SAME_BITS | {"fpext", "fptrunc", "sitofp", "uitofp"}
 _INTEGER_SUMS: Final = frozenset(("add", "sub"))
@@ -45,7 +45,7 @@ _SCALES: Final = _PRODUCTS | _QUOTIENTS | {"and", "ashr", "lshr", "shl"}
 
 
 def source(instruction: tree.Instruction) -> int | None:
-    """The operand that an instruction copies, resizes or reinterprets; None if it does anything else.
+    """The operand that an instruction copies, resizes or reinterprets; None if it does something else.
 
     Example:
         >>> from ptxloom.syntax import parse
@@ -60,7 +60,7 @@ def source(instruction: tree.Instruction) -> int | None:
 
 
 def is_extreme(instruction: tree.Instruction) -> bool:
-    """Whether a result is the larger, or the smaller, of two values that registers hold.
+    """Whether a result is the maximum or minimum of two registers.
 
     Example:
         >>> from ptxloom.syntax import parse
@@ -86,7 +86,7 @@ def converts(instruction: tree.Instruction) -> bool:
 
 
 def resizes(instruction: tree.Instruction) -> bool:
-    """Whether an instruction returns the number that an operand is, perhaps as another type.
+    """Whether an instruction returns an operand's number, perhaps as another type.
 
     Example:
         >>> from ptxloom.syntax import parse
@@ -99,7 +99,7 @@ def resizes(instruction: tree.Instruction) -> bool:
 
 
 def moves_bits(instruction: tree.Instruction) -> bool:
-    """Whether results are an operand's bits as they are, in one register or in several side by side.
+    """Whether results are an operand's unchanged bits, in one register or distributed over several.
 
     Example:
         >>> from ptxloom.syntax import parse
@@ -133,7 +133,7 @@ def shifts_one(instruction: tree.Instruction) -> bool:
 
 
 def shifts_two(instruction: tree.Instruction) -> bool:
-    """Whether two registers are shifted, side by side."""
+    """Whether two concatenated registers are shifted."""
     return _shifts(instruction) and len(instruction.operands) == 4
 
 
@@ -148,7 +148,7 @@ def takes_field(instruction: tree.Instruction) -> bool:
 
 
 def replaces_field(instruction: tree.Instruction) -> bool:
-    """Whether a result is an operand whose field of bits is another's, by its position and length."""
+    """Whether a result is an operand with a field of bits, by position and length, replaced by another's."""
     return _has_field(instruction) and len(instruction.operands) == 5
 
 
@@ -164,7 +164,7 @@ def negates(instruction: tree.Instruction) -> bool:
 
 
 def signs(instruction: tree.Instruction) -> tuple[int, ...]:
-    """How often each operand behind the first counts in an integer sum or difference; empty if it is something else.
+    """The coefficient of each operand after the first in an integer sum or difference; empty for anything else.
 
     Example:
         >>> from ptxloom.syntax import parse
@@ -180,7 +180,7 @@ def signs(instruction: tree.Instruction) -> tuple[int, ...]:
 
 
 def adds(instruction: tree.Instruction) -> bool:
-    """Whether a result is the sum or difference of operands, of any numbers."""
+    """Whether a result is the sum or difference of operands, of numbers of any kind."""
     term, found = _only(instruction), words(instruction)
     if term is None or found & (_PRODUCTS | _QUOTIENTS) or len(_operands(instruction)) < len(instruction.operands) - 1:
         return False
@@ -198,15 +198,15 @@ def divides(instruction: tree.Instruction) -> bool:
 
 
 def multiplies_operands(instruction: tree.Instruction) -> bool:
-    """Whether a result is a product of operands, or one with something added."""
+    """Whether a result is a product of operands, possibly with an addend."""
     found = words(instruction)
     return bool(found & _PRODUCTS) and not found & _QUOTIENTS and len(_operands(instruction)) > 1
 
 
 def products_of_parts(instruction: tree.Instruction) -> int:
-    """The number of parts of a word that are multiplied with the same parts of another, such as four bytes.
+    """The number of parts of a word that are multiplied with the corresponding parts of another, such as four bytes.
 
-    0 if none.
+    0 for other instructions.
     """
     term = _only(instruction)
     factors = [] if term is None else [[_part(each) for each in one.of] for one in parts_of(term) if one.word == "mul"]
@@ -219,7 +219,7 @@ def scales(instruction: tree.Instruction) -> bool:
 
 
 def compares_integers(instruction: tree.Instruction) -> bool:
-    """Whether an instruction sets predicates by a comparison of two integers, and by nothing else."""
+    """Whether an instruction sets predicates only by a comparison of two integers."""
     found = meaning_of(instruction)
     if found is None or "mask_of" not in found.words or not found.words <= {"compare", "mask_of", "xor"}:
         return False
@@ -228,7 +228,7 @@ def compares_integers(instruction: tree.Instruction) -> bool:
 
 
 def alike(instruction: tree.Instruction, qualifiers: tuple[str, ...]) -> bool:
-    """Whether an instruction may have other qualifiers, and would compute the same bits with them.
+    """Whether an instruction computes the same bits with other qualifiers.
 
     Example:
         >>> from ptxloom.syntax import parse
@@ -252,9 +252,9 @@ def _alike(asked: WrittenInstruction, qualifiers: tuple[str, ...]) -> bool:
 
 
 def truth(instruction: tree.Instruction) -> tuple[tuple[int, ...], int] | None:
-    """The function of bits that the first result is: its operands, and its table; None if it is something else.
+    """The bitwise function of the first result: its operands and its table; None if it is not bitwise.
 
-    The place in the table is the number that the bits of the operands make, the first the highest.
+    The operands' bits form the index into the table, the first operand the highest bit.
 
     Example:
         >>> from ptxloom.syntax import parse
@@ -283,24 +283,24 @@ def truth(instruction: tree.Instruction) -> tuple[tuple[int, ...], int] | None:
 
 
 def _only(instruction: tree.Instruction) -> Term | None:
-    """The value of the only result."""
+    """The term of the only result."""
     found = meaning_of(instruction)
     return found.results[0].value if found is not None and len(found.results) == 1 else None
 
 
 def _operands(instruction: tree.Instruction) -> frozenset[int]:
-    """The places of the operands that results are made of."""
+    """The places of the operands that results depend on."""
     found = meaning_of(instruction)
     return found.operands if found is not None else frozenset()
 
 
 def _rearranges(said: frozenset[str]) -> bool:
-    """Whether words only put bits elsewhere, by constants."""
+    """Whether words only move bits, by constant distances."""
     return said <= _SAME_BITS | {"and", "lshr", "or", "shl"}
 
 
 def _numbers(term: Term) -> Iterator[Term]:
-    """The terms that a value is, except for its type, and for what stands in its place now and then, as a NaN does."""
+    """The terms that a value equals, except for its type, and for exceptional values such as NaN."""
 
     def into(one: Term) -> tuple[Term, ...]:
         return one.of[1:] if one.word == "select" else one.of if one.word in _SAME_NUMBER else ()
@@ -309,7 +309,7 @@ def _numbers(term: Term) -> Iterator[Term]:
 
 
 def _part(term: Term) -> object:
-    """Which elements of an operand a value is, and of what type; None if it is something else."""
+    """The elements of an operand that a value is, with their type; None if it is something else."""
     while term.word in _SAME_NUMBER - {"shuffle"}:
         (term,) = term.of
     return (term.type, term.what) if term.word == "shuffle" else None
@@ -331,7 +331,7 @@ def _same(one: Term, other: Term) -> bool:
 
 
 def _count(term: Term, sign: int, found: list[int]) -> bool:
-    """Add what operands count in a sum; whether it is one."""
+    """Add the operands' coefficients in a sum; returns whether the term is one."""
     match term:
         case Term(word="add" | "sub", of=(left, right)):
             return _count(left, sign, found) and _count(right, sign if term.word == "add" else -sign, found)
@@ -343,7 +343,7 @@ def _count(term: Term, sign: int, found: list[int]) -> bool:
 
 
 def _bit(term: Term, given: dict[int, int]) -> int | None:
-    """One bit of a function of bits, by that bit of its operands; None if it is not the same for all bits."""
+    """One bit of a function, given that bit of its operands; None if the function is not bitwise."""
     match term:
         case Term(word="operand", what=(int(place), 0)):
             return given[place]

@@ -1,4 +1,4 @@
-"""Questions about the effects of an instruction: what leaves its lane, what ends, branches, issues and meets."""
+"""Queries on the effects of an instruction: whether it leaves its lane, ends, branches, issues, synchronises."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ if TYPE_CHECKING:
 
 
 def gives_away(instruction: Instruction) -> bool:
-    """Whether the values that an instruction reads go elsewhere than to the same lane's results.
+    """Whether the values that an instruction reads go anywhere except to the same lane's results.
 
-    They leave the lane, or decide what is waited for, where control goes or what is accessed. What has no result is
-    there for such an effect alone.
+    They leave the lane, or decide what to wait for, where to branch or what to access. An instruction without a result
+    exists only for such an effect.
 
     Example:
         >>> from ptxloom.syntax import parse
@@ -53,14 +53,14 @@ def gives_away(instruction: Instruction) -> bool:
 
 
 def takes(instruction: Instruction) -> bool:
-    """Whether an instruction may bring to registers what memory holds, or what products of matrices come to."""
+    """Whether an instruction may load registers from memory, or from products of matrices."""
     if any(touch.loads for touch in touches(instruction)):
         return True
     return multiplies(instruction) or TENSOR in issues(instruction)
 
 
 def loads(instruction: Instruction) -> bool:
-    """Whether what memory holds comes to an instruction's registers, and nothing else does.
+    """Whether an instruction's results come only from memory.
 
     Example:
         >>> from ptxloom.syntax import parse
@@ -73,7 +73,7 @@ def loads(instruction: Instruction) -> bool:
 
 
 def stores(instruction: Instruction) -> bool:
-    """Whether an instruction writes to memory what its registers hold, and does nothing else.
+    """Whether an instruction only stores its registers to memory.
 
     Example:
         >>> from ptxloom.syntax import parse
@@ -86,13 +86,13 @@ def stores(instruction: Instruction) -> bool:
 
 
 def updates_memory(instruction: Instruction) -> bool:
-    """Whether an instruction combines what an address holds with what its registers do."""
+    """Whether an instruction combines memory at an address with its registers."""
     found = any(touch.does == UPDATES and touch.base == "address" for touch in touches(instruction))
     return found and TENSOR not in issues(instruction) and Remap() not in deeds_of(instruction)
 
 
 def moves_matrix(instruction: Instruction) -> bool:
-    """Whether an instruction moves a matrix, whose parts lanes hold, between memory and registers, and nothing else.
+    """Whether an instruction only moves a matrix between memory and a fragment in registers.
 
     Example:
         >>> from ptxloom.syntax import parse
@@ -113,7 +113,7 @@ def _has_fragment(opcode: str, qualifiers: tuple[str, ...], looks: str) -> bool:
 
 
 def copies(instruction: Instruction) -> bool:
-    """Whether an instruction begins a copy from memory to memory."""
+    """Whether an instruction starts a copy from memory to memory."""
     return not issues(instruction).isdisjoint((COPIES, BULK))
 
 
@@ -123,7 +123,7 @@ def exchanges(instruction: Instruction) -> bool:
 
 
 def counts(instruction: Instruction) -> bool:
-    """Whether an instruction is about an mbarrier."""
+    """Whether an instruction operates on an mbarrier."""
     return any(isinstance(deed, Count) for deed in deeds_of(instruction))
 
 
@@ -139,49 +139,49 @@ def multiplies(instruction: Instruction) -> bool:
 
 
 def turns(instruction: Instruction) -> bool:
-    """Whether control does not just go on behind an instruction that is not guarded."""
+    """Whether control does more than fall through after the unguarded instruction."""
     found = deeds_of(instruction)
     return bool(found) and any(isinstance(deed, (Branch, Leave)) or deed == Fault() for deed in found)
 
 
 def stops(instruction: Instruction) -> bool:
-    """Whether an instruction aborts the kernel, or hands it to a debugger."""
+    """Whether an instruction aborts the kernel, or stops it for a debugger."""
     return any(isinstance(deed, Fault) for deed in deeds_of(instruction))
 
 
 def branches(instruction: Instruction) -> bool:
-    """Whether an instruction sends lanes to labels."""
+    """Whether an instruction branches to labels."""
     found = deeds_of(instruction)
     return bool(found) and any(isinstance(deed, Branch) for deed in found)
 
 
 def issues(instruction: Instruction) -> frozenset[str]:
-    """The kinds of what begins at an instruction and goes on behind it."""
+    """The kinds of operations that start at an instruction and continue after it."""
     return frozenset(deed.what for deed in deeds_of(instruction) if isinstance(deed, Issue))
 
 
 def has_frames(instruction: Instruction) -> bool:
-    """Whether an instruction takes or needs frames of a stack."""
+    """Whether an instruction allocates or uses stack frames."""
     return any(isinstance(deed, Call) or deed == Reserve(STACK) for deed in deeds_of(instruction))
 
 
 def uses_tensor_memory(instruction: Instruction) -> bool:
-    """Whether an instruction takes, frees, moves, multiplies or orders what is in tensor memory."""
+    """Whether an instruction allocates, frees, moves, multiplies or orders data in tensor memory."""
     return any(getattr(deed, "what", getattr(deed, "proxy", "")) == TENSOR for deed in deeds_of(instruction))
 
 
 def reserves(instruction: Instruction, what: str) -> bool:
-    """Whether an instruction changes what a thread or a CTA has of something of the machine."""
+    """Whether an instruction changes how much of a resource a thread or a CTA has."""
     return Reserve(what) in deeds_of(instruction)
 
 
 def goes_by_async_proxy(instruction: Instruction) -> bool:
-    """Whether an instruction touches memory through the async proxy."""
+    """Whether an instruction accesses memory through the async proxy."""
     return any(isinstance(deed, Issue) and deed.by_async_proxy for deed in deeds_of(instruction))
 
 
 def orders_finely(instruction: Instruction) -> bool:
-    """Whether an instruction can order accesses of some threads of a CTA and not of all."""
+    """Whether an instruction can order accesses of some threads of a CTA without the others."""
     orders = not {"acquire", "release", "acq_rel"}.isdisjoint(instruction.qualifiers)
     return orders or any(map(_is_fine, deeds_of(instruction)))
 
@@ -203,7 +203,7 @@ def _is_fine(deed: Effect) -> bool:
 
 
 def meets(instruction: Instruction) -> Reach:
-    """The threads that wait for each other at an instruction."""
+    """The set of threads that wait for each other at an instruction."""
     return max((deed.reach for deed in deeds_of(instruction) if isinstance(deed, Meet)), default=Reach.NOBODY)
 
 

@@ -1,6 +1,6 @@
 """Floating point on bit patterns, exactly and rounded once, with integers alone (IEEE 754; PTX ISA 9.7.3).
 
-What is invalid yields the quiet NaN with a sign, as processors do; of operands that are NaN the first is kept, quiet.
+Invalid operations return the quiet NaN with a sign, as processors do; of several NaN operands the first is kept, quiet.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class _Number(NamedTuple):
 
 
 def is_nan(pattern: int, form: FloatFormat) -> bool:
-    """Whether it is not a number."""
+    """Whether it is NaN."""
     return pattern & form.sign - 1 > form.infinity
 
 
@@ -47,7 +47,7 @@ def _number(pattern: int, form: FloatFormat) -> _Number:
 
 
 def rounded(form: FloatFormat, number: _Number, direction: str = "rn", *, more: bool = False) -> int:
-    """The bits of a number, rounded once; `more`: something less than the last bit of it is to be added."""
+    """The bits of a number, rounded once; `more`: the exact number is larger by less than its last bit."""
     sign, whole, exponent = number
     signed = form.sign * sign
     if whole == 0 and not more:
@@ -115,7 +115,7 @@ def multiply(form: FloatFormat, direction: str, x: int, y: int) -> int:
 
 
 def _product(form: FloatFormat, x: int, y: int) -> _Number | int:
-    """The product as a number, or the bits of one that is infinite or NaN."""
+    """The product as a number, or its bits if it is infinite or NaN."""
     nan = _nan_among(form, x, y)
     if nan is not None:
         return nan
@@ -179,7 +179,7 @@ def root(form: FloatFormat, direction: str, x: int) -> int:
 
 
 def converted(pattern: int, form: FloatFormat, to: FloatFormat) -> int:
-    """A number in another format, to nearest; a NaN with its sign and first bits, quiet."""
+    """A number in another format, to nearest; a NaN with its sign and leading bits, quiet."""
     sign = (pattern >> form.bits - 1) * to.sign
     if is_nan(pattern, form):
         fraction = pattern & (1 << form.fraction) - 1
@@ -196,7 +196,7 @@ def of_integer(value: int, form: FloatFormat) -> int:
 
 
 def to_integer(pattern: int, form: FloatFormat) -> int | None:
-    """A number toward zero; None for NaN; infinities as numbers that no format has."""
+    """A number toward zero; None for NaN; infinities as numbers beyond any format."""
     if is_nan(pattern, form):
         return None
     if _is_infinite(pattern, form):
@@ -207,7 +207,7 @@ def to_integer(pattern: int, form: FloatFormat) -> int | None:
 
 
 def integral(pattern: int, form: FloatFormat, how: str) -> int:
-    """The integral number that `roundeven`, `trunc`, `floor` or `ceil` yields, zeros with their sign."""
+    """The integral number that `roundeven`, `trunc`, `floor` or `ceil` returns, zeros with their sign."""
     if is_nan(pattern, form):
         return pattern | form.quiet
     if _is_infinite(pattern, form):
@@ -239,7 +239,7 @@ def _ordered(pattern: int, form: FloatFormat) -> int:
 
 
 def compare(name: str, x: int, y: int, form: FloatFormat) -> bool:
-    """`oeq`, `ult`, `ord`, `uno`, ...: `o` asks that both are numbers, `u` holds where one is not."""
+    """`oeq`, `ult`, `ord`, `uno`, ...: `o` requires two numbers, `u` also holds if one is NaN."""
     unordered = is_nan(x, form) or is_nan(y, form)
     if name in {"ord", "uno"}:
         return unordered == (name == "uno")

@@ -1,4 +1,4 @@
-"""What each word of integers yields: functions of the bits of numbers and their width."""
+"""The integer words: functions of the bits of numbers and their width."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ def mask(bits: int) -> int:
 
 
 def signed(value: int, bits: int) -> int:
-    """The number that bits stand for in two's complement."""
+    """The number that bits represent in two's complement."""
     return value - (value >> bits - 1 << bits)
 
 
 def divided(name: str, a: int, b: int, bits: int) -> int:
-    """The quotient toward zero, or what it leaves, of the bits of two numbers; by zero all ones."""
+    """The quotient toward zero, or the remainder, of the bits of two numbers; by zero all ones."""
     if b == 0:
         return -1
     if name[0] == "s":
@@ -29,7 +29,7 @@ def divided(name: str, a: int, b: int, bits: int) -> int:
 
 
 def looked_up(table: int, x: int, y: int, z: int, bits: int) -> int:
-    """Bit by bit the place 4x + 2y + z of a table."""
+    """Bitwise, entry 4x + 2y + z of a table."""
     sides = [(one, ~one & mask(bits)) for one in (x, y, z)]
     found = 0
     for place in range(8):
@@ -39,7 +39,7 @@ def looked_up(table: int, x: int, y: int, z: int, bits: int) -> int:
 
 
 def digits(code: int, mode: str) -> tuple[int, ...]:
-    """Which of eight bytes each of four is, 8 more for its sign (PTX ISA 9.7.9.7)."""
+    """The index of each of four bytes among eight, plus 8 for its sign (PTX ISA 9.7.9.7)."""
     return tuple(_MODES[mode](code & 3, at) if mode else code >> 4 * at & 15 for at in range(4))
 
 

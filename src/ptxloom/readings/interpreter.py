@@ -1,7 +1,7 @@
-"""Rows read with plain numbers, 32 lanes at a time: an interpreter that shares with compiled code the rows alone.
+"""Rows read with plain numbers, 32 lanes at a time: an interpreter that shares only the rows with compiled code.
 
-It is a second opinion on what LLVM makes of them, in integers of Python: floating point, too (`readings.floats`). What
-depends on a launch, and the tables of the multi-function unit, is `Unreadable`.
+It checks LLVM's translation, with Python's integers, even for floating point (`readings.floats`). Anything that
+depends on a launch, or on the tables of the multi-function unit, is `Unreadable`.
 """
 
 from __future__ import annotations
@@ -63,14 +63,14 @@ class Numbers:
 
 @dataclass(slots=True)
 class Cell:
-    """A register: its width (1: a predicate) and what each lane holds."""
+    """A register: its width (1: a predicate) and its value in each lane."""
 
     bits: int
     values: tuple[int, ...] = (0,) * LANES
 
 
 class Interpreter:
-    """Runs rows on registers, by their names."""
+    """Runs rows on named registers."""
 
     def __init__(self, registers: dict[str, Cell], architecture: int = 90) -> None:
         self.registers = registers
@@ -80,7 +80,7 @@ class Interpreter:
         self._carry = Numbers("i32", (0,))
 
     def vector(self, scalar: str) -> str:
-        """The type of one scalar a lane."""
+        """The type with one scalar per lane."""
         return vector(scalar, self.width)
 
     # -- values
@@ -181,7 +181,7 @@ class Interpreter:
         return Numbers(first.type, found)
 
     def divide(self, name: str, left: Numbers, right: Numbers) -> Numbers:
-        """A quotient, or what is left."""
+        """A quotient or a remainder."""
         pairs = zip(left.values, right.values, strict=True)
         return Numbers(left.type, tuple(divided(name, a, b, left.bits) & mask(left.bits) for a, b in pairs))
 
@@ -216,7 +216,7 @@ class Interpreter:
         return tuple(self.read(one, type_) for one in tree.elements_of(operand))
 
     def read_mask(self, operand: tree.Operand) -> Numbers:
-        """A predicate, a bit a lane."""
+        """A predicate, a bit per lane."""
         if isinstance(operand, tree.Unary):
             return self.apply("xor", self.read_mask(operand.operand), self.constant("i32", -1))
         if not isinstance(operand, tree.Name) or operand.text not in self.registers:
@@ -224,7 +224,7 @@ class Interpreter:
         return self.mask_of(Numbers(vector("i1"), self.registers[operand.text].values))
 
     def literal(self, operand: tree.Operand) -> int | None:
-        """A number as it is written."""
+        """A literal."""
         return constant(operand)
 
     def elements_in(self, operand: tree.Operand) -> int:
@@ -237,7 +237,7 @@ class Interpreter:
         raise Unreadable(str(operand))
 
     def special(self, name: str) -> Numbers:
-        """No launch, no special registers."""
+        """There are no special registers without a launch."""
         raise Unreadable(name)
 
     def within_cta(self, addresses: Numbers) -> Numbers:
@@ -307,7 +307,7 @@ class Interpreter:
         return Numbers(like(value.type, f"i{bits}"), tuple(max(low, min(one, high)) & mask(bits) for one in found))
 
     def approximated(self, name: str, bits: Numbers) -> Numbers:
-        """The unit's tables are known to compiled code alone."""
+        """Only compiled code has the unit's tables."""
         raise Unreadable(f"{name} {bits.type}")
 
 

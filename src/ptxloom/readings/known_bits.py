@@ -1,6 +1,6 @@
 """Rows read with known bits.
 
-The known bits of results, from those of operands. One lane represents all of a warp: a value's bits record what holds
+The known bits of results, from those of operands. One lane represents the whole warp: a value's bits record what holds
 in every lane, and in which bits lanes may differ. Masks are one bit, the lane's. Floating-point results are opaque
 functions of their operands.
 """
@@ -24,14 +24,14 @@ if TYPE_CHECKING:
 
 
 class Known(NamedTuple):
-    """A value: what is known of each of a lane's elements.
+    """A value: the known bits of each of a lane's elements.
 
     Attributes:
-        type: Of a vector as long as one lane needs.
+        type: A vector type of one lane's elements.
         element: The type of an element.
         bits: The width of an element; 1 for masks.
-        parts: The elements; of what is wider than 64 bits the low 64.
-        above: How the bits above these may differ.
+        parts: The elements; only the low 64 bits of wider ones.
+        above: How the bits above those may differ.
     """
 
     type: str
@@ -42,7 +42,7 @@ class Known(NamedTuple):
 
     @property
     def level(self) -> Level:
-        """How it may differ at all."""
+        """The highest level of all its bits."""
         return max(bits.worst(*self.parts), self.above)
 
 
@@ -81,8 +81,8 @@ class KnownBits:
     """Reads rows.
 
     Args:
-        read: What is known of an operand, as a number of some bits.
-        result: The register that is asked for; what is written elsewhere is not kept.
+        read: Returns the known bits of an operand, as a number of a given width.
+        result: The register of interest; other results are dropped.
     """
 
     width: int = 1
@@ -95,7 +95,7 @@ class KnownBits:
         self.found: Bits | None = None
 
     def vector(self, scalar: str) -> str:
-        """The type of one scalar a lane."""
+        """The type with one scalar per lane."""
         return _lane(scalar)
 
     # -- values
@@ -105,7 +105,7 @@ class KnownBits:
         return _constant(type_, value)
 
     def apply(self, name: str, *operands: Known) -> Known:
-        """An operation on integers; any other is not looked into."""
+        """An operation on integers; others are opaque."""
         first = operands[0]
         act = bit_words.OPERATIONS.get(name)
         if act is None or len(operands) != 2:
@@ -118,14 +118,14 @@ class KnownBits:
         )
 
     def _wide(self, name: str, act: Callable[[Bits, Bits, int], Bits], first: Known, second: Known) -> Known:
-        """Numbers of more than 64 bits: what follows from their lower 64."""
+        """Numbers of more than 64 bits: known by their lower 64 only."""
         if name not in bit_words.UPWARDS:
             return _unknown(first.type, Level.UNKNOWN if _worst((first, second)) else Level.UNIFORM)
         found = act(first.parts[0], second.parts[0], bits.WIDEST)
         return first._replace(parts=(found,), above=_worst((first, second)))
 
     def compare(self, predicate: str, left: Known, right: Known) -> Known:
-        """A comparison of integers; of floats no more than whether lanes may differ."""
+        """A comparison of integers; for floats only whether lanes may differ."""
         type_ = like(left.type, "i1")
         act = bit_words.COMPARISONS.get(predicate) if left.element[0] == "i" else None
         if act is None or left.bits > bits.WIDEST:
@@ -134,13 +134,13 @@ class KnownBits:
         return _value(type_, tuple(act(a, b, left.bits) for a, b in pairs))
 
     def select(self, condition: Known, then: Known, otherwise: Known) -> Known:
-        """The one or the other where it is known which, else what both have in common."""
+        """The selected value if the condition is known, else what both have in common."""
         triples = zip(condition.parts, then.parts, otherwise.parts, strict=True)
         parts = tuple(bit_words.chosen(c, a, b) for c, a, b in triples)
         return then._replace(parts=parts, above=_worst((condition, then, otherwise)) if then.bits > bits.WIDEST else 0)
 
     def convert(self, name: str, value: Known, scalar: str) -> Known:
-        """Integers to other widths; any other conversion is not looked into."""
+        """Integers to other widths; other conversions are opaque."""
         type_ = like(value.type, scalar)
         to = width(scalar)
         match name:
@@ -177,7 +177,7 @@ class KnownBits:
         return _value(vector(first.element, len(parts)), parts)
 
     def intrinsic(self, name: str, *operands: Known, result: str | None = None, overload: str | None = None) -> Known:
-        """A function of integers; any other is not looked into."""
+        """A function of integers; others are opaque."""
         del overload
         first = operands[0]
         act = bit_words.FUNCTIONS.get(name)
@@ -189,17 +189,17 @@ class KnownBits:
         )
 
     def divide(self, name: str, left: Known, right: Known) -> Known:
-        """A quotient, or what is left."""
+        """A quotient or a remainder."""
         pairs = zip(left.parts, right.parts, strict=True)
         return left._replace(parts=tuple(bit_words.divided(name, a, b, left.bits) for a, b in pairs))
 
     def lookup(self, table: int, first: Known, second: Known, third: Known) -> Known:
-        """Bit by bit."""
+        """A bitwise function."""
         triples = zip(first.parts, second.parts, third.parts, strict=True)
         return first._replace(parts=tuple(bits.combined(table, *three) for three in triples))
 
     def permute(self, first: Known, second: Known, selector: Known | int, mode: str) -> Known:
-        """Bytes, if it is known which."""
+        """Bytes, if the selector is known."""
         chosen = selector if isinstance(selector, int) else selector.parts[0].exact
         if chosen is None or mode:
             several = (first, second) if isinstance(selector, int) else (first, second, selector)
@@ -209,7 +209,7 @@ class KnownBits:
     # -- operands and results
 
     def read(self, operand: tree.Operand, type_: Type | str) -> Known:
-        """What is known of a register, or a number."""
+        """The known bits of a register, or a number."""
         how = _way(type_ if isinstance(type_, str) else type_.name)
         known = self._read(operand, how.bits)
         if how.bits > bits.WIDEST:
@@ -228,17 +228,17 @@ class KnownBits:
         return Known("i32", "i32", 1, (bits.cut(self._read(operand, 1), 1),))
 
     def literal(self, operand: tree.Operand) -> int | None:
-        """A number, also one that is known of a register."""
+        """A literal, or a register's known value."""
         found = constant(operand)
         return self._read(operand, bits.WIDEST).exact if found is None else found
 
     def elements_in(self, operand: tree.Operand) -> int:
-        """A vector register is looked at as a whole."""
+        """A vector register is one value."""
         del operand
         return 1
 
     def address(self, operand: tree.Operand) -> Known:
-        """An element's address: a function of what the operand names."""
+        """An element's address: a function of the operand's names."""
         return _unknown(_lane("i64"), self._read(operand, 64).level)
 
     def special(self, name: str) -> Known:
@@ -282,26 +282,26 @@ class KnownBits:
         return Known("i32", "i32", 1, lanes.parts)
 
     def carry(self) -> Known:
-        """CC.CF: its writers are not followed."""
+        """CC.CF, which is not tracked."""
         return _unknown("i32", Level.UNKNOWN)
 
     def set_carry(self, mask: Known) -> None:
-        """Nothing: it is not followed."""
+        """Do nothing: CC.CF is not tracked."""
 
     # -- floating point
 
     def rounded(self, name: str, direction: str, *operands: Known) -> Known:
-        """Not looked into."""
+        """Opaque."""
         del name, direction
         return _unknown(operands[0].type, _worst(operands))
 
     def fixed_point(self, name: str, value: Known, bits: int) -> Known:
-        """Not looked into."""
+        """Opaque."""
         del name
         return _unknown(like(value.type, f"i{bits}"), value.level)
 
     def approximated(self, name: str, bits: Known) -> Known:
-        """Not looked into."""
+        """Opaque."""
         del name
         return _unknown(bits.type, bits.level)
 
@@ -312,7 +312,7 @@ def _lane(scalar: str) -> str:
 
 
 class _Way(NamedTuple):
-    """How a PTX type is read: the LLVM type of a lane's elements, that of one, their bits together, their number."""
+    """How a PTX type is read: the LLVM type of a lane's elements, that of one, their total bits, their number."""
 
     type: str
     element: str

@@ -1,4 +1,4 @@
-"""What an instruction makes of what is known of its operands: by its row, or by where its results come from."""
+"""The known bits of an instruction's results from those of its operands: by its row, or by their origin."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from ptxloom.syntax.tree import Instruction, Operand
 
 _SPACES: Final = spelled(Owner.MODULE, Owner.CTA)
-_DIFFERING: Final = ("add", "inc", "dec")  # no two lanes find the same in memory before them
+_DIFFERING: Final = ("add", "inc", "dec")  # no two lanes see the same value in memory
 
 
 class Read(Protocol):
-    """Looks up what is known of an operand, as a number of some bits."""
+    """Looks up the known bits of an operand, as a number of a given width."""
 
     def __call__(self, operand: Operand, width: int) -> Bits:
         """The bits of an operand."""
@@ -32,11 +32,11 @@ class Read(Protocol):
 
 
 class Query(NamedTuple):
-    """What is asked for, and what it takes to find that.
+    """A query, and what is needed to answer it.
 
     Attributes:
-        instruction: It writes the register.
-        place: Which of its destinations the register is.
+        instruction: The writer of the register.
+        place: The index of the register among its destinations.
         read: Looks up operands.
         kernel_params: The kernel's parameters; empty in a function.
         is_symbol: Whether a name is not a register that anything writes.
@@ -50,7 +50,7 @@ class Query(NamedTuple):
 
 
 def result(asked: Query) -> Bits:
-    """What is known of a result; of an instruction that lacks operands, no more than of what it reads."""
+    """The known bits of a result; opaque if the instruction lacks operands."""
     form = Form(asked.instruction)
     try:
         origin = ORIGINS.get(form.opcode)
@@ -69,7 +69,7 @@ def _by_row(asked: Query, form: Form) -> Bits:
 
 
 def _opaque(asked: Query) -> Bits:
-    """A function of the operands, not looked into."""
+    """An opaque function of the operands."""
     return bits.opaque(64, *(asked.read(one, 64) for one in asked.instruction.operands[1:]))
 
 
@@ -78,7 +78,7 @@ def _opaque(asked: Query) -> Bits:
 
 
 def _memory(asked: Query, form: Form) -> Bits:
-    """A load yields the same for all lanes if they read from one place that is not each thread's own."""
+    """A load is uniform if all lanes read from one place that is not in thread-private memory."""
     address = form.operands[1]
     where = asked.read(address, 64)
     if any(one.startswith("param") for one in form.qualifiers):
@@ -93,12 +93,12 @@ def _memory(asked: Query, form: Form) -> Bits:
 
 
 def _before(_: Query, form: Form) -> Bits:
-    """What was in memory before: lanes come one after the other."""
+    """The old value in memory: lanes access it one after the other."""
     return various(64, Level.DIVERGENT if form.has(*_DIFFERING) else Level.UNKNOWN)
 
 
 def _lane(asked: Query, form: Form) -> Bits:
-    """A value of another lane: the same for all if it is the same in all, or if all ask the same lane."""
+    """A value of another lane: uniform if the operand is, or if all read from the same lane."""
     value, lane, limits = (bits.cut(asked.read(one, 32), 32) for one in form.operands[1:4])
     if asked.place == 0 and value.uniform:
         return value

@@ -1,7 +1,7 @@
-"""Rows read with what values point to: the places of results, from those of operands.
+"""Rows read with points-to facts: the places of results from those of operands.
 
-An address stays one of the same place by adding, subtracting, aligning, copying and choosing. A `Lattice` decides what
-is known where several meet, and about other results from an address: definite or possible targets.
+Adding, subtracting, aligning, copying and selecting keep the place of an address. A `Lattice` decides what
+is known where several merge, and about other results from an address: definite or possible targets.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ptxloom.meaning.types import Type
 
 P = TypeVar("P")
-_STEPS: Final = {"add": (0, 1), "sub": (0,), "and": (0, 1), "or": (0, 1)}  # where an address may stand
+_STEPS: Final = {"add": (0, 1), "sub": (0,), "and": (0, 1), "or": (0, 1)}  # operands that may be addresses
 _CHOICES: Final = frozenset(("llvm.umin", "llvm.umax", "llvm.smin", "llvm.smax"))
 _ELSEWHERE: Final = frozenset((Origin.MEMORY, Origin.BEFORE, Origin.ELSEWHERE))
 
@@ -33,28 +33,28 @@ class Lattice(Protocol[P]):
 
     @property
     def data(self) -> P:
-        """It is not an address of any of the places."""
+        """The fact for a value that is not an address of any of the places."""
         ...
 
     def either(self, one: P, other: P) -> P:
-        """It is one of two values."""
+        """The fact for one of two values."""
         ...
 
     def step(self, values: Sequence[P], places: Sequence[int]) -> P:
-        """It is made of several, of which those at some places may be addresses, the others distances."""
+        """The fact for a sum: values at some places may be addresses, the others are offsets."""
         ...
 
     def opaque(self, values: Sequence[P]) -> P:
-        """It is made of several in another way."""
+        """The fact for any other function of several values."""
         ...
 
     def cut(self, value: P, bits: int) -> P:
-        """It is the low bits of a value, fewer than 64."""
+        """The fact for the low bits, fewer than 64, of a value."""
         ...
 
 
 class Pointing(NamedTuple, Generic[P]):
-    """A value: what its elements point to, all together."""
+    """A value: what any of its elements points to."""
 
     type: str
     element: str
@@ -81,7 +81,7 @@ class PointingWords(Generic[P]):
         self.found: dict[int, P] = {}
 
     def vector(self, scalar: str) -> str:
-        """The type of one scalar a lane."""
+        """The type with one scalar per lane."""
         return vector(scalar, 1)
 
     def _made(self, type_: str, to: P) -> Pointing[P]:
@@ -140,7 +140,7 @@ class PointingWords(Generic[P]):
     def intrinsic(
         self, name: str, *operands: Pointing[P], result: str | None = None, overload: str | None = None
     ) -> Pointing[P]:
-        """The smaller or the larger; of other intrinsics, a value that is no longer an address."""
+        """The smaller or the larger; any other intrinsic returns no address."""
         del overload
         if name in _CHOICES:
             return operands[0]._replace(to=self._lattice.either(operands[0].to, operands[1].to))
@@ -177,11 +177,11 @@ class PointingWords(Generic[P]):
         return self.constant("i32", 0)
 
     def literal(self, operand: tree.Operand) -> int | None:
-        """Not asked: no address depends on it."""
+        """Not needed: no address depends on it."""
         del operand
 
     def elements_in(self, operand: tree.Operand) -> int:
-        """A vector register is looked at as a whole."""
+        """A vector register is one value."""
         del operand
         return 1
 
@@ -214,7 +214,7 @@ class PointingWords(Generic[P]):
             self.write(one, value, signed)
 
     def write_mask(self, operand: tree.Operand, mask: Pointing[P]) -> None:
-        """Keep that a predicate is not an address."""
+        """Record that a predicate is not an address."""
         self.write(operand, mask)
 
     # -- masks, the carry flag, floating point
@@ -234,7 +234,7 @@ class PointingWords(Generic[P]):
         return self.constant("i32", 0)
 
     def set_carry(self, mask: Pointing[P]) -> None:
-        """Nothing."""
+        """Do nothing."""
 
     def rounded(self, name: str, direction: str, *operands: Pointing[P]) -> Pointing[P]:
         """No longer an address."""
@@ -253,10 +253,10 @@ class PointingWords(Generic[P]):
 
 
 def pointees(lattice: Lattice[P], instruction: tree.Instruction, read: Callable[[tree.Operand], P]) -> list[P]:
-    """What each destination of an instruction points to, in the order of the text.
+    """The points-to facts of an instruction's destinations, in the order of the text.
 
-    What comes from memory, from a callee or out of a tensor core is no address of the places; what has no row and does
-    not come from there is made of the operands in a way that is not known.
+    A result from memory, a callee or a tensor core is not an address of the places; any other without a row is an
+    unknown function of the operands.
     """
     names = [one.name for one in destinations(instruction)]
     if not names:

@@ -1,9 +1,9 @@
 """Rows read for poison: which bits of a result depend on unwritten bits.
 
-Every word has one rule, as every operation of VEX has one in Valgrind's memcheck: logic and shifts go bit by bit, what
-is poison in a sum makes poison of the bits above it, a choice by poison is poison where the choices differ, and what is
-no integer is poison as a whole. A rule is written in words itself and asks for the values that it needs, so that any
-reader of words may be below it: LLVM IR follows poison through a kernel, plain integers try the rules.
+Every word has one rule, like every VEX operation in Valgrind's memcheck: logic and shifts work bitwise; poison
+in a term of a sum poisons the higher bits; a selection by poison is poison where the choices differ; a result that is
+not an integer is poison as a whole. A rule is itself written in words and evaluates the values that it needs, so any
+reader of words may be below it: LLVM IR tracks poison through a kernel, plain integers test the rules.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ _SHIFTS: Final = frozenset(("shl", "lshr", "ashr"))
 
 
 class Keeper(Protocol[W]):
-    """Keeps the poison of registers; a predicate's is a mask."""
+    """Holds the poison of registers; that of a predicate is a mask."""
 
     def poison_of(self, operand: tree.Operand, type_: Type) -> W | None:
-        """The poison of an operand, integers of the type's shape; None if it cannot have poison."""
+        """The poison of an operand, integers of the type's shape; None if it has no poison."""
         ...
 
     def keep(self, operand: tree.Operand, found: Shadowed[W], *, signed: bool) -> None:
-        """Take the poison of a result."""
+        """Store the poison of a result."""
         ...
 
 
@@ -49,7 +49,7 @@ class PoisonWords(PoisonRules[W]):
         self.is_paired = below.is_paired
 
     def vector(self, scalar: str) -> str:
-        """The type of one scalar a lane."""
+        """The type with one scalar per lane."""
         return vector(scalar, self.width)
 
     # -- values
@@ -59,7 +59,7 @@ class PoisonWords(PoisonRules[W]):
         return Shadowed(type_, lambda: self._below.constant(type_, value))
 
     def apply(self, name: str, *operands: Shadowed[W]) -> Shadowed[W]:
-        """Logic and shifts bit by bit, sums and products upwards, anything else as a whole."""
+        """Logic and shifts bitwise, sums and products upwards, anything else as a whole."""
         type_ = operands[0].type
 
         def make() -> W:
@@ -83,7 +83,7 @@ class PoisonWords(PoisonRules[W]):
         return self._made(type_, make, self._whole(found, type_), COMPUTED, operands)
 
     def compare(self, predicate: str, left: Shadowed[W], right: Shadowed[W]) -> Shadowed[W]:
-        """Poison where a side is; not of what differs already in bits that are written."""
+        """Poison where either side is, unless written bits already decide."""
         type_ = like(left.type, "i1")
 
         def make() -> W:
@@ -101,7 +101,7 @@ class PoisonWords(PoisonRules[W]):
         return self._made(type_, make, some, COMPUTED, both)
 
     def select(self, condition: Shadowed[W], then: Shadowed[W], otherwise: Shadowed[W]) -> Shadowed[W]:
-        """What is chosen; where poison chooses, the bits in which both differ."""
+        """The poison of the selected value; if the condition is poison, the bits in which both differ."""
         type_ = then.type
 
         def make() -> W:
@@ -129,7 +129,7 @@ class PoisonWords(PoisonRules[W]):
         return self._made(type_, make, found, done, (*sides, steered))
 
     def convert(self, name: str, value: Shadowed[W], scalar: str) -> Shadowed[W]:
-        """Integers of another width bit by bit, anything else as a whole."""
+        """Integers of another width bitwise, anything else as a whole."""
         type_ = like(value.type, scalar)
 
         def make() -> W:
@@ -154,7 +154,7 @@ class PoisonWords(PoisonRules[W]):
         return self._made(type_, make, found, value.done, (value,))
 
     def resize(self, value: Shadowed[W], bits: int, signed: bool = False) -> Shadowed[W]:
-        """What is cut off is gone, what is added is written, except for copies of the sign."""
+        """Dropped bits lose their poison; added bits are written, except for copies of the sign."""
         if bits == value.bits:
             return value
         return self.convert("trunc" if bits < value.bits else "sext" if signed else "zext", value, f"i{bits}")
@@ -177,7 +177,7 @@ class PoisonWords(PoisonRules[W]):
     def intrinsic(
         self, name: str, *operands: Shadowed[W], result: str | None = None, overload: str | None = None
     ) -> Shadowed[W]:
-        """The order of bits is reversed bit by bit, anything else is poison as a whole."""
+        """Bit reversal works bitwise, anything else as a whole."""
         type_ = result or operands[0].type
 
         def make() -> W:
@@ -196,11 +196,11 @@ class PoisonWords(PoisonRules[W]):
         return self._as_a_whole(left.type, lambda: self._below.divide(name, left.value, right.value), (left, right))
 
     def lookup(self, table: int, first: Shadowed[W], second: Shadowed[W], third: Shadowed[W]) -> Shadowed[W]:
-        """As for the logic operations that it expands to."""
+        """As its expansion to logic operations."""
         return expansions.lookup(words_of(self), table, first, second, third)
 
     def permute(self, first: Shadowed[W], second: Shadowed[W], selector: Shadowed[W] | int, mode: str) -> Shadowed[W]:
-        """The bytes of poison move as those of values; all is poison where the selector is."""
+        """Poison moves like the bytes of the values; all is poison if the selector is."""
 
         def chosen(low: W, high: W) -> W:
             return self._below.permute(low, high, selector if isinstance(selector, int) else selector.value, mode)
@@ -247,7 +247,7 @@ class PoisonWords(PoisonRules[W]):
         return Shadowed(shape, lambda: self._below.read(operand, type_), found)
 
     def read_all(self, operand: tree.Operand, type_: Type | str) -> tuple[Shadowed[W], ...]:
-        """The elements of a vector expression; the registers that are vectors have no poison."""
+        """The elements of a vector expression; vector registers have no poison."""
         if isinstance(operand, tree.Vector):
             return tuple(self.read(one, type_) for one in operand.elements)
         if self._below.elements_in(operand) > 1:
@@ -255,25 +255,25 @@ class PoisonWords(PoisonRules[W]):
         return (self.read(operand, type_),)
 
     def read_mask(self, operand: tree.Operand) -> Shadowed[W]:
-        """A predicate, or its opposite, which is poison where it is."""
+        """A predicate, or its negation, which has the same poison."""
         inner = operand.operand if isinstance(operand, tree.Unary) else operand
         found = self._keeper.poison_of(inner, ptx_type("pred"))
         return Shadowed(f"i{self.width}", lambda: self._below.read_mask(operand), found)
 
     def literal(self, operand: tree.Operand) -> int | None:
-        """The integer that an operand is known to be."""
+        """The known integer value of an operand."""
         return self._below.literal(operand)
 
     def elements_in(self, operand: tree.Operand) -> int:
-        """How many elements a register has."""
+        """The number of elements of a register."""
         return self._below.elements_in(operand)
 
     def address(self, operand: tree.Operand) -> Shadowed[W]:
-        """The address of an element of an array: its index was used."""
+        """The address of an element of an array, whose index has been checked."""
         return Shadowed(self.vector("i64"), lambda: self._below.address(operand))
 
     def special(self, name: str) -> Shadowed[W]:
-        """Special registers are written."""
+        """A special register, which has no poison."""
         return _known(self._below.special(name))
 
     def write(self, operand: tree.Operand, value: Shadowed[W], signed: bool = False) -> None:
@@ -306,11 +306,11 @@ class PoisonWords(PoisonRules[W]):
         return Shadowed(f"i{self.width}", make, found, lanes.done, lanes.steered)
 
     def carry(self) -> Shadowed[W]:
-        """CC.CF, whose poison is not kept."""
+        """CC.CF, whose poison is not tracked."""
         return Shadowed(f"i{self.width}", self._below.carry)
 
     def set_carry(self, mask: Shadowed[W]) -> None:
-        """CC.CF keeps no poison."""
+        """Set CC.CF, without its poison."""
 
     def within_cta(self, addresses: Shadowed[W]) -> Shadowed[W]:
         """As a whole."""
@@ -327,6 +327,6 @@ def _known(value: W) -> Shadowed[W]:
 
 
 def words_of(reader: PoisonWords[W]) -> Words[Any]:
-    """The same, as rows see it: pyright proves that no word lacks its rule."""
+    """The reader as rows see it: pyright proves that every word has a rule."""
     held: Words[Shadowed[W]] = reader
     return held

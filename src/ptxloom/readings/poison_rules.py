@@ -1,4 +1,4 @@
-"""How poison goes from the operands of a word to its result: bit by bit, upwards, or as a whole (`readings.poison`)."""
+"""How poison propagates from a word's operands to its result: bitwise, upwards, or as a whole (`readings.poison`)."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class PoisonRules(Generic[W]):
         return Shadowed(type_, make, poison, done, steered)
 
     def _as_a_whole(self, type_: str, make: Callable[[], W], operands: tuple[Shadowed[W], ...]) -> Shadowed[W]:
-        """An element is poison if one is that it was made of; one lane's stand beside each other in order."""
+        """An element is poison if any of its sources is; the elements of a lane are adjacent and in order."""
         poisoned = [one.poison for one in operands if one.poison is not None]
         if not poisoned:
             return Shadowed(type_, make)
@@ -45,7 +45,7 @@ class PoisonRules(Generic[W]):
         return self._made(type_, make, found, COMPUTED, operands)
 
     def _masked(self, name: str, left: Shadowed[W], right: Shadowed[W]) -> W:
-        """`and`, `or`: not where the other side alone decides, with a 0 or a 1."""
+        """`and`, `or`: no poison where the other side alone decides, with a 0 or a 1."""
         found = self._either((left, right))
         for one, other in ((left, right), (right, left)):
             if other.poison is not None:
@@ -55,7 +55,7 @@ class PoisonRules(Generic[W]):
         return found
 
     def _shifted(self, name: str, value: Shadowed[W], by: Shadowed[W]) -> W:
-        """The poison is shifted; all is poison where the distance is."""
+        """The poison is shifted; all is poison if the distance is."""
         found = None if value.poison is None else self._below.apply(name, value.poison, by.value)
         if by.poison is None:
             return cast("W", found)
@@ -78,10 +78,10 @@ class PoisonRules(Generic[W]):
         return self._below.apply("xor", value, self._below.constant(value.type, -1))
 
     def _some(self, poison: W) -> W:
-        """The elements of which some bits are poison."""
+        """Whether each element has any poison bits."""
         return poison if poison.bits == 1 else self._below.compare("ne", poison, self._below.constant(poison.type, 0))
 
     def _whole(self, poison: W, type_: str) -> W:
-        """Whole elements, where some of their bits are poison."""
+        """All bits of elements with any poison bits."""
         wide = element(integer_like(type_))
         return poison if wide == "i1" else self._below.convert("sext", self._some(poison), wide)

@@ -11,17 +11,17 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 COMPUTED, MOVED, LOADED = range(3)
-"""What has been done to poison since it was loaded; of what several did, the least counts."""
+"""The history of poison since it was loaded; a combination of several has the lowest."""
 
 
 class Shadowed(Generic[W]):
     """A value and its poison.
 
     Attributes:
-        type: Of the value.
+        type: The value's type.
         poison: The unwritten bits, integers of the same shape; None if all are written.
-        done: COMPUTED, MOVED or LOADED: what was done to them.
-        steered: A mask of the lanes that were chosen by poison; None if no lane was.
+        done: Their history: COMPUTED, MOVED or LOADED.
+        steered: A mask of the lanes selected by poison; None if no lane was.
     """
 
     __slots__ = ("_make", "_value", "done", "poison", "steered", "type")
@@ -38,7 +38,7 @@ class Shadowed(Generic[W]):
 
     @property
     def value(self) -> W:
-        """What the instruction computes: built by the reader below when a rule first asks."""
+        """The computed value, built by the reader below when a rule first needs it."""
         if self._value is None:
             self._value = self._make()
         return self._value
@@ -55,5 +55,5 @@ class Shadowed(Generic[W]):
 
     @property
     def is_exact(self) -> bool:
-        """Whether its poison is known bit by bit: nothing was computed with any."""
+        """Whether its poison is known bit by bit: it was never used in a computation."""
         return self.poison is None or self.done != COMPUTED

@@ -1,7 +1,7 @@
-"""Rows read as terms: what a result is, in words over the operands, as a value to be looked at.
+"""Rows read as terms: a result as an expression tree of words over the operands.
 
-Who asks what kind of thing an instruction computes (a sum, a copy, a function of bits, a product) asks its term, and
-names no opcode. Terms are small and kept for every way in which an instruction is written.
+Code that classifies an instruction's results (a sum, a copy, a bitwise function, a product) examines its term, and
+names no opcode. Terms are small, and cached for every way to write an instruction.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 CONSTANT: Final = "constant"
 OPERAND: Final = "operand"
-_MOST: Final = 4096  # instructions whose terms are kept
+_MOST: Final = 4096  # cached instructions
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,9 +32,9 @@ class Term:
     """A value.
 
     Attributes:
-        type: As in rows, for one lane.
-        word: Its kind: a word of `meaning.words`, or the operation that one names; CONSTANT or OPERAND.
-        of: The terms that it is made of.
+        type: Its type as in rows, for one lane.
+        word: Its kind: a word of `meaning.words`, or an operation named by one; CONSTANT or OPERAND.
+        of: Its operands.
         what: The number of a constant; the place of an operand, and of an element in it; other arguments of its word.
     """
 
@@ -55,7 +55,7 @@ class Term:
 
 
 class Result(NamedTuple):
-    """What an instruction writes to one operand, by its place; `signed`: extended by its sign in wider registers."""
+    """The value written to the operand at a place; `signed`: sign-extended in wider registers."""
 
     place: int
     value: Term
@@ -63,13 +63,13 @@ class Result(NamedTuple):
 
 
 class Meaning(NamedTuple):
-    """What an instruction computes.
+    """The meaning of an instruction.
 
     Attributes:
         results: The results, in the order in which its row writes them.
         words: Everything in the row: words, and the operations that they name.
-        converts: Each element of a result is one of an operand, in another format.
-        operands: The places of the operands that results are made of.
+        converts: Whether each element of a result is one of an operand's, in another format.
+        operands: The places of the operands that results depend on.
     """
 
     results: tuple[Result, ...]
@@ -79,7 +79,7 @@ class Meaning(NamedTuple):
 
 
 def meaning_of(instruction: tree.Instruction) -> Meaning | None:
-    """What an instruction computes; None if that does not follow from its operands alone.
+    """The meaning of an instruction; None if its results depend on more than its operands.
 
     Example:
         >>> from ptxloom.syntax import parse
@@ -92,7 +92,7 @@ def meaning_of(instruction: tree.Instruction) -> Meaning | None:
 
 
 def words(instruction: tree.Instruction) -> frozenset[str]:
-    """The words and operations by which an instruction computes; none if it does more than compute."""
+    """The words and operations in an instruction's row; empty if it does more than compute."""
     found = meaning_of(instruction)
     return found.words if found is not None else frozenset()
 
@@ -102,7 +102,7 @@ def _all(term: Term) -> tuple[Term, ...]:
 
 
 def parts_of(term: Term, into: Callable[[Term], tuple[Term, ...]] = _all) -> Iterator[Term]:
-    """A term, and all that it is made of, each once; `into` limits the terms that are followed."""
+    """A term and all its subterms, each once; `into` selects the operands to follow."""
     waiting, seen = [term], set[int]()
     while waiting:
         one = waiting.pop()
@@ -113,7 +113,7 @@ def parts_of(term: Term, into: Callable[[Term], tuple[Term, ...]] = _all) -> Ite
 
 
 def operands_of(term: Term) -> frozenset[int]:
-    """The places of the operands that a term is made of."""
+    """The places of the operands that a term depends on."""
     return frozenset(one.what[0] for one in parts_of(term) if isinstance(one.what, tuple) and one.word == OPERAND)
 
 
@@ -121,7 +121,7 @@ def operands_of(term: Term) -> frozenset[int]:
 
 
 class WrittenInstruction(NamedTuple):
-    """An instruction, and how it is written: instructions that are written alike mean the same."""
+    """An instruction as a key: instructions that are written alike mean the same."""
 
     instruction: tree.Instruction
     written: tuple[str, tuple[str, ...], tuple[object, ...]]
@@ -137,13 +137,13 @@ class WrittenInstruction(NamedTuple):
 
 
 def asked_of(instruction: tree.Instruction) -> WrittenInstruction:
-    """An instruction with how it is written."""
+    """An instruction as a key."""
     written = tuple(map(_written, instruction.operands))
     return WrittenInstruction(instruction, (instruction.opcode, instruction.qualifiers, written))
 
 
 def _written(operand: tree.Operand) -> object:
-    """What of an operand decides on a row's words: its kind, its length, its value where it is a constant."""
+    """The properties of an operand that affect a row's words: its kind, its length, a constant's value."""
     match operand:
         case tree.Vector(elements):
             return tuple(map(_written, elements))
@@ -157,7 +157,7 @@ def _written(operand: tree.Operand) -> object:
 
 @lru_cache(_MOST)
 def meaning(asked: WrittenInstruction) -> Meaning | None:
-    """What an instruction computes, as it is written."""
+    """The meaning of an instruction, cached."""
     form = Form(asked.instruction)
     try:
         row = table.find(form)
@@ -188,7 +188,7 @@ class _Terms:
         }
 
     def vector(self, scalar: str) -> str:
-        """The type of one scalar a lane."""
+        """The type with one scalar per lane."""
         return vector(scalar, 1)
 
     def _made(self, type_: str, word: str, *of: Term, what: int | str | tuple[int, ...] | None = None) -> Term:
@@ -276,7 +276,7 @@ class _Terms:
         return constant(operand)
 
     def elements_in(self, operand: tree.Operand) -> int:
-        """A vector register is looked at as a whole."""
+        """A vector register is one value."""
         del operand
         return 1
 
@@ -289,7 +289,7 @@ class _Terms:
         return self._made(vector("i32", 1), "special", what=name)
 
     def write(self, operand: tree.Operand, value: Term, signed: bool = False) -> None:
-        """Keep a result; by its sign it is extended in wider registers."""
+        """Keep a result; `signed`: sign-extended in wider registers."""
         self.results.append(Result(self._place(operand)[0], value, signed))
 
     def write_all(self, operand: tree.Operand, values: tuple[Term, ...], signed: bool = False) -> None:
@@ -316,7 +316,7 @@ class _Terms:
         return self._made("i32", "carry")
 
     def set_carry(self, mask: Term) -> None:
-        """CC.CF is no register."""
+        """Do nothing: CC.CF is not a register."""
         self.said.add("set_carry")
         del mask
 

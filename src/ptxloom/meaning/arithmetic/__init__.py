@@ -1,1 +1,1 @@
-"""What instructions compute of the values in registers, each lane for itself."""
+"""Instructions that compute with values in registers, each lane separately."""

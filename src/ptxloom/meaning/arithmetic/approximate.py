@@ -1,4 +1,4 @@
-"""Approximate functions (PTX ISA 9.7.3 and 9.7.4): the hardware's tables, and what ptxas puts around them.
+"""Approximate functions (PTX ISA 9.7.3 and 9.7.4): the hardware's tables, and the code that ptxas emits around them.
 
 Without `.ftz` a subnormal operand is scaled up first and the result scaled back.
 """
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 family: Final = Family()
 
-_TURN: Final = 0x3E22F983  # 1 / (2 pi), as ptxas multiplies by it
-_HUGE: Final = 0x7E800000  # 2^126: reciprocals of what is larger are subnormal
+_TURN: Final = 0x3E22F983  # 1 / (2 pi), the factor that ptxas uses
+_HUGE: Final = 0x7E800000  # 2^126: reciprocals of larger values are subnormal
 _SCALES: Final = {"sqrt": -12.0, "rsqrt": 12.0, "rcp": 24.0}
 
 
@@ -85,7 +85,7 @@ def div(b: Words[W], op: Op) -> None:
 
 @family("sin", "cos")
 def waves(b: Words[W], op: Op) -> None:
-    """The sine and cosine of radians, which are turned into turns first."""
+    """The sine and cosine of radians, which are first converted to turns."""
     value = b.read(op.operands[1], "f32")
     factor = numbers.as_float(b, b.constant(like(value.type, "i32"), _TURN))
     b.write(op.operands[0], unit(b, op.opcode, numbers.rounded(b, "fmul", "rz", value, factor)))
@@ -118,7 +118,7 @@ def ex2(b: Words[W], op: Op) -> None:
 
 @family("ex2", types="f16 f16x2 bf16 bf16x2")
 def ex2_half(b: Words[W], op: Op) -> None:
-    """Two to a power, cut toward zero; too large is infinite."""
+    """Two to a power, truncated toward zero; overflow gives infinity."""
     name = op.type.name.removesuffix("x2")
     wide = numbers.widen(b, numbers.bits_of(b, b.read(op.operands[1], op.type)), name)
     result = _paired(b, "ex2", wide)
@@ -141,7 +141,7 @@ def _paired(b: Words[W], name: str, value: W) -> W:
 
 @family("tanh")
 def tanh(b: Words[W], op: Op) -> None:
-    """The hyperbolic tangent; narrow results are cut toward zero."""
+    """The hyperbolic tangent; narrow results are truncated toward zero."""
     name = op.type.name.removesuffix("x2")
     wide = numbers.widen(b, numbers.bits_of(b, b.read(op.operands[1], op.type)), name)
     result = _paired(b, "tanh", wide)
@@ -150,7 +150,7 @@ def tanh(b: Words[W], op: Op) -> None:
 
 @family("rcp", "rsqrt", types="f64", when=lambda op: op.has("approx"))
 def doubles(b: Words[W], op: Op) -> None:
-    """Of f64: what the unit makes of the high half; without `.ftz` as ptxas refines it."""
+    """For f64: the unit's result for the high half; without `.ftz` refined as in ptxas's code."""
     value = b.read(op.operands[1], "f64")
     if op.has("ftz"):
         b.write(op.operands[0], _high(b, f"{op.opcode}64", value))

@@ -19,7 +19,7 @@ _BIG: Final = "u32 s32 u64 s64"
 
 @family("popc", types="b32 b64", lanewise=True)
 def popc(b: Words[W], op: Op) -> None:
-    """How many bits are set."""
+    """The number of set bits."""
     value = b.read(op.operands[1], op.type)
     b.write(op.operands[0], b.resize(b.intrinsic("llvm.ctpop", value), 32))
 
@@ -36,7 +36,7 @@ def _leading_zeros(b: Words[W], value: W) -> W:
 
 @family("bfind", types=_BIG, lanewise=True)
 def bfind(b: Words[W], op: Op) -> None:
-    """The place of the highest bit unlike the sign, or the shift that brings it to the top; -1 without such a bit."""
+    """The position of the highest bit that differs from the sign, or the shift that moves it to the top; -1 if none."""
     value = b.read(op.operands[1], op.type)
     bits = op.type.bits
     if op.type.signed:
@@ -93,7 +93,7 @@ def bfe(b: Words[W], op: Op) -> None:
 
 @family("bfi", types="b32 b64", lanewise=True)
 def bfi(b: Words[W], op: Op) -> None:
-    """The second value with the low `len` bits of the first put in at `pos`."""
+    """The second value with the low `len` bits of the first inserted at `pos`."""
     target, source, base, position, length = op.operands
     bits = op.type.bits
     field, whole = b.read(source, op.type), b.read(base, op.type)
@@ -107,9 +107,9 @@ def bfi(b: Words[W], op: Op) -> None:
 
 @family("fns", types="b32")
 def fns(b: Words[W], op: Op) -> None:
-    """The place of the n-th set bit from `base` on, upwards or downwards; -1 if there is no such bit.
+    """The position of the n-th set bit from `base` on, upwards or downwards; -1 if there is no such bit.
 
-    What the manual leaves open is as on an H200: a base above 31 finds nothing; for an offset of -2^31 the result is 0.
+    Unspecified cases follow an H200: a base above 31 finds nothing; for an offset of -2^31 the result is 0.
     """
     target, source, base, offset = op.operands
     value, start, count = b.read(source, "b32"), b.read(base, "b32"), b.read(offset, "s32")
@@ -120,7 +120,7 @@ def fns(b: Words[W], op: Op) -> None:
     left = b.intrinsic("llvm.abs", count, b.constant("i1", 0))
     left = b.select(b.compare("eq", count, zero), one, left)
     valid = b.compare("ult", start, b.constant(value.type, LANES))
-    for step in range(LANES):  # where the search is after `step` steps
+    for step in range(LANES):  # the position of the search after `step` steps
         by = b.constant(value.type, step)
         place = b.select(upwards, b.apply("add", start, by), b.apply("sub", start, by))
         inside = b.apply("and", valid, b.compare("ult", place, b.constant(value.type, LANES)))
@@ -183,7 +183,7 @@ def lop3(b: Words[W], op: Op) -> None:
 
 @family("shf", types="b32")
 def shf(b: Words[W], op: Op) -> None:
-    """Two words as one of 64 bits, shifted; the high word of a left shift, the low word of a right shift."""
+    """Two words concatenated to 64 bits and shifted; the high word of a left shift, the low word of a right shift."""
     target, low, high, amount = op.operands
     by = b.read(amount, "u32")
     by = b.apply("and", by, b.constant(by.type, 31)) if op.has("wrap") else _at_most_32(b, by)

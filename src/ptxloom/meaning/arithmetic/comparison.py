@@ -26,7 +26,7 @@ _COMBINATIONS: Final = ("and", "or", "xor")
 
 
 def _compare(b: Words[W], op: Op, left: tree.Operand, right: tree.Operand) -> W:
-    """Where the comparison holds: i1 elements, two a lane for packed types."""
+    """Where the comparison holds: i1 elements, two per lane for packed types."""
     name = op.one_of(_COMPARISONS)
     if not name:
         raise op.unsupported("it names no comparison")
@@ -52,7 +52,7 @@ def _compare_floats(b: Words[W], op: Op, name: str, x: W, y: W) -> W:
 
 
 def _combine(b: Words[W], op: Op, found: W) -> W:
-    """A mask joined with the predicate that `.and`, `.or` or `.xor` asks for."""
+    """A mask combined with the predicate by `.and`, `.or` or `.xor`."""
     combination = op.one_of(_COMBINATIONS)
     return b.apply(combination, found, b.read_mask(op.operands[3])) if combination else found
 
@@ -111,7 +111,7 @@ def _plain(type_: Type) -> Type:
 
 @family("slct", lanewise=True)
 def slct(b: Words[W], op: Op) -> None:
-    """The first value where the chooser is not negative, else the second; NaN chooses the second."""
+    """The first value where the selector is not negative, else the second; NaN selects the second."""
     target, first, second, chooser = op.operands
     plain = _plain(op.types[0])
     value = b.read(chooser, op.type)

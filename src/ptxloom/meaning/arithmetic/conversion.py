@@ -34,7 +34,7 @@ def _float_to_integer(op: Op) -> bool:
 
 
 def _read_float(b: Words[W], op: Op, operand: tree.Operand, type_: Type) -> W:
-    """A float operand, exactly, as `float` or `double`; f32 flushed if asked, though not on the way to f16."""
+    """A float operand, exactly, as `float` or `double`; f32 flushed if requested, but not in conversions to f16."""
     bits = numbers.bits_of(b, b.read(operand, type_))
     if op.has("ftz") and type_.name == "f32" and op.types[0].name != "f16":
         bits = numbers.flush(b, bits, "f32")
@@ -42,7 +42,7 @@ def _read_float(b: Words[W], op: Op, operand: tree.Operand, type_: Type) -> W:
 
 
 def _write_float(b: Words[W], op: Op, value: W, name: str, direction: str) -> None:
-    """Round to a format and write; clamps and flushes come after the rounding."""
+    """Round to a format and write; clamping and flushing follow the rounding."""
     from_double = op.types[1].name == "f64"
     narrow = numbers.narrow_flushed if op.has("ftz") and name == "f32" else numbers.narrow
     bits = narrow(b, value, name, direction, payload=from_double)
@@ -61,7 +61,7 @@ def float_to_float(b: Words[W], op: Op) -> None:
     value = _read_float(b, op, op.operands[1], source)
     integral = op.one_of(_TO_INTEGER)
     if to.name == "f32" and source.name in {"f32", "bf16"} and not integral and not op.has("ftz", "sat"):
-        b.write(op.operands[0], value)  # the bits are moved, NaN and all
+        b.write(op.operands[0], value)  # the bits are copied, even of NaN
         return
     if integral:
         value = b.intrinsic(f"llvm.{_TO_INTEGER[integral]}", value)
@@ -69,7 +69,7 @@ def float_to_float(b: Words[W], op: Op) -> None:
         value = b.convert("fpext", numbers.canonical(b, value) if op.has("ftz") else value, "double")
     direction = "rn" if integral else op.one_of(numbers.DIRECTIONS, "rn")
     if integral or to.name == source.name or (source.name in _HALVES and to.name == "f32"):
-        direction = "rn"  # nothing is lost
+        direction = "rn"  # exact
     _write_float(b, op, value, to.name, direction)
 
 
@@ -130,7 +130,7 @@ def to_tf32(b: Words[W], op: Op) -> None:
         added = b.constant(bits.type, 0)
     rounded = b.apply("and", b.apply("add", bits, added), mask)
     nan = numbers.is_nan(b, numbers.as_float(b, bits))
-    if op.has("rna"):  # a NaN keeps its first bits
+    if op.has("rna"):  # a NaN keeps its leading bits
         rounded = b.select(nan, b.apply("and", bits, mask), rounded)
     if op.has("relu"):
         negative = b.compare("slt", rounded, b.constant(bits.type, 0))
@@ -152,7 +152,7 @@ def to_tf32(b: Words[W], op: Op) -> None:
     converts=True,
 )
 def to_pair(b: Words[W], op: Op) -> None:
-    """Two f32, the first into the upper half."""
+    """Two f32, the first in the upper half."""
     name = op.types[0].name.removesuffix("x2")
     direction = op.one_of(numbers.DIRECTIONS, "rn")
     halves: list[W] = []
@@ -167,7 +167,7 @@ def to_pair(b: Words[W], op: Op) -> None:
 
 @family("cvt", when=lambda op: op.has("pack"), lanewise=True, converts=True)
 def pack(b: Words[W], op: Op) -> None:
-    """Two s32 clamped to a narrow type, the first above the second, above c shifted up if there is one."""
+    """Two s32 clamped to a narrow type, the first above the second; both above the shifted c if there is one."""
     to = op.types[0]
     bits = element_type(to.name).bits
     target, high, low, *rest = op.operands

@@ -1,7 +1,7 @@
 """Extended-precision arithmetic: sums and products that set and use the carry flag CC.CF (PTX ISA 9.7.2).
 
-A difference is computed as a + ~b + CC.CF, so the flag is 0 where it borrows; `sub.cc` followed by `addc`, which the
-manual leaves open, shows it on an H200.
+A difference is computed as a + ~b + CC.CF, so the flag is 0 on a borrow; `sub.cc` followed by `addc`, which the
+manual leaves undefined, shows it on an H200.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ def _sets_carry(op: Op) -> bool:
 
 
 def _carry_in(b: Words[W], op: Op, like: W) -> W | None:
-    """The carry that `addc`, `subc` and `madc` use, 0 or 1 in each lane; None for the others."""
+    """The carry-in of `addc`, `subc` and `madc`, 0 or 1 in each lane; None for other opcodes."""
     if op.opcode not in {"addc", "subc", "madc"}:
         return None
     return b.convert("zext", b.lanes(b.carry()), like.element)
 
 
 def _sum(b: Words[W], x: W, y: W, carry: W | None) -> tuple[W, W]:
-    """X + y + carry, and in which lanes it does not fit."""
+    """X + y + carry, and the lanes in which it overflows."""
     total = b.apply("add", x, y)
     over = b.compare("ult", total, x)
     if carry is None:
@@ -40,7 +40,7 @@ def _sum(b: Words[W], x: W, y: W, carry: W | None) -> tuple[W, W]:
 
 
 def _difference(b: Words[W], x: W, y: W, carry: W | None) -> tuple[W, W]:
-    """X - y, less 1 where the carry is 0, and in which lanes it does not borrow."""
+    """X - y, less 1 where the carry is 0, and the lanes without a borrow."""
     rest = b.apply("sub", x, y)
     enough = b.compare("uge", x, y)
     if carry is None:
@@ -53,7 +53,7 @@ def _difference(b: Words[W], x: W, y: W, carry: W | None) -> tuple[W, W]:
 @family("add", "sub", types=_WORDS, when=_sets_carry)
 @family("addc", "subc", types=_WORDS)
 def add_sub(b: Words[W], op: Op) -> None:
-    """D = a ± b ± carry; `.cc` keeps the carry."""
+    """D = a ± b ± carry; `.cc` sets the carry."""
     target, left, right = op.operands
     x, y = b.read(left, op.type), b.read(right, op.type)
     compute = _sum if op.opcode.startswith("add") else _difference
@@ -66,7 +66,7 @@ def add_sub(b: Words[W], op: Op) -> None:
 @family("mad", types=_WORDS, when=_sets_carry)
 @family("madc", types=_WORDS)
 def mad(b: Words[W], op: Op) -> None:
-    """D = half of a * b, + c + carry; `.cc` keeps the carry."""
+    """D = half of a * b, + c + carry; `.cc` sets the carry."""
     target, left, right, addend = op.operands
     x, y, z = (b.read(o, op.type) for o in (left, right, addend))
     if op.has("lo"):

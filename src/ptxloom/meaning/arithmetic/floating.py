@@ -26,13 +26,13 @@ def _read(b: Words[W], op: Op, operand: tree.Operand) -> W:
 
 
 def _rounded(b: Words[W], op: Op, name: str, *operands: W) -> W:
-    """Rounded once, subnormals flushed if the instruction asks."""
+    """Rounded once, subnormals flushed if the instruction says so."""
     rounded = numbers.rounded_flushed if op.has("ftz") else numbers.rounded
     return rounded(b, name, _direction(op), *operands)
 
 
 def _write(b: Words[W], op: Op, value: W) -> None:
-    """Write a result: saturated, NaN made canonical, as the instruction asks."""
+    """Write a result: saturated, NaN made canonical, as the instruction requires."""
     value = numbers.saturate(b, value) if op.has("sat") else numbers.canonical(b, value)
     b.write(op.operands[0], value)
 
@@ -45,14 +45,14 @@ def arithmetic(b: Words[W], op: Op) -> None:
     name = "fma" if op.opcode in {"fma", "mad"} else f"f{op.opcode}"
     values = [_read(b, op, o) for o in op.operands[1:]]
     result = _rounded(b, op, name, *values)
-    if op.type.name == "f64":  # the NaN of b comes first, then that of c, then that of a; in a quotient that of a
+    if op.type.name == "f64":  # a NaN in b takes precedence, then c's, then a's; in a quotient a's
         result = numbers.first_nan(b, result, *(values if op.opcode == "div" else (*values[1:], values[0])))
     _write(b, op, result)
 
 
 @family("add", "sub", "mul", "fma", types="f32x2", lanewise=True)
 def pairs(b: Words[W], op: Op) -> None:
-    """Two f32 in each lane, each as if it stood alone: by the manual, no Blackwell has been asked."""
+    """Two f32 in each lane, each computed separately: by the manual, not confirmed on a Blackwell."""
     arithmetic(b, op)
 
 
@@ -104,7 +104,7 @@ def min_max(b: Words[W], op: Op) -> None:
     target, *sources = op.operands
     name, result = packed_bits(b, op, sources[0])
     largest, nan, xorsign = op.opcode == "max", op.has("NaN"), op.has("xorsign")
-    magnitudes = op.has("abs") and not xorsign  # of three
+    magnitudes = op.has("abs") and not xorsign  # with three operands
     result = numbers.magnitude(b, result, name) if magnitudes else result
     for source in sources[1:]:
         _, other = packed_bits(b, op, source)
@@ -114,7 +114,7 @@ def min_max(b: Words[W], op: Op) -> None:
 
 
 def packed_bits(b: Words[W], op: Op, operand: tree.Operand) -> tuple[str, W]:
-    """The format of an operand's elements and their bits, flushed if the instruction asks for it."""
+    """The format of an operand's elements and their bits, flushed if the instruction says so."""
     name = op.type.name.removesuffix("x2")
     bits = numbers.bits_of(b, b.read(operand, op.type))
     return name, numbers.flush(b, bits, name) if op.has("ftz") else bits
@@ -129,7 +129,7 @@ def copysign(b: Words[W], op: Op) -> None:
 
 @family("testp", types=_EXACT, lanewise=True)
 def testp(b: Words[W], op: Op) -> None:
-    """Whether a value is of a kind."""
+    """Whether a value is of a given class."""
     form = numbers.FORMATS[op.type.name]
     bits = numbers.bits_of(b, b.read(op.operands[1], op.type))
     magnitude = numbers.magnitude(b, bits, op.type.name)

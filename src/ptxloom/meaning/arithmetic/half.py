@@ -34,7 +34,7 @@ def arithmetic(b: Words[W], op: Op) -> None:
 
 
 def _exact(b: Words[W], op: Op, name: str, bits: list[W]) -> W:
-    """The result before the last rounding: exact, to odd, or wide enough that rounding again does no harm."""
+    """The result before the last rounding: exact, rounded to odd, or wide enough that rounding twice is harmless."""
     floats = [numbers.widen(b, v, name) for v in bits]
     if op.opcode in {"add", "sub"}:  # 24 bits are at least 2 * 11 + 2: rounding twice is rounding once
         return b.apply(f"f{op.opcode}", *floats)
@@ -46,7 +46,7 @@ def _exact(b: Words[W], op: Op, name: str, bits: list[W]) -> W:
 
 
 def _in_bounds(b: Words[W], bits: W, factors: list[W]) -> W:
-    """Zero where a factor is the out-of-bounds NaN, that which tensor copies fill with, of either sign."""
+    """Zero where a factor is the out-of-bounds NaN, the fill value of tensor copies, of either sign."""
     for factor in factors:
         magnitude = b.apply("and", factor, b.constant(factor.type, 0x7FFF))
         outside = b.compare("eq", magnitude, b.constant(factor.type, _OUT_OF_BOUNDS))

@@ -43,7 +43,7 @@ def mul(b: Words[W], op: Op) -> None:
 
 @family("mad", types=_WORDS, lanewise=True)
 def mad(b: Words[W], op: Op) -> None:
-    """D = a * b + c, on the half of the product asked for; `.sat` clamps hi.s32."""
+    """D = a * b + c, with the requested half of the product; `.sat` clamps hi.s32."""
     target, left, right, addend = op.operands
     x, y = b.read(left, op.type), b.read(right, op.type)
     bits = op.type.bits
@@ -79,7 +79,7 @@ def neg(b: Words[W], op: Op) -> None:
 
 @family("abs", types="s16 s32 s64", lanewise=True)
 def abs_(b: Words[W], op: Op) -> None:
-    """D = |a|; the most negative value stays."""
+    """D = |a|; the most negative value is unchanged."""
     value = b.read(op.operands[1], op.type)
     negated = b.apply("sub", b.constant(value.type, 0), value)
     b.write(op.operands[0], b.intrinsic("llvm.smax", value, negated))

@@ -30,20 +30,20 @@ def logic(b: Words[W], op: Op) -> None:
 
 @family("not", types="pred", lanewise=True)
 def not_predicate(b: Words[W], op: Op) -> None:
-    """The other truth value."""
+    """Logical negation."""
     b.write_mask(op.operands[0], b.apply("xor", b.read_mask(op.operands[1]), b.constant("i32", -1)))
 
 
 @family("not", types=_BITS, lanewise=True)
 def not_(b: Words[W], op: Op) -> None:
-    """Every bit the other way round."""
+    """Every bit inverted."""
     value = b.read(op.operands[1], op.type)
     b.write(op.operands[0], b.apply("xor", value, b.constant(value.type, -1)))
 
 
 @family("cnot", types=_BITS, lanewise=True)
 def cnot(b: Words[W], op: Op) -> None:
-    """1 for 0, 0 for all else."""
+    """1 for 0, 0 for any other value."""
     value = b.read(op.operands[1], op.type)
     zero = b.compare("eq", value, b.constant(value.type, 0))
     b.write(op.operands[0], b.resize(zero, op.type.bits))
@@ -51,7 +51,7 @@ def cnot(b: Words[W], op: Op) -> None:
 
 @family("shl", "shr", types="b16 b32 b64 s16 s32 s64 u16 u32 u64", lanewise=True)
 def shift(b: Words[W], op: Op) -> None:
-    """Shift by an u32 amount, clamped at the width."""
+    """Shift by a u32 amount, clamped at the width."""
     target, source, amount = op.operands
     value = b.read(source, op.type)
     bits = op.type.bits

@@ -1,7 +1,7 @@
 """Conversions to and from pairs and quadruples of narrow numbers: `cvt` (PTX ISA 9.7.9.21).
 
-E4m3 and e5m2 to nearest are held to an H200. All else is by the manual and by the host functions of CUDA's headers; how
-random bits are used is also by what Quack's authors saw on a B200 and a B300 (`quack/rounding.py`). We have not run it.
+Conversions to e4m3 and e5m2 to nearest match an H200. All others follow the manual and CUDA's host functions; how
+random bits are used also follows observations of Quack's authors on a B200 and a B300 (`quack/rounding.py`), not ours.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
 family: Final = Family()
 
-_CHANCES: Final = {"f16": 13, "bf16": 16}  # random bits an element; 8 for the others
+_CHANCES: Final = {"f16": 13, "bf16": 16}  # random bits per element; 8 for the others
 _B300: Final = 103
-#: Which byte of the random bits each of four elements takes, from the lowest on, and whether from its last bit, by
-#: the bits of an element. That of four bits is the manual's alone.
+#: The byte of the random bits for each of four elements, from the lowest on, and whether its bits are reversed, by
+#: the bits of an element. For four bits it is only documented in the manual.
 _BYTES: Final = {
     8: ((0, False), (1, False), (2, False), (3, False)),
     4: ((0, False), (2, False), (1, False), (3, False)),
@@ -44,13 +44,13 @@ def paired(b: Words[W], low: W, high: W, bits: int) -> W:
 
 
 def halves(b: Words[W], value: W, bits: int) -> tuple[W, W]:
-    """The low and the high part of integers of 2 * `bits` bits, in whole bytes; what stands above the low stays."""
+    """The low and the high part of integers of 2 * `bits` bits, in whole bytes; bits above the low part are kept."""
     high = b.apply("lshr", value, b.constant(value.type, bits))
     return b.resize(value, max(bits, 8)), b.resize(high, max(bits, 8))
 
 
 def _sources(b: Words[W], op: Op) -> tuple[W, W]:
-    """The low and the high number to be converted, as f32; negative ones as 0 if the instruction asks."""
+    """The low and the high number to convert, as f32; negative ones as 0 if the instruction says so."""
     if op.type.name == "f32":
         high, low = (b.read(o, "f32") for o in op.operands[1:3])
     else:
@@ -63,7 +63,7 @@ def _sources(b: Words[W], op: Op) -> tuple[W, W]:
 
 @family("cvt", when=lambda op: _element(op.types[0]) in NARROW and not op.has("rs"), lanewise=True, converts=True)
 def to_narrow(b: Words[W], op: Op) -> None:
-    """Two f32, or a pair of halves, as two narrow floats; what is too large becomes the largest."""
+    """Two f32, or a pair of halves, as two narrow floats; overflow gives the largest."""
     name = _element(op.types[0])
     low, high = (narrow_formats.narrow(b, v, name) for v in _sources(b, op))
     b.write(op.operands[0], paired(b, low, high, NARROW[name].container))
@@ -155,5 +155,5 @@ def quadruple_at_random(b: Words[W], op: Op) -> None:
 
 
 def _bytes(b: Words[W], container: int) -> tuple[tuple[int, bool], ...]:
-    """How random bits are handed out: a B300 (sm_103) does it otherwise than a B200."""
+    """The assignment of random bits to elements: a B300 (sm_103) differs from a B200."""
     return (_BYTES_B300 if b.architecture == _B300 else _BYTES)[container]

@@ -1,6 +1,6 @@
 """Numbers of 8, 6 and 4 bits on vectors: widened exactly, narrowed to nearest or by random bits (PTX ISA 5.2.3, 5.2.4).
 
-E4m3 and e5m2 are held to an H200. The others rest on the manual and on the host functions of CUDA's headers.
+E4m3 and e5m2 match an H200. The others follow the manual and the host functions of CUDA's headers.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ _F32_BIAS: Final = numbers.FORMATS["f32"].bias
 
 NARROW: Final = {name: form for name, form in FLOAT_FORMATS.items() if form.signed and form.bits <= 8}
 HALVES: Final = {name: form for name, form in FLOAT_FORMATS.items() if form.bits == 16}
-"""What else is rounded by random bits."""
+"""Other formats that are rounded with random bits."""
 
 
 def widen(b: Arithmetic[W], bits: W, name: str) -> W:
-    """The value of bits of a narrow format, exactly, as f32; what stands above them is ignored."""
+    """The value of bits of a narrow format, exactly, as f32; higher bits are ignored."""
     form = NARROW[name]
     wide = b.resize(bits, 32)
     magnitude = b.apply("and", wide, b.constant(wide.type, form.sign - 1))
@@ -45,7 +45,7 @@ def widen(b: Arithmetic[W], bits: W, name: str) -> W:
 
 
 def narrow(b: Arithmetic[W], value: W, name: str) -> W:
-    """An f32 as bits of a narrow format, to nearest even; what is too large becomes the largest."""
+    """An f32 as bits of a narrow format, to nearest even; overflow gives the largest."""
     form = NARROW[name]
     bits, magnitude = _parts(b, value)
     dropped = _F32_FRACTION - form.fraction
@@ -53,7 +53,7 @@ def narrow(b: Arithmetic[W], value: W, name: str) -> W:
     added = b.apply("add", magnitude, b.apply("add", last, b.constant(bits.type, (1 << dropped - 1) - 1)))
     rebased = b.apply("sub", added, b.constant(bits.type, (_F32_BIAS - form.bias) << _F32_FRACTION))
     normal = b.apply("lshr", rebased, b.constant(bits.type, dropped))
-    # adding a power of two aligns the last bit with the format's subnormals, rounding as it should
+    # adding a power of two aligns the last bit with the format's subnormals, rounding correctly
     magic = b.constant(bits.type, (_smallest_field(form) + dropped) << _F32_FRACTION)
     total = b.apply("fadd", numbers.as_float(b, magnitude), numbers.as_float(b, magic))
     small = b.apply("sub", numbers.bits_of(b, total), magic)
@@ -70,21 +70,21 @@ class Chance(NamedTuple, Generic[W]):
 
 
 def narrow_at_random(b: Arithmetic[W], value: W, form: FloatFormat, chance: Chance[W], finite: bool) -> W:
-    """An f32 as bits of a format, away from zero where what is cut off and the random bits carry, else towards zero.
+    """An f32 as bits of a format, away from zero where the dropped bits plus the random bits carry, else towards zero.
 
     Args:
-        b: Where to write.
+        b: The reader.
         value: f32.
-        form: What to round to; also one of `HALVES`.
-        chance: They are added to as many of the bits that are cut off, from the highest on.
-        finite: Whether what is too large becomes the largest number, not infinity.
+        form: The target format; also one of `HALVES`.
+        chance: The random bits, added to the same number of the highest dropped bits.
+        finite: Whether overflow gives the largest number, not infinity.
     """
     bits, magnitude = _parts(b, value)
     field = b.apply("lshr", magnitude, b.constant(bits.type, _F32_FRACTION))
     exponent = b.intrinsic("llvm.umax", field, b.constant(bits.type, 1))
     smallest = b.constant(bits.type, _smallest_field(form))
     below = b.intrinsic("llvm.usub.sat", smallest, exponent)
-    below = b.intrinsic("llvm.umin", below, b.constant(bits.type, 30))  # from there on all is cut off
+    below = b.intrinsic("llvm.umin", below, b.constant(bits.type, 30))  # from there on all bits are dropped
     base = b.apply("shl", b.intrinsic("llvm.usub.sat", exponent, smallest), b.constant(bits.type, form.fraction))
     fraction = b.apply("and", bits, b.constant(bits.type, (1 << _F32_FRACTION) - 1))
     normal = b.compare("ne", field, b.constant(bits.type, 0))
@@ -108,7 +108,7 @@ def _parts(b: Arithmetic[W], value: W) -> tuple[W, W]:
 
 
 def _signed(b: Arithmetic[W], value: W, magnitude: W, form: FloatFormat) -> W:
-    """The magnitude of a result with the sign of the f32 that it is of, in the container's width; NaN has no sign."""
+    """The magnitude of a result with the sign of its f32 source, in the container's width; NaN has no sign."""
     bits = numbers.bits_of(b, value)
     sign = b.apply("lshr", bits, b.constant(bits.type, 32 - form.bits))
     sign = b.apply("and", sign, b.constant(bits.type, form.sign))
@@ -155,7 +155,7 @@ def fixed(b: Arithmetic[W], bits: W) -> W:
 
 
 def fixed_bits(b: Arithmetic[W], value: W, rounding: str) -> W:
-    """The s2f6 nearest to a double, or towards zero (`rz`); beyond the ends the last one, the largest for NaN."""
+    """The s2f6 nearest to a double, or towards zero (`rz`); saturating, with the largest for NaN."""
     scaled = b.apply("fmul", value, b.constant(value.type, "64.0"))
     integral = b.intrinsic("llvm.trunc" if rounding == "rz" else "llvm.roundeven", scaled)
     low, high = (b.constant(value.type, end) for end in ("-128.0", "127.0"))

@@ -1,6 +1,6 @@
 """Floating-point formats on vectors: widening, narrowing with any rounding, flushing, saturating, the one NaN.
 
-A value of a narrow format travels as its bits (`<n x i16>`) and is computed with as f32 or f64. Rounding twice is
+A value of a narrow format is passed as its bits (`<n x i16>`) and computed as f32 or f64. Rounding twice is
 avoided by rounding to odd first: a result whose last bit means "inexact" cannot be mistaken for a tie.
 """
 
@@ -18,7 +18,7 @@ DIRECTIONS: Final = ("rz", "rn", "rp", "rm")
 
 
 FORMATS: Final = {name: FLOAT_FORMATS[name] for name in ("f16", "bf16", "f32", "f64")}
-"""What is computed with: results of f16 and bf16 are rounded."""
+"""The formats of computation: results in f16 and bf16 are rounded."""
 _LLVM: Final = {"f32": "float", "f64": "double"}
 
 
@@ -53,7 +53,7 @@ def is_nan(b: Arithmetic[W], value: W) -> W:
 
 
 def canonical(b: Arithmetic[W], value: W) -> W:
-    """Floats with every NaN replaced by the one that an H200 produces; f64 keeps what it has."""
+    """Floats with every NaN replaced by the one that an H200 produces; f64 keeps its NaN."""
     if value.element != "float":
         return value
     nan = as_float(b, b.constant(integer_like(value.type), FORMATS["f32"].nan))
@@ -115,7 +115,7 @@ def rounded_flushed(b: Words[W], name: str, direction: str, *operands: W) -> W:
     result = rounded(b, name, direction, *operands)
     if name in {"fadd", "fsub", "sqrt"}:  # subnormal results are exact, or impossible
         return flush_float(b, result)
-    # doubled, except for the second, which is a factor; what overflows then is far from small
+    # doubled, except for the second, which is a factor; overflow does not matter, as it is far from small
     doubled = (b.apply("fadd", v, v) if n != 1 else v for n, v in enumerate(operands))
     twice = b.intrinsic("llvm.fabs", rounded(b, name, direction, *doubled))
     limit = as_float(b, b.constant(integer_like(twice.type), 2 << FORMATS["f32"].fraction))
@@ -132,7 +132,7 @@ def odd_sum(b: Arithmetic[W], x: W, y: W) -> W:
 
 
 def odd(b: Arithmetic[W], value: W, error: W) -> W:
-    """Doubles rounded to nearest, with what they lack, as rounded to odd."""
+    """Doubles rounded to nearest, with their errors, as rounded to odd."""
     bits = bits_of(b, value)
     zero = b.constant(value.type, "0.0")
     exact = b.compare("ueq", error, zero)
@@ -159,7 +159,7 @@ def to_float_odd(b: Arithmetic[W], value: W) -> W:
 
 
 def narrow(b: Arithmetic[W], value: W, name: str, direction: str = "rn", *, payload: bool = False) -> W:
-    """Floats as bits of a format, rounded once; NaN canonical, or (`payload`) with its sign and first bits.
+    """Floats as bits of a format, rounded once; NaN canonical, or (`payload`) with its sign and leading bits.
 
     `value` is double or float, exact or rounded to odd.
     """
@@ -187,8 +187,8 @@ def narrow(b: Arithmetic[W], value: W, name: str, direction: str = "rn", *, payl
 def narrow_flushed(b: Arithmetic[W], value: W, name: str, direction: str = "rn", *, payload: bool = False) -> W:
     """`narrow`, then `flush`, as an H200 does.
 
-    It looks at the result as rounded without a bound to exponents, which twice the result shows: what is then below the
-    smallest normal number is zero, though as a subnormal it may have been rounded up to that number.
+    Flushing looks at the result rounded with unbounded exponents, computed from twice the result: if this is below the
+    smallest normal number, the result is zero, although as a subnormal it may be rounded up to that number.
     """
     form = FORMATS[name]
     bits = narrow(b, value, name, direction, payload=payload)
@@ -198,7 +198,7 @@ def narrow_flushed(b: Arithmetic[W], value: W, name: str, direction: str = "rn",
 
 
 def _short_nan(b: Arithmetic[W], value: W, name: str) -> W:
-    """The bits of a NaN of double precision cut down to a format, quiet."""
+    """The bits of a double-precision NaN truncated to a format, quiet."""
     form = FORMATS[name]
     bits = bits_of(b, value)
     sign = b.apply(
@@ -211,7 +211,7 @@ def _short_nan(b: Arithmetic[W], value: W, name: str) -> W:
 
 
 def first_nan(b: Arithmetic[W], value: W, *operands: W) -> W:
-    """A result in double precision, or, where an operand is NaN, the first such operand, quiet."""
+    """A double-precision result, or, where operands are NaN, the first of these, quiet."""
     for operand in reversed(operands):
         bits = bits_of(b, operand)
         quiet = as_float(b, b.apply("or", bits, b.constant(bits.type, 1 << FORMATS["f64"].fraction - 1)))
@@ -220,7 +220,7 @@ def first_nan(b: Arithmetic[W], value: W, *operands: W) -> W:
 
 
 def _directed(b: Arithmetic[W], near: W, exact: W, name: str, direction: str) -> W:
-    """Bits rounded to nearest, moved one place where the direction asks for it; `exact` is what was rounded."""
+    """Bits rounded to nearest, moved by one last place if the direction requires it; `exact` is the unrounded value."""
     if direction == "rn":
         return near
     back = widen(b, near, name)

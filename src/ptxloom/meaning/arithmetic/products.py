@@ -1,4 +1,4 @@
-"""Division, remainder, sums of differences and products of parts (PTX ISA 9.7.1)."""
+"""Division, remainder, sums of absolute differences and products of parts (PTX ISA 9.7.1)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ family: Final = Family()
 
 @family("div", "rem", types="s16 u16 s32 u32 s64 u64", lanewise=True)
 def div_rem(b: Words[W], op: Op) -> None:
-    """The quotient toward zero, or what it leaves. By zero: all ones, on an H200 (the manual leaves it open)."""
+    """The quotient toward zero, or the remainder. By zero: all ones, as on an H200 (unspecified by the manual)."""
     target, left, right = op.operands
     x, y = b.read(left, op.type), b.read(right, op.type)
     b.write(target, b.divide(f"{'s' if op.type.signed else 'u'}{op.opcode}", x, y))
@@ -52,7 +52,7 @@ def product_of_24_bits(b: Words[W], op: Op) -> None:
 
 @family("clmad", lanewise=True)
 def carryless_product(b: Words[W], op: Op) -> None:
-    """The low or high 64 bits of the product of two polynomials over GF(2), plus c: the high ones backwards."""
+    """The low or high 64 bits of the product of two polynomials over GF(2), plus c; the high ones are reversed."""
     target, left, right, addend = op.operands
     factors = [b.read(o, "u64") for o in (left, right)]
     if op.has("hi"):
@@ -65,7 +65,7 @@ def carryless_product(b: Words[W], op: Op) -> None:
 
 
 def _carryless(b: Words[W], x: W, y: W) -> W:
-    """The low 64 bits: of every fourth bit alone, so that the sum of a column's 16 has room where no bit is kept."""
+    """The low 64 bits: uses every fourth bit at a time, so that a column's sum of 16 overflows into unused bits."""
     masks = [b.constant(x.type, 0x1111111111111111 << n) for n in range(3)]
     masks.append(b.constant(x.type, -0x7777777777777778))
     lefts, rights = ([b.apply("and", value, mask) for mask in masks] for value in (x, y))

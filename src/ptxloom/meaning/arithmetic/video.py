@@ -79,10 +79,10 @@ def _finish(b: Words[W], op: Op, value: W, type_: Type, *, saturate: bool, word_
 
 
 def _saturated(b: Words[W], value: W, bits: int, *, signed: bool) -> W:
-    """A value of 34 bits brought into range, as ptxas's emulation does it on an H200.
+    """A value of 34 bits saturated like ptxas's emulation on an H200.
 
-    A signed word is clamped; an unsigned word only from below; a byte or half only from above, where what is negative
-    counts as large.
+    A signed word is clamped; an unsigned word only from below; a byte or half only from above, where negative values
+    count as large.
     """
     value = _34_bits(b, value)
     if bits == 32:
@@ -100,7 +100,7 @@ def _34_bits(b: Words[W], value: W) -> W:
 
 
 def _combine(b: Words[W], name: str, x: W, y: W, *, signed: bool) -> W:
-    """The second operation, on 64 bits; an unsigned extreme takes what is negative for large."""
+    """The second operation, on 64 bits; an unsigned extreme treats negative values as large."""
     if name == "add":
         return b.apply("add", b.resize(x, 32), y)
     return b.resize(b.intrinsic(f"llvm.{'s' if signed else 'u'}{name}", x, b.resize(y, 64, signed)), 32)
@@ -134,9 +134,9 @@ def scalar(b: Words[W], op: Op) -> None:
 
 @family("vshl", "vshr")
 def shift(b: Words[W], op: Op) -> None:
-    """A shift by at most 32 (`.clamp`) or by the low five bits (`.wrap`); what saturates is the word, not the part.
+    """A shift by at most 32 (`.clamp`) or by the low five bits (`.wrap`); saturation applies to the word, not the part.
 
-    ptxas emulates it, as the whole family, on an H200: an extreme sees all 64 bits of what is not saturated.
+    On an H200 ptxas emulates it, like the whole family: an extreme uses all 64 bits of an unsaturated value.
     """
     result, of_a, of_b = op.types[:3]
     value, by = _part(b, op.operands[1], of_a), _part(b, op.operands[2], of_b)
@@ -154,7 +154,7 @@ def shift(b: Words[W], op: Op) -> None:
 def vmad(b: Words[W], op: Op) -> None:
     """A product of parts plus c (plus one), shifted down.
 
-    As ptxas computes it on an H200: the words that hold the parts, and c, are taken as signed; the shift and the
+    As in ptxas's code for an H200: the words that hold the parts, and c, are treated as signed; the shift and the
     saturation are signed if a source is or is negated, whatever the result's type.
     """
     result, of_a, of_b = op.types[:3]

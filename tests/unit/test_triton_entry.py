@@ -60,7 +60,7 @@ def test_the_back_end_is_found_without_numpy_and_steps_forward_where_it_can_run(
     ("before", "version", "told"),
     [
         (WITHOUT, "3.8.0", "takes numpy, which is not installed: pip install 'ptxloom[run]'"),
-        ("", "3.4.0", "Triton 3.4.0 is too old: ptxloom runs kernels of 3.8 and later"),
+        ("", "3.4.0", "Triton 3.4.0 is too old: ptxloom runs kernels of 3.8 or later"),
     ],
 )
 def test_who_asks_for_it_by_name_is_told_what_is_missing(before: str, version: str, told: str, tmp_path: Path) -> None:

@@ -32,7 +32,7 @@ class ArrayArgument:
         return int(self.array.ctypes.data)
 
     def stride(self, dimension: int | None = None) -> Any:
-        """From one element to the next, in elements: along one dimension, or along all."""
+        """The stride in elements: along one dimension, or along all."""
         strides = tuple(stride // self.array.itemsize for stride in self.array.strides)
         return strides if dimension is None else strides[dimension]
 
@@ -42,10 +42,10 @@ class ArrayArgument:
 
 
 def from_numpy(array: NDArray[Any]) -> ArrayArgument:
-    """A NumPy array, to be given to a `@triton.jit` kernel.
+    """Wrap a NumPy array as an argument of a `@triton.jit` kernel.
 
     Args:
-        array: Contiguous or not: kernels are given strides by their callers.
+        array: Contiguous or not: callers pass strides to kernels.
 
     Returns:
         The argument.
@@ -67,7 +67,7 @@ def said_bounds(array: Any, element_bytes: int) -> tuple[int, int] | None:
         element_bytes: The size of an element for the kernel.
 
     Returns:
-        The addresses; None if it has none of these.
+        The start and end; None if it has none of these.
     """
     start = int(array.data_ptr())
     shape: Any = getattr(array, "shape", None)

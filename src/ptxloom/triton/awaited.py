@@ -1,4 +1,4 @@
-"""PyTorch's device "cuda", put in place as soon as PyTorch is imported, if `PTXLOOM_TORCH_CUDA=1` asks for it."""
+"""PyTorch's device "cuda", installed as soon as PyTorch is imported, if `PTXLOOM_TORCH_CUDA=1` is set."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ _TORCH: Final = "torch"
 
 
 def is_wanted() -> bool:
-    """Whether CPU tensors shall be had as those of a device "cuda", and kernels can run at all."""
+    """Whether the program wants CPU tensors as those of a device "cuda", and kernels can run."""
     return os.environ.get(VARIABLE) == "1" and is_installed("run")
 
 
 def follow_torch() -> None:
-    """Put the device in place now, or when PyTorch has been imported."""
+    """Install the device now, or once PyTorch has been imported."""
     if not is_wanted():
         return
-    os.environ.setdefault("TRITON_DEFAULT_BACKEND", "ptxloom")  # NVIDIA's asks PyTorch whether there is a device
+    os.environ.setdefault("TRITON_DEFAULT_BACKEND", "ptxloom")  # NVIDIA's back end queries PyTorch for a device
     follow(_TORCH, _install)
 
 
 def _install(torch: ModuleType) -> None:
-    version: Any = torch.version  # nothing is known of the types of PyTorch, which nothing here brings
+    version: Any = torch.version  # untyped: PyTorch is not a dependency
     if toolkit := torch_build.toolkit(version.cuda, version.hip):
         _say(torch_build.refusal(version.__version__, toolkit))
         return
@@ -44,7 +44,7 @@ def _install(torch: ModuleType) -> None:
 
 
 def _say(text: str) -> None:
-    """Say it beside what the program prints: a warning could end the import of PyTorch."""
+    """Print it on standard error: a warning could end the import of PyTorch."""
     stream: TextIO | None = sys.stderr
     if stream is not None:
         with suppress(OSError, ValueError):

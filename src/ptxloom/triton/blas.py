@@ -1,4 +1,4 @@
-"""cuBLAS, as Triton's programs and tests ask its binding for it: products that PyTorch makes on the CPU."""
+"""cuBLAS as in Triton's binding, for its programs and tests: PyTorch computes the products on the CPU."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ Tensor: TypeAlias = Any
 
 
 class CublasLt:
-    """In the place of `triton._C.libtriton.nvidia.cublas.CublasLt`.
+    """Replaces `triton._C.libtriton.nvidia.cublas.CublasLt`.
 
-    Products are summed in f32 and rounded once; B is given transposed.
+    Products are summed in f32 and rounded once; B is passed transposed.
     """
 
     def __init__(self, workspace: Tensor) -> None:
-        """A workspace is not needed."""
+        """Ignore the workspace."""
 
     def matmul(self, a: Tensor, b: Tensor, c: Tensor) -> None:
         """C = A times the transpose of B."""
         c.copy_(a.float() @ b.float().T)
 
-    def gemm(  # noqa: PLR0917 - in its order
+    def gemm(  # noqa: PLR0917 - in the original's order
         self, a: Tensor, b: Tensor, c: Tensor, d: Tensor, alpha: float, beta: float
     ) -> None:
         """D = alpha times A times the transpose of B, plus beta times C."""
@@ -28,7 +28,7 @@ class CublasLt:
 
 
 def put_in_place() -> None:
-    """Let Triton's binding have it: its own finds no library."""
+    """Replace the class in Triton's binding, which finds no library."""
     from triton._C.libtriton import nvidia  # noqa: PLC0415 - compiled, and large
 
     nvidia.cublas.CublasLt = CublasLt

@@ -1,6 +1,6 @@
-"""The modelled clock: what `do_bench` and `autotune` read in place of a GPU's time.
+"""The modelled clock: the time that `do_bench` and `autotune` read instead of a GPU's.
 
-A launch takes what its profile costs (`Counts.cost`): a cycle for each warp instruction issued, one for each wavefront
+A launch takes the cost of its profile (`Counts.cost`): a cycle for each warp instruction issued, one for each wavefront
 of shared memory, one for four sectors of global memory, shared by the multiprocessors at one gigahertz. That ranks
 configurations by work and bank conflicts; it does not predict a GPU's time. An event takes half a microsecond, the
 resolution of CUDA's events; so does a run that launches nothing.
@@ -24,17 +24,17 @@ _now: Final = {"ms": 0.0, "watched": 0.0}
 
 
 def advance(milliseconds: float) -> None:
-    """Time goes by."""
+    """Let time pass."""
     _now["ms"] += milliseconds
 
 
 def is_watched() -> bool:
-    """Whether a measurement runs, so that launches are to be profiled."""
+    """Whether a measurement is running, so that launches must be profiled."""
     return bool(_now["watched"])
 
 
 def launched(cost: float) -> None:
-    """A launch of `cost` cycles is over."""
+    """Record a launch of `cost` cycles."""
     from ptxloom.machine.port.prepare import multiprocessors  # noqa: PLC0415 - it takes NumPy, `import triton` does not
 
     advance(cost / multiprocessors() / _CYCLES_A_MS)
@@ -47,7 +47,7 @@ class Event:
         self.at = 0.0
 
     def record(self, *_: Any) -> None:
-        """Now. From here on launches are profiled, until a difference is asked for."""
+        """Set it to now. From here on launches are profiled, until a difference is read."""
         advance(_EVENT_MS)
         self.at = _now["ms"]
         _now["watched"] = 1.0
@@ -63,12 +63,12 @@ class Event:
     wait = synchronize
 
     def query(self) -> bool:
-        """Whether it has come."""
+        """Whether it has passed."""
         return True
 
 
 class DeviceInterface:
-    """What benchmarks use of `torch.cuda`."""
+    """The part of `torch.cuda` that benchmarks use."""
 
     Event = Event
 
@@ -83,9 +83,9 @@ class DeviceInterface:
 
 
 def benchmarker() -> Callable[..., Any]:
-    """What `triton.autotune` measures configurations by: Triton's own, which reads the modelled clock.
+    """The benchmark function of `triton.autotune`: Triton's own, which reads the modelled clock.
 
-    Where `PTXLOOM_AUTOTUNE` is `first`, all take the same time, so that the first is chosen and no other is compiled.
+    If `PTXLOOM_AUTOTUNE` is `first`, all take the same time, so that the first is chosen and no other is compiled.
 
     Raises:
         UsageError: `PTXLOOM_AUTOTUNE` is something else.
@@ -106,7 +106,7 @@ def _untried(_fn: Callable[[], Any], *, quantiles: Sequence[float], **_: Any) ->
 
 
 def benchmark_graphs() -> None:
-    """Measure by graphs as without: by this clock no time passes between launches, and one of each shows its time."""
+    """Measure graphs like plain launches: on this clock no time passes between launches, and one shows the time."""
     from triton import testing  # noqa: PLC0415 - which imports who imports this
 
     def do_bench_cudagraph(fn: Callable[[], Any], rep: int = 20, **how: Any) -> Any:

@@ -1,4 +1,4 @@
-"""The device that Triton's kernels run on: what it is, and what is loaded."""
+"""The device that Triton's kernels run on, and the kernels loaded on it."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ _TYPES: Final = tuple(DATA_TYPES)  # in the order of `CUtensorMapDataType`
 
 @cache
 def device() -> Device:
-    """The one device, which the tools of `PTXLOOM_CHECKS` watch.
+    """The only device, watched by the tools in `PTXLOOM_CHECKS`.
 
-    By default memcheck and synccheck; all, of global memory too, where `PTXLOOM_WHY` asks why results are wrong.
+    By default memcheck and synccheck; with `PTXLOOM_WHY` all, including racecheck of global memory.
     """
     usual = ",".join(BEFORE_LAWS) if os.environ.get("PTXLOOM_WHY") else None
     checks = read_checks(os.environ.get("PTXLOOM_CHECKS") or usual, "PTXLOOM_CHECKS")
@@ -34,7 +34,7 @@ def device() -> Device:
 
 
 class Scratch:
-    """Memory that a launch brings for itself."""
+    """Scratch memory of a launch."""
 
     def __init__(self, size: int, alignment: int) -> None:
         self._bytes = np.zeros(size + alignment, np.uint8)
@@ -47,7 +47,7 @@ class Scratch:
 
 
 class Loaded(NamedTuple):
-    """What Triton keeps of a compiled kernel: handles, registers a thread, spills, and the threads of a CTA at most."""
+    """Triton's record of a loaded kernel: handles, registers per thread, spills, and the most threads of a CTA."""
 
     module: Kernel
     function: Kernel
@@ -57,10 +57,10 @@ class Loaded(NamedTuple):
 
 
 class Utilities:
-    """What Triton calls `driver.active.utils`."""
+    """Triton's `driver.active.utils`."""
 
     def load_binary(self, name: str, text: bytes, shared_bytes: int, _device: int) -> Loaded:
-        """A kernel, made ready.
+        """Load a kernel.
 
         Raises:
             IllegalPtx: The checker finds errors in the PTX.
@@ -73,14 +73,14 @@ class Utilities:
         return Loaded(kernel, kernel, kernel.registers, 0, 1024)
 
     def unload_module(self, _module: Kernel) -> None:
-        """It is kept: the next kernel of the same text is the same one."""
+        """Keep the module: the next kernel with the same text reuses it."""
 
     def get_device_properties(self, _device: object) -> dict[str, int]:
-        """What the device has."""
+        """The properties of the device."""
         return properties()
 
     def cuOccupancyMaxActiveClusters(self, _function: Kernel, _shared_bytes: int, members: int) -> int:  # noqa: N802 - Triton's name
-        """How many clusters run at once."""
+        """The number of clusters that run at once."""
         return max(multiprocessors() // members, 1) if capability() >= FIRST_WITH_CLUSTERS else 0
 
     def fill_tma_descriptor_tiled(  # noqa: PLR0917 - in Triton's order
@@ -116,7 +116,7 @@ class Utilities:
         upper: Sequence[int],
         element_strides: Sequence[int],
     ) -> bytes:
-        """The same for copies of im2col's columns; `block` is pixels and channels."""
+        """A tensor map for im2col copies; `block` is pixels and channels."""
         outer = [element_bytes * stride for stride in reversed(strides[:-1])]
         pixels, channels = block
         made = encode_im2col(

@@ -1,10 +1,10 @@
-"""How kernels are launched: what Triton asks of a driver, implemented with `ptxloom.Device`."""
+"""Launches kernels: Triton's driver interface, implemented with `ptxloom.Device`."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-# modules, not their classes: Triton takes every driver among the names here
+# modules, not their classes: Triton uses every driver among the names here
 from triton.backends import driver as base
 from triton.backends.compiler import GPUTarget
 
@@ -22,12 +22,12 @@ if awaited.is_wanted():
 
 
 class PtxloomDriver(base.DriverBase):
-    """Runs kernels on the CPU, on CPU tensors: one device, one stream, and launches are over when they return."""
+    """Runs kernels on the CPU, on CPU tensors: one device, one stream, and launches that end before they return."""
 
     def __init__(self) -> None:
         super().__init__()
         selection.select()
-        with needed():  # here, as `import triton` is to be quick, and to succeed without NumPy
+        with needed():  # here, as `import triton` must be quick, and succeed without NumPy
             from ptxloom.triton import device, launcher  # noqa: PLC0415
         self.utils = device.Utilities()
         self.launcher_cls = launcher.Launcher
@@ -44,11 +44,11 @@ class PtxloomDriver(base.DriverBase):
         raise NotImplementedError(f"ptxloom launches {ty} without C++")
 
     def get_current_target(self) -> GPUTarget:
-        """What kernels are compiled for: `PTXLOOM_DEVICE`, sm_80 by default."""
+        """The target of kernels: `PTXLOOM_DEVICE`, sm_80 by default."""
         return GPUTarget("cuda", properties.capability(), 32)
 
     def get_device_capability(self, _device: object = None) -> tuple[int, int]:
-        """The same in CUDA's form: (8, 0)."""
+        """The target in CUDA's form: (8, 0)."""
         return divmod(properties.capability(), 10)
 
     def get_current_device(self) -> int:
@@ -63,24 +63,24 @@ class PtxloomDriver(base.DriverBase):
         return 0
 
     def get_active_torch_device(self) -> Any:
-        """The place of tensors: the CPU, which PyTorch may call its device "cuda"."""
+        """PyTorch's device for tensors: the CPU, or "cuda" if that stands for it."""
         import torch  # noqa: PLC0415 - who asks has it
 
         return torch.device("cuda:0") if awaited.is_wanted() else torch.device("cpu")
 
     def get_device_interface(self) -> type[clock.DeviceInterface]:
-        """What `torch.cuda` offers to benchmarks."""
+        """The part of `torch.cuda` that benchmarks use."""
         return clock.DeviceInterface
 
     def get_benchmarker(self) -> Callable[..., Any]:
-        """What configurations are measured by."""
+        """The benchmark function for configurations."""
         return clock.benchmarker()
 
     def get_empty_cache_for_benchmark(self) -> None:
-        """Nothing is cached."""
+        """Return no buffer: nothing is cached."""
 
     def clear_cache(self, _cache: object) -> None:
-        """Clearing takes a tenth of a second by the modelled clock, so that a benchmark needs but one run."""
+        """Advance the modelled clock by a tenth of a second, so that a benchmark needs only one run."""
         clock.advance(clock.CLEARING_MS)
 
     def allocate_default_profile_scratch(self, size: int, alignment: int, stream: object) -> device.Scratch:

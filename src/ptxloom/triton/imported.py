@@ -1,4 +1,4 @@
-"""Something to be done to a module as soon as a program has imported it."""
+"""Hooks that run as soon as a program has imported a module."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def follow(name: str, then: Callable[[ModuleType], None]) -> None:
-    """Do something to a module now, or when it has been imported."""
+    """Call `then` with a module now, or once it has been imported."""
     there = sys.modules.get(name)
     if there is None:
         sys.meta_path.insert(0, _Finder(name, then))
@@ -23,7 +23,7 @@ def follow(name: str, then: Callable[[ModuleType], None]) -> None:
 
 
 class _Finder(MetaPathFinder):
-    """Stands before the others until a module is imported: programs also ask whether it is there, and do not."""
+    """Precedes the other finders until a module is imported: programs may also only look for its spec."""
 
     def __init__(self, name: str, then: Callable[[ModuleType], None]) -> None:
         self._name = name
@@ -32,7 +32,7 @@ class _Finder(MetaPathFinder):
     def find_spec(
         self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """The module, found as it would be, and with a loader that has the last word."""
+        """Find the module with the other finders, and wrap its loader."""
         del path, target
         if fullname != self._name:
             return None
@@ -52,17 +52,17 @@ class _Finder(MetaPathFinder):
 
 
 class _Loader(Loader):
-    """Loads a module as another loader does, and then does what is wanted."""
+    """Loads a module with another loader, then calls the hook."""
 
     def __init__(self, loader: Loader, then: Callable[[ModuleType], None]) -> None:
         self._loader = loader
         self._then = then
 
     def create_module(self, spec: ModuleSpec) -> ModuleType | None:
-        """As the other."""
+        """Delegate to the other loader."""
         return self._loader.create_module(spec)
 
     def exec_module(self, module: ModuleType) -> None:
-        """As the other, and then what is wanted."""
+        """Delegate to the other loader, then call the hook."""
         self._loader.exec_module(module)
         self._then(module)

@@ -1,4 +1,4 @@
-"""One launch of a Triton kernel: checked once for all equal ones, run, and reported by the tools."""
+"""One launch of a Triton kernel: checked once for all equal ones, run, and its hazards reported."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ if TYPE_CHECKING:
     from ptxloom.machine import Kernel, LaunchResult
     from ptxloom.machine.port.region import Lent
 
-_MOST_PREPARED: Final = 64  # grids of a kernel that are judged once
+_MOST_PREPARED: Final = 64  # grids of a kernel whose checks are cached
 
 
 class HazardWarning(UserWarning):
-    """A kernel did something wrong and yet went on."""
+    """A kernel had a hazard and continued."""
 
 
 class HazardError(PtxloomError):
-    """The same, where `PTXLOOM_ON_HAZARD=raise` asks for an end."""
+    """A kernel had a hazard, with `PTXLOOM_ON_HAZARD=raise`."""
 
 
 class Launcher:
-    """What Triton calls to launch one compiled kernel."""
+    """Launches one compiled kernel for Triton."""
 
     def __init__(self, src: Any, metadata: Any) -> None:
         self._metadata = metadata
@@ -62,7 +62,7 @@ class Launcher:
         exit_hook: Callable[[Any], None] | None,
         *args: object,
     ) -> None:
-        """Launch it: when this returns, it is over."""
+        """Launch it; returns once it has ended."""
         if x * y * z == 0:
             return
         if enter_hook is not None:
@@ -80,7 +80,7 @@ class Launcher:
     def _run(
         self, function: Kernel, grid: tuple[int, int, int], stream: int, lent: list[Lent], args: Sequence[object]
     ) -> None:
-        made = {kind: self._scratch(kind, grid, stream) for kind in ("global", "profile")}  # which nothing else holds
+        made = {kind: self._scratch(kind, grid, stream) for kind in ("global", "profile")}  # this keeps it alive
         scratch = [pointer(f"{kind} scratch", 1, one, lent) for kind, one in made.items()]
         result = self._ready(function, grid).launch(self._parameters.packed(function, args, scratch, lent), lent)
         if result.profile is not None:
@@ -90,7 +90,7 @@ class Launcher:
             examined(function.name, result)
 
     def _ready(self, function: Kernel, grid: tuple[int, int, int]) -> Prepared:
-        """A launch over a grid, judged except for its parameters; kept for the next one like it."""
+        """A launch over a grid, checked except for its parameters; kept for the next equal one."""
         made = self._metadata
         profile, provenance = clock.is_watched(), bool(os.environ.get("PTXLOOM_WHY"))
         key = (function, grid, profile, provenance)
@@ -108,7 +108,7 @@ class Launcher:
         return ready
 
     def _scratch(self, kind: str, grid: tuple[int, int, int], stream: int) -> Any:
-        """The memory that a kernel has for itself, if it needs any."""
+        """The scratch memory of a kernel, if it needs any."""
         made = self._metadata
         ctas = grid[0] * grid[1] * grid[2] * getattr(made, "num_ctas", 1)
         size: int = ctas * getattr(made, f"{kind}_scratch_size", 0)
@@ -144,7 +144,7 @@ def tell(name: str, result: LaunchResult) -> None:
 
 
 def examined(name: str, result: LaunchResult) -> None:
-    """With `PTXLOOM_WHY`, report what the tools and the laws find, equal reports of a kernel once."""
+    """With `PTXLOOM_WHY`, report the findings of the tools and the laws; equal reports of a kernel only once."""
     from ptxloom.diagnosis.watched import asked_for, report  # noqa: PLC0415 - only where it is asked for
 
     if (watcher := asked_for()) is not None:
@@ -152,7 +152,7 @@ def examined(name: str, result: LaunchResult) -> None:
 
 
 def _mapped(values: Sequence[Any]) -> Iterator[Any]:
-    """The tensors behind tensor descriptors, which kernels reach through maps."""
+    """The tensors behind tensor descriptors, which kernels access through maps."""
     for value in values:
         if isinstance(value, tuple):
             yield from _mapped(cast("tuple[Any, ...]", value))

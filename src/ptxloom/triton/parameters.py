@@ -21,19 +21,19 @@ MAP: Final = "nvTmaDesc"
 """Triton's name of a tensor map's type."""
 
 _CODES: Final = {"fp16": "<e", "fp32": "<f", "f32": "<f", "fp64": "<d"}
-"""Of `struct`, by Triton's names of float types."""
+"""Format characters of `struct`, by Triton's names of float types."""
 
 _BITS: Final = re.compile(r"\d+")
-_MOST_KNOWN: Final = 4096  # tensors whose memory is known from launches before
+_MOST_KNOWN: Final = 4096  # tensors whose memory is known from earlier launches
 _lent: Final = lru_cache(_MOST_KNOWN)(lent_at)
 
 
 class Parameters:
-    """How the arguments of one compiled kernel become the bytes of its parameters.
+    """Converts the arguments of one compiled kernel to the bytes of its parameters.
 
     Args:
-        names: What they are called.
-        types: Triton's names of their types; of a tuple, a tuple.
+        names: Their names.
+        types: Triton's names of their types; a tuple for a tuple.
     """
 
     def __init__(self, names: Sequence[str], types: Sequence[Any]) -> None:
@@ -46,13 +46,13 @@ class Parameters:
         self._places: dict[Kernel, tuple[tuple[int, int], ...]] = {}
 
     def packed(self, function: Kernel, args: Sequence[Any], scratch: Sequence[bytes], lent: list[Lent]) -> bytes:
-        """The parameters of a launch, each where the kernel has it.
+        """The packed parameters of a launch.
 
         Args:
             function: The kernel.
             args: The arguments.
-            scratch: What the kernel takes behind them.
-            lent: Comes to hold the memory of tensors.
+            scratch: Further parameters of the kernel, after the arguments.
+            lent: Receives the memory of tensors.
 
         Raises:
             UsageError: There are too few arguments, or one is not what it must be.
@@ -68,18 +68,18 @@ class Parameters:
 
 
 def pointer(name: str, element_bytes: int, value: Any, lent: list[Lent]) -> bytes:
-    """The address of a tensor; kernels reach its storage while the launch lasts.
+    """The address of a tensor; kernels can access its storage during the launch.
 
-    An object without a size, and a number, only have an address: kernels reach what the device already has there.
+    An object without a size, or a number, is only an address: kernels access what the device already has there.
 
     Args:
         name: Its name in reports.
         element_bytes: The size of an element for the kernel.
         value: The tensor.
-        lent: Receives its memory. Its owner lives as long as the caller holds the argument.
+        lent: Receives its memory. The caller must keep the argument alive.
 
     Raises:
-        UsageError: It is elsewhere, or it is neither.
+        UsageError: It is on another device, or not a tensor or address.
     """
     if value is None:
         return bytes(8)
@@ -87,7 +87,7 @@ def pointer(name: str, element_bytes: int, value: Any, lent: list[Lent]) -> byte
         if not hasattr(value, "__index__"):
             raise UsageError(name, value, "a tensor or another object with `data_ptr()`, or an address")
         return _address(value)
-    base = getattr(value, "base", None)  # of a tensor that is seen as one of another type
+    base = getattr(value, "base", None)  # a tensor reinterpreted as another type
     bounds = _storage(base if hasattr(base, "data_ptr") else value, name, element_bytes)
     if bounds is not None:
         lent.append(_lent(*bounds, name))
@@ -95,10 +95,10 @@ def pointer(name: str, element_bytes: int, value: Any, lent: list[Lent]) -> byte
 
 
 def _storage(tensor: Any, name: str, element_bytes: int) -> tuple[int, int] | None:
-    """The bounds of the memory that a tensor is a view of; None if unknown.
+    """The bounds of a tensor's storage; None if unknown.
 
     Raises:
-        UsageError: It is elsewhere.
+        UsageError: It is on another device.
     """
     if isinstance(tensor, ArrayArgument | Scratch):
         return byte_bounds(tensor.array)
@@ -112,7 +112,7 @@ def _storage(tensor: Any, name: str, element_bytes: int) -> tuple[int, int] | No
 
 
 def _flat(types: Sequence[Any]) -> Iterator[str]:
-    """The types of parameters, tuples taken apart; what is constant was compiled in."""
+    """The types of parameters, tuples flattened; constants were compiled in."""
     for type_ in types:
         if isinstance(type_, tuple):
             yield from _flat(cast("tuple[Any, ...]", type_))
@@ -121,10 +121,10 @@ def _flat(types: Sequence[Any]) -> Iterator[str]:
 
 
 def _values(types: Sequence[Any], values: Sequence[Any]) -> Iterator[Any]:
-    """A value for each of these types; constants may be left out at the end, as with Triton's own launcher.
+    """A value for each of these types; trailing constants may be omitted, as with Triton's own launcher.
 
     Raises:
-        UsageError: There are too few.
+        UsageError: There are too few values.
     """
     for number, type_ in enumerate(types):
         if type_ == "constexpr":
@@ -141,7 +141,7 @@ def _values(types: Sequence[Any], values: Sequence[Any]) -> Iterator[Any]:
 
 @cache
 def _writer(type_: str) -> Callable[[str, Any, list[Lent]], bytes]:
-    """What makes bytes of a parameter's name and value, and notes its memory."""
+    """The function that packs a parameter's value, and records its memory."""
     if type_.startswith("*"):
         element_bytes = _bytes_in(type_[1:])
         return lambda name, value, lent: pointer(name, element_bytes, value, lent)
@@ -162,6 +162,6 @@ def _address(value: Any) -> bytes:
 
 
 def _bytes_in(type_: str) -> int:
-    """How many bytes an element has, by Triton's name of its type: `fp8e4nv`, `i1`, `bf16`."""
+    """The bytes of an element, by Triton's name of its type: `fp8e4nv`, `i1`, `bf16`."""
     bits = _BITS.search(type_)
     return max(int(bits[0]) // 8, 1) if bits else 1

@@ -1,4 +1,4 @@
-"""What the device is: the architecture that kernels are compiled for, and what a CTA may have of it."""
+"""The device's properties: the architecture that kernels are compiled for, and the limits of a CTA."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from ptxloom.isa import Target
 from ptxloom.isa.limits import LANES, shared_bytes_of
 
 FIRST_WITH_CLUSTERS: Final = 90
-"""The compute capability, times ten, that has them first."""
+"""The first compute capability, times ten, that has them."""
 
 
 def capability() -> int:
     """The compute capability that kernels are compiled for, times ten.
 
     Raises:
-        UsageError: `PTXLOOM_DEVICE` names no architecture.
+        UsageError: `PTXLOOM_DEVICE` is not an architecture.
     """
     name = os.environ.get("PTXLOOM_DEVICE") or "sm_80"
     try:
@@ -27,7 +27,7 @@ def capability() -> int:
 
 
 def properties() -> dict[str, int]:
-    """What Triton asks of it, by the names that Triton uses."""
+    """The properties by Triton's names."""
     from ptxloom.machine.port.prepare import multiprocessors  # noqa: PLC0415 - it takes NumPy, `import triton` does not
 
     return {

@@ -1,4 +1,4 @@
-"""What is done while a CUDA graph is captured, to be done again: launches, and calls of PyTorch's operators."""
+"""The steps of a captured CUDA graph, for its replay: launches, and calls of PyTorch's operators."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ _captured: Final[list[list[Step]]] = []  # one list, while a graph is captured
 
 
 def is_on() -> bool:
-    """Whether a graph is captured."""
+    """Whether a graph is being captured."""
     return bool(_captured)
 
 
 def begin() -> None:
-    """Keep steps from now on."""
+    """Start recording steps."""
     _captured.append([])
 
 
 def end() -> list[Step]:
-    """Keep no more of them.
+    """Stop recording.
 
     Returns:
         The steps since `begin`.
@@ -33,25 +33,25 @@ def end() -> list[Step]:
 
 
 def note(step: Step) -> None:
-    """Keep a step, if a graph is captured."""
+    """Record a step, if a graph is being captured."""
     if _captured:
         _captured[-1].append(step)
 
 
 def count() -> int:
-    """How many steps have been kept."""
+    """The number of recorded steps."""
     return len(_captured[-1]) if _captured else 0
 
 
 def drop_since(number: int) -> None:
-    """Drop steps: the host's, which does them once."""
+    """Drop the steps since a number: the host performs them only once."""
     if _captured:
         del _captured[-1][number:]
 
 
 @contextmanager
 def aside() -> Generator[None]:
-    """What is done in this context is not a step."""
+    """Record no steps in this context."""
     number = count()
     try:
         yield

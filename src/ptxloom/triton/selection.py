@@ -1,4 +1,4 @@
-"""What runs kernels: ptxloom, or a GPU. Triton's registry of back ends is asked, and set."""
+"""Selects what runs kernels, ptxloom or a GPU, through Triton's registry of back ends."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from ptxloom.extras import is_installed
 from ptxloom.triton import OLDEST
 
 NAME: Final = "ptxloom"
-"""Under which the entry point stands."""
+"""The name of the entry point."""
 
 _state: Final[dict[str, bool]] = {"selected": False}
 
 
 def is_wanted() -> bool:
-    """Whether there is no GPU, and no other back end that runs: else ptxloom must be selected by name.
+    """Whether there is neither a GPU nor another usable back end: else ptxloom must be selected by name.
 
-    Also False where it could not run: without the extra `run`, or in an older Triton. A program that selects it by name
+    Also False if it could not run: without the extra `run`, or in an older Triton. A program that selects it by name
     gets an error that names what is missing.
     """
     asked = os.environ.get("TRITON_DEFAULT_BACKEND")
@@ -34,7 +34,7 @@ def is_wanted() -> bool:
 
 
 def _version() -> tuple[int, ...]:
-    """That of Triton: 3.8 and the like."""
+    """Triton's version, such as (3, 8)."""
     return tuple(int(part) for part in triton.__version__.split(".")[:2])
 
 
@@ -44,13 +44,13 @@ def is_selected() -> bool:
 
 
 def select() -> None:
-    """Ptxloom runs kernels from now on: NVIDIA's own back end, which claims the same targets, leaves the registry.
+    """Let ptxloom run kernels from now on: removes NVIDIA's back end, which claims the same targets, from the registry.
 
     Raises:
         PtxloomError: Triton is too old.
     """
     if _version() < OLDEST:
         oldest = ".".join(map(str, OLDEST))
-        raise PtxloomError(f"Triton {triton.__version__} is too old: ptxloom runs kernels of {oldest} and later")
+        raise PtxloomError(f"Triton {triton.__version__} is too old: ptxloom runs kernels of {oldest} or later")
     registry.backends.pop("nvidia", None)
     _state["selected"] = True

@@ -1,4 +1,4 @@
-"""What `torch.cuda` returns where there is no GPU: of one device, of its memory, of random numbers."""
+"""The functions of `torch.cuda` without a GPU: for one device, its memory, random numbers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ptxloom.triton import clock, properties, recorded, torch_graphs, torch_memo
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-# nothing is known of the types of PyTorch, which nothing here brings
+# untyped: PyTorch is not a dependency
 Tensor: TypeAlias = Any
 torch: Any = _torch
 
@@ -24,7 +24,7 @@ _DEFAULT_GENERATOR: Final = torch_names.DefaultGenerator()
 
 
 def put_in_place() -> None:
-    """Replace the functions of `torch.cuda`, of the modules that it gathers, and of `torch.accelerator`."""
+    """Replace the functions of `torch.cuda`, of its submodules, and of `torch.accelerator`."""
     gathered = ("memory", "random", "streams", "graphs", "nvtx", "profiler")
     places = [torch.cuda, *(getattr(torch.cuda, name) for name in gathered)]
     for name, value in {**_plain_answers(), **_FUNCTIONS}.items():
@@ -37,7 +37,7 @@ def put_in_place() -> None:
     torch.cuda.nvtx.range = torch_streams.nvtx_range
     for name in ("start", "stop"):
         setattr(torch.cuda.profiler, name, _answering(name, None))
-    torch._C._host_emptyCache = _answering("_host_emptyCache", None)  # noqa: SLF001 - what captures of graphs begin by
+    torch._C._host_emptyCache = _answering("_host_emptyCache", None)  # noqa: SLF001 - the first call of a graph capture
     for name, value in _for_accelerator().items():
         setattr(torch.accelerator, name, value)
 
@@ -48,7 +48,7 @@ def _device_properties(*_: object, **__: object) -> SimpleNamespace:
     known = properties.properties()
     return SimpleNamespace(
         name=f"ptxloom sm_{number}",
-        gcnArchName=f"ptxloom sm_{number}",  # which PyTorch's compiler asks for where PyTorch was not built for CUDA
+        gcnArchName=f"ptxloom sm_{number}",  # used by PyTorch's compiler if PyTorch was not built for CUDA
         major=number // 10,
         minor=number % 10,
         total_memory=Budget().limit,
@@ -76,7 +76,7 @@ def _reset_peak(*_: object, **__: object) -> None:
 
 
 def _memory_stats(*_: object, **__: object) -> Counter[str]:
-    """What is counted; the rest, by whatever name, is nothing."""
+    """The available statistics; any other name is zero."""
     stats: Counter[str] = Counter(num_ooms=0, num_alloc_retries=0)
     for kind in ("allocated", "reserved", "active", "requested"):
         stats[f"{kind}_bytes.all.current"] = torch_memory.allocated()
@@ -119,7 +119,7 @@ def _initial_seed() -> int:
 
 
 def _answering(name: str, answer: object) -> Callable[..., object]:
-    """A function that always returns the same; each is one of its own, as PyTorch's compiler expects."""
+    """A function that always returns the same value; a new one each time, as PyTorch's compiler expects."""
 
     def answering(*_: object, **__: object) -> object:
         return answer
@@ -128,7 +128,7 @@ def _answering(name: str, answer: object) -> Callable[..., object]:
 
 
 def _renamed(name: str, function: Callable[..., object]) -> Callable[..., object]:
-    """A function that goes by the name of what it takes the place of, and differs from all others."""
+    """A distinct function with the name of the one that it replaces."""
 
     def called(*args: object, **kwargs: object) -> object:
         return function(*args, **kwargs)
@@ -139,7 +139,7 @@ def _renamed(name: str, function: Callable[..., object]) -> Callable[..., object
 
 
 def _plain_answers() -> dict[str, object]:
-    """Functions of `torch.cuda` that return the same each time."""
+    """The functions of `torch.cuda` that return constants, by name."""
     number = properties.capability()
     nothing = (
         "synchronize", "empty_cache", "ipc_collect", "set_device", "init", "_lazy_init",
@@ -201,7 +201,7 @@ _FUNCTIONS: Final[dict[str, object]] = {
 
 
 def _for_accelerator() -> dict[str, object]:
-    """What the functions of `torch.accelerator` return."""
+    """The functions of `torch.accelerator`."""
     answers = {
         "is_available": True,
         "device_count": 1,

@@ -1,4 +1,4 @@
-"""Which build of PyTorch is installed: ptxloom adds a device "cuda" to the one for the CPU."""
+"""The installed build of PyTorch: ptxloom adds a device "cuda" to the one for the CPU."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ _STATED: Final = re.compile(r"^(__version__|cuda|hip)\b[^=\n]*= *'([^'\n]*)'", r
 
 
 def install(version: str = "") -> str:
-    """The command that installs the build for the CPU, of a version if one is named."""
+    """The command that installs the build for the CPU, of a version if one is given."""
     release = version.partition("+")[0]
     return f"pip install torch{f'=={release}+cpu' if release else ''} --index-url {INDEX}"
 
 
 def refusal(version: str, toolkit: str) -> str:
-    """The sentence for a build that is for a GPU, and what to do.
+    """The sentence on a build for a GPU, and what to install instead.
 
     Args:
         version: PyTorch's.
-        toolkit: What it was built with, such as `CUDA 13.0`.
+        toolkit: The toolkit that it was built with, such as `CUDA 13.0`.
     """
     return (
         f"PyTorch {version} is built with {toolkit} and needs a GPU's own driver; ptxloom provides a device for its "
@@ -31,7 +31,7 @@ def refusal(version: str, toolkit: str) -> str:
 
 
 def installed() -> dict[str, str] | None:
-    """What PyTorch's file of versions states (`__version__`, `cuda`, `hip`), not imported; None without PyTorch."""
+    """The contents of PyTorch's version file (`__version__`, `cuda`, `hip`), not imported; None without PyTorch."""
     spec = find_spec("torch")
     if spec is None or not spec.submodule_search_locations:
         return None
@@ -43,5 +43,5 @@ def installed() -> dict[str, str] | None:
 
 
 def toolkit(cuda: str | None, hip: str | None) -> str:
-    """What a build is for besides the CPU; empty if it is for the CPU alone."""
+    """The toolkit of a build; empty for the CPU only."""
     return f"CUDA {cuda}" if cuda else f"HIP {hip}" if hip else ""

@@ -1,4 +1,4 @@
-"""The compilers of PyTorch: `torch.compile` by Triton; those that need a GPU report it, and what to do."""
+"""PyTorch's compilers: `torch.compile` uses Triton; those that need a GPU report it, and what to do."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
     from types import ModuleType
 
-# nothing is known of the types of PyTorch, which nothing here brings
+# untyped: PyTorch is not a dependency
 torch: Any = _torch
 
 _LEFT: Final = (
@@ -33,20 +33,20 @@ _KERNELS: Final = "torch._inductor.runtime.triton_helpers"
 
 
 def put_in_place() -> None:
-    """Let `torch.compile` write kernels in Triton, and extensions report that they are not built."""
+    """Let `torch.compile` generate Triton kernels, and extensions report that they cannot be built."""
     torch.compile = _for_triton(torch.compile)
     follow(_KERNELS, _keep_driver)
     follow(_EXTENSIONS, _refuse)
 
 
 def _for_triton(compile_: Any) -> Any:
-    """`torch.compile`, whose kernels for the CPU are Triton's: the compiler sees where tensors really are."""
+    """`torch.compile` with Triton kernels for the CPU: the compiler sees where tensors really are."""
 
     @wraps(compile_)
     def called(*args: Any, **kwargs: Any) -> Any:
         function = args[0] if args else kwargs.get("model")
         made = compile_(*args, **kwargs)
-        if function is None or made is function:  # a decorator, which comes by here again; or compiling is off
+        if function is None or made is function:  # a decorator, which gets here again; or compiling is off
             return made
         from torch._inductor import config  # noqa: PLC0415 # pyright: ignore - takes a second
 
@@ -60,7 +60,7 @@ def _for_triton(compile_: Any) -> Any:
 
 
 def _aside(compiled: Any, function: Any) -> Any:
-    """A call without the mode that stands in for the device, which the compiler would trace into."""
+    """A call outside the mode that emulates the device, into which the compiler would trace."""
     is_left: list[bool] = []
 
     @wraps(compiled)
@@ -87,13 +87,13 @@ def _aside(compiled: Any, function: Any) -> Any:
 
 
 def tensors_in(values: Any) -> Iterator[Any]:
-    """The tensors in whatever PyTorch calls a tree."""
+    """The tensors in a PyTorch tree."""
     return (one for one in torch.utils._pytree.tree_leaves(values) if isinstance(one, torch.Tensor))  # noqa: SLF001 - PyTorch's own
 
 
 @contextmanager
 def without_mode() -> Generator[None]:
-    """In which no function of PyTorch comes by the mode that is on top, if it is ours."""
+    """Leave the topmost function mode in this context, if it is ours."""
     with ExitStack() as stack:
         modes = torch.overrides._get_current_function_mode_stack()  # noqa: SLF001 - as above
         for mode in reversed(modes):
@@ -104,22 +104,22 @@ def without_mode() -> Generator[None]:
 
 
 def _keep_driver(helpers: ModuleType) -> None:
-    """Triton's driver is ours already: PyTorch looks for one that is called after the CPU, and warns."""
+    """Keep Triton's driver, which is ours: PyTorch looks for one named after the CPU, and warns."""
     helpers.set_driver_to_cpu = _nothing  # type: ignore[attr-defined]
 
 
 def _nothing() -> None:
-    """There is nothing to do."""
+    """Do nothing."""
 
 
 def _refuse(extensions: ModuleType) -> None:
-    extensions._join_cuda_home = _refused  # type: ignore[attr-defined] # noqa: SLF001 - through which all go that need CUDA
+    extensions._join_cuda_home = _refused  # type: ignore[attr-defined] # noqa: SLF001 - called by all that need CUDA
 
 
 def _refused(*_: object) -> NoReturn:
-    """In the place of where CUDA is.
+    """Replaces the look-up of CUDA's folder.
 
     Raises:
-        OSError: As PyTorch does without CUDA.
+        OSError: Always, as in PyTorch without CUDA.
     """
     raise OSError(_NO_EXTENSIONS)

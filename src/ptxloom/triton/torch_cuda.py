@@ -1,7 +1,7 @@
 """PyTorch's "cuda" without a GPU: tensors that are on the CPU but report that they are on the device.
 
-For programs that ask for `device="cuda"`. Tensors are marked on their storage, so that views, parameters
-and gradients are where their memory is, and moving one to the other side is a copy, as it is with a GPU. PyTorch's own
+For programs that use `device="cuda"`. Tensors are marked on their storage, so that views, parameters
+and gradients are where their memory is, and moving one to the other side is a copy, as with a GPU. PyTorch's own
 functions run on the CPU. Features that need PyTorch's CUDA library itself (overlapping streams, NCCL) do not exist.
 """
 
@@ -29,11 +29,11 @@ from ptxloom.triton import (
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-# nothing is known of the types of PyTorch, which nothing here brings
+# untyped: PyTorch is not a dependency
 torch: Any = _torch
 TorchFunctionMode: Any = torch.overrides.TorchFunctionMode
 BackwardCFunction: Any = torch.autograd.function.BackwardCFunction
-default: Any = _torch_default  # where `torch.set_default_device` leaves its argument
+default: Any = _torch_default  # where `torch.set_default_device` stores its argument
 
 _NAMED: Final = re.compile(r"cuda(:\d+)?")
 _CPU: Final = torch.device("cpu")
@@ -42,10 +42,10 @@ _CUDA: Final = torch.device("cuda", 0)
 
 @cache
 def install() -> None:
-    """Let PyTorch have a device "cuda" from now on, in this thread and those to come; not where it has its own."""
+    """Give PyTorch a device "cuda" from now on, in this thread and new ones, unless it has its own."""
     if torch.version.cuda or torch.version.hip:
         return
-    os.environ.setdefault("TORCHINDUCTOR_COMPILE_THREADS", "1")  # processes of its own would each begin anew
+    os.environ.setdefault("TORCHINDUCTOR_COMPILE_THREADS", "1")  # its worker processes would each start from scratch
     torch_answers.put_in_place()
     torch_names.put_in_place()
     torch_compilers.put_in_place()
@@ -58,7 +58,7 @@ def install() -> None:
 
 
 def _marking(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Call the program's gradients with those that come in marked: PyTorch made them outside the mode."""
+    """Call the program's gradient function with marked inputs: PyTorch made them outside the mode."""
 
     @wraps(function)
     def called(self: Any, *gradients: Any) -> Any:
@@ -70,7 +70,7 @@ def _marking(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _under(mode: CudaOnCpu, function: Callable[..., Any]) -> Callable[..., Any]:
-    """A function in which the mode holds: it is left during a call, and gradients call a program's code."""
+    """A function that runs in the mode: calls leave it, but gradients call a program's code."""
 
     @wraps(function)
     def called(*args: Any, **kwargs: Any) -> Any:
@@ -81,7 +81,7 @@ def _under(mode: CudaOnCpu, function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class CudaOnCpu(TorchFunctionMode):  # pyright: ignore[reportUntypedBaseClass]
-    """What every function of PyTorch comes by: names of the device become the CPU, and results are marked."""
+    """Intercepts every function of PyTorch: the device's names become the CPU, and results are marked."""
 
     is_ptxloom = True
 
@@ -103,7 +103,7 @@ class CudaOnCpu(TorchFunctionMode):  # pyright: ignore[reportUntypedBaseClass]
 
 
 def _on_cpu(func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Call a function where there is one, and note where its results are."""
+    """Call a function on the CPU, and mark its results."""
     asked: list[bool] = []
     args = tuple(_renamed(one, asked) for one in args)
     kwargs = {name: _renamed(one, asked) for name, one in kwargs.items()}
@@ -129,7 +129,7 @@ def _on_cpu(func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, A
 
 
 def _is_made_by_default(func: Callable[..., Any], kwargs: dict[str, Any]) -> bool:
-    """Whether a function makes a tensor on the default device of `torch.set_default_device`, and that is this one."""
+    """Whether a function makes a tensor on the device of `torch.set_default_device`, and this is the one here."""
     there = default.CURRENT_DEVICE
     return (
         there is not None
@@ -140,7 +140,7 @@ def _is_made_by_default(func: Callable[..., Any], kwargs: dict[str, Any]) -> boo
 
 
 def _renamed(value: Any, asked: list[bool]) -> Any:
-    """An argument, with the CPU in place of the device; what it asks for is noted."""
+    """An argument, with the device replaced by the CPU; `asked` receives the side that it names."""
     if isinstance(value, torch.device):
         named = value.type
     elif isinstance(value, str) and (value == "cpu" or _NAMED.fullmatch(value)):
@@ -154,7 +154,7 @@ def _renamed(value: Any, asked: list[bool]) -> Any:
 
 
 def _goes_to_device(args: tuple[Any, ...], asked: list[bool]) -> bool:
-    """Where `tensor.to(...)` puts its result: on a device that is named, where another tensor is, or where it was."""
+    """Whether the result of `tensor.to(...)` is on the device: the named one, another tensor's, or its own."""
     if asked:
         return asked[-1]
     others = [one for one in args[1:2] if isinstance(one, torch.Tensor)]
@@ -162,7 +162,7 @@ def _goes_to_device(args: tuple[Any, ...], asked: list[bool]) -> bool:
 
 
 def _named(*args: Any) -> tuple[Any, ...]:
-    """Arguments of which the first may be the number of a device: then it is a device."""
+    """Arguments, the first converted to a device if it is a device number."""
     if args and isinstance(args[0], int) and not isinstance(args[0], bool):
         return (torch.device("cuda", args[0]), *args[1:])
     return args
@@ -173,16 +173,16 @@ def _device(*args: Any, **kwargs: Any) -> Any:
 
 
 def _parse_to(*args: Any, **kwargs: Any) -> Any:
-    """What `Module.to` reads its arguments by; the device keeps its name."""
+    """The parser of `Module.to`'s arguments; the device keeps its name."""
     return torch._C._nn._parse_to(*_named(*args), **kwargs)  # noqa: SLF001 - PyTorch's own
 
 
 def _nothing(*_: Any, **__: Any) -> None:
-    """There is nothing to do."""
+    """Do nothing."""
 
 
 def _summed_in_f32(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A function that a GPU sums in f32 whatever its arguments are, and the CPU does not: it would round each sum."""
+    """A function that sums in f32, as a GPU does for any arguments; the CPU would round each partial sum."""
 
     def called(*args: Any, **kwargs: Any) -> Any:
         given = torch_tensors.tensors_of((*args, *kwargs.values()))
@@ -202,7 +202,7 @@ def _widened(value: Any, narrow: set[Any], wide: Any = torch.float32) -> Any:
 
 
 def _of_another_type(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A product whose result a GPU returns in a wider type, `out_dtype`, and the CPU does not."""
+    """A product whose result has a wider type, `out_dtype`, which the CPU does not support."""
 
     def called(*args: Any, **kwargs: Any) -> Any:
         if args and isinstance(args[-1], torch.dtype):
@@ -228,7 +228,7 @@ _SUMS: Final = (
     torch.conv2d,
     torch.conv3d,
 )
-"""Of which the gradients, at least, are wrong by more than a rounding where the CPU sums in f16 or bf16."""
+"""Functions whose gradients, at least, are off by more than rounding if the CPU sums in f16 or bf16."""
 
 _ANSWERS: Final[dict[Any, Any]] = {
     torch.Tensor.is_cuda.__get__: True,
@@ -256,7 +256,7 @@ _PLAIN: Final = frozenset(
         torch.Tensor.requires_grad.__get__,
     )
 )
-"""Attributes that do not depend on the device and make no tensor: they are used directly, several times a launch."""
+"""Attributes that do not depend on the device and make no tensor: they are read directly, several times per launch."""
 
 _SPECIAL: Final[dict[Any, Callable[..., Any]]] = {
     torch.Tensor.cuda: torch_tensors.to_cuda,

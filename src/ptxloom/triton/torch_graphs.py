@@ -1,7 +1,7 @@
-"""CUDA graphs of PyTorch: what was done on the device while one was captured, done again by `replay()`.
+"""CUDA graphs of PyTorch: `replay()` repeats the work on the device during the capture.
 
-A GPU does not do what it captures. Here it is done, as later steps ask for results, and undone: when the capture ends,
-the device's memory and the random numbers are as they were. A replay writes to the memory that the capture wrote to.
+A GPU does not execute captured work. Here it is executed, as later steps need results, and undone: after the capture
+the device's memory and the random numbers are as before. A replay writes to the memory that the capture wrote to.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ptxloom.triton import recorded, torch_memory
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-# nothing is known of the types of PyTorch, which nothing here brings
+# untyped: PyTorch is not a dependency
 torch: Any = _torch
 dispatch: Any = _torch_dispatch
 tree_leaves: Any = _torch_pytree.tree_leaves
@@ -29,12 +29,12 @@ _pools: Final = count(1)
 
 
 def pool_handle() -> PoolHandle:
-    """A pool of memory, which graphs may name; here it holds no memory."""
+    """A memory pool that graphs may name; it holds no memory here."""
     return (0, next(_pools))
 
 
 class CUDAGraph:
-    """In the place of `torch.cuda.CUDAGraph`."""
+    """Replaces `torch.cuda.CUDAGraph`."""
 
     def __init__(self, keep_graph: bool = False) -> None:
         del keep_graph
@@ -56,7 +56,7 @@ class CUDAGraph:
         self._mode.__enter__()
 
     def capture_end(self) -> None:
-        """Capture no more; what was done is undone."""
+        """End the capture, and undo its effects."""
         self._mode.__exit__(None, None, None)
         self._steps = recorded.end()
         memory, random = self._before
@@ -65,13 +65,13 @@ class CUDAGraph:
         del self._before
 
     def instantiate(self) -> None:
-        """It can be replayed as it is."""
+        """Do nothing: it can be replayed already."""
 
     def register_generator_state(self, generator: object) -> None:
-        """The host's random numbers are the device's."""
+        """Do nothing: the device uses the host's random numbers."""
 
     def replay(self) -> None:
-        """Do again what was captured, in the same memory.
+        """Repeat the captured work in the same memory.
 
         Raises:
             RuntimeError: Another graph is being captured.
@@ -83,7 +83,7 @@ class CUDAGraph:
                 step()
 
     def reset(self) -> None:
-        """Forget what was captured."""
+        """Forget the captured work."""
         self._steps = []
 
     def pool(self) -> PoolHandle:
@@ -92,7 +92,7 @@ class CUDAGraph:
 
 
 class _Recording(dispatch.TorchDispatchMode):  # pyright: ignore[reportUntypedBaseClass]
-    """What PyTorch's operators come by below its gradients, while a graph is captured."""
+    """Intercepts PyTorch's operators below autograd while a graph is captured."""
 
     def __torch_dispatch__(
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
@@ -107,8 +107,8 @@ class _Recording(dispatch.TorchDispatchMode):  # pyright: ignore[reportUntypedBa
 
 
 def _again(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], before: Any) -> None:
-    """Call an operator again, with its results where they were."""
-    with dispatch._disable_current_modes():  # noqa: SLF001 - the names of devices are gone
+    """Call an operator again, with its results in the same place."""
+    with dispatch._disable_current_modes():  # noqa: SLF001 - device names have been replaced already
         after = func(*args, **kwargs)
     for old, new in zip(tree_leaves(before), tree_leaves(after), strict=True):
         if isinstance(old, torch.Tensor) and old.data_ptr() != new.data_ptr():  # else a view, or written in place

@@ -1,8 +1,8 @@
-"""The memory of PyTorch's tensors on the device: kernels reach it by its address, wherever they got that from.
+"""The memory of PyTorch's tensors on the device: kernels access it by address, wherever they got that from.
 
-If ptxloom's CUDA driver is loaded, it allocates it, and launches by the driver reach it, too; else it is the
-host's, with an unused gap before and behind each piece. A piece is freed some time after its last tensor:
-not when that goes, as garbage is collected at any moment, but when the next one is made.
+If ptxloom's CUDA driver is loaded, the driver allocates it, and its launches can access it, too; else it is the
+host's, with an unused gap before and after each piece. A piece is freed some time after its last tensor:
+not immediately, as garbage collection may run at any moment, but when the next piece is allocated.
 """
 
 from __future__ import annotations
@@ -41,22 +41,22 @@ class _Piece(NamedTuple):
 
 
 _held: Final[dict[int, _Piece]] = {}  # by address
-_left: Final[deque[int]] = deque()  # whose last tensor has gone
+_left: Final[deque[int]] = deque()  # whose last tensor is gone
 _bytes: Final = {"held": 0, "most": 0}
 
 
 def allocated() -> int:
-    """How many bytes tensors of the device have."""
+    """The bytes allocated for tensors of the device."""
     return _bytes["held"] - sum(_held[address].size for address in tuple(_left))
 
 
 def most_allocated() -> int:
-    """How many they had at most."""
+    """The peak of `allocated`."""
     return _bytes["most"]
 
 
 def forget_most_allocated() -> None:
-    """Count the most anew."""
+    """Reset the peak."""
     _bytes["most"] = allocated()
 
 
@@ -66,7 +66,7 @@ def is_marked(tensor: Any) -> bool:
 
 
 def is_pinned(tensor: Any, *_: object, **__: object) -> bool:
-    """Whether a tensor of the host is one that a GPU would copy while the host goes on."""
+    """Whether a host tensor is pinned."""
     return _says(tensor, _PINNED)
 
 
@@ -83,12 +83,12 @@ def is_storage_marked(storage: Any) -> bool:
 
 
 def mark(storage: Any) -> None:
-    """Note that a storage is on the device."""
+    """Mark a storage as on the device."""
     setattr(storage, _MARK, True)
 
 
 def mark_pinned(tensor: Any) -> None:
-    """Note that a tensor is pinned."""
+    """Mark a tensor as pinned."""
     setattr(tensor.untyped_storage(), _PINNED, True)
 
 
@@ -105,7 +105,7 @@ def restore(before: list[tuple[int, _Piece, bytes]]) -> None:
 
 
 def is_apart() -> bool:
-    """Whether memory of the device is another than the host's."""
+    """Whether the device's memory is separate from the host's."""
     return bool(os.environ.get(_DRIVER))
 
 
@@ -114,10 +114,10 @@ def on_device(torch: Any, storage: Any) -> Any:
 
     Args:
         torch: PyTorch.
-        storage: What is copied.
+        storage: The storage to copy.
 
     Raises:
-        MemoryError: The device has no room.
+        MemoryError: The device is out of memory.
     """
     while _left:
         _give_back(_left.popleft())
@@ -148,7 +148,7 @@ def _by_host(size: int) -> int:
     memory = np.empty(size + 2 * _GAP + _ALIGNMENT, np.uint8)
     address = int(memory.ctypes.data) + _GAP
     address += -address % _ALIGNMENT
-    _held[address] = _Piece(size, memory.view)  # which holds it until it is given back
+    _held[address] = _Piece(size, memory.view)  # the view keeps it alive until it is freed
     return address
 
 
@@ -156,7 +156,7 @@ def _by_driver(size: int) -> int:
     """The address of `size` bytes of the driver's device.
 
     Raises:
-        MemoryError: There is no room, or no driver.
+        MemoryError: The device is out of memory, or there is no driver.
     """
     address = ctypes.c_void_p()
     if _driver().cuMemAlloc_v2(ctypes.byref(address), ctypes.c_size_t(size)) or address.value is None:
@@ -186,7 +186,7 @@ def _driver_and_context() -> tuple[ctypes.CDLL, ctypes.c_void_p]:
 
 
 def said_to_be_on_device(capsule: object) -> object:
-    """A tensor of DLPack, which PyTorch has made of one on the CPU, with the word that it is on a CUDA device.
+    """A DLPack tensor that PyTorch made from one on the CPU, relabelled as on a CUDA device.
 
     Args:
         capsule: Not yet consumed.

@@ -1,4 +1,4 @@
-"""Where PyTorch takes the name of a device and no function mode is asked: generators, autocast, saved files."""
+"""The device's name where PyTorch bypasses function modes: generators, autocast, saved files."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ptxloom.triton import torch_memory
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-# nothing is known of the types of PyTorch, which nothing here brings
+# untyped: PyTorch is not a dependency
 torch: Any = _torch
 Storage: TypeAlias = Any
 _Generator: Any = torch.Generator
@@ -21,7 +21,7 @@ _FIRST: Final = 0  # before PyTorch's own
 
 
 def put_in_place() -> None:
-    """Let "cuda" mean the device there, too."""
+    """Make "cuda" mean the device there, too."""
     torch.Generator = Generator
     autocast = torch.amp.autocast_mode.autocast
     autocast.__enter__, autocast.__exit__ = _entered(autocast), _left(autocast)
@@ -29,22 +29,22 @@ def put_in_place() -> None:
 
 
 class Generator(_Generator):  # pyright: ignore[reportUntypedBaseClass]
-    """A source of random numbers of the device, which are the host's."""
+    """A random number generator of the device, which is the host's."""
 
     def __new__(cls, device: object = "cpu") -> Any:
-        """One of the host."""
+        """Make one of the host's."""
         made: Any = _Generator.__new__(cls)
         made.named = torch.device(device)
         return made
 
     @property
     def device(self) -> Any:
-        """What it was made for."""
+        """The device that it was made for."""
         return self.named
 
 
 class DefaultGenerator(Generator):
-    """The device's own: its state is two numbers, by which kernels draw theirs; PyTorch's functions draw the host's."""
+    """The device's default one: its state is a seed and an offset for kernels; PyTorch's functions use the host's."""
 
     def __new__(cls) -> Any:
         """With the host's seed."""
@@ -53,7 +53,7 @@ class DefaultGenerator(Generator):
         return made
 
     def restart(self) -> None:
-        """Draw from the beginning, by the host's seed."""
+        """Restart from the host's seed."""
         self.seed_and_offset = (torch.default_generator.initial_seed(), 0)
 
     def get_state(self) -> Any:
@@ -61,18 +61,18 @@ class DefaultGenerator(Generator):
         return torch.frombuffer(bytearray(struct.pack("<Qq", *self.seed_and_offset)), dtype=torch.uint8)
 
     def set_state(self, new_state: Any) -> Any:
-        """The same, to go on with."""
+        """Set the seed and the offset."""
         self.seed_and_offset = struct.unpack("<Qq", bytes(new_state.tolist()))
         return self
 
     def manual_seed(self, seed: int) -> Any:
-        """Begin again by a seed, the host's functions too."""
+        """Restart from a seed, also for the host's functions."""
         torch.default_generator.manual_seed(seed)
         self.restart()
         return self
 
     def seed(self) -> int:
-        """The same by a seed of chance."""
+        """Restart from a random seed."""
         torch.default_generator.seed()
         self.restart()
         return self.initial_seed()
@@ -83,7 +83,7 @@ class DefaultGenerator(Generator):
 
 
 def _entered(autocast: Any) -> Callable[[Any], Any]:
-    """Functions of the device run on the CPU: so it is there that they are to choose their types."""
+    """Enter autocast for the CPU, where the device's functions run."""
     enter = autocast.__enter__
 
     def entered(self: Any) -> Any:
@@ -113,7 +113,7 @@ def _tag(storage: Storage) -> str | None:
 
 
 def _placed(storage: Storage, location: str) -> Storage | None:
-    """A storage that was read, where it shall be; None for PyTorch to put it there."""
+    """A storage that was loaded, on its device; None to let PyTorch place it."""
     if not location.startswith("cuda"):
         return None
     there = torch_memory.on_device(torch, storage) if storage.nbytes() else storage

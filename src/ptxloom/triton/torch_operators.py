@@ -1,4 +1,4 @@
-"""Operators that programs register for CUDA: these run for tensors of the device.
+"""Operators that programs register for CUDA: they run for tensors of the device.
 
 The tensors are on the CPU, so PyTorch looks for an operator's CPU kernel. An operator without one gets the program's.
 If there are two (a program replaces one of PyTorch's own for CUDA), the program's is called if a tensor of the device
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator
     from contextlib import AbstractContextManager
 
-# nothing is known of the types of PyTorch, which nothing here brings
+# untyped: PyTorch is not a dependency
 torch: Any = _torch
 dispatch: Any = _torch_dispatch
 Mode: TypeAlias = Any
@@ -32,14 +32,14 @@ _WITH_GRADIENTS: Final = "AutogradCUDA"
 _COMPOSITES: Final = ("CompositeExplicitAutograd", "CompositeImplicitAutograd")
 
 _replaced: Final[dict[str, list[tuple[Any, Callable[..., Any]]]]] = {}
-"""By the operator's whole name: the libraries that replace it for CUDA, weakly, and what by; the last one counts."""
+"""By the operator's full name: the libraries (weak) that replace it for CUDA, with their functions; the last counts."""
 
 
 def put_in_place(mode: Mode) -> None:
-    """Hear of what programs register.
+    """Intercept the operators that programs register.
 
     Args:
-        mode: In which the name of the device is known, as a program's functions expect it.
+        mode: The mode in which the device's name is known, as a program's functions expect.
     """
     library = torch.library.Library
     register = library.impl
@@ -65,10 +65,10 @@ def put_in_place(mode: Mode) -> None:
 
 
 def redirected(on_device: bool) -> AbstractContextManager[Any]:
-    """In which operators of tensors on the device are the program's own, where it has registered some.
+    """Use the program's registered operators for tensors on the device in this context.
 
     Args:
-        on_device: Whether what has no tensor among its arguments makes one on the device.
+        on_device: Whether operators without tensor arguments make tensors on the device.
     """
     return _redirected(on_device) if _replaced else nullcontext()
 
@@ -85,7 +85,7 @@ def _redirected(on_device: bool) -> Generator[None]:
 
 
 class _Now(threading.local):
-    """Of a thread: whether what it makes is on the device."""
+    """Per thread: whether it makes tensors on the device."""
 
     makes = False
 
@@ -94,7 +94,7 @@ _now: Final = _Now()
 
 
 class _Redirecting(dispatch.TorchDispatchMode):  # pyright: ignore[reportUntypedBaseClass]
-    """What PyTorch's operators come by below its gradients."""
+    """Intercepts PyTorch's operators below autograd."""
 
     def __torch_dispatch__(
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
@@ -128,7 +128,7 @@ def _replacement(name: str) -> Callable[..., Any] | None:
 
 
 def _known(mode: Mode, function: Callable[..., Any]) -> Callable[..., Any]:
-    """A function in which the device's name is known: it is called from where it is not."""
+    """A function that runs in the mode, where the device's name is known; its callers do not."""
 
     @wraps(function)
     def called(*args: Any, **kwargs: Any) -> Any:
@@ -145,7 +145,7 @@ def _whole_name(namespace: str, operator: Any) -> str:
 
 
 def _has_kernel(name: str, key: str) -> bool:
-    """Whether an operator that there is has a kernel of its own for a dispatch key."""
+    """Whether an existing operator has a kernel of its own for a dispatch key."""
     library: Any = torch._C  # noqa: SLF001 - PyTorch's own
     asked = (library._dispatch_has_kernel, library._dispatch_has_kernel_for_dispatch_key)  # noqa: SLF001 - likewise
     return asked[0](name) and asked[1](name, key)

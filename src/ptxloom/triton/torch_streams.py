@@ -1,4 +1,4 @@
-"""The streams of `torch.cuda` without a GPU: orders of work that is done when a call returns."""
+"""The streams of `torch.cuda` without a GPU: all work is done when a call returns."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ptxloom.triton import clock, recorded
 if TYPE_CHECKING:
     from collections.abc import Generator
 
-# nothing is known of the types of PyTorch, which nothing here brings
+# untyped: PyTorch is not a dependency
 torch: Any = _torch
 
 _CUDA: Final = torch.device("cuda", 0)
@@ -21,7 +21,7 @@ _numbers: Final = count(1)
 
 
 class Stream:
-    """An order of work, which is done when a call returns."""
+    """A stream, whose work is done when a call returns."""
 
     device = _CUDA
     device_index = 0
@@ -31,12 +31,12 @@ class Stream:
         self.cuda_stream = self.stream_id = next(_numbers)
 
     def synchronize(self, *_: Any) -> None:
-        """Its work is done."""
+        """Do nothing: its work is done."""
 
     wait_stream = wait_event = synchronize
 
     def record_event(self, event: clock.Event | None = None) -> clock.Event:
-        """A moment in it: now."""
+        """Record an event now."""
         made = event or clock.Event()
         made.record()
         return made
@@ -46,16 +46,16 @@ class Stream:
         return True
 
     def is_capturing(self) -> bool:
-        """Whether what is done in it becomes part of a graph."""
+        """Whether its work becomes part of a graph."""
         return recorded.is_on()
 
     def __enter__(self) -> Self:
-        """As `torch.cuda.stream` does."""
+        """Make it the current stream, as `torch.cuda.stream` does."""
         self._before, _now["stream"] = _now["stream"], self
         return self
 
     def __exit__(self, *_: object) -> None:
-        """The one before is the current one again."""
+        """Restore the previous stream."""
         _now["stream"] = self._before
 
 
@@ -70,12 +70,12 @@ _now: Final = {"stream": DEFAULT}
 
 
 def entered(stream: Stream | None) -> Any:
-    """`with torch.cuda.stream(stream):`; without one nothing changes."""
+    """`with torch.cuda.stream(stream):`; None changes nothing."""
     return nullcontext() if stream is None else stream
 
 
 def set_current(stream: Stream) -> None:
-    """Let a stream be the current one."""
+    """Make a stream the current one."""
     _now["stream"] = stream
 
 
@@ -85,7 +85,7 @@ def current(*_: object, **__: object) -> Stream:
 
 
 class DeviceGuard(nullcontext[None]):
-    """`with torch.cuda.device(0):`, which changes nothing, as there is one."""
+    """`with torch.cuda.device(0):`, which changes nothing, as there is only one."""
 
     def __init__(self, device: object = None) -> None:
         super().__init__()
@@ -93,7 +93,7 @@ class DeviceGuard(nullcontext[None]):
 
 
 class DeviceOf(DeviceGuard):
-    """The same, by a tensor."""
+    """A guard for a tensor's device."""
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""Tensors that are on the device or on the host: how they are marked and moved, and what their attributes return."""
+"""Tensors on the device or on the host: marking and moving them, and their attributes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ptxloom.triton import recorded, torch_memory
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-# nothing is known of the types of PyTorch, which nothing here brings
+# untyped: PyTorch is not a dependency
 Tensor: TypeAlias = Any
 torch: Any = _torch
 
@@ -19,7 +19,7 @@ _CPU: Final = torch.device("cpu")
 
 
 def tensors_of(values: tuple[Any, ...]) -> Iterator[Tensor]:
-    """The tensors among values, and in tuples and lists among them."""
+    """The tensors among values, including nested tuples and lists."""
     for value in values:
         if isinstance(value, torch.Tensor):
             yield value
@@ -42,7 +42,7 @@ def mark(tensor: Tensor) -> None:
 
 
 def mark_results(result: Any, given: tuple[Tensor, ...]) -> None:
-    """Put results on the device; what is written in place stays where it is."""
+    """Put results on the device; tensors written in place stay where they are."""
     for tensor in tensors_of((result,)):
         if not any(tensor is one for one in given):
             mark(tensor)
@@ -68,7 +68,7 @@ def to_cpu(tensor: Tensor, *_: Any, **__: Any) -> Tensor:
 
 
 def pinned(tensor: Tensor, *_: Any, **__: Any) -> Tensor:
-    """A copy that is marked so, if it is not yet."""
+    """A pinned copy, unless it is pinned already."""
     if torch_memory.is_pinned(tensor):
         return tensor
     copy = tensor.clone()
@@ -90,7 +90,7 @@ def type_of(tensor: Tensor, *args: Any, **kwargs: Any) -> Any:
 
 
 def numpy(tensor: Tensor, *args: Any, **kwargs: Any) -> Any:
-    """A tensor on the host is an array."""
+    """A host tensor as an array; an error for one on the device."""
     if torch_memory.is_marked(tensor):
         raise TypeError(
             "can't convert cuda:0 device type tensor to numpy: use Tensor.cpu() to copy it to the host first"
@@ -99,7 +99,7 @@ def numpy(tensor: Tensor, *args: Any, **kwargs: Any) -> Any:
 
 
 def array(tensor: Tensor, dtype: Any = None) -> Any:
-    """The same, as NumPy asks for it."""
+    """A tensor as an array, for NumPy's protocol."""
     found = numpy(tensor)
     return found if dtype is None else found.astype(dtype, copy=False)
 
@@ -112,6 +112,6 @@ def dlpack(tensor: Tensor, *args: Any, **kwargs: Any) -> object:
 
 
 def dlpack_device(tensor: Tensor) -> tuple[int, int]:
-    """Where other packages find it."""
+    """The device of a tensor for other packages."""
     apart = torch_memory.is_apart() and torch_memory.is_marked(tensor)
     return (torch_memory.DLPACK_CUDA, 0) if apart else tensor.__dlpack_device__()
